@@ -84,16 +84,16 @@ def bundle(bank: Bank, *, remove: bool = False) -> Bundle:
     edits = [*_own(project, remove=remove)]
     for name, parts in _SETTINGS.items():
         edits += _shared(bank, name, parts, remove=remove)
-    files = tuple(one.file.relative_to(project).as_posix() for one in edits)
-    return Bundle(files, tuple(one for one in edits if one.changed))
+    files = tuple(file_edit.file.relative_to(project).as_posix() for file_edit in edits)
+    return Bundle(files, tuple(file_edit for file_edit in edits if file_edit.changed))
 
 
-def write(found: Bundle) -> None:
+def write(found_bundle: Bundle) -> None:
     """Make the changes; raise Conflict for a file that changed meanwhile, StorageFailed."""
-    for one in found.edits:
-        one.write()
-        if one.after is None:
-            program_files.remove_empty(one.file.parent)
+    for file_edit in found_bundle.edits:
+        file_edit.write()
+        if file_edit.after is None:
+            program_files.remove_empty(file_edit.file.parent)
 
 
 def is_there(project: Path) -> bool:
@@ -111,7 +111,7 @@ def generated() -> dict[str, str]:
         ".claude-plugin/plugin.json": about,
         ".mcp.json": {"mcpServers": {PROGRAM: _SERVER}},
     }
-    texts = {name: f"{json.dumps(one, indent=2)}\n" for name, one in documents.items()}
+    texts = {name: f"{json.dumps(document, indent=2)}\n" for name, document in documents.items()}
     claude = hook_install.bundled(client_files.hook_client("claude-code"), "")
     return {
         **{f"{PLUGIN}/{name}": text for name, text in texts.items()},
@@ -135,31 +135,33 @@ def _shared(bank: Bank, name: str, parts: tuple[str, ...], *, remove: bool) -> I
     """Yield the changes of a program's own files of the project."""
     texts: dict[Path, list[str | None]] = {}
     for part in parts:
-        one = (
+        hook_client = (
             client_files.hook_client(name)
             if part == clients.HOOKS
             else client_files.mcp_client(name)
         )
-        file = program_files.in_project(bank.layout.project, one.project_file)
+        file = program_files.in_project(bank.layout.project, hook_client.project_file)
         states = texts.setdefault(file, [program_files.text(file)])
         with program_files.explained(file):
-            states.append(_changed(one, states[-1], remove=remove))
+            states.append(_changed(hook_client, states[-1], remove=remove))
     for file, states in texts.items():
         before, after = states[0], states[-1]
-        made = after if after and after.strip() else None
-        end = "\n" if before is None and made and not made.endswith("\n") else ""
-        yield FileEdit(file, before, made and made + end)
+        made_after = after if after and after.strip() else None
+        end = "\n" if before is None and made_after and not made_after.endswith("\n") else ""
+        yield FileEdit(file, before, made_after and made_after + end)
 
 
-def _changed(one: HookClient | McpClient, text: str | None, *, remove: bool) -> str | None:
+def _changed(entry: HookClient | McpClient, text: str | None, *, remove: bool) -> str | None:
     """Return a file's text with our part, or without it."""
-    if isinstance(one, HookClient):
-        return hook_install.without(one, text) if remove else hook_install.bundled(one, text or "")
-    path, wanted = (one.key, install.SERVER), {**one.extra, **_SERVER}
-    there = one.editor.value_at(text or "", path)
+    if isinstance(entry, HookClient):
+        return (
+            hook_install.without(entry, text) if remove else hook_install.bundled(entry, text or "")
+        )
+    path, wanted_there = (entry.key, install.SERVER), {**entry.extra, **_SERVER}
+    there = entry.editor.value_at(text or "", path)
     if remove:
-        return one.editor.remove(text, path) if text and there == wanted else text
-    return text if there == wanted else one.editor.set_value(text or "", path, wanted)
+        return entry.editor.remove(text, path) if text and there == wanted_there else text
+    return text if there == wanted_there else entry.editor.set_value(text or "", path, wanted_there)
 
 
 @operation(
@@ -191,30 +193,30 @@ def _bundle(
     if check and remove:
         raise call.usage_error("give --check or --remove, not both")
     with call.open() as bank:
-        found = bundle(bank, remove=remove)
+        found_bundle = bundle(bank, remove=remove)
         if not check:
-            write(found)
-    changed = [str(one.file) for one in found.edits]
+            write(found_bundle)
+    changed = [str(file_edit.file) for file_edit in found_bundle.edits]
     call.answer(
-        {"files": found.files, "changed": changed},
-        lambda _: _show(call, found, check=check, remove=remove),
+        {"files": found_bundle.files, "changed": changed},
+        lambda _: _show(call, found_bundle, check=check, remove=remove),
     )
-    return FINDINGS if check and found.edits else FOUND
+    return FINDINGS if check and found_bundle.edits else FOUND
 
 
-def _show(call: Call, found: Bundle, *, check: bool, remove: bool) -> None:
-    for one in found.edits:
-        state = "missing " if one.before is None else "differs "
-        verb = state if check else "removed " if one.after is None else "wrote "
-        call.console.line(verb, (place(one.file), "place"))
-    if not found.edits:
+def _show(call: Call, found_bundle: Bundle, *, check: bool, remove: bool) -> None:
+    for file_edit in found_bundle.edits:
+        state = "missing " if file_edit.before is None else "differs "
+        verb = state if check else "removed " if file_edit.after is None else "wrote "
+        call.console.line(verb, (place(file_edit.file), "place"))
+    if not found_bundle.edits:
         call.console.line("nothing to remove" if remove else "all of it is as it should be")
     elif check:
         call.console.line("next: ", ("memory-bank agents bundle", "bold"))
     elif remove:
         call.remark("commit that: a clone then has no hooks, skill and server; its notes stay, and")
         call.remark("the rules in AGENTS.md, which memory-bank rules --remove takes out")
-    elif any(one.after is not None for one in found.edits):
+    elif any(file_edit.after is not None for file_edit in found_bundle.edits):
         call.remark("commit them: who clones the project and trusts the folder then has them")
 
 

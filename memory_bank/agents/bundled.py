@@ -51,7 +51,9 @@ def _files(client: str, part: str, project: Path | None) -> Iterator[Path]:
         if part == clients.HOOKS
         else client_files.mcp_client(client)
     )
-    names = [one for one in (program.plugin_file, program.project_file) if one]
+    names = [
+        plugin_file for plugin_file in (program.plugin_file, program.project_file) if plugin_file
+    ]
     if project is not None:
         yield from (project / name for name in names)
     if program.plugin_file:

@@ -81,11 +81,11 @@ def queue_of(bank: HookBank) -> EventQueue:
     If its file was damaged and renamed, the log of hooks says so, and with it `doctor`.
     """
 
-    def repaired(what: str) -> None:
+    def repaired(text: str) -> None:
         from memory_bank.bank import hook_log  # start-up
 
-        said = f"started again: {what}"
-        hook_log.record("", "", said, root=bank.root, state=bank.state)
+        said_text = f"started again: {text}"
+        hook_log.record("", "", said_text, root=bank.root, state=bank.state)
 
     return EventQueue(Path(bank.state), repaired)
 
@@ -116,14 +116,14 @@ def capture(bank: HookBank, queue: EventQueue, event: HookEvent, git: str = "") 
             stored = _event(bank, event, counts, secrets)
     elif event.kind != "start":
         return False
-    done = queue.capture(
+    captured = queue.capture(
         session, prompt=prompt, event=stored, counts=counts, received=event.name, secrets=secrets
     )
     if secrets:
         _redact_note(bank, queue, event.session_id, secrets)
     limit = bank.max_batch_tokens
     # within a turn nothing is compressed, so that it is told as one
-    return event.kind == "prompt" and done.waiting > limit
+    return event.kind == "prompt" and captured.waiting > limit
 
 
 def _redact_note(
@@ -135,7 +135,7 @@ def _redact_note(
 
     session = queue.session(session_id)
     path = session.path if session else ""
-    forms = {form for one in secrets for form in (one, escaped(one), heading(one))}
+    forms = {form for secret in secrets for form in (secret, escaped(secret), heading(secret))}
     for folder in (Path(bank.state) / "notes", Path(bank.root)) if path else ():
         with suppress(FileNotFoundError):
             data = (folder / path).read_bytes()
@@ -165,13 +165,13 @@ def end(queue: EventQueue, event: HookEvent) -> None:
 
 def _event(bank: HookBank, event: HookEvent, counts: dict[str, int], secrets: set[str]) -> Event:
     """Return an event as it is stored; count its redactions and edits, and add its secrets."""
-    given = {
+    fields = {
         "input": _bounded(event.tool_input),
         "output": _bounded(event.tool_output),
         "tool": event.tool_name[:200],
         "cwd": event.cwd,
     }
-    redacted: Any = redact_value(given, bank.allowed, secrets)
+    redacted: Any = redact_value(fields, bank.allowed, secrets)
     before, after, tool, cwd = redacted.value.values()
     key, more = redact_id(event.key, bank.allowed)
     counts["redactions"] = redacted.count + more
@@ -223,8 +223,8 @@ def _changes_project(bank: HookBank, event: HookEvent) -> bool:
 def is_own(tool_name: str) -> bool:
     """Tell whether a tool is one of this program's server."""
     short = tool_name.removeprefix("MCP:")  # Cursor doesn't name the server
-    known = short in _WORDED | _OTHERS or short.endswith(_SUBJECTS)
-    return (short != tool_name and known) or any(name in tool_name.lower() for name in _OWN)
+    endswith = short in _WORDED | _OTHERS or short.endswith(_SUBJECTS)
+    return (short != tool_name and endswith) or any(name in tool_name.lower() for name in _OWN)
 
 
 def forgets(tool_input: object) -> bool:
@@ -245,12 +245,12 @@ def _saved(event: HookEvent) -> str:
         return ""
     if is_own(event.tool_name):
         return "worded" if any(event.tool_name.endswith(name) for name in _WORDED) else ""
-    given = event.tool_input
-    command = given.get("command") if isinstance(given, dict) else None
+    tool_input = event.tool_input
+    command = tool_input.get("command") if isinstance(tool_input, dict) else None
     if not isinstance(command, str):
         return ""
-    named = "mb " in command or "memory-bank " in command
-    return "worded" if named and _BY_COMMAND.search(command) else ""
+    is_named = "mb " in command or "memory-bank " in command
+    return "worded" if is_named and _BY_COMMAND.search(command) else ""
 
 
 def _text(value: object) -> str:

@@ -74,8 +74,8 @@ def run(args: Sequence[str]) -> int:
         _log(names, str(error), place)
     except OSError as error:
         plain = exhausted(error)
-        said = plain.message if plain else f"{type(error).__name__}: {error.strerror or ''}"
-        _log(names, said, place)
+        message = plain.message if plain else f"{type(error).__name__}: {error.strerror or ''}"
+        _log(names, message, place)
     except (KeyboardInterrupt, Exception) as error:  # noqa: BLE001  (the outermost frame)
         # no text of the error: it may quote what the agent did
         plain = exhausted(error)
@@ -97,29 +97,29 @@ def _answer(name: str, event: str, place: _Place) -> None:
     event = event or str(payload.get("hook_event_name"))
     if event not in getattr(client, "EVENTS", ()):
         return
-    found: HookEvent | None = client.read(event, payload)
-    if found is None or (found.kind == "prompt" and not found.prompt):
+    found_event: HookEvent | None = client.read(event, payload)
+    if found_event is None or (found_event.kind == "prompt" and not found_event.prompt):
         return  # no person typed it
-    place.folder = found.folder
-    bank = find(found.folder)
+    place.folder = found_event.folder
+    bank = find(found_event.folder)
     if bank is None or not bank.capture:
         return
     place.root, place.state = bank.root, bank.state
 
     def tell(text: str) -> None:
-        answer = client.answer(event, found.kind, text) if text else None
+        answer = client.answer(event, found_event.kind, text) if text else None
         if answer is not None:
             _write(_text(answer).encode())
 
-    if found.kind == "start":
-        _start(name, bank, found, tell)
-    elif found.kind == "prompt":
-        _take_prompt(name, bank, found, tell)
-    elif found.kind in ("tool", "subagent"):
-        _store(name, bank, found)
+    if found_event.kind == "start":
+        _start(name, bank, found_event, tell)
+    elif found_event.kind == "prompt":
+        _take_prompt(name, bank, found_event, tell)
+    elif found_event.kind in ("tool", "subagent"):
+        _store(name, bank, found_event)
     else:
-        _catch_up(client, bank, found)
-        _end_turn(name, bank, found, tell)
+        _catch_up(client, bank, found_event)
+        _end_turn(name, bank, found_event, tell)
 
 
 def _catch_up(client: ModuleType, bank: HookBank, event: HookEvent) -> None:
@@ -128,8 +128,8 @@ def _catch_up(client: ModuleType, bank: HookBank, event: HookEvent) -> None:
     if not (missed or event.said):
         return
     _open.append(capture.queue_of(bank))
-    for one in missed:
-        capture.capture(bank, _open[0], one)
+    for current_missed in missed:
+        capture.capture(bank, _open[0], current_missed)
     # an answer to our own question tells nothing of the turn
     if event.said and (event.asking or not _open[0].asked(event.session_id)):
         capture.capture(bank, _open[0], capture.message(event))
@@ -203,9 +203,9 @@ def _is_first(bank: HookBank, event: HookEvent) -> bool:
     """Tell whether no other hook answers this event, as far as the queue can be asked."""
     from memory_bank.agents.payload import digest
 
-    what = f"{event.kind} {digest(event.prompt or event.source)}"
+    text = f"{event.kind} {digest(event.prompt or event.source)}"
     with suppress(MemoryBankError, OSError):
-        return capture.queue_of(bank).claim(event.session_id, what, _AGAIN)
+        return capture.queue_of(bank).claim(event.session_id, text, _AGAIN)
     return True
 
 
@@ -226,16 +226,18 @@ def _after(args: Sequence[str], place: _Place) -> None:
     from pathlib import Path
 
     client = clients.load(args[0])
-    given = json.loads(args[2])
-    place.root, place.state = given["root"], given["state"]
+    document = json.loads(args[2])
+    place.root, place.state = document["root"], document["state"]
     tokens = 0, 0
-    if client and hasattr(client, clients.TRANSCRIPTS) and given["transcript"]:
+    if client and hasattr(client, clients.TRANSCRIPTS) and document["transcript"]:
         with suppress(OSError, RecursionError):  # some programs write it late, or not at all
-            read = client.read_transcript(Path(given["transcript"]))
+            read = client.read_transcript(Path(document["transcript"]))
             tokens = read.input_tokens, read.output_tokens
-    for problem in compress_and_end(given["root"], given["session"], given["kind"], tokens):
+    for problem in compress_and_end(
+        document["root"], document["session"], document["kind"], tokens
+    ):
         _log(args, problem, place)
-    if given["kind"] == "start":
+    if document["kind"] == "start":
         _work(place.root, place)
 
 
@@ -290,13 +292,13 @@ def _payload() -> dict[str, Any] | None:
             pass  # the agent's program may not expect that its pipe is closed
         raise _Refused(f"an event of more than {_MOST_INPUT:,} bytes was dropped")
     try:
-        found = json.loads(data)
+        document = json.loads(data)
     except (ValueError, RecursionError) as error:
         where = f" at character {error.pos}" if isinstance(error, json.JSONDecodeError) else ""
         raise _Refused(f"the event is no JSON{where}: {len(data):,} bytes") from error
-    if not isinstance(found, dict):
-        raise _Refused(f"the event is no object: {type(found).__name__}")
-    return found
+    if not isinstance(document, dict):
+        raise _Refused(f"the event is no object: {type(document).__name__}")
+    return document
 
 
 def _text(value: Mapping[str, object]) -> str:

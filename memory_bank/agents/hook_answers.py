@@ -111,14 +111,16 @@ def question(bank: HookBank, session_id: str) -> str:
     try:
         if not queue.ask(session_id):
             return ""
-        asked = [one.prompt_text for one in queue.prompts(session_id)]
+        prompt_texts = [prompt.prompt_text for prompt in queue.prompts(session_id)]
     finally:
         queue.close()
     from memory_bank.sessions.compression.sentences import decided
 
-    rules = list(dict.fromkeys(rule for text in asked for rule in decided(text)))[:_MOST_RULES]
-    told = "".join(f"\n- {json.dumps(rule, ensure_ascii=False)}" for rule in rules)
-    asked_too = f"{_RULES}{told}" if told else ""
+    rules = list(dict.fromkeys(rule for text in prompt_texts for rule in decided(text)))[
+        :_MOST_RULES
+    ]
+    told_text = "".join(f"\n- {json.dumps(rule, ensure_ascii=False)}" for rule in rules)
+    asked_too = f"{_RULES}{told_text}" if told_text else ""
     return QUESTION.format(session=json.dumps(session_id)) + asked_too
 
 
@@ -131,7 +133,7 @@ def _open(root: str) -> Bank:
     return open_bank(root, conditions=Conditions(limits=limits))
 
 
-def start_context(found: HookBank, session_id: str, quotes: Quotes, client: str = "") -> str:
+def start_context(found_bank: HookBank, session_id: str, quotes: Quotes, client: str = "") -> str:
     """Return what an agent is told when its session starts, quoted; empty if that is nothing.
 
     Rules that its program, the `client`, has read in its files of instructions are left out.
@@ -139,8 +141,8 @@ def start_context(found: HookBank, session_id: str, quotes: Quotes, client: str 
     from memory_bank.sessions.start import start_text
 
     # all sessions in the bank of a project are of that project, whatever its folder was called
-    project = "" if Path(found.root).name == FOLDER else found.project
-    with _open(found.root) as bank:
+    project = "" if Path(found_bank.root).name == FOLDER else found_bank.project
+    with _open(found_bank.root) as bank:
         quote = quotes.introduced
         rules = partial(_untold, client=client)
         more = _more(bank, client)
@@ -162,12 +164,12 @@ def _more(bank: Bank, client: str) -> str:
 @contextmanager
 def _rest_in_background(bank: Bank) -> Iterator[None]:
     """Have what is not indexed within the limits indexed in the background."""
-    left = True
+    problem = True
     try:
         yield
-        left = bool(bank.problem)
+        problem = bool(bank.problem)
     finally:
-        if left:
+        if problem:
             from memory_bank.memory import background
 
             background.start(str(bank.layout.root))
@@ -178,7 +180,7 @@ def _untold(bank: Bank, client: str) -> Sequence[str]:
     from memory_bank.search.manifest.document_rows import with_field
 
     fields = ("type", "rule"), ("pin", "true")
-    if not bank.read(lambda view: any(with_field(view.manifest, *one) for one in fields)):
+    if not bank.read(lambda view: any(with_field(view.manifest, *field) for field in fields)):
         return ()
     from memory_bank.agents.rule_files import untold  # start-up: most banks have no rules
 
@@ -190,7 +192,7 @@ _JOINED = 4
 
 
 def prompt_context(
-    found: HookBank, prompt: str, session_id: str, quotes: Quotes, client: str = ""
+    found_bank: HookBank, prompt: str, session_id: str, quotes: Quotes, client: str = ""
 ) -> tuple[str, Sequence[str]]:
     """Return excerpts of the notes that answer a prompt, quoted, and the paths of these notes.
 
@@ -200,13 +202,13 @@ def prompt_context(
     that names no subject gets none. Access counts stay as they are, since nobody asked for these
     notes.
     """
-    if found.prompt_tokens <= 0 or not names_subject(prompt):
+    if found_bank.prompt_tokens <= 0 or not names_subject(prompt):
         return "", ()
     from memory_bank.base.setting_sections import BANK
     from memory_bank.memory.retrieval.hits import fitted
     from memory_bank.memory.retrieval.recall import recall
 
-    with _open(found.root) as bank, _rest_in_background(bank):
+    with _open(found_bank.root) as bank, _rest_in_background(bank):
         # by words: loading the table of vectors would take as long as all the rest
         answer = recall(
             bank,
@@ -218,24 +220,24 @@ def prompt_context(
             scope=BANK,
         )
         ruled = _ruled(bank, prompt[:_MOST_PROMPT], client)
-        shown = [*_shown(found, session_id), *_loaded(bank, answer.notes, client)]
-    told = {path: line for path, line in ruled.items() if line and path not in shown}
-    shown += ruled
-    notes = tuple(note for note in answer.notes if not note.weak and note.path not in shown)
+        loaded = [*_shown(found_bank, session_id), *_loaded(bank, answer.notes, client)]
+    lines = {path: line for path, line in ruled.items() if line and path not in loaded}
+    loaded += ruled
+    notes = tuple(note for note in answer.notes if not note.weak and note.path not in loaded)
     notes = tuple(sorted(_agreeing(notes, prompt), key=lambda note: note.type != _RULE))
     head = f"{_HEAD} {quotes.notice}"
-    if told:
-        head = "\n".join((head, _RULED, quotes.quote("\n".join(told.values()), {})))
+    if lines:
+        head = "\n".join((head, _RULED, quotes.quote("\n".join(lines.values()), {})))
     fitting = fitted(
         answer._replace(notes=notes),
-        found.prompt_tokens - estimate(head),
+        found_bank.prompt_tokens - estimate(head),
         lambda note: estimate(_quoted(note, quotes)) + _JOINED,
     )
     notes = tuple(note for note in fitting.notes if note.content)
-    if not (notes or told):
+    if not (notes or lines):
         return "", ()
     text = "\n".join((head, *(_quoted(note, quotes, note.content) for note in notes)))
-    return text, [*told, *(note.path for note in notes)]
+    return text, [*lines, *(note.path for note in notes)]
 
 
 def _shown(bank: HookBank, session_id: str) -> list[str]:
@@ -277,16 +279,21 @@ def _ruled(bank: Bank, prompt: str, client: str) -> dict[str, str]:
         return {}
     from memory_bank.memory import rules, rules_block  # start-up: they load the parser of Markdown
 
-    found = rules.rules_for(rules.indexed(bank, _RULE_SECONDS).rules, files)
-    chosen = [one for one in found if one.applies_to][:_MOST_RULES]
+    project_rules = rules.rules_for(rules.indexed(bank, _RULE_SECONDS).rules, files)
+    chosen = [project_rule for project_rule in project_rules if project_rule.applies_to][
+        :_MOST_RULES
+    ]
     if not chosen:
         return {}
     from memory_bank.agents.instructions import loaded  # start-up: few prompts have a rule
 
     texts = loaded(client, bank.layout.project).values()
-    known = {line for text in texts for line in text.splitlines()}
-    lines = {one.path: rules_block.described(one, whole=True) for one in chosen}
-    return {path: "" if line in known else line for path, line in lines.items()}
+    known_lines = {line for text in texts for line in text.splitlines()}
+    lines = {
+        project_rule.path: rules_block.described(project_rule, whole=True)
+        for project_rule in chosen
+    }
+    return {path: "" if line in known_lines else line for path, line in lines.items()}
 
 
 def _quoted(note: RecalledNote, quotes: Quotes, text: str = "") -> str:
@@ -327,10 +334,10 @@ def _agreeing(notes: Iterable[RecalledNote], prompt: str) -> Iterator[RecalledNo
     """
     from memory_bank.search.retrievers.keyword import analyzer
 
-    wanted = {stem for word in _subject_words(prompt) for stem in analyzer.stems(word)}
+    stems = {stem for word in _subject_words(prompt) for stem in analyzer.stems(word)}
     for note in notes:
         text = " ".join((note.title, note.heading, " ".join(note.tags), note.content))
         having = {*analyzer.stems(text), *analyzer.stems(analyzer.identifier_parts(text))}
-        agreeing = len(wanted & having)
-        if agreeing >= min(_AGREEING, len(wanted)):
-            yield note._replace(weak=agreeing * 2 < len(wanted))
+        agreeing = len(stems & having)
+        if agreeing >= min(_AGREEING, len(stems)):
+            yield note._replace(weak=agreeing * 2 < len(stems))

@@ -48,8 +48,8 @@ def find(folder: str) -> HookBank | None:
     if plain and root is not None:
         if filenames.led_by(os.path.abspath(folder), root):
             return None
-        if (kept := _kept(root)) is not None:
-            return kept
+        if (bank := _kept(root)) is not None:
+            return bank
     if plain and root is None and not os.path.exists(user_settings()):
         return None
     return _found(folder, keep=plain and root is not None)
@@ -64,11 +64,11 @@ def _found(folder: str, *, keep: bool) -> HookBank | None:
     from memory_bank.base.errors import NoBank
     from memory_bank.base.settings import load
 
-    given = os.environ.get("MEMORY_BANK")
+    environ = os.environ.get("MEMORY_BANK")
     user = load()
     try:
-        if given:
-            place = paths.locate(given)
+        if environ:
+            place = paths.locate(environ)
         elif user.memory.storage_strategy == "project":
             place = paths.find(Path(folder))
         else:
@@ -78,7 +78,7 @@ def _found(folder: str, *, keep: bool) -> HookBank | None:
     stamps = _stamps(str(place.root))
     settings = load(place.root)
     identity = bank_id(place)
-    found = HookBank(
+    bank = HookBank(
         str(place.root),
         str(place.state(identity)),
         project_name(folder if place.root.name != filenames.FOLDER else str(place.project)),
@@ -89,8 +89,8 @@ def _found(folder: str, *, keep: bool) -> HookBank | None:
         settings.compression.max_batch_tokens,
     )
     if keep and place.remembered().startswith(identity.encode()):  # it won't change at a commit
-        _keep(found, stamps)
-    return found
+        _keep(bank, stamps)
+    return bank
 
 
 def user_settings() -> str:
@@ -116,12 +116,12 @@ def _stamps(root: str) -> list[_Stamp]:
 
 def _stamp(file: str) -> _Stamp:
     try:
-        found = os.stat(file)
+        stat = os.stat(file)
     except OSError:
         return file, 0, 0, 0
     if os.path.isdir(file):  # its time changes with each commit
-        return file, 0, 0, found.st_ino
-    return file, found.st_mtime_ns, found.st_size, found.st_ino
+        return file, 0, 0, stat.st_ino
+    return file, stat.st_mtime_ns, stat.st_size, stat.st_ino
 
 
 def _file(root: str) -> str:
@@ -134,23 +134,23 @@ def _kept(root: str) -> HookBank | None:
     try:
         with open(_file(root), encoding="utf-8") as file:
             version, stamps, values = json.load(file)
-        found = HookBank(*values)
+        bank = HookBank(*values)
     except (OSError, ValueError, TypeError):
         return None
-    if version != __version__ or found.root != root or not os.path.isdir(found.state):
+    if version != __version__ or bank.root != root or not os.path.isdir(bank.state):
         return None
-    if [tuple(one) for one in stamps] != _stamps(root):
+    if [tuple(stamp) for stamp in stamps] != _stamps(root):
         return None
-    return found._replace(allowed=tuple(found.allowed))
+    return bank._replace(allowed=tuple(bank.allowed))
 
 
-def _keep(found: HookBank, stamps: list[_Stamp]) -> None:
+def _keep(bank: HookBank, stamps: list[_Stamp]) -> None:
     """Write a file for `_kept`; without it, the next hook takes longer."""
-    name = _file(found.root)
+    name = _file(bank.root)
     temporary = f"{name}.{os.urandom(4).hex()}"
     with suppress(OSError, UnicodeEncodeError):
         os.makedirs(os.path.dirname(name), mode=0o700, exist_ok=True)
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with open(handle, "w", encoding="utf-8") as file:
-            json.dump([__version__, stamps, found], file)
+            json.dump([__version__, stamps, bank], file)
         os.replace(temporary, name)

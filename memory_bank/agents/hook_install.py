@@ -98,22 +98,22 @@ def install(
     set; the file of a bundle stays in any case. Raises BadInput when the client can't read the
     file.
     """
-    one = client_files.hook_client(client)
-    file = client_files.file_of(one, bank, scope)
+    current_client = client_files.hook_client(client)
+    file = client_files.file_of(current_client, bank, scope)
     before = program_files.text(file, Hint.EDIT_HOOKS_BY_HAND)
     bundle = bundled_in(client, clients.HOOKS, bank.layout.project if bank else None)
     if bundle and (not force or bundle == file):
-        return HookChange(file, before, before, one, scope, bundle=bundle)
+        return HookChange(file, before, before, current_client, scope, bundle=bundle)
     with program_files.explained(file, Hint.EDIT_HOOKS_BY_HAND):
-        if one.plugin:
+        if current_client.plugin:
             _check_plugin(file, before)
-            after = _plugin(one.plugin, scope)
+            after = _plugin(current_client.plugin, scope)
         else:
-            after = _with_hooks(one, before or "", scope)
+            after = _with_hooks(current_client, before or "", scope)
     if before is None:
         after = after.removesuffix("\n") + "\n"
-    others = tuple(Path(found.file) for found in _others(one, bank, scope))
-    return HookChange(file, before, after, one, scope, one.events, others)
+    paths = tuple(Path(place.file) for place in _others(current_client, bank, scope))
+    return HookChange(file, before, after, current_client, scope, current_client.events, paths)
 
 
 def uninstall(bank: Bank | None, client: str, *, scope: str = "user") -> HookChange:
@@ -122,31 +122,31 @@ def uninstall(bank: Bank | None, client: str, *, scope: str = "user") -> HookCha
     All else stays, and so does what the bundle put into the project's file. A file in which nothing
     else is left is removed. Raises BadInput.
     """
-    one = client_files.hook_client(client)
-    file = client_files.file_of(one, bank, scope)
+    current_client = client_files.hook_client(client)
+    file = client_files.file_of(current_client, bank, scope)
     before = program_files.text(file, Hint.EDIT_HOOKS_BY_HAND)
-    bundle = file if is_bundled(before, one.name, clients.HOOKS) else None
+    bundle = file if is_bundled(before, current_client.name, clients.HOOKS) else None
     if before is None or bundle:
-        return HookChange(file, before, before, one, scope, bundle=bundle)
+        return HookChange(file, before, before, current_client, scope, bundle=bundle)
     with program_files.explained(file, Hint.EDIT_HOOKS_BY_HAND):
-        if one.plugin:
+        if current_client.plugin:
             _check_plugin(file, before)
-            return HookChange(file, before, None, one, scope)
-        after = without(one, before)
-    return HookChange(file, before, after, one, scope)
+            return HookChange(file, before, None, current_client, scope)
+        after = without(current_client, before)
+    return HookChange(file, before, after, current_client, scope)
 
 
-def bundled(one: HookClient, text: str) -> str:
+def bundled(client: HookClient, text: str) -> str:
     """Return a file's text with hooks that do nothing where this program is not installed."""
-    return _with_hooks(one, text, _BUNDLE)
+    return _with_hooks(client, text, _BUNDLE)
 
 
-def without(one: HookClient, before: str | None) -> str | None:
+def without(client: HookClient, before: str | None) -> str | None:
     """Return a file's text without our hooks; None if nothing else is left in it."""
     after = before
-    for handler in reversed(_handlers(one, before or "")):
-        after = _without(one, after or "", handler)
-    if after != before and one.editor.value_at(after or "", ()) == {**one.top}:
+    for handler in reversed(_handlers(client, before or "")):
+        after = _without(client, after or "", handler)
+    if after != before and client.editor.value_at(after or "", ()) == {**client.top}:
         return None
     return after if after and after.strip() else None
 
@@ -157,113 +157,115 @@ def status(bank: Bank | None, client: str = "") -> HookStatus:
         client_files.hook_client(name)
         for name in ([client] if client else clients.names(clients.HOOKS))
     ]
-    places = [place for one in chosen for place in _places(one, bank)]
+    places = [place for current_client in chosen for place in _places(current_client, bank)]
     received: list[Mapping[str, object]] = []
     if bank is not None:
         queue = EventQueue(bank.layout.state(bank.id))
         try:
-            names = {one.name for one in chosen}
+            names = {current_client.name for current_client in chosen}
             received = [
-                {**one._asdict(), "created_at": iso_of(one.created_at)}
-                for one in queue.received()
-                if one.client in names
+                {**current_received._asdict(), "created_at": iso_of(current_received.created_at)}
+                for current_received in queue.received()
+                if current_received.client in names
             ]
         finally:
             queue.close()
     return HookStatus("1.0", tuple(places), tuple(received))
 
 
-def _command(one: HookClient, event: str, scope: str, key: str) -> str:
+def _command(client: HookClient, event: str, scope: str, key: str) -> str:
     """Return the command of an event: with this machine's path, or one for all of a project."""
     if scope == _BUNDLE:
-        return _guarded(one, event, key)
+        return _guarded(client, event, key)
     words = [program_files.PROGRAM] if scope == "project" else program_files.program()
     quoted = " ".join(f'"{word}"' if " " in word else word for word in words)
     if os.name != "nt":
         quoted = shlex.join(words)
-    return f"{quoted} hook {one.name} {event}"
+    return f"{quoted} hook {client.name} {event}"
 
 
-def _guarded(one: HookClient, event: str, key: str) -> str:
+def _guarded(client: HookClient, event: str, key: str) -> str:
     """Return a command that starts an installed program, and else says how to get it, once."""
-    module = clients.find(one.name, clients.HOOKS)
-    run = f"{program_files.PROGRAM} hook {one.name} {event}"
-    said = module.answer(event, "start", _MISSING) if module.EVENTS[event] == "start" else None
-    told = f"echo '{json.dumps(said)}'" if said else ""
+    module = clients.find(client.name, clients.HOOKS)
+    run = f"{program_files.PROGRAM} hook {client.name} {event}"
+    answer = module.answer(event, "start", _MISSING) if module.EVENTS[event] == "start" else None
+    text = f"echo '{json.dumps(answer)}'" if answer else ""
     if key == "powershell":
         there = f"Get-Command {program_files.PROGRAM} -ErrorAction SilentlyContinue"
-        return f"if ({there}) {{ {run} }} else {{ {told} }}; exit 0"
-    absent = f"{{ {told}; exit 0; }}" if told else "exit 0"
+        return f"if ({there}) {{ {run} }} else {{ {text} }}; exit 0"
+    absent = f"{{ {text}; exit 0; }}" if text else "exit 0"
     return f"{GUARD} || {absent}; {run} || exit 0"
 
 
-def _with_hooks(one: HookClient, text: str, scope: str) -> str:
+def _with_hooks(client: HookClient, text: str, scope: str) -> str:
     """Return the text with a hook for each event; other keys of a hook that is there stay."""
-    found = _handlers(one, text)
-    known = {handler.event: handler for handler in reversed(found)}
-    for handler in reversed(found):  # of events that are no longer reported, and second ones
-        if handler is not known[handler.event] or handler.event not in one.events:
-            text = _without(one, text, handler)
-    for key, value in one.top.items():
-        if one.editor.value_at(text, (key,)) is None:
-            text = one.editor.set_value(text, (key,), value)
-    known = {handler.event: handler for handler in _handlers(one, text)}
-    for event in one.events:
-        commands = {key: _command(one, event, scope, key) for key in one.command_keys}
-        if event in known:
+    handlers = _handlers(client, text)
+    known_handlers = {handler.event: handler for handler in reversed(handlers)}
+    for handler in reversed(handlers):  # of events that are no longer reported, and second ones
+        if handler is not known_handlers[handler.event] or handler.event not in client.events:
+            text = _without(client, text, handler)
+    for key, value in client.top.items():
+        if client.editor.value_at(text, (key,)) is None:
+            text = client.editor.set_value(text, (key,), value)
+    known_handlers = {handler.event: handler for handler in _handlers(client, text)}
+    for event in client.events:
+        commands = {key: _command(client, event, scope, key) for key in client.command_keys}
+        if event in known_handlers:
             for key, command in commands.items():
-                text = one.editor.set_value(text, (*known[event].path, key), command)
+                text = client.editor.set_value(text, (*known_handlers[event].path, key), command)
         else:
-            text = _added(one, text, event, commands)
+            text = _added(client, text, event, commands)
     return text
 
 
-def _added(one: HookClient, text: str, event: str, commands: Mapping[str, str]) -> str:
-    limits = {key: one.short.get(event, value) for key, value in one.timeouts.items()}
-    entry: dict[str, object] = {**one.extra, **commands, **limits}
-    if one.form == "groups":
+def _added(client: HookClient, text: str, event: str, commands: Mapping[str, str]) -> str:
+    limits = {key: client.short.get(event, value) for key, value in client.timeouts.items()}
+    entry: dict[str, object] = {**client.extra, **commands, **limits}
+    if client.form == "groups":
         entry = {_HOOKS: [entry]}
-    there = one.editor.value_at(text, (_HOOKS, event))
+    there = client.editor.value_at(text, (_HOOKS, event))
     if there is None:
-        return one.editor.set_value(text, (_HOOKS, event), [entry])
+        return client.editor.set_value(text, (_HOOKS, event), [entry])
     number = len(there) if isinstance(there, list) else 0
-    return one.editor.set_value(text, (_HOOKS, event, number), entry)
+    return client.editor.set_value(text, (_HOOKS, event, number), entry)
 
 
-def _without(one: HookClient, text: str, handler: _Handler) -> str:
+def _without(client: HookClient, text: str, handler: _Handler) -> str:
     """Return the text without a handler, and without the group that held it alone."""
     path = handler.path
-    if one.form == "groups":
-        siblings = one.editor.value_at(text, path[:-1])
+    if client.form == "groups":
+        siblings = client.editor.value_at(text, path[:-1])
         if isinstance(siblings, list) and len(siblings) == 1:
             path = path[:-2]
-    return one.editor.remove(text, path)
+    return client.editor.remove(text, path)
 
 
-def _handlers(one: HookClient, text: str) -> list[_Handler]:
+def _handlers(client: HookClient, text: str) -> list[_Handler]:
     """Return our entries in a text, in order; they are known by their command."""
-    ours = re.compile(_OURS.format(name=one.name))
-    found = []
-    for event, path, entry in _entries(one, one.editor.value_at(text, (_HOOKS,))):
-        words = [entry.get(key) for key in (*one.command_keys, "command")]
+    ours = re.compile(_OURS.format(name=client.name))
+    entries = []
+    for event, path, entry in _entries(client, client.editor.value_at(text, (_HOOKS,))):
+        words = [entry.get(key) for key in (*client.command_keys, "command")]
         args = entry.get("args")
         more = [str(word) for word in args] if isinstance(args, list) else []
         for word in words:
             command = " ".join((word, *more)) if isinstance(word, str) else ""
             if ours.search(command):
-                found.append(_Handler(event, path, command))
+                entries.append(_Handler(event, path, command))
                 break
-    return found
+    return entries
 
 
-def _entries(one: HookClient, hooks: object) -> Iterator[tuple[str, Path_, Mapping[str, object]]]:
+def _entries(
+    client: HookClient, hooks: object
+) -> Iterator[tuple[str, Path_, Mapping[str, object]]]:
     """Yield each handler with its event and path; what has another form is skipped."""
     for event, rows in hooks.items() if isinstance(hooks, dict) else ():
         for number, row in enumerate(rows if isinstance(rows, list) else ()):
             if not isinstance(row, dict):
                 continue
             path: Path_ = (_HOOKS, event, number)
-            if one.form == "flat":
+            if client.form == "flat":
                 yield event, path, row
                 continue
             inner = row.get(_HOOKS)
@@ -284,59 +286,59 @@ def _check_plugin(file: Path, text: str | None) -> None:
         raise BadInput(f"{file} was not written by memory-bank", Hint.EDIT_HOOKS_BY_HAND)
 
 
-def _others(one: HookClient, bank: Bank | None, scope: str) -> Iterator[HookPlace]:
-    for place in _places(one, bank):
+def _others(client: HookClient, bank: Bank | None, scope: str) -> Iterator[HookPlace]:
+    for place in _places(client, bank):
         if place.scope != scope and place.installed:
             yield place
 
 
-def _places(one: HookClient, bank: Bank | None) -> Iterator[HookPlace]:
+def _places(client: HookClient, bank: Bank | None) -> Iterator[HookPlace]:
     """Yield the state of each file of a client; one that can't be read has a problem."""
     for scope in reversed(SCOPES):
         try:
-            file = client_files.file_of(one, bank, scope)
+            file = client_files.file_of(client, bank, scope)
         except BadInput:
             continue
         project = bank.layout.project if bank else None
-        bundle = bundled_in(one.name, clients.HOOKS, project)
+        bundle = bundled_in(client.name, clients.HOOKS, project)
         if bundle and scope == "project" and bundle != file:
-            yield _place(one, _BUNDLE, bundle)
+            yield _place(client, _BUNDLE, bundle)
         try:
-            yield _place(one, scope, file)
+            yield _place(client, scope, file)
         except MemoryBankError as error:
-            yield HookPlace(one.name, scope, str(file), installed=False, problem=error.message)
+            yield HookPlace(client.name, scope, str(file), installed=False, problem=error.message)
 
 
-def _place(one: HookClient, scope: str, file: Path) -> HookPlace:
+def _place(client: HookClient, scope: str, file: Path) -> HookPlace:
     text = program_files.text(file, Hint.EDIT_HOOKS_BY_HAND)
     if text is None:
-        return HookPlace(one.name, scope, str(file), installed=False)
-    if one.plugin:
-        found = re.search(r"^const COMMAND = (\[.*\])$", text, re.MULTILINE)
+        return HookPlace(client.name, scope, str(file), installed=False)
+    if client.plugin:
+        match = re.search(r"^const COMMAND = (\[.*\])$", text, re.MULTILINE)
         words: list[str] = []
         with suppress(ValueError):
-            words = json.loads(found[1]) if found else []
+            words = json.loads(match[1]) if match else []
         ours = text.startswith(_MARK)
-        command, events = shlex.join(map(str, words)), one.events if ours else ()
+        command, events = shlex.join(map(str, words)), client.events if ours else ()
     else:
         with program_files.explained(file, Hint.EDIT_HOOKS_BY_HAND):
-            handlers = _handlers(one, text)
+            handlers = _handlers(client, text)
         ours, command = bool(handlers), handlers[0].command if handlers else ""
         if command.startswith(GUARD):
             command = f"{program_files.PROGRAM} hook "
         events = tuple(dict.fromkeys(handler.event for handler in handlers))
         words = _words(command)
-    off = one.off and not one.plugin and one.editor.value_at(text, (one.off,)) is True
+    off = client.off and not client.plugin and client.editor.value_at(text, (client.off,)) is True
     return HookPlace(
-        client=one.name,
+        client=client.name,
         scope=scope,
         file=str(file),
         installed=ours,
         events=events,
-        missing=tuple(event for event in one.events if event not in events) if ours else (),
+        missing=tuple(event for event in client.events if event not in events) if ours else (),
         command=command.partition(" hook ")[0],
         runs=bool(words and shutil.which(words[0])),
-        problem=f"{one.off} is true: no hook runs" if off else "",
+        problem=f"{client.off} is true: no hook runs" if off else "",
     )
 
 

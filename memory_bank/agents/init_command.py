@@ -63,7 +63,7 @@ def agents(project: Path | None = None) -> tuple[FoundAgent, ...]:
     What the bundle of a `project` gives them is left out of their files.
     """
     names = sorted({*clients.names(clients.HOOKS), *clients.names(clients.SERVERS)})
-    return tuple(one for name in names if (one := _found(name, project)))
+    return tuple(agent for name in names if (agent := _found(name, project)))
 
 
 def set_up(bank: Bank | None, name: str) -> AgentSetUp:
@@ -97,25 +97,31 @@ def set_up(bank: Bank | None, name: str) -> AgentSetUp:
         name,
         _title(name),
         tuple(dict.fromkeys(written)),
-        "; ".join(one for one in steps if not any(one in other != one for other in steps)),
+        "; ".join(
+            current_step
+            for current_step in steps
+            if not any(current_step in step != current_step for step in steps)
+        ),
         tuple(undo),
         "; ".join(problems),
     )
 
 
 def _found(name: str, project: Path | None) -> FoundAgent | None:
-    files = {part: client_files.user_file(one) for part, one in _programs(name)}
-    wanted = [str(file) for part, file in files.items() if not bundled_in(name, part, project)]
+    files = {part: client_files.user_file(program) for part, program in _programs(name)}
+    wanted_files = [
+        str(file) for part, file in files.items() if not bundled_in(name, part, project)
+    ]
     home = {Path.home(), Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")}
     places = [file.parent for file in files.values() if file.parent not in home]
-    folders = [one.parent if one.name in _PARTS else one for one in places]
-    if not (any(one.is_dir() for one in folders) or shutil.which(_COMMANDS.get(name, name))):
+    folders = [path.parent if path.name in _PARTS else path for path in places]
+    if not (any(path.is_dir() for path in folders) or shutil.which(_COMMANDS.get(name, name))):
         return None
-    return FoundAgent(name, _title(name), tuple(dict.fromkeys(wanted)))
+    return FoundAgent(name, _title(name), tuple(dict.fromkeys(wanted_files)))
 
 
 def _title(name: str) -> str:
-    return next(one.title for _, one in _programs(name))
+    return next(program.title for _, program in _programs(name))
 
 
 def _programs(name: str) -> Iterator[tuple[str, Program]]:
@@ -176,111 +182,115 @@ def init(
     asks = not (call.json or user or yes) and call.interactive
     if not (user or include) and (asks or yes):
         include = _chosen(call, setup.candidates(folder), yes=yes)
-    made = setup.init(folder, user=user, include=include)
-    done = () if no_agents or user or not (asks or yes) else _agents(call, made, yes=yes)
+    bank = setup.init(folder, user=user, include=include)
+    set_ups = () if no_agents or user or not (asks or yes) else _agents(call, bank, yes=yes)
 
     if call.json:
-        call.document({**asdict(made), "agents": done} if done else made)
+        call.document({**asdict(bank), "agents": set_ups} if set_ups else bank)
         return 0
-    at = f"--bank {shlex.quote(made.bank if user else place(made.bank))} " if user or folder else ""
-    first = 'recall "why is it like this?"' if made.included else _REMEMBER
-    _show(call, made, f"memory-bank {at}{first}")
-    for one in done:
-        _show_agent(call, one)
-    if made.created and not (user or done):
+    at = f"--bank {shlex.quote(bank.bank if user else place(bank.bank))} " if user or folder else ""
+    first = 'recall "why is it like this?"' if bank.included else _REMEMBER
+    _show(call, bank, f"memory-bank {at}{first}")
+    for current_set_up in set_ups:
+        _show_agent(call, current_set_up)
+    if bank.created and not (user or set_ups):
         call.console.line("for agents: ", ("memory-bank hooks install --client NAME", "bold"))
-    if made.created and not user:
+    if bank.created and not user:
         call.console.line("for a team's agents: ", ("memory-bank agents bundle", "bold"))
-    if made.found and not (asks or yes):
-        _show_found(call, made, folder)
-    _name_embedder(call, made)
+    if bank.found and not (asks or yes):
+        _show_found(call, bank, folder)
+    _name_embedder(call, bank)
     return 0
 
 
-def _show(call: Call, made: MadeBank, next_: str) -> None:
-    verb = "created" if made.created else "already exists:"
-    call.console.line(f"{verb} ", (place(made.bank), "place"))
-    for file in made.created:
+def _show(call: Call, bank: MadeBank, next_: str) -> None:
+    verb = "created" if bank.created else "already exists:"
+    call.console.line(f"{verb} ", (place(bank.bank), "place"))
+    for file in bank.created:
         call.console.line("  ", (place(file), "place"))
-    for path in made.included:
+    for path in bank.included:
         call.console.line("  includes ", (named(path), "place"))
     call.console.line("next: ", (next_, "bold"))
 
 
 def _check_enclosing(call: Call, folder: str | None) -> None:
     """Ask before a bank is made inside a project that has one."""
-    found = setup.enclosing(folder)
-    if not found:
+    enclosing = setup.enclosing(folder)
+    if not enclosing:
         return
     if call.json or not call.interactive:
         raise BadInput(
-            f"this folder is part of a project that has a bank already: {place(found)}",
+            f"this folder is part of a project that has a bank already: {place(enclosing)}",
             "use that bank: every command finds it from here; or add --here to make another one",
         )
-    call.stderr.line("This folder is part of a project that has a bank: ", (place(found), "place"))
+    call.stderr.line(
+        "This folder is part of a project that has a bank: ", (place(enclosing), "place")
+    )
     if not call.agreed("Make another bank here?"):
         raise KeyboardInterrupt
 
 
-def _chosen(call: Call, found: Sequence[IncludeCandidate], *, yes: bool) -> tuple[str, ...]:
+def _chosen(call: Call, candidates: Sequence[IncludeCandidate], *, yes: bool) -> tuple[str, ...]:
     """Ask whether to include the files and folders that were found."""
-    if not found:
+    if not candidates:
         return ()
-    paths = tuple(one.path for one in found)
+    paths = tuple(candidate.path for candidate in candidates)
     if yes:
         return paths
     call.stderr.line("This project has:")
-    for one in found:
-        many = "" if one.path.endswith(".md") else f", {count(one.notes, 'Markdown file')}"
-        kind = f"  {one.kind}{many}" if one.kind else many.replace(",", " ")
-        call.stderr.line("  ", (named(one.path), "place"), kind)
+    for candidate in candidates:
+        many = (
+            "" if candidate.path.endswith(".md") else f", {count(candidate.notes, 'Markdown file')}"
+        )
+        kind = f"  {candidate.kind}{many}" if candidate.kind else many.replace(",", " ")
+        call.stderr.line("  ", (named(candidate.path), "place"), kind)
     agreed = call.agreed("Find them as notes, too? They are only read.", default=True)
     return paths if agreed else ()
 
 
-def _agents(call: Call, made: MadeBank, *, yes: bool) -> tuple[AgentSetUp, ...]:
+def _agents(call: Call, made_bank: MadeBank, *, yes: bool) -> tuple[AgentSetUp, ...]:
     """Ask whether to add hooks and the server to the agents' programs that were found."""
-    here = agents(Path(made.bank).parent)
-    served = [one for one in here if not one.files]
+    here = agents(Path(made_bank.bank).parent)
+    served = [agent for agent in here if not agent.files]
     if served and not call.json:
-        titles = ", ".join(one.title for one in served)
+        titles = ", ".join(agent.title for agent in served)
         call.stderr.line(f"This project's bundle sets up {titles}: trust the folder there.")
-    found = [one for one in here if one.files]
-    if not found:
+    found_agents = [agent for agent in here if agent.files]
+    if not found_agents:
         return ()
     if not yes:
         call.stderr.line("These agents are here:")
-        for one in found:
-            call.stderr.line(f"  {one.title}  ", (", ".join(map(place, one.files)), "place"))
+        for agent in found_agents:
+            call.stderr.line(f"  {agent.title}  ", (", ".join(map(place, agent.files)), "place"))
         if not call.agreed("Add hooks and the MCP server to these files?"):
             return ()
-    with open_bank(made.bank) as bank:
-        return tuple(set_up(bank, one.name) for one in found)
+    with open_bank(made_bank.bank) as bank:
+        return tuple(set_up(bank, agent.name) for agent in found_agents)
 
 
-def _name_embedder(call: Call, made: MadeBank) -> None:
+def _name_embedder(call: Call, made_bank: MadeBank) -> None:
     """Name the embedder for other languages if most notes that are there are in one."""
-    if made.included or not made.created:
-        with open_bank(made.bank) as bank:
+    if made_bank.included or not made_bank.created:
+        with open_bank(made_bank.bank) as bank:
             if hint := multilingual_hint(bank):
                 call.remark(hint)
 
 
-def _show_agent(call: Call, one: AgentSetUp) -> None:
-    for file in one.written:
+def _show_agent(call: Call, current_set_up: AgentSetUp) -> None:
+    for file in current_set_up.written:
         call.console.line("wrote ", (place(file), "place"))
-    if one.next_step:
-        call.console.line(("next: ", "bold"), f"{one.title}: {one.next_step}")
-        call.console.line("  undo: ", "; ".join(one.undo))
-    call.warn(one.problem and f"{one.title}: {one.problem}")
+    if current_set_up.next_step:
+        call.console.line(("next: ", "bold"), f"{current_set_up.title}: {current_set_up.next_step}")
+        call.console.line("  undo: ", "; ".join(current_set_up.undo))
+    call.warn(current_set_up.problem and f"{current_set_up.title}: {current_set_up.problem}")
 
 
-def _show_found(call: Call, made: MadeBank, folder: str | None) -> None:
+def _show_found(call: Call, bank: MadeBank, folder: str | None) -> None:
     """Say what could be included, and how."""
-    paths = [one.path for one in made.found]
+    paths = [candidate.path for candidate in bank.found]
     at = f" {shlex.quote(place(folder))}" if folder else ""
     options = " ".join(f"--include {shlex.quote(named(path))}" for path in paths)
-    line = document([*made.included, *paths], indent=None)
+    line = document([*bank.included, *paths], indent=None)
     call.remark(f"to find {', '.join(map(named, paths))} as notes, too, without changing them:")
     call.remark(f"  memory-bank init{at} {options}")
-    call.remark(f"or in {place(made.bank)}/config.toml, below [memory]: include = {named(line)}")
+    call.remark(f"or in {place(bank.bank)}/config.toml, below [memory]: include = {named(line)}")

@@ -78,27 +78,37 @@ def install(
     """
     if not _NAME.fullmatch(name):
         raise BadInput(f"{name!r} can't name a server", "use letters, digits, '-' and '_'")
-    one = client_files.mcp_client(client)
-    bundle = bundled_in(one.name, clients.SERVERS, bank.layout.project if bank else None)
-    with _found(one, bank, scope, name, Hint.NAME_SERVER) as (place, before, old):
+    current_client = client_files.mcp_client(client)
+    bundle = bundled_in(current_client.name, clients.SERVERS, bank.layout.project if bank else None)
+    with _found(current_client, bank, scope, name, Hint.NAME_SERVER) as (place, before, old):
         if bundle and (place.file == bundle or not (force or named)):
-            return ConfigChange(place.file, before, before, one, place.scope, name, bundle=bundle)
-        folder = _folder(place, one, bank, named=named) or _kept_bank(place, one, old)
-        entry = _entry(one, place.scope, folder)
-        if (theirs := _bank_of(old)) and theirs != folder and not _is_found(theirs, one, folder):
+            return ConfigChange(
+                place.file, before, before, current_client, place.scope, name, bundle=bundle
+            )
+        folder = _folder(place, current_client, bank, named=named) or _kept_bank(
+            place, current_client, old
+        )
+        entry = _entry(current_client, place.scope, folder)
+        if (
+            (theirs := _bank_of(old))
+            and theirs != folder
+            and not _is_found(theirs, current_client, folder)
+        ):
             message = f"{place.file} has a server {name!r} for another bank, {theirs}"
             raise BadInput(message, Hint.NAME_SERVER, name=name)
         entry["args"] = [*_args(entry), *_options(old)]
-        entry |= {key: _joined(_list(old, key), entry[key]) for key in one.extra}
+        entry |= {key: _joined(_list(old, key), entry[key]) for key in current_client.extra}
         after = before or ""
         for key, value in entry.items() if isinstance(old, Mapping) else ():
-            after = one.editor.set_value(after, (*place.path, key), value)
+            after = current_client.editor.set_value(after, (*place.path, key), value)
         if not isinstance(old, Mapping):
-            after = one.editor.set_value(after, place.path, entry)
+            after = current_client.editor.set_value(after, place.path, entry)
     if before is None:
         after = after.removesuffix("\n") + "\n"
-    elsewhere = tuple(_elsewhere(one, bank, place))
-    return ConfigChange(place.file, before, after, one, place.scope, name, entry, elsewhere)
+    elsewhere = tuple(_elsewhere(current_client, bank, place))
+    return ConfigChange(
+        place.file, before, after, current_client, place.scope, name, entry, elsewhere
+    )
 
 
 def uninstall(
@@ -110,19 +120,25 @@ def uninstall(
     in which nothing else is left, and which `install` made, is removed. The user's own file needs
     no bank. Raises BadInput.
     """
-    one = client_files.mcp_client(client)
-    with _found(one, bank, scope, name, Hint.REMOVE_BY_HAND) as (place, before, old):
-        bundle = place.file if is_bundled(_text_of(old), one.name, clients.SERVERS) else None
+    current_client = client_files.mcp_client(client)
+    with _found(current_client, bank, scope, name, Hint.REMOVE_BY_HAND) as (place, before, old):
+        bundle = (
+            place.file if is_bundled(_text_of(old), current_client.name, clients.SERVERS) else None
+        )
         if bundle or not before or not isinstance(old, Mapping) or "command" not in old:
-            return ConfigChange(place.file, before, before, one, place.scope, name, bundle=bundle)
-        ours = [key for key in ("command", "args", "type", *one.extra) if key in old]
-        kept = tuple(key for key in old if key not in ours and old[key] not in ({}, []))
-        if kept:
-            after = one.editor.remove_keys(before, place.path, ours)
+            return ConfigChange(
+                place.file, before, before, current_client, place.scope, name, bundle=bundle
+            )
+        ours = [key for key in ("command", "args", "type", *current_client.extra) if key in old]
+        keys = tuple(key for key in old if key not in ours and old[key] not in ({}, []))
+        if keys:
+            after = current_client.editor.remove_keys(before, place.path, ours)
         else:
-            after = one.editor.remove(before, place.path)
-    left = None if not after and before.endswith("\n") else after
-    return ConfigChange(place.file, before, left, one, place.scope, name, kept=kept)
+            after = current_client.editor.remove(before, place.path)
+    left_after = None if not after and before.endswith("\n") else after
+    return ConfigChange(
+        place.file, before, left_after, current_client, place.scope, name, kept=keys
+    )
 
 
 def needs_bank(client: str, scope: str | None) -> bool:
@@ -132,13 +148,13 @@ def needs_bank(client: str, scope: str | None) -> bool:
 
 @contextmanager
 def _found(
-    one: McpClient, bank: Bank | None, scope: str | None, name: str, hint: Hint
+    client: McpClient, bank: Bank | None, scope: str | None, name: str, hint: Hint
 ) -> Iterator[tuple[ServerEntry, str | None, object]]:
     """Yield the place of a server, the text of its file and its entry, which is ours or None."""
-    place = _place(one, scope or _scope(one, bank), bank, name)
+    place = _place(client, scope or _scope(client, bank), bank, name)
     text = program_files.text(place.file)
     with program_files.explained(place.file):
-        entry = one.editor.value_at(text or "", place.path)
+        entry = client.editor.value_at(text or "", place.path)
         _check_ours(place, entry or {}, hint)
         yield place, text, entry
 
@@ -156,58 +172,58 @@ def has_server(client: str, bank: Bank) -> bool:
     """
     if client not in clients.names(clients.SERVERS):
         return False
-    one = client_files.mcp_client(client)
+    current_client = client_files.mcp_client(client)
     nowhere = ServerEntry("", Path(), (), SERVER)
-    return any(_elsewhere(one, bank, nowhere))
+    return any(_elsewhere(current_client, bank, nowhere))
 
 
 def _list(entry: object, key: str) -> list[object]:
-    found = entry.get(key) if isinstance(entry, Mapping) else None
-    return found if isinstance(found, list) else []
+    found_entry = entry.get(key) if isinstance(entry, Mapping) else None
+    return found_entry if isinstance(found_entry, list) else []
 
 
 def _joined(theirs: list[object], ours: object) -> object:
     """Return our value of a key; what a person added to a list of ours stays in it."""
     if not isinstance(ours, list):
         return ours
-    return [*theirs, *(one for one in ours if one not in theirs)]
+    return [*theirs, *(our for our in ours if our not in theirs)]
 
 
-def _scope(one: McpClient, bank: Bank | None) -> str:
+def _scope(client: McpClient, bank: Bank | None) -> str:
     """Return the default scope: the user's for a bank that is in no project."""
     in_project = bank is not None and bank.layout.root.name == FOLDER
-    return one.scope if in_project else "user"
+    return client.scope if in_project else "user"
 
 
-def _place(one: McpClient, scope: str, bank: Bank | None, name: str) -> ServerEntry:
-    return ServerEntry(scope, client_files.file_of(one, bank, scope), (one.key,), name)
+def _place(client: McpClient, scope: str, bank: Bank | None, name: str) -> ServerEntry:
+    return ServerEntry(scope, client_files.file_of(client, bank, scope), (client.key,), name)
 
 
-def _elsewhere(one: McpClient, bank: Bank | None, chosen: ServerEntry) -> Iterator[ServerEntry]:
+def _elsewhere(client: McpClient, bank: Bank | None, chosen: ServerEntry) -> Iterator[ServerEntry]:
     """Yield the other scopes with this server for the bank; unreadable files are skipped."""
-    places = [chosen._replace(scope="user", file=client_files.user_file(one))]
-    if one.per_project and bank is not None:
-        keys = (one.per_project, str(bank.layout.project), one.key)
+    places = [chosen._replace(scope="user", file=client_files.user_file(client))]
+    if client.per_project and bank is not None:
+        keys = (client.per_project, str(bank.layout.project), client.key)
         places.append(places[0]._replace(scope="local", keys=keys))
     with suppress(BadInput):
-        places.append(_place(one, "project", bank, chosen.name))
-    banks = {"", one.folder}
+        places.append(_place(client, "project", bank, chosen.name))
+    banks = {"", client.folder}
     if bank is not None:
         banks |= {str(bank.layout.root), str(bank.layout.project)}
     for place in places:
         servers: object = None
         with suppress(MemoryBankError):
-            servers = one.editor.value_at(program_files.text(place.file) or "", place.keys)
+            servers = client.editor.value_at(program_files.text(place.file) or "", place.keys)
         for name, entry in servers.items() if isinstance(servers, dict) else ():
-            found = place._replace(name=str(name))
+            found_entry = place._replace(name=str(name))
             if place.scope != chosen.scope and _starts_this(entry) and _bank_of(entry) in banks:
-                yield found
+                yield found_entry
 
 
-def _folder(place: ServerEntry, one: McpClient, bank: Bank | None, *, named: bool) -> str:
+def _folder(place: ServerEntry, client: McpClient, bank: Bank | None, *, named: bool) -> str:
     """Return the bank that a new entry names; empty if the server finds it."""
     if place.scope == "project":
-        return one.folder
+        return client.folder
     if bank is None or not named:
         return ""
     root = str(bank.layout.root)
@@ -217,31 +233,31 @@ def _folder(place: ServerEntry, one: McpClient, bank: Bank | None, *, named: boo
     raise BadInput("the bank's path is no UTF-8 text", "move the bank elsewhere")
 
 
-def _kept_bank(place: ServerEntry, one: McpClient, old: object) -> str:
+def _kept_bank(place: ServerEntry, client: McpClient, old: object) -> str:
     """Return the bank that an entry must keep, since the server could not find it."""
-    if one.finds_bank or place.scope == "project":
+    if client.finds_bank or place.scope == "project":
         return ""
-    if found := _bank_of(old):
-        return found
+    if bank := _bank_of(old):
+        return bank
     raise BadInput(
-        f"{one.title} does not start servers in a project, so its entry must name a bank",
+        f"{client.title} does not start servers in a project, so its entry must name a bank",
         Hint.NAME_BANK,
     )
 
 
-def _is_found(theirs: str, one: McpClient, ours: str) -> bool:
+def _is_found(theirs: str, client: McpClient, ours: str) -> bool:
     """Tell whether the server finds the bank that an entry names.
 
     A project's bank that is named in the user's own file is wrong in all other projects.
     """
-    return not ours and (theirs == one.folder or Path(theirs).name == FOLDER)
+    return not ours and (theirs == client.folder or Path(theirs).name == FOLDER)
 
 
-def _entry(one: McpClient, scope: str, folder: str) -> dict[str, object]:
+def _entry(client: McpClient, scope: str, folder: str) -> dict[str, object]:
     """Return the entry for a client: a command that works in any folder."""
     command, *first = [SERVER] if scope == "project" else program_files.program()
     bank = [_BANK, folder] if folder else []
-    return {**one.extra, "command": command, "args": [*first, "serve", "mcp", *bank]}
+    return {**client.extra, "command": command, "args": [*first, "serve", "mcp", *bank]}
 
 
 def _check_ours(place: ServerEntry, entry: object, hint: str) -> None:
@@ -268,16 +284,16 @@ def _starts_this(entry: object) -> bool:
 def _bank_of(entry: object) -> str:
     """Return the bank of an entry; empty if it names none."""
     args = _args(entry)
-    found = args[args.index(_BANK) + 1 :] if _BANK in args else []
-    return str(found[0]) if found else ""
+    found_args = args[args.index(_BANK) + 1 :] if _BANK in args else []
+    return str(found_args[0]) if found_args else ""
 
 
 def _options(entry: object) -> list[object]:
     """Return an entry's options for `serve mcp` other than the bank, such as `--read-only`."""
     args = _args(entry)
-    given = args[args.index("mcp") + 1 :] if "mcp" in args else []
-    at = given.index(_BANK) if _BANK in given else len(given)
-    return given[:at] + given[at + 2 :]
+    given_args = args[args.index("mcp") + 1 :] if "mcp" in args else []
+    at = given_args.index(_BANK) if _BANK in given_args else len(given_args)
+    return given_args[:at] + given_args[at + 2 :]
 
 
 def _args(entry: object) -> list[object]:

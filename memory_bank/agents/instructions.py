@@ -35,8 +35,8 @@ def loaded(client: str, project: Path) -> dict[Path, str]:
     module = clients.load(client)
     if module is None or not hasattr(module, clients.INSTRUCTIONS):
         return {}
-    found: dict[Path, str] = module.instructions(project)
-    return found
+    instructions: dict[Path, str] = module.instructions(project)
+    return instructions
 
 
 def texts(project: Path, files: Iterable[Path], *, imports: bool = False) -> dict[Path, str]:
@@ -45,19 +45,19 @@ def texts(project: Path, files: Iterable[Path], *, imports: bool = False) -> dic
     With `imports`, also of the files that `@path` names in them. A file outside of the project's
     own tree is read only if it stands in a folder above the project.
     """
-    found: dict[Path, str] = {}
+    reals: dict[Path, str] = {}
     waiting = [(file, 0) for file in files]
     while waiting:
         file, depth = waiting.pop(0)
         real = Path(os.path.realpath(file))
-        if real in found or (text := _read(real)) is None:
+        if real in reals or (text := _read(real)) is None:
             continue
-        found[real] = text
+        reals[real] = text
         if imports and depth < _MOST_IMPORTS:
-            named = (file.parent / name for name in imported(text))
-            below = [one for one in named if Path(os.path.realpath(one)).is_relative_to(project)]
-            waiting[:0] = [(one, depth + 1) for one in below]
-    return found
+            paths = (file.parent / name for name in imported(text))
+            below = [path for path in paths if Path(os.path.realpath(path)).is_relative_to(project)]
+            waiting[:0] = [(path, depth + 1) for path in below]
+    return reals
 
 
 def imported(text: str) -> Iterator[str]:
@@ -66,13 +66,13 @@ def imported(text: str) -> Iterator[str]:
         yield match[1]
 
 
-def leads_to(goal: Path, found: Mapping[Path, str]) -> bool:
+def leads_to(goal: Path, entries: Mapping[Path, str]) -> bool:
     """Return whether a file is one of those that were read, or imported by one."""
     real = os.path.realpath(goal)
     return any(
         os.path.realpath(file) == real
         or any(os.path.realpath(file.parent / name) == real for name in imported(text))
-        for file, text in found.items()
+        for file, text in entries.items()
     )
 
 

@@ -111,12 +111,12 @@ class _Text(NamedTuple):
         for key in path:
             if not isinstance(way[-1].value, dict | list):
                 break
-            named = [item for item in self._items(way[-1].value_start)[0] if item.key == key]
-            if len(named) > 1:
+            entries = [item for item in self._items(way[-1].value_start)[0] if item.key == key]
+            if len(entries) > 1:
                 raise BadInput(f"{key!r} is there twice")
-            if not named:
+            if not entries:
                 break
-            way += named
+            way += entries
         return way
 
     def set(self, path: Path, value: object) -> str:
@@ -160,8 +160,8 @@ class _Text(NamedTuple):
         items, close = self._items(start)
         last = items[-1] if items else _Item("", start, start, start + 1, start, None)
         end = last.end if last.comma is None else last.comma + 1
-        found = _SAME_LINE_COMMENTS.match(self.full, end)
-        behind = found.end() if found else end
+        match = _SAME_LINE_COMMENTS.match(self.full, end)
+        behind = match.end() if match else end
         margin = self._margin(last.start) + ("" if items else self._indent())
         spread = "\n" in self.full[start : items[0].start if items else close]
         # Into an empty object goes a line end on one side only: see `_made_by_set`.
@@ -208,12 +208,12 @@ class _Text(NamedTuple):
         return json.JSONDecoder().raw_decode(self.plain, at)
 
     def _skip(self, at: int) -> int:
-        found = _SPACE.match(self.bare, at)
-        return found.end() if found else at
+        match = _SPACE.match(self.bare, at)
+        return match.end() if match else at
 
     def _ends_line_comment(self, at: int) -> bool:
         comments = _COMMENT.finditer(self.full)
-        return any(found.end() == at and found[0].startswith("//") for found in comments)
+        return any(match.end() == at and match[0].startswith("//") for match in comments)
 
     def _render(self, value: object, margin: str = "", *, one_line: bool = False) -> str:
         """Format an object on several lines and an array of plain values on one."""
@@ -229,8 +229,8 @@ class _Text(NamedTuple):
         return f"{ends[0]}\n{inner}" + f",\n{inner}".join(parts) + f"\n{margin}{ends[1]}"
 
     def _indent(self) -> str:
-        found = _INDENT.search(self.plain)
-        return found[0] if found else "  "
+        match = _INDENT.search(self.plain)
+        return match[0] if match else "  "
 
     def _margin(self, at: int) -> str:
         """Return the indentation of the line at a position."""
@@ -239,12 +239,12 @@ class _Text(NamedTuple):
 
 
 def _blank(pattern: re.Pattern[str], text: str, refusal: str) -> str:
-    def spaces(found: re.Match[str]) -> str:
-        if not found[1]:
-            return found[0]
+    def spaces(match: re.Match[str]) -> str:
+        if not match[1]:
+            return match[0]
         if refusal:
-            _refuse(text, found.start(1), refusal)
-        return re.sub(r"[^\r\n]", " ", found[0])
+            _refuse(text, match.start(1), refusal)
+        return re.sub(r"[^\r\n]", " ", match[0])
 
     return pattern.sub(spaces, text)
 
@@ -283,12 +283,12 @@ class TomlFile:
     def value_at(self, text: str, path: Path) -> object:
         """Return the value at a path; None if there is none."""
         try:
-            found: Any = toml.loads(text.removeprefix("\ufeff"))
+            document: Any = toml.loads(text.removeprefix("\ufeff"))
         except ValueError as error:
             raise BadInput(str(error)) from error
         for key in path:
-            found = found.get(key) if isinstance(found, dict) else None
-        return found
+            document = document.get(key) if isinstance(document, dict) else None
+        return document
 
     def set_value(self, text: str, path: Path, value: object) -> str:
         """Return the text with a value at a path."""
@@ -345,15 +345,15 @@ def _comment_tables(text: str, path: Path, _: object) -> Iterator[str]:
 
 def _replace_tables(text: str, path: Path, replace: Callable[[str], str]) -> str:
     """Return the text with other lines for the table at a path and the tables inside it."""
-    done = ""
+    done_text = ""
     for table in toml.tables(text):
         if table.keys[: len(path)] != path:
-            done += table.text + table.comments
+            done_text += table.text + table.comments
             continue
         lines = "".join(map(replace, _LINE.findall(table.text)))
-        if not lines and done.endswith("\n\n"):
-            done = done[:-1]
+        if not lines and done_text.endswith("\n\n"):
+            done_text = done_text[:-1]
         if not lines and not (table.text + table.comments).endswith("\n"):
-            done = done.removesuffix("\n")
-        done += lines + table.comments
-    return done
+            done_text = done_text.removesuffix("\n")
+        done_text += lines + table.comments
+    return done_text

@@ -24,22 +24,22 @@ _FIRST, _LAST = 1e9, 1e11
 def text(payload: Payload, *names: str) -> str:
     """Return the first of some fields that is a text and not empty; else an empty text."""
     for name in names:
-        found = payload.get(name)
-        if isinstance(found, str) and found:
-            return found
+        found_payload = payload.get(name)
+        if isinstance(found_payload, str) and found_payload:
+            return found_payload
     return ""
 
 
 def identifier(payload: Payload, *names: str) -> str:
     """Return a field that identifies something; empty if it is missing or can't be an id."""
-    found = text(payload, *names)
-    return found if len(found) <= _LONGEST_ID and found.isprintable() else ""
+    found_text = text(payload, *names)
+    return found_text if len(found_text) <= _LONGEST_ID and found_text.isprintable() else ""
 
 
 def fields(payload: Payload, name: str) -> Payload:
     """Return a field that has fields; else none."""
-    found = payload.get(name)
-    return found if isinstance(found, dict) else {}
+    found_payload = payload.get(name)
+    return found_payload if isinstance(found_payload, dict) else {}
 
 
 def project(payload: Payload, *variables: str) -> str:
@@ -62,13 +62,13 @@ def seconds(value: object) -> float:
         from datetime import UTC, datetime
 
         with suppress(ValueError, OverflowError):
-            found = datetime.fromisoformat(value)
-            return _checked((found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp())
+            moment = datetime.fromisoformat(value)
+            return _checked((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
     return 0.0
 
 
-def _checked(found: float) -> float:
-    return found if _FIRST < found < _LAST else 0.0  # NaN isn't either
+def _checked(score: float) -> float:
+    return score if _FIRST < score < _LAST else 0.0  # NaN isn't either
 
 
 def digest(*parts: object) -> str:
@@ -77,9 +77,9 @@ def digest(*parts: object) -> str:
     return f"{zlib.crc32(data):08x}{zlib.adler32(data):08x}{len(data):x}"
 
 
-def message_key(said: str) -> str:
+def message_key(said_text: str) -> str:
     """Return the key of the last text of a turn, the same in an event and in the transcript."""
-    return f"said {digest(said.strip())}"
+    return f"said {digest(said_text.strip())}"
 
 
 def end_of(file: str, most: int, having: str) -> Iterator[Payload]:
@@ -95,12 +95,12 @@ def end_of(file: str, most: int, having: str) -> Iterator[Payload]:
             data = lines.read(most)
     except OSError:
         return
-    wanted = having.encode(errors="replace")
-    for line in reversed([line for line in data.splitlines() if wanted in line]):
+    wanted_having = having.encode(errors="replace")
+    for line in reversed([line for line in data.splitlines() if wanted_having in line]):
         with suppress(ValueError, RecursionError):
-            found = json.loads(line)
-            if isinstance(found, dict):
-                yield found
+            document = json.loads(line)
+            if isinstance(document, dict):
+                yield document
 
 
 def parsed(value: object) -> object:

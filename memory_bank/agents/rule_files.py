@@ -72,50 +72,68 @@ def look(bank: Bank, *, remove: bool = False) -> RuleFiles:
     """
     if bank.layout.root.name != FOLDER:
         raise BadInput("this bank is in no project, whose agents could read its rules", "")
-    found = rules(bank)
+    project_rules = rules(bank)
     settings = bank.settings
-    made = rules_block.written(found.rules, rules_block.BLOCK_BYTES, settings.secrets.allow)
-    wanted = "" if remove else made.text
+    written_block = rules_block.written(
+        project_rules.rules, rules_block.BLOCK_BYTES, settings.secrets.allow
+    )
+    text = "" if remove else written_block.text
     project = bank.layout.project
     file = program_files.in_project(project, FILE)
     before = program_files.text(file)
-    after = rules_block.replaced(before, wanted)
-    refused = [one._replace(waits=rules_block.REFUSED) for one in made.refused]
+    after = rules_block.replaced(before, text)
+    refused = [
+        project_rule._replace(waits=rules_block.REFUSED) for project_rule in written_block.refused
+    ]
     folders = () if remove else settings.rules.folders
-    listed = [one for one in found.rules if one not in made.refused]
+    listed = [
+        project_rule
+        for project_rule in project_rules.rules
+        if project_rule not in written_block.refused
+    ]
     apart = list(_apart(project, listed, folders))
-    leading = list(_pointers(project, wanted=bool(wanted)))
+    leading = list(_pointers(project, wanted=bool(text)))
     edits = [FileEdit(file, before, after), *leading, *apart]
-    changed = tuple(one for one in edits if one.changed)
-    led = [one.file for one, name in zip(leading, _LED, strict=True) if (project / name).is_file()]
-    needed = [file, *led] if wanted else []
+    changed = tuple(file_edit for file_edit in edits if file_edit.changed)
+    led = [
+        file_edit.file
+        for file_edit, name in zip(leading, _LED, strict=True)
+        if (project / name).is_file()
+    ]
+    needed = [file, *led] if text else []
     return RuleFiles(
         str(file),
-        rules_block.look(before, wanted),
+        rules_block.look(before, text),
         tuple(listed),
-        (*refused, *found.pending),
-        made.left_out,
-        tuple(str(one.file) for one in apart if one.before and not is_signed(one.before)),
+        (*refused, *project_rules.pending),
+        written_block.left_out,
+        tuple(
+            str(file_edit.file)
+            for file_edit in apart
+            if file_edit.before and not is_signed(file_edit.before)
+        ),
         changed,
         (
-            *found.limits,
-            *_remarks(after or "", found.pending, folders),
+            *project_rules.limits,
+            *_remarks(after or "", project_rules.pending, folders),
             *filter(None, [] if remove else [unused_folders(bank, listed)]),
         ),
-        tuple(_unread(project, wanted, needed, written=not changed)),
+        tuple(_unread(project, text, needed, written=not changed)),
     )
 
 
-def _unread(project: Path, wanted: str, needed: Sequence[Path], *, written: bool) -> Iterator[str]:
+def _unread(
+    project: Path, wanted_text: str, needed: Sequence[Path], *, written: bool
+) -> Iterator[str]:
     """Yield why a clone of the project, or a program in it, would not see the block.
 
     What programs load is looked at once the files are `written`.
     """
-    tree = repository.worktree(project) if wanted else None
+    tree = repository.worktree(project) if wanted_text else None
     for file in needed:
         if tree and file.exists() and repository.ignores(tree, file):
             yield f"git ignores {file.relative_to(project)}: no clone has it; track it"
-    lines = set(wanted.splitlines()) if written else set()
+    lines = set(wanted_text.splitlines()) if written else set()
     for name in clients.names(clients.INSTRUCTIONS) if lines else ():
         texts = instructions.loaded(name, project)
         if lines <= {line for text in texts.values() for line in text.splitlines()}:
@@ -136,68 +154,77 @@ def untold(bank: Bank, client: str) -> tuple[str, ...]:
     """
     if bank.layout.root.name != FOLDER:
         return ()
-    found, settings = indexed(bank).rules, bank.settings
+    project_rules, settings = indexed(bank).rules, bank.settings
     texts = instructions.loaded(client, bank.layout.project).values()
-    refused = rules_block.written(found, rules_block.BLOCK_BYTES, settings.secrets.allow).refused
+    refused = rules_block.written(
+        project_rules, rules_block.BLOCK_BYTES, settings.secrets.allow
+    ).refused
     lines = {line for text in texts for line in text.splitlines()}
     return tuple(
         whole.removeprefix("- ")
-        for rule in found
+        for rule in project_rules
         if (whole := rules_block.described(rule, whole=True)) not in lines
         and rules_block.described(rule, whole=False) not in lines
         and rule not in refused
     )
 
 
-def write(found: RuleFiles, *, edited: bool = False) -> None:
+def write(rule_files: RuleFiles, *, edited: bool = False) -> None:
     """Make the changes; raise Conflict for a block that somebody edited, unless `edited` says so.
 
     Raises BadInput for one that is damaged, or has a conflict of which the block is only a part.
     """
-    block = found.block
+    block = rule_files.block
     if block.state == "damaged":
         raise BadInput(
-            f"{found.file} stays as it is: {block.problem}", "repair its markers by hand"
+            f"{rule_files.file} stays as it is: {block.problem}", "repair its markers by hand"
         )
-    before = next((one.before for one in found.edits if str(one.file) == found.file), None)
+    before = next(
+        (
+            file_edit.before
+            for file_edit in rule_files.edits
+            if str(file_edit.file) == rule_files.file
+        ),
+        None,
+    )
     if block.state == "conflict" and not rules_block.is_only_in_block(before or ""):
         raise BadInput(
-            f"{found.file} has a conflict beside the block of rules",
+            f"{rule_files.file} has a conflict beside the block of rules",
             "resolve that one first: keep either version of the block",
         )
     if block.state == "edited" and not edited:
         raise Conflict(
-            f"somebody edited the block of rules in {found.file}: {' | '.join(block.added)}",
+            f"somebody edited the block of rules in {rule_files.file}: {' | '.join(block.added)}",
             "make notes of what is new (remember --type rule), then write it with --discard-edits",
         )
-    if found.edited and not edited:
+    if rule_files.edited and not edited:
         raise Conflict(
-            f"somebody edited {', '.join(found.edited)}",
+            f"somebody edited {', '.join(rule_files.edited)}",
             "make notes of what is new (remember --type rule), then write it with --discard-edits",
         )
-    for one in found.edits:
-        one.write()
-        if one.after is None:
-            program_files.remove_empty(one.file.parent)
+    for file_edit in rule_files.edits:
+        file_edit.write()
+        if file_edit.after is None:
+            program_files.remove_empty(file_edit.file.parent)
 
 
 def _apart(
-    project: Path, found: Sequence[ProjectRule], folders: Collection[str]
+    project: Path, project_rules: Sequence[ProjectRule], folders: Collection[str]
 ) -> Iterator[FileEdit]:
     """Yield the changes of the files that have one rule each, with the files that it is for."""
     for folder, (suffix, head) in _APART.items():
         texts = dict[str, str]()
-        for rule in found if folder in folders else ():
+        for rule in project_rules if folder in folders else ():
             if scopes := globs(rule):
                 stem = f"{_OWN}{slug(rule.name)}"
                 ends = chain([""], (f"-{number}" for number in count(2)))
                 names = (f"{stem}{end}{suffix}" for end in ends)
                 line = rules_block.described(rule._replace(applies_to=()), whole=True)
-                texts[next(one for one in names if one not in texts)] = signed(
-                    f"---\n{head(scopes)}---\n\n{line}\n"
+                texts[next(current_name for current_name in names if current_name not in texts)] = (
+                    signed(f"---\n{head(scopes)}---\n\n{line}\n")
                 )
         place = program_files.in_project(project, folder)
-        there = {one.name for one in place.glob(f"{_OWN}*{suffix}")}
+        there = {path.name for path in place.glob(f"{_OWN}*{suffix}")}
         for name in sorted({*texts, *there}):
             file = program_files.in_project(project, f"{folder}/{name}")
             text = program_files.text(file)
@@ -206,7 +233,7 @@ def _apart(
 
 
 def _quoted(scopes: Sequence[str]) -> str:
-    return "".join(f"  - {json.dumps(one)}\n" for one in scopes)
+    return "".join(f"  - {json.dumps(scope)}\n" for scope in scopes)
 
 
 _OWN = "memory-bank-"
@@ -250,8 +277,8 @@ def _gemini(file: Path, *, wanted: bool) -> FileEdit:
     """Name AGENTS.md in the settings of Gemini CLI, which else reads only GEMINI.md."""
     text, editor = program_files.text(file), client_files.mcp_client("gemini").editor
     with program_files.explained(file):
-        named = editor.value_at(text, _NAMES) if text else None
-        names = named if isinstance(named, list) else [named or _GEMINI_DEFAULT]
+        entry = editor.value_at(text, _NAMES) if text else None
+        names = entry if isinstance(entry, list) else [entry or _GEMINI_DEFAULT]
         if wanted == (FILE in names):
             return FileEdit(file, text, text)
         if wanted:
@@ -264,17 +291,17 @@ def _gemini(file: Path, *, wanted: bool) -> FileEdit:
         return FileEdit(file, text, after if after.strip() else None)
 
 
-def unused_folders(bank: Bank, found: Sequence[ProjectRule]) -> str:
+def unused_folders(bank: Bank, project_rules: Sequence[ProjectRule]) -> str:
     """Return what to say of folders that are there and could have the rules that name files."""
-    many = sum(bool(globs(rule)) for rule in found)
-    project, had = bank.layout.project, bank.settings.rules.folders
-    there = [one for one in _APART if one not in had and (project / one).is_dir()]
+    many = sum(bool(globs(rule)) for rule in project_rules)
+    project, folders = bank.layout.project, bank.settings.rules.folders
+    there = [apart for apart in _APART if apart not in folders and (project / apart).is_dir()]
     if not (many and there):
         return ""
-    which = "the rule" if many == 1 else f"each of the {many} rules"
+    text = "the rule" if many == 1 else f"each of the {many} rules"
     return (
-        f"{' and '.join(there)} can have a file for {which} with applies_to: in the settings,"
-        f" below [rules], folders = {json.dumps([*had, *there])}; then rules --write"
+        f"{' and '.join(there)} can have a file for {text} with applies_to: in the settings,"
+        f" below [rules], folders = {json.dumps([*folders, *there])}; then rules --write"
     )
 
 
@@ -287,5 +314,5 @@ def _remarks(
     if size > rules_block.MOST_FILE_BYTES:
         most = rules_block.MOST_FILE_BYTES
         yield f"{FILE} has {size:,} bytes: Codex reads {most:,} of all such files together"
-    if any(one.waits == COMMITS_UNKNOWN for one in pending):
+    if any(project_rule.waits == COMMITS_UNKNOWN for project_rule in pending):
         yield "the history of some rules is not here: fetch it all (git fetch --unshallow)"

@@ -73,21 +73,23 @@ def list_rules(
     if write or check or remove:
         return _block(call, write=write, remove=remove, discard_edits=discard_edits)
     with call.open() as bank:
-        found = rules.rules(bank)
-        chosen = found.pending if pending else found.rules
-        hint = "" if pending or files else rule_files.unused_folders(bank, found.rules)
+        project_rules = rules.rules(bank)
+        chosen = project_rules.pending if pending else project_rules.rules
+        hint = "" if pending or files else rule_files.unused_folders(bank, project_rules.rules)
         if files:
             project = bank.layout.project
             chosen = rules.rules_for(chosen, [_below(project, file) for file in files])
     if call.json:
-        call.document({"result_count": len(chosen), "rules": chosen, "notices": found.limits})
+        call.document(
+            {"result_count": len(chosen), "rules": chosen, "notices": project_rules.limits}
+        )
     else:
         _list(call, chosen)
         if not chosen:
             call.remark("no rule waits" if pending else "no rule holds" + _FOR * bool(files))
-        if found.pending and not pending:
-            call.remark(f"{_waiting(found.pending)} {_WAITS_FOR}")
-        call.notices([*found.limits, *filter(None, [hint])])
+        if project_rules.pending and not pending:
+            call.remark(f"{_waiting(project_rules.pending)} {_WAITS_FOR}")
+        call.notices([*project_rules.limits, *filter(None, [hint])])
     return FOUND if chosen else NOTHING
 
 
@@ -106,81 +108,91 @@ def _below(project: object, file: str) -> str:
 
 
 def _list(call: Call, rules: Sequence[ProjectRule]) -> None:
-    for one in rules:
-        once = same_words(one.title, one.text)
-        head = (one.text if once else one.title) or one.text or one.name
-        scopes = f"  {named(', '.join(one.applies_to))}" if one.applies_to else ""
-        call.console.line((call.place(one.path), "place"), f"  {head}", scopes)
-        if one.title and one.text and not once:
-            call.console.line(f"    {one.text}")
-        if one.waits:
-            call.console.line("    waits: ", (one.waits, "warn"))
+    for project_rule in rules:
+        once = same_words(project_rule.title, project_rule.text)
+        head = (
+            (project_rule.text if once else project_rule.title)
+            or project_rule.text
+            or project_rule.name
+        )
+        scopes = f"  {named(', '.join(project_rule.applies_to))}" if project_rule.applies_to else ""
+        call.console.line((call.place(project_rule.path), "place"), f"  {head}", scopes)
+        if project_rule.title and project_rule.text and not once:
+            call.console.line(f"    {project_rule.text}")
+        if project_rule.waits:
+            call.console.line("    waits: ", (project_rule.waits, "warn"))
 
 
 def _block(call: Call, *, write: bool, remove: bool, discard_edits: bool) -> int:
     with call.open() as bank:
-        found = rule_files.look(bank, remove=remove)
+        found_rule_files = rule_files.look(bank, remove=remove)
         if write or remove:
-            rule_files.write(found, edited=discard_edits)
+            rule_files.write(found_rule_files, edited=discard_edits)
     if call.json:
-        shown = {
-            "file": found.file,
-            "state": found.block.state,
-            "edited": found.block.added,
-            "edited_files": found.edited,
-            "rules": found.rules,
-            "pending": found.pending,
-            "left_out": found.left_out,
-            "changed": [str(one.file) for one in found.edits],
-            "unread": found.unread,
-            "notices": found.remarks,
+        entries = {
+            "file": found_rule_files.file,
+            "state": found_rule_files.block.state,
+            "edited": found_rule_files.block.added,
+            "edited_files": found_rule_files.edited,
+            "rules": found_rule_files.rules,
+            "pending": found_rule_files.pending,
+            "left_out": found_rule_files.left_out,
+            "changed": [str(file_edit.file) for file_edit in found_rule_files.edits],
+            "unread": found_rule_files.unread,
+            "notices": found_rule_files.remarks,
         }
-        call.document(shown)
+        call.document(entries)
     else:
-        _show(call, found, write=write, remove=remove)
-        call.notices(found.remarks)
-    return FOUND if write or remove or found.current else FINDINGS
+        _show(call, found_rule_files, write=write, remove=remove)
+        call.notices(found_rule_files.remarks)
+    return FOUND if write or remove or found_rule_files.current else FINDINGS
 
 
-def _show(call: Call, found: RuleFiles, *, write: bool, remove: bool) -> None:
-    done = write or remove
-    if done:
-        for one in found.edits:
-            verb = "removed " if one.after is None else "wrote "
-            call.console.line(verb, (place(one.file), "place"))
-        if found.edits:
+def _show(call: Call, found_rule_files: RuleFiles, *, write: bool, remove: bool) -> None:
+    done_write = write or remove
+    if done_write:
+        for file_edit in found_rule_files.edits:
+            verb = "removed " if file_edit.after is None else "wrote "
+            call.console.line(verb, (place(file_edit.file), "place"))
+        if found_rule_files.edits:
             call.remark("commit them")
-        if found.edits and write and not bundle.is_there(Path(found.file).parent):
+        if (
+            found_rule_files.edits
+            and write
+            and not bundle.is_there(Path(found_rule_files.file).parent)
+        ):
             call.remark("next, for a team's agents: memory-bank agents bundle")
-        for reason in found.unread:
+        for reason in found_rule_files.unread:
             call.warn(reason)
     else:
-        _compared(call, found)
-    if (found.current and not done) or (done and not found.edits):
-        same = "AGENTS.md has the rules that hold" if found.rules else "no rule holds"
-        call.console.line("nothing to remove" if remove else f"nothing to write: {same}")
-    if found.left_out:
-        names = ", ".join(map(named, found.left_out))
+        _compared(call, found_rule_files)
+    if (found_rule_files.current and not done_write) or (done_write and not found_rule_files.edits):
+        text = "AGENTS.md has the rules that hold" if found_rule_files.rules else "no rule holds"
+        call.console.line("nothing to remove" if remove else f"nothing to write: {text}")
+    if found_rule_files.left_out:
+        names = ", ".join(map(named, found_rule_files.left_out))
         call.remark(f"no room in the block for {names}: archive some")
-    if found.pending:
-        call.remark(f"{_waiting(found.pending)} {_WAITS_FOR}")
+    if found_rule_files.pending:
+        call.remark(f"{_waiting(found_rule_files.pending)} {_WAITS_FOR}")
 
 
-def _compared(call: Call, found: RuleFiles) -> None:
-    block = found.block
-    for reason in found.unread:
+def _compared(call: Call, found_rule_files: RuleFiles) -> None:
+    block = found_rule_files.block
+    for reason in found_rule_files.unread:
         call.console.line((reason, "bad"))
     if block.state != "current":
-        said = block.problem or _STATES[block.state]
-        call.console.line((place(found.file), "place"), ": the block of rules: ", (said, "bad"))
+        problem = block.problem or _STATES[block.state]
+        call.console.line(
+            (place(found_rule_files.file), "place"), ": the block of rules: ", (problem, "bad")
+        )
     for line in block.added:
         call.console.line(f"  {line}")
-    for one in found.edits:
-        if str(one.file) in found.edited:
-            call.console.line((place(one.file), "place"), ": ", ("somebody edited it", "bad"))
-        elif str(one.file) != found.file:
-            call.console.line((place(one.file), "place"), ": would be written")
-    if found.edits or found.block.state != "current":
+    for file_edit in found_rule_files.edits:
+        if str(file_edit.file) in found_rule_files.edited:
+            call.console.line((place(file_edit.file), "place"), ": ", ("somebody edited it", "bad"))
+        elif str(file_edit.file) != found_rule_files.file:
+            call.console.line((place(file_edit.file), "place"), ": would be written")
+    if found_rule_files.edits or found_rule_files.block.state != "current":
         call.console.line("next: ", ("memory-bank rules --write", "bold"))
 
 

@@ -37,43 +37,43 @@ def _installed(
     """Add something to a program's file if the user agrees, and say what is to be done next."""
     if dry_run and change.changed and not call.json:
         _show_change(call, change)
-    done = not dry_run and _made(call, change, yes=yes)
-    _answer(call, change, about, "already there:", done=done)
+    has_ended = not dry_run and _made(call, change, yes=yes)
+    _answer(call, change, about, "already there:", done=has_ended)
     if change.bundle and not call.json:
         call.remark("a second one would do everything twice; --force adds it to your own file")
-    elif (done or not change.changed) and not call.json:
+    elif (has_ended or not change.changed) and not call.json:
         step = change.client.next_step(change.scope)
         call.console.line(("next: ", "bold"), f"{change.client.title}: {step}")
-    return FOUND if done or dry_run or not change.changed else NOTHING
+    return FOUND if has_ended or dry_run or not change.changed else NOTHING
 
 
 def _removed(
-    call: Call, change: ClientChange, about: Mapping[str, object], what: str, *, yes: bool
+    call: Call, change: ClientChange, about: Mapping[str, object], text: str, *, yes: bool
 ) -> int:
     """Take something out of a program's file if the user agrees."""
-    done = _made(call, change, yes=yes)
-    _answer(call, change, about, f"{change.client.title} has no {what} in", done=done)
+    has_ended = _made(call, change, yes=yes)
+    _answer(call, change, about, f"{change.client.title} has no {text} in", done=has_ended)
     if change.bundle and not call.json:
         call.remark("the whole team uses it; memory-bank agents bundle --remove takes it out")
-    return FOUND if done else NOTHING
+    return FOUND if has_ended else NOTHING
 
 
 _Force = Annotated[bool, Param("Also where the project's bundle has it")]
 
 
 def _answer(
-    call: Call, change: ClientChange, about: Mapping[str, object], same: str, *, done: bool
+    call: Call, change: ClientChange, about: Mapping[str, object], text: str, *, done: bool
 ) -> None:
     where = (place(change.file), "place")
     if call.json:
-        told = {"client": change.client.name, "scope": change.scope, "file": change.file}
-        told |= {"bundle": change.bundle} if change.bundle else {}
-        told |= {key: value for key, value in about.items() if value}
-        call.console.document({**told, "changed": done})
+        entries = {"client": change.client.name, "scope": change.scope, "file": change.file}
+        entries |= {"bundle": change.bundle} if change.bundle else {}
+        entries |= {key: value for key, value in about.items() if value}
+        call.console.document({**entries, "changed": done})
     elif change.bundle:
         call.console.line("this project's bundle has it: ", (place(change.bundle), "place"))
     elif not change.changed:
-        call.console.line(f"{same} ", where)
+        call.console.line(f"{text} ", where)
     elif done:
         call.console.line("removed " if change.after is None else "wrote ", where)
 
@@ -114,9 +114,10 @@ def _show_change(call: Call, change: ClientChange, look: str = "") -> None:
     lines = list(unified_diff(before, after, n=0, lineterm=""))[_HEADERS:]
     signs = Counter(line[:1] for line in lines)
     if look and len(lines) > _MOST_LINES:
-        said = ", ".join(f"{count(signs[sign], 'line')} {word}" for sign, word in _WORDS.items()
-                         if signs[sign])  # fmt: skip
-        console.line(f"  {said}; you see {look}")
+        said_text = ", ".join(
+            f"{count(signs[sign], 'line')} {word}" for sign, word in _WORDS.items() if signs[sign]
+        )
+        console.line(f"  {said_text}; you see {look}")
     else:
         for line in lines:
             style = {"+": "good", "-": "bad"}.get(line[:1], "dim")
@@ -162,8 +163,8 @@ def _install_hooks(
     """Let a program report its sessions."""
     with call.open_if_there(needed=scope == "project") as bank:
         change = hook_install.install(bank, client, scope=scope, force=force)
-    for other in change.elsewhere:
-        call.remark(f"{change.client.title} has these hooks in {place(other)}, too; one is enough")
+    for path in change.elsewhere:
+        call.remark(f"{change.client.title} has these hooks in {place(path)}, too; one is enough")
     about = {"events": change.events, "elsewhere": change.elsewhere}
     return _installed(call, change, about, yes=yes, dry_run=dry_run)
 
@@ -203,38 +204,50 @@ def _status(
 ) -> int:
     """Show which programs report their sessions."""
     with call.open_if_there() as bank:
-        found = hook_install.status(bank, client or "")
-    call.answer(found, lambda found: _show(call, found))
+        hook_status = hook_install.status(bank, client or "")
+    call.answer(hook_status, lambda hook_status: _show(call, hook_status))
     return 0
 
 
-def _show(call: Call, found: HookStatus) -> None:
-    received = {str(one["client"]): one for one in found.received}
-    shown = set[str]()
-    for one in found.places:
-        if one.installed or one.problem or one.scope == "user":
-            call.console.line(*_described(one))
-        if one.missing:
-            call.console.line(f"  without {', '.join(one.missing)}: install them again")
-        last = received.get(one.client)
-        if last and one.client not in shown:
-            shown.add(one.client)
+def _show(call: Call, hook_status: HookStatus) -> None:
+    received = {
+        str(current_received["client"]): current_received
+        for current_received in hook_status.received
+    }
+    shown_clients = set[str]()
+    for current_place in hook_status.places:
+        if current_place.installed or current_place.problem or current_place.scope == "user":
+            call.console.line(*_described(current_place))
+        if current_place.missing:
+            call.console.line(f"  without {', '.join(current_place.missing)}: install them again")
+        last = received.get(current_place.client)
+        if last and current_place.client not in shown_clients:
+            shown_clients.add(current_place.client)
             call.console.line(f"  last event: {last['event']} at {last['created_at']}")
 
 
-def _described(one: HookPlace) -> list[Piece]:
-    if not one.installed:
-        how = f"not installed: memory-bank hooks install --client {one.client}"
-        state: Piece = (one.problem or how, "warn" if one.problem else "dim")
-        return [f"{one.client} ({one.scope}): ", state, "  ", (place(one.file), "place")]
-    events = f"{len(one.events)} events"
-    if one.client == "codex":
+def _described(current_place: HookPlace) -> list[Piece]:
+    if not current_place.installed:
+        how = f"not installed: memory-bank hooks install --client {current_place.client}"
+        state: Piece = (current_place.problem or how, "warn" if current_place.problem else "dim")
+        return [
+            f"{current_place.client} ({current_place.scope}): ",
+            state,
+            "  ",
+            (place(current_place.file), "place"),
+        ]
+    events = f"{len(current_place.events)} events"
+    if current_place.client == "codex":
         events += ", trust unknown: see /hooks"
     state = ("installed", "good")
-    if one.problem or not one.runs:
-        state = (one.problem or f"{one.command} was not found", "bad")
-    line: list[Piece] = [f"{one.client} ({one.scope}): ", state, f"  {events}  "]
-    return [*line, (place(one.file), "place")]
+    if current_place.problem or not current_place.runs:
+        state = (current_place.problem or f"{current_place.command} was not found", "bad")
+    line: list[Piece] = [
+        f"{current_place.client} ({current_place.scope}): ",
+        state,
+        f"  {events}  ",
+    ]
+    return [*line, (place(current_place.file), "place")]
 
 
 topic(
@@ -287,13 +300,13 @@ def _install_server(
     dry_run: _DryRun = False,
 ) -> int:
     """Add this server to a program's configuration."""
-    named = call.named_bank is not None
+    is_named = call.named_bank is not None
     with call.open_if_there(needed=needs_bank(client, scope)) as bank:
         change = install.install(
-            bank, client, scope=scope, name=name or SERVER, named=named, force=force
+            bank, client, scope=scope, name=name or SERVER, named=is_named, force=force
         )
-    for other in change.elsewhere:
-        where = f"{other.scope} scope: {other.name!r} in {place(other.file)}"
+    for entry in change.elsewhere:
+        where = f"{entry.scope} scope: {entry.name!r} in {place(entry.file)}"
         call.remark(f"{change.client.title} already has this server in the {where}; one is enough")
     about = _about(change)
     return _installed(call, change, about, yes=yes, dry_run=dry_run)
@@ -316,19 +329,19 @@ def _uninstall_server(
     """Remove this server from a program's configuration."""
     with call.open() if needs_bank(client, scope) else nullcontext() as bank:
         change = install.uninstall(bank, client, scope=scope, name=name or SERVER)
-    what = f"server {change.name}"
-    code = _removed(call, change, _about(change), what, yes=yes)
+    text = f"server {change.name}"
+    code = _removed(call, change, _about(change), text, yes=yes)
     if change.kept and code == FOUND and not call.json:
-        kept = ", ".join(change.kept)
-        call.console.line(f"kept the keys that were added to {change.name}: {kept}")
+        kept_text = ", ".join(change.kept)
+        call.console.line(f"kept the keys that were added to {change.name}: {kept_text}")
     return code
 
 
 def _about(change: ConfigChange) -> dict[str, object]:
     """Return a change as JSON, without the other servers of the file, which may be private."""
-    others = [{"scope": o.scope, "file": o.file, "name": o.name} for o in change.elsewhere]
+    entries = [{"scope": o.scope, "file": o.file, "name": o.name} for o in change.elsewhere]
     return {
-        "name": change.name, "entry": change.entry, "elsewhere": others, "kept": change.kept
+        "name": change.name, "entry": change.entry, "elsewhere": entries, "kept": change.kept
     }  # fmt: skip
 
 

@@ -38,9 +38,9 @@ def read(file: Path, skipped: Counter[str]) -> Iterator[Line]:
                 while (rest := lines.readline(MOST_LINE)) and not rest.endswith(b"\n"):
                     size += len(rest)
                 continue
-            found = parsed(line)
-            if isinstance(found, dict):
-                yield found
+            found_parsed = parsed(line)
+            if isinstance(found_parsed, dict):
+                yield found_parsed
             elif line.strip():
                 skipped["cut off" if not line.endswith(b"\n") else "not JSON"] += 1
 
@@ -63,8 +63,12 @@ def first(file: Path, most: int = 40) -> Iterator[Line]:
 
 def items(line: Line, name: str) -> list[Line]:
     """Return those items of a list that have fields."""
-    found = line.get(name)
-    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+    found_line = line.get(name)
+    return (
+        [item for item in found_line if isinstance(item, dict)]
+        if isinstance(found_line, list)
+        else []
+    )
 
 
 def texts(content: object) -> str:

@@ -107,39 +107,44 @@ _DAMAGED = ("not JSON", "line too long")
 """Reasons to leave out a line of a transcript that a person may want to look at."""
 
 
-def _shown(call: Call, done: ImportedSessions) -> int:
+def _shown(call: Call, sessions: ImportedSessions) -> int:
     """Show a line for each session that was imported, and what was not, and why."""
-    call.answer(done, lambda done: _listed(call, done))
-    return FOUND if done.sessions else NOTHING
+    call.answer(sessions, lambda sessions: _listed(call, sessions))
+    return FOUND if sessions.sessions else NOTHING
 
 
-def _listed(call: Call, done: ImportedSessions) -> None:
+def _listed(call: Call, sessions: ImportedSessions) -> None:
     line = call.console.line
-    changed = [one for one in done.sessions if one.state != "unchanged"]
-    for one in changed:
-        verb = f"would be {one.state}" if done.dry_run else one.state
-        when = one.started_at[:_MINUTE].replace("T", " ")
+    changed = [session for session in sessions.sessions if session.state != "unchanged"]
+    for session in changed:
+        verb = f"would be {session.state}" if sessions.dry_run else session.state
+        when = session.started_at[:_MINUTE].replace("T", " ")
         line(
             f"{verb}: ",
-            (rendering.one_line(one.session_id), "place"),
-            f", {one.client}, {when}: {rendering.one_line(one.title)}",
+            (rendering.one_line(session.session_id), "place"),
+            f", {session.client}, {when}: {rendering.one_line(session.title)}",
         )
-    for skipped in done.skipped:
+    for skipped in sessions.skipped:
         line(
             "not imported: ",
             (rendering.one_line(skipped.file), "place"),
             f": {rendering.one_line(skipped.reason)}",
         )
-    parts = [f"{len(changed)} new or continued", f"{len(done.sessions) - len(changed)} unchanged"]
-    if done.skipped:
-        parts.append(f"{len(done.skipped)} not imported")
-    if done.elsewhere:
-        parts.append(f"{count(done.elsewhere, 'transcript')} of other projects")
-    if unread := sum(one.skipped_lines.get(why, 0) for one in done.sessions for why in _DAMAGED):
+    parts = [
+        f"{len(changed)} new or continued",
+        f"{len(sessions.sessions) - len(changed)} unchanged",
+    ]
+    if sessions.skipped:
+        parts.append(f"{len(sessions.skipped)} not imported")
+    if sessions.elsewhere:
+        parts.append(f"{count(sessions.elsewhere, 'transcript')} of other projects")
+    if unread := sum(
+        session.skipped_lines.get(why, 0) for session in sessions.sessions for why in _DAMAGED
+    ):
         parts.append(f"{count(unread, 'line')} damaged")
-    made = "" if done.dry_run else f"{count(done.observations, 'observation')} of "
-    line(f"{count(len(done.sessions), 'session')}: {', '.join(parts)}")
-    line(f"{made}{count(done.events, 'event')}")
+    text = "" if sessions.dry_run else f"{count(sessions.observations, 'observation')} of "
+    line(f"{count(len(sessions.sessions), 'session')}: {', '.join(parts)}")
+    line(f"{text}{count(sessions.events, 'event')}")
 
 
 @operation(
@@ -183,23 +188,23 @@ def import_sessions(
     """
     bank.settings.check_enabled()
     check_captured(bank)
-    done = ImportedSessions(dry_run=dry_run)
+    sessions = ImportedSessions(dry_run=dry_run)
     after = times.moment(since).timestamp() if since else 0.0
-    found = _found(bank, client, path, after, done)
-    run = _TranscriptImport(bank, done)
-    for number, (name, parts) in enumerate(found):
+    entries = _found(bank, client, path, after, sessions)
+    run = _TranscriptImport(bank, sessions)
+    for number, (name, parts) in enumerate(entries):
         if progress:
-            progress("sessions", number, len(found))
+            progress("sessions", number, len(entries))
         try:
             run.take(name, parts)
         except MemoryBankError as error:
-            done.skipped.append(SkippedTranscript(name, str(parts[0].file), error.message))
+            sessions.skipped.append(SkippedTranscript(name, str(parts[0].file), error.message))
         except _NOT_UNDERSTOOD as error:
             reason = f"it is not understood ({type(error).__name__})"
-            done.skipped.append(SkippedTranscript(name, str(parts[0].file), reason))
-    if progress and found:
-        progress("sessions", len(found), len(found))
-    return done
+            sessions.skipped.append(SkippedTranscript(name, str(parts[0].file), reason))
+    if progress and entries:
+        progress("sessions", len(entries), len(entries))
+    return sessions
 
 
 _NOT_UNDERSTOOD = (ArithmeticError, LookupError, RecursionError, TypeError, ValueError)
@@ -207,7 +212,11 @@ _NOT_UNDERSTOOD = (ArithmeticError, LookupError, RecursionError, TypeError, Valu
 
 
 def _found(
-    bank: Bank, client: str | None, path: str | Path | None, after: float, done: ImportedSessions
+    bank: Bank,
+    client: str | None,
+    path: str | Path | None,
+    after: float,
+    done_sessions: ImportedSessions,
 ) -> list[tuple[str, list[Transcript]]]:
     """Return the sessions of the project with their transcripts, the oldest first."""
     sessions = dict[tuple[str, str], list[Transcript]]()
@@ -216,19 +225,21 @@ def _found(
         for file in _files(reader, client, path):
             folder = reader.folder(file)
             if not path and not _is_here(bank, folder):
-                done.elsewhere += 1
+                done_sessions.elsewhere += 1
                 continue
             try:
                 read = reader.read_transcript(file)
             except (OSError, *_NOT_UNDERSTOOD) as error:
                 reason = getattr(error, "strerror", None) or "it can't be read"
-                done.skipped.append(SkippedTranscript(name, str(file), reason))
+                done_sessions.skipped.append(SkippedTranscript(name, str(file), reason))
                 continue
             if read.steps and read.ended_at >= after:
                 sessions.setdefault((reader.NAME, read.session_id), []).append(read)
             elif not read.steps:
-                done.skipped.append(SkippedTranscript(name, str(file), "nothing was asked or done"))
-    ordered = sorted(sessions.items(), key=lambda one: (one[1][0].started_at, one[0]))
+                done_sessions.skipped.append(
+                    SkippedTranscript(name, str(file), "nothing was asked or done")
+                )
+    ordered = sorted(sessions.items(), key=lambda entries: (entries[1][0].started_at, entries[0]))
     return [(name, parts) for (name, _), parts in ordered]
 
 
@@ -268,9 +279,9 @@ def _bank_of(folder: str) -> str:
 class _TranscriptImport:
     """One import: what was stored before, and what is done with each session."""
 
-    def __init__(self, bank: Bank, done: ImportedSessions) -> None:
+    def __init__(self, bank: Bank, sessions: ImportedSessions) -> None:
         self._bank = bank
-        self._done = done
+        self._done = sessions
         self._project = project_of(bank)
         with opened(bank) as store:
             keys = store.queue.keys()
@@ -299,53 +310,53 @@ class _TranscriptImport:
         with opened(self._bank) as store:
             if store.queue.forgotten(session_id):
                 raise BadInput("the session was forgotten")
-            known = store.get_session(session_id)
+            session = store.get_session(session_id)
         had_keys = session_id in self._of_session
-        if known and known.observations and not had_keys and known.path:
-            raise BadInput(f"its note {known.path} is there, but not what it was made of")
-        new = list(self._new(client, session_id, parts, known.prompts if known else ()))
+        if session and session.observations and not had_keys and session.path:
+            raise BadInput(f"its note {session.path} is there, but not what it was made of")
+        new = list(self._new(client, session_id, parts, session.prompts if session else ()))
         prompts = sum(event.kind == "prompt" for event in new)
-        made = 0
+        made_store = 0
         if new and not self._done.dry_run:
-            made = self._store(session_id, parts, new)
-        state = UNCHANGED if not new else CONTINUED if known else NEW
-        asked = [s.prompt for part in parts for s in part.steps if s.kind == "prompt"]
+            made_store = self._store(session_id, parts, new)
+        state = UNCHANGED if not new else CONTINUED if session else NEW
+        asked_prompts = [s.prompt for part in parts for s in part.steps if s.kind == "prompt"]
         skipped = sum((part.skipped for part in parts), Counter[str]())
         self._done.events += len(new) - prompts
-        self._done.observations += made
+        self._done.observations += made_store
         self._done.sessions.append(
             ImportedSession(
                 session_id=session_id,
                 client=client,
                 state=state,
-                title=one_line(asked[0])[:_TITLE] if asked else "",
+                title=one_line(asked_prompts[0])[:_TITLE] if asked_prompts else "",
                 started_at=iso_of(min(part.started_at for part in parts)),
                 ended_at=iso_of(max(part.ended_at for part in parts)),
                 prompts=prompts,
                 events=len(new) - prompts,
-                observations=made,
+                observations=made_store,
                 files=tuple(str(part.file) for part in parts),
                 skipped_lines={reason: n for reason, n in sorted(skipped.items()) if n},
             )
         )
 
     def _new(
-        self, client: str, session_id: str, parts: list[Transcript], told: Sequence[Prompt]
+        self, client: str, session_id: str, parts: list[Transcript], told_prompts: Sequence[Prompt]
     ) -> Iterator[HookEvent]:
         """Yield what is not stored yet, in its order; a call belongs to the prompt before it."""
         prompts = dict[str, list[int]]()
-        for prompt in told:
+        for prompt in told_prompts:
             prompts.setdefault(self._start_of(prompt.prompt_text), []).append(prompt.prompt_number)
         inputs = Counter(key.rpartition(" ")[2] for key in self._of_session.get(session_id, ()))
         forked = False  # whether the last prompt is that of another session, which goes on here
-        number = last = max((prompt.prompt_number for prompt in told), default=0)
-        for one in (step for part in parts for step in part.steps):
-            step = one._replace(session_id=session_id, agent=client)
+        number = last = max((prompt.prompt_number for prompt in told_prompts), default=0)
+        for event in (step for part in parts for step in part.steps):
+            step = event._replace(session_id=session_id, agent=client)
             if step.kind == "prompt":
                 key = redact_id(step.key, self._hook_bank.allowed).text
                 forked = False
-                if known := prompts.get(self._start_of(step.prompt)):
-                    number = known.pop(0)
+                if known_prompt := prompts.get(self._start_of(step.prompt)):
+                    number = known_prompt.pop(0)
                 elif key in self._keys:
                     forked = True
                 else:
@@ -399,14 +410,16 @@ class _TranscriptImport:
             capture(self._hook_bank, queue, opening, state)
             for event in new:
                 capture(self._hook_bank, queue, event)
-            given = sum(part.input_tokens for part in parts)
+            total = sum(part.input_tokens for part in parts)
             spent = sum(part.output_tokens for part in parts)
-            queue.update(session_id, input_tokens=given, output_tokens=spent)
+            queue.update(session_id, input_tokens=total, output_tokens=spent)
         finally:
             queue.close()
         result = compress(bank, session_id, wait=_WAIT)
         self._done.fallback_reasons += (
-            one for one in result.fallback_reasons if one not in self._done.fallback_reasons
+            fallback_reason
+            for fallback_reason in result.fallback_reasons
+            if fallback_reason not in self._done.fallback_reasons
         )
         if datetime.now(UTC).timestamp() - ended > _OPEN_SECONDS:
             end_session(bank, session_id, ended_at=datetime.fromtimestamp(ended, UTC))

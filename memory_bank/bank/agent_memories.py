@@ -77,9 +77,9 @@ class MemoryKeeper(Protocol):
 class _MemoriesLayout(PrivateLayout):
     """The folder of an agent's memories, with index and private state elsewhere."""
 
-    def __init__(self, found: Memories, private: Path) -> None:
-        super().__init__(found.folder, private)
-        self._agent = found.agent
+    def __init__(self, memories: Memories, private: Path) -> None:
+        super().__init__(memories.folder, private)
+        self._agent = memories.agent
 
     @property
     def name(self) -> str:
@@ -90,17 +90,19 @@ class _MemoriesLayout(PrivateLayout):
 class _MemoriesRoot(NoteRoot):
     """A folder of which only some files are notes."""
 
-    def __init__(self, found: Memories) -> None:
-        super().__init__(found.folder)
-        self._paths = found.paths
+    def __init__(self, memories: Memories) -> None:
+        super().__init__(memories.folder)
+        self._paths = memories.paths
 
     def scan(self) -> Scan:
         """Return the signatures of the notes."""
-        found, wanted = super().scan(), self._paths
-        if wanted is None:
-            return found
-        kept = {path: one for path, one in found.signatures.items() if path in wanted}
-        return Scan(kept)
+        found_scan, paths = super().scan(), self._paths
+        if paths is None:
+            return found_scan
+        signatures = {
+            path: signature for path, signature in found_scan.signatures.items() if path in paths
+        }
+        return Scan(signatures)
 
 
 class _MemoriesRoots(Roots):
@@ -116,7 +118,7 @@ def of_project(project: Path, *, everywhere: bool = False) -> list[Memories]:
     With `everywhere`, also those that a program has for all projects.
     """
     tree = repository.worktree(project) or project
-    found = []
+    memories = []
     for name in plugins.names(KIND):
         module = plugins.load(KIND, name)
         if hasattr(module, "memories"):
@@ -124,41 +126,50 @@ def of_project(project: Path, *, everywhere: bool = False) -> list[Memories]:
             places = {keeper.NAME: keeper.memories(tree, os.environ)}
             if everywhere and hasattr(module, "global_memories"):
                 places[f"{keeper.NAME}{GLOBAL}"] = module.global_memories(os.environ)
-            found += [
+            memories += [
                 Memories(agent, place[0].resolve(), place[1])
                 for agent, place in places.items()
                 if place is not None and _is_there(*place)
             ]
-    return found
+    return memories
 
 
-def _is_there(folder: Path, wanted: Collection[str] | None) -> bool:
-    return folder.is_dir() if wanted is None else any((folder / one).is_file() for one in wanted)
+def _is_there(folder: Path, entries: Collection[str] | None) -> bool:
+    return (
+        folder.is_dir() if entries is None else any((folder / word).is_file() for word in entries)
+    )
 
 
 def opened(bank: Bank, stack: ExitStack, *, everywhere: bool) -> tuple[list[Bank], list[str]]:
     """Open the memories of a bank's project; return them, and remarks on them."""
     banks: list[Bank] = []
     remarks: list[str] = []
-    for found in of_project(bank.layout.project, everywhere=everywhere):
-        remarks += found.remarks()
-        banks.append(stack.enter_context(open_memories(bank, found)))
+    for memories in of_project(bank.layout.project, everywhere=everywhere):
+        remarks += memories.remarks()
+        banks.append(stack.enter_context(open_memories(bank, memories)))
     return banks, remarks
 
 
 def one_of(bank: Bank, agent: str, path: str) -> Note:
     """Return one memory of a program; raise BadInput for a program without any, NoteNotFound."""
-    some = of_project(bank.layout.project)
-    found = next((one for one in some if one.agent == agent), None)
-    if found is None or (found.paths is not None and path not in found.paths):
+    some_memories = of_project(bank.layout.project)
+    found_memories = next(
+        (current_memories for current_memories in some_memories if current_memories.agent == agent),
+        None,
+    )
+    if found_memories is None or (
+        found_memories.paths is not None and path not in found_memories.paths
+    ):
         raise BadInput(
             f"{agent} has no memory {path} of this project", "see: recall --include agents"
         )
-    with open_memories(bank, found) as memories:
+    with open_memories(bank, found_memories) as memories:
         return memories.store.read(path)
 
 
-def open_memories(bank: Bank, found: Memories) -> Bank:
+def open_memories(bank: Bank, memories: Memories) -> Bank:
     """Open the memories of one program, with the settings of the project's bank."""
-    layout: Layout = _MemoriesLayout(found, bank.layout.state(bank.id) / "agents" / found.agent)
-    return Bank(layout, bank.settings, roots=_MemoriesRoots(_MemoriesRoot(found)))
+    layout: Layout = _MemoriesLayout(
+        memories, bank.layout.state(bank.id) / "agents" / memories.agent
+    )
+    return Bank(layout, bank.settings, roots=_MemoriesRoots(_MemoriesRoot(memories)))

@@ -51,8 +51,8 @@ def node_of(bank: Bank, name: str) -> str:
         bank.catch_up()
     else:
         with suppress(NoteNotFound):
-            found = bank.find(name, exactly=True)
-            return GHOST + file if _is_other_file(bank, file, found) else found
+            position = bank.find(name, exactly=True)
+            return GHOST + file if _is_other_file(bank, file, position) else position
     for form in filter(is_utf8, (written, file)):
         rows = bank.read(partial(_to_ghost, name=form))
         if rows:
@@ -71,10 +71,21 @@ def linked_titles(bank: Bank, paths: Collection[str]) -> dict[str, dict[str, str
         rows = {path: open_index.note_at(view.manifest, path) for path in paths}
         links = {path: link_rows.outgoing(view.manifest, row.number) if row else []
                  for path, row in rows.items()}  # fmt: skip
-        goals = {one.dest for some in links.values() for one in some if one.dest is not None}
+        goals = {
+            current_row.dest
+            for some_rows in links.values()
+            for current_row in some_rows
+            if current_row.dest is not None
+        }
         notes = document_rows.documents(view.manifest, goals)
-        return {path: {one.target: notes[one.dest].title for one in some if one.dest in notes}
-                for path, some in links.items()}  # fmt: skip
+        return {
+            path: {
+                current_row.target: notes[current_row.dest].title
+                for current_row in some_rows
+                if current_row.dest in notes
+            }
+            for path, some_rows in links.items()
+        }
 
     return bank.read(ask)
 
@@ -100,10 +111,10 @@ def linked(view: View, node: str) -> dict[int, tuple[LinkShown, ...]]:
     else:
         note = open_index.note_at(view.manifest, node)
         into = link_rows.incoming(view.manifest, note.number if note else -1)
-    found: dict[int, list[LinkShown]] = {}
+    found_links: dict[int, list[LinkShown]] = {}
     for row in into:
-        found.setdefault(row.source, []).append(shown(row))
-    return {number: tuple(dict.fromkeys(links)) for number, links in found.items()}
+        found_links.setdefault(row.source, []).append(shown(row))
+    return {number: tuple(dict.fromkeys(links)) for number, links in found_links.items()}
 
 
 def shown(row: LinkRow, problem: str = "") -> LinkShown:

@@ -156,9 +156,9 @@ class Bank:
             self._roots.check_writable(path)
         note_files.keep_out(self.layout, path)
 
-    def add_repaired(self, what: str) -> None:
+    def add_repaired(self, text: str) -> None:
         """Add a repair that the next answer reports."""
-        self._conditions.repairs.add(what)
+        self._conditions.repairs.add(text)
 
     def take_repaired(self) -> list[str]:
         """Return the repairs since the last call.
@@ -167,9 +167,9 @@ class Bank:
         """
         return self._conditions.repairs.take()
 
-    def add_notice(self, what: str) -> None:
+    def add_notice(self, text: str) -> None:
         """Add a notice to the next answer; its text is ours, not that of a file."""
-        self._conditions.notices.add(what)
+        self._conditions.notices.add(text)
 
     def take_notices(self) -> list[str]:
         """Return the other notices since the last call; it takes no lock."""
@@ -180,14 +180,14 @@ class Bank:
         """What is called with the progress of long work."""
         return self._conditions.progress
 
-    def counted(self, what: str, items: Sequence[Result]) -> Iterator[Result]:
+    def counted(self, text: str, items: Sequence[Result]) -> Iterator[Result]:
         """Yield items, and report how many of them are done."""
         tell = self.progress or (lambda *_: None)
-        for done, one in enumerate(items):
-            tell(what, done, len(items))
-            yield one
+        for number, entry in enumerate(items):
+            tell(text, number, len(items))
+            yield entry
         if items:
-            tell(what, len(items), len(items))
+            tell(text, len(items), len(items))
 
     def settings_in(self, folder: Path) -> Settings:
         """Return the settings that the bank would have if its notes were in another folder.
@@ -202,7 +202,7 @@ class Bank:
 
     def watched(self) -> list[Watched]:
         """Return the folders whose changes may change notes."""
-        return [one for root in self.roots.all() for one in root.watched()]
+        return [current_watched for root in self.roots.all() for current_watched in root.watched()]
 
     def sync(self, progress: Progress | None = None) -> SyncReport:
         """Finish interrupted writes, index and embed whatever differs, and check the indices."""
@@ -258,12 +258,12 @@ class Bank:
             self.store.sweep(self.source.leftover)
             self.problem = report.problem
             self.waiting = report.waiting
-            if (left := self.unindexed()) and not report.problem:
-                self.problem = f"{left} notes are not indexed yet: they are being indexed"
+            if (unindexed := self.unindexed()) and not report.problem:
+                self.problem = f"{unindexed} notes are not indexed yet: they are being indexed"
             if report.waiting and not self.problem:
                 total = self.read(lambda view: document_rows.count_passages(view.manifest))
-                done = max(total - report.waiting, 0)
-                self.problem = f"by meaning: {done:,} of {total:,} passages so far"
+                done_total = max(total - report.waiting, 0)
+                self.problem = f"by meaning: {done_total:,} of {total:,} passages so far"
             return self.problem
 
     def unindexed(self) -> int:
@@ -282,11 +282,16 @@ class Bank:
             loaded = self._load(self.layout.root)
         except BadSetting:
             return
-        memory, had = loaded.memory, self.settings.memory
-        if (memory.include, memory.writable_includes) != (had.include, had.writable_includes):
-            had = had._replace(include=memory.include, writable_includes=memory.writable_includes)
+        memory, had_memory = loaded.memory, self.settings.memory
+        if (memory.include, memory.writable_includes) != (
+            had_memory.include,
+            had_memory.writable_includes,
+        ):
+            had_memory = had_memory._replace(
+                include=memory.include, writable_includes=memory.writable_includes
+            )
             origins = {**self.settings.origins, **loaded.origins}
-            self.settings = self.settings._replace(memory=had, origins=origins)
+            self.settings = self.settings._replace(memory=had_memory, origins=origins)
             self._index.include(self.settings)
 
     def answer(self, ask: Callable[[View], Result], progress: Progress | None = None) -> Result:
@@ -322,12 +327,12 @@ class Bank:
                 lambda view: open_index.path_named(view.manifest, forms, exactly=exactly)
             )
 
-        found = ask(exactly=exactly or changing)
-        if changing and isinstance(found, NoteNotFound) and not self._has_deleted(forms):
-            found = ask(exactly=False)
-        if isinstance(found, NoteNotFound):
-            raise found
-        return found
+        answer = ask(exactly=exactly or changing)
+        if changing and isinstance(answer, NoteNotFound) and not self._has_deleted(forms):
+            answer = ask(exactly=False)
+        if isinstance(answer, NoteNotFound):
+            raise answer
+        return answer
 
     def _has_deleted(self, forms: Iterable[str]) -> bool:
         """Return whether the trash has a note of a name, whole or without its folders."""
@@ -373,8 +378,11 @@ def open_bank(
     place = paths.locate(path, settings=settings, start=start)
     loaded = load(place.root, flags=settings)
     conditions = conditions or Conditions()
-    said = (f"{SETTINGS}:{one.line}: {one.message}; {one.hint}" for one in loaded.problems)
-    conditions.notices.add_once(*said)
+    texts = (
+        f"{SETTINGS}:{setting_problem.line}: {setting_problem.message}; {setting_problem.hint}"
+        for setting_problem in loaded.problems
+    )
+    conditions.notices.add_once(*texts)
     return Bank(
         place,
         loaded,

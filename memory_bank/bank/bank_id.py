@@ -36,18 +36,18 @@ def bank_id(place: Layout) -> str:
     commit = repository.root_commit(tree) if tree else None
     by_path = _hashed(os.fsencode(place.root))
     if tree is None or commit is None:
-        found = by_path
+        found_by_path = by_path
     else:
         below = os.fsencode(place.root.relative_to(tree).as_posix())
-        found = _hashed(b"%s:%s" % (commit.encode(), below))
-        _carry_over(place, by_path, found)
+        found_by_path = _hashed(b"%s:%s" % (commit.encode(), below))
+        _carry_over(place, by_path, found_by_path)
     if commit or not tree:  # a repository without a commit will have another id soon
         with suppress(OSError):
-            _record(place, remembered[:16].decode("ascii", "replace"), found)
+            _record(place, remembered[:16].decode("ascii", "replace"), found_by_path)
         with suppress(OSError, StorageFailed):  # git can be asked again
             place.make_index()
-            place.remember(found.encode() + where)
-    return found
+            place.remember(found_by_path.encode() + where)
+    return found_by_path
 
 
 def all_ids(place: Layout) -> list[str]:
@@ -62,9 +62,9 @@ def former_ids(place: Layout, current: str) -> list[str]:
     repository, which was in this folder before.
     """
     return [
-        one
-        for one in _recorded(place)
-        if one != current and _has_sessions(place.state(one)) and _ID.fullmatch(one)
+        recorded
+        for recorded in _recorded(place)
+        if recorded != current and _has_sessions(place.state(recorded)) and _ID.fullmatch(recorded)
     ]
 
 
@@ -93,12 +93,12 @@ def _recorded(place: Layout) -> list[str]:
 
 
 def _record(place: Layout, *ids: str) -> None:
-    known = _recorded(place)
-    both = list(dict.fromkeys([*known, *filter(_ID.fullmatch, ids)]))
-    if both != known:
+    recorded = _recorded(place)
+    fromkeys = list(dict.fromkeys([*recorded, *filter(_ID.fullmatch, ids)]))
+    if fromkeys != recorded:
         file = _record_file(place)
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        file.write_text("\n".join(both) + "\n", encoding="utf-8")
+        file.write_text("\n".join(fromkeys) + "\n", encoding="utf-8")
 
 
 def _record_file(place: Layout) -> Path:
@@ -111,10 +111,10 @@ def _signature(tree: Path | None) -> bytes:
         return b""
     entry = tree / ".git"
     try:
-        found = (entry / "config" if entry.is_dir() else entry).stat()
+        stat = (entry / "config" if entry.is_dir() else entry).stat()
     except OSError:
         return b"?"
-    return b"%d:%d" % (found.st_ino, found.st_mtime_ns)
+    return b"%d:%d" % (stat.st_ino, stat.st_mtime_ns)
 
 
 def _carry_over(place: Layout, old: str, new: str) -> None:

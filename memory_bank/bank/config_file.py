@@ -83,9 +83,9 @@ def with_setting(text: str, section: str, key: str, value: Value) -> str:
     before = toml.loads(text)
     if before.get(section, {}).get(key) == value:
         return text
-    wanted = {**before, section: {**before.get(section, {}), key: value}}
-    if found := _first(text, lambda plain: _set(plain, section, key, value), wanted):
-        return found
+    fields = {**before, section: {**before.get(section, {}), key: value}}
+    if first := _first(text, lambda plain: _set(plain, section, key, value), fields):
+        return first
     raise BadSetting(
         f"{section}.{key} can't be set automatically in this file",
         "add {line} under [{section}] by hand",
@@ -97,9 +97,9 @@ def with_setting(text: str, section: str, key: str, value: Value) -> str:
 def _set(text: str, section: str, key: str, value: Value) -> Iterator[str]:
     line = f"{key} = {json.dumps(value, ensure_ascii=False)}"
     # in place of the commented example that `init` writes
-    for found in re.finditer(rf"^#[ \t]*{re.escape(key)}[ \t]*=[^\n#]*", text, re.MULTILINE):
-        rest = text[found.end() :]
-        yield f"{text[: found.start()]}{line}{'  ' if rest.startswith('#') else ''}{rest}"
+    for match in re.finditer(rf"^#[ \t]*{re.escape(key)}[ \t]*=[^\n#]*", text, re.MULTILINE):
+        rest = text[match.end() :]
+        yield f"{text[: match.start()]}{line}{'  ' if rest.startswith('#') else ''}{rest}"
     yield from toml.changed(text, (section, key), value)
     yield _with_end(text) + ("\n" if text.strip() else "") + f"[{section}]\n{line}\n"
 
@@ -108,14 +108,14 @@ def _with_end(text: str) -> str:
     return text if not text or text.endswith("\n") else f"{text}\n"
 
 
-def _first(text: str, edit: Callable[[str], Iterator[str]], wanted: Mapping[str, object]) -> str:
+def _first(text: str, edit: Callable[[str], Iterator[str]], fields: Mapping[str, object]) -> str:
     """Return the first edited text that reads as wanted; an empty one if none does."""
-    empty = {section: values for section, values in wanted.items() if values == {}}
+    empty = {section: values for section, values in fields.items() if values == {}}
 
     def chosen(plain: str) -> str:
         for candidate in edit(plain):
             with suppress(ValueError):
-                if {**empty, **toml.loads(candidate)} == wanted:
+                if {**empty, **toml.loads(candidate)} == fields:
                     return candidate
         return ""
 
@@ -150,15 +150,20 @@ def config(
         edit = f"{place(mine)} (this bank) or {edit}"
     if len(key) > 1 or key[:1] == ("set",) or (key and "=" in key[0]):
         raise call.usage_error(f"settings are changed in a file: edit {edit}")
-    found = settings_of(settings)
+    found_settings = settings_of(settings)
     if key:
-        found = (_one(call, found, key[0]),)
+        found_settings = (_one(call, found_settings, key[0]),)
     if call.json:
-        call.console.document(found[0] if key else {"settings": found, "files": files})
+        call.console.document(
+            found_settings[0] if key else {"settings": found_settings, "files": files}
+        )
     elif key:
-        call.console.line(_shown(found[0]))
+        call.console.line(_shown(found_settings[0]))
     else:
-        rows = [(one.name, _shown(one), _origin(one), one.help) for one in found]
+        rows = [
+            (setting.name, _shown(setting), _origin(setting), setting.help)
+            for setting in found_settings
+        ]
         call.console.table(("setting", "value", "from", "what it is"), rows)
         call.remark(f"to change a setting, edit {edit}")
     return 0
@@ -176,23 +181,27 @@ def _loaded(call: Call) -> tuple[Settings, Path | None]:
         return load(), None
 
 
-def _one(call: Call, found: tuple[Setting, ...], name: str) -> Setting:
+def _one(call: Call, settings: tuple[Setting, ...], name: str) -> Setting:
     """Return the setting of a name; its section may be left out if that is unambiguous."""
-    wanted = name.lower()
-    fitting = [one for one in found if wanted in {one.name, one.name.partition(".")[2]}]
+    wanted_name = name.lower()
+    fitting = [
+        setting
+        for setting in settings
+        if wanted_name in {setting.name, setting.name.partition(".")[2]}
+    ]
     if len(fitting) != 1:
-        near = similar_names(name, [one.name for one in found], least=0.5)
+        near = similar_names(name, [setting.name for setting in settings], least=0.5)
         raise call.usage_error(f"there is no setting {name!r}{did_you_mean(map(repr, near))}")
     return fitting[0]
 
 
-def _shown(one: Setting) -> str:
-    value = one.value
+def _shown(setting: Setting) -> str:
+    value = setting.value
     if isinstance(value, tuple):
         return ", ".join(map(str, value))
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _origin(one: Setting) -> str:
-    file = re.fullmatch(r"(.+):(\d+)", one.origin)
-    return place(file[1], int(file[2])) if file else one.origin
+def _origin(setting: Setting) -> str:
+    file = re.fullmatch(r"(.+):(\d+)", setting.origin)
+    return place(file[1], int(file[2])) if file else setting.origin

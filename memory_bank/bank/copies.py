@@ -58,15 +58,15 @@ _indexed: set[Path] = set()
 
 def of_bank(place: Layout) -> list[Path]:
     """Return the copies of a bank, the last used first, also those that it had by another id."""
-    folders = (user_folder("cache") / _FOLDER / one for one in all_ids(place))
-    return sorted((slot for one in folders for slot in one.glob("*")), key=_used, reverse=True)
+    folders = (user_folder("cache") / _FOLDER / current_id for current_id in all_ids(place))
+    return sorted((slot for path in folders for slot in path.glob("*")), key=_used, reverse=True)
 
 
 @contextmanager
 def held(
     place: Layout,
     tree: Path,
-    wanted: WantedFiles,
+    files: WantedFiles,
     when: float,
     max_bytes: int,
     vectors: Path | None = None,
@@ -80,9 +80,9 @@ def held(
     folder = user_folder("cache") / _FOLDER / bank_id(place)
     import hashlib  # start-up: OpenSSL comes with it
 
-    about = repr((when, max_bytes, sorted(wanted.blobs.items()), sorted(wanted.refused.items())))
+    about = repr((when, max_bytes, sorted(files.blobs.items()), sorted(files.refused.items())))
     name = hashlib.sha256(about.encode("utf-8", "surrogateescape")).hexdigest()[:32]
-    write_to = partial(write, tree=tree, wanted=wanted, when=when, max_bytes=max_bytes)
+    write_to = partial(write, tree=tree, wanted=files, when=when, max_bytes=max_bytes)
     make = partial(_make, place, write_to, vectors)
     with ExitStack() as stack:
         slot = folder / name
@@ -96,11 +96,11 @@ def held(
         with suppress(OSError):
             os.utime(slot)  # when it was used last
         yield slot
-    for other in of_bank(place)[MOST:]:
-        made = not other.name.startswith(TEMPORARY_PREFIX)
+    for path in of_bank(place)[MOST:]:
+        is_made = not path.name.startswith(TEMPORARY_PREFIX)
         with suppress(OSError):
-            if made or time.time() - _used(other) > _LEFT_SECONDS:
-                remove(other, wait=0)
+            if is_made or time.time() - _used(path) > _LEFT_SECONDS:
+                remove(path, wait=0)
 
 
 def indexed(slot: Path) -> None:
@@ -128,8 +128,8 @@ def index_in(slot: Path) -> Path:
 def refused_in(slot: Path) -> dict[str, str]:
     """Return the files of a revision that are not in a copy, with the reason."""
     file = slot / _REFUSED
-    found: dict[str, str] = json.loads(file.read_bytes()) if file.exists() else {}
-    return found
+    document: dict[str, str] = json.loads(file.read_bytes()) if file.exists() else {}
+    return document
 
 
 def _used(slot: Path) -> float:
@@ -146,16 +146,20 @@ def _make(
 
     It gets its name when it is complete. Another process may be faster.
     """
-    made = [one for one in of_bank(place) if not one.name.startswith(TEMPORARY_PREFIX)]
-    sources = [(one, index_in(one), "") for one in made]
+    paths = [
+        current_path
+        for current_path in of_bank(place)
+        if not current_path.name.startswith(TEMPORARY_PREFIX)
+    ]
+    sources = [(current_path, index_in(current_path), "") for current_path in paths]
     if vectors is not None:  # of the same texts
         sources.append((vectors.parent, vectors.parent, vectors.name))
     temporary = slot.with_name(f"{TEMPORARY_PREFIX}{os.urandom(8).hex()}")
     try:
         (temporary / _PROJECT).mkdir(mode=0o700, parents=True)
-        for other, index, part in sources:
+        for path, index, part in sources:
             try:
-                with nullcontext() if other in _indexed else locked(other, wait=0):
+                with nullcontext() if path in _indexed else locked(path, wait=0):
                     shutil.copytree(index / part, index_in(temporary) / part)
             except (OSError, Busy, StorageFailed):
                 shutil.rmtree(index_in(temporary), ignore_errors=True)
@@ -181,22 +185,22 @@ def write(
     """
     refused = dict(wanted.refused)
     paths = defaultdict(list)
-    for path, one in wanted.blobs.items():
-        paths[one].append(path)
+    for path, blob in wanted.blobs.items():
+        paths[blob].append(path)
     sizes = objects.sizes_of(tree, paths)
-    for path, one, reason in _too_large(paths, sizes, max_bytes):
+    for path, blob, reason in _too_large(paths, sizes, max_bytes):
         refused[path] = reason
-        sizes.pop(one, None)
-    taken = None if tells_case(folder) else set[str]()
-    for one, data in objects.sized_blobs(tree, sizes, max_bytes):
-        for path in paths[one]:
+        sizes.pop(blob, None)
+    foldeds = None if tells_case(folder) else set[str]()
+    for blob, data in objects.sized_blobs(tree, sizes, max_bytes):
+        for path in paths[blob]:
             folded = unicodedata.normalize("NFC", path).casefold()
-            if taken is not None and folded in taken:
+            if foldeds is not None and folded in foldeds:
                 refused[path] = "another note's name differs only in case or in Unicode form"
             elif reason := _write_file(folder / path, data, when):
                 refused[path] = reason
-            elif taken is not None:
-                taken.add(folded)
+            elif foldeds is not None:
+                foldeds.add(folded)
     return refused
 
 
@@ -224,19 +228,19 @@ def _too_large(
 ) -> Iterator[tuple[str, str, str]]:
     """Yield the files that are not read: path, object id and reason."""
     total = 0
-    for one, some in paths.items():
-        size = sizes.get(one)
+    for text, some_path in paths.items():
+        size = sizes.get(text)
         if size is None:
             reason = "git doesn't have its content"
         elif size > max_bytes:
             reason = f"{size} bytes, more than the setting max_note_bytes = {max_bytes}"
-        elif total + size * len(some) > MOST_BYTES:
+        elif total + size * len(some_path) > MOST_BYTES:
             reason = f"the revision has more than {MOST_BYTES:,} bytes of notes"
         else:
-            total += size * len(some)
+            total += size * len(some_path)
             continue
-        for path in some:
-            yield path, one, reason
+        for path in some_path:
+            yield path, text, reason
 
 
 def _failed(file: Path, error: OSError) -> StorageFailed:
@@ -256,12 +260,12 @@ class CopiedRoot(NoteRoot):
 
     def scan(self) -> Scan:
         """Return the signatures of all notes, and what can be none."""
-        found = super().scan()
-        return Scan(found.signatures, {**found.refused, **self._refused})
+        found_scan = super().scan()
+        return Scan(found_scan.signatures, {**found_scan.refused, **self._refused})
 
-    def signature(self, key: str, found: StatSignature) -> str:
+    def signature(self, key: str, stat_signature: StatSignature) -> str:
         """Return the signature of a note, however young its file: it will not change."""
-        return self._signature(key, found)
+        return self._signature(key, stat_signature)
 
 
 class CopiedRoots(Roots):
@@ -338,12 +342,12 @@ class CopyLayout(PrivateLayout):
     @cached_property
     def _paths(self) -> frozenset[str]:
         """The files, and the folders above them."""
-        found: set[str] = set()
+        names: set[str] = set()
         for name in self._names():
-            while name and name not in found:
-                found.add(name)
+            while name and name not in names:
+                names.add(name)
                 name = name.rpartition("/")[0]  # noqa: PLW2901  (the folder above it)
-        return frozenset(found)
+        return frozenset(names)
 
 
 _MOST_PATH = 1000
@@ -399,13 +403,17 @@ def included_files(
     for path in dict.fromkeys(map(posixpath.normpath, paths)):
         below = folder if path == "." else posixpath.join(folder, path)
         inside = "" if path == "." else f"{path}/"
-        found = _kept(_listed(tree, revision, below), folder, inside, notes_only=True)
-        blobs |= found.blobs
-        refused |= found.refused
+        files = _kept(_listed(tree, revision, below), folder, inside, notes_only=True)
+        blobs |= files.blobs
+        refused |= files.refused
     ours = place.prefix
     return WantedFiles(
-        {path: one for path, one in blobs.items() if not path.startswith(ours)},
-        {path: one for path, one in refused.items() if not path.startswith(ours)},
+        {path: blob for path, blob in blobs.items() if not path.startswith(ours)},
+        {
+            path: current_refused
+            for path, current_refused in refused.items()
+            if not path.startswith(ours)
+        },
     )
 
 
@@ -420,8 +428,8 @@ def first_commit(tree: Path, place: Layout) -> str:
     """Return the first commit that HEAD has of a bank, with its date; empty if there is none."""
     below = _below(tree, place.root) or "."
     words = ("log", "--reverse", "--format=%h of %as", "--no-mailmap", "--no-show-signature")
-    found = read(tree, *words, "--", below, most=10_000_000) or b""
-    return found.decode("ascii", "replace").partition("\n")[0]
+    text = read(tree, *words, "--", below, most=10_000_000) or b""
+    return text.decode("ascii", "replace").partition("\n")[0]
 
 
 def _listed(tree: Path, revision: Revision, below: str) -> dict[str, Blob]:
@@ -437,30 +445,30 @@ def _kept(
     start = f"{folder}/" if folder else ""
     blobs: dict[str, str] = {}
     refused: dict[str, str] = {}
-    for full, one in sorted(entries.items()):
+    for full, blob in sorted(entries.items()):
         path = full.removeprefix(start)
         name = path.removeprefix(prefix)
         if notes_only and prefix and name == path:  # the file itself is included
             name = posixpath.basename(path).lstrip(".")
-        reason = _refused(name, one, len(blobs))
+        reason = _refused(name, blob, len(blobs))
         if reason is None or (notes_only and not name.endswith(NOTE_SUFFIXES)):
             continue
         if reason:
             refused[as_utf8(path)] = reason
         else:
-            blobs[path] = one.id
+            blobs[path] = blob.id
     return WantedFiles(blobs, refused)
 
 
-def _refused(name: str, one: Blob, count: int) -> str | None:
+def _refused(name: str, blob: Blob, count: int) -> str | None:
     """Return why a file can't be a note; empty if it can, None if it is not meant as one."""
     lower = name.lower()
-    special = one.mode in {objects.LINK, objects.SUBMODULE}
+    special = blob.mode in {objects.LINK, objects.SUBMODULE}
     if name == SETTINGS and not special:
         return ""
     if name.startswith(".") or "/." in name:
         return None
-    if one.mode == objects.SUBMODULE:
+    if blob.mode == objects.SUBMODULE:
         return _SUBMODULE
     if special or not lower.endswith((*NOTE_SUFFIXES, *TEXT_SUFFIXES)):
         return _LINK if special and name.endswith(NOTE_SUFFIXES) else None

@@ -89,31 +89,40 @@ topic(
 )
 
 
-def _listed(call: Call, found: Sequence[EmbedderShown]) -> None:
-    shown = [replace(one, hint=call.hint(one.hint)) for one in found]
+def _listed(call: Call, embedders: Sequence[EmbedderShown]) -> None:
+    shown_embedders = [replace(embedder, hint=call.hint(embedder.hint)) for embedder in embedders]
     if call.json:
-        call.console.document({"embedders": shown})
+        call.console.document({"embedders": shown_embedders})
         return
-    rows = [(one.name, "*" if one.active else "", one.summary, _state(one)) for one in shown]
+    rows = [
+        (embedder.name, "*" if embedder.active else "", embedder.summary, _state(embedder))
+        for embedder in shown_embedders
+    ]
     call.console.table(("embedder", "used", "what it is", "state"), rows)
 
 
-def _state(one: EmbedderShown) -> str:
-    if one.ready:
+def _state(embedder: EmbedderShown) -> str:
+    if embedder.ready:
         return "ready"
     # what is missing besides a setting, such as an extra of the package, is told by the hint
-    return one.hint if one.hint and " install " in one.hint else one.problem or ""
+    return (
+        embedder.hint if embedder.hint and " install " in embedder.hint else embedder.problem or ""
+    )
 
 
-def _chosen(call: Call, done: ChosenEmbedder) -> None:
+def _chosen(call: Call, chosen_embedder: ChosenEmbedder) -> None:
     if call.json:
-        call.document(done)
+        call.document(chosen_embedder)
         return
-    verb = "now uses" if done.changed else "already uses"
-    call.console.line(f"this bank {verb} ", (done.embedder, "bold"), f" ({call.place(done.file)})")
-    if done.changed:
+    verb = "now uses" if chosen_embedder.changed else "already uses"
+    call.console.line(
+        f"this bank {verb} ",
+        (chosen_embedder.embedder, "bold"),
+        f" ({call.place(chosen_embedder.file)})",
+    )
+    if chosen_embedder.changed:
         call.console.line("next: ", ("memory-bank sync", "bold"))
-    call.warn(done.problem)
+    call.warn(chosen_embedder.problem)
 
 
 def _tried(call: Call, tried: Tried) -> None:
@@ -219,14 +228,14 @@ def embedder_test(settings: Settings, name: Annotated[str, Param(argument=True)]
     embedded = time.perf_counter()
     texts = [f"{_RELATED} {number}" for number in range(_SENTENCES)]
     embedder.embed(texts)
-    done = time.perf_counter()
+    moment = time.perf_counter()
     verify = getattr(module, "verify", None)
     return Tried(
         embedder=name,
         dimension=embedder.dimension,
         load_seconds=loaded - started,
         query_seconds=(embedded - loaded) / 3,
-        texts_per_second=_SENTENCES / (done - embedded),
+        texts_per_second=_SENTENCES / (moment - embedded),
         related=_cosine(question, related),
         unrelated=_cosine(question, unrelated),
         verified=verify(settings) if verify else None,

@@ -66,10 +66,16 @@ class Finding(NamedTuple):
         return Finding._fields[:-3]
 
 
-def order(one: Finding) -> tuple[bool, int, str, str, int, int, str]:
+def order(finding: Finding) -> tuple[bool, int, str, str, int, int, str]:
     """Return the key by which findings are sorted: new ones first, the most severe first."""
-    place = one.path, one.line, one.column or 0
-    return one.new is False, SEVERITIES.index(one.severity), one.rule, *place, one.message
+    place = finding.path, finding.line, finding.column or 0
+    return (
+        finding.new is False,
+        SEVERITIES.index(finding.severity),
+        finding.rule,
+        *place,
+        finding.message,
+    )
 
 
 class ReviewFinding(Finding):

@@ -71,46 +71,46 @@ def failures(root: str, state: str) -> HookFailures | None:
     """
     now = time.time()
     start, own = now - 86_400 * DAYS, os.path.join(state, FILE)
-    found = sorted(
+    failures = sorted(
         (
-            one
+            current_hook_failures
             for file in _files(state)
-            for bank, one in _read(file)
-            if start <= one.last <= now + 86_400 and (file == own or bank == root)
+            for bank, current_hook_failures in _read(file)
+            if start <= current_hook_failures.last <= now + 86_400 and (file == own or bank == root)
         ),
-        key=lambda one: one.last,
+        key=lambda current_hook_failures: current_hook_failures.last,
     )
-    if not found:
+    if not failures:
         return None
-    return found[-1]._replace(times=len(found), since=found[0].last)
+    return failures[-1]._replace(times=len(failures), since=failures[0].last)
 
 
 def described(root: str, state: str) -> str:
     """Return a text that says what failed lately in a bank's hooks; empty if nothing did."""
-    found = failures(root, state)
-    if found is None:
+    recent = failures(root, state)
+    if recent is None:
         return ""
     from memory_bank.base.dates import iso_of
 
-    times = "once" if found.times == 1 else f"{found.times} times since {iso_of(found.since)}"
-    last = f"{found.client} {found.event} at {iso_of(found.last)}: {found.message}"
-    return f"hooks failed {times}; the last: {last} (log: {found.log})"
+    times = "once" if recent.times == 1 else f"{recent.times} times since {iso_of(recent.since)}"
+    last = f"{recent.client} {recent.event} at {iso_of(recent.last)}: {recent.message}"
+    return f"hooks failed {times}; the last: {last} (log: {recent.log})"
 
 
 def replace_text(removed: RemovedText, state: str, *, dry_run: bool = False) -> dict[str, int]:
     """Replace a text in the logs; return how often each had it, by path. Raises OSError."""
-    found = {}
+    entries = {}
     for file in _files(state):
         try:
             text = _text(file)
         except (FileNotFoundError, NotADirectoryError, _NotOurs):
             continue
         if number := removed.count(text):
-            found[file] = number
+            entries[file] = number
             if not dry_run:
                 lines = map(removed.replaced_in_json, text.splitlines(keepends=True))
                 _replace(file, "".join(lines).encode())
-    return found
+    return entries
 
 
 def _files(state: str, *, make: bool = False) -> Iterator[str]:
@@ -130,12 +130,12 @@ def _append(file: str, line: str) -> bool:
         os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
         handle = _opened(file, os.O_RDWR | os.O_APPEND | os.O_CREAT)
         try:
-            done = os.write(handle, f"{line}\n".encode()) > len(line)
+            has_ended = os.write(handle, f"{line}\n".encode()) > len(line)
             if os.fstat(handle).st_size > _MOST_BYTES:
                 _replace(file, _end(handle, _MOST_BYTES // 2))
         finally:
             os.close(handle)
-        return done
+        return has_ended
     return False
 
 
@@ -149,8 +149,8 @@ def _opened(file: str, flags: int) -> int:
         if error.errno in (errno.ELOOP, errno.ENXIO, errno.EISDIR):
             raise _NotOurs from error
         raise
-    found = os.fstat(handle)
-    if S_ISREG(found.st_mode) and (not hasattr(os, "geteuid") or found.st_uid == os.geteuid()):
+    stat = os.fstat(handle)
+    if S_ISREG(stat.st_mode) and (not hasattr(os, "geteuid") or stat.st_uid == os.geteuid()):
         return handle
     os.close(handle)
     raise _NotOurs
@@ -174,11 +174,11 @@ def _text(file: str) -> str:
         os.close(handle)
 
 
-def _replace(file: str, kept: bytes) -> None:
+def _replace(file: str, content: bytes) -> None:
     temporary = f"{file}.{os.urandom(4).hex()}"
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with open(handle, "wb") as new:
-        new.write(kept)
+        new.write(content)
     os.replace(temporary, file)
 
 
@@ -187,8 +187,8 @@ def _read(file: str) -> Iterator[tuple[str, HookFailures]]:
     with suppress(OSError):
         for line in _text(file).splitlines():
             with suppress(ValueError, KeyError, TypeError, RecursionError):
-                one = json.loads(line)
-                at, message = float(one["at"]), str(one["message"])
-                client, event = str(one["client"]), str(one["event"])
-                found = HookFailures(1, at, at, client, event, message, file)
-                yield str(one.get("bank", "")), found
+                document = json.loads(line)
+                at, message = float(document["at"]), str(document["message"])
+                client, event = str(document["client"]), str(document["event"])
+                failures = HookFailures(1, at, at, client, event, message, file)
+                yield str(document.get("bank", "")), failures

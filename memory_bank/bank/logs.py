@@ -43,14 +43,14 @@ class Log(sqlite.Opened):
 
     def read(self, sql: str, values: Iterable[str] | None = None) -> list[tuple[Any, ...]]:
         """Return the rows of a statement, with `IN ({})` for values; none if they can't be read."""
-        wanted = None if values is None else list(values)
+        entries = None if values is None else list(values)
         if not self.file.exists():
             return []
         try:
             with self._lock, sqlite.guarded(self.file):
-                if wanted is None:
+                if entries is None:
                     return self.opened().execute(sql).fetchall()
-                return list(sqlite.chunked(self.opened(), sql, wanted))
+                return list(sqlite.chunked(self.opened(), sql, entries))
         except (Busy, IndexDamaged, StorageFailed):
             return []  # an answer must not fail for it
 
@@ -79,7 +79,9 @@ class Log(sqlite.Opened):
         """Run a statement on all tables of notes; return why that failed, or an empty text."""
         if not self.file.exists():
             return ""
-        return next(filter(None, (self.write(sql.format(one), rows) for one in self.tables)), "")
+        return next(
+            filter(None, (self.write(sql.format(table), rows) for table in self.tables)), ""
+        )
 
     def _execute(self, sql: str, rows: Sequence[tuple[object, ...]]) -> None:
         with sqlite.guarded(self.file):
@@ -136,12 +138,12 @@ class AccessLog(Log):
 
     def of(self, notes: Iterable[str]) -> Mapping[str, Access]:
         """Return the accesses of some notes; those never accessed are left out."""
-        wanted = list(notes)
+        wanted_notes = list(notes)
         sql = "SELECT note, count, last FROM {} WHERE note IN ({{}})"
         returned, opened = (
             {
                 note: (min(int(count), MOST), last)
-                for note, count, last in self.read(sql.format(table), wanted)
+                for note, count, last in self.read(sql.format(table), wanted_notes)
             }
             for table in ("accesses", "openings")
         )
@@ -192,10 +194,10 @@ class EditLog(Log):
     def of(self, notes: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
         """Return the agents that changed some notes, the first one first; the others left out."""
         rows = self.read("SELECT note, first, agent FROM edits WHERE note IN ({})", notes)
-        found: dict[str, list[str]] = {}
+        entries: dict[str, list[str]] = {}
         for note, _, agent in sorted(set(rows)):
-            found.setdefault(note, []).append(agent)
-        return {note: tuple(agents) for note, agents in found.items()}
+            entries.setdefault(note, []).append(agent)
+        return {note: tuple(agents) for note, agents in entries.items()}
 
     def names(self) -> frozenset[str]:
         """Return the notes that agents are known to have changed."""
@@ -206,11 +208,15 @@ class EditLog(Log):
 
         Of changes that an older version recorded, only each agent's first and last are known.
         """
-        wanted = list(notes)
+        wanted_notes = list(notes)
         sql = "SELECT note, agent, first, last FROM edits WHERE note IN ({})"
-        found = {(when, agent) for _, agent, *both in self.read(sql, wanted) for when in both}
+        whens = {
+            (when, agent) for _, agent, *entries in self.read(sql, wanted_notes) for when in entries
+        }
         sql = "SELECT time, agent FROM writes WHERE note IN ({})"
-        return tuple(sorted(found.union((when, agent) for when, agent in self.read(sql, wanted))))
+        return tuple(
+            sorted(whens.union((when, agent) for when, agent in self.read(sql, wanted_notes)))
+        )
 
     def add(self, notes: Iterable[str], agent: str, now: float) -> str:
         """Record that an agent changed notes, at a time in seconds since the epoch.
@@ -275,7 +281,7 @@ class UpdateLog(Log):
         """
         oldest = "SELECT etag FROM heads ORDER BY time DESC LIMIT -1 OFFSET ?"
         return self.write(
-            "INSERT OR REPLACE INTO heads VALUES (?, ?, ?)", [(one, head, now) for one in etags]
+            "INSERT OR REPLACE INTO heads VALUES (?, ?, ?)", [(etag, head, now) for etag in etags]
         ) or self.write(f"DELETE FROM heads WHERE etag IN ({oldest})", [(_MOST_HEADS,)])
 
     def head(self, etag: str) -> str:

@@ -90,8 +90,8 @@ def roots_of(current: Callable[[], Layout], settings: Settings) -> Roots:
     place = current()
     commits = FileCommits(place.root, open_history)
     bank = NoteRoot(place.root, history=commits)
-    others = included(place, settings)
-    return Roots(bank, place.prefix, others, _private(current, settings))
+    included_root = included(place, settings)
+    return Roots(bank, place.prefix, included_root, _private(current, settings))
 
 
 def _private(current: Callable[[], Layout], settings: Settings) -> PrivateRoot:
@@ -114,12 +114,12 @@ def _without_secrets(texts: Sequence[str]) -> Sequence[str]:
 
     if not secrets.find("\n\n".join(texts)):  # most have none: all at once is quicker
         return texts
-    found = []
+    entries = []
     for text in texts:
-        for one in reversed(secrets.find(text)):
-            text = f"{text[: one.start]}[redacted]{text[one.end :]}"  # noqa: PLW2901
-        found.append(text)
-    return found
+        for secret in reversed(secrets.find(text)):
+            text = f"{text[: secret.start]}[redacted]{text[secret.end :]}"  # noqa: PLW2901
+        entries.append(text)
+    return entries
 
 
 def private_notes(place: Layout) -> Path:
@@ -168,24 +168,24 @@ def signature(files: Sequence[str]) -> tuple[object, ...]:
 
 
 def _known(tree: Path, project: Path, paths: Sequence[str]) -> Collection[str] | None:
-    found = repository.not_ignored(tree, project, paths)
-    return None if found is None else set(map(_text, found))
+    not_ignored = repository.not_ignored(tree, project, paths)
+    return None if not_ignored is None else set(map(_text, not_ignored))
 
 
 def _outside_git(project: Path, paths: Sequence[str]) -> Collection[str] | None:
     """Return the files of a project outside git; of a repository inside it, as git says."""
-    found: set[str] = set()
+    entries: set[str] = set()
     for path in paths:
         place = project / path
         tree = repository.worktree(place)
         if tree is None:
-            found.update(_all_files(project, place))
+            entries.update(_all_files(project, place))
             continue
         listed = _known(tree, tree, [place.relative_to(tree).as_posix()])
         if listed is None:
             return None
-        found.update((tree.relative_to(project) / name).as_posix() for name in listed)
-    return found
+        entries.update((tree.relative_to(project) / name).as_posix() for name in listed)
+    return entries
 
 
 def _all_files(project: Path, place: Path) -> Iterator[str]:
@@ -216,7 +216,7 @@ def _shown(origin: str, project: Path) -> str:
 
 def _signature(file: str) -> object:
     try:
-        found = os.stat(file)  # noqa: PTH116  (before each answer)
+        stat = os.stat(file)  # noqa: PTH116  (before each answer)
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_size, found.st_ino
+    return stat.st_mtime_ns, stat.st_size, stat.st_ino

@@ -101,9 +101,9 @@ class OpenIndex(ReopenedIndex):
                     self._drop()
                     self.layout, self._spare = place, True
                     with suppress(StorageFailed):
-                        found = super().read(ask)
+                        content = super().read(ask)
                         self._notices.add_once(_FULL.format(place.index))
-                        return found
+                        return content
                 self.close()
                 raise
 
@@ -197,8 +197,12 @@ def _is_full(error: BaseException) -> bool:
     cause: BaseException | None = error
     while cause is not None:
         number = cause.errno if isinstance(cause, OSError) else 0
-        said = str(cause)
-        if number in (errno.ENOSPC, errno.EDQUOT) or "No space left" in said or "is full" in said:
+        said_cause = str(cause)
+        if (
+            number in (errno.ENOSPC, errno.EDQUOT)
+            or "No space left" in said_cause
+            or "is full" in said_cause
+        ):
             return True
         cause = cause.__cause__
     return False
@@ -289,8 +293,8 @@ def note_at(manifest: Manifest, path: str) -> NoteRow | None:
 
 def with_content(manifest: Manifest, content_hash: str) -> list[NoteRow]:
     """Return the notes with a content that are not archived, the oldest first."""
-    found = document_rows.with_field(manifest, CONTENT, content_field(content_hash))
-    return [note_of(row) for row in found if row.data.get("content_hash") == content_hash]
+    rows = document_rows.with_field(manifest, CONTENT, content_field(content_hash))
+    return [note_of(row) for row in rows if row.data.get("content_hash") == content_hash]
 
 
 def newest(
@@ -303,9 +307,9 @@ def newest(
 def numbered(manifest: Manifest, numbers: Sequence[int]) -> Iterator[NoteRow]:
     """Yield the notes of some numbers, in their order; few are read at a time."""
     for start in range(0, len(numbers), _AT_A_TIME):
-        some = numbers[start : start + _AT_A_TIME]
-        found = document_rows.documents(manifest, some)
-        yield from (note_of(found[number]) for number in some if number in found)
+        some_numbers = numbers[start : start + _AT_A_TIME]
+        rows = document_rows.documents(manifest, some_numbers)
+        yield from (note_of(rows[number]) for number in some_numbers if number in rows)
 
 
 def candidates(manifest: Manifest, name: str) -> list[str]:
@@ -324,12 +328,12 @@ def candidates(manifest: Manifest, name: str) -> list[str]:
 
 def short_names(manifest: Manifest, paths: Iterable[str]) -> list[str]:
     """Return names of notes: the last part of each path, unless other notes have it, too."""
-    found = []
+    entries = []
     for path in paths:
         name = name_of(path)
         last = name.rpartition("/")[2]
-        found.append(last if candidates(manifest, last) == [path] else name)
-    return found
+        entries.append(last if candidates(manifest, last) == [path] else name)
+    return entries
 
 
 def nearly_named(manifest: Manifest, written: str) -> list[str]:
@@ -341,19 +345,21 @@ def nearly_named(manifest: Manifest, written: str) -> list[str]:
     name = key(written)
     folder, _, last = name.rpartition("/")
     number = record_asked(last, bare=True)
-    found = link_rows.keys_of(manifest, number) if number else []
+    words = link_rows.keys_of(manifest, number) if number else []
     if folder:
-        found = [one for one in found if f"/{key(one)}".rpartition("/")[0].endswith(f"/{folder}")]
-    if found or not name:
-        return found
+        words = [
+            word for word in words if f"/{key(word)}".rpartition("/")[0].endswith(f"/{folder}")
+        ]
+    if words or not name:
+        return words
     paths = [path for _, path in document_rows.all_keys(manifest)]
     for path in paths:
         whole = key(path)
         stem = without_id_start(whole)
         if stem != whole and f"/{stem}".endswith(f"/{name}"):
-            found.append(path)
-    if found or written.strip().endswith(NOTE_SUFFIXES):
-        return found
+            words.append(path)
+    if words or written.strip().endswith(NOTE_SUFFIXES):
+        return words
     return begun_so(paths, name) or document_rows.keys_by_id_start(manifest, name)
 
 
@@ -372,8 +378,8 @@ def path_named(
     if paths:
         message = f"{forms[0]!r} may mean {len(paths)} notes"
         return NoteNotFound(message, "say which: {paths}", paths=", ".join(paths[:8]))
-    known = map(name_of, next(filter(None, nearly), []))
-    near = ", ".join(dict.fromkeys([*known, *similar(manifest, forms[0])]))
+    entry = map(name_of, next(filter(None, nearly), []))
+    near = ", ".join(dict.fromkeys([*entry, *similar(manifest, forms[0])]))
     hint = "did you mean {near}?" if near else Hint.LIST_NOTES
     return NoteNotFound(f"there is no note {forms[0]!r}", hint, near=near)
 
@@ -385,7 +391,7 @@ def similar(manifest: Manifest, name: str, most: int = 3) -> list[str]:
         for row in document_rows.all_documents(manifest)
         for word, _ in path_names(row.key, row.data.get("aliases", ()))
     }
-    wanted = key(name)
-    longer = sorted(word for word in paths if word.startswith(wanted)) if wanted else []
-    near = [*longer[:most], *similar_names(wanted, paths, most=most)]
+    wanted_key = key(name)
+    longer = sorted(word for word in paths if word.startswith(wanted_key)) if wanted_key else []
+    near = [*longer[:most], *similar_names(wanted_key, paths, most=most)]
     return list(dict.fromkeys(paths[word] for word in near))[:most]

@@ -55,7 +55,11 @@ def folder(path: Path) -> OutputFolder:
         place = _followed(path)
         tree = work_tree(str(place))
         above = (place, *place.parents)
-        root = Path(tree) if tree else next(one for one in above if one.is_dir())
+        root = (
+            Path(tree)
+            if tree
+            else next(current_path for current_path in above if current_path.is_dir())
+        )
     except OSError as error:
         raise _failed(path, error) from error
     below = place.relative_to(root).as_posix()
@@ -96,9 +100,9 @@ def _has(file: FolderEntry, data: bytes) -> bool:
     """Tell whether a plain file has this content."""
     try:
         with os.fdopen(file.open(os.O_RDONLY), "rb") as stream:
-            found = os.fstat(stream.fileno())
-            same = S_ISREG(found.st_mode) and found.st_size == len(data)
-            return same and stream.read(len(data) + 1) == data
+            stat = os.fstat(stream.fileno())
+            is_same = S_ISREG(stat.st_mode) and stat.st_size == len(data)
+            return is_same and stream.read(len(data) + 1) == data
     except OSError:
         return False
 

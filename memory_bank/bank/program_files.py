@@ -43,13 +43,13 @@ class FileEdit:
         """
         if not self.changed:
             return
-        known = files.ABSENT if self.before is None else etag(self.before.encode())
+        absent = files.ABSENT if self.before is None else etag(self.before.encode())
         file = self.file.resolve()  # the link to a file kept elsewhere stays a link
         if self.after is not None:
-            files.replace(file, self.after.encode(), known)
+            files.replace(file, self.after.encode(), absent)
             return
         aside = file.with_name(f"{TEMPORARY_PREFIX}{os.urandom(6).hex()}")
-        files.remove(file, aside, known)
+        files.remove(file, aside, absent)
 
 
 def remove_empty(folder: Path) -> None:

@@ -59,18 +59,18 @@ def bank_at(
     own = bank_files(tree, place, revision)
     if required and not (own.blobs or own.refused):
         raise _no_notes(tree, bank, revision)
-    wanted, settings = _with_included(bank, revision, own, otherwise)
-    wanted = wanted._replace(
+    files, settings = _with_included(bank, revision, own, otherwise)
+    files = files._replace(
         blobs={
-            path: one
-            for path, one in wanted.blobs.items()
+            path: blob
+            for path, blob in files.blobs.items()
             if path.removeprefix(place.prefix) not in left_out
         }
     )
     commit = "" if revision.staged else revision.commit
     limit = settings.memory.max_note_bytes
     vectors = place.index / "vectors" if by_meaning else None
-    with copies.held(place, tree, wanted, revision.when, limit, vectors) as slot:
+    with copies.held(place, tree, files, revision.when, limit, vectors) as slot:
         names = partial(project_names, tree, place, revision)
         layout = CopyLayout(slot, place, names, commit)
         layout.root.mkdir(parents=True, exist_ok=True)
@@ -93,10 +93,10 @@ def notes_at(bank: Bank, rev: str) -> dict[str, str]:
     place = bank.layout.origin
     revision = revision_of(bank, rev)
     own = copies.bank_files(tree_of(bank), place, revision)
-    wanted, _ = _with_included(bank, revision, own, None)
+    files, _ = _with_included(bank, revision, own, None)
     return {
-        path.removeprefix(place.prefix): one
-        for path, one in wanted.blobs.items()
+        path.removeprefix(place.prefix): blob
+        for path, blob in files.blobs.items()
         if path != f"{place.prefix}{SETTINGS}"
     }
 
@@ -123,14 +123,14 @@ def settings_at(place: Layout, rev: str) -> Settings:
     Raises BadInput if there is no such revision.
     """
     tree = copies.work_tree_of(place)
-    wanted = copies.bank_files(tree, place, objects.revision_of(tree, rev))
-    with _settings_file(tree, place, wanted) as folder:
+    files = copies.bank_files(tree, place, objects.revision_of(tree, rev))
+    with _settings_file(tree, place, files) as folder:
         return settings.load(folder)
 
 
 def unreadable(settings: Settings) -> bool:
     """Tell whether settings are not those of the bank's file, since that can't be read."""
-    return any(not one.ignored for one in settings.problems)
+    return any(not setting_problem.ignored for setting_problem in settings.problems)
 
 
 def revision_of(bank: Bank, rev: str) -> Revision:
@@ -158,7 +158,7 @@ def _roots(
     if not (prefix and paths):
         return CopiedRoots(root, prefix)
     outside = FileCommits(origin.project, shared, paths, commit=revision.commit)
-    others = IncludedRoot(
+    included_root = IncludedRoot(
         place.project,
         paths,
         bank=prefix.rstrip("/"),
@@ -166,15 +166,15 @@ def _roots(
         history=outside,
         optional=True,
     )
-    return CopiedRoots(root, prefix, others)
+    return CopiedRoots(root, prefix, included_root)
 
 
 @contextmanager
-def _settings_file(tree: Path, place: Layout, wanted: WantedFiles) -> Iterator[Path]:
+def _settings_file(tree: Path, place: Layout, files: WantedFiles) -> Iterator[Path]:
     """Yield a folder that has the file of settings of a revision, if that has one."""
     with TemporaryDirectory(prefix="memory-bank-") as folder:
-        one = wanted.blobs.get(place.prefix + SETTINGS)
-        for _, data in objects.blobs(tree, [one] if one else [], _MOST_SETTINGS):
+        blob = files.blobs.get(place.prefix + SETTINGS)
+        for _, data in objects.blobs(tree, [blob] if blob else [], _MOST_SETTINGS):
             Path(folder, SETTINGS).write_bytes(data)
         yield Path(folder)
 
@@ -203,7 +203,7 @@ def _settings(bank: Bank, folder: Path, otherwise: Settings | None) -> Settings:
 def _no_notes(tree: Path, bank: Bank, revision: Revision) -> BadInput:
     first = copies.first_commit(tree, bank.layout.origin)
     hint = "its first commit is {first}" if first else "commit its notes"
-    what = "is staged" if revision.staged else f"was in it at {revision.asked}"
-    known = revision.staged or revision.commit.startswith(revision.asked)
-    commit = "" if known else f" (commit {revision.commit[:12]})"
-    return BadInput(f"{bank.layout.root}: no note {what}{commit}", hint, first=first)
+    text = "is staged" if revision.staged else f"was in it at {revision.asked}"
+    staged = revision.staged or revision.commit.startswith(revision.asked)
+    commit = "" if staged else f" (commit {revision.commit[:12]})"
+    return BadInput(f"{bank.layout.root}: no note {text}{commit}", hint, first=first)

@@ -110,8 +110,8 @@ def init(
         return MadeBank(str(root), created)
     if paths:
         _include(root / "config.toml", paths)
-    had = settings.load(root).memory.include
-    return MadeBank(str(root), created, had, candidates(place))
+    had_include = settings.load(root).memory.include
+    return MadeBank(str(root), created, had_include, candidates(place))
 
 
 _NO_INCLUDE = "make one in the project, or leave out what to include"
@@ -125,35 +125,39 @@ def enclosing(folder: str | Path | None = None) -> str:
     place = Path(folder or Path.cwd()).resolve()
     if (place / FOLDER).exists() or _strategy(place, folder):
         return ""
-    found, tree = above(str(place)), repository.worktree(place)
-    if found is None or (tree is not None and not Path(found).is_relative_to(tree)):
+    text, tree = above(str(place)), repository.worktree(place)
+    if text is None or (tree is not None and not Path(text).is_relative_to(tree)):
         return ""
-    return found
+    return text
 
 
 def candidates(folder: str | Path | None = None) -> tuple[IncludeCandidate, ...]:
     """Return what a project has that its bank could include, and does not."""
     place = Path(folder or Path.cwd()).resolve()
     home = place / FOLDER
-    had = settings.load(home if home.is_dir() else None).memory.include
-    covered = [posixpath.normpath(path) for path in had]
+    include = settings.load(home if home.is_dir() else None).memory.include
+    covered = [posixpath.normpath(path) for path in include]
     records = _records(place)
-    wanted = [
+    wanted_paths = [
         path
         for path in dict.fromkeys((*_vaults(place), *_KINDS, *_FOLDERS, *records))
         if os.path.lexists(place / path)
-        and not any(covers(one, path) for one in covered)
+        and not any(covers(current_covered, path) for current_covered in covered)
         and not _is_written(place / path)
     ]
-    found = note_files.includable(Layout(home, home), wanted) if wanted else ()
-    counts = {path: sum(covers(path, file) for file in found) for path in wanted}
+    includable = note_files.includable(Layout(home, home), wanted_paths) if wanted_paths else ()
+    counts = {path: sum(covers(path, file) for file in includable) for path in wanted_paths}
     return tuple(
         IncludeCandidate(
             path, count, _KINDS.get(path, _RECORDS if path in {*records, *_FOLDERS} else "")
         )
         for path, count in counts.items()
         if count
-        and not any(covers(other, path) for other in counts if counts[other] and other != path)
+        and not any(
+            covers(other_count, path)
+            for other_count in counts
+            if counts[other_count] and other_count != path
+        )
     )
 
 
@@ -162,10 +166,10 @@ def _is_written(path: Path) -> bool:
 
     They are in notes already.
     """
-    found = [path]
+    found_paths = [path]
     if path.is_dir():
-        found = [file for file in path.rglob("*") if file.suffix in NOTE_SUFFIXES]
-    return bool(found) and all(f"<!-- {RULES}" in (_text(file) or "") for file in found)
+        found_paths = [file for file in path.rglob("*") if file.suffix in NOTE_SUFFIXES]
+    return bool(found_paths) and all(f"<!-- {RULES}" in (_text(file) or "") for file in found_paths)
 
 
 def _text(file: Path) -> str | None:
@@ -178,29 +182,29 @@ def _text(file: Path) -> str | None:
 def _records(place: Path) -> list[str]:
     """Return the folders of decision records that git does not ignore, the largest first."""
     tree = repository.worktree(place)
-    known = repository.not_ignored(tree, place, ["."]) if tree else ()
+    not_ignored = repository.not_ignored(tree, place, ["."]) if tree else ()
     folders = Counter[str]()
     inside: dict[str, list[str]] = {}
-    for path in sorted(map(os.fsdecode, known or ())):
+    for path in sorted(map(os.fsdecode, not_ignored or ())):
         folder, name = posixpath.split(path)
         if not name.endswith(NOTE_SUFFIXES) or _EXAMPLES.search(folder):
             continue
         if not path.startswith(f"{FOLDER}/") and decision_records.is_numbered(name):
             folders[folder] += 1
             inside.setdefault(folder, []).append(path)
-    found = [
+    found_folders = [
         folder or "."
         for folder, _ in folders.most_common()
         if posixpath.basename(folder).lower() in decision_records.FOLDERS
         or _are_records(place, inside[folder][:_MOST_READ])
     ]
-    return found[:_MOST_FOLDERS]
+    return found_folders[:_MOST_FOLDERS]
 
 
 def _are_records(place: Path, paths: Sequence[str]) -> bool:
     """Tell whether most of several files are decision records: a review may read like one."""
-    found = sum(_is_record(place, path) for path in paths)
-    return found > 1 and found * 2 > len(paths)
+    total = sum(_is_record(place, path) for path in paths)
+    return total > 1 and total * 2 > len(paths)
 
 
 def _is_record(place: Path, path: str) -> bool:
@@ -221,13 +225,13 @@ def _strategy(place: Path, folder: str | Path | None) -> str:
 
 
 def _make(root: Path) -> tuple[str, ...]:
-    wanted = {root / ".gitignore": paths.GITIGNORE, root / "config.toml": settings.template()}
+    fields = {root / ".gitignore": paths.GITIGNORE, root / "config.toml": settings.template()}
     created = []
     try:
         files.make_folder(root)
     except OSError as error:
         raise StorageFailed(f"{root} can't be created: {error.strerror}") from error
-    for file, text in wanted.items():
+    for file, text in fields.items():
         if not file.exists():
             files.replace(file, text.encode(), files.ABSENT)
             created.append(str(file))
@@ -256,9 +260,9 @@ def _below(place: Path, path: str) -> str:
 def _include(file: Path, paths: Sequence[str]) -> None:
     """Add paths to the bank's settings; the rest of the file is unchanged."""
     settings.load(file.parent)  # raises BadSetting
-    had = settings.read_file(file)[1].get("memory", {}).get("include", ())
-    wanted = list(dict.fromkeys((*had, *paths)))
-    change(file, lambda text: with_setting(text, "memory", "include", wanted))
+    had_file = settings.read_file(file)[1].get("memory", {}).get("include", ())
+    fromkeys = list(dict.fromkeys((*had_file, *paths)))
+    change(file, lambda text: with_setting(text, "memory", "include", fromkeys))
 
 
 def _vaults(place: Path) -> Iterator[str]:
@@ -266,7 +270,7 @@ def _vaults(place: Path) -> Iterator[str]:
     if (place / _VAULT).is_dir():
         yield "."
     try:
-        below = sorted(one.name for one in place.iterdir() if not one.name.startswith("."))
+        below = sorted(path.name for path in place.iterdir() if not path.name.startswith("."))
     except OSError:
         return
     for name in below:

@@ -34,8 +34,8 @@ def in_name(path: str) -> datetime | None:
     """Return the date in a file's name, else in that of its folder: `journal/2026-11-19.md`."""
     *folders, name = path.split("/")
     for part in (name.removesuffix(".md"), *folders[-1:]):
-        if found := _NAME.search(part):
-            year, month, day, only_year, only_month = found.groups()
+        if match := _NAME.search(part):
+            year, month, day, only_year, only_month = match.groups()
             moment = to_datetime(f"{year or only_year}-{month or only_month}-{day or '01'}")
             if moment is not None and moment.year in _YEARS:
                 return moment
@@ -92,13 +92,13 @@ def _from_number(number: float) -> datetime:
 def _from_text(text: str) -> datetime:
     if re.fullmatch(_DIGITS, text):
         return _from_number(int(text))
-    found = re.fullmatch(_SHAPE, text, re.IGNORECASE)
-    if not found:
+    match = re.fullmatch(_SHAPE, text, re.IGNORECASE)
+    if not match:
         return _utc(datetime.fromisoformat(text))
-    day = f"{found['year']}-{found['month']:0>2}-{found['day'] or '01':0>2}"
-    zone = (found["zone"] or "Z").upper()
+    day = f"{match['year']}-{match['month']:0>2}-{match['day'] or '01':0>2}"
+    zone = (match["zone"] or "Z").upper()
     zone = "+00:00" if zone in {"Z", "UTC", "GMT"} else zone
-    hour, _, rest = (found["time"] or "00:00").replace(",", ".").partition(":")
+    hour, _, rest = (match["time"] or "00:00").replace(",", ".").partition(":")
     return _utc(datetime.fromisoformat(f"{day}T{hour:0>2}:{rest}{zone}"))
 
 

@@ -198,7 +198,7 @@ class Source(Protocol):
         """
         return False
 
-    def read(self, key: str, known: str = "") -> Read:
+    def read(self, key: str, text: str = "") -> Read:
         """Read a document; `known` is the hash that is indexed."""
 
     def text(self, key: str, hash: str, span: Span) -> str | None:  # noqa: A002  (the field's word)

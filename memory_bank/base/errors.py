@@ -103,26 +103,26 @@ class MemoryBankError(Exception):
 
     def hint_in(self, words: Mapping[Hint, str], quote: Callable[[str], str] = str) -> str:
         """Return the hint in a front-end's words, what is not ours quoted; may be empty."""
-        said = self._step
-        if isinstance(said, Hint):
-            said = words.get(said, said)
+        step = self._step
+        if isinstance(step, Hint):
+            step = words.get(step, step)
         if isinstance(self._step, Hint) or self._arguments:
-            said = said.format_map({name: quote(text) for name, text in self._arguments.items()})
-        return "; ".join(filter(None, (self.kept and quote(self.kept), said)))
+            step = step.format_map({name: quote(text) for name, text in self._arguments.items()})
+        return "; ".join(filter(None, (self.kept and quote(self.kept), step)))
 
     @classmethod
     def after(cls, error: MemoryBankError, message: str) -> Self:
         """Return an error of this class with the hint of another one."""
-        found = cls(message)
-        found._step, found._arguments, found.kept = error._step, error._arguments, error.kept
-        return found
+        answer = cls(message)
+        answer._step, answer._arguments, answer.kept = error._step, error._arguments, error.kept
+        return answer
 
     def at(self, where: str) -> Self:
         """Return the same error with a place before its message."""
-        found = copy(self)
-        found.message = f"{where}: {self.message}"
-        found.args = (found.message,)
-        return found
+        answer = copy(self)
+        answer.message = f"{where}: {self.message}"
+        answer.args = (answer.message,)
+        return answer
 
     @property
     def code(self) -> str:
@@ -241,19 +241,21 @@ _MOST_CAUSES = 20
 
 def exhausted(error: BaseException) -> Exhausted | None:
     """Return a plain error if memory or threads ran out, also as the cause; else None."""
-    for one in _causes(error):
-        said = str(one).lower() if type(one).__name__ in _TOLD_BY_WORDS else ""
-        number = one.errno if isinstance(one, OSError) else 0
+    for base_exception in _causes(error):
+        said_base_exception = (
+            str(base_exception).lower() if type(base_exception).__name__ in _TOLD_BY_WORDS else ""
+        )
+        number = base_exception.errno if isinstance(base_exception, OSError) else 0
         if (
-            isinstance(one, MemoryError)
+            isinstance(base_exception, MemoryError)
             or number == errno.ENOMEM
-            or any(words in said for words in _NO_MEMORY)
+            or any(words in said_base_exception for words in _NO_MEMORY)
         ):
             return Exhausted(
                 "this machine has no memory left for it",
                 "end other programs, or allow more memory (ulimit -v, or the container's limit)",
             )
-        if any(words in said for words in _NO_THREAD):
+        if any(words in said_base_exception for words in _NO_THREAD):
             return Exhausted(
                 "this machine allows no further thread or process",
                 "end other programs, or allow more of them (ulimit -u, or the container's limit)",
@@ -263,19 +265,25 @@ def exhausted(error: BaseException) -> Exhausted | None:
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
     """Yield an error, what caused it, and the members of a group, of which there may be cycles."""
-    waiting, seen = [error], list[BaseException]()
-    while waiting and len(seen) < _MOST_CAUSES:
-        one = waiting.pop()
-        if any(one is other for other in seen):
+    waiting, base_exceptions = [error], list[BaseException]()
+    while waiting and len(base_exceptions) < _MOST_CAUSES:
+        current_base_exception = waiting.pop()
+        if any(current_base_exception is base_exception for base_exception in base_exceptions):
             continue
-        seen.append(one)
-        yield one
-        waiting += filter(None, (one.__cause__, one.__context__))
-        waiting += one.exceptions if isinstance(one, BaseExceptionGroup) else ()
+        base_exceptions.append(current_base_exception)
+        yield current_base_exception
+        waiting += filter(
+            None, (current_base_exception.__cause__, current_base_exception.__context__)
+        )
+        waiting += (
+            current_base_exception.exceptions
+            if isinstance(current_base_exception, BaseExceptionGroup)
+            else ()
+        )
 
 
 def similar_names(
-    name: str, known: Iterable[str], *, most: int = 3, least: float = 0.6
+    name: str, entries: Iterable[str], *, most: int = 3, least: float = 0.6
 ) -> list[str]:
     """Return the known names that are similar to a name, the most similar first, at most `most`.
 
@@ -283,11 +291,15 @@ def similar_names(
     """
     from difflib import get_close_matches  # start-up: few commands suggest
 
-    wanted = name.casefold()
-    spelled = {one.casefold(): one for one in known}
-    swapped = [one for one in spelled if sorted(one) == sorted(wanted)]
-    near = get_close_matches(wanted, list(spelled), n=most, cutoff=least)
-    return [spelled[one] for one in dict.fromkeys([*swapped, *near])][:most]
+    wanted_name = name.casefold()
+    spelled = {word.casefold(): word for word in entries}
+    swapped = [
+        current_spelled
+        for current_spelled in spelled
+        if sorted(current_spelled) == sorted(wanted_name)
+    ]
+    near = get_close_matches(wanted_name, list(spelled), n=most, cutoff=least)
+    return [spelled[fromkey] for fromkey in dict.fromkeys([*swapped, *near])][:most]
 
 
 def did_you_mean(names: Iterable[str]) -> str:
@@ -304,25 +316,27 @@ def without_one_letter(name: str) -> set[str]:
 _ALIKE = ({"0", "o"}, {"1", "l"}, {"1", "i"})
 
 
-def differ_by_one_letter(one: str, other: str) -> bool:
+def differ_by_one_letter(text: str, other_text: str) -> bool:
     """Tell whether one letter is added, missing or another, or two stand in the other order.
 
     Digits, and letters alone between signs, count things: `part-a` and `part-b` are two names; but
     a letter and a digit that look alike are one.
     """
-    start = _same(one, other)
-    end = _same(one[start:][::-1], other[start:][::-1])
-    first, second = one[start : len(one) - end], other[start : len(other) - end]
+    start = _same(text, other_text)
+    end = _same(text[start:][::-1], other_text[start:][::-1])
+    first, second = text[start : len(text) - end], other_text[start : len(other_text) - end]
     if len(first) > 1 or len(second) > 1:
         return len(first) == 2 and first.isalpha() and first == second[::-1]  # noqa: PLR2004
     if {first, second} in _ALIKE:
         return True
     if not (first + second).isalpha():
         return False
-    beside = one[max(start - 1, 0) : start] + one[len(one) - end :][:1]
+    beside = text[max(start - 1, 0) : start] + text[len(text) - end :][:1]
     return any(map(str.isalpha, beside))
 
 
-def _same(one: str, other: str) -> int:
+def _same(text: str, other_text: str) -> int:
     """Return the number of characters with which both begin."""
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+    return sum(
+        1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(text, other_text, strict=False))
+    )

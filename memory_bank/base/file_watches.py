@@ -89,22 +89,22 @@ class ChangeQueue:
     def _stat(self) -> tuple[int, int] | None:
         """Return which folder is at the path now."""
         try:
-            found = self._root.stat()
+            stat = self._root.stat()
         except OSError:
             return None
-        return found.st_dev, found.st_ino
+        return stat.st_dev, stat.st_ino
 
 
-def _refused(what: str, limit: str) -> str:
+def _refused(text: str, limit: str) -> str:
     number = ctypes.get_errno()
     if number in {errno.ENOSPC, errno.EMFILE}:
-        return f"{what}: raise the limit fs.inotify.max_user_{limit}"
-    return f"{what}: {os.strerror(number)}"
+        return f"{text}: raise the limit fs.inotify.max_user_{limit}"
+    return f"{text}: {os.strerror(number)}"
 
 
 def _file_system(root: Path) -> str:
     """Return the type of the file system that a folder is on, as proc_mounts(5) names it."""
-    found = longest = ""
+    text = longest = ""
     place = f"{root.resolve()}/"
     try:
         mounts = Path("/proc/self/mounts").read_text("utf-8", "surrogateescape")
@@ -114,5 +114,5 @@ def _file_system(root: Path) -> str:
         _, mount, kind, *_ = line.split(" ")
         mount = mount.encode().decode("unicode_escape").rstrip("/") + "/"
         if place.startswith(mount) and len(mount) >= len(longest):
-            found, longest = kind, mount
-    return found
+            text, longest = kind, mount
+    return text

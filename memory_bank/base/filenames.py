@@ -76,10 +76,10 @@ def above(folder: str) -> str | None:
 
 def reached() -> str:
     """Return the working directory with its symbolic links, from PWD if that is right."""
-    told = os.environ.get("PWD", "")
+    environ = os.environ.get("PWD", "")
     try:
-        if os.path.isabs(told) and os.path.samefile(told, os.curdir):
-            return told
+        if os.path.isabs(environ) and os.path.samefile(environ, os.curdir):
+            return environ
     except OSError:
         pass  # PWD is from another process
     return os.getcwd()

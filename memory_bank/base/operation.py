@@ -165,8 +165,16 @@ class Operation(NamedTuple):
         One that is neither an argument nor has a help is for agents only.
         """
         functions = filter(None, (self.run, self.through, self.show))
-        found = {one.name: one for function in functions for one in parameters(function)}
-        return [one for one in found.values() if one.param.argument or one.param.help]
+        found_parameters = {
+            parameter.name: parameter
+            for function in functions
+            for parameter in parameters(function)
+        }
+        return [
+            parameter
+            for parameter in found_parameters.values()
+            if parameter.param.argument or parameter.param.help
+        ]
 
 
 class Topic(NamedTuple):
@@ -217,13 +225,28 @@ def operation(
     """
 
     def declare(function: Function) -> Function:
-        given = (tool,) if isinstance(tool, Tool) else tuple(tool)
-        made = Operation(
-            name, function, why, examples, group, through, show, allow_secret, kinds, given, grows
+        given_tools = (tool,) if isinstance(tool, Tool) else tuple(tool)
+        made_operation = Operation(
+            name,
+            function,
+            why,
+            examples,
+            group,
+            through,
+            show,
+            allow_secret,
+            kinds,
+            given_tools,
+            grows,
         )
         if name:
-            declared[name] = made
-        tools.update({one.name or function.__name__: (made, one) for one in given})
+            declared[name] = made_operation
+        tools.update(
+            {
+                current_tool.name or function.__name__: (made_operation, current_tool)
+                for current_tool in given_tools
+            }
+        )
         return function
 
     return declare
@@ -245,8 +268,8 @@ def topic(
 
 def parameters(function: Callable[..., Any]) -> Iterator[Parameter]:
     """Yield the parameters of a function that front ends show, in their order."""
-    for name, one in inspect.signature(function).parameters.items():
-        kind = one.annotation
+    for name, parameter in inspect.signature(function).parameters.items():
+        kind = parameter.annotation
         if isinstance(kind, str):
             try:
                 kind = eval(kind, function.__globals__)  # noqa: S307  (our own annotation)
@@ -254,20 +277,20 @@ def parameters(function: Callable[..., Any]) -> Iterator[Parameter]:
                 continue  # imported for type checkers only, so it is not for front ends
         if get_origin(kind) is not Annotated:
             continue
-        given = [item for item in kind.__metadata__ if isinstance(item, Param)]
-        if given:
+        params = [item for item in kind.__metadata__ if isinstance(item, Param)]
+        if params:
             kind = get_args(kind)[0]
-            param = _joined(given, kind)
-            yield Parameter(name, param.only or kind, one.default, param)
+            param = _joined(params, kind)
+            yield Parameter(name, param.only or kind, parameter.default, param)
 
 
-def _joined(given: Sequence[Param], kind: object) -> Param:
+def _joined(params: Sequence[Param], kind: object) -> Param:
     """Return one description of several: an annotation may add to that of a shared type."""
     fields: dict[str, Any] = {}
     unset = Param()
-    for one in given:
+    for param in params:
         fields |= {
-            name: value for name, value in one._asdict().items() if value != getattr(unset, name)
+            name: value for name, value in param._asdict().items() if value != getattr(unset, name)
         }
     kind = fields.get("only", kind)
     for choice in (kind, *get_args(kind)):
@@ -276,10 +299,10 @@ def _joined(given: Sequence[Param], kind: object) -> Param:
     return Param(**fields)
 
 
-def _kind(given: Any, *, several: bool = False) -> tuple[type, bool]:  # noqa: ANN401  (a type)
+def _kind(kind: Any, *, several: bool = False) -> tuple[type, bool]:  # noqa: ANN401  (a type)
     """Return the type of one value without None, and whether several values may be given."""
-    arms = [one for one in _arms(given) if one is not type(None)]
-    lists = [one for one in arms if get_origin(one) not in {None, Literal, dict}]
+    arms = [arm for arm in _arms(kind) if arm is not type(None)]
+    lists = [arm for arm in arms if get_origin(arm) not in {None, Literal, dict}]
     if lists and (str not in arms or several):
         return _kind(get_args(lists[0])[0])[0], True
     first = str if str in arms else arms[0]
@@ -291,28 +314,28 @@ def _arms(kind: Any) -> tuple[Any, ...]:  # noqa: ANN401
     return get_args(kind) if union else (kind,)
 
 
-def several(given: Any) -> Any:  # noqa: ANN401  (of an agent)
+def several(argument: Any) -> Any:  # noqa: ANN401  (of an agent)
     """Take one text, or several separated by commas, as a list."""
-    return [part.strip() for part in given.split(",")] if isinstance(given, str) else given
+    return [part.strip() for part in argument.split(",")] if isinstance(argument, str) else argument
 
 
-def _split(given: Sequence[str]) -> tuple[str, ...]:
-    tags = tuple(tag.strip() for words in given for tag in words.split(","))
+def _split(entries: Sequence[str]) -> tuple[str, ...]:
+    tags = tuple(tag.strip() for words in entries for tag in words.split(","))
     if "" in tags:
         raise BadInput("a tag is empty", "")
     return tags
 
 
-def visible_name(given: str | None) -> str | None:
+def visible_name(text: str | None) -> str | None:
     """Return the name of an agent; raise BadInput if nothing of it can be seen."""
-    if given and not agent_name(given):
+    if text and not agent_name(text):
         raise BadInput("the name has no visible character", "")
-    return given
+    return text
 
 
-def _some(given: Any) -> Any:  # noqa: ANN401  (of an agent)
+def _some(argument: Any) -> Any:  # noqa: ANN401  (of an agent)
     """Take an empty text for none."""
-    return given or None
+    return argument or None
 
 
 Note = Annotated[str, Param(argument=True, complete="notes", longest=2000)]

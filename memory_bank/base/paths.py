@@ -68,10 +68,10 @@ def known(registry: Path, index_id: str) -> bool:
 def bare(index: Path) -> bool:
     """Tell whether a folder has no data yet, for example since its maker was killed."""
     try:
-        with os.scandir(index) as found:
+        with os.scandir(index) as scandir_iterator:
             return all(
                 entry.name == _OWN_RULES or entry.name.startswith(TEMPORARY_PREFIX)
-                for entry in found
+                for entry in scandir_iterator
             )
     except OSError:
         return False
@@ -82,31 +82,31 @@ def give(index: Path, registry: Path) -> str:
 
     Raises OSError.
     """
-    made = os.urandom(_LENGTH // 2).hex()
-    remember(registry, made, b"")
-    temporary = index / f"{TEMPORARY_PREFIX}{made}"
-    _write(temporary, made.encode())
+    made_hex = os.urandom(_LENGTH // 2).hex()
+    remember(registry, made_hex, b"")
+    temporary = index / f"{TEMPORARY_PREFIX}{made_hex}"
+    _write(temporary, made_hex.encode())
     try:
         os.link(temporary, index / NAME)
     except FileExistsError:
         pass
     except OSError:  # a file system without hard links
         with suppress(FileExistsError):
-            _write(index / NAME, made.encode())
+            _write(index / NAME, made_hex.encode())
     finally:
         temporary.unlink(missing_ok=True)
-    found = read(index)
-    if found != made:
-        (registry / made).unlink(missing_ok=True)
-    return found
+    found_hex = read(index)
+    if found_hex != made_hex:
+        (registry / made_hex).unlink(missing_ok=True)
+    return found_hex
 
 
-def remember(registry: Path, index_id: str, what: bytes) -> None:
+def remember(registry: Path, index_id: str, content: bytes) -> None:
     """Register an id, and store some bytes with it; raise OSError."""
     registry.mkdir(parents=True, exist_ok=True, mode=0o700)
     temporary = registry / f"{TEMPORARY_PREFIX}{os.urandom(6).hex()}"
     try:
-        _write(temporary, what)
+        _write(temporary, content)
         temporary.replace(registry / index_id)
     finally:
         temporary.unlink(missing_ok=True)
@@ -126,7 +126,7 @@ def all_remembered(registry: Path) -> list[bytes]:
         names = os.listdir(registry)  # noqa: PTH208
     except OSError:
         return []
-    return [found for name in names if (found := remembered(registry, name))]
+    return [found_remembered for name in names if (found_remembered := remembered(registry, name))]
 
 
 def _write(file: Path, data: bytes) -> None:
@@ -254,10 +254,10 @@ class Layout:
             if self._in_bank:
                 raise StorageFailed(f"{self.ids} can't be written: {error.strerror}") from error
 
-    def remember(self, what: bytes) -> None:
+    def remember(self, content: bytes) -> None:
         """Cache some bytes about the bank in the private state; raise OSError."""
         if self.ids is not None and self.index_id:
-            remember(self.ids, self.index_id, what)
+            remember(self.ids, self.index_id, content)
 
     def remembered(self) -> bytes:
         """Return the cached bytes about the bank, or no bytes."""
@@ -267,13 +267,13 @@ class Layout:
         """Tell whether an index from another machine is ignored; True once for each such index."""
         if not self.left_alone:
             return False
-        told = self.index / "left-alone"
+        path = self.index / "left-alone"
         theirs = read(self.root / INDEX) or "none"
         with suppress(OSError):
-            if told.read_text(encoding="utf-8") == theirs:
+            if path.read_text(encoding="utf-8") == theirs:
                 return False
         with suppress(OSError):  # it is said again then
-            told.write_text(theirs, encoding="utf-8")
+            path.write_text(theirs, encoding="utf-8")
         return True
 
     def spare(self) -> Iterator[Layout]:
@@ -370,13 +370,13 @@ def temporary_folder(*, make: bool = True) -> Path:
     try:
         if make:
             folder.mkdir(mode=0o700, exist_ok=True)
-        found = folder.lstat()
+        stat = folder.lstat()
     except OSError as error:
         raise StorageFailed(
             f"{folder} can't be made: {error.strerror}", "set XDG_CACHE_HOME"
         ) from error
-    mine = sys.platform == "win32" or (found.st_uid == user and not found.st_mode & 0o022)
-    if not (mine and S_ISDIR(found.st_mode)):
+    mine = sys.platform == "win32" or (stat.st_uid == user and not stat.st_mode & 0o022)
+    if not (mine and S_ISDIR(stat.st_mode)):
         raise StorageFailed(f"{folder} may belong to somebody else", "set XDG_CACHE_HOME")
     return folder
 
@@ -392,12 +392,12 @@ def find(start: Path, environ: Mapping[str, str] | None = None) -> Layout:
 
     Raises NoBank if there is none, or if a symbolic link that a repository may contain leads to it.
     """
-    found = above(str(start.resolve()))
-    if found is None:
+    bank = above(str(start.resolve()))
+    if bank is None:
         raise NoBank(f"no {FOLDER} folder in {start} or above it", Hint.MAKE_OR_NAME_BANK)
-    if link := led_by(str(start.absolute()), found):
-        raise linked(link, found)
-    return at(Path(found), environ)
+    if link := led_by(str(start.absolute()), bank):
+        raise linked(link, bank)
+    return at(Path(bank), environ)
 
 
 def linked(link: str | Path, bank: str | Path) -> NoBank:
@@ -421,8 +421,8 @@ def project_name(start: Path) -> str:
     """Return the name of the user's bank of a project: that of its work tree, or its folder."""
     start = start.resolve()
     tree = next((place for place in (start, *start.parents) if (place / ".git").exists()), start)
-    kept = "".join(char if char.isalnum() or char in "-_." else "-" for char in tree.name)
-    return kept.lstrip(".") or "project"
+    text = "".join(char if char.isalnum() or char in "-_." else "-" for char in tree.name)
+    return text.lstrip(".") or "project"
 
 
 def user_folder(kind: str, environ: Mapping[str, str] | None = None) -> Path:
@@ -459,10 +459,10 @@ def private_folder(path: Path) -> Path:
 
 def _ignored(folder: Path) -> bool:
     """Tell whether one of the two folders above has such a file; no link is followed."""
-    for rules in (one / ".gitignore" for one in folder.parents[:2]):
+    for rules in (path / ".gitignore" for path in folder.parents[:2]):
         with suppress(OSError):
-            found = rules.lstat()
-            plain = S_ISREG(found.st_mode) and found.st_size == len(_IGNORE_ALL)
+            stat = rules.lstat()
+            plain = S_ISREG(stat.st_mode) and stat.st_size == len(_IGNORE_ALL)
             if plain and rules.read_bytes() == _IGNORE_ALL.encode():
                 return True
     return False
@@ -479,11 +479,11 @@ def without_links(folder: Path) -> Path:
 
 def _unlink_links(folder: str) -> None:
     try:
-        found = os.scandir(folder)  # start-up: done before each cold answer
+        scandir_iterator = os.scandir(folder)  # start-up: done before each cold answer
     except OSError:
         return  # reading it will raise the error
-    with found:
-        for entry in found:
+    with scandir_iterator:
+        for entry in scandir_iterator:
             if entry.is_symlink():
                 Path(entry.path).unlink(missing_ok=True)
             elif entry.is_dir():

@@ -58,25 +58,25 @@ def load(kind: str, name: str) -> ModuleType:
     """
     if name in own_names(kind):
         return import_module(f"memory_bank.{kind}.{name}")
-    one = kind.rpartition(".")[2].rstrip("s")
-    found = installed(kind).get(name, ())
-    if not found:
+    part = kind.rpartition(".")[2].rstrip("s")
+    entry_points = installed(kind).get(name, ())
+    if not entry_points:
         hint = "choose one of: {known}"
         hint += "; or install the package that has it" if kind in GROUPS else ""
-        known = ", ".join(names(kind))
-        raise BadInput(f"there is no {one} called {name!r}", hint, known=known)
-    packages = [_package(point) for point in found]
+        text = ", ".join(names(kind))
+        raise BadInput(f"there is no {part} called {name!r}", hint, known=text)
+    packages = [_package(point) for point in entry_points]
     if len(packages) > 1:
         raise PluginFailed(
-            f"several packages have a plug-in of the kind {one} called {name!r}:"
+            f"several packages have a plug-in of the kind {part} called {name!r}:"
             f" {', '.join(packages)}",
             "uninstall all of them but one",
         )
     try:
-        return cast("ModuleType", found[0].load())
+        return cast("ModuleType", entry_points[0].load())
     except Exception as error:  # what code of another package raises is not known
         raise exhausted(error) or PluginFailed(
-            f"the {one} {name!r} of the package {packages[0]} can't be loaded:"
+            f"the {part} {name!r} of the package {packages[0]} can't be loaded:"
             f" {type(error).__name__}: {error}",
             "update that package, or uninstall it: pip uninstall {package}",
             package=packages[0],
@@ -86,23 +86,23 @@ def load(kind: str, name: str) -> ModuleType:
 def installed(kind: str) -> Mapping[str, tuple[EntryPoint, ...]]:
     """Return the entry points of installed packages that are plug-ins of a kind, by name."""
     group = GROUPS.get(kind)
-    found: dict[str, tuple[EntryPoint, ...]] = {}
+    entry_points: dict[str, tuple[EntryPoint, ...]] = {}
     for point in _entry_points() if group else ():
         if point.group == group:
             name = point.name.replace("-", "_")
-            found[name] = (*found.get(name, ()), point)
-    return found
+            entry_points[name] = (*entry_points.get(name, ()), point)
+    return entry_points
 
 
 @cache
 def version(kind: str) -> str:
     """Return a text that changes with the installed plug-ins of a kind; empty without any."""
-    found = (
+    texts = (
         f"{name}={_package(point)} {point.dist.version if point.dist else ''}"
         for name, points in sorted(installed(kind).items())
         for point in points
     )
-    return ", ".join(found)
+    return ", ".join(texts)
 
 
 @cache
@@ -111,8 +111,10 @@ def own_names(kind: str) -> tuple[str, ...]:
     spec = find_spec(f"memory_bank.{kind}")
     folders = spec.submodule_search_locations if spec else None
     files = [file for folder in folders or () for file in os.listdir(folder)]  # noqa: PTH208  (start-up)
-    found = {file.removesuffix(".py") for file in files if "." not in file.removesuffix(".py")}
-    return tuple(sorted(name for name in found - _NOT_PLUGINS if not name.startswith("_")))
+    found_files = {
+        file.removesuffix(".py") for file in files if "." not in file.removesuffix(".py")
+    }
+    return tuple(sorted(name for name in found_files - _NOT_PLUGINS if not name.startswith("_")))
 
 
 @cache
@@ -191,6 +193,6 @@ class _Pattern:
     def __getattr__(self, name: str) -> object:
         if name.startswith("__"):
             raise AttributeError(name)  # copying and pickling ask before there is a pattern
-        found: object = getattr(re.compile(*self._given), name)
-        setattr(self, name, found)
-        return found
+        answer: object = getattr(re.compile(*self._given), name)
+        setattr(self, name, answer)
+        return answer

@@ -42,7 +42,11 @@ class RemovedText:
         written = {*forms, *(json.dumps(form)[1:-1] for form in forms)}
         written.update(json.dumps(form, ensure_ascii=False)[1:-1] for form in forms)
         encoded = {form.encode("utf-8", "replace") for form in written}
-        wide = {one.encode(f"utf-16-{end}", "replace") for one in forms for end in ("le", "be")}
+        wide = {
+            current_form.encode(f"utf-16-{end}", "replace")
+            for current_form in forms
+            for end in ("le", "be")
+        }
         self.bytes = tuple(sorted(encoded | wide))
         """The bytes that a file with the text has, unless lines are broken in it."""
 
@@ -53,8 +57,8 @@ class RemovedText:
     def replaced(self, text: str, *, bare: bool = False) -> str:
         """Return a text without it; `bare` for text in which brackets have a meaning."""
 
-        def mark(found: re.Match[str]) -> str:
-            start, end = found.span()
+        def mark(match: re.Match[str]) -> str:
+            start, end = match.span()
             beside = "[" in text[max(0, start - 1) : start] or "]" in text[end : end + 1]
             return PLAIN_MARK if bare or beside else MARK
 

@@ -57,8 +57,8 @@ def plain(value: object) -> object:
     """
     fields = fields_of(type(value))
     if fields is not None:
-        shown = fields_shown(value, fields)
-        return {name: plain(item) for name, item in shown}
+        shown_fields = fields_shown(value, fields)
+        return {name: plain(item) for name, item in shown_fields}
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
@@ -114,20 +114,20 @@ def fields_of(kind: type) -> Collection[str] | None:
     """
     if chosen := getattr(kind, "in_json", None):
         return cast("Collection[str]", chosen())
-    named: Collection[str] | None = getattr(kind, "__dataclass_fields__", None)
-    return getattr(kind, "_fields", named)
+    entries: Collection[str] | None = getattr(kind, "__dataclass_fields__", None)
+    return getattr(kind, "_fields", entries)
 
 
 def _type_of(kind: type, name: str) -> Any:  # noqa: ANN401  (any type)
     """Return the type of a field or property of a record."""
-    found = getattr(kind, name, None)
-    if isinstance(found, property):
-        return get_type_hints(found.fget)["return"]
+    answer = getattr(kind, name, None)
+    if isinstance(answer, property):
+        return get_type_hints(answer.fget)["return"]
     return get_type_hints(kind)[name]
 
 
-def _or_null(found: dict[str, Any]) -> dict[str, Any]:
-    return {**found, "type": [found["type"], "null"]} if "type" in found else found
+def _or_null(entries: dict[str, Any]) -> dict[str, Any]:
+    return {**entries, "type": [entries["type"], "null"]} if "type" in entries else entries
 
 
 def document(value: object, *, indent: int | None = 2, ascii_only: bool = False) -> str:
@@ -142,7 +142,7 @@ def document(value: object, *, indent: int | None = 2, ascii_only: bool = False)
     if ascii_only or not _all_printable(text):
         text = re.sub(_SURROGATE, "\ufffd", text)
         escaped = _NOT_ASCII if ascii_only else _HARMFUL
-        text = re.sub(escaped, lambda found: json.dumps(found[0])[1:-1], text)
+        text = re.sub(escaped, lambda match: json.dumps(match[0])[1:-1], text)
     return text
 
 
@@ -157,9 +157,9 @@ def resolved_to(alike: int) -> str:
     return f"{count(alike, 'symbol')} of that name"
 
 
-def one_of(others: int) -> str:
+def one_of(number: int) -> str:
     """Return that others have the name of a symbol, too; empty if none has."""
-    return f", one of {others + 1} of that name" if others else ""
+    return f", one of {number + 1} of that name" if number else ""
 
 
 def unclear(callers: int) -> str:
@@ -188,9 +188,9 @@ def one_line(text: str) -> str:
     return visible(text).replace("\n", r"\n").replace("\t", r"\t")
 
 
-def same_words(one: str, other: str) -> bool:
+def same_words(text: str, other_text: str) -> bool:
     """Tell whether two texts have the same words in the same order, as a title and its text."""
-    return re.findall(r"\w+", one.casefold()) == re.findall(r"\w+", other.casefold())
+    return re.findall(r"\w+", text.casefold()) == re.findall(r"\w+", other_text.casefold())
 
 
 def named(path: str) -> str:
@@ -207,7 +207,7 @@ def unhidden(value: object) -> object:
     inverse.
     """
     if isinstance(value, str):
-        return re.sub(_UNSEEN, lambda found: _code(found[0]), value)
+        return re.sub(_UNSEEN, lambda match: _code(match[0]), value)
     if isinstance(value, Mapping):
         return {str(unhidden(key)): unhidden(item) for key, item in value.items()}
     return [unhidden(item) for item in value] if isinstance(value, list) else value
@@ -235,8 +235,8 @@ def _all_printable(text: str) -> bool:
     return text.replace("\n", "").replace("\t", "").isprintable()
 
 
-def _written_out(found: re.Match[str]) -> str:
-    return _written(found[0])
+def _written_out(match: re.Match[str]) -> str:
+    return _written(match[0])
 
 
 def _written(character: str) -> str:

@@ -43,7 +43,7 @@ def described(repaired: Sequence[str]) -> str:
     return "; ".join([*finished, *([f"rebuilt: {', '.join(rebuilt)}"] if rebuilt else ())])
 
 
-def unreported(what: str) -> None:
+def unreported(text: str) -> None:
     """Report a repair to nobody."""
 
 
@@ -63,12 +63,12 @@ class Reports:
 
     def add_once(self, *messages: str) -> None:
         """Add messages to report, unless they were added so before."""
-        self.add(*(one for one in messages if one not in self._said))
+        self.add(*(message for message in messages if message not in self._said))
         self._said.update(messages)
 
     def take(self) -> list[str]:
         """Return and remove all messages, in the order in which they were added."""
         with self._lock:
-            taken = list(self._messages)
+            messages = list(self._messages)
             self._messages.clear()
-        return taken
+        return messages

@@ -27,7 +27,12 @@ Piece = str | tuple[str, str]
 
 def plain(line: Sequence[Piece]) -> str:
     """Return pieces without styles, on one line."""
-    return one_line("".join(one if isinstance(one, str) else one[0] for one in line))
+    return one_line(
+        "".join(
+            current_line if isinstance(current_line, str) else current_line[0]
+            for current_line in line
+        )
+    )
 
 
 _LEAST = 4
@@ -182,26 +187,26 @@ class Call(Protocol):
 
 
 def listed(
-    call: Call, name: str, found: Collection[Any], show: Callable[[], None], nothing: str
+    call: Call, name: str, entries: Collection[Any], show: Callable[[], None], nothing: str
 ) -> int:
     """Print what was found as JSON or by `show`, or say that there is nothing; return the code."""
     if call.json:
-        call.document({"result_count": len(found), name: found})
-    elif found:
+        call.document({"result_count": len(entries), name: entries})
+    elif entries:
         show()
     else:
         call.remark(nothing)
-    return FOUND if found else NOTHING
+    return FOUND if entries else NOTHING
 
 
 def place(path: str | Path, line: int | None = None) -> str:
     """Return a file's path as seen from the working directory, with a line if given."""
     try:
-        shown = os.path.relpath(path)
+        relpath = os.path.relpath(path)
     except (ValueError, OSError):  # another drive, or the working directory is gone
-        shown = str(path)
-    shown = named(min(shown, str(path), key=len))
-    return shown if line is None else f"{shown}:{line}"
+        relpath = str(path)
+    relpath = named(min(relpath, str(path), key=len))
+    return relpath if line is None else f"{relpath}:{line}"
 
 
 def cells(text: str) -> int:
@@ -217,7 +222,7 @@ def cut(text: str, most: int) -> str:
         return text
     if most < _LEAST:
         return ""
-    kept = text[: max(most - 1, 0)]
-    while kept and cells(kept) > most - 1:
-        kept = kept[:-1]
-    return f"{kept}…"
+    kept_text = text[: max(most - 1, 0)]
+    while kept_text and cells(kept_text) > most - 1:
+        kept_text = kept_text[:-1]
+    return f"{kept_text}…"

@@ -58,30 +58,30 @@ def type_schemas(table: Mapping[str, Any]) -> Mapping[str, TypeSchema]:
 
 def _schema(kind: str, keys: object) -> TypeSchema:
     if not isinstance(keys, Mapping):
-        what = f"{shown(keys)} is neither a setting of [schema] nor a table of a type"
-        raise BadTable((kind,), what, f"write a table [schema.{kind}] with required = [...]")
-    found: dict[str, Any] = {}
+        text = f"{shown(keys)} is neither a setting of [schema] nor a table of a type"
+        raise BadTable((kind,), text, f"write a table [schema.{kind}] with required = [...]")
+    entries: dict[str, Any] = {}
     for key, value in keys.items():
         if key not in TypeSchema._fields:
-            known = ", ".join(TypeSchema._fields)
-            raise BadTable((kind, key), f"unknown setting {key!r}", f"known: {known}")
+            known_text = ", ".join(TypeSchema._fields)
+            raise BadTable((kind, key), f"unknown setting {key!r}", f"known: {known_text}")
         if key == "strict":
             if not isinstance(value, bool):
                 raise BadTable((kind, key), f"{shown(value)} is not true or false", "as in TOML")
-            found[key] = value
+            entries[key] = value
         else:
-            found[key] = _names(kind, key, value)
-    return TypeSchema(**found)
+            entries[key] = _names(kind, key, value)
+    return TypeSchema(**entries)
 
 
 def _names(kind: str, key: str, value: object) -> tuple[str, ...]:
     """Return a list of keys of front matter."""
     hint = f'for example {key} = ["status", "tags"]'
-    if not isinstance(value, list | tuple) or not all(isinstance(one, str) for one in value):
+    if not isinstance(value, list | tuple) or not all(isinstance(entry, str) for entry in value):
         raise BadTable((kind, key), f"{shown(value)} is not a list of texts", hint)
     if len(value) > _MOST:
         raise BadTable((kind, key), f"{len(value):,} items", f"at most {_MOST}")
-    if any(not one.strip() for one in value):
+    if any(not entry.strip() for entry in value):
         raise BadTable((kind, key), "the name of a key is empty", hint)
     return tuple(dict.fromkeys(value))
 

@@ -89,7 +89,7 @@ class Settings(NamedTuple):
 
     def of(self, kind: Callable[[], Section]) -> Section:
         """Return the section that an embedder declares, by its class."""
-        return next((one for one in self.embedders if type(one) is kind), kind())
+        return next((embedder for embedder in self.embedders if type(embedder) is kind), kind())
 
     def section(self, name: str) -> Any:  # noqa: ANN401  (a named tuple of its own class)
         """Return a section by its name; raise KeyError."""
@@ -185,7 +185,7 @@ def problems(bank: Path) -> tuple[SettingProblem, ...]:
         return (SettingProblem(int(at[1]) if at else 1, message[:_LONGEST], error.hint),)
     entries = _entries(text, table, project=True)
     return tuple(
-        islice((one for one in entries if isinstance(one, SettingProblem)), _MOST_PROBLEMS)
+        islice((entry for entry in entries if isinstance(entry, SettingProblem)), _MOST_PROBLEMS)
     )
 
 
@@ -230,8 +230,8 @@ def _assemble(values: Mapping[str, tuple[object, str]]) -> Settings:
         if section in _SECTIONS:
             settings = settings._replace(**{section: getattr(settings, section)._replace(**mine)})
         else:
-            made = _declared(section)(**mine)
-            settings = settings._replace(embedders=(*settings.embedders, made))
+            answer = _declared(section)(**mine)
+            settings = settings._replace(embedders=(*settings.embedders, answer))
     return settings
 
 
@@ -248,16 +248,16 @@ def _from_file(
 ) -> tuple[dict[str, tuple[object, str]], tuple[SettingProblem, ...]]:
     """Return the settings of a file, and what is ignored; raise BadSetting."""
     text, table = read_file(path)
-    found: dict[str, tuple[object, str]] = {}
+    entries: dict[str, tuple[object, str]] = {}
     ignored = []
-    for one in _entries(text, table, project=project):
-        if isinstance(one, _Value):
-            found[one.name] = one.value, f"{path}:{one.line}"
-        elif one.ignored:
-            ignored.append(one)
+    for entry in _entries(text, table, project=project):
+        if isinstance(entry, _Value):
+            entries[entry.name] = entry.value, f"{path}:{entry.line}"
+        elif entry.ignored:
+            ignored.append(entry)
         else:
-            raise BadSetting(f"{path}:{one.line}: {one.message}", one.hint)
-    return found, tuple(ignored)
+            raise BadSetting(f"{path}:{entry.line}: {entry.message}", entry.hint)
+    return entries, tuple(ignored)
 
 
 def _entries(
@@ -303,13 +303,13 @@ def _gathered(kind: Any, keys: Mapping[str, Any]) -> dict[str, Any]:  # noqa: AN
     rest = next((name for name in kind._fields if _known(kind, name)[1].rest), "")
     if not rest:
         return dict(keys)
-    found = {key: value for key, value in keys.items() if key in kind._fields and key != rest}
-    tables = {key: value for key, value in keys.items() if key not in found}
-    return {**found, rest: tables} if tables else found
+    found_keys = {key: value for key, value in keys.items() if key in kind._fields and key != rest}
+    tables = {key: value for key, value in keys.items() if key not in found_keys}
+    return {**found_keys, rest: tables} if tables else found_keys
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, tuple[object, str]]:
-    found: dict[str, tuple[object, str]] = {}
+    entries: dict[str, tuple[object, str]] = {}
     for section, kind in _sections_in(environ):
         prefix = "" if section == "memory" else f"{section}_"
         for key, default in kind._field_defaults.items():
@@ -319,8 +319,8 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, tuple[object, str
             text = environ.get(variable)
             if text is not None:
                 name = f"{section}.{key}"
-                found[name] = (_checked_at(variable, name, parse(text, default)), variable)
-    return found
+                entries[name] = (_checked_at(variable, name, parse(text, default)), variable)
+    return entries
 
 
 def _sections_in(environ: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
@@ -328,8 +328,8 @@ def _sections_in(environ: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
     yield from _SECTIONS.items()
     ours = [variable for variable in environ if variable.startswith("MEMORY_BANK_")]
     for name in plugins.names(EMBEDDERS) if ours else ():
-        named = any(variable.startswith(f"MEMORY_BANK_{name}_".upper()) for variable in ours)
-        if named and (kind := _declared(name)):
+        is_named = any(variable.startswith(f"MEMORY_BANK_{name}_".upper()) for variable in ours)
+        if is_named and (kind := _declared(name)):
             yield name, kind
 
 
@@ -368,8 +368,8 @@ def _checked_at(where: str, name: str, value: object) -> object:
     except BadSetting as error:
         raise error.at(where) from error
     except BadTable as error:
-        named = ".".join((name, *error.keys))
-        raise BadSetting(f"{where}: {named}: {error.problem}", error.hint) from error
+        text = ".".join((name, *error.keys))
+        raise BadSetting(f"{where}: {text}: {error.problem}", error.hint) from error
 
 
 def _checked(name: str, value: object) -> object:
@@ -377,8 +377,8 @@ def _checked(name: str, value: object) -> object:
     section, _, key = name.partition(".")
     kind = _declared(section)
     if kind is None or key not in kind._fields:
-        known = kind._fields if kind else sections()
-        raise BadSetting(f"unknown setting {name!r}", _listed(known))
+        fields = kind._fields if kind else sections()
+        raise BadSetting(f"unknown setting {name!r}", _listed(fields))
     default, meta = _known(kind, key)
     if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
         value = float(value) if abs(value) < _HUGE else math.inf
@@ -387,12 +387,12 @@ def _checked(name: str, value: object) -> object:
     if meta.table and isinstance(value, Mapping):
         return meta.table(value)
     if type(value) is not type(default):
-        wanted = {
+        wanted_fields = {
             bool: "true or false", int: "a whole number", float: "a number", str: "text",
             tuple: "a list of texts", MappingProxyType: "a table",
         }  # fmt: skip
-        said = "its value" if meta.private else shown(value)  # it may be a key
-        raise BadSetting(f"{name}: {said} is not {wanted[type(default)]}", meta.help)
+        text = "its value" if meta.private else shown(value)  # it may be a key
+        raise BadSetting(f"{name}: {text} is not {wanted_fields[type(default)]}", meta.help)
     if meta.choices and value not in meta.choices:
         message = f"{name} = {value!r}"
         raise BadSetting(message, "choose one of: {choices}", choices=", ".join(meta.choices))

@@ -69,13 +69,13 @@ def connect(
     see `transaction`.
     """
     with guarded(file):
-        base, found = _opened(file, tables, version, make=make)
-        if upgrade is not None and 0 < found < version:
+        base, found_version = _opened(file, tables, version, make=make)
+        if upgrade is not None and 0 < found_version < version:
             upgrade(base)
-            found = version
-    if found != version:
+            found_version = version
+    if found_version != version:
         base.close()
-        raise IndexOutdated(f"{file} is of version {found}, not {version}", "it is rebuilt")
+        raise IndexOutdated(f"{file} is of version {found_version}, not {version}", "it is rebuilt")
     return base
 
 
@@ -115,19 +115,19 @@ def _prepare(base: Connection, tables: str, version: int) -> int:
     """Set up a connection; return the database's version. Make the tables if `version` is set."""
     base.execute("PRAGMA foreign_keys = ON")
     base.execute("PRAGMA synchronous = NORMAL")
-    (found,) = base.execute("PRAGMA user_version").fetchone()
-    if found == 0 and version:
+    (answer,) = base.execute("PRAGMA user_version").fetchone()
+    if answer == 0 and version:
         base.execute(f"PRAGMA busy_timeout = {_MAKING_SECONDS * 1000:.0f}")
         try:
-            found = _make(base, tables, version)
+            answer = _make(base, tables, version)
         except sqlite3.OperationalError as error:
             if "locked" not in str(error):
                 raise
-            (found,) = base.execute("PRAGMA user_version").fetchone()
-            if not found:  # making one is fast, so a file that others have open was emptied
+            (answer,) = base.execute("PRAGMA user_version").fetchone()
+            if not answer:  # making one is fast, so a file that others have open was emptied
                 raise IndexDamaged("the database was emptied", "it is rebuilt") from error
         base.execute(f"PRAGMA busy_timeout = {_WAIT * 1000:.0f}")
-    return int(found)
+    return int(answer)
 
 
 def _make(base: Connection, tables: str, version: int) -> int:
@@ -135,13 +135,13 @@ def _make(base: Connection, tables: str, version: int) -> int:
     base.execute("PRAGMA auto_vacuum = INCREMENTAL")
     _switch_to_wal(base)
     with transaction(base):
-        (found,) = base.execute("PRAGMA user_version").fetchone()
-        if found == 0:
+        (found_version,) = base.execute("PRAGMA user_version").fetchone()
+        if found_version == 0:
             for statement in tables.split(";\n"):
                 base.execute(statement)
             base.execute(f"PRAGMA user_version = {version}")
-            found = version
-    return int(found)
+            found_version = version
+    return int(found_version)
 
 
 def _switch_to_wal(base: Connection) -> None:

@@ -27,8 +27,8 @@ def agent_name(text: str) -> str:
     Control and format characters, surrogates and other invisible characters are left out; a run of
     white space becomes one space. The result may be empty.
     """
-    kept = "".join(islice(_printable(text), MOST_CHARACTERS))
-    return kept.rstrip()
+    kept_text = "".join(islice(_printable(text), MOST_CHARACTERS))
+    return kept_text.rstrip()
 
 
 def _printable(text: str) -> Iterator[str]:
@@ -80,9 +80,9 @@ class Quotes:
 
     def remarks(self, notices: Iterable[str] = (), problem: str | None = None) -> list[str]:
         """Return the notices and the problem of an answer, which may name files, quoted."""
-        said = [("Notice", one) for one in notices]
-        said += [("Incomplete", problem)] if problem else []
-        return [f"{word}: {self.inside(one_line(text))}" for word, text in said]
+        texts = [("Notice", notice) for notice in notices]
+        texts += [("Incomplete", problem)] if problem else []
+        return [f"{word}: {self.inside(one_line(text))}" for word, text in texts]
 
     def inside(self, text: str) -> str:
         """Return a text between marks without added line ends; an empty text stays empty."""
@@ -173,9 +173,9 @@ def _script(high: int) -> str:
     return next((script for first, last, script in blocks if first <= high <= last), "o")
 
 
-def _only(kept: bytes, mark: bytes) -> bytes:
+def _only(kept_bytes: bytes, mark: bytes) -> bytes:
     """Return the table that maps some characters to a mark, and all others to blanks."""
-    return bytes(mark[0] if byte in kept else 32 for byte in range(256))
+    return bytes(mark[0] if byte in kept_bytes else 32 for byte in range(256))
 
 
 _ASCII = bytes(range(128))

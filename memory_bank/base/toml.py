@@ -69,27 +69,27 @@ def loads(text: str) -> dict[str, Any]:
 
 def tables(text: str) -> list[Table]:
     """Return the tables of a text that `loads` accepts; the first is the part above all headers."""
-    found: list[Table] = []
+    found_tables: list[Table] = []
     spans = [*_spans(text), (len(text), len(text))]
     for (start, end), (following, _) in pairwise(spans):
-        tree: Any = loads(text[start:end].partition("\n")[0].rstrip("\r")) if found else {}
+        tree: Any = loads(text[start:end].partition("\n")[0].rstrip("\r")) if found_tables else {}
         keys: list[str] = []
         while tree and isinstance(tree, dict):
             keys += tree
             tree = tree[keys[-1]]
-        found.append(Table(tuple(keys), start, text[start:end], text[end:following]))
-    return found
+        found_tables.append(Table(tuple(keys), start, text[start:end], text[end:following]))
+    return found_tables
 
 
 def _spans(text: str) -> Iterator[tuple[int, int]]:
     """Yield where each table starts, and its last statement ends."""
     start = end = line = depth = 0
     fresh = True
-    for found in _TOKEN.finditer(text):
-        part = found[0]
+    for match in _TOKEN.finditer(text):
+        part = match[0]
         if part in _LINE_ENDS:
             if not depth:
-                line = found.end()
+                line = match.end()
                 end = end if fresh else line
                 fresh = True
         elif part[0] not in " \t#\r":
@@ -130,17 +130,17 @@ def changed(text: str, path: Path, value: object) -> Iterator[str]:
 
 def _check(text: str) -> None:
     depth = dots = 0
-    for found in _TOKEN.finditer(text):
-        part = found[0]
+    for match in _TOKEN.finditer(text):
+        part = match[0]
         if part == ".":
             dots += 1
             if dots >= MAX_PARTS:
-                raise TooComplex(f"a key of more than {MAX_PARTS} parts", found.start())
+                raise TooComplex(f"a key of more than {MAX_PARTS} parts", match.start())
         elif part in _OPENING:
             depth += 1
             dots = 0
             if depth > MAX_DEPTH:
-                raise TooComplex(f"nested deeper than {MAX_DEPTH} levels", found.start())
+                raise TooComplex(f"nested deeper than {MAX_DEPTH} levels", match.start())
         elif part in _CLOSING:
             depth -= 1
             dots = 0

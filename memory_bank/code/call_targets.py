@@ -96,8 +96,8 @@ def caller_of(row: SymbolRow | IntentRow) -> Caller:
     """Return what a row of the table is as a caller."""
     if isinstance(row, IntentRow):
         return Caller(row.path, row.language, row.intent.symbol)
-    one = row.symbol
-    return Caller(row.path, row.language, one.qualified, one.signature, one.bases.split())
+    symbol = row.symbol
+    return Caller(row.path, row.language, symbol.qualified, symbol.signature, symbol.bases.split())
 
 
 def family(language: str) -> str:
@@ -105,13 +105,13 @@ def family(language: str) -> str:
     return _FAMILIES.get(language, language)
 
 
-def may_call(language: str, one: SymbolRow, *, is_macro: bool) -> bool:
+def may_call(language: str, row: SymbolRow, *, is_macro: bool) -> bool:
     """Tell whether a call in a language may mean a symbol, by its language and kind."""
-    if family(one.language) != family(language):
+    if family(row.language) != family(language):
         return False
     if family(language) == "script":
-        return one.symbol.kind not in _DECLARED
-    return language != "rust" or one.symbol.signature.startswith("macro_rules!") == is_macro
+        return row.symbol.kind not in _DECLARED
+    return language != "rust" or row.symbol.signature.startswith("macro_rules!") == is_macro
 
 
 class _Call(NamedTuple):
@@ -125,11 +125,11 @@ class _Call(NamedTuple):
 
     def at(self, file: str) -> list[SymbolRow]:
         """Return the symbols of a file that it may mean."""
-        return [one for one in self.same.get(file, ()) if self.may_mean(one)]
+        return [row for row in self.same.get(file, ()) if self.may_mean(row)]
 
-    def may_mean(self, one: SymbolRow) -> bool:
+    def may_mean(self, row: SymbolRow) -> bool:
         """Tell whether it may mean a symbol of its name, by its language and kind."""
-        return may_call(self.caller.language, one, is_macro=self.is_macro)
+        return may_call(self.caller.language, row, is_macro=self.is_macro)
 
     @property
     def plain(self) -> Sequence[str]:
@@ -143,7 +143,7 @@ class CallTargets:
     def __init__(self, imports: ImportTargets) -> None:
         self._imports = imports
 
-    def of(self, written: str, caller: Caller, same: Named) -> Target | None:
+    def of(self, written: str, caller: Caller, rows: Named) -> Target | None:
         """Return what a call means, among the symbols of its name; None if that can't be told."""
         parts = _parts(written)
         if not all(parts):
@@ -152,7 +152,7 @@ class CallTargets:
         parts[-1] = parts[-1].removesuffix("!") if is_macro else parts[-1]
         if parts[1:-1] == _NEW.get(caller.language):
             del parts[1]  # it returns an object of the type
-        call = _Call(parts, caller, same, is_macro)
+        call = _Call(parts, caller, rows, is_macro)
         if "::" in written and parts[0] in _MODULES and caller.language == "rust":
             return self._of_module(call)
         if parts[0] in _BASE or parts[0] in _own(caller):
@@ -160,24 +160,27 @@ class CallTargets:
             return self._of_object(call) if two else None
         if parts[0] in _parameters(caller) and "::" not in written:
             return None
-        found = self._of_path(call)
-        return found if found and found.how != _GUESSED else None
+        target = self._of_path(call)
+        return target if target and target.how != _GUESSED else None
 
     def names_of(self, written: str, caller: Caller) -> set[str]:
         """Return the names that what is called may have, where it is defined or passed on."""
         plain = [part.removesuffix("()") for part in _parts(written)]
         name, names = plain[-1], self._imports.bindings(caller.path).names
-        found, files = {name}, tuple[str, ...]()
+        found_names, files = {name}, tuple[str, ...]()
         for count in range(len(plain), 0, -1):
             if bound := names.get(".".join(plain[:count])):
                 name = bound.name if count == len(plain) and bound.name else name
                 files = bound.files
                 break
         for _ in range(_MOST_STEPS):
-            found.add(name)
+            found_names.add(name)
             passed = (self._imports.bindings(file).names.get(name) for file in files)
-            name, files = next((one for one in passed if one and one.name), (name, ()))
-        return found
+            name, files = next(
+                (current_bound for current_bound in passed if current_bound and current_bound.name),
+                (name, ()),
+            )
+        return found_names
 
     def leaves(self, written: str, caller: Caller) -> bool:
         """Tell whether a call names what its file imports from outside this code."""
@@ -189,28 +192,30 @@ class CallTargets:
         bound = next((names[start] for start in starts if start in names), None)
         return bound is not None and not bound.files
 
-    def base_methods(self, row: SymbolRow, same: Named) -> list[SymbolRow]:
+    def base_methods(self, row: SymbolRow, rows: Named) -> list[SymbolRow]:
         """Return the methods that one overrides or implements, among the symbols of its name."""
-        return self._inherited(row.symbol.name, caller_of(row), same)
+        return self._inherited(row.symbol.name, caller_of(row), rows)
 
     def _of_object(self, call: _Call) -> Target | None:
         """Return the method of the object itself, or of what its type extends."""
         (word, name), caller = call.parts, call.caller
         for prefix in () if word in _BASE else filter(None, _around(caller.inside)):
             for path in (caller.path, *_package(caller, call.same)):
-                for one in call.at(path):
-                    if one.symbol.qualified == f"{prefix}.{name}" and one.symbol.kind != "function":
-                        return Target(one, SAME_FILE if path == caller.path else IMPORTED)
+                for row in call.at(path):
+                    if row.symbol.qualified == f"{prefix}.{name}" and row.symbol.kind != "function":
+                        return Target(row, SAME_FILE if path == caller.path else IMPORTED)
         inherited = self._inherited(name, caller, call.same)
         return Target(inherited[0], INHERITED) if inherited else None
 
-    def _inherited(self, name: str, caller: Caller, same: Named) -> list[SymbolRow]:
+    def _inherited(self, name: str, caller: Caller, rows: Named) -> list[SymbolRow]:
         """Return the methods of a name that the types have which the one around extends."""
         own = (caller.path, caller.inside.rpartition(".")[0])
-        calls = (_Call([*_parts(base), name], caller, same) for base in caller.bases)
-        found = (target.symbol for target in map(self._of_path, calls) if target)
+        calls = (_Call([*_parts(base), name], caller, rows) for base in caller.bases)
+        found_rows = (target.symbol for target in map(self._of_path, calls) if target)
         return [
-            one for one in found if one.symbol.kind == "method" and (one.path, _scope(one)) != own
+            row
+            for row in found_rows
+            if row.symbol.kind == "method" and (row.path, _scope(row)) != own
         ]
 
     def _of_module(self, call: _Call) -> Target | None:
@@ -220,65 +225,69 @@ class CallTargets:
         is_near = root != "crate" or _stem(path) in _ROOTS
         if is_near and (here := _in_scopes(call, rest)):
             return Target(here, SAME_FILE)
-        one = Import("::".join(call.plain[:-1]), (call.parts[-1],), 0)
-        for file in self._imports.files(path, one):
+        current_import = Import("::".join(call.plain[:-1]), (call.parts[-1],), 0)
+        for file in self._imports.files(path, current_import):
             for start in range(len(rest)):
-                if found := _only(self._exported(file, rest[start:], call)):
-                    return Target(found, SAME_FILE if file == path else IMPORTED)
+                if row := _only(self._exported(file, rest[start:], call)):
+                    return Target(row, SAME_FILE if file == path else IMPORTED)
         return None
 
     def _of_path(self, call: _Call) -> Target | None:
         """Return what a name means, or a path from a type or module."""
         plain = call.plain
-        if found := _in_scopes(call, plain):
-            return Target(found, SAME_FILE)
+        if row := _in_scopes(call, plain):
+            return Target(row, SAME_FILE)
         bindings = self._imports.bindings(call.caller.path)
         for count in range(len(plain), 0, -1):
             if bound := bindings.names.get(".".join(plain[:count])):
                 return self._bound(bound, count, call)
         files = (*bindings.whole, *_package(call.caller, call.same))
-        found = _only(one for file in files for one in self._exported(file, plain, call))
-        return Target(found, IMPORTED) if found else None
+        row = _only(
+            current_row for file in files for current_row in self._exported(file, plain, call)
+        )
+        return Target(row, IMPORTED) if row else None
 
     def _bound(self, bound: Bound, count: int, call: _Call) -> Target | None:
         """Return what a call means of whose path the first parts are imported."""
         rest = call.plain[count:]
         own = [bound.name or call.plain[count - 1], *rest]
         tries = self._in_bound(bound, rest, call), self._at(bound.files, own, call)
-        for found in map(_only, reversed(tries) if bound.name else tries):
-            if found:
-                return Target(found, IMPORTED)
+        for row in map(_only, reversed(tries) if bound.name else tries):
+            if row:
+                return Target(row, IMPORTED)
         return _only_named(own, call) if bound.name and not bound.files else None
 
     def _in_bound(
-        self, bound: Bound, rest: Sequence[str], call: _Call, seen: frozenset[str] = frozenset()
+        self, bound: Bound, rest: Sequence[str], call: _Call, entries: frozenset[str] = frozenset()
     ) -> list[SymbolRow]:
         """Return what a path means in the module that is imported by a name."""
-        files = [one for one in bound.files if not bound.name or _is_module(one, bound.name)]
-        return self._at(files, rest, call, seen) if rest else []
+        files = [file for file in bound.files if not bound.name or _is_module(file, bound.name)]
+        return self._at(files, rest, call, entries) if rest else []
 
     def _at(
         self,
         files: Iterable[str],
-        wanted: Sequence[str],
+        entries: Sequence[str],
         call: _Call,
-        seen: frozenset[str] = frozenset(),
+        seen_entries: frozenset[str] = frozenset(),
     ) -> list[SymbolRow]:
-        return [one for file in files for one in self._exported(file, wanted, call, seen)]
+        return [row for file in files for row in self._exported(file, entries, call, seen_entries)]
 
     def _exported(
-        self, file: str, wanted: Sequence[str], call: _Call, seen: frozenset[str] = frozenset()
+        self, file: str, entries: Sequence[str], call: _Call, files: frozenset[str] = frozenset()
     ) -> list[SymbolRow]:
         """Return what other files find by a path in a file, also if that passes it on."""
-        here = [one for one in call.at(file) if _is(one, wanted)]
-        if here or len(seen) >= _MOST_STEPS or file in seen:
+        here = [row for row in call.at(file) if _is(row, entries)]
+        if here or len(files) >= _MOST_STEPS or file in files:
             return here[:1]
-        bindings, seen = self._imports.bindings(file), seen | {file}
-        bound = bindings.names.get(wanted[0])
+        bindings, files = self._imports.bindings(file), files | {file}
+        bound = bindings.names.get(entries[0])
         if bound is None:
-            return self._at(bindings.whole, wanted, call, seen)
-        passed = self._at(bound.files, [bound.name, *wanted[1:]], call, seen) if bound.name else []
-        return passed or self._in_bound(bound, wanted[1:], call, seen)
+            return self._at(bindings.whole, entries, call, files)
+        passed = (
+            self._at(bound.files, [bound.name, *entries[1:]], call, files) if bound.name else []
+        )
+        return passed or self._in_bound(bound, entries[1:], call, files)
 
 
 def _parts(written: str) -> list[str]:
@@ -287,14 +296,14 @@ def _parts(written: str) -> list[str]:
 
 def _own(caller: Caller) -> Collection[str]:
     """Return the words for the object or class around a call."""
-    found = _RECEIVER.match(caller.signature) if caller.language == "go" else None
-    return {found[1]} if found else _OWN
+    match = _RECEIVER.match(caller.signature) if caller.language == "go" else None
+    return {match[1]} if match else _OWN
 
 
 def _parameters(caller: Caller) -> Collection[str]:
     """Return the names of a caller's parameters, which hide others."""
-    given = _RECEIVER.sub("", caller.signature) if caller.language == "go" else caller.signature
-    return frozenset(_PARAMETER.findall(given))
+    text = _RECEIVER.sub("", caller.signature) if caller.language == "go" else caller.signature
+    return frozenset(_PARAMETER.findall(text))
 
 
 def _around(inside: str) -> Iterator[str]:
@@ -304,49 +313,52 @@ def _around(inside: str) -> Iterator[str]:
         yield inside
 
 
-def _package(caller: Caller, same: Named) -> list[str]:
+def _package(caller: Caller, rows: Named) -> list[str]:
     """Return the other files of the caller's package that have symbols of a name."""
     if caller.language not in _PACKAGES:
         return []
     folder = posixpath.dirname(caller.path)
-    return [path for path in same if path != caller.path and posixpath.dirname(path) == folder]
+    return [path for path in rows if path != caller.path and posixpath.dirname(path) == folder]
 
 
 def _in_scopes(call: _Call, path: Sequence[str]) -> SymbolRow | None:
     """Return what a path means in the definitions around a call, the innermost first."""
     inside, methods = call.caller.inside, call.caller.language in _IMPLICIT or len(path) > 1
     here = call.at(call.caller.path)
-    named = {
-        one.symbol.qualified: one for one in here[::-1] if methods or one.symbol.kind != "method"
+    rows = {
+        row.symbol.qualified: row for row in here[::-1] if methods or row.symbol.kind != "method"
     }
-    scopes = (".".join(filter(None, (one, *path))) for one in (inside, *_around(inside)))
-    return next((named[one] for one in scopes if one in named), None)
+    scopes = (
+        ".".join(filter(None, (current_inside, *path)))
+        for current_inside in (inside, *_around(inside))
+    )
+    return next((rows[scope] for scope in scopes if scope in rows), None)
 
 
-def _is(one: SymbolRow, wanted: Sequence[str]) -> bool:
+def _is(row: SymbolRow, entries: Sequence[str]) -> bool:
     """Tell whether a symbol has a path in its file."""
-    if len(wanted) == 1 and one.symbol.kind == "method":
+    if len(entries) == 1 and row.symbol.kind == "method":
         return False
-    return one.symbol.qualified == ".".join(wanted) or (
-        one.language in _NAMESPACES and _ends(one, wanted)
+    return row.symbol.qualified == ".".join(entries) or (
+        row.language in _NAMESPACES and _ends(row, entries)
     )
 
 
-def _ends(one: SymbolRow, wanted: Sequence[str]) -> bool:
-    return f".{one.symbol.qualified}".endswith(f".{'.'.join(wanted)}")
+def _ends(row: SymbolRow, entries: Sequence[str]) -> bool:
+    return f".{row.symbol.qualified}".endswith(f".{'.'.join(entries)}")
 
 
-def _only_named(wanted: Sequence[str], call: _Call) -> Target | None:
+def _only_named(entries: Sequence[str], call: _Call) -> Target | None:
     """Return the only symbol whose name ends with a path."""
-    some = (one for rows in call.same.values() for one in rows if not one.test)
-    found = _only(one for one in some if _ends(one, wanted) and call.may_mean(one))
-    return Target(found, _GUESSED) if found else None
+    some_rows = (row for rows in call.same.values() for row in rows if not row.test)
+    found_row = _only(row for row in some_rows if _ends(row, entries) and call.may_mean(row))
+    return Target(found_row, _GUESSED) if found_row else None
 
 
-def _only(some: Iterable[SymbolRow]) -> SymbolRow | None:
+def _only(rows: Iterable[SymbolRow]) -> SymbolRow | None:
     """Return the only one of some symbols; None if there are none or several."""
-    found = {(one.path, one.symbol.qualified): one for one in some}
-    return next(iter(found.values())) if len(found) == 1 else None
+    found_rows = {(row.path, row.symbol.qualified): row for row in rows}
+    return next(iter(found_rows.values())) if len(found_rows) == 1 else None
 
 
 def _is_module(path: str, name: str) -> bool:
@@ -359,6 +371,6 @@ def _stem(path: str) -> str:
     return posixpath.basename(path).partition(".")[0]
 
 
-def _scope(one: SymbolRow) -> str:
+def _scope(row: SymbolRow) -> str:
     """Return the qualified name of the type of a method."""
-    return one.symbol.qualified.rpartition(".")[0]
+    return row.symbol.qualified.rpartition(".")[0]

@@ -71,16 +71,16 @@ class CallGraph:
         """Return what a symbol calls of this code, in order."""
         caller = caller_of(symbol)
         names = {written: self._names(written, caller) for written in symbol.symbol.calls}
-        named = self._named(set(chain.from_iterable(names.values())))
-        found = []
+        rows = self._named(set(chain.from_iterable(names.values())))
+        entries = []
         for written in symbol.symbol.calls:
-            same = [one for name in sorted(names[written]) for one in named[name]]
-            target = self._meant(written, caller, _by_file(same))
+            same_rows = [row for name in sorted(names[written]) for row in rows[name]]
+            target = self._meant(written, caller, _by_file(same_rows))
             if target:
-                found.append(Callee(written, target.symbol, target.how))
+                entries.append(Callee(written, target.symbol, target.how))
             elif not self._targets.leaves(written, caller):
-                found.append(Callee(written, alike=_alike(written, caller, same)))
-        return [one for one in found if one.called or one.alike]
+                entries.append(Callee(written, alike=_alike(written, caller, same_rows)))
+        return [callee for callee in entries if callee.called or callee.alike]
 
     def callers(self, symbol: SymbolRow) -> Callers:
         """Return the calls of a symbol, the surest first, then by file and line.
@@ -90,8 +90,8 @@ class CallGraph:
         """
         names = self._called_as(symbol)
         calling = f"SELECT symbol FROM calls WHERE name IN ({','.join('?' * len(names))})"
-        some = self._table.symbols(f"s.id IN ({calling})", *names)
-        return self._calling(symbol, names, [one for one in some if one.number != symbol.number])
+        rows = self._table.symbols(f"s.id IN ({calling})", *names)
+        return self._calling(symbol, names, [row for row in rows if row.number != symbol.number])
 
     def tests_calling(self, symbol: SymbolRow) -> Callers:
         """Return the calls of a symbol in tests, as `callers` does."""
@@ -109,24 +109,28 @@ class CallGraph:
         names: Collection[str],
         callers: Sequence[SymbolRow] | Sequence[IntentRow],
     ) -> Callers:
-        same = _by_file(self._all([symbol.symbol.name]))
-        one = self._one(symbol, same)
-        found, unclear = list[ResolvedCall](), list[ResolvedCall]()
+        rows = _by_file(self._all([symbol.symbol.name]))
+        current_names = self._one(symbol, rows)
+        resolved_calls, unclear = list[ResolvedCall](), list[ResolvedCall]()
         for row in callers:
             caller = caller_of(row)
             calls = [call for call in _calls(row) if last_part(call) in names]
-            targets = [(call, self._meant(call, caller, same)) for call in calls]
-            to = [(call, each.how) for call, each in targets if each and _name(each.symbol) in one]
+            targets = [(call, self._meant(call, caller, rows)) for call in calls]
+            to = [
+                (call, target.how)
+                for call, target in targets
+                if target and _name(target.symbol) in current_names
+            ]
             if to:
-                call, how = min(to, key=lambda each: HOW.index(each[1]))
-                found.append(ResolvedCall(row, symbol, call, how))
+                call, how = min(to, key=lambda entries: HOW.index(entries[1]))
+                resolved_calls.append(ResolvedCall(row, symbol, call, how))
             else:
-                lost = [call for call, each in targets if each is None]
+                lost = [call for call, target in targets if target is None]
                 lost = [call for call in lost if not self._targets.leaves(call, caller)]
                 may = next((call for call in lost if _may_mean(call, caller, symbol)), None)
                 if may and symbol.symbol.kind != "constant":  # such a call hardly means a constant
                     unclear.append(ResolvedCall(row, symbol, may, MAY_CALL))
-        return Callers(sorted(found, key=_order), sorted(unclear, key=_order))
+        return Callers(sorted(resolved_calls, key=_order), sorted(unclear, key=_order))
 
     def _called_as(self, symbol: SymbolRow) -> list[str]:
         """Return the names by which calls may mean a symbol; those of macros have a sign."""
@@ -138,39 +142,39 @@ class CallGraph:
         names = self._targets.names_of(written, caller)
         return names | {name.removesuffix("!") for name in names}
 
-    def _one(self, symbol: SymbolRow, same: Named) -> set[tuple[str, str]]:
+    def _one(self, symbol: SymbolRow, rows: Named) -> set[tuple[str, str]]:
         """Return the names of a symbol, of what it overrides, and of what overrides it."""
         bases = {
-            _name(one): {_name(base) for base in self._targets.base_methods(one, same)}
-            for one in (symbol, *chain.from_iterable(same.values()))
+            _name(row): {_name(base) for base in self._targets.base_methods(row, rows)}
+            for row in (symbol, *chain.from_iterable(rows.values()))
         }
         own = _name(symbol)
-        return {own, *bases[own], *(one for one, above in bases.items() if own in above)}
+        return {own, *bases[own], *(entries for entries, above in bases.items() if own in above)}
 
-    def _meant(self, written: str, caller: Caller, same: Named) -> Target | None:
-        return self._targets.of(written, caller, same) if same else None
+    def _meant(self, written: str, caller: Caller, rows: Named) -> Target | None:
+        return self._targets.of(written, caller, rows) if rows else None
 
     def _all(self, names: Collection[str]) -> list[SymbolRow]:
-        return [one for some in self._named(names).values() for one in some]
+        return [row for rows in self._named(names).values() for row in rows]
 
     def _named(self, names: Collection[str]) -> dict[str, list[SymbolRow]]:
         """Return the symbols of some names, of overloaded ones only the first."""
-        found: dict[str, dict[tuple[str, str, str], SymbolRow]] = {name: {} for name in names}
-        for one in self._table.symbols_in("s.name", sorted(names)):
-            if one.symbol.kind in _CALLABLE:
-                found[one.symbol.name].setdefault((*_name(one), one.symbol.kind), one)
-        return {name: list(some.values()) for name, some in found.items()}
+        rows: dict[str, dict[tuple[str, str, str], SymbolRow]] = {name: {} for name in names}
+        for row in self._table.symbols_in("s.name", sorted(names)):
+            if row.symbol.kind in _CALLABLE:
+                rows[row.symbol.name].setdefault((*_name(row), row.symbol.kind), row)
+        return {name: list(some_rows.values()) for name, some_rows in rows.items()}
 
 
 def _calls(row: SymbolRow | IntentRow) -> Sequence[str]:
     return row.symbol.calls if isinstance(row, SymbolRow) else row.intent.calls
 
 
-def _by_file(some: Iterable[SymbolRow]) -> Named:
-    found: dict[str, list[SymbolRow]] = {}
-    for one in some:
-        found.setdefault(one.path, []).append(one)
-    return found
+def _by_file(rows: Iterable[SymbolRow]) -> Named:
+    found_rows: dict[str, list[SymbolRow]] = {}
+    for row in rows:
+        found_rows.setdefault(row.path, []).append(row)
+    return found_rows
 
 
 def _may_mean(written: str, caller: Caller, symbol: SymbolRow) -> bool:
@@ -181,15 +185,15 @@ def _may_mean(written: str, caller: Caller, symbol: SymbolRow) -> bool:
     return symbol.symbol.name in (name, name.removesuffix("!"))
 
 
-def _alike(written: str, caller: Caller, same: Sequence[SymbolRow]) -> int:
+def _alike(written: str, caller: Caller, rows: Sequence[SymbolRow]) -> int:
     """Return how many symbols a call may mean; those that override one count with it."""
-    some = [one for one in same if _may_mean(written, caller, one)]
-    types = {one.symbol.qualified.rpartition(".")[0].rpartition(".")[2] for one in some}
-    return sum(types.isdisjoint(one.symbol.bases.split()) for one in some)
+    some_rows = [row for row in rows if _may_mean(written, caller, row)]
+    types = {row.symbol.qualified.rpartition(".")[0].rpartition(".")[2] for row in some_rows}
+    return sum(types.isdisjoint(row.symbol.bases.split()) for row in some_rows)
 
 
-def _name(one: SymbolRow) -> tuple[str, str]:
-    return one.path, one.symbol.qualified
+def _name(row: SymbolRow) -> tuple[str, str]:
+    return row.path, row.symbol.qualified
 
 
 def _order(call: ResolvedCall) -> tuple[int, str, int]:

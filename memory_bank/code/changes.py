@@ -75,8 +75,8 @@ class SymbolChanges:
         if not old:
             # the file may have had another name before it was cited by this one
             now = self.code.file_named(self.end, written.path)
-            found = bool(now) and bool(self.code.symbols(self.end, written._replace(path=now)))
-            return Compared("fresh" if found else "unknown", written if found else None)
+            symbols = bool(now) and bool(self.code.symbols(self.end, written._replace(path=now)))
+            return Compared("fresh" if symbols else "unknown", written if symbols else None)
         place = place._replace(name=old[0].qualified)
         new = self.code.symbols(self.end, place)
         if not new and self._is_set_in_place(place):
@@ -101,17 +101,17 @@ class SymbolChanges:
         """
         paths = tuple(dict.fromkeys([before.path, *([after.path] if after else [])]))
         if (base, paths) not in self._steps:
-            every = self._at.below(*paths, merges=False, renames=False)
-            self._steps[base, paths] = [x for x in every if self._at.after(x.commit.id, base)]
+            changes = self._at.below(*paths, merges=False, renames=False)
+            self._steps[base, paths] = [x for x in changes if self._at.after(x.commit.id, base)]
         steps = self._steps[base, paths]
         if lost is not None:
-            guilty = [one for one in steps if lost(one.path, one.before, one.after)]
+            guilty = [change for change in steps if lost(change.path, change.before, change.after)]
             steps = guilty or steps
-        found = self._that_changed(steps, before, after)
-        if not found:
+        found_commits = self._that_changed(steps, before, after)
+        if not found_commits:
             merges = merge_changes(self.code.tree, self._at, paths, since=base)
-            found = self._that_changed(merges, before, after)
-        return found
+            found_commits = self._that_changed(merges, before, after)
+        return found_commits
 
     def _that_changed(
         self, steps: Sequence[Change], before: CitedPlace, after: CitedPlace | None
@@ -121,8 +121,10 @@ class SymbolChanges:
             blobs = ((step.path, blob) for step in steps for blob in (step.before, step.after))
             self.code.load((path, blob) for path, blob in blobs if blob)
         places = dict.fromkeys([before, *([after] if after else [])])
-        found = (step.commit for step in steps for place in places if self._is_changed(step, place))
-        return list(dict.fromkeys(found))
+        commits = (
+            step.commit for step in steps for place in places if self._is_changed(step, place)
+        )
+        return list(dict.fromkeys(commits))
 
     def _is_changed(self, step: Change, place: CitedPlace) -> bool:
         if not place.name:
@@ -134,17 +136,17 @@ class SymbolChanges:
             self.code.symbols_in(place, step.before), self.code.symbols_in(place, step.after)
         )
 
-    def same_file(self, path: str, one: str, other: str) -> bool:
+    def same_file(self, path: str, text: str, other_text: str) -> bool:
         """Tell whether two blobs of a file are the same but for layout and comments."""
-        if one == other:
+        if text == other_text:
             return True
-        if not one or not other or FOLDER in {one, other}:
+        if not text or not other_text or FOLDER in {text, other_text}:
             return False
-        first, second = self.code.parsed(path, one), self.code.parsed(path, other)
+        first, second = self.code.parsed(path, text), self.code.parsed(path, other_text)
         if first and second and first.fingerprint and second.fingerprint:
             return first.fingerprint == second.fingerprint
-        lines = _lines(self.code.data(one))
-        return lines is not None and lines == _lines(self.code.data(other))
+        lines = _lines(self.code.data(text))
+        return lines is not None and lines == _lines(self.code.data(other_text))
 
     def _file(self, base: str, place: CitedPlace) -> Compared:
         old = self.code.id(base, place.path)
@@ -164,8 +166,8 @@ class SymbolChanges:
             return Compared("gone", None, place)
         if not self.same_file(place.path, old, new):
             return Compared("changed", CitedPlace(path), place)
-        named = posixpath.basename(path) == posixpath.basename(place.path)
-        return Compared("moved" if named else "renamed", CitedPlace(path), place)
+        is_named = posixpath.basename(path) == posixpath.basename(place.path)
+        return Compared("moved" if is_named else "renamed", CitedPlace(path), place)
 
     def _renamed(self, path: str) -> str:
         """Return the name to which git moved a file, if it is there; empty if unknown."""
@@ -176,18 +178,22 @@ class SymbolChanges:
 
     def _last_name(self, path: str) -> str:
         """Return the name of a removed file after all its renames; empty if there were none."""
-        seen = {path: None}
-        while (name := self._at.renamed(path)) and name not in seen:
-            seen[name] = None
+        names = {path: None}
+        while (name := self._at.renamed(path)) and name not in names:
+            names[name] = None
             path = name
-        return path if len(seen) > 1 else ""
+        return path if len(names) > 1 else ""
 
     def _same_content(self, base: str, path: str, blob: str) -> str:
         """Return the only new file with the content of one that is gone; empty if there is none."""
-        new = [one for one in self._present(base) if one != path and not self.code.id(base, one)]
-        ids = self.code.ids((self.end, one) for one in new)
-        found = [one for one in new if ids[self.end, one] == blob]
-        return found[0] if len(found) == 1 else ""
+        new = [
+            present
+            for present in self._present(base)
+            if present != path and not self.code.id(base, present)
+        ]
+        ids = self.code.ids((self.end, current_new) for current_new in new)
+        news = [current_new for current_new in new if ids[self.end, current_new] == blob]
+        return news[0] if len(news) == 1 else ""
 
     def _by_name(self, base: str, name: str) -> Compared:
         now = self.code.named(self.end, name)
@@ -196,8 +202,8 @@ class SymbolChanges:
             return Compared("fresh" if now else "unknown", now[0] if now else None)
         if not now:
             return self._follow(base, old[0], self.code.symbols(base, old[0]))
-        was = [one for place in old for one in self.code.symbols(base, place)]
-        has = [one for place in now for one in self.code.symbols(self.end, place)]
+        was = [symbol for place in old for symbol in self.code.symbols(base, place)]
+        has = [symbol for place in now for symbol in self.code.symbols(self.end, place)]
         # a name leads to the symbol in whatever file it is
         return Compared("fresh" if same(was, has) else "changed", now[0], old[0])
 
@@ -214,21 +220,27 @@ class SymbolChanges:
         if (base, files) not in self._new:
             self._new[base, files] = list(self._new_symbols(base, files))
         new_symbols = self._new[base, files]
-        prints, own = {one.fingerprint for one in old}, {place.path, path}
+        prints, own = {symbol.fingerprint for symbol in old}, {place.path, path}
         calling = _calling(new_symbols)
         likely = [
-            (found, one)
-            for found, one in new_symbols
-            if one.kind == old[0].kind
-            and (_is_named_like(found, place) or found.path in own or found in calling)
+            (found_place, symbol)
+            for found_place, symbol in new_symbols
+            if symbol.kind == old[0].kind
+            and (
+                _is_named_like(found_place, place)
+                or found_place.path in own
+                or found_place in calling
+            )
         ]
-        equal = [found for found, one in likely if one.fingerprint in prints]
-        if found := _nearest(equal, place):
-            return Compared("moved" if found.name == place.name else "renamed", found, place)
+        equal = [found_place for found_place, symbol in likely if symbol.fingerprint in prints]
+        if found_place := _nearest(equal, place):
+            return Compared(
+                "moved" if found_place.name == place.name else "renamed", found_place, place
+            )
         if new:
             return Compared("changed", CitedPlace(path, new[0].qualified), place)
-        if found := self._with_other_name(base, place, old[0], likely):
-            return Compared("renamed", found, place)
+        if found_place := self._with_other_name(base, place, old[0], likely):
+            return Compared("renamed", found_place, place)
         return self._namesake(place, old)
 
     def _is_set_in_place(self, place: CitedPlace) -> bool:
@@ -243,30 +255,31 @@ class SymbolChanges:
         """Look for the only symbol of the same kind and qualified name, in whatever file it is."""
         kinds = {symbol.kind for symbol in old}
         namesakes = [
-            (other, symbols)
-            for other in self.code.named(self.end, place.name)
-            if other.name == place.name and (symbols := self.code.symbols(self.end, other))
+            (other_place, symbols)
+            for other_place in self.code.named(self.end, place.name)
+            if other_place.name == place.name
+            and (symbols := self.code.symbols(self.end, other_place))
             if {symbol.kind for symbol in symbols} == kinds
         ]
         if len(namesakes) != 1:
             return Compared("gone", None, place)
-        [(other, symbols)] = namesakes
-        return Compared("moved", other, place, is_rewritten=not same(old, symbols))
+        [(other_place, symbols)] = namesakes
+        return Compared("moved", other_place, place, is_rewritten=not same(old, symbols))
 
     def _candidates(self, base: str, place: CitedPlace, renamed: str) -> tuple[str, ...]:
         """Return the files in which a symbol may be now, that of its former place first."""
         language = parsing.language_of(place.path)
         own = [place.path, *([renamed] if renamed else [])]
-        others = [
+        paths = [
             path
             for path in self._present(base)
             if path not in own and parsing.language_of(path) == language
         ]
-        if len(others) > _MOST_SEARCHED:  # those that have its name
+        if len(paths) > _MOST_SEARCHED:  # those that have its name
             word = place.name.rpartition(".")[2]
-            having = set(self.code.with_word(self.end, word, others[: 20 * _MOST_SEARCHED]))
-            others = [path for path in others if path in having]
-        files = (*own, *others)[:_MOST_SEARCHED]
+            having = set(self.code.with_word(self.end, word, paths[: 20 * _MOST_SEARCHED]))
+            paths = [path for path in paths if path in having]
+        files = (*own, *paths)[:_MOST_SEARCHED]
         for commit in (base, self.end):
             ids = self.code.ids((commit, path) for path in files)
             self.code.load((path, ids[commit, path]) for path in files)
@@ -275,14 +288,16 @@ class SymbolChanges:
     def different(self, base: str) -> dict[str, str]:
         """Map the files that differ between a commit and the end to A, M or D."""
         if base not in self._changed:
-            known = self._at.difference(base)
-            if known is None:
-                found = objects.differing(self.code.tree, base, self.head) or {}
+            changes = self._at.difference(base)
+            if changes is None:
+                differing = objects.differing(self.code.tree, base, self.head) or {}
             else:
-                found = {path: one.status for path, one in known.items()}
+                differing = {path: change.status for path, change in changes.items()}
             if self.end != self.head:
-                found |= self.code.differences(self.head, self.end)
-            self._changed[base] = {path: found[path] for path in sorted(found) if is_utf8(path)}
+                differing |= self.code.differences(self.head, self.end)
+            self._changed[base] = {
+                path: differing[path] for path in sorted(differing) if is_utf8(path)
+            }
         return self._changed[base]
 
     def _present(self, base: str) -> list[str]:
@@ -293,27 +308,33 @@ class SymbolChanges:
         """Yield the symbols of files that these did not have at a commit."""
         for path in files:
             before = self.code.parsed(path, self.code.id(base, path))
-            known = {one.qualified for one in before.symbols} if before else set()
+            qualifieds = {symbol.qualified for symbol in before.symbols} if before else set()
             after = self.code.parsed(path, self.code.id(self.end, path))
-            for one in after.symbols if after else ():
-                if one.qualified not in known:
-                    yield CitedPlace(path, one.qualified), one
+            for symbol in after.symbols if after else ():
+                if symbol.qualified not in qualifieds:
+                    yield CitedPlace(path, symbol.qualified), symbol
 
     def _with_other_name(
         self, base: str, place: CitedPlace, old: Symbol, among: Sequence[tuple[CitedPlace, Symbol]]
     ) -> CitedPlace | None:
         """Return the only new symbol with the same code but for its own name."""
-        alike = [found for found, one in among if _masked(old, one)]
-        alike.sort(key=lambda one: one.path != place.path)
+        alike = [found_place for found_place, symbol in among if _masked(old, symbol)]
+        alike.sort(key=lambda current_place: current_place.path != place.path)
         blob = self.code.id(base, place.path)
-        equal = [found for found in alike[:_MOST_RENAMED] if self._is_same_code(place, blob, found)]
+        equal = [
+            found_place
+            for found_place in alike[:_MOST_RENAMED]
+            if self._is_same_code(place, blob, found_place)
+        ]
         return _nearest(equal, place)
 
-    def _is_same_code(self, place: CitedPlace, blob: str, other: CitedPlace) -> bool:
+    def _is_same_code(self, place: CitedPlace, blob: str, other_place: CitedPlace) -> bool:
         """Tell whether the symbol of another place has the same code but for its name."""
         for alone in (True, False):
             old = self._without_name(place, blob, alone=alone)
-            new = self._without_name(other, self.code.id(self.end, other.path), alone=alone)
+            new = self._without_name(
+                other_place, self.code.id(self.end, other_place.path), alone=alone
+            )
             if old and new:
                 return old == new
         return False
@@ -327,74 +348,86 @@ class SymbolChanges:
         if key not in self._nameless:
             data, symbols = self.code.data(blob), self.code.symbols_in(place, blob)
             language = parsing.language_of(place.path)
-            known = data is not None and symbols and language
+            known_language = data is not None and symbols and language
             self._nameless[key] = (
-                _masked_code(data or b"", symbols[0], language or "", alone=alone) if known else ""
+                _masked_code(data or b"", symbols[0], language or "", alone=alone)
+                if known_language
+                else ""
             )
         return self._nameless[key]
 
 
 def same(old: Iterable[Symbol], new: Iterable[Symbol]) -> bool:
     """Tell whether symbols of one name have the same code, in any order."""
-    return sorted(one.fingerprint for one in old) == sorted(one.fingerprint for one in new)
+    return sorted(symbol.fingerprint for symbol in old) == sorted(
+        symbol.fingerprint for symbol in new
+    )
 
 
 def _calling(symbols: Iterable[tuple[CitedPlace, Symbol]]) -> set[CitedPlace]:
     """Return the symbols that call something, or have one inside that does."""
-    found = set()
-    for place, one in symbols:
-        parts = place.name.split(".") if one.calls else []
-        found |= {CitedPlace(place.path, ".".join(parts[:end])) for end in range(1, len(parts) + 1)}
-    return found
+    places = set()
+    for place, symbol in symbols:
+        parts = place.name.split(".") if symbol.calls else []
+        places |= {
+            CitedPlace(place.path, ".".join(parts[:end])) for end in range(1, len(parts) + 1)
+        }
+    return places
 
 
-def _masked_code(data: bytes, one: Symbol, language: str, *, alone: bool) -> str:
+def _masked_code(data: bytes, current_symbol: Symbol, language: str, *, alone: bool) -> str:
     """Return the fingerprint of a symbol with a mask in place of its name; empty if it has none."""
     lines = data.decode("utf-8", "surrogateescape").split("\n")
-    own = re.compile(rf"(?<![\w$]){re.escape(one.name)}(?![\w$])")
-    last = min(one.end_line - 1, len(lines))
-    for number in range(one.line - 1, last):
+    own = re.compile(rf"(?<![\w$]){re.escape(current_symbol.name)}(?![\w$])")
+    last = min(current_symbol.end_line - 1, len(lines))
+    for number in range(current_symbol.line - 1, last):
         lines[number] = own.sub(_MASK, lines[number])
-    text = dedent("\n".join(lines[one.line - 1 : last])) if alone else "\n".join(lines)
+    text = dedent("\n".join(lines[current_symbol.line - 1 : last])) if alone else "\n".join(lines)
     parsed = parsing.parse(text.encode("utf-8", "surrogateescape"), language)
-    found = [
-        each
-        for each in parsed.symbols
-        if each.name == _MASK and each.line == (1 if alone else one.line)
+    symbols = [
+        symbol
+        for symbol in parsed.symbols
+        if symbol.name == _MASK and symbol.line == (1 if alone else current_symbol.line)
     ]
-    return found[0].fingerprint if found else ""
+    return symbols[0].fingerprint if symbols else ""
 
 
 def _masked(old: Symbol, new: Symbol) -> bool:
     """Tell whether two symbols are declared alike and call the same, their own names aside."""
 
-    def masked(one: Symbol) -> list[str]:
-        return [text.replace(one.name, _MASK) for text in (one.signature, *one.calls)]
+    def masked(symbol: Symbol) -> list[str]:
+        return [text.replace(symbol.name, _MASK) for text in (symbol.signature, *symbol.calls)]
 
     return masked(old) == masked(new)
 
 
-def _nearest(found: Sequence[CitedPlace], place: CitedPlace) -> CitedPlace | None:
+def _nearest(places: Sequence[CitedPlace], place: CitedPlace) -> CitedPlace | None:
     """Return the place that is most like a former one; None if several are alike."""
 
-    def likeness(one: CitedPlace) -> tuple[bool, bool, int]:
-        return one.name == place.name, one.path == place.path, _common_end(one, place)
+    def likeness(current_place: CitedPlace) -> tuple[bool, bool, int]:
+        return (
+            current_place.name == place.name,
+            current_place.path == place.path,
+            _common_end(current_place, place),
+        )
 
-    if not found:
+    if not places:
         return None
-    best = max(map(likeness, found))
-    nearest = [one for one in dict.fromkeys(found) if likeness(one) == best]
+    best = max(map(likeness, places))
+    nearest = [
+        current_place for current_place in dict.fromkeys(places) if likeness(current_place) == best
+    ]
     return nearest[0] if len(nearest) == 1 else None
 
 
-def _is_named_like(one: CitedPlace, other: CitedPlace) -> bool:
+def _is_named_like(place: CitedPlace, other_place: CitedPlace) -> bool:
     """Tell whether two symbols have one name, or are of one name in definitions of one name."""
-    return one.name == other.name or _common_end(one, other) > 1
+    return place.name == other_place.name or _common_end(place, other_place) > 1
 
 
-def _common_end(one: CitedPlace, other: CitedPlace) -> int:
+def _common_end(place: CitedPlace, other_place: CitedPlace) -> int:
     """Return how many of the last parts of two symbols' names are the same."""
-    names = reversed(one.name.split(".")), reversed(other.name.split("."))
+    names = reversed(place.name.split(".")), reversed(other_place.name.split("."))
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(*names, strict=False)))
 
 

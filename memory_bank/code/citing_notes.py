@@ -66,20 +66,20 @@ def citing_notes(
         return CitingNotes()
     with code.lock:
         symbols = lookup.in_file(code.table, path)
-    names = {one.symbol.name for one in symbols} | {one.id for one in symbols}
+    names = {row.symbol.name for row in symbols} | {row.id for row in symbols}
     ask = bank.answer if catch_up else bank.read
     links = ask(lambda view: _links(view, bank, code, path, names))
     by_symbol: dict[str, list[_Link]] = {}
     of_file: list[_Link] = []
     with code.lock:
         for link in links:
-            meant = _meant(code.table, link, path)
-            for symbol in meant:
+            entries = _meant(code.table, link, path)
+            for symbol in entries:
                 by_symbol.setdefault(symbol, []).append(link)
-            if not meant and not link.row.ghost.lower().startswith(SYMBOL):
+            if not entries and not link.row.ghost.lower().startswith(SYMBOL):
                 of_file.append(link)
     return CitingNotes(
-        {symbol: _notes(found) for symbol, found in by_symbol.items()},
+        {symbol: _notes(found_links) for symbol, found_links in by_symbol.items()},
         _notes(of_file),
         ask(lambda view: _applying(view, path)),
     )
@@ -89,45 +89,47 @@ def _applying(view: View, path: str) -> tuple[CitingNote, ...]:
     """Return the notes that name a file by the patterns of their `applies_to`."""
     if not document_rows.counts(view.manifest, APPLIES_TO):
         return ()
-    found = [
+    keys = [
         key
         for key, extra in document_rows.data_of(view.manifest, "extra")
-        if any(matches(one, path) for one in patterns(extra.get(APPLIES_TO)))
+        if any(matches(pattern, path) for pattern in patterns(extra.get(APPLIES_TO)))
     ]
-    numbers = document_rows.numbers_of(view.manifest, found)
+    numbers = document_rows.numbers_of(view.manifest, keys)
     first = document_rows.first_passages(view.manifest, numbers)
     rows = document_rows.documents(view.manifest, numbers)
     notes = []
     for number, row in rows.items():
         note = note_of(row)
         text = view.source.text(note.path, note.etag, first[number].span) if number in first else ""
-        said = sentence_below((text or "").removeprefix(f"# {note.title}").strip())
+        sentence = sentence_below((text or "").removeprefix(f"# {note.title}").strip())
         notes.append(
-            CitingNote(note.note_id, note.path, note.title, note.type, note.created_at, said, ())
+            CitingNote(
+                note.note_id, note.path, note.title, note.type, note.created_at, sentence, ()
+            )
         )
-    return tuple(sorted(notes, key=lambda one: one.path))
+    return tuple(sorted(notes, key=lambda current_note: current_note.path))
 
 
 def unknown_symbols(view: View, table: CodeDatabase) -> Iterator[Finding]:
     """Yield the references of notes to symbols that the code doesn't have, or has several of."""
-    named = [(row, symbol_of(row)) for row in link_rows.to_code(view.manifest, SYMBOL, SYMBOL)]
-    named += [
+    rows = [(row, symbol_of(row)) for row in link_rows.to_code(view.manifest, SYMBOL, SYMBOL)]
+    rows += [
         (row, f"{row.ghost}#{row.heading}")
         for row in link_rows.to_ghosts(view.manifest)
         if row.heading and not _LINES.fullmatch(row.heading) and lookup.in_file(table, row.ghost)
     ]
-    notes = document_rows.documents(view.manifest, {row.source for row, _ in named})
-    known: dict[str, int] = {}
-    for row, name in named:
+    notes = document_rows.documents(view.manifest, {row.source for row, _ in rows})
+    known_names: dict[str, int] = {}
+    for row, name in rows:
         if row.source not in notes or notes[row.source].hidden:
             continue
-        if name not in known:
-            found = lookup.symbols_meant(table, name)
-            known[name] = -1 if found else len(lookup.symbols_named(table, name))
-        if known[name] == 0:
+        if name not in known_names:
+            found_rows = lookup.symbols_meant(table, name)
+            known_names[name] = -1 if found_rows else len(lookup.symbols_named(table, name))
+        if known_names[name] == 0:
             problem = f"which the code doesn't have{did_you_mean(_misspelled(table, name))}"
-        elif known[name] > 0:
-            problem = f"which may be {known[name]} symbols: name the class or the file, too"
+        elif known_names[name] > 0:
+            problem = f"which may be {known_names[name]} symbols: name the class or the file, too"
         else:
             continue
         message = f"names the symbol {name}, {problem}"
@@ -141,7 +143,11 @@ def _misspelled(table: CodeDatabase, name: str) -> list[str]:
     """
     last = lookup.last_name(name)
     similar = lookup.similar(table, name)
-    return [known for known in similar if differ_by_one_letter(last, lookup.last_name(known))]
+    return [
+        known_similar
+        for known_similar in similar
+        if differ_by_one_letter(last, lookup.last_name(known_similar))
+    ]
 
 
 def _links(
@@ -149,27 +155,27 @@ def _links(
 ) -> list[_Link]:
     """Return the links of notes to a file, and those to symbols that have one of some names."""
     rows = to_code(view.manifest, _ghost(bank, code, path), SYMBOL)
-    kept = [
+    kept_rows = [
         row
         for row in rows
         if not (name := symbol_of(row)) or {name, lookup.last_name(name)} & set(names)
     ]
-    kept += _to_note(view, bank, code, path)
-    numbers = {row.source for row in kept}
+    kept_rows += _to_note(view, bank, code, path)
+    numbers = {row.source for row in kept_rows}
     rows_of = document_rows.documents(view.manifest, numbers)
-    found = {number: note_of(row) for number, row in rows_of.items() if not row.hidden}
+    found_rows = {number: note_of(row) for number, row in rows_of.items() if not row.hidden}
     first = document_rows.first_passages(view.manifest, numbers)
     links = []
-    for row in kept:
-        note = found.get(row.source)
+    for row in kept_rows:
+        note = found_rows.get(row.source)
         if note is None:
             continue
-        said = sentence_around(row.before, row.text or row.target, row.after)
-        if not said and row.source in first:
-            said = sentence_below(
+        said_sentence_around = sentence_around(row.before, row.text or row.target, row.after)
+        if not said_sentence_around and row.source in first:
+            said_sentence_around = sentence_below(
                 view.source.text(note.path, note.etag, first[row.source].span) or ""
             )
-        links.append(_Link(row, note, said, symbol_of(row)))
+        links.append(_Link(row, note, said_sentence_around, symbol_of(row)))
     return links
 
 
@@ -194,12 +200,12 @@ def _ghost(bank: Bank, code: Codebase, path: str) -> str:
 def _meant(table: CodeDatabase, link: _Link, path: str) -> list[str]:
     """Return the ids of the file's symbols that a link means."""
     if link.symbol:
-        found = lookup.symbols_meant(table, link.symbol)
+        rows = lookup.symbols_meant(table, link.symbol)
     elif link.row.heading:
-        found = lookup.symbols_meant(table, f"{path}#{link.row.heading}")
+        rows = lookup.symbols_meant(table, f"{path}#{link.row.heading}")
     else:
-        found = []
-    return list(dict.fromkeys(one.id for one in found if one.path == path))
+        rows = []
+    return list(dict.fromkeys(row.id for row in rows if row.path == path))
 
 
 def _notes(links: Iterable[_Link]) -> tuple[CitingNote, ...]:
@@ -207,8 +213,11 @@ def _notes(links: Iterable[_Link]) -> tuple[CitingNote, ...]:
     by_note: dict[str, list[_Link]] = {}
     for link in links:
         by_note.setdefault(link.note.path, []).append(link)
-    found = sorted(by_note.values(), key=lambda some: (-some[0].note.created, some[0].note.path))
-    return tuple(map(_note, found))
+    found_links = sorted(
+        by_note.values(),
+        key=lambda some_links: (-some_links[0].note.created, some_links[0].note.path),
+    )
+    return tuple(map(_note, found_links))
 
 
 def _note(links: Sequence[_Link]) -> CitingNote:

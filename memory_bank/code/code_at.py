@@ -66,13 +66,13 @@ class CodeAt:
         """End git; using it again starts it again."""
         self._objects.close()
 
-    def ids(self, wanted: Iterable[tuple[str, str]]) -> Mapping[tuple[str, str], str]:
+    def ids(self, entries: Iterable[tuple[str, str]]) -> Mapping[tuple[str, str], str]:
         """Return the ids of the blobs of files, given as commit and path.
 
         FOLDER for a folder; empty if there is none, or its path is not safe.
         """
-        new = [one for one in dict.fromkeys(wanted) if one not in self._ids]
-        asked = []
+        new = [fromkey for fromkey in dict.fromkeys(entries) if fromkey not in self._ids]
+        asked_entries = []
         for commit, path in new:
             self._ids[commit, path] = ""
             if not objects.is_safe(path) or "\n" in path or "\r" in path:
@@ -80,8 +80,8 @@ class CodeAt:
             if commit == NOW:
                 self._ids[commit, path] = self._id_now(path)
             else:
-                asked.append((commit, path))
-        self._ids.update(self._ids_of(asked))
+                asked_entries.append((commit, path))
+        self._ids.update(self._ids_of(asked_entries))
         return self._ids
 
     def id(self, commit: str, path: str) -> str:
@@ -99,9 +99,9 @@ class CodeAt:
                     keys[key] = None
         if not keys:
             return
-        found = self._cache.get(list(keys))
-        self._parsed.update(found)
-        missing = [key for key in keys if key not in found]
+        parsed_files = self._cache.get(list(keys))
+        self._parsed.update(parsed_files)
+        missing = [key for key in keys if key not in parsed_files]
         self.read(blob.hex() for blob, _ in missing)
         new = []
         for key in missing:
@@ -116,10 +116,10 @@ class CodeAt:
 
     def read(self, blobs: Iterable[str]) -> None:
         """Read the contents of some blobs, all at once."""
-        wanted = [one for one in dict.fromkeys(blobs) if one not in self._data]
-        self._data.update(dict.fromkeys(wanted))
-        if wanted:
-            self._data.update(self._objects.blobs(wanted, self.max_bytes))
+        fromkeys = [fromkey for fromkey in dict.fromkeys(blobs) if fromkey not in self._data]
+        self._data.update(dict.fromkeys(fromkeys))
+        if fromkeys:
+            self._data.update(self._objects.blobs(fromkeys, self.max_bytes))
 
     def data(self, blob: str) -> bytes | None:
         """Return the content of a blob; None if it is too large or missing."""
@@ -145,10 +145,10 @@ class CodeAt:
     def symbols_in(self, place: CitedPlace, blob: str) -> list[Symbol]:
         """Return the symbols of a name in a blob, as `symbols` does."""
         parsed = self.parsed(place.path, blob)
-        found = parsed.symbols if parsed else ()
-        exact = [one for one in found if one.qualified == place.name]
-        ending = [one for one in found if one.qualified.endswith(f".{place.name}")]
-        return exact or (ending if len({one.qualified for one in ending}) == 1 else [])
+        symbols = parsed.symbols if parsed else ()
+        exact = [symbol for symbol in symbols if symbol.qualified == place.name]
+        ending = [symbol for symbol in symbols if symbol.qualified.endswith(f".{place.name}")]
+        return exact or (ending if len({symbol.qualified for symbol in ending}) == 1 else [])
 
     def has(self, commit: str, place: CitedPlace) -> bool:
         """Tell whether a commit, or the work tree, has the file or symbol of a place."""
@@ -169,9 +169,9 @@ class CodeAt:
     def _by_name_of(self, commit: str) -> Mapping[str, list[str]]:
         """Return the paths of all files of a commit by their file names."""
         if commit not in self._by_name:
-            found = self._by_name.setdefault(commit, {})
+            by_name = self._by_name.setdefault(commit, {})
             for path in self.paths(commit):
-                found.setdefault(path.rpartition("/")[2], []).append(path)
+                by_name.setdefault(path.rpartition("/")[2], []).append(path)
         return self._by_name[commit]
 
     def _listed(self, commit: str) -> Iterable[str]:
@@ -184,13 +184,15 @@ class CodeAt:
     def differences(self, commit: str, end: str) -> dict[str, str]:
         """Map the files that differ between a commit and NOW, or STAGED, to A, M or D."""
         before, after = self.paths(commit), self.paths(end)
-        ids = self.ids((one, path) for one in (commit, end) for path in before & after)
-        found = dict.fromkeys(after - before, "A") | dict.fromkeys(before - after, "D")
-        both = sorted(before & after)
-        for path in both:
+        ids = self.ids(
+            (current_commit, path) for current_commit in (commit, end) for path in before & after
+        )
+        fromkeys = dict.fromkeys(after - before, "A") | dict.fromkeys(before - after, "D")
+        current_before = sorted(before & after)
+        for path in current_before:
             if ids[commit, path] != ids[end, path]:
-                found[path] = "M" if ids[end, path] else "D"
-        return found
+                fromkeys[path] = "M" if ids[end, path] else "D"
+        return fromkeys
 
     def file_named(self, commit: str, path: str) -> str:
         """Return the file of a path, else the only one whose path ends so; empty if none.
@@ -202,7 +204,11 @@ class CodeAt:
         if path.endswith(NOTE_SUFFIXES):
             return ""
         same_name = self._by_name_of(commit).get(path.rpartition("/")[2], ())
-        ending = [one for one in same_name if one.endswith(f"/{path}")]
+        ending = [
+            current_same_name
+            for current_same_name in same_name
+            if current_same_name.endswith(f"/{path}")
+        ]
         return ending[0] if len(ending) == 1 else ""
 
     def named(self, commit: str, name: str) -> list[CitedPlace]:
@@ -215,9 +221,9 @@ class CodeAt:
         for path in self.with_word(commit, last):
             parsed = self.parsed(path, self.id(commit, path))
             rows += [
-                SymbolRow(0, "", path, parsed.language, False, one)
-                for one in (parsed.symbols if parsed else ())
-                if parsed and one.name == last
+                SymbolRow(0, "", path, parsed.language, False, symbol)
+                for symbol in (parsed.symbols if parsed else ())
+                if parsed and symbol.name == last
             ]
         best = lookup.best_named(rows, name)
         places = dict.fromkeys(CitedPlace(row.path, row.symbol.qualified) for row in best)
@@ -229,11 +235,11 @@ class CodeAt:
         if not word or "\0" in word or "\n" in word:
             return []
         if commit == NOW:
-            every = sorted(among or self.paths(NOW))
-            files = [path for path in every if parsing.language_of(path)]
-            wanted = word.encode("utf-8", "replace")
+            current_among = sorted(among or self.paths(NOW))
+            files = [path for path in current_among if parsing.language_of(path)]
+            wanted_word = word.encode("utf-8", "replace")
             ids = self.ids((NOW, path) for path in files)
-            found = [p for p in files if wanted in (self._data.get(ids[NOW, p]) or b"")]
+            found_paths = [p for p in files if wanted_word in (self._data.get(ids[NOW, p]) or b"")]
         else:
             where = "--cached" if commit == STAGED else commit
             listed = read(
@@ -243,11 +249,11 @@ class CodeAt:
             )  # fmt: skip
             names = (listed or b"").decode("utf-8", "surrogateescape").split("\0")
             paths = (name.removeprefix(f"{commit}:") for name in names if name)
-            found = [path for path in paths if parsing.language_of(path)]
-        found = found[:_MOST_FILES]
-        ids = self.ids((commit, path) for path in found)
-        self.load((path, ids[commit, path]) for path in found)
-        return found
+            found_paths = [path for path in paths if parsing.language_of(path)]
+        found_paths = found_paths[:_MOST_FILES]
+        ids = self.ids((commit, path) for path in found_paths)
+        self.load((path, ids[commit, path]) for path in found_paths)
+        return found_paths
 
     def _id_now(self, path: str) -> str:
         """Return the id of a file of the work tree, whose content is then known."""
@@ -263,18 +269,18 @@ class CodeAt:
     def _data_now(self, path: str) -> bytes | None:
         with suppress(OSError):
             return os.fsencode((self.tree / path).readlink())
-        found = self._work_tree.read(path)
-        if found is None or found.signature is None:
+        tree_read = self._work_tree.read(path)
+        if tree_read is None or tree_read.signature is None:
             return None
-        return found.data.replace(b"\r\n", b"\n")
+        return tree_read.data.replace(b"\r\n", b"\n")
 
-    def _ids_of(self, wanted: list[tuple[str, str]]) -> dict[tuple[str, str], str]:
-        names = [f"{'' if commit == STAGED else commit}:{path}" for commit, path in wanted]
+    def _ids_of(self, entries: list[tuple[str, str]]) -> dict[tuple[str, str], str]:
+        names = [f"{'' if commit == STAGED else commit}:{path}" for commit, path in entries]
         try:
-            found = zip(wanted, self._objects.look(names), strict=True)
+            answer = zip(entries, self._objects.look(names), strict=True)
             return {
-                one: name if kind == "blob" else FOLDER
-                for one, (kind, name, _) in found
+                current_entries: name if kind == "blob" else FOLDER
+                for current_entries, (kind, name, _) in answer
                 if kind in {"blob", "tree"}
             }
         except MemoryBankError:

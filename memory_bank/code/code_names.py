@@ -15,13 +15,13 @@ _SIMILAR = 0.8
 """Least similarity of a path that is suggested instead of an unknown one."""
 
 
-def existing_file(code: Codebase, given: str) -> str:
+def existing_file(code: Codebase, text: str) -> str:
     r"""Return the path below the work tree of a file that exists; empty if there is none.
 
     `given` is a path below the work tree, or an absolute one in it; it may have `./` and `\`.
     """
     try:
-        path = below(code.root, given)
+        path = below(code.root, text)
         path.encode()  # files whose names are not UTF-8 are not indexed
     except (BadInput, UnicodeEncodeError):
         return ""
@@ -33,13 +33,13 @@ def existing_file(code: Codebase, given: str) -> str:
         return ""
 
 
-def file_of(code: Codebase, given: str) -> str:
+def file_of(code: Codebase, file: str) -> str:
     """Return the path of a file, as `existing_file`.
 
     Raises BadInput for a path out of the work tree, FileNotFound with similar names, or with its
     new one, for an unknown file.
     """
-    return existing_file(code, given) or known_file(code.root, code.coupling(), given)
+    return existing_file(code, file) or known_file(code.root, code.coupling(), file)
 
 
 def known_file(root: Path, state: CouplingState, file: str) -> str:
@@ -49,13 +49,17 @@ def known_file(root: Path, state: CouplingState, file: str) -> str:
     path = below(root, file)
     if path in state.files:
         return path
-    if any(one.startswith(f"{path}/") for one in state.files):
+    if any(current_file.startswith(f"{path}/") for current_file in state.files):
         raise FileNotFound(f"{path} is a folder", "give one of its files")
     now = state.coupling.history.renamed.get(path, "")
     if now in state.files:
         message = f"there is no file {path} in {root}"
         raise FileNotFound(message, "it was renamed to {now}", now=now)
-    near = [one for one in state.files if posixpath.basename(one) == posixpath.basename(path)]
+    near = [
+        current_file
+        for current_file in state.files
+        if posixpath.basename(current_file) == posixpath.basename(path)
+    ]
     near = similar_names(path, near, least=0.0) or similar_names(path, state.files, least=_SIMILAR)
     raise FileNotFound(
         f"there is no file {path} in {root}{did_you_mean(near)}",
@@ -65,12 +69,14 @@ def known_file(root: Path, state: CouplingState, file: str) -> str:
 
 def below(root: Path, file: str) -> str:
     """Return a path below a work tree, with forward slashes; raise BadInput for one outside."""
-    given = file.strip()
-    if "\0" not in given and Path(given).is_absolute():
-        real = Path(given).parent.resolve() / Path(given).name  # the file itself may be a link
+    given_file = file.strip()
+    if "\0" not in given_file and Path(given_file).is_absolute():
+        real = (
+            Path(given_file).parent.resolve() / Path(given_file).name
+        )  # the file itself may be a link
         if real.is_relative_to(root.resolve()):
-            given = real.relative_to(root.resolve()).as_posix()
-    path = posixpath.normpath(given.replace("\\", "/")) if given else ""
+            given_file = real.relative_to(root.resolve()).as_posix()
+    path = posixpath.normpath(given_file.replace("\\", "/")) if given_file else ""
     if not path or path in {".", ".."} or path.startswith(("../", "/")) or "\0" in path:
         raise BadInput(f"{file!r} is no file below {root}", "give a path inside the work tree")
     return path

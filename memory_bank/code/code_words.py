@@ -147,7 +147,7 @@ class CodeWords:
         self._counts = Counter(value for line in self.lines for value in line.values)
         self.parameters = _parameters(parsed, symbols) if parsed else {}
 
-    def lost(self, new: CodeWords, named: NamedCode) -> tuple[str, ...]:
+    def lost(self, new: CodeWords, code: NamedCode) -> tuple[str, ...]:
         """Return the names and numbers that a text names and whose code is another in `new`.
 
         A name, if it is in no line any more, if it is that of a function with another number of
@@ -155,35 +155,39 @@ class CodeWords:
         line has it together with a word of its sentence, or if that line sets a name to something
         else now.
         """
-        gone = {name for name in named.names & self.words if name not in new.words}
-        both = self.parameters.keys() & new.parameters.keys() & named.names
-        gone |= {name for name in both if self.parameters[name] != new.parameters[name]}
-        old, now = self._values(named), new._values(named)
+        gone = {name for name in code.names & self.words if name not in new.words}
+        parameters = self.parameters.keys() & new.parameters.keys() & code.names
+        gone |= {name for name in parameters if self.parameters[name] != new.parameters[name]}
+        old, now = self._values(code), new._values(code)
         for rest, (named_there, values) in old.items():
-            others = now[rest][1] if rest in now else values
-            if values - others and others - values and self._differ(new, values ^ others):
+            others_now = now[rest][1] if rest in now else values
+            if (
+                values - others_now
+                and others_now - values
+                and self._differ(new, values ^ others_now)
+            ):
                 gone |= named_there
-        stated = self._stated(named) - new._stated(named)
+        stated = self._stated(code) - new._stated(code)
         if stated:  # `16 << 20` may be 16777216 now
-            same = {line.setting for line in self.lines} & {line.setting for line in new.lines}
+            settings = {line.setting for line in self.lines} & {line.setting for line in new.lines}
             stated -= {
                 number
                 for line in self.lines
-                if line.is_constant and line.setting in same
-                for number in _stated_in(line, named)
+                if line.is_constant and line.setting in settings
+                for number in _stated_in(line, code)
             }
         return tuple(sorted(gone | stated))
 
-    def _values(self, named: NamedCode) -> dict[Values, tuple[set[str], set[Values]]]:
+    def _values(self, code: NamedCode) -> dict[Values, tuple[set[str], set[Values]]]:
         """Map lines that have a name, by all but their values, to what is named there and these.
 
         A line that sets a name has what is stated of its numbers, too.
         """
         lines: dict[Values, tuple[set[str], set[Values]]] = {}
         for line in self.lines:
-            there = set(line.words & named.names)
+            there = set(line.words & code.names)
             if line.is_constant:
-                there |= _stated_in(line, named)
+                there |= _stated_in(line, code)
             if there or line.is_constant:
                 names, values = lines.setdefault(line.rest, (set(), set()))
                 names |= there
@@ -192,26 +196,26 @@ class CodeWords:
 
     def _differ(self, new: CodeWords, lines: Collection[Values]) -> bool:
         """Tell whether a value comes or goes, and is not only on another line now."""
-        return any(self._counts[one] != new._counts[one] for values in lines for one in values)
+        return any(self._counts[word] != new._counts[word] for values in lines for word in values)
 
-    def _stated(self, named: NamedCode) -> set[str]:
+    def _stated(self, code: NamedCode) -> set[str]:
         """Return the stated numbers that stand on a line with a word of their sentence."""
-        return {number for line in self.lines for number in _stated_in(line, named)}
+        return {number for line in self.lines for number in _stated_in(line, code)}
 
 
-def _stated_in(line: Line, named: NamedCode) -> set[str]:
+def _stated_in(line: Line, code: NamedCode) -> set[str]:
     """Return the stated numbers that a line has together with a word of their sentence."""
     return {
         number
-        for number in {number_of(value) for value in line.numbers} & named.numbers.keys()
-        if any(part in named.numbers[number] for name in line.words for part in parts_of(name))
+        for number in {number_of(value) for value in line.numbers} & code.numbers.keys()
+        if any(part in code.numbers[number] for name in line.words for part in parts_of(name))
     }
 
 
 def number_of(token: str) -> str:
     """Return a number without its unit, and without the signs that group its digits."""
-    found = _NUMBER.match(token)
-    return found[0].replace("_", "") if found else token
+    match = _NUMBER.match(token)
+    return match[0].replace("_", "") if match else token
 
 
 def parts_of(name: str) -> list[str]:
@@ -237,9 +241,9 @@ def _line(row: str, read_setting: Callable[[str], re.Match[str] | None]) -> Line
     words = _HYPHENED.findall(row)
     row, is_private = _PRIVATE.subn("_", row)
     tokens = _TOKEN.findall(row)
-    words += [one for one in tokens if one[0].isalpha() or one[0] == "_"]
+    words += [token for token in tokens if token[0].isalpha() or token[0] == "_"]
     if is_private:
-        words += [one.removeprefix("_") for one in words]
+        words += [word.removeprefix("_") for word in words]
     setting = read_setting(row)
     if setting and setting[2] not in _TRUTHS:
         name = _TOKEN.findall(row[: setting.start(2)])
@@ -249,8 +253,12 @@ def _line(row: str, read_setting: Callable[[str], re.Match[str] | None]) -> Line
     if constant and (value := _worked_out(constant[2])):
         rest = (*_TOKEN.findall(constant[1]), "=", *_SIGN_OF_UNITS.findall(value))
         return Line(frozenset(words), rest, (value,), numbers, is_constant=True)
-    plain = (_TRUTH if one in _TRUTHS else one for one in tokens if one not in _SIGNS)
-    rest = tuple(one for one in plain if one == _TRUTH or not _is_value(one))
+    plain = (_TRUTH if token in _TRUTHS else token for token in tokens if token not in _SIGNS)
+    rest = tuple(
+        current_plain
+        for current_plain in plain
+        if current_plain == _TRUTH or not _is_value(current_plain)
+    )
     return Line(frozenset(words), rest, numbers, numbers)
 
 
@@ -273,10 +281,10 @@ def _number(node: ast.AST) -> float:
     if isinstance(node, ast.UnaryOp) and (work_out := _OPERATORS.get(type(node.op))):
         return work_out(_number(node.operand))
     if isinstance(node, ast.BinOp) and (work_out := _OPERATORS.get(type(node.op))):
-        left, right = _number(node.left), _number(node.right)
+        number, right = _number(node.left), _number(node.right)
         if isinstance(node.op, ast.LShift | ast.Pow) and abs(right) > _MOST_SHIFTED:
             raise ValueError(right)
-        return work_out(left, right)
+        return work_out(number, right)
     raise ValueError(node)
 
 
@@ -285,25 +293,25 @@ def _parameters(parsed: ParsedFile, symbols: Sequence[Symbol] | None) -> dict[st
 
     Only of some symbols, unless they are None.
     """
-    tests = {one.symbol for one in parsed.tests}
-    found: dict[str, list[int | None]] = {}
-    for one in parsed.symbols if symbols is None else symbols:
-        if one.kind in _FUNCTIONS and one.qualified not in tests:
-            found.setdefault(one.name, []).append(_parameter_count(one))
+    tests = {intent.symbol for intent in parsed.tests}
+    entries: dict[str, list[int | None]] = {}
+    for symbol in parsed.symbols if symbols is None else symbols:
+        if symbol.kind in _FUNCTIONS and symbol.qualified not in tests:
+            entries.setdefault(symbol.name, []).append(_parameter_count(symbol))
     return {
         name: counts[0]
-        for name, counts in found.items()
+        for name, counts in entries.items()
         if len(counts) == 1 and counts[0] is not None
     }
 
 
-def _parameter_count(one: Symbol) -> int | None:
+def _parameter_count(symbol: Symbol) -> int | None:
     """Return the number of parameters in a signature; None if it has none to see."""
-    found = re.search(rf"(?<!\w){re.escape(one.name)}(?!\w)", one.signature)
-    if found is None or one.signature.endswith("…"):
+    match = re.search(rf"(?<!\w){re.escape(symbol.name)}(?!\w)", symbol.signature)
+    if match is None or symbol.signature.endswith("…"):
         return None
     depth, parts = 0, list[str]()
-    for char in _ARROW.sub("", one.signature[found.end() :]):
+    for char in _ARROW.sub("", symbol.signature[match.end() :]):
         depth += (char in _OPENING) - (char in _CLOSING)
         if parts and depth == 0:
             return sum(1 for part in parts if part.strip("(,*/ "))

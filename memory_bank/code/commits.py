@@ -118,20 +118,30 @@ class CodeHistory:
 def _counted(at: CommitsAt, max_files: int) -> CountedCommits:
     """Return the commits of a history that count."""
     listed = at.outlines(MOST + 1)
-    whole = [one for one in listed[:MOST] if one.id not in at.ends]
+    whole = [commit_outline for commit_outline in listed[:MOST] if commit_outline.id not in at.ends]
     count = len(whole)
     partial = "this is a partial clone: renames are followed only of files with the same bytes"
-    said = {
+    fields = {
         f"only the newest {count:,} commits are used": len(listed) > MOST,
         f"this is a shallow clone of {count:,} commit{'s' * (count != 1)}": bool(at.ends),
         partial: at.partial,
     }
-    notes = tuple(note for note, applies in said.items() if applies)
+    notes = tuple(note for note, applies in fields.items() if applies)
     changes = at.file_changes(max_files)
     return counted(
-        ((one.when, one.size, one.subject, changes.get(one.n, ())) for one in whole),
-        max_files, count=count, notes=notes,
-    )  # fmt: skip
+        (
+            (
+                commit_outline.when,
+                commit_outline.size,
+                commit_outline.subject,
+                changes.get(commit_outline.n, ()),
+            )
+            for commit_outline in whole
+        ),
+        max_files,
+        count=count,
+        notes=notes,
+    )
 
 
 def counted(
@@ -156,11 +166,11 @@ def counted(
             files = dict.fromkeys(names.get(path, path) for _, path in changes)
             commits.append(CountedCommit(age, when, size, tuple(filter(is_utf8, files)), subject))
         renames = [(old, path) for old, path in changes if old]
-        found = {old: names.get(path, path) for old, path in renames}
+        found_names = {old: names.get(path, path) for old, path in renames}
         for _, path in renames:
             names.pop(path, None)
-        names |= found
-        renamed = found | renamed
+        names |= found_names
+        renamed = found_names | renamed
     return CountedCommits(commits, count=count, renamed=renamed, notes=notes)
 
 
@@ -180,10 +190,10 @@ class CommitSubjects:
     @property
     def generation(self) -> object:
         """The commits, read again if HEAD changed."""
-        found = self._read()
-        if found is not self._commits:
-            self._commits, self._hashes = found, {}
-        return found
+        counted_commits = self._read()
+        if counted_commits is not self._commits:
+            self._commits, self._hashes = counted_commits, {}
+        return counted_commits
 
     def of(self, path: str) -> Sequence[str]:
         """Return the subjects of a file's commits, the newest first, each once."""
@@ -200,7 +210,9 @@ class CommitSubjects:
 def subjects_of(commits: CountedCommits, path: str) -> tuple[str, ...]:
     """Return the subjects of a file's newest commits, the newest first, each once."""
     return tuple(
-        dict.fromkeys(one.subject for one in commits.of(path)[:MOST_SUBJECTS] if one.subject)
+        dict.fromkeys(
+            commit.subject for commit in commits.of(path)[:MOST_SUBJECTS] if commit.subject
+        )
     )
 
 

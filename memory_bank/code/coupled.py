@@ -120,10 +120,10 @@ class Coupling:
         self._imports: dict[str, set[str]] = {}
         """In both directions."""
         self._imported = imports or {}
-        for one, others in (imports or {}).items():
-            for other in others:
-                self._imports.setdefault(one, set()).add(other)
-                self._imports.setdefault(other, set()).add(one)
+        for text, others_import in (imports or {}).items():
+            for other_import in others_import:
+                self._imports.setdefault(text, set()).add(other_import)
+                self._imports.setdefault(other_import, set()).add(text)
         self._frequency = _frequency(history)
 
     def depended(self, file: str) -> list[tuple[Coupled, str]]:
@@ -132,14 +132,14 @@ class Coupling:
         They import it, or changed with it in three commits. A text like its own, or one or two
         commits, are no reason.
         """
-        found, number = [], len(self.history.of(file))
-        for one in self.of(file):
-            importer = file in self._imported.get(one.file, ())
-            commits = f"changed in {one.support} of its {number} commits"
-            parts = "imports it" * importer, commits * (one.support >= TOGETHER)
+        entries, number = [], len(self.history.of(file))
+        for coupled in self.of(file):
+            importer = file in self._imported.get(coupled.file, ())
+            commits = f"changed in {coupled.support} of its {number} commits"
+            parts = "imports it" * importer, commits * (coupled.support >= TOGETHER)
             if reason := ", ".join(filter(None, parts)):
-                found.append((one, reason))
-        return found
+                entries.append((coupled, reason))
+        return entries
 
     def of(self, file: str) -> list[Coupled]:
         """Return the files that are coupled with a file, the strongest coupling first.
@@ -150,25 +150,25 @@ class Coupling:
         joint = _joint(self.history.of(file))
         imports = self._imports.get(file, frozenset[str]())
         likeness = self._likeness(file) if self._likeness else {}
-        alike = {other for other, value in likeness.items() if value >= LIKE}
+        alike = {text for text, value in likeness.items() if value >= LIKE}
         prior = FREQUENCY_WEIGHT + IMPORT_WEIGHT + (LIKENESS_WEIGHT if self._likeness else 0.0)
-        found = []
-        for other in (joint.support.keys() | imports | alike) - {file}:
-            if other not in self._files or _changes_with_everything(other):
+        entries = []
+        for other_support in (joint.support.keys() | imports | alike) - {file}:
+            if other_support not in self._files or _changes_with_everything(other_support):
                 continue
             score = (
-                joint.weights.get(other, 0.0)
-                + FREQUENCY_WEIGHT * self._frequency.get(other, 0.0)
-                + IMPORT_WEIGHT * (other in imports)
-                + LIKENESS_WEIGHT * min(1.0, max(0.0, likeness.get(other, 0.0)))
+                joint.weights.get(other_support, 0.0)
+                + FREQUENCY_WEIGHT * self._frequency.get(other_support, 0.0)
+                + IMPORT_WEIGHT * (other_support in imports)
+                + LIKENESS_WEIGHT * min(1.0, max(0.0, likeness.get(other_support, 0.0)))
             ) / (joint.total + prior)
             score = min(1.0, score)  # rounding
-            support = joint.support.get(other, 0)
+            support = joint.support.get(other_support, 0)
             confidence = support / joint.number if joint.number else 0.0
-            kind = _type(support > 0, other in imports, other in alike)
-            last = joint.last.get(other, 0)
-            found.append(Coupled(other, confidence, support, last, score, kind))
-        return sorted(found, key=lambda one: (-one.fused_score, one.file))
+            kind = _type(support > 0, other_support in imports, other_support in alike)
+            last = joint.last.get(other_support, 0)
+            entries.append(Coupled(other_support, confidence, support, last, score, kind))
+        return sorted(entries, key=lambda coupled: (-coupled.fused_score, coupled.file))
 
 
 def _changes_with_everything(path: str) -> bool:
@@ -197,10 +197,10 @@ def _joint(commits: Sequence[CountedCommit]) -> _Joint:
     for commit in commits:
         weight = _recency(commit.age) / max(1, commit.size - 1)
         total += weight
-        for other in commit.files:
-            weights[other] = weights.get(other, 0.0) + weight
-            support[other] = support.get(other, 0) + 1
-            last.setdefault(other, commit.when)
+        for file in commit.files:
+            weights[file] = weights.get(file, 0.0) + weight
+            support[file] = support.get(file, 0) + 1
+            last.setdefault(file, commit.when)
     return _Joint(len(commits), total, weights, support, last)
 
 
@@ -210,20 +210,20 @@ def _recency(age: int) -> float:
 
 def _frequency(history: CountedCommits) -> dict[str, float]:
     """Return the share of each file in all commits that count, newer ones counting more."""
-    found, total = dict[str, float](), 0.0
+    entries, total = dict[str, float](), 0.0
     for commit in history.commits:
         weight = _recency(commit.age)
         total += weight
         for file in commit.files:
-            found[file] = found.get(file, 0.0) + weight
-    return {file: weight / total for file, weight in found.items()}
+            entries[file] = entries.get(file, 0.0) + weight
+    return {file: weight / total for file, weight in entries.items()}
 
 
 def _type(temporal: bool, static: bool, semantic: bool) -> str:  # noqa: FBT001
     """Return the type of a coupling with this evidence."""
-    named = zip((TEMPORAL, STATIC, SEMANTIC), (temporal, static, semantic), strict=True)
-    found = [word for word, there in named if there]
-    return found[0] if len(found) == 1 else MULTI
+    entry = zip((TEMPORAL, STATIC, SEMANTIC), (temporal, static, semantic), strict=True)
+    words = [word for word, there in entry if there]
+    return words[0] if len(words) == 1 else MULTI
 
 
 class CouplingState(NamedTuple):
@@ -261,8 +261,8 @@ class CoupledFiles:
         history = self.history()
         notices += history.notes
         of = (history, likeness, imports, self._words.files)
-        same = len(of) == len(self._of) and all(map(_same, of, self._of))
-        if not same or self._state is None:
+        is_same = len(of) == len(self._of) and all(map(_same, of, self._of))
+        if not is_same or self._state is None:
             files = self._words.files
             coupling = Coupling(history, files, imports=imports, likeness=likeness)
             self._state = CouplingState(coupling, files, tuple(notices))
@@ -283,9 +283,9 @@ class CoupledFiles:
         self._words.close()
 
 
-def _same(one: object, other: object) -> bool:
+def _same(entry: object, other_entry: object) -> bool:
     """Tell whether evidence is unchanged: files are compared, all else is the same object."""
-    return one == other if isinstance(one, frozenset) else one is other
+    return entry == other_entry if isinstance(entry, frozenset) else entry is other_entry
 
 
 MOST_WORDS = 100
@@ -308,10 +308,10 @@ Words = Mapping[str, int]
 
 def words_of(path: str, text: str) -> Words:
     """Return the words of a file that are compared."""
-    found = Counter(word.lower() for word in _WORD.findall(text[:MOST_CHARACTERS]))
+    counts = Counter(word.lower() for word in _WORD.findall(text[:MOST_CHARACTERS]))
     for word in _WORD.findall(path):
-        found[word.lower()] += _PATH_WEIGHT
-    return dict(found.most_common(MOST_WORDS))
+        counts[word.lower()] += _PATH_WEIGHT
+    return dict(counts.most_common(MOST_WORDS))
 
 
 class Similarity:
@@ -332,12 +332,12 @@ class Similarity:
 
     def __call__(self, path: str) -> Mapping[str, float]:
         """Return the likeness of the other files to a file, 0 to 1; nothing for an unknown one."""
-        found: dict[str, float] = {}
+        entries: dict[str, float] = {}
         for word, value in self._vectors.get(path, {}).items():
-            for other, its in self._having[word]:
-                found[other] = found.get(other, 0.0) + value * its
-        found.pop(path, None)
-        return {other: min(1.0, value) for other, value in found.items() if value >= _LEAST}
+            for text, its in self._having[word]:
+                entries[text] = entries.get(text, 0.0) + value * its
+        entries.pop(path, None)
+        return {text: min(1.0, value) for text, value in entries.items() if value >= _LEAST}
 
 
 MOST_FILES = 20_000
@@ -372,33 +372,37 @@ class WordTable:
         if scan is self._scan and self._likeness is not None:
             return self._likeness
         self.files = frozenset(scan.files.keys() | scan.refused.keys())
-        wanted = {path: scan.files[path] for path in sorted(scan.files)[:MOST_FILES]}
+        files = {path: scan.files[path] for path in sorted(scan.files)[:MOST_FILES]}
         try:
-            return self._refreshed(scan, wanted)
+            return self._refreshed(scan, files)
         except IndexDamaged:
             self._table.discard()
-            return self._refreshed(scan, wanted)
+            return self._refreshed(scan, files)
 
     def close(self) -> None:
         """Let go of what was read."""
         self._likeness = None
 
-    def _refreshed(self, scan: TreeScan, wanted: Mapping[str, StatSignature]) -> Similarity:
+    def _refreshed(
+        self, scan: TreeScan, stat_signatures: Mapping[str, StatSignature]
+    ) -> Similarity:
         with sqlite.guarded(self._table.file):
             base = self._table.opened()
-            known = dict(base.execute("SELECT path, signature FROM words"))
+            rows = dict(base.execute("SELECT path, signature FROM words"))
             changed = [
-                path for path, one in wanted.items() if known.get(path) != signature_text(one)
+                path
+                for path, stat_signature in stat_signatures.items()
+                if rows.get(path) != signature_text(stat_signature)
             ]
-            gone = [(path,) for path in known if path not in wanted]
+            gone = [(path,) for path in rows if path not in stat_signatures]
             if gone:
                 with sqlite.transaction(base):
                     base.executemany("DELETE FROM words WHERE path = ?", gone)
-            left = self._read(base, changed)
-            self.notes = _notes(len(self.files), len(wanted), left)
+            number = self._read(base, changed)
+            self.notes = _notes(len(self.files), len(stat_signatures), number)
             if changed or gone or self._likeness is None:
                 self._likeness = Similarity(_words(base))
-            self._scan = None if left else scan
+            self._scan = None if number else scan
             return self._likeness
 
     def _read(self, base: Connection, paths: list[str]) -> int:
@@ -414,31 +418,33 @@ class WordTable:
 
     def _row(self, path: str) -> tuple[str, str, bytes]:
         """Return the row of a file; one that can't be read, or is no text, has no words."""
-        found = self._table.tree.read(path)
-        if found is None or found.signature is None:
+        tree_read = self._table.tree.read(path)
+        if tree_read is None or tree_read.signature is None:
             return path, "", zlib.compress(b"{}")
-        text = "" if found.reason else found.data[:MOST_CHARACTERS].decode("utf-8", "replace")
-        words = words_of(path, text) if not found.reason else {}
+        text = (
+            "" if tree_read.reason else tree_read.data[:MOST_CHARACTERS].decode("utf-8", "replace")
+        )
+        words = words_of(path, text) if not tree_read.reason else {}
         # a file that has just changed may change again without another signature
-        signature = signature_text(found.signature) if trusted(found.signature) else ""
+        signature = signature_text(tree_read.signature) if trusted(tree_read.signature) else ""
         return path, signature, zlib.compress(json.dumps(words, ensure_ascii=False).encode())
 
 
 def _words(base: Connection) -> dict[str, Mapping[str, int]]:
     """Return the words of all files; raise IndexDamaged."""
-    found: dict[str, Mapping[str, int]] = {}
+    entries: dict[str, Mapping[str, int]] = {}
     for path, data in base.execute("SELECT path, words FROM words ORDER BY path"):
         try:
             words = json.loads(zlib.decompress(data))
-            found[path] = {str(word): int(number) for word, number in words.items()}
+            entries[path] = {str(word): int(number) for word, number in words.items()}
         except (AttributeError, TypeError, ValueError, zlib.error) as error:
             raise IndexDamaged("the words of a file are damaged", "it is rebuilt") from error
-    return found
+    return entries
 
 
-def _notes(files: int, wanted: int, left: int) -> tuple[str, ...]:
-    said = {
-        f"only {MOST_FILES:,} of {files:,} files are compared": files > wanted == MOST_FILES,
-        f"{left:,} of {wanted:,} files are not compared yet: the next call goes on": left > 0,
+def _notes(files: int, number: int, unread: int) -> tuple[str, ...]:
+    fields = {
+        f"only {MOST_FILES:,} of {files:,} files are compared": files > number == MOST_FILES,
+        f"{unread:,} of {number:,} files are not compared yet: the next call goes on": unread > 0,
     }
-    return tuple(note for note, applies in said.items() if applies)
+    return tuple(note for note, applies in fields.items() if applies)

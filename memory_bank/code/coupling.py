@@ -53,31 +53,34 @@ def coupling(
         path = known_file(codebase.root, state, file)
         rows = state.coupling.of(path)[: min(max(limit, 1), MOST)]
         commits = len(state.coupling.history.of(path))
-    shown = tuple(map(shown_as, rows))
-    return CouplingAnswer(SCHEMA_VERSION, path, commits, len(shown), shown, state.notices)
-
-
-def shown_as(one: Coupled) -> CoupledFile:
-    """Return a coupled file as answers show it."""
-    last = datetime.fromtimestamp(one.last_changed, UTC) if one.last_changed else None
-    return CoupledFile(
-        file=one.file,
-        confidence=round(one.confidence, 4),
-        support=one.support,
-        last_changed=last.strftime("%Y-%m-%dT%H:%M:%SZ") if last else "",
-        risk=one.risk,
-        fused_score=round(one.fused_score, 4),
-        coupling_type=one.coupling_type,
-        snippet=snippet(one, one.file),
+    coupled_files = tuple(map(shown_as, rows))
+    return CouplingAnswer(
+        SCHEMA_VERSION, path, commits, len(coupled_files), coupled_files, state.notices
     )
 
 
-def snippet(one: Coupled, other: str) -> str:
+def shown_as(coupled: Coupled) -> CoupledFile:
+    """Return a coupled file as answers show it."""
+    last = datetime.fromtimestamp(coupled.last_changed, UTC) if coupled.last_changed else None
+    return CoupledFile(
+        file=coupled.file,
+        confidence=round(coupled.confidence, 4),
+        support=coupled.support,
+        last_changed=last.strftime("%Y-%m-%dT%H:%M:%SZ") if last else "",
+        risk=coupled.risk,
+        fused_score=round(coupled.fused_score, 4),
+        coupling_type=coupled.coupling_type,
+        snippet=snippet(coupled, coupled.file),
+    )
+
+
+def snippet(coupled: Coupled, text: str) -> str:
     """Return one sentence about a coupled file, which names one of the two."""
-    name = posixpath.basename(other)
-    if not one.support:
+    name = posixpath.basename(text)
+    if not coupled.support:
         how = {"static": "Is connected by imports with", "semantic": "Is worded like"}
-        start = how.get(one.coupling_type, "Is connected by imports with, and worded like,")
-        return f"{start} {name} (no joint commits, type: {one.coupling_type})"
-    share = f"{one.confidence:.0%} of commits"
-    return f"Co-changes with {name} in {share} ({one.risk} coupling, type: {one.coupling_type})"
+        start = how.get(coupled.coupling_type, "Is connected by imports with, and worded like,")
+        return f"{start} {name} (no joint commits, type: {coupled.coupling_type})"
+    share = f"{coupled.confidence:.0%} of commits"
+    kind = f"{coupled.risk} coupling, type: {coupled.coupling_type}"
+    return f"Co-changes with {name} in {share} ({kind})"

@@ -108,22 +108,22 @@ def explain_symbol(
         guards = code.relations().guards.of_symbol(row)
         state, notices = coupling_state(code)
         uncounted = code.count_access([row.id]) if count_access else ""
-    left = AnswerLimit(limit)
+    answer_limit = AnswerLimit(limit)
     return ExplainedSymbol(
         schema_version=SCHEMA_VERSION,
         details=details._replace(
-            calls=left.first("calls", details.calls),
-            called_by=left.first("callers", details.called_by),
-            may_call=left.first("places that may call it", details.may_call),
+            calls=answer_limit.first("calls", details.calls),
+            called_by=answer_limit.first("callers", details.called_by),
+            may_call=answer_limit.first("places that may call it", details.may_call),
             problem=problem or uncounted or None,
         ),
-        tests=guards_shown(left.first("tests", guards)),
+        tests=guards_shown(answer_limit.first("tests", guards)),
         coupled=coupled_files(state, row.path, min(limit, COUPLED)),
-        notes=left.first("notes", cited.symbols.get(row.id, ())),
-        file_notes=left.first("notes of the file", cited.file),
-        rules=left.first("rules", cited.applying),
+        notes=answer_limit.first("notes", cited.symbols.get(row.id, ())),
+        file_notes=answer_limit.first("notes of the file", cited.file),
+        rules=answer_limit.first("rules", cited.applying),
         commits=_commits(code, state, row, min(limit, COMMITS)),
-        notices=(*notices, *left.said),
+        notices=(*notices, *answer_limit.said),
     )
 
 
@@ -134,10 +134,10 @@ class AnswerLimit:
         self._limit = limit
         self.said: list[str] = []
 
-    def first(self, what: str, items: Sequence[Item]) -> tuple[Item, ...]:
+    def first(self, text: str, items: Sequence[Item]) -> tuple[Item, ...]:
         """Return the first of some things, and record how many are left out."""
         if len(items) > self._limit:
-            self.said.append(f"{len(items) - self._limit} more {what} are left out")
+            self.said.append(f"{len(items) - self._limit} more {text} are left out")
         return tuple(items[: self._limit])
 
 
@@ -154,18 +154,20 @@ def coupled_files(state: CouplingState | None, path: str, limit: int) -> tuple[C
     """Return the files that change with a file; one commit alone tells of none."""
     if state is None or path not in state.files:
         return ()
-    found = [
-        one for one in state.coupling.of(path) if one.coupling_type != TEMPORAL or one.support > 1
+    coupleds = [
+        coupled
+        for coupled in state.coupling.of(path)
+        if coupled.coupling_type != TEMPORAL or coupled.support > 1
     ]
-    return tuple(map(shown_as, found[:limit]))
+    return tuple(map(shown_as, coupleds[:limit]))
 
 
 def depended_files(state: CouplingState | None, path: str, limit: int) -> tuple[CoupledFile, ...]:
     """Return the files that may have to change with a file; the snippet says why."""
     if state is None or path not in state.files:
         return ()
-    found = state.coupling.depended(path)[:limit]
-    return tuple(replace(shown_as(one), snippet=reason) for one, reason in found)
+    depended = state.coupling.depended(path)[:limit]
+    return tuple(replace(shown_as(coupled), snippet=reason) for coupled, reason in depended)
 
 
 def _commits(
@@ -173,19 +175,24 @@ def _commits(
 ) -> tuple[RecentCommit, ...]:
     """Return the commits of a symbol that say more than a subject, and the newest of its file."""
     newest = state.coupling.history.of(row.path) if state else ()
-    size = {one.subject: one.size for one in newest}
-    found = [
+    size = {commit.subject: commit.size for commit in newest}
+    commits = [
         RecentCommit(
-            iso_of(one.written), one.subject, size.get(one.subject, 0), one.id, lines, reason
+            iso_of(commit.written),
+            commit.subject,
+            size.get(commit.subject, 0),
+            commit.id,
+            lines,
+            reason,
         )
-        for one, lines in _wrote(code, row)
-        if (reason := reason_of(one))
+        for commit, lines in _wrote(code, row)
+        if (reason := reason_of(commit))
     ][:limit]
-    told = {one.subject for one in found}
+    subjects = {commit.subject for commit in commits}
     rest = [
-        RecentCommit(iso_of(x.when), x.subject, x.size) for x in newest if x.subject not in told
+        RecentCommit(iso_of(x.when), x.subject, x.size) for x in newest if x.subject not in subjects
     ]
-    return tuple([*found, *rest][:limit])
+    return tuple([*commits, *rest][:limit])
 
 
 def _wrote(code: Codebase, row: SymbolRow) -> list[tuple[Commit, int]]:
@@ -201,8 +208,8 @@ def _wrote(code: Codebase, row: SymbolRow) -> list[tuple[Commit, int]]:
     wrote = Counter(lines[row.symbol.line - 1 : row.symbol.end_line - 1])
     with closing(open_history(tree)) as history:
         at = history.at(head, seconds=_SECONDS)
-        found = [(at.commit(one) if at else None, count) for one, count in wrote.most_common()]
-    return [(one, count) for one, count in found if one]
+        commits = [(at.commit(text) if at else None, count) for text, count in wrote.most_common()]
+    return [(commit, count) for commit, count in commits if commit]
 
 
 @operation(
@@ -240,15 +247,15 @@ def tests_for(
         path = existing_file(code, name)
         guards = code.relations().guards
         if path:
-            shown, kind, found = path, "file", guards.of_file(path)
+            shown_path, kind, found_guards = path, "file", guards.of_file(path)
         else:
             row = _symbol(code, name)
-            shown, kind, path = row.symbol.qualified, "symbol", row.path
-            found = guards.of_symbol(row)
-    tests = guards_shown(found[:limit])
-    more = len(found) > limit
+            shown_path, kind, path = row.symbol.qualified, "symbol", row.path
+            found_guards = guards.of_symbol(row)
+    tests = guards_shown(found_guards[:limit])
+    more = len(found_guards) > limit
     return GuardingTests(
-        SCHEMA_VERSION, shown, kind, path, len(tests), tests, more, problem or None
+        SCHEMA_VERSION, shown_path, kind, path, len(tests), tests, more, problem or None
     )
 
 
@@ -256,15 +263,15 @@ def guards_shown(guards: Sequence[Guard]) -> tuple[GuardShown, ...]:
     """Return guards as answers show them."""
     return tuple(
         GuardShown(
-            id=one.test.id,
-            title=one.test.intent.title,
-            snippet=one.test.intent.snippet,
-            test_file=one.test.path,
-            line=one.test.intent.line,
-            how=one.how,
-            confidence=one.confidence,
+            id=guard.test.id,
+            title=guard.test.intent.title,
+            snippet=guard.test.intent.snippet,
+            test_file=guard.test.path,
+            line=guard.test.intent.line,
+            how=guard.how,
+            confidence=guard.confidence,
         )
-        for one in guards
+        for guard in guards
     )
 
 
@@ -331,57 +338,68 @@ def blast_radius(
         problem = code.refresh(progress)
         path = file_of(code, file)
     cited = citing_notes(code, bank, path)
-    left = AnswerLimit(limit)
+    answer_limit = AnswerLimit(limit)
     with code.lock:
         rows = lookup.in_file(code.table, path)
-        named: dict[tuple[str, str], list[SymbolRow]] = {}
+        named_rows: dict[tuple[str, str], list[SymbolRow]] = {}
         for row in rows:
             if not row.test:
-                named.setdefault((row.symbol.qualified, row.symbol.kind), []).append(row)
-        symbols = _symbols(code, left.first("symbols", list(named.values())), cited, left)
+                named_rows.setdefault((row.symbol.qualified, row.symbol.kind), []).append(row)
+        symbols = _symbols(
+            code, answer_limit.first("symbols", list(named_rows.values())), cited, answer_limit
+        )
         guards = code.relations().guards.of_file(path)
         state, notices = coupling_state(code)
         ids = dict.fromkeys(row.id for row in rows)
         uncounted = code.count_access(list(ids)) if count_access else ""
-    callers = {call.path for one in symbols for call in one.called_by if call.path} - {path}
+    callers = {call.path for symbol in symbols for call in symbol.called_by if call.path} - {path}
     return BlastRadius(
         schema_version=SCHEMA_VERSION,
         file=path,
         symbols=symbols,
         callers=tuple(sorted(callers)),
         coupled=depended_files(state, path, min(limit, _FILES)),
-        tests=guards_shown(left.first("tests", guards)),
-        notes=left.first("notes of the file", cited.file),
-        notices=(*notices, *left.said),
+        tests=guards_shown(answer_limit.first("tests", guards)),
+        notes=answer_limit.first("notes of the file", cited.file),
+        notices=(*notices, *answer_limit.said),
         problem=problem or uncounted or None,
     )
 
 
 def _symbols(
-    code: Codebase, named: Sequence[Sequence[SymbolRow]], cited: CitingNotes, left: AnswerLimit
+    code: Codebase,
+    named_rows: Sequence[Sequence[SymbolRow]],
+    cited: CitingNotes,
+    answer_limit: AnswerLimit,
 ) -> tuple[AffectedSymbol, ...]:
     """Return symbols, each with the definitions of its name: a call may mean any of them."""
-    accesses = code.accesses([same[0].id for same in named])
+    accesses = code.accesses([rows[0].id for rows in named_rows])
     graph = code.relations().calls
-    found = []
-    for same in named:
-        row = same[0]
+    entries = []
+    for rows in named_rows:
+        row = rows[0]
         callers = graph.callers(row)
         calls = [call for call in callers.known if _is_code(call.caller)]
         access = accesses.get(row.id)
-        found.append(
+        entries.append(
             AffectedSymbol(
                 symbol=symbol_shown(row),
-                called_by=callers_shown(left.first(f"callers of {row.symbol.qualified}", calls)),
+                called_by=callers_shown(
+                    answer_limit.first(f"callers of {row.symbol.qualified}", calls)
+                ),
                 unclear_callers=len(callers.unclear),
                 notes=tuple(
-                    dict.fromkeys(note for one in same for note in cited.symbols.get(one.id, ()))
+                    dict.fromkeys(
+                        note
+                        for current_row in rows
+                        for note in cited.symbols.get(current_row.id, ())
+                    )
                 ),
                 access_count=access.times if access else 0,
-                others=len(same) - 1,
+                others=len(rows) - 1,
             )
         )
-    return tuple(found)
+    return tuple(entries)
 
 
 def _is_code(caller: object) -> bool:

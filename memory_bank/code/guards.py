@@ -66,27 +66,27 @@ class TestGuards:
 
     def of_symbol(self, symbol: SymbolRow) -> list[Guard]:
         """Return the tests that call a symbol or are named after it, the surest first."""
-        found: dict[int, Guard] = {}
-        self._add_calling(found, symbol)
+        guards: dict[int, Guard] = {}
+        self._add_calling(guards, symbol)
         longer = self._longer(symbol)
         for test, _ in self._near(symbol.path):
             if _names(test, symbol, longer):
-                _add(found, test, NAMED)
-        return sorted(found.values(), key=_order)
+                _add(guards, test, NAMED)
+        return sorted(guards.values(), key=_order)
 
     def of_file(self, path: str) -> list[Guard]:
         """Return the tests that guard a file: its own, then by calls, names, imports."""
-        found: dict[int, Guard] = {}
+        guards: dict[int, Guard] = {}
         for test, how in self._near(path):
-            _add(found, test, how)
+            _add(guards, test, how)
         for symbol in self._table.symbols("f.path = ? AND NOT s.test", path):
-            self._add_calling(found, symbol)
-        return self._or_package(found, path)
+            self._add_calling(guards, symbol)
+        return self._or_package(guards, path)
 
-    def _add_calling(self, found: dict[int, Guard], symbol: SymbolRow) -> None:
+    def _add_calling(self, guards: dict[int, Guard], symbol: SymbolRow) -> None:
         for call in self._calls.tests_calling(symbol).known:
             if isinstance(call.caller, IntentRow):
-                _add(found, call.caller, CALLS)
+                _add(guards, call.caller, CALLS)
 
     def _near(self, path: str) -> list[tuple[IntentRow, str]]:
         """Return the tests of a file, and of those that are named after it, or import it."""
@@ -94,46 +94,50 @@ class TestGuards:
         how.update(dict.fromkeys(self._tests_named_after(path), FILE_NAME))
         how.update(dict.fromkeys(self._test_files(path), OWN_FILE))
         how[path] = INSIDE
-        return [(one, how[one.path]) for one in self._table.tests_in("f.path", sorted(how))]
+        return [(row, how[row.path]) for row in self._table.tests_in("f.path", sorted(how))]
 
     def _longer(self, symbol: SymbolRow) -> list[list[str]]:
         """Return the parts of longer names in the file of a symbol that have those of its name."""
         own = _parts(symbol.symbol.name)
         rows = self._table.symbols("f.path = ? AND NOT s.test", symbol.path)
-        parts = (_parts(one.symbol.name) for one in rows)
-        return [one for one in parts if len(one) > len(own) and _has(one, own)]
+        parts = (_parts(row.symbol.name) for row in rows)
+        return [part for part in parts if len(part) > len(own) and _has(part, own)]
 
     def _test_files(self, path: str) -> list[str]:
         """Return the files that have a file's own tests by the rules of its language."""
         if path.endswith(".go"):
             return [f"{path.removesuffix('.go')}_test.go"]
         modules = self._imports.imported(path) if path.endswith(".rs") else ()
-        return [one for one in modules if _MODULE.search(one)]  # of `mod tests;`
+        return [module for module in modules if _MODULE.search(module)]  # of `mod tests;`
 
-    def _or_package(self, found: dict[int, Guard], path: str) -> list[Guard]:
+    def _or_package(self, guards: dict[int, Guard], path: str) -> list[Guard]:
         """Return guards in order; if there are none, in Go those of the package."""
-        if not found and path.endswith(".go"):
+        if not guards and path.endswith(".go"):
             folder = posixpath.dirname(path)
-            files = [one for one in self._table.files() if posixpath.dirname(one) == folder]
+            files = [file for file in self._table.files() if posixpath.dirname(file) == folder]
             for test in self._table.tests_in("f.path", files):
-                _add(found, test, PACKAGE)
-        return sorted(found.values(), key=_order)
+                _add(guards, test, PACKAGE)
+        return sorted(guards.values(), key=_order)
 
     def _tests_named_after(self, path: str) -> Iterator[str]:
         stem = _stem(path)
-        for (one,) in self._table.rows(
+        for (current_path,) in self._table.rows(
             "SELECT DISTINCT f.path FROM tests JOIN files AS f ON f.id = file"
         ):
-            if one != path and _tested(one) == stem and _close(one, path):
-                yield one
+            if (
+                current_path != path
+                and _tested(current_path) == stem
+                and _close(current_path, path)
+            ):
+                yield current_path
 
 
 def _tested(path: str) -> str:
     """Return the stem of the file after which a file of tests is named; empty if it is not."""
     stem = _stem(path)
-    found = _AFFIX.sub("", stem)
-    if found != stem:
-        return found
+    text = _AFFIX.sub("", stem)
+    if text != stem:
+        return text
     inside = any(part in {"test", "tests", "spec", "__tests__"} for part in path.split("/")[:-1])
     return stem if inside else ""
 
@@ -157,18 +161,19 @@ def _names(test: IntentRow, symbol: SymbolRow, longer: Sequence[Sequence[str]]) 
     name, intent = symbol.symbol.name.strip("_"), test.intent
     if len(name) < _SHORTEST:
         return False
-    names, wanted = intent.symbol.split("."), _parts(name)
-    texts = [one for one in (*intent.title.split(" > "), *names) if not one.isupper()]
-    whole = [_parts(_AFFIX.sub("", one)) for one in texts]
+    names, wanted_parts = intent.symbol.split("."), _parts(name)
+    texts = [part for part in (*intent.title.split(" > "), *names) if not part.isupper()]
+    whole = [_parts(_AFFIX.sub("", text)) for text in texts]
     around = _around(symbol.symbol)
-    is_its = wanted != around and any(_has(one, around) for one in whole)
-    if is_its and (wanted in whole or [*around, *wanted] in whole):
+    is_its = wanted_parts != around and any(_has(current_whole, around) for current_whole in whole)
+    if is_its and (wanted_parts in whole or [*around, *wanted_parts] in whole):
         return True
     words = _WORD.findall(intent.title)
     if _distinct(name) and (name in words or name in names):
         return True
-    return len(wanted) > 1 and any(
-        _has(parts, wanted) and not any(_has(parts, one) for one in longer)
+    return len(wanted_parts) > 1 and any(
+        _has(parts, wanted_parts)
+        and not any(_has(parts, current_longer) for current_longer in longer)
         for parts in map(_parts, (*words, *names))
     )
 
@@ -187,16 +192,16 @@ def _parts(name: str) -> list[str]:
     return [part.lower() for part in _PART.findall(name)]
 
 
-def _has(parts: Sequence[str], wanted: Sequence[str]) -> bool:
+def _has(parts: Sequence[str], wanted_parts: Sequence[str]) -> bool:
     """Tell whether some parts have others in a row."""
-    last = len(parts) - len(wanted) + 1
-    return any(parts[start : start + len(wanted)] == wanted for start in range(last))
+    last = len(parts) - len(wanted_parts) + 1
+    return any(parts[start : start + len(wanted_parts)] == wanted_parts for start in range(last))
 
 
-def _add(found: dict[int, Guard], test: IntentRow, how: str) -> None:
-    known = found.get(test.number)
-    if known is None or _HOW.index(known.how) > _HOW.index(how):
-        found[test.number] = Guard(test, how)
+def _add(guards: dict[int, Guard], test: IntentRow, how: str) -> None:
+    guard = guards.get(test.number)
+    if guard is None or _HOW.index(guard.how) > _HOW.index(how):
+        guards[test.number] = Guard(test, how)
 
 
 def _order(guard: Guard) -> tuple[int, str, int]:

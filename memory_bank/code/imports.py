@@ -56,11 +56,11 @@ class Imports:
             elif name == "Cargo.toml" and (line := _CRATE.search(read(path))):
                 self.crates[line[1].replace("-", "_")] = folder
 
-    def files(self, path: str, one: Import) -> list[str]:
+    def files(self, path: str, current_import: Import) -> list[str]:
         """Return the files that an import in the file `path` means; often none."""
         rule = _RULES.get(posixpath.splitext(path)[1].lower())
-        found = rule(self, path, one) if rule else ()
-        return [other for other in dict.fromkeys(found) if other != path]
+        found_rule = rule(self, path, current_import) if rule else ()
+        return [fromkey for fromkey in dict.fromkeys(found_rule) if fromkey != path]
 
     def first(self, *paths: str) -> list[str]:
         """Return the first of some paths that exists, if any."""
@@ -85,17 +85,17 @@ class Imports:
 
     def folders(self, tail: str) -> list[str]:
         """Return the folders whose path has this end."""
-        return [one for one in self._folders if one == tail or one.endswith(f"/{tail}")]
+        return [folder for folder in self._folders if folder == tail or folder.endswith(f"/{tail}")]
 
 
-def _shared(one: str, other: str) -> int:
+def _shared(text: str, other_text: str) -> int:
     """Return the length of the folders that two paths share."""
-    return len(posixpath.commonpath([one, other])) if one and other else 0
+    return len(posixpath.commonpath([text, other_text])) if text and other_text else 0
 
 
-def _python(index: Imports, path: str, one: Import) -> Iterator[str]:
-    module = one.target.lstrip(".")
-    up = len(one.target) - len(module)
+def _python(index: Imports, path: str, current_import: Import) -> Iterator[str]:
+    module = current_import.target.lstrip(".")
+    up = len(current_import.target) - len(module)
     tail = module.replace(".", "/")
     if up:
         folder = path
@@ -105,15 +105,19 @@ def _python(index: Imports, path: str, one: Import) -> Iterator[str]:
     else:
         if module.partition(".")[0] in sys.stdlib_module_names:
             return
-        ends = [f"{tail}.py", f"{tail}/__init__.py", *(f"{tail}/{name}.py" for name in one.names)]
+        ends = [
+            f"{tail}.py",
+            f"{tail}/__init__.py",
+            *(f"{tail}/{name}.py" for name in current_import.names),
+        ]
         roots = {root: None for end in ends for root in index.roots(end)}
         # below a package, the module would have a longer name
         tops = [root for root in roots if not index.first(posixpath.join(root, "__init__.py"))]
         if not tops:
             return
         base = posixpath.join(max(tops, key=lambda root: _shared(root, path)), tail)
-    whole = not one.names
-    for name in one.names:
+    whole = not current_import.names
+    for name in current_import.names:
         below = index.first(f"{base}/{name}.py", f"{base}/{name}/__init__.py")
         whole |= not below
         yield from below
@@ -121,8 +125,8 @@ def _python(index: Imports, path: str, one: Import) -> Iterator[str]:
         yield from index.first(f"{base}.py", f"{base}/__init__.py", f"{base}.pyi")
 
 
-def _script(index: Imports, path: str, one: Import) -> Iterator[str]:
-    target = one.target.partition("?")[0]
+def _script(index: Imports, path: str, current_import: Import) -> Iterator[str]:
+    target = current_import.target.partition("?")[0]
     if target.startswith(("@/", "~/")):
         bases = [posixpath.join(root, target[2:]) for root in ("src", "")]
     elif target.startswith("."):
@@ -139,10 +143,10 @@ def _script(index: Imports, path: str, one: Import) -> Iterator[str]:
         yield from index.first(*tries)
 
 
-def _go(index: Imports, _: str, one: Import) -> Iterator[str]:
+def _go(index: Imports, _: str, current_import: Import) -> Iterator[str]:
     for module, folder in index.modules.items():
-        if one.target == module or one.target.startswith(f"{module}/"):
-            rest = one.target[len(module) + 1 :]
+        if current_import.target == module or current_import.target.startswith(f"{module}/"):
+            rest = current_import.target[len(module) + 1 :]
             package = posixpath.join(folder, rest) if rest else folder
             yield from (
                 file
@@ -151,8 +155,8 @@ def _go(index: Imports, _: str, one: Import) -> Iterator[str]:
             )
 
 
-def _rust(index: Imports, path: str, one: Import) -> Iterator[str]:
-    target = one.target.removeprefix("mod ").partition("{")[0]
+def _rust(index: Imports, path: str, current_import: Import) -> Iterator[str]:
+    target = current_import.target.removeprefix("mod ").partition("{")[0]
     parts = [part.strip() for part in target.split("::") if part.strip() not in {"", "*"}]
     folder, name = posixpath.split(path)
     inner = folder if name in {"mod.rs", "lib.rs", "main.rs"} else path.removesuffix(".rs")
@@ -160,7 +164,7 @@ def _rust(index: Imports, path: str, one: Import) -> Iterator[str]:
     crate = crate if path.startswith(f"{crate}/") else folder
     if not parts:
         return
-    first, known = parts[0], True
+    first, is_known = parts[0], True
     if first == "crate":
         bases, parts = [crate], parts[1:]
     elif first in {"self", "super"}:
@@ -170,41 +174,43 @@ def _rust(index: Imports, path: str, one: Import) -> Iterator[str]:
     elif first in index.crates:
         bases, parts = [posixpath.join(index.crates[first], "src")], parts[1:]
     else:
-        bases, known = [inner, folder], False
-    for names in ([*parts, name] for name in one.names or ("",)):
+        bases, is_known = [inner, folder], False
+    for names in ([*parts, name] for name in current_import.names or ("",)):
         tails = ["/".join(names[:count]) for count in range(len(names), 0, -1)]
         tries = [posixpath.join(base, tail) for tail in tails for base in bases if tail]
-        files = [file for one in tries for file in (f"{one}.rs", f"{one}/mod.rs")]
-        if known:  # the last parts are names in the module
+        files = [
+            file for current_try in tries for file in (f"{current_try}.rs", f"{current_try}/mod.rs")
+        ]
+        if is_known:  # the last parts are names in the module
             base = bases[0]
             files += [path] if base == inner else []
             files += [f"{base}.rs", f"{base}/mod.rs", f"{base}/lib.rs", f"{base}/main.rs"]
         yield from index.first(*files)
 
 
-def _java(index: Imports, path: str, one: Import) -> Iterator[str]:
+def _java(index: Imports, path: str, current_import: Import) -> Iterator[str]:
     suffix = posixpath.splitext(path)[1]
-    parts = one.target.removeprefix("static ").split(".")
-    if parts[-1] == "*" or "*" in one.names:
+    parts = current_import.target.removeprefix("static ").split(".")
+    if parts[-1] == "*" or "*" in current_import.names:
         package = "/".join(part for part in parts if part != "*")
         for folder in index.folders(package):
             yield from index.package(folder, suffix)
-    tries = ["/".join([*parts, name]) for name in one.names]
+    tries = ["/".join([*parts, name]) for name in current_import.names]
     tries += ["/".join(parts[:count]) for count in range(len(parts), 1, -1)]  # nested, or static
     for tail in tries:
-        if found := index.nearest(f"{tail}{suffix}", path):
-            yield from found
+        if nearest := index.nearest(f"{tail}{suffix}", path):
+            yield from nearest
             return
 
 
-def _c(index: Imports, path: str, one: Import) -> Iterator[str]:
-    target = one.target.strip('"<>')
+def _c(index: Imports, path: str, current_import: Import) -> Iterator[str]:
+    target = current_import.target.strip('"<>')
     beside = index.first(posixpath.join(posixpath.dirname(path), target))
     yield from beside or index.nearest(target.lstrip("./"), path)
 
 
-def _ruby(index: Imports, path: str, one: Import) -> Iterator[str]:
-    target = one.target.removesuffix(".rb") + ".rb"
+def _ruby(index: Imports, path: str, current_import: Import) -> Iterator[str]:
+    target = current_import.target.removesuffix(".rb") + ".rb"
     beside = index.first(posixpath.join(posixpath.dirname(path), target))
     if beside or target.startswith("."):
         yield from beside
@@ -214,21 +220,23 @@ def _ruby(index: Imports, path: str, one: Import) -> Iterator[str]:
         yield posixpath.join(max(roots, key=lambda root: _shared(root, path)), target)
 
 
-def _php(index: Imports, path: str, one: Import) -> Iterator[str]:
-    if one.target.endswith(".php"):
-        yield from index.first(posixpath.join(posixpath.dirname(path), one.target.lstrip("/")))
+def _php(index: Imports, path: str, current_import: Import) -> Iterator[str]:
+    if current_import.target.endswith(".php"):
+        yield from index.first(
+            posixpath.join(posixpath.dirname(path), current_import.target.lstrip("/"))
+        )
         return
-    parts = [part for part in one.target.split("\\") if part]
-    for names in ([*parts, name] for name in one.names or ("",)):
-        named = [name for name in names if name]
-        for start in range(max(1, len(named) - 1)):  # the first parts may be the vendor's
-            if found := index.nearest("/".join(named[start:]) + ".php", path):
-                yield from found
+    parts = [part for part in current_import.target.split("\\") if part]
+    for names in ([*parts, name] for name in current_import.names or ("",)):
+        named_names = [name for name in names if name]
+        for start in range(max(1, len(named_names) - 1)):  # the first parts may be the vendor's
+            if nearest := index.nearest("/".join(named_names[start:]) + ".php", path):
+                yield from nearest
                 break
 
 
-def _csharp(index: Imports, _: str, one: Import) -> Iterator[str]:
-    parts = one.target.split(".")
+def _csharp(index: Imports, _: str, current_import: Import) -> Iterator[str]:
+    parts = current_import.target.split(".")
     for start in range(len(parts)):  # the first parts may be the project's
         if folders := index.folders("/".join(parts[start:])):
             for folder in folders:
@@ -236,8 +244,8 @@ def _csharp(index: Imports, _: str, one: Import) -> Iterator[str]:
             return
 
 
-def _shell(index: Imports, path: str, one: Import) -> Iterator[str]:
-    target = one.target.strip("\"'")
+def _shell(index: Imports, path: str, current_import: Import) -> Iterator[str]:
+    target = current_import.target.strip("\"'")
     yield from index.first(posixpath.join(posixpath.dirname(path), target), target)
 
 
@@ -295,48 +303,52 @@ class ImportTargets:
             if imported.names in ((), ("*",)) and len(files) > _MOST_OF_PACKAGE:
                 continue
             for file in files:
-                taken = graph.setdefault(path, {})
-                taken[file] = taken.get(file, frozenset()) | frozenset(imported.names)
+                taken_graph = graph.setdefault(path, {})
+                taken_graph[file] = taken_graph.get(file, frozenset()) | frozenset(imported.names)
         return graph
 
-    def files(self, path: str, one: Import) -> list[str]:
+    def files(self, path: str, current_import: Import) -> list[str]:
         """Return the files that an import in a file means."""
-        return self._imports.files(path, one)
+        return self._imports.files(path, current_import)
 
     def bindings(self, path: str) -> Bindings:
         """Return what the names mean that a file imports."""
         if path not in self._bindings:
             names: dict[str, Bound] = {}
             whole: dict[str, None] = {}
-            for one in self._table.imports_of(path):
-                if one.names in ((), ("*",)):
-                    files = tuple(self._imports.files(path, one))
-                    names.update(dict.fromkeys(filter(None, one.bound), Bound("", files)))
-                    whole.update(dict.fromkeys(files if not one.bound else ()))
+            for current_import in self._table.imports_of(path):
+                if current_import.names in ((), ("*",)):
+                    files = tuple(self._imports.files(path, current_import))
+                    names.update(
+                        dict.fromkeys(filter(None, current_import.bound), Bound("", files))
+                    )
+                    whole.update(dict.fromkeys(files if not current_import.bound else ()))
                     continue
-                for name, bound in zip(one.names, one.bound or one.names, strict=False):
-                    taken = one._replace(names=(name,), bound=())
-                    names[bound] = Bound(name, tuple(self._imports.files(path, taken)))
+                for name, bound in zip(
+                    current_import.names, current_import.bound or current_import.names, strict=False
+                ):
+                    taken_import = current_import._replace(names=(name,), bound=())
+                    names[bound] = Bound(name, tuple(self._imports.files(path, taken_import)))
             self._bindings[path] = Bindings(names, tuple(whole))
         return self._bindings[path]
 
     def aliases(self, name: str) -> set[str]:
         """Return the names by which files import something of a name, and that one."""
-        found, waiting = {name}, [name]
+        names, waiting = {name}, [name]
         while waiting:
-            for one in self._renamed.get(waiting.pop(), ()):
-                if one not in found:
-                    found.add(one)
-                    waiting.append(one)
-        return found
+            for renamed in self._renamed.get(waiting.pop(), ()):
+                if renamed not in names:
+                    names.add(renamed)
+                    waiting.append(renamed)
+        return names
 
     @cached_property
     def _renamed(self) -> dict[str, set[str]]:
-        found: dict[str, set[str]] = {}
-        for _, one in self._table.imports():
-            for name, bound in zip(one.names, one.bound, strict=False):
-                found.setdefault(name, set()).add(bound)
-        return found
+        entries: dict[str, set[str]] = {}
+        for _, current_import in self._table.imports():
+            for name, bound in zip(current_import.names, current_import.bound, strict=False):
+                entries.setdefault(name, set()).add(bound)
+        return entries
 
     @cached_property
     def _imports(self) -> Imports:
@@ -352,12 +364,12 @@ class ImportTargets:
 
     @cached_property
     def _importers(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
+        entries: dict[str, list[str]] = {}
         for path, imported in self.graph.items():
             for file in imported:
-                found.setdefault(file, []).append(path)
-        return found
+                entries.setdefault(file, []).append(path)
+        return entries
 
     def _read(self, path: str) -> str:
-        found = self._table.tree.read(path)
-        return "" if found is None else found.data.decode("utf-8", "replace")
+        tree_read = self._table.tree.read(path)
+        return "" if tree_read is None else tree_read.data.decode("utf-8", "replace")

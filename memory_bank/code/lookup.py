@@ -39,22 +39,22 @@ def symbol_named(table: CodeDatabase, name: str) -> SymbolRow:
     Raises SymbolNotFound if there is none, naming similar ones, or if there are several, listing
     them.
     """
-    found = symbols_named(table, name)
-    if len({(one.path, one.symbol.qualified) for one in found}) == 1 and (
-        len(found) == 1 or found[0].language in _LAST_COUNTS
+    rows = symbols_named(table, name)
+    if len({(row.path, row.symbol.qualified) for row in rows}) == 1 and (
+        len(rows) == 1 or rows[0].language in _LAST_COUNTS
     ):
-        return found[-1]
-    shown = name if len(name) <= _LONGEST else f"{name[:_LONGEST]}…"
-    if not found:
+        return rows[-1]
+    shown_name = name if len(name) <= _LONGEST else f"{name[:_LONGEST]}…"
+    if not rows:
         near = similar(table, name)
         raise SymbolNotFound(
-            f"there is no symbol {shown!r}{did_you_mean(near)}",
+            f"there is no symbol {shown_name!r}{did_you_mean(near)}",
             "a name may be Class.method, package.module.Class.method or src/file.py#Class.method",
         )
-    listed = [f"{one.path}#{one.symbol.qualified}:{one.symbol.line}" for one in found]
+    listed = [f"{row.path}#{row.symbol.qualified}:{row.symbol.line}" for row in rows]
     more = f" and {len(listed) - _LISTED} more" if len(listed) > _LISTED else ""
     raise SymbolNotFound(
-        f"{shown!r} is the name of {len(found)} symbols: {', '.join(listed[:_LISTED])}{more}",
+        f"{shown_name!r} is the name of {len(rows)} symbols: {', '.join(listed[:_LISTED])}{more}",
         "name one as listed here, such as {first}, or give its id",
         first=listed[0],
     )
@@ -73,9 +73,13 @@ def symbols_named(table: CodeDatabase, name: str) -> list[SymbolRow]:
         return []
     if numbered := _NUMBERED.fullmatch(name):
         line = int(numbered[2])
-        return [one for one in symbols_named(table, numbered[1]) if one.symbol.line == line]
-    if name.startswith(SYMBOL) and (found := table.symbols("s.sym = ?", name)):
-        return found
+        return [
+            current_row
+            for current_row in symbols_named(table, numbered[1])
+            if current_row.symbol.line == line
+        ]
+    if name.startswith(SYMBOL) and (rows := table.symbols("s.sym = ?", name)):
+        return rows
     if name.startswith(TEST) and (tests := table.tests("t.sym = ?", name)):
         return [row for test in tests for row in _in_file(table, test.path, test.intent.symbol)]
     path, sign, inner = name.partition("#")
@@ -84,15 +88,15 @@ def symbols_named(table: CodeDatabase, name: str) -> list[SymbolRow]:
     return best_named(table.symbols("s.name = ?", last_name(name)), name)
 
 
-def best_named(named: Sequence[SymbolRow], name: str) -> list[SymbolRow]:
+def best_named(rows: Sequence[SymbolRow], name: str) -> list[SymbolRow]:
     """Return those of some symbols with the last part of a name that it fits best."""
     dotted = dotted_name(name)
-    exact = [one for one in named if one.symbol.qualified == dotted]
+    exact = [row for row in rows if row.symbol.qualified == dotted]
     if exact or "." not in dotted:
-        return exact if "." in dotted else exact or [*named]
-    ending = [one for one in named if one.symbol.qualified.endswith(f".{dotted}")]
+        return exact if "." in dotted else exact or [*rows]
+    ending = [row for row in rows if row.symbol.qualified.endswith(f".{dotted}")]
     return ending or [
-        one for one in named if any(name.endswith(f".{dotted}") for name in _full_names(one))
+        row for row in rows if any(name.endswith(f".{dotted}") for name in _full_names(row))
     ]
 
 
@@ -101,11 +105,11 @@ def symbols_meant(table: CodeDatabase, name: str) -> list[SymbolRow]:
 
     If there is none, the only one that `symbols_named` finds; an ambiguous name means none.
     """
-    found = symbols_named(table, name)
-    if len(found) <= 1:
-        return found
+    rows = symbols_named(table, name)
+    if len(rows) <= 1:
+        return rows
     written = {dotted_name(name), dotted_name(name.partition("#")[2])}
-    return [one for one in found if one.symbol.qualified in written]
+    return [row for row in rows if row.symbol.qualified in written]
 
 
 def last_name(name: str) -> str:
@@ -135,11 +139,11 @@ def symbols_matching(
         conditions.append("(f.path = ? OR substr(f.path, 1, ?) = ?)")
         folder = f"{path.strip('/')}/"
         values += [path.strip("/"), len(folder), folder]
-    found = table.symbols(" AND ".join(conditions), *values)
+    rows = table.symbols(" AND ".join(conditions), *values)
     if words:
-        wanted = words[-1].casefold()
-        found.sort(key=lambda one: _closeness(one, wanted))
-    return found[:limit]
+        wanted_word = words[-1].casefold()
+        rows.sort(key=lambda row: _closeness(row, wanted_word))
+    return rows[:limit]
 
 
 def in_file(table: CodeDatabase, path: str) -> list[SymbolRow]:
@@ -149,27 +153,27 @@ def in_file(table: CodeDatabase, path: str) -> list[SymbolRow]:
 
 def symbol_around(table: CodeDatabase, path: str, line: int) -> SymbolRow | None:
     """Return the innermost symbol of a file that has a line."""
-    around = [one for one in in_file(table, path) if one.symbol.line <= line < one.symbol.end_line]
-    return max(around, key=lambda one: (one.symbol.line, -one.symbol.end_line), default=None)
+    around = [row for row in in_file(table, path) if row.symbol.line <= line < row.symbol.end_line]
+    return max(around, key=lambda row: (row.symbol.line, -row.symbol.end_line), default=None)
 
 
 def files_named(table: CodeDatabase, path: str) -> list[str]:
     """Return the file of a path, else those whose paths end so."""
-    wanted = path.replace("\\", "/").removeprefix("./").strip("/")
-    exact = table.rows("SELECT path FROM files WHERE path = ?", wanted)
-    ending = f"%/{wanted.translate(_ESCAPED)}"
-    found = exact or table.rows(
+    wanted_path = path.replace("\\", "/").removeprefix("./").strip("/")
+    exact = table.rows("SELECT path FROM files WHERE path = ?", wanted_path)
+    ending = f"%/{wanted_path.translate(_ESCAPED)}"
+    found_exact = exact or table.rows(
         "SELECT path FROM files WHERE path LIKE ? ESCAPE '\\' ORDER BY path", ending
     )
-    return [one for (one,) in found]
+    return [entry for (entry,) in found_exact]
 
 
 def _in_file(table: CodeDatabase, path: str, name: str) -> list[SymbolRow]:
     dotted = dotted_name(name)
     files = files_named(table, path)
-    found = table.symbols_in("f.path", files) if files else []
-    exact = [one for one in found if one.symbol.qualified == dotted]
-    return exact or [one for one in found if one.symbol.qualified.endswith(f".{dotted}")]
+    rows = table.symbols_in("f.path", files) if files else []
+    exact = [row for row in rows if row.symbol.qualified == dotted]
+    return exact or [row for row in rows if row.symbol.qualified.endswith(f".{dotted}")]
 
 
 def _full_names(row: SymbolRow) -> tuple[str, ...]:
@@ -184,14 +188,14 @@ def _full_names(row: SymbolRow) -> tuple[str, ...]:
     return (whole, f"{above}.{row.symbol.qualified}") if stem in _PACKAGE else (whole,)
 
 
-def _closeness(row: SymbolRow, wanted: str) -> tuple[int, int, str, int]:
+def _closeness(row: SymbolRow, wanted_name: str) -> tuple[int, int, str, int]:
     name, qualified = row.symbol.name.casefold(), row.symbol.qualified.casefold()
-    if wanted in {name, qualified}:
+    if wanted_name in {name, qualified}:
         rank = 0
-    elif name.startswith(wanted):
+    elif name.startswith(wanted_name):
         rank = 1
     else:
-        rank = 2 if wanted in name else 3
+        rank = 2 if wanted_name in name else 3
     return rank, len(qualified), row.path, row.symbol.line
 
 
@@ -199,11 +203,11 @@ def similar(table: CodeDatabase, name: str) -> list[str]:
     """Return names of symbols that are similar to an unknown one."""
     dotted = dotted_name(name.partition("#")[2] or name)
     column = "qualified" if "." in dotted else "name"
-    known = [one for (one,) in table.rows(f"SELECT DISTINCT {column} FROM symbols")]
-    near = similar_names(dotted[-_LISTED * 10 :], known)
+    entries = [entry for (entry,) in table.rows(f"SELECT DISTINCT {column} FROM symbols")]
+    near = similar_names(dotted[-_LISTED * 10 :], entries)
     if not near and "." in dotted:
-        known = [one for (one,) in table.rows("SELECT DISTINCT name FROM symbols")]
-        near = similar_names(dotted.rpartition(".")[2], known)
+        entries = [entry for (entry,) in table.rows("SELECT DISTINCT name FROM symbols")]
+        near = similar_names(dotted.rpartition(".")[2], entries)
     return near
 
 

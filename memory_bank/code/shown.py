@@ -26,46 +26,47 @@ from memory_bank.notes.sections import sentence_below
 _INDENT = "  "
 
 
-def given_path(given: str) -> str:
+def given_path(text: str) -> str:
     """Return a path as the shell completes it, from the working directory, else as answers do."""
-    here = Path(given)
-    return str(here.absolute()) if here.exists() else given
+    here = Path(text)
+    return str(here.absolute()) if here.exists() else text
 
 
-def symbols(call: Call, found: SymbolList, code: Codebase, limit: int) -> int:
+def symbols(call: Call, symbol_list: SymbolList, code: Codebase, limit: int) -> int:
     """Show a line for each symbol."""
-    call.answer(found, lambda found: _symbols(call, code.root, found))
-    call.warn(found.problem)
+    call.answer(symbol_list, lambda symbol_list: _symbols(call, code.root, symbol_list))
+    call.warn(symbol_list.problem)
     if call.json:
-        return FOUND if found.symbols else NOTHING
-    if not found.symbols:
+        return FOUND if symbol_list.symbols else NOTHING
+    if not symbol_list.symbols:
         call.remark("no symbols")
-    elif found.found_by == "search":
+    elif symbol_list.found_by == "search":
         call.remark("no name has these words: found by words and meaning")
-    if found.more:
+    if symbol_list.more:
         call.remark(f"there are more than {max(limit, 1)}: use --limit, or more words")
-    return FOUND if found.symbols else NOTHING
+    return FOUND if symbol_list.symbols else NOTHING
 
 
-def _symbols(call: Call, root: Path, found: SymbolList) -> None:
+def _symbols(call: Call, root: Path, symbol_list: SymbolList) -> None:
     rows = [
-        (place(root / one.path, one.line), one.kind, one.name, one.snippet) for one in found.symbols
+        (place(root / symbol.path, symbol.line), symbol.kind, symbol.name, symbol.snippet)
+        for symbol in symbol_list.symbols
     ]
     if rows:
         call.console.table(("place", "kind", "name", "about"), rows, "about")
 
 
-def explained(call: Call, found: ExplainedSymbol, code: Codebase) -> None:
+def explained(call: Call, symbol: ExplainedSymbol, code: Codebase) -> None:
     """Show a symbol with all that has to do with it."""
-    call.answer(found, lambda found: _explained(call, code.root, found))
-    call.warn(found.details.problem)
-    call.notices(found.notices)
+    call.answer(symbol, lambda symbol: _explained(call, code.root, symbol))
+    call.warn(symbol.details.problem)
+    call.notices(symbol.notices)
 
 
-def _explained(call: Call, root: Path, found: ExplainedSymbol) -> None:
-    view, console, details = CodeAnswerView(call, root), call.console, found.details
-    one = details.symbol
-    view.definition(one)
+def _explained(call: Call, root: Path, symbol: ExplainedSymbol) -> None:
+    view, console, details = CodeAnswerView(call, root), call.console, symbol.details
+    current_symbol = details.symbol
+    view.definition(current_symbol)
     if details.doc:
         console.block(details.doc, "  ")
     if details.access_count:
@@ -76,85 +77,93 @@ def _explained(call: Call, root: Path, found: ExplainedSymbol) -> None:
     view.calls("may call it", details.may_call)
     if details.unclear_callers > len(details.may_call):
         console.line((f"  {unclear(details.unclear_callers - len(details.may_call))}", "dim"))
-    view.tests(found.tests)
-    view.coupled(found.coupled)
-    view.notes("notes", found.notes)
-    view.notes(f"notes of {one.path}", found.file_notes)
-    view.notes(f"rules for {one.path}", found.rules)
-    if view.heading("commits with more than a subject, and the newest", found.commits):
-        for made in found.commits:
-            reason = sentence_below(made.reason)
-            console.line(f"  {made.committed_at[:10]}  {made.subject}")
+    view.tests(symbol.tests)
+    view.coupled(symbol.coupled)
+    view.notes("notes", symbol.notes)
+    view.notes(f"notes of {current_symbol.path}", symbol.file_notes)
+    view.notes(f"rules for {current_symbol.path}", symbol.rules)
+    if view.heading("commits with more than a subject, and the newest", symbol.commits):
+        for commit in symbol.commits:
+            reason = sentence_below(commit.reason)
+            console.line(f"  {commit.committed_at[:10]}  {commit.subject}")
             if reason:
                 console.line((f"              {reason}", "dim"))
 
 
-def affected(call: Call, found: BlastRadius, code: Codebase) -> int:
+def affected(call: Call, blast_radius: BlastRadius, code: Codebase) -> int:
     """Show what a change of a file may affect."""
-    call.answer(found, lambda found: _affected(call, code.root, found))
-    call.warn(found.problem)
-    call.notices(found.notices)
-    some = any((found.symbols, found.coupled, found.tests, found.notes))
-    if not some and not call.json:
-        call.remark(f"nothing is known to depend on {found.file}")
-    return FOUND if some else NOTHING
+    call.answer(blast_radius, lambda blast_radius: _affected(call, code.root, blast_radius))
+    call.warn(blast_radius.problem)
+    call.notices(blast_radius.notices)
+    is_first = any(
+        (blast_radius.symbols, blast_radius.coupled, blast_radius.tests, blast_radius.notes)
+    )
+    if not is_first and not call.json:
+        call.remark(f"nothing is known to depend on {blast_radius.file}")
+    return FOUND if is_first else NOTHING
 
 
-def _affected(call: Call, root: Path, found: BlastRadius) -> None:
+def _affected(call: Call, root: Path, blast_radius: BlastRadius) -> None:
     view, console = CodeAnswerView(call, root), call.console
-    if view.heading(f"symbols of {found.file}", found.symbols):
-        for one in found.symbols:
-            where = view.place(found.file, one.symbol.line)
-            name = f"  {one.symbol.kind}  {one.symbol.name}{one_of(one.others)}"
+    if view.heading(f"symbols of {blast_radius.file}", blast_radius.symbols):
+        for symbol in blast_radius.symbols:
+            where = view.place(blast_radius.file, symbol.symbol.line)
+            name = f"  {symbol.symbol.kind}  {symbol.symbol.name}{one_of(symbol.others)}"
             console.line(_INDENT, (where, "place"), name)
-            for each in one.called_by:
-                if each.path:
+            for current_call in symbol.called_by:
+                if current_call.path:
                     console.line(
-                        f"{_INDENT * 2}called in ", (view.place(each.path, each.line), "place")
+                        f"{_INDENT * 2}called in ",
+                        (view.place(current_call.path, current_call.line), "place"),
                     )
-            if one.unclear_callers:
-                console.line((f"{_INDENT * 2}{unclear(one.unclear_callers)}", "dim"))
-    view.depended(found.coupled)
-    view.tests(found.tests)
-    for one in found.symbols:
-        view.notes(f"notes of {one.symbol.name}", one.notes)
-    view.notes(f"notes of {found.file}", found.notes)
+            if symbol.unclear_callers:
+                console.line((f"{_INDENT * 2}{unclear(symbol.unclear_callers)}", "dim"))
+    view.depended(blast_radius.coupled)
+    view.tests(blast_radius.tests)
+    for symbol in blast_radius.symbols:
+        view.notes(f"notes of {symbol.symbol.name}", symbol.notes)
+    view.notes(f"notes of {blast_radius.file}", blast_radius.notes)
 
 
-def tests(call: Call, found: GuardingTests, code: Codebase, limit: int) -> int:
+def tests(call: Call, guarding_tests: GuardingTests, code: Codebase, limit: int) -> int:
     """Show the tests that guard a symbol or a file."""
-    call.answer(found, lambda found: CodeAnswerView(call, code.root).tests(found.tests))
-    call.warn(found.problem)
-    if not call.json and not found.tests:
-        call.remark(f"no test is known to guard {found.name}")
-    if found.more and not call.json:
+    call.answer(
+        guarding_tests,
+        lambda guarding_tests: CodeAnswerView(call, code.root).tests(guarding_tests.tests),
+    )
+    call.warn(guarding_tests.problem)
+    if not call.json and not guarding_tests.tests:
+        call.remark(f"no test is known to guard {guarding_tests.name}")
+    if guarding_tests.more and not call.json:
         call.remark(f"there are more than {max(limit, 1)}: use --limit")
-    return FOUND if found.tests else NOTHING
+    return FOUND if guarding_tests.tests else NOTHING
 
 
-def coupled(call: Call, found: CouplingAnswer) -> int:
+def coupled(call: Call, coupling_answer: CouplingAnswer) -> int:
     """Show the files that change with a file."""
     if call.json:
-        call.document(found)
-        return FOUND if found.files else NOTHING
-    commits = count(found.commits, "commit")
-    if found.files:
-        call.console.line((f"{named(found.file)}, {commits}", "bold"))
+        call.document(coupling_answer)
+        return FOUND if coupling_answer.files else NOTHING
+    commits = count(coupling_answer.commits, "commit")
+    if coupling_answer.files:
+        call.console.line((f"{named(coupling_answer.file)}, {commits}", "bold"))
         headings = ("file", "why", "last", "risk")
         rows = [
             (
-                named(one.file),
-                f"in {one.support} of {commits}" if one.support else plain_words(one.snippet),
-                one.last_changed[:10],
-                one.risk,
+                named(coupled_file.file),
+                f"in {coupled_file.support} of {commits}"
+                if coupled_file.support
+                else plain_words(coupled_file.snippet),
+                coupled_file.last_changed[:10],
+                coupled_file.risk,
             )
-            for one in found.files
+            for coupled_file in coupling_answer.files
         ]
         call.console.table(headings, rows)
     else:
-        call.remark(f"no file is coupled with {found.file} ({commits})")
-    call.notices(found.notices)
-    return FOUND if found.files else NOTHING
+        call.remark(f"no file is coupled with {coupling_answer.file} ({commits})")
+    call.notices(coupling_answer.notices)
+    return FOUND if coupling_answer.files else NOTHING
 
 
 class CodeAnswerView:
@@ -176,23 +185,23 @@ class CodeAnswerView:
         """Return where a file of the code is."""
         return place(self._root / path, line)
 
-    def definition(self, one: SymbolShown) -> None:
+    def definition(self, symbol: SymbolShown) -> None:
         """Print what a symbol is, where, and its signature."""
-        where = self.place(one.path, one.line)
-        kind, number = f"  {one.kind}  ", f"  {one.id}"
-        self._console.line((one.name, "bold"), kind, (where, "place"), (number, "dim"))
-        self._console.line(_INDENT, one.signature)
+        where = self.place(symbol.path, symbol.line)
+        kind, number = f"  {symbol.kind}  ", f"  {symbol.id}"
+        self._console.line((symbol.name, "bold"), kind, (where, "place"), (number, "dim"))
+        self._console.line(_INDENT, symbol.signature)
 
     def calls(self, title: str, calls: Sequence[CallShown]) -> None:
         """Print calls to or from a symbol; those that may mean several have no place."""
         if self.heading(title, calls):
             rows = [
                 (
-                    _INDENT + (self.place(one.path, one.line) if one.path else "-"),
-                    one.name or one.written,
-                    one.how or resolved_to(one.alike),
+                    _INDENT + (self.place(call.path, call.line) if call.path else "-"),
+                    call.name or call.written,
+                    call.how or resolved_to(call.alike),
                 )
-                for one in calls
+                for call in calls
             ]
             self._console.table(("place", "name", "found by"), rows)
 
@@ -200,7 +209,8 @@ class CodeAnswerView:
         """Print tests that guard something."""
         if self.heading("tests", tests):
             rows = [
-                (_INDENT + self.place(one.test_file, one.line), one.title, one.how) for one in tests
+                (_INDENT + self.place(guard.test_file, guard.line), guard.title, guard.how)
+                for guard in tests
             ]
             self._console.table(("place", "test", "because"), rows, "test")
 
@@ -209,17 +219,20 @@ class CodeAnswerView:
         if self.heading("changes with", files):
             rows = [
                 (
-                    _INDENT + self.place(one.file), f"{one.confidence:.0%}",
-                    count(one.support, "commit"), one.risk,
+                    _INDENT + self.place(coupled_file.file), f"{coupled_file.confidence:.0%}",
+                    count(coupled_file.support, "commit"), coupled_file.risk,
                 )
-                for one in files
+                for coupled_file in files
             ]  # fmt: skip
             self._console.table(("file", "share", "commits", "risk"), rows)
 
     def depended(self, files: Sequence[CoupledFile]) -> None:
         """Print files that may change with a file, and why."""
         if self.heading("may change with it", files):
-            rows = [(_INDENT + self.place(one.file), one.snippet) for one in files]
+            rows = [
+                (_INDENT + self.place(coupled_file.file), coupled_file.snippet)
+                for coupled_file in files
+            ]
             self._console.table(("file", "why"), rows)
 
     def notes(self, title: str, notes: Sequence[CitingNote]) -> None:

@@ -70,27 +70,27 @@ class JoinedSources:
     @property
     def fingerprint(self) -> str:
         """The versions of all."""
-        return " ".join(f"{one.name}={one.fingerprint}" for one in self._sources)
+        return " ".join(f"{source.name}={source.fingerprint}" for source in self._sources)
 
     def scan(self) -> Scan:
         """Return the signatures of all documents."""
-        found = Scan()
+        found_scan = Scan()
         for source in reversed(self._sources):
-            one = source.scan()
-            found.signatures |= one.signatures
-            found.refused |= one.refused
-            self._owners |= dict.fromkeys(one.signatures, source)
-        return found
+            current_scan = source.scan()
+            found_scan.signatures |= current_scan.signatures
+            found_scan.refused |= current_scan.refused
+            self._owners |= dict.fromkeys(current_scan.signatures, source)
+        return found_scan
 
     def refresh(self, *, again: bool = False) -> bool:
         """Update what signatures depend on."""
         changed = [source.refresh(again=again) for source in self._sources]
         return any(changed)
 
-    def read(self, key: str, known: str = "") -> Read:
+    def read(self, key: str, text: str = "") -> Read:
         """Read a document."""
         owner = self._owner(key)
-        return owner.read(key, known) if owner else None
+        return owner.read(key, text) if owner else None
 
     def text(self, key: str, hash: str, span: Span) -> str | None:  # noqa: A002  (the contract's word)
         """Return some lines of a document; None if its hash has changed."""
@@ -115,12 +115,12 @@ def files_of(
     own = FileSource(tree, table, without=without, subjects=subjects)
 
     def files() -> Mapping[str, StatSignature]:
-        found = table.scanned.files if table.scanned else {}
-        return {path: one for path, one in found.items() if own.may_have(path)}
+        found_files = table.scanned.files if table.scanned else {}
+        return {path: file for path, file in found_files.items() if own.may_have(path)}
 
     modules = [cast("SourceModule", plugins.load(KIND, name)) for name in plugins.names(KIND)]
-    others = [module.open_source(tree, files) for module in modules]
-    return JoinedSources([own, *others]) if others else own
+    sources = [module.open_source(tree, files) for module in modules]
+    return JoinedSources([own, *sources]) if sources else own
 
 
 class FileSource(Source):
@@ -157,34 +157,38 @@ class FileSource(Source):
         """Return the signatures of all files."""
         _ = self._subjects.generation  # read again if HEAD changed
         states = self.table.files().items()
-        found = {path: f"{one.blob.hex()} {one.ids}" for path, one in states if not one.reason}
-        for path, one in self.table.documents.items():
+        texts = {
+            path: f"{file_state.blob.hex()} {file_state.ids}"
+            for path, file_state in states
+            if not file_state.reason
+        }
+        for path, document in self.table.documents.items():
             if self.may_have(path):
-                found[path] = signature_text(one)
-        return Scan({path: f"{one} {self._subjects.hash(path)}" for path, one in found.items()})
+                texts[path] = signature_text(document)
+        return Scan({path: f"{word} {self._subjects.hash(path)}" for path, word in texts.items()})
 
-    def read(self, key: str, known: str = "") -> Read:
+    def read(self, key: str, known_hashed: str = "") -> Read:
         """Read a file; one that has changed since the table was refreshed has no signature."""
-        found = self._tree.read(key)
-        if found is None:
+        tree_read = self._tree.read(key)
+        if tree_read is None:
             return None
         state = self.table.files().get(key)
-        signature, size = "", len(found.data)
+        signature, size = "", len(tree_read.data)
         if state is None:
-            if found.signature and trusted(found.signature):
-                signature = signature_text(found.signature)
-        elif state.blob == blob(found.data):
+            if tree_read.signature and trusted(tree_read.signature):
+                signature = signature_text(tree_read.signature)
+        elif state.blob == blob(tree_read.data):
             signature = f"{state.blob.hex()} {state.ids}"
         signature = signature and f"{signature} {self._subjects.hash(key)}"
-        if found.reason:
-            return Unreadable(found.reason, signature, size=size)
-        hashed = self._hash(key, found.data)
-        if hashed == known:
+        if tree_read.reason:
+            return Unreadable(tree_read.reason, signature, size=size)
+        hashed = self._hash(key, tree_read.data)
+        if hashed == known_hashed:
             return Unchanged(signature, UNDATED)
         if state is None and size > (_MAX_BYTES if is_markdown(key) else _MAX_PLAIN_BYTES):
             return Unreadable("a document of many bytes", signature, hashed, size)
         try:
-            document = self._document(key, found.data, signature)
+            document = self._document(key, tree_read.data, signature)
         except UnreadableNote as error:
             return Unreadable(error.message, signature, hashed, size)
         return document._replace(
@@ -193,16 +197,18 @@ class FileSource(Source):
 
     def text(self, key: str, hash: str, span: Span) -> str | None:  # noqa: A002  (the contract's word)
         """Return some lines of a file; None if it has changed."""
-        found = self._tree.read(key)
-        if found is None or self._hash(key, found.data) != hash:
+        tree_read = self._tree.read(key)
+        if tree_read is None or self._hash(key, tree_read.data) != hash:
             return None
-        return lines_between(decode(found.data).text, span)
+        return lines_between(decode(tree_read.data).text, span)
 
     def may_have(self, path: str) -> bool:
         """Tell whether a file may be a document: it is in no bank."""
         if f"{FOLDER}/" in path and FOLDER in path.split("/")[:-1]:
             return False
-        return not any(one in {".", path} or path.startswith(f"{one}/") for one in self._without)
+        return not any(
+            without in {".", path} or path.startswith(f"{without}/") for without in self._without
+        )
 
     def _hash(self, path: str, data: bytes) -> str:
         """Return digits that change with whatever a document is made of."""
@@ -216,12 +222,12 @@ class FileSource(Source):
         if state is None and is_markdown(path):
             from memory_bank.notes import parsing as notes
 
-            found = document_of(notes.parse(path, data), UNDATED, "", signature, included=True)
-            return found._replace(fields=(*found.fields, (LANE, "docs")))
+            document = document_of(notes.parse(path, data), UNDATED, "", signature, included=True)
+            return document._replace(fields=(*document.fields, (LANE, "docs")))
         lines = decode(data).text.split("\n")
         sections = self._sections(path) if state else []
-        lanes = {LANES_OF_KIND.get(dict(one.fields)["kind"], "symbols") for one in sections}
-        fields = [(LANE, one) for one in sorted(lanes or {"docs"})]
+        lanes = {LANES_OF_KIND.get(dict(section.fields)["kind"], "symbols") for section in sections}
+        fields = [(LANE, lane) for lane in sorted(lanes or {"docs"})]
         fields += [("language", state.language)] if state else []
         return Document(
             path, "", path, tuple(_passages(lines, sections)), fields=tuple(fields),
@@ -231,23 +237,31 @@ class FileSource(Source):
     def _sections(self, path: str) -> list[Section]:
         """Return the symbols and tests of a file; a symbol that is in a test is none."""
         tests = self.table.tests("f.path = ?", path)
-        found = [
+        sections = [
             Section(
-                one.intent.line, one.intent.end_line, (one.intent.title,), one.id,
-                (("kind", "test"), ("language", one.language),
-                 ("framework", one.intent.framework.casefold())),
+                current_row.intent.line,
+                current_row.intent.end_line,
+                (current_row.intent.title,),
+                current_row.id,
+                (
+                    ("kind", "test"),
+                    ("language", current_row.language),
+                    ("framework", current_row.intent.framework.casefold()),
+                ),
             )
-            for one in tests
-        ]  # fmt: skip
+            for current_row in tests
+        ]
         for row in in_file(self.table, path):
-            one = row.symbol
+            symbol = row.symbol
             if not row.test:
-                headings = tuple(filter(None, one.qualified.split(".")))
+                headings = tuple(filter(None, symbol.qualified.split(".")))
                 fields = (
-                    ("kind", one.kind), ("language", row.language), ("symbol", one.name.casefold())
-                )  # fmt: skip
-                found.append(Section(one.line, one.end_line, headings, row.id, fields))
-        return sorted(found, key=lambda one: (one.line, -one.end_line))
+                    ("kind", symbol.kind),
+                    ("language", row.language),
+                    ("symbol", symbol.name.casefold()),
+                )
+                sections.append(Section(symbol.line, symbol.end_line, headings, row.id, fields))
+        return sorted(sections, key=lambda section: (section.line, -section.end_line))
 
 
 LANES_OF_KIND = {"test": "tests"}
@@ -257,14 +271,18 @@ LANES_OF_KIND = {"test": "tests"}
 def _passages(lines: Sequence[str], sections: Sequence[Section]) -> Iterator[Passage]:
     """Yield the passages of a file, of which each has lines of the innermost section only."""
     owners = [REST] * (len(lines) + 1)
-    for number, one in enumerate(sections):
-        end = min(one.end_line, len(owners))
-        owners[one.line : end] = [number] * max(0, end - one.line)
+    for number, section in enumerate(sections):
+        end = min(section.end_line, len(owners))
+        owners[section.line : end] = [number] * max(0, end - section.line)
     owned: dict[int, list[int]] = {}
     for line, owner in enumerate(owners[1:], 1):
         owned.setdefault(owner, []).append(line)
-    found = [one for owner, some in owned.items() for one in divided(lines, some, owner)]
-    yield from sorted(found, key=lambda one: one.line)
+    passages = [
+        passage
+        for owner, some_owned in owned.items()
+        for passage in divided(lines, some_owned, owner)
+    ]
+    yield from sorted(passages, key=lambda passage: passage.line)
 
 
 _FEWEST_WORDS = 12
@@ -287,16 +305,16 @@ class CommitSource(Source):
         """Return the commits; as of the last time if git can't say."""
         at = self._reached()
         if at is not None and at.key != self._scanned[0]:
-            found = {one.id: one.id for one in at.commits(worded=_FEWEST_WORDS)}
-            self._at, self._scanned = at, (at.key, Scan(found))
+            ids = {commit.id: commit.id for commit in at.commits(worded=_FEWEST_WORDS)}
+            self._at, self._scanned = at, (at.key, Scan(ids))
         return self._scanned[1]
 
-    def read(self, key: str, known: str = "") -> Read:
+    def read(self, key: str, known_key: str = "") -> Read:
         """Read a commit."""
         commit = self._commit(key)
         if commit is None:
             return None
-        if known == key:
+        if known_key == key:
             return Unchanged(key, UNDATED)
         return Document(
             key,

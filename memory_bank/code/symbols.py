@@ -63,16 +63,16 @@ def list_symbols(
         problem = code.refresh(progress)
         under = path_of(code, file) if file else ""
         words = [word for word in re.split(r"[\s.:#]+", query) if word]
-        found = lookup.symbols_matching(code.table, words, limit=limit + 1, path=under, tests=tests)
+        rows = lookup.symbols_matching(code.table, words, limit=limit + 1, path=under, tests=tests)
         by = "name"
-        if words and not found:
+        if words and not rows:
             by = "search"
             problem = code.catch_up(["files"], progress).problem
             kinds = () if tests else ("symbols",)
             result = code.search("files", query, limit + 1, under=under, kinds=kinds, parts=True)
-            found = [hit.symbol for hit in result.hits if hit.symbol and not hit.weak]
-    shown = tuple(map(symbol_shown, found[:limit]))
-    return SymbolList(query, len(shown), shown, len(found) > limit, by, problem or None)
+            rows = [hit.symbol for hit in result.hits if hit.symbol and not hit.weak]
+    symbols = tuple(map(symbol_shown, rows[:limit]))
+    return SymbolList(query, len(symbols), symbols, len(rows) > limit, by, problem or None)
 
 
 @operation(
@@ -95,9 +95,9 @@ def symbol(
     with code.lock:
         problem = code.refresh()
         row = lookup.symbol_named(code.table, name)
-        found = details_of(code, row)
+        symbol_details = details_of(code, row)
         uncounted = code.count_access([row.id]) if count_access else ""
-        return found._replace(problem=problem or uncounted or None)
+        return symbol_details._replace(problem=problem or uncounted or None)
 
 
 def details_of(code: Codebase, row: SymbolRow, *, may_call: bool = False) -> SymbolDetails:
@@ -121,21 +121,24 @@ def details_of(code: Codebase, row: SymbolRow, *, may_call: bool = False) -> Sym
 
 def callers_shown(calls: Iterable[ResolvedCall]) -> tuple[CallShown, ...]:
     """Return calls of a symbol as answers have them, with their callers."""
-    return tuple(CallShown(one.written, *_place_of(one.caller), one.how) for one in calls)
+    return tuple(
+        CallShown(resolved_call.written, *_place_of(resolved_call.caller), resolved_call.how)
+        for resolved_call in calls
+    )
 
 
 def symbol_shown(row: SymbolRow) -> SymbolShown:
     """Return a symbol of the table as answers have it."""
-    one = row.symbol
+    current_symbol = row.symbol
     return SymbolShown(
         id=row.id,
-        name=one.qualified,
-        kind=one.kind,
+        name=current_symbol.qualified,
+        kind=current_symbol.kind,
         language=row.language,
         path=row.path,
-        line=one.line,
-        end_line=one.end_line,
-        signature=one.signature,
+        line=current_symbol.line,
+        end_line=current_symbol.end_line,
+        signature=current_symbol.signature,
         snippet=snippet(row),
     )
 
@@ -146,14 +149,14 @@ def snippet(row: SymbolRow) -> str:
     return text if len(text) <= _MOST_SNIPPET else f"{text[: _MOST_SNIPPET - 1]}…"
 
 
-def path_of(code: Codebase, given: str) -> str:
+def path_of(code: Codebase, given_path: str) -> str:
     """Return the path below the work tree of a file or folder of code.
 
     It may be given from the root of the work tree or from the working directory, absolute, with
     `./` or backslashes, or by the end of its path. Raises BadInput if no code is there, saying why.
     """
     files = code.table.files()
-    for path in _forms(code.root, given):
+    for path in _forms(code.root, given_path):
         if path in files and not files[path].reason:
             return path
         if reason := code.table.refused().get(path):
@@ -161,19 +164,19 @@ def path_of(code: Codebase, given: str) -> str:
         folder = f"{path}/" if path else ""
         if any(file.startswith(folder) for file in files):
             return path
-    found = lookup.files_named(code.table, given)
-    if len(found) == 1:
-        return found[0]
-    if found:
-        message = f"{given!r} is the end of several paths"
-        raise BadInput(message, "name one of: {paths}", paths=", ".join(found[:10]))
-    near = did_you_mean(similar_names(given, files))
-    raise BadInput(f"there is no file of code {given!r}{near}", "name it by its path")
+    found_files = lookup.files_named(code.table, given_path)
+    if len(found_files) == 1:
+        return found_files[0]
+    if found_files:
+        message = f"{given_path!r} is the end of several paths"
+        raise BadInput(message, "name one of: {paths}", paths=", ".join(found_files[:10]))
+    near = did_you_mean(similar_names(given_path, files))
+    raise BadInput(f"there is no file of code {given_path!r}{near}", "name it by its path")
 
 
-def _forms(root: Path, given: str) -> Iterator[str]:
+def _forms(root: Path, text: str) -> Iterator[str]:
     """Yield the paths below the work tree that a path may mean, the likeliest first."""
-    path = given.replace("\\", "/")
+    path = text.replace("\\", "/")
     absolute = os.path.normpath(os.path.join(os.getcwd(), os.path.expanduser(path)))  # noqa: PTH111, PTH118, PTH109
     places = [os.path.normpath(root / path), absolute, os.path.realpath(absolute)]
     for place in dict.fromkeys(places):
@@ -182,10 +185,10 @@ def _forms(root: Path, given: str) -> Iterator[str]:
             yield "" if below == "." else below
 
 
-def _called(one: Callee) -> CallShown:
-    if one.called is None:
-        return CallShown(one.written, None, None, None, None, None, one.alike)
-    return CallShown(one.written, *_place_of(one.called), one.how)
+def _called(callee: Callee) -> CallShown:
+    if callee.called is None:
+        return CallShown(callee.written, None, None, None, None, None, callee.alike)
+    return CallShown(callee.written, *_place_of(callee.called), callee.how)
 
 
 def _place_of(row: SymbolRow | IntentRow) -> tuple[str, str, str, int]:

@@ -39,15 +39,15 @@ _MOST_CALLERS = 5
 """Most callers that are named of each symbol of a file."""
 
 
-def symbol(found: SymbolDetails, quotes: Quotes) -> str:
+def symbol(symbol_details: SymbolDetails, quotes: Quotes) -> str:
     """Show a symbol with its doc comment, calls and callers."""
     head = "A symbol; calls are resolved by names."
-    return _answer(quotes, head, _details(found), (), found.problem)
+    return _answer(quotes, head, _details(symbol_details), (), symbol_details.problem)
 
 
-def explained(found: ExplainedSymbol, quotes: Quotes) -> str:
+def explained(found_symbol: ExplainedSymbol, quotes: Quotes) -> str:
     """Show a symbol with its calls, tests, coupled files, notes and commits, the first of each."""
-    details = found.details
+    details = found_symbol.details
     lines = _details(
         details._replace(
             calls=details.calls[:_FIRST],
@@ -55,83 +55,103 @@ def explained(found: ExplainedSymbol, quotes: Quotes) -> str:
             doc=details.doc[:_SHORT_DOC],
         )
     )
-    lines += _notes("notes", found.notes[:_FIRST])
-    lines += _notes("rules", found.rules[:_FIRST])
-    lines += _notes("notes of its file", found.file_notes[:_FEW])
-    lines += _part("commits", map(_commit, found.commits[:_FEW]))
-    lines += [*_tests(found.tests[:_FIRST]), *_coupled(found.coupled[:_FEW])]
+    lines += _notes("notes", found_symbol.notes[:_FIRST])
+    lines += _notes("rules", found_symbol.rules[:_FIRST])
+    lines += _notes("notes of its file", found_symbol.file_notes[:_FEW])
+    lines += _part("commits", map(_commit, found_symbol.commits[:_FEW]))
+    lines += [*_tests(found_symbol.tests[:_FIRST]), *_coupled(found_symbol.coupled[:_FEW])]
     counts = {
         "calls": len(details.calls), "callers": len(details.called_by),
-        "tests": len(found.tests), "notes": len(found.notes),
+        "tests": len(found_symbol.tests), "notes": len(found_symbol.notes),
     }  # fmt: skip
-    more = [f"{number - _FIRST} more {what}" for what, number in counts.items() if number > _FIRST]
+    more = [f"{number - _FIRST} more {text}" for text, number in counts.items() if number > _FIRST]
     head = "A symbol and what has to do with it; calls are resolved by names."
     cut = [line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…" for line in lines]
-    notices = [*found.notices, *([f"{', '.join(more)} are left out"] if more else [])]
+    notices = [*found_symbol.notices, *([f"{', '.join(more)} are left out"] if more else [])]
     return _answer(quotes, head, cut, notices, details.problem)
 
 
-def _commit(one: RecentCommit) -> str:
-    reason = f": {sentence_below(one.reason)}" if one.reason else ""
-    return f"{one.id[:8]} {one.committed_at[:_DAY]} {one.subject}{reason}".strip()
+def _commit(commit: RecentCommit) -> str:
+    reason = f": {sentence_below(commit.reason)}" if commit.reason else ""
+    return f"{commit.id[:8]} {commit.committed_at[:_DAY]} {commit.subject}{reason}".strip()
 
 
-def affected(found: BlastRadius, quotes: Quotes) -> str:
+def affected(blast_radius: BlastRadius, quotes: Quotes) -> str:
     """Show what a change of a file may affect."""
-    lines = [found.file, *_part("symbols", map(_symbol, found.symbols))]
-    lines += _part("may change with it", (f"{one.file} ({one.snippet})" for one in found.coupled))
-    lines += _tests(found.tests)
-    for one in found.symbols:
-        lines += _notes(f"notes of {one.symbol.name}", one.notes)
-    lines += _notes("notes of the file", found.notes)
+    lines = [blast_radius.file, *_part("symbols", map(_symbol, blast_radius.symbols))]
+    lines += _part(
+        "may change with it",
+        (f"{partner.file} ({partner.snippet})" for partner in blast_radius.coupled),
+    )
+    lines += _tests(blast_radius.tests)
+    for definition in blast_radius.symbols:
+        lines += _notes(f"notes of {definition.symbol.name}", definition.notes)
+    lines += _notes("notes of the file", blast_radius.notes)
     head = "What a change of the file may affect; calls are resolved by names."
     if len(lines) == 1:
         head = "Nothing is known to depend on the file."
-    return _answer(quotes, head, lines, found.notices, found.problem)
+    return _answer(quotes, head, lines, blast_radius.notices, blast_radius.problem)
 
 
-def _details(found: SymbolDetails) -> list[str]:
-    one = found.symbol
-    doc = found.doc if len(found.doc) <= _MOST_DOC else f"{found.doc[:_MOST_DOC]}…"
+def _details(symbol_details: SymbolDetails) -> list[str]:
+    definition = symbol_details.symbol
+    doc = (
+        symbol_details.doc
+        if len(symbol_details.doc) <= _MOST_DOC
+        else f"{symbol_details.doc[:_MOST_DOC]}…"
+    )
     return [
-        f"{one.name} | {one.kind} | {one.path}:{one.line}-{one.end_line - 1} | {one.id}",
-        one_line(one.signature),
+        (
+            f"{definition.name} | {definition.kind}"
+            f" | {definition.path}:{definition.line}-{definition.end_line - 1} | {definition.id}"
+        ),
+        one_line(definition.signature),
         *([doc] if doc else []),
-        *_part("calls", map(_call, found.calls)),
-        *_part("called by", map(_call, found.called_by)),
-        *_part("may call it", map(_call, found.may_call)),
-        *([unclear(left)] if (left := found.unclear_callers - len(found.may_call)) else []),
+        *_part("calls", map(_call, symbol_details.calls)),
+        *_part("called by", map(_call, symbol_details.called_by)),
+        *_part("may call it", map(_call, symbol_details.may_call)),
+        *(
+            [unclear(unclear_callers)]
+            if (unclear_callers := symbol_details.unclear_callers - len(symbol_details.may_call))
+            else []
+        ),
     ]
 
 
-def _call(one: CallShown) -> str:
-    if one.path:
-        return f"{one.name} ({one.path}:{one.line})"
-    return f"{one.written} ({resolved_to(one.alike)})"
+def _call(call: CallShown) -> str:
+    if call.path:
+        return f"{call.name} ({call.path}:{call.line})"
+    return f"{call.written} ({resolved_to(call.alike)})"
 
 
-def _symbol(one: AffectedSymbol) -> str:
-    shown = [_call(caller) for caller in one.called_by[:_MOST_CALLERS]]
-    more = len(one.called_by) - len(shown)
-    shown += [f"{more} more"] if more else []
+def _symbol(definition: AffectedSymbol) -> str:
+    entries = [_call(caller) for caller in definition.called_by[:_MOST_CALLERS]]
+    more = len(definition.called_by) - len(entries)
+    entries += [f"{more} more"] if more else []
     called = ", ".join(
-        [*shown, *([f"{one.unclear_callers} unclear"] if one.unclear_callers else [])]
+        [
+            *entries,
+            *([f"{definition.unclear_callers} unclear"] if definition.unclear_callers else []),
+        ]
     )
-    place = f"{one.symbol.name} | {one.symbol.kind} | line {one.symbol.line}{one_of(one.others)}"
+    symbol = definition.symbol
+    place = f"{symbol.name} | {symbol.kind} | line {symbol.line}{one_of(definition.others)}"
     return f"{place} | called by {called}" if called else place
 
 
 def _tests(tests: Sequence[GuardShown]) -> Iterator[str]:
-    return _part("tests", (f"{one.title} ({one.test_file}:{one.line}, {one.how})" for one in tests))
+    return _part(
+        "tests", (f"{guard.title} ({guard.test_file}:{guard.line}, {guard.how})" for guard in tests)
+    )
 
 
 def _coupled(files: Sequence[CoupledFile]) -> Iterator[str]:
     return _part(
         "changes with",
         (
-            f"{one.file} ({one.confidence:.0%}, {count(one.support, 'commit')},"
-            f" {one.risk}, {one.coupling_type})"
-            for one in files
+            f"{partner.file} ({partner.confidence:.0%}, {count(partner.support, 'commit')},"
+            f" {partner.risk}, {partner.coupling_type})"
+            for partner in files
         ),
     )
 
@@ -140,19 +160,20 @@ def _notes(title: str, notes: Sequence[CitingNote]) -> Iterator[str]:
     return _part(
         title,
         (
-            f"{one.path}{f':{one.links[0].line}' if one.links else ''} | {one.created_at[:_DAY]}"
-            f" | {one.title if same_words(one.title, one.said) else f'{one.title}: {one.said}'}"
-            for one in notes
+            f"{note.path}{f':{note.links[0].line}' if note.links else ''}"
+            f" | {note.created_at[:_DAY]} | {note.title}"
+            f"{'' if same_words(note.title, note.said) else f': {note.said}'}"
+            for note in notes
         ),
     )
 
 
 def _part(title: str, lines: Iterable[str]) -> Iterator[str]:
     """Yield a heading and lines below it; nothing if there are no lines."""
-    shown = [f"- {one_line(line)}" for line in lines]
-    if shown:
+    texts = [f"- {one_line(line)}" for line in lines]
+    if texts:
         yield f"{title}:"
-        yield from shown
+        yield from texts
 
 
 def _answer(
@@ -161,11 +182,15 @@ def _answer(
     return quotes.answer(head, quotes.quote("\n".join(lines)), *quotes.remarks(notices, problem))
 
 
-def then_of_symbol(found: ExplainedSymbol) -> str:
+def then_of_symbol(found_symbol: ExplainedSymbol) -> str:
     """Return what to do after a symbol was explained."""
-    return _NOTE_WHOLE if found.notes or found.file_notes else ""
+    return _NOTE_WHOLE if found_symbol.notes or found_symbol.file_notes else ""
 
 
-def then_of_file(found: BlastRadius) -> str:
+def then_of_file(blast_radius: BlastRadius) -> str:
     """Return what to do after a file was explained."""
-    return _NOTE_WHOLE if found.notes or any(one.notes for one in found.symbols) else ""
+    return (
+        _NOTE_WHOLE
+        if blast_radius.notes or any(definition.notes for definition in blast_radius.symbols)
+        else ""
+    )

@@ -89,19 +89,21 @@ def overview() -> Iterator[Row]:
             from memory_bank.base import operation
 
             _load(name)
-            one = operation.topics.get(name) or operation.declared[name]
-            yield name, one.group, one.summary.rstrip(".")
+            current_topic = operation.topics.get(name) or operation.declared[name]
+            yield name, current_topic.group, current_topic.summary.rstrip(".")
 
 
 def described(name: str) -> Described:
     """Return what the command of an operation shows and takes."""
-    found = _table()["operations"].get(name)
-    if found is None or "parameters" not in found:
-        found = row(load(name))
-    options = [_option(name, number, given) for number, given in enumerate(found["parameters"])]
+    found_table = _table()["operations"].get(name)
+    if found_table is None or "parameters" not in found_table:
+        found_table = row(load(name))
+    options = [
+        _option(name, number, table) for number, table in enumerate(found_table["parameters"])
+    ]
     return Described(
-        name, found["summary"], found["why"], found["examples"], options,
-        found.get("allow_secret", False), found.get("kinds", False),
+        name, found_table["summary"], found_table["why"], found_table["examples"], options,
+        found_table.get("allow_secret", False), found_table.get("kinds", False),
     )  # fmt: skip
 
 
@@ -111,16 +113,24 @@ def topic(word: str) -> tuple[DescribedTopic, list[str]] | None:
         _load(word)
         from memory_bank.base import operation
 
-        found = operation.topics.get(word)
+        found_topic = operation.topics.get(word)
         names: list[str] = list(operation.declared)
-        shown = found and DescribedTopic(
-            found.summary.rstrip("."), found.why, found.examples, found.default, found.options
+        described_topic = found_topic and DescribedTopic(
+            found_topic.summary.rstrip("."),
+            found_topic.why,
+            found_topic.examples,
+            found_topic.default,
+            found_topic.options,
         )
     else:
-        given = _table()["topics"].get(word)
-        shown = given and DescribedTopic(**given)
+        table = _table()["topics"].get(word)
+        described_topic = table and DescribedTopic(**table)
         names = list(_table()["operations"])
-    return (shown, [name for name in names if name.startswith(f"{word} ")]) if shown else None
+    return (
+        (described_topic, [name for name in names if name.startswith(f"{word} ")])
+        if described_topic
+        else None
+    )
 
 
 def load(name: str) -> Operation:
@@ -149,8 +159,12 @@ def tools(toolset: str) -> list[tuple[Operation, Tool]]:
     own = [name for name, (_, of, _) in operations.TOOLS.items() if of == toolset]
     for name in own:
         import_module(f"memory_bank.{operations.TOOLS[name][0]}")
-    others = (one for one in installed_tools().values() if one[1].toolset == toolset)
-    return [*(operation.tools[name] for name in own), *others]
+    others_installed_tools = (
+        installed_tool
+        for installed_tool in installed_tools().values()
+        if installed_tool[1].toolset == toolset
+    )
+    return [*(operation.tools[name] for name in own), *others_installed_tools]
 
 
 def installed_tools() -> dict[str, tuple[Operation, Tool]]:
@@ -160,24 +174,24 @@ def installed_tools() -> dict[str, tuple[Operation, Tool]]:
     for name in plugins.installed(KIND):
         plugins.load(KIND, name)
     return {
-        name: one
-        for name, one in operation.tools.items()
-        if name not in operations.TOOLS and not one[0].run.__module__.startswith("memory_bank.")
+        name: tool
+        for name, tool in operation.tools.items()
+        if name not in operations.TOOLS and not tool[0].run.__module__.startswith("memory_bank.")
     }
 
 
-def row(one: Operation) -> dict[str, Any]:
+def row(operation: Operation) -> dict[str, Any]:
     """Return what the table has of an operation, as JSON values."""
     from inspect import cleandoc  # start-up: the list of commands needs none
 
-    found = {
-        "summary": one.summary,
-        "why": cleandoc(one.why),
-        "examples": [list(example) for example in one.examples],
-        "parameters": [_parameter(given) for given in one.parameters],
+    entries = {
+        "summary": operation.summary,
+        "why": cleandoc(operation.why),
+        "examples": [list(example) for example in operation.examples],
+        "parameters": [_parameter(parameter) for parameter in operation.parameters],
     }
-    marks = {"allow_secret": one.allow_secret, "kinds": one.kinds is not None}
-    return found | {name: True for name, given in marks.items() if given}
+    marks = {"allow_secret": operation.allow_secret, "kinds": operation.kinds is not None}
+    return entries | {name: True for name, mark in marks.items() if mark}
 
 
 def given_to(
@@ -192,27 +206,31 @@ def given_to(
 
     from memory_bank.base.errors import MemoryBankError, NoBank, NoRepository
 
-    found: dict[str, Any] = {}
+    entries: dict[str, Any] = {}
     missing: list[MemoryBankError] = []
     optional = 0
-    for name, one in inspect.signature(function).parameters.items():
+    for name, parameter in inspect.signature(function).parameters.items():
         if name not in sources:
             continue
-        if not str(one.annotation).endswith(" | None") or name not in {"bank", "code", "codebase"}:
-            found[name] = sources[name]()
+        if not str(parameter.annotation).endswith(" | None") or name not in {
+            "bank",
+            "code",
+            "codebase",
+        }:
+            entries[name] = sources[name]()
             continue
         optional += 1
         try:
-            found[name] = sources[name]()
+            entries[name] = sources[name]()
         except (NoBank, NoRepository) as error:
             if named and name == "bank":
                 raise
-            found[name] = None
+            entries[name] = None
             missing.append(error)
     if optional == len(missing) > 1:
         first, second = missing
         raise NoBank.after(first, f"{first.message}; {second.message}") from None
-    return found
+    return entries
 
 
 def _load(name: str) -> None:
@@ -228,28 +246,35 @@ def _table() -> dict[str, Any]:
     import json
     from importlib.resources import files
 
-    found: dict[str, Any] = json.loads((files(__package__) / "operations.json").read_bytes())
-    return found
+    document: dict[str, Any] = json.loads((files(__package__) / "operations.json").read_bytes())
+    return document
 
 
-def _parameter(one: Parameter) -> dict[str, Any]:
+def _parameter(parameter: Parameter) -> dict[str, Any]:
     fields = {
         name: True if callable(value) else value
-        for name, value in one.param._asdict().items()
+        for name, value in parameter.param._asdict().items()
         if value != _unset()[name] and name not in _OF_AGENTS
     }
-    found = {"name": one.name, "kind": one.kind.__name__, "many": one.many, **fields}
-    if one.required:
-        found["required"] = True
-    elif one.default is not None and one.default is not False and one.default != ():
-        found["default"] = one.default
+    entries = {
+        "name": parameter.name,
+        "kind": parameter.kind.__name__,
+        "many": parameter.many,
+        **fields,
+    }
+    if parameter.required:
+        entries["required"] = True
+    elif (
+        parameter.default is not None and parameter.default is not False and parameter.default != ()
+    ):
+        entries["default"] = parameter.default
     return {
-        name: list(value) if isinstance(value, tuple) else value for name, value in found.items()
+        name: list(value) if isinstance(value, tuple) else value for name, value in entries.items()
     }
 
 
-def _option(name: str, number: int, given: Mapping[str, Any]) -> Option:
-    fields = dict(given)
+def _option(name: str, number: int, given_fields: Mapping[str, Any]) -> Option:
+    fields = dict(given_fields)
 
     def read(value: Any) -> Any:  # noqa: ANN401  (any)
         of_parameter = load(name).parameters[number].param.read

@@ -38,15 +38,15 @@ def run(args: Sequence[str]) -> int:
     If that fails, the file is what git's own merge makes of it, and the code is 1.
     """
     try:
-        asked = read(args)
+        merged_paths = read(args)
     except BadInput as error:
         _say(f"error: {error.message}")
         _say(f"hint: {error.hint}")
         return WRONG_USE
     try:
-        return _merged(asked)
+        return _merged(merged_paths)
     except (KeyboardInterrupt, Exception) as error:  # noqa: BLE001  (the outermost frame)
-        return _fallen_back(asked, error)
+        return _fallen_back(merged_paths, error)
 
 
 def read(args: Sequence[str]) -> DriverArguments:
@@ -77,42 +77,46 @@ def read(args: Sequence[str]) -> DriverArguments:
     )
 
 
-def _label(given: str) -> str:
+def _label(text: str) -> str:
     """Return a label of a side on one line; empty where git is too old to give one."""
-    return "" if given.startswith("%") else " ".join(given.split())
+    return "" if text.startswith("%") else " ".join(text.split())
 
 
-def _merged(asked: DriverArguments) -> int:
+def _merged(merged_paths: DriverArguments) -> int:
     from memory_bank.notes.merging import conflicts
     from memory_bank.review import merge_driver  # its imports may fail too
 
     labels = conflicts.Labels(
-        asked.ours or "ours", asked.theirs or "theirs", asked.size or conflicts.MARKER_SIZE
+        merged_paths.ours or "ours",
+        merged_paths.theirs or "theirs",
+        merged_paths.size or conflicts.MARKER_SIZE,
     )
-    done = merge_driver.merge_files(merge_driver.Files(*map(Path, asked.files)), labels)
-    if done.remark:
-        _say(f"memory-bank: {_name(asked)}: merged by lines as git does: {done.remark}")
-    return CONFLICT if done.conflicts else MERGED
+    files = merge_driver.merge_files(merge_driver.Files(*map(Path, merged_paths.files)), labels)
+    if files.remark:
+        _say(f"memory-bank: {_name(merged_paths)}: merged by lines as git does: {files.remark}")
+    return CONFLICT if files.conflicts else MERGED
 
 
-def _fallen_back(asked: DriverArguments, error: BaseException) -> int:
+def _fallen_back(merged_paths: DriverArguments, error: BaseException) -> int:
     """Let git merge the file and say why; return 1."""
-    known = error if isinstance(error, MemoryBankError) else exhausted(error)
-    reason = known.message if known else type(error).__name__
-    _say(f"memory-bank: {_name(asked)}: not merged as a note: {reason}")
+    bank_error = error if isinstance(error, MemoryBankError) else exhausted(error)
+    reason = bank_error.message if bank_error else type(error).__name__
+    _say(f"memory-bank: {_name(merged_paths)}: not merged as a note: {reason}")
     try:
         from memory_bank.notes.merging import conflicts
         from memory_bank.review import merge_driver
 
-        labels = conflicts.Labels(asked.ours or "ours", asked.theirs or "theirs")
-        merge_driver.by_git(merge_driver.Files(*map(Path, asked.files)), labels, reason)
+        labels = conflicts.Labels(merged_paths.ours or "ours", merged_paths.theirs or "theirs")
+        merge_driver.by_git(merge_driver.Files(*map(Path, merged_paths.files)), labels, reason)
     except (KeyboardInterrupt, Exception) as again:  # noqa: BLE001  (the outermost frame)
-        _say(f"memory-bank: {_name(asked)}: ours is left as it was: {type(again).__name__}")
+        _say(f"memory-bank: {_name(merged_paths)}: ours is left as it was: {type(again).__name__}")
     return CONFLICT
 
 
-def _name(asked: DriverArguments) -> str:
-    return "".join(char if char.isprintable() else "?" for char in asked.path or asked.files[1])
+def _name(merged_paths: DriverArguments) -> str:
+    return "".join(
+        char if char.isprintable() else "?" for char in merged_paths.path or merged_paths.files[1]
+    )
 
 
 def _say(text: str) -> None:

@@ -50,23 +50,24 @@ def files() -> dict[Path, str]:
     """Return the generated files, each with its text."""
     places = set(modules())
     own = {
-        name: one
-        for name, one in operation.declared.items()
-        if one.run.__module__.removeprefix("memory_bank.") in places
+        name: current_operation
+        for name, current_operation in operation.declared.items()
+        if current_operation.run.__module__.removeprefix("memory_bank.") in places
     }
     table = {
         "operations": {
-            name: {} if one.grows else declared.row(one) for name, one in sorted(own.items())
+            name: {} if current_operation.grows else declared.row(current_operation)
+            for name, current_operation in sorted(own.items())
         },
         "topics": {
             name: {
-                "summary": one.summary.rstrip("."),
-                "why": one.why,
-                "examples": one.examples,
-                "default": one.default,
-                "options": one.options,
+                "summary": topic.summary.rstrip("."),
+                "why": topic.why,
+                "examples": topic.examples,
+                "default": topic.default,
+                "options": topic.options,
             }
-            for name, one in sorted(operation.topics.items())
+            for name, topic in sorted(operation.topics.items())
         },
     }
     folder = _PACKAGE / "frontends"
@@ -78,7 +79,7 @@ def files() -> dict[Path, str]:
     }
 
 
-def _filled(found: re.Match[str]) -> str:
+def _filled(match: re.Match[str]) -> str:
     """Return a block of the docs with what its comment names."""
     writers = {
         "options": _options,
@@ -87,8 +88,8 @@ def _filled(found: re.Match[str]) -> str:
         "rules": _rules,
         "functions": _functions,
     }
-    head = f"{found[0].partition('-->')[0]}-->\n```{found[3]}\n"
-    return head + writers[found[1]](found[2].split(","))
+    head = f"{match[0].partition('-->')[0]}-->\n```{match[3]}\n"
+    return head + writers[match[1]](match[2].split(","))
 
 
 def _options(words: Sequence[str]) -> str:
@@ -96,14 +97,14 @@ def _options(words: Sequence[str]) -> str:
     commands = [name for word in words for name in sorted(operation.declared) if _is_of(name, word)]
     options: dict[tuple[str, str], list[str]] = {}
     for name in commands:
-        one = operation.declared[name]
-        for each in one.parameters:
-            if not (each.param.argument or each.param.help in _OF_ALL):
-                options.setdefault((_flags(each), each.param.help), []).append(name)
+        current_operation = operation.declared[name]
+        for parameter in current_operation.parameters:
+            if not (parameter.param.argument or parameter.param.help in _OF_ALL):
+                options.setdefault((_flags(parameter), parameter.param.help), []).append(name)
     blocks: dict[str, list[str]] = {"": []} if len(commands) == 1 else {"all": []}
-    for (flags, what), names in options.items():
+    for (flags, text), names in options.items():
         of = next(iter(blocks)) if len(names) == len(commands) else ", ".join(names)
-        blocks.setdefault(of, []).append(f"{flags:<{_WIDEST}} {what}\n")
+        blocks.setdefault(of, []).append(f"{flags:<{_WIDEST}} {text}\n")
     return "".join(
         (f"{of}:\n" if of else "") + "".join(f"{'  ' if of else ''}{row}" for row in rows)
         for of, rows in blocks.items()
@@ -115,11 +116,21 @@ def _is_of(name: str, word: str) -> bool:
     return f"{name} ".startswith(f"{word} ")
 
 
-def _flags(one: operation.Parameter) -> str:
-    flags = one.param.flags.split(", ") if one.param.flags else [f"--{one.name.replace('_', '-')}"]
-    value = "" if one.kind is bool else f" {one.param.metavar or one.kind.__name__.upper()}"
+def _flags(parameter: operation.Parameter) -> str:
+    flags = (
+        parameter.param.flags.split(", ")
+        if parameter.param.flags
+        else [f"--{parameter.name.replace('_', '-')}"]
+    )
     value = (
-        value if one.param.metavar or not one.param.choices else f" {'|'.join(one.param.choices)}"
+        ""
+        if parameter.kind is bool
+        else f" {parameter.param.metavar or parameter.kind.__name__.upper()}"
+    )
+    value = (
+        value
+        if parameter.param.metavar or not parameter.param.choices
+        else f" {'|'.join(parameter.param.choices)}"
     )
     return ", ".join(f"{flag}{value}" for flag in flags)
 
@@ -133,11 +144,11 @@ def _settings(sections: Sequence[str]) -> str:
         if section not in sections:
             continue
         value = list(default) if isinstance(default, tuple) else default
-        shown = f"# [{section}.…]" if meta.table else f"{key} = {_text(value)}"
+        text = f"# [{section}.…]" if meta.table else f"{key} = {_text(value)}"
         choices = f": {', '.join(meta.choices)}" if meta.choices else ""
-        said = f"{'private: ' if meta.private else ''}{meta.help}{choices}"
-        said += f"; {meta.range}" if meta.range else ""
-        rows.append(f"{shown:<{_WIDEST}} # {said}\n")
+        said_text = f"{'private: ' if meta.private else ''}{meta.help}{choices}"
+        said_text += f"; {meta.range}" if meta.range else ""
+        rows.append(f"{text:<{_WIDEST}} # {said_text}\n")
     return "".join(rows)
 
 
@@ -148,12 +159,12 @@ def _tools(_: Sequence[str]) -> str:
 
     rows: dict[str, list[str]] = {}
     for name in Toolbox(declared.toolsets()).tools:
-        one, tool = operation.tools[name]
+        current_operation, tool = operation.tools[name]
         about = re.split(r"(?<=[a-z)`][.?]) ", " ".join(tool.about.split()))[0]
-        said = f"  {name}({', '.join(taken(one, tool))})"
-        rows.setdefault(tool.toolset, []).append(f"{fill(said, 100, subsequent_indent='    ')}\n")
+        text = f"  {name}({', '.join(taken(current_operation, tool))})"
+        rows.setdefault(tool.toolset, []).append(f"{fill(text, 100, subsequent_indent='    ')}\n")
         rows[tool.toolset].append(f"      {about}\n")
-    return "".join(f"{toolset}:\n{''.join(said)}" for toolset, said in rows.items())
+    return "".join(f"{toolset}:\n{''.join(row)}" for toolset, row in rows.items())
 
 
 def _rules(_: Sequence[str]) -> str:
@@ -162,9 +173,9 @@ def _rules(_: Sequence[str]) -> str:
     from memory_bank.review.rules.base import listed
 
     rows: dict[str, list[str]] = {"error": [], "warning": [], "info": []}
-    for one in listed(Settings()):
-        rows[one.severity].append(f"  {one.rule:<20} {one.summary}\n")
-    return "".join(f"{severity}:\n{''.join(said)}" for severity, said in rows.items())
+    for rule in listed(Settings()):
+        rows[rule.severity].append(f"  {rule.rule:<20} {rule.summary}\n")
+    return "".join(f"{severity}:\n{''.join(row)}" for severity, row in rows.items())
 
 
 def _functions(_: Sequence[str]) -> str:
@@ -173,25 +184,27 @@ def _functions(_: Sequence[str]) -> str:
 
     rows = []
     for name in memory_bank.__all__:
-        one = getattr(memory_bank, name)
-        if not inspect.isfunction(one):
+        entry = getattr(memory_bank, name)
+        if not inspect.isfunction(entry):
             continue
-        given = inspect.signature(one)
+        signature = inspect.signature(entry)
         needed = [
             key
-            for key, each in given.parameters.items()
-            if each.default is each.empty and each.kind is not each.VAR_KEYWORD
+            for key, parameter in signature.parameters.items()
+            if parameter.default is parameter.empty and parameter.kind is not parameter.VAR_KEYWORD
         ]
-        more = [*needed, "…"] if len(needed) < len(given.parameters) else needed
-        rows.append(f"{name}({', '.join(more)}): {given.return_annotation}\n")
+        more = [*needed, "…"] if len(needed) < len(signature.parameters) else needed
+        rows.append(f"{name}({', '.join(more)}): {signature.return_annotation}\n")
     return "".join(rows)
 
 
 def _lines(table: dict[str, dict[str, Any]]) -> str:
     """Return JSON with a line for each operation."""
     parts = []
-    for part, found in table.items():
-        rows = [f"{_text(name)}: {_text(one)}" for name, one in found.items()]
+    for part, found_table in table.items():
+        rows = [
+            f"{_text(name)}: {_text(current_table)}" for name, current_table in found_table.items()
+        ]
         parts.append(f"{_text(part)}: {{\n" + ",\n".join(rows) + "\n}")
     return "{" + ",\n".join(parts) + "}\n"
 
@@ -199,15 +212,19 @@ def _lines(table: dict[str, dict[str, Any]]) -> str:
 def _places(own: dict[str, operation.Operation]) -> str:
     """Return the table that the list of commands and the server's greeting need."""
     commands: dict[str, Any] = {}
-    for name, one in sorted(own.items()):
-        commands[name] = (_place(one), one.group, one.summary)
+    for name, current_operation in sorted(own.items()):
+        commands[name] = (
+            _place(current_operation),
+            current_operation.group,
+            current_operation.summary,
+        )
     for name, topic in operation.topics.items():
         place = next(place for word, (place, *_) in commands.items() if word.startswith(f"{name} "))
         commands[name] = (place, topic.group, topic.summary.rstrip("."))
     tools = {
-        name: (_place(one), tool.toolset, tool.reads)
-        for name, (one, tool) in sorted(operation.tools.items())
-        if one.run.__module__.startswith("memory_bank.")
+        name: (_place(current_operation), tool.toolset, tool.reads)
+        for name, (current_operation, tool) in sorted(operation.tools.items())
+        if current_operation.run.__module__.startswith("memory_bank.")
     }
     return "\n".join(
         [
@@ -238,8 +255,8 @@ def _places(own: dict[str, operation.Operation]) -> str:
     )
 
 
-def _place(one: operation.Operation) -> str:
-    return one.run.__module__.removeprefix("memory_bank.")
+def _place(current_operation: operation.Operation) -> str:
+    return current_operation.run.__module__.removeprefix("memory_bank.")
 
 
 def _text(value: Any) -> str:  # noqa: ANN401  (any JSON)

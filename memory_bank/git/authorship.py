@@ -29,13 +29,13 @@ def lines(tree: Path, commit: str, path: str, seconds: float = SECONDS) -> list[
     `path` is below the work tree. No file of the work tree is read, and no filter or converter of
     text is started. Commits that a setting says to ignore are not ignored.
     """
-    found = run(
+    text = run(
         tree, "-c", "blame.ignoreRevsFile=", "-c", "blame.markUnblamableLines=false",
         "blame", "--no-textconv", "--porcelain", commit, "--", path, seconds=seconds,
     )  # fmt: skip
-    if found is None:
+    if text is None:
         return None
-    heads = (_LINE.match(line) for line in found.split("\n") if not line.startswith("\t"))
+    heads = (_LINE.match(line) for line in text.split("\n") if not line.startswith("\t"))
     return [head[1] for head in heads if head]
 
 
@@ -45,11 +45,11 @@ def line_commits(tree: Path, commit: str, path: str, line: int, most: int) -> li
     At most so many; none if git can't say in time. `git log -L` maps the line back through each
     change and rename. No driver of diffs is started.
     """
-    found = run(
+    text = run(
         tree, "log", "--no-ext-diff", "--no-textconv", "--no-patch", "--format=%H", f"-{most}",
         f"-L{line},{line}:{path}", commit, "--", seconds=SECONDS,
     )  # fmt: skip
-    return (found or "").split()
+    return (text or "").split()
 
 
 _AGENTS = (
@@ -97,7 +97,7 @@ _AGENT_NAMES = tuple(
 """Patterns of names that no person has; `Ann (aider)` is how aider signs for Ann."""
 
 _PATTERNS = tuple(
-    (name, pattern(f"{_GITHUB.format(accounts)}|{others}")) for name, accounts, others in _AGENTS
+    (name, pattern(f"{_GITHUB.format(accounts)}|{text}")) for name, accounts, text in _AGENTS
 )
 
 
@@ -107,13 +107,15 @@ def named(mail: str, name: str = "") -> str:
     A bot of a forge (`…[bot]@users.noreply.github.com`) is an agent with its own name.
     """
     address = mail.strip().casefold()
-    for agent, known in _PATTERNS:
-        if known.fullmatch(address):
+    for agent, known_pattern in _PATTERNS:
+        if known_pattern.fullmatch(address):
             return agent
     if _BOT.fullmatch(address):
         return name or "a bot"
     called = " ".join(name.casefold().removesuffix("[bot]").split())
-    return next((agent for agent, known in _AGENT_NAMES if known.fullmatch(called)), "")
+    return next(
+        (agent for agent, known_pattern in _AGENT_NAMES if known_pattern.fullmatch(called)), ""
+    )
 
 
 _REMOTE, _LOCAL = "refs/remotes/origin/", "refs/heads/"
@@ -167,8 +169,8 @@ def default_ref(tree: Path) -> tuple[str, str]:
         ref, commit, *target = line.split(" ")
         refs[ref] = commit
         head = target[0] if ref == f"{_REMOTE}HEAD" and target and target[0] else head
-    found = _chosen(tree, refs, head)
-    return found, refs.get(found, "")
+    chosen = _chosen(tree, refs, head)
+    return chosen, refs.get(chosen, "")
 
 
 def _chosen(tree: Path, refs: Collection[str], head: str) -> str:
@@ -180,21 +182,21 @@ def _chosen(tree: Path, refs: Collection[str], head: str) -> str:
     if not remote and len(refs) == 1:
         return next(iter(refs))
     set_name = (run(tree, "config", "--get", "init.defaultBranch") or "").strip()
-    wanted = [start + one for one in (set_name, *_DEFAULT_BRANCHES)]
-    return next((ref for ref in wanted if ref in refs), "")
+    starts = [start + current_set_name for current_set_name in (set_name, *_DEFAULT_BRANCHES)]
+    return next((ref for ref in starts if ref in refs), "")
 
 
 def number(subject: str, body: str, *, merge: bool) -> int:
     """Return the number of the pull request that a commit merged or squashed; 0 for none."""
     if merge:
         for opening in _MERGES:
-            if found := opening.match(subject):
-                return _number(found[1])
-        if found := _IN_BODY.search(body):
-            return _number(found[1])
+            if match := opening.match(subject):
+                return _number(match[1])
+        if match := _IN_BODY.search(body):
+            return _number(match[1])
     for form in _ANY:
-        if found := form.search(subject):
-            return _number(found[1])
+        if match := form.search(subject):
+            return _number(match[1])
     return 0
 
 

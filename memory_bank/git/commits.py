@@ -128,13 +128,13 @@ class CommitNode(NamedTuple):
 
 def ancestors(graph: Mapping[int, CommitNode], start: int) -> set[int]:
     """Return a commit and those before it."""
-    found, waiting = {start}, [start]
+    starts, waiting = {start}, [start]
     while waiting:
-        for one in graph[waiting.pop()].parents:
-            if one not in found:
-                found.add(one)
-                waiting.append(one)
-    return found
+        for parent in graph[waiting.pop()].parents:
+            if parent not in starts:
+                starts.add(parent)
+                waiting.append(parent)
+    return starts
 
 
 def leaves(graph: Mapping[int, CommitNode]) -> Iterator[str]:
@@ -171,7 +171,7 @@ class CommitsAt:
         history: CommitRows,
         head: str,
         last: int,
-        others: Collection[int],
+        entries: Collection[int],
         *,
         ends: frozenset[str] = frozenset(),
         partial: bool = False,
@@ -180,7 +180,7 @@ class CommitsAt:
         self._history = history
         self.head = head
         self._base = history.opened()
-        self._reached = last, others
+        self._reached = last, entries
         self.ends = ends
         """The commits of a shallow clone whose parents are missing: they seem to have added every
         file."""
@@ -210,32 +210,32 @@ class CommitsAt:
             return None
         low = bytes.fromhex(name[: len(name) // 2 * 2])
         rows = self._rows(_COMMITS.format("c.id >= ? AND c.id < ?"), (low, low + b"\xff" * 32))
-        found = [row for row in rows if row[1].hex().startswith(name)]
-        return self._commit(found[0]) if len(found) == 1 else None
+        found_rows = [row for row in rows if row[1].hex().startswith(name)]
+        return self._commit(found_rows[0]) if len(found_rows) == 1 else None
 
     def changes(self, path: str, folder: str = "") -> tuple[Change, ...]:
         """Return the changes of a file, the newest first; renames are followed to older names.
 
         A file that was moved out of `folder` was removed.
         """
-        found: list[Change] = []
+        found_changes: list[Change] = []
         name, since = path, _FIRST
         while True:
             renamed = ""
-            for place, one in self._changes(_OF_PATH, (_bytes(name),)):
+            for place, current_change in self._changes(_OF_PATH, (_bytes(name),)):
                 if place <= since:
                     continue
-                change = one
-                if not found and change.path != name and not is_below(change.path, folder):
+                change = current_change
+                if not found_changes and change.path != name and not is_below(change.path, folder):
                     change = change._replace(status="D", path=name, after="")
-                if change.path != name or (change.status == "D" and found):
-                    return tuple(found)  # an older file that had this name
-                found.append(change)
+                if change.path != name or (change.status == "D" and found_changes):
+                    return tuple(found_changes)  # an older file that had this name
+                found_changes.append(change)
                 if change.status == "R":
                     renamed, since = change.old, place
                     break
             if not renamed:
-                return tuple(found)
+                return tuple(found_changes)
             name = renamed
 
     def below(
@@ -248,29 +248,33 @@ class CommitsAt:
         written before a time.
         """
         if "" in paths:
-            asked: list[tuple[str, tuple[bytes, ...]]] = [(_EVERY, ())]
+            everies: list[tuple[str, tuple[bytes, ...]]] = [(_EVERY, ())]
         else:
-            each = dict.fromkeys(map(_bytes, paths))
-            asked = [(_BELOW, (path, path + b"/", path + b"0")) for path in each]
-        found = {}
-        for sql, values in asked:
+            fromkeys = dict.fromkeys(map(_bytes, paths))
+            everies = [(_BELOW, (path, path + b"/", path + b"0")) for path in fromkeys]
+        entries = {}
+        for sql, values in everies:
             for place, change in self._changes(sql, values):
                 if change.commit.written >= since and (merges or not change.merged):
-                    found[place, change.path] = change
+                    entries[place, change.path] = change
         folders = tuple(f"{path}/" for path in paths if path)
-        for (_, path), change in sorted(found.items(), key=lambda one: one[0]):
-            inside = path.startswith(folders) or any(is_below(path, one) for one in paths)
+        for (_, path), change in sorted(
+            entries.items(), key=lambda current_entries: current_entries[0]
+        ):
+            inside = path.startswith(folders) or any(
+                is_below(path, current_path) for current_path in paths
+            )
             if inside and (renames or change.status != "R"):
                 yield change
                 continue
             if inside:
                 yield change._replace(status="A", old=path, before="")
-            if any(is_below(change.old, one) for one in paths):
+            if any(is_below(change.old, current_path) for current_path in paths):
                 yield change._replace(status="D", path=change.old, after="")
 
     def of(self, commit: str) -> tuple[Change, ...]:
         """Return what a commit changed, given by its full id."""
-        return tuple(one for _, one in self._changes(_OF_COMMIT, (bytes.fromhex(commit),)))
+        return tuple(change for _, change in self._changes(_OF_COMMIT, (bytes.fromhex(commit),)))
 
     def outlines(self, most: int) -> list[CommitOutline]:
         """Return at most so many commits that are no merges, the newest first."""
@@ -288,27 +292,27 @@ class CommitsAt:
             " JOIN paths p ON p.n = ch.path LEFT JOIN paths o ON o.n = ch.old"
             " WHERE c.size <= ? OR ch.old IS NOT NULL ORDER BY p.path"
         )
-        found: dict[int, list[PathPair]] = {}
+        entries: dict[int, list[PathPair]] = {}
         for n, old, path in self._query(sql, (max_files,)):
-            one = "" if old is None else _path(old), _path(path)
-            found.setdefault(n, []).append(one)
-        return found
+            texts = "" if old is None else _path(old), _path(path)
+            entries.setdefault(n, []).append(texts)
+        return entries
 
-    def before(self, commit: str, other: str) -> bool:
+    def before(self, commit: str, head: str) -> bool:
         """Tell whether a commit is another one, or before it; False if one is unknown."""
-        one, two = self._numbers.get(commit), self._numbers.get(other)
-        if one is None or two is None:
+        number, two = self._numbers.get(commit), self._numbers.get(head)
+        if number is None or two is None:
             return False
-        if one == two or self.head == other:
+        if number == two or self.head == head:
             return True
-        if _place(self._graph[one]) < _place(self._graph[two]):
+        if _place(self._graph[number]) < _place(self._graph[two]):
             return False  # it is newer
         narrow = bisect_left(self._narrows, _place(self._graph[two]))
-        if narrow < len(self._narrows) and self._narrows[narrow] <= _place(self._graph[one]):
+        if narrow < len(self._narrows) and self._narrows[narrow] <= _place(self._graph[number]):
             return True
         if two not in self._before:
             self._before[two] = ancestors(self._graph, two)
-        return one in self._before[two]
+        return number in self._before[two]
 
     def after(self, commit: str, base: str) -> bool:
         """Tell whether one of these commits is not also before another one, and not that one."""
@@ -322,16 +326,18 @@ class CommitsAt:
         span = self.chain(base)
         if span is None:
             return None
-        found: dict[str, Change] = {}
+        changes: dict[str, Change] = {}
         for commit in reversed(span):
-            for one in self.of(commit):
-                if one.status == "R":
-                    _join(found, one._replace(status="D", path=one.old, after=""))
-                    _join(found, one._replace(status="A", old=one.path, before=""))
+            for change in self.of(commit):
+                if change.status == "R":
+                    _join(changes, change._replace(status="D", path=change.old, after=""))
+                    _join(changes, change._replace(status="A", old=change.path, before=""))
                 else:
-                    _join(found, one)
+                    _join(changes, change)
         return {
-            path: one for path, one in found.items() if one.before != one.after or one.status == "T"
+            path: change
+            for path, change in changes.items()
+            if change.before != change.after or change.status == "T"
         }
 
     def renamed(self, path: str) -> str:
@@ -339,30 +345,34 @@ class CommitsAt:
 
         A file that was removed in a merge is not found.
         """
-        rows = (one for _, one in self._changes(_OF_PATH, (_bytes(path),)) if not one.merged)
-        gone = next((one for one in rows if one.path != path or one.status == "D"), None)
+        rows = (
+            change for _, change in self._changes(_OF_PATH, (_bytes(path),)) if not change.merged
+        )
+        gone = next(
+            (change for change in rows if change.path != path or change.status == "D"), None
+        )
         return gone.path if gone is not None and gone.path != path else ""
 
     def chain(self, base: str) -> list[str] | None:
         """Return the commits after an older one, the newest first; None if one is a merge."""
-        found: list[str] = []
+        entries: list[str] = []
         commit = self.head
         for _ in range(_MOST_CHAIN):
             if commit == base:
-                return found
+                return entries
             row = self._query("SELECT parents FROM commits WHERE id = ?", (bytes.fromhex(commit),))
             parents = row[0][0] if row else b""
             if len(parents) != len(commit) // 2:
                 return None
-            found.append(commit)
+            entries.append(commit)
             commit = parents.hex()
         return None
 
     def _rows(self, sql: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
         """Return rows of commits that are reached."""
-        found = self._query(sql, values)
-        last, others = self._reached
-        return [row for row in found if row[0] <= last and row[0] not in others]
+        entries = self._query(sql, values)
+        last, rows = self._reached
+        return [row for row in entries if row[0] <= last and row[0] not in rows]
 
     def _query(self, sql: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
         damaged = False
@@ -374,9 +384,9 @@ class CommitsAt:
         self._take(self._history.renewed(self.head, damaged=damaged))
         return self._history.rows(sql, values)
 
-    def _take(self, other: CommitsAt) -> None:
+    def _take(self, commits_at: CommitsAt) -> None:
         """Use the database that took the place of the one before: numbers may be others."""
-        self._base, self._reached = other._base, other._reached
+        self._base, self._reached = commits_at._base, commits_at._reached
         self._commits.clear()
         self._before.clear()
         for name in ("_graph", "_numbers", "_narrows"):
@@ -393,23 +403,33 @@ class CommitsAt:
 
     def _commit(self, row: Sequence[Any]) -> Commit:
         if row[0] not in self._commits:
-            n, commit, parents, written, made, name, mail, subject, body, people, request = row[:11]
+            n, commit, parents, written, answer, name, mail, subject, body, people, request = row[
+                :11
+            ]
             step = len(commit)
             ids = (parents[at : at + step].hex() for at in range(0, len(parents), step))
             authors, reviewers = json.loads(people) if people else ((), ())
             self._commits[n] = Commit(
-                commit.hex(), tuple(ids), written, made, name, mail, subject, body,
-                tuple(Person(*one) for one in authors), tuple(Person(*one) for one in reviewers),
+                commit.hex(),
+                tuple(ids),
+                written,
+                answer,
+                name,
+                mail,
+                subject,
+                body,
+                tuple(Person(*author) for author in authors),
+                tuple(Person(*reviewer) for reviewer in reviewers),
                 request,
-            )  # fmt: skip
+            )
         return self._commits[row[0]]
 
     @cached_property
     def _graph(self) -> Mapping[int, CommitNode]:
         """The commits that are reached, by their numbers."""
-        last, others = self._reached
-        every = self._history.graph()
-        return {n: node for n, node in every.items() if n <= last and n not in others}
+        last, entries = self._reached
+        commit_nodes = self._history.graph()
+        return {n: node for n, node in commit_nodes.items() if n <= last and n not in entries}
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
@@ -418,17 +438,17 @@ class CommitsAt:
     @cached_property
     def _narrows(self) -> list[_Place]:
         """The places of commits that are after all older ones and before all newer ones."""
-        found: list[_Place] = []
+        entries: list[_Place] = []
         waiting: set[int] = set()
         for n in sorted(self._graph, key=lambda n: _place(self._graph[n])):
             waiting.discard(n)
             node = self._graph[n]
             if not waiting:
-                found.append(_place(node))
+                entries.append(_place(node))
             if not node.parents:
                 break  # newer than commits that it does not come from
             waiting.update(node.parents)
-        return found
+        return entries
 
 
 _Place = tuple[int, bytes]
@@ -443,12 +463,14 @@ def _place(node: CommitNode) -> _Place:
     return -node.rank, node.id
 
 
-def _join(found: dict[str, Change], one: Change) -> None:
+def _join(changes: dict[str, Change], change: Change) -> None:
     """Add a newer change of a file to the older ones."""
-    had = found.get(one.path)
-    before = one.before if had is None else had.before
-    status = "A" if not before else "D" if not one.after else "T" if one.status == "T" else "M"
-    found[one.path] = one._replace(status=status, before=before)
+    had_change = changes.get(change.path)
+    before = change.before if had_change is None else had_change.before
+    status = (
+        "A" if not before else "D" if not change.after else "T" if change.status == "T" else "M"
+    )
+    changes[change.path] = change._replace(status=status, before=before)
 
 
 def _bytes(path: str) -> bytes:

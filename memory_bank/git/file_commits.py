@@ -101,14 +101,14 @@ class FileCommits:
     @property
     def limits(self) -> tuple[str, ...]:
         """What is not known, and why, as of the last refresh."""
-        said = {
+        fields = {
             _SHALLOW: bool(self.ends),
             _PARTIAL: self._at is not None and self._at.partial,
             _NO_BRANCH: self._at is not None and self._line == "",
             _NO_LINE: self._at is not None and self._line is None,
             _UNREAD: bool(self._unread),
         }
-        return tuple(text for text, applies in said.items() if applies)
+        return tuple(text for text, applies in fields.items() if applies)
 
     @property
     def paths(self) -> Collection[str]:
@@ -126,12 +126,12 @@ class FileCommits:
     def blobs(self) -> Mapping[str, str]:
         """The object ids of the files in HEAD, by path."""
         self._load()
-        return {path: one.blob for path, one in self._files.items() if one.blob}
+        return {path: committed.blob for path, committed in self._files.items() if committed.blob}
 
     def blob(self, path: str) -> str:
         """Return the object id of a file in HEAD; empty if it doesn't have it."""
-        found = self.of(path)
-        return found.blob if found else ""
+        committed = self.of(path)
+        return committed.blob if committed else ""
 
     def of(self, path: str) -> Committed | None:
         """Return when a file was committed; None if it never was."""
@@ -169,7 +169,7 @@ class FileCommits:
         if self._history is None or self._at is None or not paths:
             return {}
         staged = {} if self._rev else repository.staged_renames(self._history.tree)
-        found = {}
+        entries = {}
         for path in paths:
             name = path
             for _ in range(_MOST_RENAMES):
@@ -177,8 +177,8 @@ class FileCommits:
                 if not name or there(name):
                     break
             if name and name != path and there(name):
-                found[path] = name
-        return found
+                entries[path] = name
+        return entries
 
     def brought(self, commit: str) -> tuple[int, str] | None:
         """Return the number of the pull request that brought a commit to the default branch.
@@ -186,8 +186,8 @@ class FileCommits:
         0 for none; beside it, the commit that did. None if the commit is not on the branch.
         """
         if commit not in self._requests:
-            found = self._history.brought(commit) if self._history and self._line else None
-            self._requests[commit] = found
+            found_brought = self._history.brought(commit) if self._history and self._line else None
+            self._requests[commit] = found_brought
         return self._requests[commit]
 
     def requested(self) -> bool:
@@ -226,31 +226,31 @@ class FileCommits:
             if self._empty:
                 self._at, self._files = None, {} if changed else self._files
             return changed
-        had = self._files if self._loaded else self._kept()[1]
-        known, self._loaded = self._at, True
-        if known is not None and known.head == head:
+        committeds = self._files if self._loaded else self._kept()[1]
+        commits_at, self._loaded = self._at, True
+        if commits_at is not None and commits_at.head == head:
             return False
-        found = self._history.at(head, again=again, seconds=seconds)
-        if found is None:
-            self._unread, self._files = head, had
+        found_commits_at = self._history.at(head, again=again, seconds=seconds)
+        if found_commits_at is None:
+            self._unread, self._files = head, committeds
             return False
-        files = self._dates(found)
+        files = self._dates(found_commits_at)
         if files is None:
             self._unread = head
             return False
-        self._at, self._unread, self._files = found, "", files
-        return files != had
+        self._at, self._unread, self._files = found_commits_at, "", files
+        return files != committeds
 
     def refresh_requests(self) -> None:
         """Read which pull requests brought the commits, if the default branch changed."""
         if self._history is None or self._at is None:
             return
         tree, (ref, state) = self._history.tree, self._refs
-        known = repository.refs_state(tree, ref)
-        if state is not None and self._line is not None and state == known:
+        refs_state = repository.refs_state(tree, ref)
+        if state is not None and self._line is not None and state == refs_state:
             return
         new_ref, tip = authorship.default_ref(tree)
-        self._refs = new_ref, known if new_ref == ref else None
+        self._refs = new_ref, refs_state if new_ref == ref else None
         line = tip if not tip or self._history.read_line(tip) else None
         if line != self._line:
             self._line = line
@@ -295,7 +295,7 @@ class FileCommits:
         """Return the dates of files that are kept, and the HEAD they are of."""
         try:
             head, files = json.loads(self.kept("dates") or '["", {}]')
-            return str(head), {path: Committed(*one) for path, one in files.items()}
+            return str(head), {path: Committed(*file) for path, file in files.items()}
         except (Busy, StorageFailed, ValueError, TypeError, AttributeError):
             return "", {}
 
@@ -306,8 +306,8 @@ class FileCommits:
             return files
         between = at.chain(head) if head else None
         if between is None:
-            wanted = (one or "." for one in self._wanted)
-            words = ("ls-tree", "-r", "-z", at.head, "--", *wanted)
+            wanted_words = (word or "." for word in self._wanted)
+            words = ("ls-tree", "-r", "-z", at.head, "--", *wanted_words)
             listed = process.run(self.tree or self._folder, *words, seconds=LIMIT)
             if listed is None:
                 return None
@@ -315,34 +315,36 @@ class FileCommits:
             blobs = {path: blob.hex() for path, blob in repository.tree_blobs(listed)}
             files = self._fold({}, reversed(changes))
             files = {
-                path: one._replace(blob=blobs.get(self._prefix + path, ""))
-                for path, one in files.items()
+                path: committed._replace(blob=blobs.get(self._prefix + path, ""))
+                for path, committed in files.items()
             }
         else:
-            new = [one for commit in reversed(between) for one in at.of(commit)]
+            new = [change for commit in reversed(between) for change in at.of(commit)]
             files = self._fold(files, new)
         self.keep("dates", json.dumps([at.head, files]))
         return files
 
     def _fold(self, files: _FileDates, changes: Iterator[Change] | list[Change]) -> _FileDates:
         """Return the dates of files after some changes, the oldest first."""
-        found = dict(files)
-        wanted = self._wanted
-        for one in changes:
-            old = one.old[len(self._prefix) :] if one.old.startswith(self._prefix) else ""
-            if one.status in "RD" and old in found:
-                found[old] = found[old]._replace(blob="")
-            path = one.path[len(self._prefix) :]
-            ours = any(is_below(one.path, folder) for folder in wanted)
-            when = float(one.commit.written)
-            if one.status == "D" or not ours or not 0 < when < LAST_SECOND:
+        committeds = dict(files)
+        entries = self._wanted
+        for change in changes:
+            old = change.old[len(self._prefix) :] if change.old.startswith(self._prefix) else ""
+            if change.status in "RD" and old in committeds:
+                committeds[old] = committeds[old]._replace(blob="")
+            path = change.path[len(self._prefix) :]
+            ours = any(is_below(change.path, folder) for folder in entries)
+            when = float(change.commit.written)
+            if change.status == "D" or not ours or not 0 < when < LAST_SECOND:
                 continue
-            former = found.get(old)
+            former = committeds.get(old)
             first, last = former[:2] if former and old != path else (when, when)
-            changed = last if one.status == "R" and one.before == one.after else when
-            had = found.get(path, Committed(first, changed, ""))
-            found[path] = Committed(had.first, max(had.first, had.last, changed), one.after)
-        return found
+            changed = last if change.status == "R" and change.before == change.after else when
+            committed = committeds.get(path, Committed(first, changed, ""))
+            committeds[path] = Committed(
+                committed.first, max(committed.first, committed.last, changed), change.after
+            )
+        return committeds
 
     def _inside(self, change: Change) -> Change:
         """Return a change with paths below the folder."""

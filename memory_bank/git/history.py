@@ -109,7 +109,7 @@ def extent_of(tree: Path) -> Extent:
     ]
     folder = common / "refs/replace"
     if folder.is_dir():
-        replaced += sorted(f"{one.name} {_text(one)}" for one in folder.iterdir())
+        replaced += sorted(f"{path.name} {_text(path)}" for path in folder.iterdir())
     return Extent(
         repository.is_partial(tree), _text(common / "shallow"), "\n".join(replaced).strip()
     )
@@ -173,8 +173,8 @@ class History(sqlite.OpenedCache):
 
     def derived(self, key: str) -> str:
         """Return a text that was computed from the commits; empty if none is kept."""
-        found = self.rows("SELECT value FROM derived WHERE key = ?", (key,))
-        return str(found[0][0]) if found else ""
+        rows = self.rows("SELECT value FROM derived WHERE key = ?", (key,))
+        return str(rows[0][0]) if rows else ""
 
     def derive(self, key: str, value: str) -> None:
         """Keep a text that was computed from the commits."""
@@ -196,14 +196,14 @@ class History(sqlite.OpenedCache):
         It is kept by `key`, the file's blob and the last commit that changed it.
         """
         values = tuple(map(bytes.fromhex, key))
-        kept = self.rows("SELECT lines FROM blames WHERE blob = ? AND commit_id = ?", values)
-        if kept:
-            return str(kept[0][0]).split()
-        found = authorship.lines(self.tree, head, path, seconds) if seconds > 0 else None
-        if found is not None:
-            row = (*values, " ".join(found))
+        rows = self.rows("SELECT lines FROM blames WHERE blob = ? AND commit_id = ?", values)
+        if rows:
+            return str(rows[0][0]).split()
+        found_lines = authorship.lines(self.tree, head, path, seconds) if seconds > 0 else None
+        if found_lines is not None:
+            row = (*values, " ".join(found_lines))
             self.put("INSERT OR REPLACE INTO blames VALUES (?, ?, ?)", row)
-        return found
+        return found_lines
 
     def brought(self, commit: str) -> tuple[int, str] | None:
         """Return which pull request brought a commit to the branch of the last `read_line`.
@@ -215,8 +215,8 @@ class History(sqlite.OpenedCache):
             "SELECT m.request, c.id FROM mainline m JOIN commits c ON c.n = m.merge_n"
             " WHERE m.commit_n = (SELECT n FROM commits WHERE id = ?)"
         )
-        found = self.rows(sql, (bytes.fromhex(commit),))
-        return (int(found[0][0]), found[0][1].hex()) if found else None
+        rows = self.rows(sql, (bytes.fromhex(commit),))
+        return (int(rows[0][0]), rows[0][1].hex()) if rows else None
 
     def read_line(self, tip: str) -> bool:
         """Read what brought each commit to the branch with this tip; False if git can't say."""
@@ -235,23 +235,25 @@ class History(sqlite.OpenedCache):
         if row is not None and row[0] == tip:
             return
         graph, requests = self.graph(), dict(base.execute("SELECT n, request FROM commits"))
-        one = next(n for n, node in graph.items() if node.id.hex() == tip)
-        line = [one]
-        while graph[one].parents:
-            one = graph[one].parents[0]
-            line.append(one)
-        found: dict[int, tuple[int, int]] = {}
-        for one in reversed(line):  # the oldest first: each commit is of the merge that brought it
-            how = (0 if graph[one].id.hex() in ends else requests[one], one)
-            waiting = [one]
+        parent = next(n for n, node in graph.items() if node.id.hex() == tip)
+        line = [parent]
+        while graph[parent].parents:
+            parent = graph[parent].parents[0]
+            line.append(parent)
+        commits: dict[int, tuple[int, int]] = {}
+        for parent in reversed(
+            line
+        ):  # the oldest first: each commit is of the merge that brought it
+            how = (0 if graph[parent].id.hex() in ends else requests[parent], parent)
+            waiting = [parent]
             while waiting:
                 commit = waiting.pop()
-                if commit not in found:
-                    found[commit] = how
+                if commit not in commits:
+                    commits[commit] = how
                     waiting += graph[commit].parents
         with sqlite.transaction(base):
             base.execute("DELETE FROM mainline")
-            rows = ((one, *how) for one, how in found.items())
+            rows = ((number, *how) for number, how in commits.items())
             base.executemany("INSERT INTO mainline VALUES (?, ?, ?)", rows)
             base.execute("INSERT OR REPLACE INTO meta VALUES ('line', ?)", (tip,))
 
@@ -281,9 +283,9 @@ class History(sqlite.OpenedCache):
         extent = extent_of(self.tree)
         base = self.opened()
         self._same_extent(base, extent)
-        found = self._tip(base, head, extent)
-        if found is not None:
-            return found
+        commits_at = self._tip(base, head, extent)
+        if commits_at is not None:
+            return commits_at
         row = base.execute("SELECT value FROM meta WHERE key = 'refused'").fetchone()
         refused, _, tried = row[0].partition(" ") if row else ("", "", "")
         if refused == head and seconds <= float(tried or "inf") and not again:
@@ -299,11 +301,11 @@ class History(sqlite.OpenedCache):
         if row is None:
             return None
         try:
-            others = frozenset(array("I", row[1]))
+            others_array = frozenset(array("I", row[1]))
         except ValueError as error:
             raise IndexDamaged(f"a row of {self.file} is damaged", "it is rebuilt") from error
         ends = frozenset(extent.shallow.split())
-        return CommitsAt(self, head, int(row[0]), others, ends=ends, partial=extent.partial)
+        return CommitsAt(self, head, int(row[0]), others_array, ends=ends, partial=extent.partial)
 
     def renewed(self, head: str, *, damaged: bool) -> CommitsAt:
         """Return what leads to a commit again, as the database was replaced or is damaged.
@@ -312,10 +314,10 @@ class History(sqlite.OpenedCache):
         """
         if damaged:
             self.discard()
-        found = self.at(head, again=True)
-        if found is None:
+        commits_at = self.at(head, again=True)
+        if commits_at is None:
             raise StorageFailed(f"{self.file} can't be made again", "try the command again")
-        return found
+        return commits_at
 
     def _same_extent(self, base: Connection, extent: Extent) -> None:
         """Remove all commits if they look otherwise now."""
@@ -337,12 +339,15 @@ class History(sqlite.OpenedCache):
             if self._knows(base, head):
                 return True
             count = len(graph)
-            given = "".join(f"{one}\n" for one in (head, *(f"^{one}" for one in leaves(graph))))
+            text = "".join(
+                f"{current_head}\n"
+                for current_head in (head, *(f"^{leave}" for leave in leaves(graph)))
+            )
             output = process.parts(
                 self.tree, "-c", "trailer.separators=:", "log", *repository.ORDINARY,
                 "--ignore-missing", "--stdin", "--topo-order", "--reverse", "-c",
                 "--encoding=UTF-8", FORMAT, "-z", "--raw", "--no-abbrev", *how,
-                given=given.encode(), seconds=max(end - time.monotonic(), seconds / 2),
+                given=text.encode(), seconds=max(end - time.monotonic(), seconds / 2),
             )  # fmt: skip
             try:
                 with closing(output):
@@ -369,8 +374,8 @@ class History(sqlite.OpenedCache):
         while failed is None:
             batch: list[CommitRecord] = []
             try:
-                for one in records:
-                    batch.append(one)
+                for commit_record in records:
+                    batch.append(commit_record)
                     if len(batch) == BATCH:
                         break
             except process.GitFailed as error:
@@ -382,27 +387,55 @@ class History(sqlite.OpenedCache):
             raise failed
 
     def _put_batch(self, base: Connection, batch: Sequence[CommitRecord]) -> None:
-        commits = [one.commit for one in batch]
-        texts = self._gate([text for one in commits for text in (one.subject, one.body)])
-        people = {(one.author, one.mail) for one in commits}
-        paths = {path for one in batch for change in one.changes for path in change[1:3] if path}
+        commits = [commit_record.commit for commit_record in batch]
+        texts = self._gate(
+            [
+                text
+                for current_commit in commits
+                for text in (current_commit.subject, current_commit.body)
+            ]
+        )
+        people = {(current_commit.author, current_commit.mail) for current_commit in commits}
+        paths = {
+            path
+            for commit_record in batch
+            for change in commit_record.changes
+            for path in change[1:3]
+            if path
+        }
         with sqlite.transaction(base):
             base.executemany("INSERT OR IGNORE INTO people (name, mail) VALUES (?, ?)", people)
             base.executemany(
                 "INSERT OR IGNORE INTO paths (path) VALUES (?)", ((path,) for path in paths)
             )
             ranks: dict[bytes, int] = {}
-            for number, (one, words, changes) in enumerate(batch):
-                commit, parents = bytes.fromhex(one.id), [*map(bytes.fromhex, one.parents)]
-                rank = max([one.made, *(1 + self._rank(base, ranks, p) for p in parents)])
+            for number, (current_commit, words, changes) in enumerate(batch):
+                commit, parents = (
+                    bytes.fromhex(current_commit.id),
+                    [*map(bytes.fromhex, current_commit.parents)],
+                )
+                rank = max(
+                    [current_commit.made, *(1 + self._rank(base, ranks, p) for p in parents)]
+                )
                 ranks[commit] = rank
-                named = one.co_authors or one.reviewers
+                named_people = current_commit.co_authors or current_commit.reviewers
                 row = (
-                    commit, b"".join(parents), rank, one.written, one.made, one.author, one.mail,
-                    texts[2 * number], texts[2 * number + 1], words,
-                    json.dumps([one.co_authors, one.reviewers]) if named else "", one.request,
+                    commit,
+                    b"".join(parents),
+                    rank,
+                    current_commit.written,
+                    current_commit.made,
+                    current_commit.author,
+                    current_commit.mail,
+                    texts[2 * number],
+                    texts[2 * number + 1],
+                    words,
+                    json.dumps([current_commit.co_authors, current_commit.reviewers])
+                    if named_people
+                    else "",
+                    current_commit.request,
                     len(changes),
-                )  # fmt: skip
+                )
                 if base.execute(_COMMIT, row).rowcount:  # else another process was first
                     base.executemany(
                         _CHANGE,
@@ -427,24 +460,26 @@ class History(sqlite.OpenedCache):
         (last,) = base.execute("SELECT coalesce(max(n), 0) FROM commits").fetchone()
         if self._graph is None or self._graph[:2] != (base, last):
             rows = base.execute("SELECT n, id, parents, rank FROM commits ORDER BY rank, id")
-            found, numbers = dict[int, CommitNode](), dict[bytes, int]()
+            commit_nodes, numbers = dict[int, CommitNode](), dict[bytes, int]()
             for n, commit, parents, rank in rows:
                 numbers[commit] = n
                 step = len(commit)
                 ids = (parents[at : at + step] for at in range(0, len(parents), step))
-                found[n] = CommitNode(
-                    commit, tuple(numbers[one] for one in ids if one in numbers), rank
+                commit_nodes[n] = CommitNode(
+                    commit,
+                    tuple(numbers[current_id] for current_id in ids if current_id in numbers),
+                    rank,
                 )
-            self._graph = base, last, found
+            self._graph = base, last, commit_nodes
         return self._graph[2]
 
-    def _remove(self, base: Connection, others: Collection[int]) -> None:
+    def _remove(self, base: Connection, entries: Collection[int]) -> None:
         """Remove commits of other branches, and of histories that were rewritten."""
         with sqlite.transaction(base):
             for table in ("tips", "mainline"):
                 base.execute(f"DELETE FROM {table}")
             base.execute("DELETE FROM meta WHERE key = 'line'")
-            rows = [(one,) for one in others]
+            rows = [(number,) for number in entries]
             base.executemany("DELETE FROM changes WHERE commit_n = ?", rows)
             base.executemany("DELETE FROM commits WHERE n = ?", rows)
         self._graph = None
@@ -454,14 +489,14 @@ class History(sqlite.OpenedCache):
         graph = self.graph()
         (start,) = base.execute("SELECT n FROM commits WHERE id = ?", (head,)).fetchone()
         reached = ancestors(graph, start)
-        others = array("I", sorted(graph.keys() - reached))
-        if len(others) > MOST_OTHERS + len(reached):
-            self._remove(base, others)
-            others = array("I")
+        others_array = array("I", sorted(graph.keys() - reached))
+        if len(others_array) > MOST_OTHERS + len(reached):
+            self._remove(base, others_array)
+            others_array = array("I")
         last = max(graph)
         with sqlite.transaction(base):
             base.execute(
-                "INSERT OR REPLACE INTO tips VALUES (?, ?, ?)", (head, last, others.tobytes())
+                "INSERT OR REPLACE INTO tips VALUES (?, ?, ?)", (head, last, others_array.tobytes())
             )
             newest = "SELECT head FROM tips ORDER BY last DESC, head = ? DESC LIMIT ?"
             base.execute(f"DELETE FROM tips WHERE head NOT IN ({newest})", (head, _KEPT_TIPS))
@@ -480,7 +515,7 @@ def merge_changes(
         "--merges", "--no-renames", "--encoding=UTF-8", FORMAT, "-z", "--raw", "--no-abbrev",
         *span, "--", *paths, seconds=_MERGE_SECONDS,
     )  # fmt: skip
-    found = []
+    entries = []
     try:
         with closing(output):
             for record in records(output):
@@ -488,11 +523,11 @@ def merge_changes(
                     continue
                 for status, _, path, before, after in record.changes:
                     name = path.decode("utf-8", "surrogateescape")
-                    one = Change(commit, status, name, name, before.hex(), after.hex())
-                    found.append(one)
+                    change = Change(commit, status, name, name, before.hex(), after.hex())
+                    entries.append(change)
     except process.GitFailed:
         return []
-    return found
+    return entries
 
 
 _COMMIT = (

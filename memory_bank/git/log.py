@@ -102,11 +102,11 @@ def _blob(text: str) -> bytes:
 
 
 def _record(fields: Sequence[bytes], changes: Sequence[RawChange]) -> CommitRecord:
-    texts = [one.decode("utf-8", "replace") for one in fields]
-    commit, parents, written, made, author, mail, subject, reviewers, body = texts
+    texts = [field.decode("utf-8", "replace") for field in fields]
+    commit, parents, written, text, author, mail, subject, reviewers, body = texts
     return CommitRecord(
         Commit(
-            commit, tuple(parents.split()), _second(written), _second(made), clean(author),
+            commit, tuple(parents.split()), _second(written), _second(text), clean(author),
             clean(mail), clean(subject), _lines(body), _people(_CO_AUTHOR.findall(body)),
             _people(reviewers.split(_UNIT)),
             authorship.number(subject, body, merge=" " in parents),
@@ -117,11 +117,11 @@ def _record(fields: Sequence[bytes], changes: Sequence[RawChange]) -> CommitReco
 
 
 def _people(lines: Iterable[str]) -> tuple[Person, ...]:
-    found = []
+    entries = []
     for line in [line for line in lines if line.strip()][:_MOST_TRAILERS]:
         name, _, rest = line.partition("<")
-        found.append(Person(clean(name), clean(rest.partition(">")[0])))
-    return tuple(found)
+        entries.append(Person(clean(name), clean(rest.partition(">")[0])))
+    return tuple(entries)
 
 
 def clean(text: str) -> str:
@@ -131,11 +131,11 @@ def clean(text: str) -> str:
 
 def _lines(text: str) -> str:
     """Return a text of lines without other control characters."""
-    kept = text[:_LONGEST_BODY].replace("\r\n", "\n").replace("\t", " ").strip()
+    kept_text = text[:_LONGEST_BODY].replace("\r\n", "\n").replace("\t", " ").strip()
     return (
-        kept
-        if kept.isprintable()
-        else "".join(char if char.isprintable() or char == "\n" else " " for char in kept)
+        kept_text
+        if kept_text.isprintable()
+        else "".join(char if char.isprintable() or char == "\n" else " " for char in kept_text)
     )
 
 

@@ -112,16 +112,16 @@ def commit_of(tree: Path, rev: str) -> str:
     """
     odd = rev.startswith("-") or any(char < " " or char == "\x7f" for char in rev)
     if rev.strip() and not odd and len(rev) <= _LONGEST:
-        asked = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{rev}^{{commit}}")
-        found = (read(tree, *asked, most=_ROOM) or b"").decode("ascii", "replace").strip()
-        if _ID.fullmatch(found):  # not `^<id>`, which excludes a commit
-            return found
+        texts = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{rev}^{{commit}}")
+        text = (read(tree, *texts, most=_ROOM) or b"").decode("ascii", "replace").strip()
+        if _ID.fullmatch(text):  # not `^<id>`, which excludes a commit
+            return text
     if problem := repository.problem(tree):
         raise BadInput(problem, "a revision can't be read without git")
     if rev == "HEAD":
         raise BadInput("there are no commits yet", "commit the code and the notes first")
-    shown = rev if len(rev) <= _LONGEST else f"{rev[:_LONGEST]}…"
-    raise BadInput(f"there is no revision {shown!r}", _what_next(tree))
+    shown_rev = rev if len(rev) <= _LONGEST else f"{rev[:_LONGEST]}…"
+    raise BadInput(f"there is no revision {shown_rev!r}", _what_next(tree))
 
 
 def is_ancestor(tree: Path, commit: str, end: str) -> bool:
@@ -132,20 +132,20 @@ def is_ancestor(tree: Path, commit: str, end: str) -> bool:
     return read(tree, *words, most=_ROOM) is not None
 
 
-def merge_base(tree: Path, one: str, other: str) -> str:
+def merge_base(tree: Path, text: str, other_text: str) -> str:
     """Return the last common ancestor of two commits; empty if there is none."""
-    found = read(tree, "merge-base", one, other, most=_ROOM)
-    return (found or b"").decode("ascii", "replace").strip()
+    content = read(tree, "merge-base", text, other_text, most=_ROOM)
+    return (content or b"").decode("ascii", "replace").strip()
 
 
 def differing(tree: Path, base: str, end: str) -> dict[str, str] | None:
     """Map the files that differ between two commits to A, M, D or T; None if git can't say."""
     plain = ("--no-renames", "--no-ext-diff", "--no-textconv", "-O/dev/null")
     words = ("diff-tree", "-r", "-z", "--name-status", *plain, base, end, "--")
-    found = read(tree, *words, most=MOST_FILES_BYTES, seconds=_BLOB_SECONDS)
-    if found is None:
+    content = read(tree, *words, most=MOST_FILES_BYTES, seconds=_BLOB_SECONDS)
+    if content is None:
         return None
-    listed = found.decode("utf-8", _SURROGATES).split("\0")
+    listed = content.decode("utf-8", _SURROGATES).split("\0")
     return dict(zip(listed[1::2], listed[::2], strict=False))
 
 
@@ -174,11 +174,11 @@ def entries_at(tree: Path, commit: str, below: str = "", *, sizes: bool = False)
         return {}
     size = ("-l",) if sizes else ()
     words = ("ls-tree", "-r", "-z", "--full-tree", *size, "--end-of-options", commit)
-    found = read(tree, *words, *_below(below), most=MOST_FILES_BYTES)
-    if found is None:
+    content = read(tree, *words, *_below(below), most=MOST_FILES_BYTES)
+    if content is None:
         raise _failed(tree, f"git can't list the files of the commit {commit}")
     files = {}
-    for about, path in _entries(found, below):
+    for about, path in _entries(content, below):
         mode, _, name, *rest = about.split()
         length = int(rest[0]) if rest and rest[0].isdigit() else -1
         files[path] = Blob(name, length, int(mode, 8))
@@ -190,15 +190,15 @@ def staged_entries(tree: Path, below: str = "") -> dict[str, Blob]:
     if below and not is_safe(below):
         return {}
     words = ("ls-files", "--stage", "-z", "--full-name")
-    found = read(tree, *words, *_below(below), most=MOST_FILES_BYTES, variables=_index_of(tree))
-    if found is None:
+    content = read(tree, *words, *_below(below), most=MOST_FILES_BYTES, variables=_index_of(tree))
+    if content is None:
         raise _failed(tree, "git can't list what is staged")
     files: dict[str, tuple[int, Blob]] = {}
-    for about, path in _entries(found, below):
+    for about, path in _entries(content, below):
         mode, name, stage = about.split()
-        one = (_SIDES.find(stage), Blob(name, -1, int(mode, 8)))
-        if one[0] >= 0:
-            files[path] = min(files.get(path, one), one)
+        positions = (_SIDES.find(stage), Blob(name, -1, int(mode, 8)))
+        if positions[0] >= 0:
+            files[path] = min(files.get(path, positions), positions)
     return {path: blob for path, (_, blob) in files.items()}
 
 
@@ -233,25 +233,27 @@ class ObjectReader:
 
         The kind is empty for one that is missing. No name has a line break.
         """
-        found = []
+        entries = []
         with self._asked("info", names) as output:
             for _ in names:
                 words = self._line(output).split()
-                known = len(words) == _WORDS and words[1] in _KINDS and words[2].isdigit()
-                kind, size = (words[1].decode(), int(words[2])) if known else ("", 0)
-                found.append((kind, words[0].decode() if known else "", size))
-        return found
+                isdigit = len(words) == _WORDS and words[1] in _KINDS and words[2].isdigit()
+                kind, size = (words[1].decode(), int(words[2])) if isdigit else ("", 0)
+                entries.append((kind, words[0].decode() if isdigit else "", size))
+        return entries
 
     def named(self, names: Iterable[str]) -> dict[str, str]:
         """Return the blobs that names such as `COMMIT:path` mean; others are left out."""
-        wanted = [one for one in dict.fromkeys(names) if "\n" not in one and is_utf8(one)]
-        looked = zip(wanted, self.look(wanted), strict=True)
-        return {name: one for name, (kind, one, _) in looked if kind == "blob"}
+        fromkeys = [
+            fromkey for fromkey in dict.fromkeys(names) if "\n" not in fromkey and is_utf8(fromkey)
+        ]
+        looked = zip(fromkeys, self.look(fromkeys), strict=True)
+        return {name: text for name, (kind, text, _) in looked if kind == "blob"}
 
     def sizes_of(self, ids: Iterable[str]) -> dict[str, int]:
         """Return the bytes of some blobs; those that are missing, or no blobs, are left out."""
-        wanted = list(dict.fromkeys(ids))
-        return {one: size for kind, one, size in self.look(wanted) if kind == "blob"}
+        fromkeys = list(dict.fromkeys(ids))
+        return {text: size for kind, text, size in self.look(fromkeys) if kind == "blob"}
 
     def blobs(self, ids: Iterable[str], max_bytes: int) -> Iterator[tuple[str, bytes]]:
         """Yield the content of some blobs, each once, except larger and missing ones."""
@@ -259,28 +261,28 @@ class ObjectReader:
 
     def sized_blobs(self, sizes: dict[str, int], max_bytes: int) -> Iterator[tuple[str, bytes]]:
         """Yield the content of blobs whose sizes are known, as `blobs` does."""
-        some: list[str] = []
+        ids: list[str] = []
         total = 0
-        for one, size in sizes.items():
+        for bank, size in sizes.items():
             if size > max_bytes:
                 continue
-            if some and total + size > AT_ONCE:
-                yield from self._contents(some)
-                some, total = [], 0
-            some.append(one)
+            if ids and total + size > AT_ONCE:
+                yield from self._contents(ids)
+                ids, total = [], 0
+            ids.append(bank)
             total += size
-        if some:
-            yield from self._contents(some)
+        if ids:
+            yield from self._contents(ids)
 
     def _contents(self, ids: Sequence[str]) -> list[tuple[str, bytes]]:
-        found = []
+        entries = []
         with self._asked("contents", ids) as output:
-            for one in ids:
+            for current_id in ids:
                 words = self._line(output).split()
                 if words[1:2] == [b"blob"]:  # else it was removed meanwhile
                     size = int(words[2])
-                    found.append((one, output.read(size + 1)[:size]))
-        return found
+                    entries.append((current_id, output.read(size + 1)[:size]))
+        return entries
 
     def _line(self, output: BinaryIO) -> bytes:
         line = output.readline()
@@ -327,13 +329,13 @@ class ObjectReader:
     def _once(self, command: str, names: Sequence[str]) -> bytes:
         """Return the answers of a git that is started for them."""
         how = f"--batch-check={_ABOUT}" if command == "info" else "--batch"
-        given = "".join(f"{one}\n" for one in names).encode("utf-8", _SURROGATES)
-        most = AT_ONCE * 2 + len(given) * 4 + len(names) * _ROOM
+        text = "".join(f"{name}\n" for name in names).encode("utf-8", _SURROGATES)
+        most = AT_ONCE * 2 + len(text) * 4 + len(names) * _ROOM
         words = ("cat-file", how, "--buffer")
-        found = read(self._tree, *words, most=most, given=given, seconds=_BLOB_SECONDS)
-        if found is None:
+        content = read(self._tree, *words, most=most, given=text, seconds=_BLOB_SECONDS)
+        if content is None:
             raise _failed(self._tree, "git can't read the files of a revision")
-        return found
+        return content
 
 
 _ABOUT = "%(objectname) %(objecttype) %(objectsize)"
@@ -406,7 +408,7 @@ def _entries(listed: bytes, below: str) -> Iterator[tuple[str, str]]:
 
 
 def _plain(entries: dict[str, Blob]) -> dict[str, Blob]:
-    return {path: one for path, one in entries.items() if one.mode in _PLAIN_FILES}
+    return {path: blob for path, blob in entries.items() if blob.mode in _PLAIN_FILES}
 
 
 def _below(path: str) -> tuple[str, ...]:
@@ -418,8 +420,8 @@ def time_of(tree: Path, commit: str) -> float:
     if not commit:
         return time.time()
     words = ("log", "-1", "--format=%ct", "--no-mailmap", "--no-show-signature", "--no-patch")
-    found = (read(tree, *words, "--end-of-options", commit, most=_ROOM) or b"").strip()
-    return float(found) if found.isdigit() else 0.0
+    text = (read(tree, *words, "--end-of-options", commit, most=_ROOM) or b"").strip()
+    return float(text) if text.isdigit() else 0.0
 
 
 def _index_of(tree: Path) -> dict[str, str]:
@@ -434,15 +436,15 @@ def _index_of(tree: Path) -> dict[str, str]:
     return {"GIT_INDEX_FILE": str(place)} if inside else {}
 
 
-def _failed(tree: Path, what: str) -> BadInput | StorageFailed:
+def _failed(tree: Path, text: str) -> BadInput | StorageFailed:
     if problem := repository.problem(tree):
         return BadInput(problem, "a revision can't be read without git")
     if repository.is_partial(tree):
         return BadInput(
-            f"{what}: it is a partial clone, and some are missing",
+            f"{text}: it is a partial clone, and some are missing",
             "get them with `git fetch --refetch --no-filter`",
         )
-    return StorageFailed(f"{what} within {LIMIT:g} seconds", "try `git fsck`")
+    return StorageFailed(f"{text} within {LIMIT:g} seconds", "try `git fsck`")
 
 
 def _what_next(tree: Path) -> str:

@@ -78,7 +78,7 @@ def run(tree: Path, *words: str, given: str = "", seconds: float = 0.0) -> str |
     if process is None:
         return None
     try:
-        found, _ = process.communicate(given.encode() or None, timeout=seconds or LIMIT)
+        content, _ = process.communicate(given.encode() or None, timeout=seconds or LIMIT)
     except subprocess.TimeoutExpired:
         if not seconds:
             TimeoutState.until = time.monotonic() + _AGAIN
@@ -88,7 +88,7 @@ def run(tree: Path, *words: str, given: str = "", seconds: float = 0.0) -> str |
         if process.stdin is not None:
             with suppress(OSError):  # git ended before it read all
                 process.stdin.close()
-    return found.decode("utf-8", "surrogateescape") if process.returncode == 0 else None
+    return content.decode("utf-8", "surrogateescape") if process.returncode == 0 else None
 
 
 class GitFailed(Exception):
@@ -108,18 +108,18 @@ def read(
     `most` is the maximum number of bytes of the output: a small tree can list billions of files.
     Later commands run after a timeout, too. `variables` are added to its environment.
     """
-    found, size = [], 0
+    entries, size = [], 0
     output = parts(tree, *words, given=given, seconds=seconds, variables=variables)
     try:
         with closing(output):
             for part in output:
-                found.append(part)
+                entries.append(part)
                 size += len(part)
                 if size > most:
                     return None
     except GitFailed:
         return None
-    return b"".join(found)
+    return b"".join(entries)
 
 
 def parts(
@@ -163,18 +163,18 @@ def merged(folder: Path, files: Sequence[Path], labels: Sequence[str], size: int
     Conflicts have markers of `size` characters with the labels of the files. No setting names a
     program for it, since it merges files and not paths.
     """
-    named = [word for label in labels for word in ("-L", label)]
-    words = ("merge-file", "--stdout", "--quiet", f"--marker-size={size}", *named, "--")
+    named_words = [word for label in labels for word in ("-L", label)]
+    words = ("merge-file", "--stdout", "--quiet", f"--marker-size={size}", *named_words, "--")
     process = started(folder, (*words, *map(str, files)), given=False)
     if process is None:
         return None
     try:
-        found, _ = process.communicate(timeout=LIMIT)
+        content, _ = process.communicate(timeout=LIMIT)
     except subprocess.TimeoutExpired:
         return None
     finally:
         end(process)
-    return found if process.returncode <= _MOST_CONFLICTS else None
+    return content if process.returncode <= _MOST_CONFLICTS else None
 
 
 def program() -> str | None:
@@ -209,23 +209,23 @@ def started(
         return None
 
 
-def _feed(process: subprocess.Popen[bytes], given: bytes) -> None:
+def _feed(process: subprocess.Popen[bytes], content: bytes) -> None:
     """Write the input of git and close it."""
     if process.stdin is not None:
         with suppress(OSError, ValueError):  # git ended before it read all
-            process.stdin.write(given)
+            process.stdin.write(content)
         with suppress(OSError, ValueError):
             process.stdin.close()
 
 
 def _environment() -> dict[str, str]:
     """Return the environment without variables of git, which a hook or a client may have set."""
-    kept = {
+    entries = {
         name: value
         for name, value in os.environ.items()
         if not name.upper().startswith("GIT_") and name.upper() not in _OTHER_PROGRAMS
     }
-    return {**kept, **ALLOWED}
+    return {**entries, **ALLOWED}
 
 
 def end(process: subprocess.Popen[bytes]) -> None:

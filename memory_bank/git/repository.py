@@ -77,14 +77,14 @@ def root_commit(tree: Path) -> str | None:
     common = common_folder(tree)
     if common is None or (common / "shallow").exists():  # as git tells it
         return None
-    found = _run(tree, "rev-list", "--max-parents=0", "HEAD")
-    return min(found.split()) if found and found.strip() else None
+    text = _run(tree, "rev-list", "--max-parents=0", "HEAD")
+    return min(text.split()) if text and text.strip() else None
 
 
 def head(tree: Path) -> str | None:
     """Return the commit that is checked out; None when there is none."""
-    found = _run(tree, "rev-parse", "--verify", "--quiet", "HEAD")
-    return found.strip() if found else None
+    text = _run(tree, "rev-parse", "--verify", "--quiet", "HEAD")
+    return text.strip() if text else None
 
 
 def branch(tree: Path) -> str:
@@ -97,15 +97,15 @@ def has_branches(tree: Path) -> bool:
 
     False if git can't say.
     """
-    asked = ("for-each-ref", "--count=2", "--format=%(refname)", "refs/heads/", "refs/remotes/")
-    return len((_run(tree, *asked) or "").split()) > 1
+    texts = ("for-each-ref", "--count=2", "--format=%(refname)", "refs/heads/", "refs/remotes/")
+    return len((_run(tree, *texts) or "").split()) > 1
 
 
 def commit_at(tree: Path, when: float, branch: str = "") -> str:
     """Return the last commit of a branch, or of HEAD, up to a time; empty if there is none."""
-    wanted = f"refs/heads/{branch}" if branch else "HEAD"
-    found = _run(tree, "rev-list", "-1", f"--before=@{int(when)}", "--end-of-options", wanted)
-    return (found or "").strip()
+    text = f"refs/heads/{branch}" if branch else "HEAD"
+    found_text = _run(tree, "rev-list", "-1", f"--before=@{int(when)}", "--end-of-options", text)
+    return (found_text or "").strip()
 
 
 def git_folder(tree: Path) -> Path | None:
@@ -117,8 +117,8 @@ def git_folder(tree: Path) -> Path | None:
         text = entry.read_text(encoding="utf-8", errors="surrogateescape")
     except OSError:
         return None
-    found = text.removeprefix("gitdir:").strip()
-    return tree / found if found and text.startswith("gitdir:") else None
+    found_text = text.removeprefix("gitdir:").strip()
+    return tree / found_text if found_text and text.startswith("gitdir:") else None
 
 
 def common_folder(tree: Path) -> Path | None:
@@ -127,10 +127,10 @@ def common_folder(tree: Path) -> Path | None:
     if own is None:
         return None
     try:
-        found = own / (own / "commondir").read_text(encoding="utf-8").strip()
+        path = own / (own / "commondir").read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError):
-        found = own
-    return found.resolve()
+        path = own
+    return path.resolve()
 
 
 def blob(data: bytes, like: bytes = b"") -> bytes:
@@ -143,8 +143,8 @@ def blob(data: bytes, like: bytes = b"") -> bytes:
 
     kind = hashlib.sha256 if len(like) == hashlib.sha256().digest_size else hashlib.sha1
 
-    def named(what: bytes) -> bytes:
-        return kind(b"blob %d\0%b" % (len(what), what)).digest()
+    def named(content: bytes) -> bytes:
+        return kind(b"blob %d\0%b" % (len(content), content)).digest()
 
     if like and b"\r\n" in data and named(data.replace(b"\r\n", b"\n")) == like:
         return like
@@ -164,22 +164,22 @@ def commit_with(tree: Path, folder: Path, text: str) -> str | None:
     Empty if there is none; None if git can't say.
     """
     below = below_tree(tree, folder) or "."
-    asked = ("log", "--all", *ORDINARY, "--format=%H", "-1", f"-S{text}", "--", below)
-    found = _run(tree, *asked)
-    return None if found is None else found.strip()
+    texts = ("log", "--all", *ORDINARY, "--format=%H", "-1", f"-S{text}", "--", below)
+    found_text = _run(tree, *texts)
+    return None if found_text is None else found_text.strip()
 
 
 def commit_of(tree: Path, files: Sequence[Path]) -> str | None:
     """Return the last commit of any branch that changed one of some files; as `commit_with`."""
     below = [file.relative_to(tree).as_posix() for file in files[:_MAX_ARGUMENTS]]
-    found = _run(tree, "log", "--all", *ORDINARY, "--format=%H", "-1", "--", *below)
-    return None if found is None else found.strip()
+    text = _run(tree, "log", "--all", *ORDINARY, "--format=%H", "-1", "--", *below)
+    return None if text is None else text.strip()
 
 
 def tracks(tree: Path, folder: Path) -> bool:
     """Tell whether git tracks files below a folder, other than `.gitignore`."""
-    found = _run(tree, "ls-files", "-z", "--", folder.relative_to(tree).as_posix()) or ""
-    return any(not name.endswith(".gitignore") for name in found.split("\0") if name)
+    text = _run(tree, "ls-files", "-z", "--", folder.relative_to(tree).as_posix()) or ""
+    return any(not name.endswith(".gitignore") for name in text.split("\0") if name)
 
 
 def trackable(tree: Path, files: Sequence[Path]) -> set[Path]:
@@ -187,8 +187,10 @@ def trackable(tree: Path, files: Sequence[Path]) -> set[Path]:
 
     None of them if git can't say.
     """
-    found = not_ignored(tree, tree, [file.relative_to(tree).as_posix() for file in files])
-    return {tree / name for name in found or ()}
+    found_not_ignored = not_ignored(
+        tree, tree, [file.relative_to(tree).as_posix() for file in files]
+    )
+    return {tree / name for name in found_not_ignored or ()}
 
 
 def not_ignored(tree: Path, folder: Path, paths: Sequence[str]) -> set[str] | None:
@@ -198,17 +200,17 @@ def not_ignored(tree: Path, folder: Path, paths: Sequence[str]) -> set[str] | No
     git can't say.
     """
     prefix = below_tree(tree, folder)
-    wanted = [prefix + path if path != "." else prefix or "." for path in paths]
-    found: set[str] = set()
-    for start in range(0, len(wanted), _MAX_ARGUMENTS):
-        some = wanted[start : start + _MAX_ARGUMENTS]
-        listed = _run(tree, "ls-files", "-z", *_EVERY, "--", *some)
+    prefixes = [prefix + path if path != "." else prefix or "." for path in paths]
+    entries: set[str] = set()
+    for start in range(0, len(prefixes), _MAX_ARGUMENTS):
+        some_prefixes = prefixes[start : start + _MAX_ARGUMENTS]
+        listed = _run(tree, "ls-files", "-z", *_EVERY, "--", *some_prefixes)
         if listed is None:
             return None
         # with a slash at the end: another repository
         names = (name for name in listed.split("\0") if name and not name.endswith("/"))
-        found.update(name.removeprefix(prefix) for name in names)
-    return found
+        entries.update(name.removeprefix(prefix) for name in names)
+    return entries
 
 
 def files(tree: Path, exclude: Sequence[str] = ()) -> list[str] | None:
@@ -254,7 +256,7 @@ def uncommitted(folder: Path, files: Collection[str] | None = None) -> frozenset
     """
     staged = _run(folder, "diff-index", "--cached", *_PLAIN, "-z", "--name-only", "--relative",
                   "HEAD", "--") or ""  # fmt: skip
-    found = {*staged.split("\0")} - {""}
+    parts = {*staged.split("\0")} - {""}
     following, *details = (_run(folder, "ls-files", "-z", "--debug") or "").split("\0")
     for detail in details:
         stat = _STATS.match(detail)
@@ -268,13 +270,13 @@ def uncommitted(folder: Path, files: Collection[str] | None = None) -> frozenset
             now = (folder / name).lstat()
         except OSError:
             if not int(flags, 16) & _SKIPPED:
-                found.add(name)
+                parts.add(name)
             continue
         time = now.st_mtime_ns if int(rest) else now.st_mtime_ns // 10**9 * 10**9
-        same = (int(seconds) * 10**9 + int(rest), int(size)) == (time, now.st_size % 2**32)
-        if not same and not S_ISDIR(now.st_mode):  # a folder is that of a submodule
-            found.add(name)
-    return frozenset(found if files is None else found.intersection(files))
+        is_same = (int(seconds) * 10**9 + int(rest), int(size)) == (time, now.st_size % 2**32)
+        if not is_same and not S_ISDIR(now.st_mode):  # a folder is that of a submodule
+            parts.add(name)
+    return frozenset(parts if files is None else parts.intersection(files))
 
 
 def changed_elsewhere(folder: Path, files: Collection[str], since: float) -> frozenset[str]:
@@ -289,9 +291,9 @@ def changed_elsewhere(folder: Path, files: Collection[str], since: float) -> fro
     listed = _run(folder, "worktree", "list", "--porcelain", "-z") or ""
     trees = [Path(line[9:]) for line in listed.split("\0") if line.startswith("worktree ")]
     for tree in trees if here else ():
-        other = tree / os.path.relpath(os.path.realpath(folder), os.path.realpath(here or tree))
-        if tree != here and other.is_dir():
-            changed |= uncommitted(other, files)
+        path = tree / os.path.relpath(os.path.realpath(folder), os.path.realpath(here or tree))
+        if tree != here and path.is_dir():
+            changed |= uncommitted(path, files)
     return frozenset(changed.intersection(files))
 
 
@@ -304,8 +306,8 @@ def untracked(folder: Path) -> frozenset[str]:
 def staged_renames(tree: Path) -> dict[str, str]:
     """Map the former paths of files that were renamed in the git index to their new ones."""
     how = "--find-renames=100%" if is_partial(tree) else "--find-renames"
-    asked = ("diff-index", "--cached", *_PLAIN, "-z", "--name-status", "--diff-filter=R", how)
-    words = [word.lstrip("\n") for word in (_run(tree, *asked, "HEAD") or "").split("\0")]
+    texts = ("diff-index", "--cached", *_PLAIN, "-z", "--name-status", "--diff-filter=R", how)
+    words = [word.lstrip("\n") for word in (_run(tree, *texts, "HEAD") or "").split("\0")]
     return dict(zip(words[1::3], words[2::3], strict=False))
 
 
@@ -315,8 +317,8 @@ def ignores(tree: Path, file: Path) -> bool:
     False if git fails.
     """
     # check-ignore always takes literal paths, and refuses the option
-    asked = ("--no-literal-pathspecs", "check-ignore", "--quiet", "--", str(file))
-    return _run(tree, *asked) is not None
+    texts = ("--no-literal-pathspecs", "check-ignore", "--quiet", "--", str(file))
+    return _run(tree, *texts) is not None
 
 
 def shared_folder(tree: Path) -> Path:
@@ -371,8 +373,8 @@ def _commit_in_files(tree: Path) -> tuple[str, str]:
         return text, ""
     common = _read(folder / "commondir")
     shared = folder / common if common else folder
-    found = _read(shared / ref[1])
-    return text, found if _ID.fullmatch(found) else _packed(shared, ref[1])
+    found_text = _read(shared / ref[1])
+    return text, found_text if _ID.fullmatch(found_text) else _packed(shared, ref[1])
 
 
 def _packed(folder: Path, ref: str) -> str:
@@ -432,11 +434,11 @@ def remote_url(tree: Path) -> str:
 
     It may have a password.
     """
-    found = (
+    text = (
         read(tree, "config", "-z", "--get-regexp", r"^remote\..*\.url$", most=_MOST_SETTINGS) or b""
     )
     urls: dict[str, str] = {}
-    for entry in found.decode("utf-8", "replace").split("\0"):
+    for entry in text.decode("utf-8", "replace").split("\0"):
         key, _, url = entry.partition("\n")
         if url:
             urls.setdefault(key.removeprefix("remote.").removesuffix(".url"), url)

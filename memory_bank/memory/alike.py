@@ -44,39 +44,42 @@ class Duplicates(NamedTuple):
 
 def with_content(bank: Bank, content_hash: str) -> list[NoteRow]:
     """Return the bank's own notes with a content, the oldest first: no included files."""
-    found = bank.read(lambda view: open_index.with_content(view.manifest, content_hash))
-    return [note for note in found if not bank.roots.is_included(note.path)]
+    rows = bank.read(lambda view: open_index.with_content(view.manifest, content_hash))
+    return [note for note in rows if not bank.roots.is_included(note.path)]
 
 
 def duplicates(bank: Bank, content_hash: str, path: str) -> Duplicates:
     """Return the notes with a content; `path` tells whether a new note would be private."""
-    found = with_content(bank, content_hash)
-    if not found:
+    rows = with_content(bank, content_hash)
+    if not rows:
         return Duplicates()
     side = stays_here(bank, path)
-    sides = [(stays_here(bank, note.path) == side, note) for note in found]
-    near, far = ([note for same, note in sides if same is wanted] for wanted in (True, False))
+    sides = [(stays_here(bank, note.path) == side, note) for note in rows]
+    near, far = (
+        [note for same_argument, note in sides if same_argument is argument]
+        for argument in (True, False)
+    )
     return Duplicates(next(iter(near), None), next(iter(far), None), side)
 
 
-def linked(bank: Bank, found: Duplicates, done: Remembered) -> Remembered:
+def linked(bank: Bank, found_duplicates: Duplicates, remembered: Remembered) -> Remembered:
     """Name the note with the same content on the other side, to which the private one gets a link.
 
     The tracked one gets none: for others, it would lead nowhere. Call it after the note was
     written, while its bank is locked.
     """
-    if found.far is None:
-        return done
-    private, tracked = done.path, found.far.path
-    if not found.private:
+    if found_duplicates.far is None:
+        return remembered
+    private, tracked = remembered.path, found_duplicates.far.path
+    if not found_duplicates.private:
         private, tracked = tracked, private
-    done = replace(done, same_as=found.far.path)
+    remembered = replace(remembered, same_as=found_duplicates.far.path)
     try:
         etag = bank.store.change(private, lambda text: _with_link(text, name_of(tracked)))
     except MemoryBankError as error:
         failed = f"{private} got no link to the same content: {error.message}"
-        return replace(done, warning=warnings(done.warning, failed))
-    return replace(done, etag=etag) if private == done.path else done
+        return replace(remembered, warning=warnings(remembered.warning, failed))
+    return replace(remembered, etag=etag) if private == remembered.path else remembered
 
 
 def _with_link(text: str, name: str) -> str:
@@ -129,7 +132,11 @@ def similar_to(bank: Bank, content: str, *, besides: str | None = None) -> str |
 
 
 def similar_notes(
-    view: View, content: str, known: dict[str, Words] | None = None, *, compared: int = _COMPARED
+    view: View,
+    content: str,
+    known_words: dict[str, Words] | None = None,
+    *,
+    compared: int = _COMPARED,
 ) -> dict[str, float]:
     """Map the paths of notes that are similar to a content to their share of common words.
 
@@ -142,11 +149,11 @@ def similar_notes(
         return {}
     size = len(content.encode(errors="replace"))
     runs = dict.fromkeys(_RUN.findall(content[:MAX_CHARACTERS]))
-    asked = sorted(runs, key=len, reverse=True)[:_ASKED]
-    found = index.find(Question(" ".join(asked)), compared, Scope())
-    rows = document_rows.documents(view.manifest, found.documents)
+    asked_runs = sorted(runs, key=len, reverse=True)[:_ASKED]
+    matches = index.find(Question(" ".join(asked_runs)), compared, Scope())
+    rows = document_rows.documents(view.manifest, matches.documents)
     shares: dict[str, float] = {}
-    cache = {} if known is None else known
+    cache = {} if known_words is None else known_words
     for row in rows.values():
         if _may_be(row, size):
             if row.key not in cache:
@@ -156,12 +163,12 @@ def similar_notes(
 
 
 def _nearest(bank: Bank, view: View, content: str, besides: str | None) -> str | None:
-    found = {
+    entries = {
         key: value
         for key, value in similar_notes(view, content).items()
         if key != besides and not bank.roots.is_included(key)
     }
-    return max(found, key=lambda key: found[key], default=None)
+    return max(entries, key=lambda key: entries[key], default=None)
 
 
 def _may_be(row: DocumentRow, size: int) -> bool:

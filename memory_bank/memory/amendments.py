@@ -101,8 +101,8 @@ class DatedNote:
         """The stems of its words, without stop words and names of linked notes."""
         text = analyzer.cleaned(_LINK.sub(" ", self.text))
         parts = analyzer.identifier_parts(text)
-        found = (*analyzer.stems(text), *analyzer.stems(parts), *analyzer.grams(text).split())
-        return frozenset(found) - analyzer.STOP_WORDS
+        stems = (*analyzer.stems(text), *analyzer.stems(parts), *analyzer.grams(text).split())
+        return frozenset(stems) - analyzer.STOP_WORDS
 
     @cached_property
     def head(self) -> str:
@@ -117,19 +117,19 @@ class DatedNote:
     @cached_property
     def bounds(self) -> Sequence[_Bound]:
         """What it takes to amend another note; nothing does for a long one without such words."""
-        found = (
+        amendings = (
             (AMENDING, _AMENDING.search(self.head)),
             (CHANGING, _CHANGING.search(self.head)),
             (OTHER, len(self.text) < _SHORT),
         )
-        return [bound for bound, holds in found if holds and self.created > 0]
+        return [bound for bound, holds in amendings if holds and self.created > 0]
 
     def amends(self, old: DatedNote, likeness: float, next_best: float) -> bool:
         """Tell whether it may amend the note that is nearest to it."""
         if not 0 < old.created < self.created or len(self.words & old.words) < _SHARED:
             return False
         return any(
-            likeness >= one.least and likeness >= one.apart * next_best for one in self.bounds
+            likeness >= bound.least and likeness >= bound.apart * next_best for bound in self.bounds
         )
 
 
@@ -147,12 +147,12 @@ def amended(view: View, notes: Sequence[DatedNote]) -> dict[int, int]:
     if not newer or len(notes) < 2:  # noqa: PLR2004  (a pair)
         return {}
     compared = _Likeness(view, notes)
-    found = dict[int, int]()
+    olds = dict[int, int]()
     for at in newer:
         old = compared.nearest(at)
-        if old is not None and (old not in found or notes[found[old]].created < notes[at].created):
-            found[old] = at
-    return _unlinked(view, notes, found)
+        if old is not None and (old not in olds or notes[olds[old]].created < notes[at].created):
+            olds[old] = at
+    return _unlinked(view, notes, olds)
 
 
 def amended_by_meaning(
@@ -164,7 +164,7 @@ def amended_by_meaning(
     """
     newer = [at for at, note in enumerate(notes) if note.created > _MONTHS and note.changes]
     vectors = _vectors_of(view, [hit.best.row for hit in hits]) if newer else {}
-    found = dict[int, int]()
+    pairs = dict[int, int]()
     for new in newer:
         alike = [
             (_cosine(vectors, hits[old], hits[new]), old)
@@ -175,8 +175,8 @@ def amended_by_meaning(
         ]
         likeness, old = max(alike, default=(0.0, 0))
         if likeness >= _ALIKE:
-            found.setdefault(old, new)
-    return _unlinked(view, notes, found)
+            pairs.setdefault(old, new)
+    return _unlinked(view, notes, pairs)
 
 
 def _vectors_of(view: View, rows: Sequence[int]) -> dict[int, list[float]]:
@@ -188,9 +188,9 @@ def _vectors_of(view: View, rows: Sequence[int]) -> dict[int, list[float]]:
     return vectors.vectors_of(rows) if vectors is not None else {}
 
 
-def _cosine(vectors: Mapping[int, Sequence[float]], one: Hit, other: Hit) -> float:
+def _cosine(vectors: Mapping[int, Sequence[float]], hit: Hit, other_hit: Hit) -> float:
     """Return the cosine of two hits' passages, 0 if one has no vector."""
-    pair = vectors.get(one.best.row, ()), vectors.get(other.best.row, ())
+    pair = vectors.get(hit.best.row, ()), vectors.get(other_hit.best.row, ())
     return sum(map(mul, *pair)) if all(pair) else 0.0
 
 
@@ -236,14 +236,16 @@ def older_of(roots: Roots, view: View, row: DocumentRow) -> str | None:
     if not note.bounds or index is None:
         return None
     rarity = _rarity(view, [note])
-    asked = sorted(note.words, key=lambda word: (-rarity[word], word))[:_ASKED]
-    found = index.find(Question(" ".join(asked)), _COMPARED, Scope())
+    words = sorted(note.words, key=lambda word: (-rarity[word], word))[:_ASKED]
+    matches = index.find(Question(" ".join(words)), _COMPARED, Scope())
     rows = document_rows.documents(
-        view.manifest, [one for one in found.documents if one != row.number]
+        view.manifest, [document for document in matches.documents if document != row.number]
     )
-    others = dated(roots, view, [one for one in rows.values() if not one.hidden])
-    pairs = amended(view, [note, *others])
-    return next((others[old - 1].row.key for old, new in pairs.items() if new == 0), None)
+    notes = dated(
+        roots, view, [current_row for current_row in rows.values() if not current_row.hidden]
+    )
+    pairs = amended(view, [note, *notes])
+    return next((notes[old - 1].row.key for old, new in pairs.items() if new == 0), None)
 
 
 def dated(roots: Roots, view: View, rows: Iterable[DocumentRow]) -> list[DatedNote]:
@@ -252,16 +254,16 @@ def dated(roots: Roots, view: View, rows: Iterable[DocumentRow]) -> list[DatedNo
     numbers = [row.number for row in rows]
     stated = document_rows.dates(view.manifest, numbers)
     firsts = document_rows.first_passages(view.manifest, numbers)
-    found = []
+    entries = []
     for row in rows:
         if row.number not in stated:  # another process has just removed it
             continue
         first = firsts[row.number].line if row.number in firsts else 1
         text = view.source.text(row.key, row.hash, Span(first, 1 << 40)) or ""
         committed = roots.of(row.key).commits_of(row.key)
-        known = stated[row.number][0] or (row.created if committed else 0.0)
-        found.append(DatedNote(row, text, known))
-    return found
+        known_stated = stated[row.number][0] or (row.created if committed else 0.0)
+        entries.append(DatedNote(row, text, known_stated))
+    return entries
 
 
 class _Likeness:
@@ -275,15 +277,15 @@ class _Likeness:
     def nearest(self, at: int) -> int | None:
         """Return the note that one may amend."""
         ranked = sorted(
-            ((self._alike(at, other), -other) for other in range(len(self.notes)) if other != at),
+            ((self._alike(at, index), -index) for index in range(len(self.notes)) if index != at),
             reverse=True,
         )
         (best, place), next_best = ranked[0], ranked[1][0] if len(ranked) > 1 else 0.0
         return -place if self.notes[at].amends(self.notes[-place], best, next_best) else None
 
-    def _alike(self, one: int, other: int) -> float:
-        both = self.notes[one].words & self.notes[other].words
-        return self._length(both) ** 2 / (self.lengths[one] * self.lengths[other] or 1.0)
+    def _alike(self, number: int, other_number: int) -> float:
+        words = self.notes[number].words & self.notes[other_number].words
+        return self._length(words) ** 2 / (self.lengths[number] * self.lengths[other_number] or 1.0)
 
     def _length(self, words: Collection[str]) -> float:
         return math.sqrt(sum(self.rarity[word] ** 2 for word in words))

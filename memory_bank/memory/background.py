@@ -91,9 +91,9 @@ def _alone(bank: Bank) -> Iterator[bool]:
         bank.layout.make_index()
         folder.mkdir(exist_ok=True)
 
-    with ExitStack() as held:
+    with ExitStack() as exit_stack:
         try:
-            held.enter_context(locked(folder, wait=0, make=make))
+            exit_stack.enter_context(locked(folder, wait=0, make=make))
         except Busy:
             yield False
         else:

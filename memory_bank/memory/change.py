@@ -163,12 +163,12 @@ def replaced_text(text: str, old: str, new: str, count: int) -> str:
     newline = newline_of(text)
     if newline != "\n" and old not in text:  # given with `\n`, but the file has another line end
         old, new = old.replace("\n", newline), new.replace("\n", newline)
-    found = text.count(old)
-    if found == 0:
+    found_count = text.count(old)
+    if found_count == 0:
         raise NoteNotFound(f"the text {old[:60]!r} is not in the note", Hint.READ_AGAIN)
-    if count and found != count:
+    if count and found_count != count:
         raise Conflict(
-            f"the text {old[:60]!r} occurs {found} times in the note, not {count}",
+            f"the text {old[:60]!r} occurs {found_count} times in the note, not {count}",
             Hint.GIVE_MORE_CONTEXT,
         )
     return text.replace(old, new)
@@ -246,8 +246,10 @@ def difference(bank: Bank, name: str, text: str) -> ChangedSince:
     path = bank.find(name, changing=True)
     note = bank.store.read(path)
     before, after = parsing.encoded(note.text), parsing.encoded(text)
-    made = note_comparison.compare({path: before}, {path: after}, lambda one: one)
-    return ChangedSince(note.text, note.etag, made[0] if made else None)
+    changes = note_comparison.compare(
+        {path: before}, {path: after}, lambda current_text: current_text
+    )
+    return ChangedSince(note.text, note.etag, changes[0] if changes else None)
 
 
 def with_line_ends(text: str, old: str) -> str:
@@ -257,13 +259,13 @@ def with_line_ends(text: str, old: str) -> str:
     ends = [line[len(line.rstrip("\r\n")) :] for line in before]
     if not set(ends) - {newline, ""}:
         return text.replace("\n", newline)
-    found = [newline] * len(lines)
+    newlines = [newline] * len(lines)
     bare = [line.rstrip("\r\n") for line in lines], [line.rstrip("\r\n") for line in before]
-    for one in SequenceMatcher(None, *bare, autojunk=False).get_matching_blocks():
-        for step in range(one.size):
-            found[one.a + step] = ends[one.b + step] or newline
+    for match in SequenceMatcher(None, *bare, autojunk=False).get_matching_blocks():
+        for step in range(match.size):
+            newlines[match.a + step] = ends[match.b + step] or newline
     return "".join(
-        bare[0][at] + (found[at] if line.endswith("\n") else "") for at, line in enumerate(lines)
+        bare[0][at] + (newlines[at] if line.endswith("\n") else "") for at, line in enumerate(lines)
     )
 
 
@@ -311,5 +313,5 @@ def check_size(bank: Bank, text: str, *, by_agent: bool = False) -> None:
 def with_keys(text: str, changes: Mapping[str, object]) -> str:
     """Set keys of a note's front matter, in the spelling that it uses."""
     raw, _ = front_matter.metadata(front_matter.split(text))
-    found = {key_of(raw, name): value for name, value in changes.items()}
-    return front_matter.set_keys(text, found) if found else text
+    found_changes = {key_of(raw, name): value for name, value in changes.items()}
+    return front_matter.set_keys(text, found_changes) if found_changes else text

@@ -51,8 +51,8 @@ from memory_bank.trust.stale_report import MOVED, STALE
 def _by_agent(
     bank: Bank, names: str | Sequence[str], *, if_match: str | None = None, agent: str | None = None
 ) -> Confirmation:
-    some = [names] if isinstance(names, str) else names
-    return confirm(bank, some, if_match=if_match, agent=agent)
+    some_names = [names] if isinstance(names, str) else names
+    return confirm(bank, some_names, if_match=if_match, agent=agent)
 
 
 @operation(
@@ -103,18 +103,20 @@ def confirm(
         raise BadInput("an etag is that of one note", "name only one")
     for path in paths:
         bank.roots.check_writable(path)
-    found = []
+    entries = []
     for path in paths:
         moved = moved_citations(bank, _cited_in(bank, path), end=head)
-        new = {(one.line, one.target): one.fix for one in moved if one.fix}
+        new = {(citation.line, citation.target): citation.fix for citation in moved if citation.fix}
         change = partial(_confirmed, targets=new, head=head)
-        done = write(bank, path, change, if_match=if_match, agent=agent)
-        said = [done.warning, *_not_confirmed(bank, path, head)]
-        warning = "; ".join(one for one in said if one) or None
+        note = write(bank, path, change, if_match=if_match, agent=agent)
+        warnings = [note.warning, *_not_confirmed(bank, path, head)]
+        warning = (
+            "; ".join(current_warning for current_warning in warnings if current_warning) or None
+        )
         written = tuple(dict.fromkeys(new.values()))
-        found.append(Confirmed(path, done.etag, done.changed, warning, targets=written))
+        entries.append(Confirmed(path, note.etag, note.changed, warning, targets=written))
     bank.count_opened(paths)
-    return Confirmation(head, tuple(found))
+    return Confirmation(head, tuple(entries))
 
 
 def _confirmed(text: str, targets: Mapping[tuple[int, str], str], head: str) -> str:
@@ -144,7 +146,9 @@ def _not_confirmed(bank: Bank, path: str, head: str) -> Iterator[str]:
     """Yield which cited code differs from the commit in the work tree, and which is not there."""
     chosen = _cited_in(bank, path)
     with CodeComparison(bank, head, end=NOW) as comparison:
-        states = {one.written: comparison.state(one, head) for one in chosen}
+        states = {
+            current_cited.written: comparison.state(current_cited, head) for current_cited in chosen
+        }
     changed = [name for name, state in states.items() if state in {*STALE, *MOVED}]
     missing = [name for name, state in states.items() if state == "unknown"]
     if changed:
@@ -167,10 +171,10 @@ _LINK = re.compile(r"\[\[([^\]\n]+)\]\]")
 def _in_command(call: Call, bank: Bank, observation_id: str, **options: str) -> Promoted:
     """Promote what the command names, which may be an agent's own memory: pages show none."""
     del call
-    found = _MEMORY.fullmatch(observation_id)
-    if found is None:
+    match = _MEMORY.fullmatch(observation_id)
+    if match is None:
         return promote(bank, observation_id, **options)
-    return promote_memory(bank, found["agent"], found["path"], **options)
+    return promote_memory(bank, match["agent"], match["path"], **options)
 
 
 def promote_memory(
@@ -188,13 +192,13 @@ def promote_memory(
     origin = f"{agent}:{path}"
     memory = agent_memories.one_of(bank, agent, path)
     bank.catch_up()
-    known = bank.read(lambda view: document_rows.with_field(view.manifest, FROM, origin.casefold()))
-    if known:
-        return Promoted(SCHEMA_VERSION, origin, known[0].key, EXISTING, "")
+    rows = bank.read(lambda view: document_rows.with_field(view.manifest, FROM, origin.casefold()))
+    if rows:
+        return Promoted(SCHEMA_VERSION, origin, rows[0].key, EXISTING, "")
     about = str(memory.meta.extra.get("description") or memory.meta.extra.get("name") or "")
     body = memory.text[len(memory.text) - len(front_matter.split(memory.text).body) :].strip()
     head = "" if body.startswith("# ") else f"# {heading(about or memory.title)}\n\n"
-    (done,) = remember_many(
+    (answer,) = remember_many(
         bank,
         [
             Item(
@@ -207,9 +211,9 @@ def promote_memory(
             )
         ],
     )
-    if isinstance(done, RefusedItem):
-        raise BadInput(f"{origin} can't become a note: {done.reason}", done.hint)
-    return Promoted(SCHEMA_VERSION, origin, done.path, CREATED, "")
+    if isinstance(answer, RefusedItem):
+        raise BadInput(f"{origin} can't become a note: {answer.reason}", answer.hint)
+    return Promoted(SCHEMA_VERSION, origin, answer.path, CREATED, "")
 
 
 @operation(
@@ -248,25 +252,27 @@ def promote(
     NoteExists for a taken `name`.
     """
     if COMMIT_ID.fullmatch(observation_id):
-        made = promote_commit(bank, observation_id, type=type, path=name)
-        action = CREATED if made.action == CREATED else EXISTING
-        return Promoted(SCHEMA_VERSION, observation_id, made.path, action, "")
-    wanted = _checked(observation_id)
+        remembered = promote_commit(bank, observation_id, type=type, path=name)
+        action = CREATED if remembered.action == CREATED else EXISTING
+        return Promoted(SCHEMA_VERSION, observation_id, remembered.path, action, "")
+    checked = _checked(observation_id)
     compress_now(bank)
-    place = IndexedNotes(bank).with_blocks([wanted]).get(wanted, "")
+    place = IndexedNotes(bank).with_blocks([checked]).get(checked, "")
     with opened(bank):
         session = note_reading.parse(place, bank.store.read_bytes(place)) if place else None
-    one = _said(session, wanted) if session else None
-    if one is None or session is None:
-        what = "Summary" if wanted.startswith(SUMMARY_PREFIX) else "Observation"
-        raise NoteNotFound(f"{what} not found", "search lists observations with their ids")
-    known = _promoted_to(bank, place, wanted)
-    if known:
-        return Promoted(SCHEMA_VERSION, wanted, known, EXISTING, place)
-    draft = _of_observation(one) if isinstance(one, Observation) else _of_summary(one, session)
-    done = remember(
+    entry = _said(session, checked) if session else None
+    if entry is None or session is None:
+        current_text = "Summary" if checked.startswith(SUMMARY_PREFIX) else "Observation"
+        raise NoteNotFound(f"{current_text} not found", "search lists observations with their ids")
+    promoted = _promoted_to(bank, place, checked)
+    if promoted:
+        return Promoted(SCHEMA_VERSION, checked, promoted, EXISTING, place)
+    draft = (
+        _of_observation(entry) if isinstance(entry, Observation) else _of_summary(entry, session)
+    )
+    done_remembered = remember(
         bank,
-        f"{draft.content}\n- learned_in:: [[{name_of(place)}#^{one.id}]]\n",
+        f"{draft.content}\n- learned_in:: [[{name_of(place)}#^{entry.id}]]\n",
         type=type or draft.type or DEFAULT_TYPE,
         name=name,
         tags=normalise_tags(draft.tags),
@@ -274,53 +280,59 @@ def promote(
         source_type="agent",
         source_agent=session.agent,
     )
-    link = f"[[{name_of(done.path)}]]"
+    link = f"[[{name_of(done_remembered.path)}]]"
     bank.store.change(
-        place, lambda text: session_edit.set_field(place, text, wanted, PROMOTED_TO, link)
+        place, lambda text: session_edit.set_field(place, text, checked, PROMOTED_TO, link)
     )
     bank.catch_up()
-    return Promoted(SCHEMA_VERSION, wanted, done.path, CREATED, place)
+    return Promoted(SCHEMA_VERSION, checked, done_remembered.path, CREATED, place)
 
 
-def _checked(given: str) -> str:
-    text = str(given).strip().removeprefix("#").removeprefix("^")
-    return text if _SUMMARY_ID.fullmatch(text) else check_observation_id(given)
+def _checked(given_text: str) -> str:
+    text = str(given_text).strip().removeprefix("#").removeprefix("^")
+    return text if _SUMMARY_ID.fullmatch(text) else check_observation_id(given_text)
 
 
-def _said(session: Session, wanted: str) -> Observation | Summary | None:
+def _said(session: Session, wanted_id: str) -> Observation | Summary | None:
     """Return the observation or the summary of a session that has an id."""
-    said = (*session.observations, *([session.summary] if session.summary else ()))
-    return next((one for one in said if one.id == wanted), None)
+    observations = (*session.observations, *([session.summary] if session.summary else ()))
+    return next((observation for observation in observations if observation.id == wanted_id), None)
 
 
-def _of_observation(one: Observation) -> Item:
-    parts = [f"# {heading(one.title)}"]
-    if one.subtitle:
-        parts.append(escaped(one.subtitle))
-    if one.narrative:
-        parts.append(escaped(one.narrative))
-    if one.facts:
-        parts.append("\n".join(f"- {escaped(' '.join(fact.split()))}" for fact in one.facts))
-    files = (*one.files_modified, *one.files_read)
-    return Item("\n\n".join(parts) + "\n", one.obs_type, tags=one.concepts, file_refs=files)
+def _of_observation(observation: Observation) -> Item:
+    parts = [f"# {heading(observation.title)}"]
+    if observation.subtitle:
+        parts.append(escaped(observation.subtitle))
+    if observation.narrative:
+        parts.append(escaped(observation.narrative))
+    if observation.facts:
+        parts.append(
+            "\n".join(f"- {escaped(' '.join(fact.split()))}" for fact in observation.facts)
+        )
+    files = (*observation.files_modified, *observation.files_read)
+    return Item(
+        "\n\n".join(parts) + "\n", observation.obs_type, tags=observation.concepts, file_refs=files
+    )
 
 
-def _of_summary(one: Summary, session: Session) -> Item:
+def _of_summary(summary: Summary, session: Session) -> Item:
     """Return a note with a section for each part of a summary."""
-    said = ((name.replace("_", " ").capitalize(), getattr(one, name)) for name in SUMMARY_TEXTS)
+    capitalizes = (
+        (name.replace("_", " ").capitalize(), getattr(summary, name)) for name in SUMMARY_TEXTS
+    )
     parts = [f"# {heading(note_format.title_of(session))}"]
-    parts += (f"## {name}\n\n{escaped(text)}" for name, text in said if text)
-    return Item("\n\n".join(parts) + "\n", file_refs=(*one.files_edited, *one.files_read))
+    parts += (f"## {name}\n\n{escaped(text)}" for name, text in capitalizes if text)
+    return Item("\n\n".join(parts) + "\n", file_refs=(*summary.files_edited, *summary.files_read))
 
 
 def _promoted_to(bank: Bank, place: str, observation_id: str) -> str:
     """Return the path of the note to which an observation was promoted; empty if there is none."""
     value = session_edit.field(place, bank.store.read(place).text, observation_id, PROMOTED_TO)
-    found = _LINK.match(value)
-    if found is None:
+    match = _LINK.match(value)
+    if match is None:
         return ""
     try:
-        return bank.find(found[1].split("|")[0].split("#")[0], exactly=True)
+        return bank.find(match[1].split("|")[0].split("#")[0], exactly=True)
     except NoteNotFound:
         return ""  # it was deleted since
 
@@ -357,21 +369,21 @@ class Kept:
     """The ids of the observations that are not offered again."""
 
 
-def _shown(call: Call, done: Kept) -> int:
-    call.answer(done, lambda done: _lines(call, done))
+def _shown(call: Call, answer: Kept) -> int:
+    call.answer(answer, lambda answer: _lines(call, answer))
     return 0
 
 
-def _lines(call: Call, done: Kept) -> None:
-    for path in done.kept:
+def _lines(call: Call, answer: Kept) -> None:
+    for path in answer.kept:
         call.console.line(f"created {call.place(path)}")
-    for name in done.refused:
+    for name in answer.refused:
         call.console.line(f"not offered again: {name}")
-    for one in done.offers:
-        call.console.line(f"{one.key}  {one.said}  ({one.observation_id})")
-    if done.offers:
+    for offer in answer.offers:
+        call.console.line(f"{offer.key}  {offer.said}  ({offer.observation_id})")
+    if answer.offers:
         call.remark("make notes of some: memory-bank session keep KEY..., or --refuse KEY")
-    elif not (done.kept or done.refused):
+    elif not (answer.kept or answer.refused):
         call.remark("nothing is left to keep")
 
 
@@ -405,42 +417,51 @@ def keep(
     again. Raises BadInput for an unknown key.
     """
     compress_now(bank)
-    found = list(_offers(bank))
-    by_key = {name: one for one, _ in found for name in (one.key, one.observation_id)}
-    unknown = [one for one in (*keys, *refuse) if one not in by_key]
+    offers = list(_offers(bank))
+    by_key = {name: offer for offer, _ in offers for name in (offer.key, offer.observation_id)}
+    unknown = [key for key in (*keys, *refuse) if key not in by_key]
     if unknown:
         raise BadInput(f"nothing is offered as {unknown[0][:60]}", "`session keep` lists the keys")
-    paths = {one.observation_id: path for one, path in found}
-    made = [promote(bank, by_key[one].observation_id, type="decision").path for one in keys]
-    refused = [by_key[one].observation_id for one in refuse]
-    for one in refused:
+    paths = {offer.observation_id: path for offer, path in offers}
+    made_paths = [promote(bank, by_key[key].observation_id, type="decision").path for key in keys]
+    refused = [by_key[current_refuse].observation_id for current_refuse in refuse]
+    for current_refused in refused:
         bank.store.change(
-            paths[one],
-            lambda text, one=one: session_edit.set_field(paths[one], text, one, _FIELD, _REFUSED),  # type: ignore[misc]
+            paths[current_refused],
+            lambda text, observation_id=current_refused: session_edit.set_field(
+                paths[observation_id], text, observation_id, _FIELD, _REFUSED
+            ),  # type: ignore[misc]
         )
     if refused:
         bank.catch_up()
-    left = tuple(one for one, _ in _offers(bank)) if made or refused else tuple(o for o, _ in found)
-    return Kept("1.0", left, tuple(made), tuple(refused))
+    left_offers = (
+        tuple(offer for offer, _ in _offers(bank))
+        if made_paths or refused
+        else tuple(o for o, _ in offers)
+    )
+    return Kept("1.0", left_offers, tuple(made_paths), tuple(refused))
 
 
 def _offers(bank: Bank) -> Iterator[tuple[Offer, str]]:
     """Yield what is offered with the path of its note, the last session first."""
     with opened(bank) as store:
-        sessions = [one for one in store.sessions() if one.path][:_SESSIONS]
+        sessions = [
+            current_session for current_session in store.sessions() if current_session.path
+        ][:_SESSIONS]
     number = 0
     for session in sessions:
-        for one in session.observations:
-            if one.obs_type == "decision" and not _settled(bank, session, one):
+        for observation in session.observations:
+            if observation.obs_type == "decision" and not _settled(bank, session, observation):
                 number += 1
-                said = [fact for fact in one.facts if fact.startswith(DECIDED)]
-                text = " · ".join(fact.removeprefix(DECIDED) for fact in said) or one.title
-                yield Offer(str(number), one.id, text, session.session_id), session.path
+                facts = [fact for fact in observation.facts if fact.startswith(DECIDED)]
+                text = " · ".join(fact.removeprefix(DECIDED) for fact in facts) or observation.title
+                yield Offer(str(number), observation.id, text, session.session_id), session.path
 
 
-def _settled(bank: Bank, session: Session, one: Observation) -> bool:
+def _settled(bank: Bank, session: Session, observation: Observation) -> bool:
     """Tell whether an observation was kept or refused."""
     text = bank.store.read(session.path).text
     return any(
-        session_edit.field(session.path, text, one.id, name) for name in (PROMOTED_TO, _FIELD)
+        session_edit.field(session.path, text, observation.id, name)
+        for name in (PROMOTED_TO, _FIELD)
     )

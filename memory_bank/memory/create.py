@@ -83,10 +83,10 @@ def create(
         source_agent=source_agent,
         front_matter=parts.opening + parts.block + parts.closing,
     )
-    done = write_new(bank, completed(bank, item), content_hash(parts.body), None)
+    remembered = write_new(bank, completed(bank, item), content_hash(parts.body), None)
     bank.catch_up()
-    unknown = record(bank, [done.path], by)
-    return replace(done, warning=warnings(done.warning, unknown))
+    unknown = record(bank, [remembered.path], by)
+    return replace(remembered, warning=warnings(remembered.warning, unknown))
 
 
 REFUSED = "refused"
@@ -114,22 +114,22 @@ def remember_many(bank: Bank, items: Iterable[Item]) -> list[Remembered | Refuse
     end. Raises BadInput when memory is turned off, StorageFailed.
     """
     bank.settings.check_enabled()
-    wanted = list(items)  # before the lock is taken: the iterator may be slow
+    entries = list(items)  # before the lock is taken: the iterator may be slow
     with bank.lock, bank.store.writing():
         bank.catch_up()
         batch = _BulkWrite(bank)
         try:
-            found = [batch.write(item) for item in bank.counted("writing notes", wanted)]
+            found_entries = [batch.write(item) for item in bank.counted("writing notes", entries)]
         finally:
             bank.catch_up()
         unknown = batch.record()
     if not unknown:
-        return found
+        return found_entries
     return [
-        replace(one, warning=warnings(one.warning, unknown.get(one.path)))
-        if isinstance(one, Remembered)
-        else one
-        for one in found
+        replace(entry, warning=warnings(entry.warning, unknown.get(entry.path)))
+        if isinstance(entry, Remembered)
+        else entry
+        for entry in found_entries
     ]
 
 
@@ -166,24 +166,26 @@ class _BulkWrite:
         if hashed in self._pending:
             bank.catch_up()
             self._pending.clear()
-        found = duplicates(bank, hashed, first_path(bank, item.content, item.type, item.name))
-        if found.near is not None:
-            done, changed = merge_into(bank, found.near, item)
+        found_duplicates = duplicates(
+            bank, hashed, first_path(bank, item.content, item.type, item.name)
+        )
+        if found_duplicates.near is not None:
+            remembered, changed = merge_into(bank, found_duplicates.near, item)
         else:
-            done = write_new(bank, item, hashed, found.far, self._check_id)
-            self._ids.add(done.note_id)
+            remembered = write_new(bank, item, hashed, found_duplicates.far, self._check_id)
+            self._ids.add(remembered.note_id)
             changed = True
         if changed:
             self._pending.add(hashed)
             if by is not None:
-                self._changed.setdefault(by, []).append(done.path)
-        return linked(bank, found, done)
+                self._changed.setdefault(by, []).append(remembered.path)
+        return linked(bank, found_duplicates, remembered)
 
-    def _check_id(self, wanted: str) -> None:
+    def _check_id(self, wanted_id: str) -> None:
         """Raise BadInput for the id of another note: it would no longer identify one note."""
-        numbers = self._bank.read(lambda view: document_rows.known_as(view.manifest, [wanted]))
-        if numbers or wanted in self._ids:
-            raise BadInput(f"another note has the id {wanted!r}", "omit the id to get a new one")
+        numbers = self._bank.read(lambda view: document_rows.known_as(view.manifest, [wanted_id]))
+        if numbers or wanted_id in self._ids:
+            raise BadInput(f"another note has the id {wanted_id!r}", "omit the id to get a new one")
 
 
 def refusal(bank: Bank, item: Item) -> RefusedItem | None:

@@ -28,12 +28,12 @@ def _appended(
     bank: Bank,
     name: str,
     content: str | None = None,
-    **given: Any,  # noqa: ANN401  (those of append)
+    **argument: Any,  # noqa: ANN401  (those of append)
 ) -> WrittenNote:
     """Read or edit the text; that the note can't be changed is told before."""
     path = check_writable(bank, name)
     with call.given_or_edited(content) as text:
-        return append(bank, path, text, **given)
+        return append(bank, path, text, **argument)
 
 
 def _updated(
@@ -120,11 +120,11 @@ def _updated_as_read(
     bank: Bank,
     name: str,
     content: str,
-    **given: Any,  # noqa: ANN401  (those of update)
+    **argument: Any,  # noqa: ANN401  (those of update)
 ) -> WrittenNote:
     """Replace the text of a note as an agent read it."""
     (content,) = _as_read(bank, name, content)
-    return update(bank, name, content, **given)
+    return update(bank, name, content, **argument)
 
 
 def _edited_as_read(
@@ -134,11 +134,11 @@ def _edited_as_read(
     *,
     old: str = "",
     section: str = "",
-    **given: Any,  # noqa: ANN401  (those of edit)
+    **argument: Any,  # noqa: ANN401  (those of edit)
 ) -> WrittenNote:
     """Replace a part of a note as an agent read it."""
     new, old, section = _as_read(bank, name, new, old, section)
-    return edit(bank, name, new, old=old, section=section, **given)
+    return edit(bank, name, new, old=old, section=section, **argument)
 
 
 def _as_read(bank: Bank, name: str, *texts: str) -> list[str]:

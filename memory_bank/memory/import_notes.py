@@ -113,7 +113,7 @@ def import_notes(
         read = list(importer.read(source))
     except OSError as error:
         raise BadInput(f"{path} can't be read: {error.strerror}") from error
-    entries = [one for one in read if isinstance(one, Entry)]
+    entries = [current_read for current_read in read if isinstance(current_read, Entry)]
     origin = f"{kind}:{folder or source.name}/"
     run = _ImportRun(bank, origin, _folder_of(kind, source) if into is None else folder, entries)
     with bank.lock, bank.store.writing():
@@ -123,24 +123,26 @@ def import_notes(
             run.write()
             bank.catch_up()
             run.find_amended()
-    found = tuple(run.found[number] for number in range(len(entries)))
-    actions = [note.action for note in found]
+    imports = tuple(run.found[number] for number in range(len(entries)))
+    actions = [note.action for note in imports]
     return Imported(
         kind=kind,
         source=str(source),
         dry_run=dry_run,
         counts={action: actions.count(action) for action in dict.fromkeys(actions)},
-        notes=found,
-        unread=tuple(one for one in read if isinstance(one, NotImported)),
+        notes=imports,
+        unread=tuple(
+            current_read for current_read in read if isinstance(current_read, NotImported)
+        ),
     )
 
 
 def _load(kind: str) -> Importer:
     """Load an importer; raise BadInput, listing all importers, for an unknown kind."""
     if kind not in kinds():
-        known = ", ".join(kinds())
+        text = ", ".join(kinds())
         raise BadInput(
-            f"there is no importer called {kind!r}", "choose one of: {known}", known=known
+            f"there is no importer called {kind!r}", "choose one of: {known}", known=text
         )
     return cast("Importer", plugins.load(PACKAGE, kind.replace("-", "_")))
 
@@ -156,10 +158,14 @@ def _source(bank: Bank, kind: str, importer: Importer, path: Path) -> Path:
     if source == root or root in source.parents or (source in root.parents and not hidden):
         raise BadInput(f"{path} and the bank overlap", "name a source outside the bank")
     if not _detects(importer, source):
-        others = [other for other in kinds() if other != kind and _detects(_load(other), source)]
-        hint = "choose one of: {others}" if others else Hint.LIST_IMPORTERS
+        others_kinds = [
+            other_kind
+            for other_kind in kinds()
+            if other_kind != kind and _detects(_load(other_kind), source)
+        ]
+        hint = "choose one of: {others}" if others_kinds else Hint.LIST_IMPORTERS
         message = f"{path} is not a source that {kind} reads"
-        raise BadInput(message, hint, others=", ".join(others))
+        raise BadInput(message, hint, others=", ".join(others_kinds))
     return source
 
 
@@ -201,22 +207,22 @@ class _ImportRun:
 
     def plan(self) -> None:
         """Compare each entry with the bank; entries that need no write get their results."""
-        known = self._imported_before()
-        seen: set[str] = set()
+        rows = self._imported_before()
+        keys: set[str] = set()
         for number, entry in enumerate(self._bank.counted("comparing notes", self._entries)):
-            done = partial(self._done, number)
+            answer = partial(self._done, number)
             try:
-                if entry.key in seen:
+                if entry.key in keys:
                     raise BadInput("the source contains it twice")
-                seen.add(entry.key)
+                keys.add(entry.key)
                 item, hashed = self._prepared(entry)
-                old = known.get(str(item.extra[FROM]))
+                old = rows.get(str(item.extra[FROM]))
                 if old is None:
                     self._plan_new(number, item)
                 else:
                     self._plan_old(number, item, old, hashed)
             except REFUSALS as error:
-                done(REFUSED, reason=refused(error).reason)
+                answer(REFUSED, reason=refused(error).reason)
 
     def write(self) -> None:
         """Write the planned notes."""
@@ -236,10 +242,14 @@ class _ImportRun:
         """Name the older notes that those written may amend."""
         with suppress(MemoryBankError):
             self._bank.catch_up()
-        for number, one in self._bank.counted("finding older notes", [*self.found.items()]):
-            if one.path and one.action in {CREATED, UPDATED}:
-                older = amendments.indexed_may_amend(self._bank, one.path)
-                self.found[number] = replace(one, may_amend=older) if older else one
+        for number, current_import in self._bank.counted(
+            "finding older notes", [*self.found.items()]
+        ):
+            if current_import.path and current_import.action in {CREATED, UPDATED}:
+                older = amendments.indexed_may_amend(self._bank, current_import.path)
+                self.found[number] = (
+                    replace(current_import, may_amend=older) if older else current_import
+                )
 
     def _done(
         self, number: int, action: str, path: str | None = None, reason: str | None = None
@@ -253,13 +263,13 @@ class _ImportRun:
                 open_index.note_of(row) for row in document_rows.all_documents(view.manifest)
             ]
         )
-        found: dict[str, NoteRow] = {}
+        found_rows: dict[str, NoteRow] = {}
         for row in sorted(rows, key=lambda row: row.path):
             origin = row.data.get("extra", {}).get(FROM)
             ours = isinstance(origin, str) and origin.startswith(self._origin)
             if ours and not self._bank.roots.is_included(row.path):
-                found.setdefault(str(origin), row)
-        return found
+                found_rows.setdefault(str(origin), row)
+        return found_rows
 
     def _prepared(self, entry: Entry) -> tuple[Item, str]:
         """Return an entry's note as written to the bank, and its hash."""
@@ -303,8 +313,8 @@ class _ImportRun:
         if path is not None:
             self._done(number, SAME_CONTENT, path)
             return
-        if found := refusal(self._bank, item):
-            self._done(number, REFUSED, reason=found.reason)
+        if refused_item := refusal(self._bank, item):
+            self._done(number, REFUSED, reason=refused_item.reason)
             return
         path = new_path(item.name, self._bank.layout) if item.name else None
         if path and folded(path) in self._planned:

@@ -91,8 +91,8 @@ def ghosts(bank: Bank) -> tuple[Ghost, ...]:
     for row in rows:
         if row.dest is None and not row.ambiguous and row.ghost:
             sources.setdefault(row.ghost, []).append(row.source_key)
-    found = [Ghost(name, len(by), tuple(sorted(set(by)))) for name, by in sources.items()]
-    return tuple(sorted(found, key=lambda ghost: (-ghost.count, ghost.name)))
+    found_ghosts = [Ghost(name, len(by), tuple(sorted(set(by)))) for name, by in sources.items()]
+    return tuple(sorted(found_ghosts, key=lambda ghost: (-ghost.count, ghost.name)))
 
 
 def path_between(bank: Bank, start: str, goal: str) -> tuple[PathStep, ...]:
@@ -125,14 +125,18 @@ def related(bank: Bank, name: str, limit: int = 10) -> tuple[Related, ...]:
     if node not in graph:
         return ()
     direct = set(graph[node])
-    near = {other for middle in direct for other in graph[middle]} | direct
-    pairs = [(node, other) for other in near if other != node]
+    near = {other_graph for middle in direct for other_graph in graph[middle]} | direct
+    pairs = [(node, other_near) for other_near in near if other_near != node]
     scores = [
-        Related(other, score + (other in direct))
-        for _, other, score in nx.adamic_adar_index(graph, pairs)
+        Related(other_direct, score + (other_direct in direct))
+        for _, other_direct, score in nx.adamic_adar_index(graph, pairs)
     ]
-    best = sorted(scores, key=lambda one: (-one.score, one.path))[:limit]
-    return tuple(replace(one, score=round(one.score, 4)) for one in best)
+    best = sorted(
+        scores, key=lambda current_related: (-current_related.score, current_related.path)
+    )[:limit]
+    return tuple(
+        replace(current_related, score=round(current_related.score, 4)) for current_related in best
+    )
 
 
 def count_problems(view: View) -> Counter[str]:
@@ -185,13 +189,13 @@ def links(
     only_ghosts: Annotated[
         bool, Param("Only ghosts: of this note, or of the whole bank", flags="--ghosts")
     ] = False,
-    other: Annotated[
+    goal: Annotated[
         str | None, Param("Path to a note", flags="--path", metavar="OTHER", complete="notes")
     ] = None,
     near: Annotated[bool, Param("Notes that share neighbours with it", flags="--related")] = False,
 ) -> int:
     """List links, ghosts, paths and related notes."""
-    if sum((only_ghosts, other is not None, near)) > 1:
+    if sum((only_ghosts, goal is not None, near)) > 1:
         raise call.usage_error("choose one: --ghosts, --path, or --related")
     if name is None and not only_ghosts:
         raise call.usage_error("name a note, or give --ghosts")
@@ -199,12 +203,12 @@ def links(
     with call.open() as bank:
         if name is None:
             ends = ghosts(bank)
-            rows = [(one.name, str(one.count), _some(one.sources)) for one in ends]
+            rows = [(ghost.name, str(ghost.count), _some(ghost.sources)) for ghost in ends]
             titles = ("ghost", "links", "from")
             return listed(call, "ghosts", ends, lambda: table(titles, rows), "no ghosts")
-        if other is not None:
-            steps = path_between(bank, name, other)
-            nothing = f"no path of links connects {name} and {other}"
+        if goal is not None:
+            steps = path_between(bank, name, goal)
+            nothing = f"no path of links connects {name} and {goal}"
 
             def show() -> None:
                 for step in steps:
@@ -212,30 +216,33 @@ def links(
 
             return listed(call, "steps", steps, show, nothing)
         if near:
-            found = related(bank, name)
-            scores = [(_target(call, one.path), f"{one.score:.2f}") for one in found]
+            relateds = related(bank, name)
+            scores = [
+                (_target(call, current_related.path), f"{current_related.score:.2f}")
+                for current_related in relateds
+            ]
             heads = ("related", "score")
             nothing = f"no notes are related to {name}"
-            return listed(call, "related", found, lambda: table(heads, scores), nothing)
+            return listed(call, "related", relateds, lambda: table(heads, scores), nothing)
         return _links(call, bank, name, ghosts=only_ghosts)
 
 
 def _links(call: Call, bank: Bank, name: str, *, ghosts: bool) -> int:
-    found = links_of(bank, name)
-    into = () if ghosts else found.incoming
-    out = [link for link in found.outgoing if not ghosts or link.target.startswith(GHOST)]
+    found_links = links_of(bank, name)
+    into = () if ghosts else found_links.incoming
+    out = [link for link in found_links.outgoing if not ghosts or link.target.startswith(GHOST)]
     if call.json:
-        call.document({"path": found.path, "outgoing": out, "incoming": into})
+        call.document({"path": found_links.path, "outgoing": out, "incoming": into})
         return FOUND if out or into else NOTHING
     for heading, links in (("from", out), ("to", into)):
         if links:
             call.console.line(
-                (f"{count(len(links), 'link')} {heading} {named(found.path)}", "bold")
+                (f"{count(len(links), 'link')} {heading} {named(found_links.path)}", "bold")
             )
         for link in links:
             _show(call, link)
     if not out and not into:
-        call.remark(f"{found.path} has no {'such ' if ghosts else ''}links")
+        call.remark(f"{found_links.path} has no {'such ' if ghosts else ''}links")
     return FOUND if out or into else NOTHING
 
 

@@ -123,9 +123,12 @@ def _warn_of_code(call: Call, report: SyncReport | None) -> None:
 
 
 def _compared(call: Call, bank: Bank) -> int:
-    found = compare(bank, call.progress)
-    call.answer(found, lambda found: shown.differences(call, found.differences))
-    return FAILED if found.differences else FOUND
+    index_comparison = compare(bank, call.progress)
+    call.answer(
+        index_comparison,
+        lambda index_comparison: shown.differences(call, index_comparison.differences),
+    )
+    return FAILED if index_comparison.differences else FOUND
 
 
 @operation(
@@ -295,6 +298,6 @@ def _summary(report: SyncReport) -> str:
         "passages embedded": report.embedded,
         "waiting for vectors": report.waiting,
     }
-    counts = ", ".join(f"{count} {what}" for what, count in parts.items() if count)
+    counts = ", ".join(f"{count} {text}" for text, count in parts.items() if count)
     repaired = f"; repaired: {described(report.repaired)}" if report.repaired else ""
     return f"{counts or 'up to date'} ({report.seconds:.2f} s){repaired}"

@@ -96,8 +96,8 @@ def rename(
     with bank.lock, bank.store.writing(old):
         bank.roots.check_move(old, new)
         moving = _current(bank, [old])[0]
-        same = names.folded(new) == names.folded(old)
-        if not same:
+        is_same = names.folded(new) == names.folded(old)
+        if not is_same:
             bank.store.check_free(new)
         changes, broken = _relinked(bank, {old: new})
         data = bank.store.read_bytes(old)
@@ -105,7 +105,7 @@ def rename(
         moved = mine.data if mine and mine.data is not None else data
         rest = [change for change in changes if change.path != old]
         gone = JournalEntry(old, None, moving.etag)
-        if same:  # the same file on a case-insensitive file system: remove before writing
+        if is_same:  # the same file on a case-insensitive file system: remove before writing
             steps = [gone, JournalEntry(new, moved, files.ABSENT)]
         else:
             steps = [JournalEntry(new, moved, files.ABSENT), gone]
@@ -221,21 +221,21 @@ def merge(
         rows = _current(bank, paths)
         if goal not in paths:
             bank.store.check_free(goal)
-        kept = next((row for row in rows if row.path == goal), None)
+        kept_row = next((row for row in rows if row.path == goal), None)
         source = {"source_type": source_type, "source_agent": agent_name(source_agent)}
-        text = _merged_text(rows, kept, content, check_tags(tags), source)
+        text = _merged_text(rows, kept_row, content, check_tags(tags), source)
         links, broken = _relinked(bank, dict.fromkeys(paths, goal), gone=True)
         etags = {row.path: row.etag for row in rows}
         away = [JournalEntry(path, None, etags[path], trash=True) for path in paths if path != goal]
-        others = [change for change in links if change.path not in etags]
+        entries = [change for change in links if change.path not in etags]
         written = JournalEntry(goal, parsing.encoded(text), etags.get(goal, files.ABSENT))
-        keep = goal if kept else ""  # its old text goes to the trash, too
+        keep = goal if kept_row else ""  # its old text goes to the trash, too
         failed = bank.store.apply(
-            [written, *away, *others], given=content, keep=keep, beside=paths[0]
+            [written, *away, *entries], given=content, keep=keep, beside=paths[0]
         )
     bank.catch_up()
     meta = parsing.parse(goal, text.encode())
-    key, relinked = meta.meta.id or goal, tuple(c.path for c in others if c.path not in failed)
+    key, relinked = meta.meta.id or goal, tuple(c.path for c in entries if c.path not in failed)
     unknown = record(bank, [goal, *relinked], writer(source_type, source_agent))
     with bank.lock:
         bank.logs.edits.inherit(key, {name for row in rows for name in (row.id, row.path) if name})
@@ -266,10 +266,10 @@ def _current(bank: Bank, paths: Sequence[str]) -> list[NoteRow]:
     """Return the up-to-date manifest rows of notes; the caller holds the lock."""
     bank.catch_up(insist=True)
     rows = bank.read(lambda view: [open_index.note_at(view.manifest, path) for path in paths])
-    found = [row for row in rows if row is not None]
-    if len(found) != len(paths):
+    found_rows = [row for row in rows if row is not None]
+    if len(found_rows) != len(paths):
         raise Conflict("a note was changed or deleted meanwhile", Hint.LOOK_AND_REPEAT)
-    return found
+    return found_rows
 
 
 def _relinked(
@@ -281,15 +281,15 @@ def _relinked(
     """
 
     def touching(view: View) -> dict[str, list[LinkRow]]:
-        found: dict[str, list[LinkRow]] = {}
+        found_rows: dict[str, list[LinkRow]] = {}
         for path in moves:
             note = open_index.note_at(view.manifest, path)
             number = note.number if note else -1
             for row in link_rows.incoming(view.manifest, number) + link_rows.outgoing(
                 view.manifest, number
             ):
-                found.setdefault(row.source_key, []).append(row)
-        return found
+                found_rows.setdefault(row.source_key, []).append(row)
+        return found_rows
 
     changes: list[JournalEntry] = []
     broken: list[LinkShown] = []
@@ -324,8 +324,8 @@ def retarget(
     home = moves.get(source, source)
 
     def taken(short: str) -> bool:
-        found = bank.read(lambda view: open_index.candidates(view.manifest, short))
-        return bool(set(found) - set(moves))
+        content = bank.read(lambda view: open_index.candidates(view.manifest, short))
+        return bool(set(content) - set(moves))
 
     def place(path: str) -> str:
         new = path in moves.values()
@@ -366,7 +366,7 @@ def _relative(written: str, source: str, home: str, goal: str) -> str | None:
 
 
 def _named(
-    written: str, old: str, new: str, taken: Callable[[str], bool], *, gone: bool
+    written: str, old: str, new: str, taken_callable: Callable[[str], bool], *, gone: bool
 ) -> str | None:
     """Return a wikilink's new target, as short as before if that is unambiguous.
 
@@ -378,14 +378,14 @@ def _named(
         return None
     name = names.name_of(new)
     short = posixpath.basename(name)
-    if "/" in written or taken(short):
+    if "/" in written or taken_callable(short):
         return name
     return None if names.key(short) == spoken else short
 
 
 def _merged_text(
     rows: Sequence[NoteRow],
-    kept: NoteRow | None,
+    kept_row: NoteRow | None,
     content: str,
     tags: Sequence[str],
     source: Mapping[str, str],
@@ -393,10 +393,10 @@ def _merged_text(
     now = datetime.now(UTC)
     kinds = {row.type for row in rows}
     metadata = {
-        "id": (kept.id if kept else "") or note_id(content, now),
+        "id": (kept_row.id if kept_row else "") or note_id(content, now),
         "type": kinds.pop() if len(kinds) == 1 else "",
         "tags": list(dict.fromkeys([*(tag for row in rows for tag in row.tags), *tags])),
-        "created_at": datetime.fromtimestamp(kept.created, UTC) if kept else now,
+        "created_at": datetime.fromtimestamp(kept_row.created, UTC) if kept_row else now,
         **{
             key: _union([row.data.get(key, []) for row in rows])
             for key in ("entity_refs", "file_refs", "symbol_refs")
@@ -411,7 +411,7 @@ def _merged_text(
 
 
 def _union(lists: Sequence[Sequence[object]]) -> list[object]:
-    found: list[object] = []
+    entries: list[object] = []
     for items in lists:
-        found += [item for item in items if item not in found]
-    return found
+        entries += [item for item in items if item not in entries]
+    return entries

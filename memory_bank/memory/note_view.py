@@ -61,9 +61,9 @@ class LinkedPlace(NamedTuple):
 class LinkTargets:
     """Where the links in the text of one note lead."""
 
-    def __init__(self, known: Mapping[tuple[str, ...], LinkedPlace]) -> None:
+    def __init__(self, places: Mapping[tuple[str, ...], LinkedPlace]) -> None:
         """Take the goals by the kind of link, its target, heading and block."""
-        self._known = known
+        self._known = places
 
     def wiki(self, inside: str) -> tuple[LinkedPlace | None, str]:
         """Return the goal of `[[inside]]`, None if it leads out of the bank, and its words."""
@@ -144,10 +144,18 @@ def view(bank: Bank, name: str) -> NoteView:
             raise NoteNotFound(f"{note.path} is not indexed", Hint.CHECK_BANK)
         out = outgoing(view.manifest, row.number)
         into = incoming(view.manifest, row.number)
-        near = {one.dest for one in out if one.dest is not None} | {one.source for one in into}
+        near = {current_row.dest for current_row in out if current_row.dest is not None} | {
+            current_row.source for current_row in into
+        }
         titles = document_rows.documents(view.manifest, near)
-        pairs = _goals(bank, view, out, {n: one.title for n, one in titles.items()})
-        goals = LinkTargets({_key(one): goal for one, goal in pairs if one.kind != _REFERENCE})
+        pairs = _goals(bank, view, out, {n: current_row.title for n, current_row in titles.items()})
+        goals = LinkTargets(
+            {
+                _key(current_row): goal
+                for current_row, goal in pairs
+                if current_row.kind != _REFERENCE
+            }
+        )
         succeeding = document_graph.superseded(view.manifest, {row.number, *near})
         by = succeeding.get(row.number)
         return NoteView(
@@ -243,12 +251,12 @@ def _backlinks(
     by_source: dict[int, dict[LinkShown, None]] = {}
     for row in rows:
         by_source.setdefault(row.source, {})[shown(row)] = None
-    found = [
+    backlinks = [
         Backlink(notes[number].key, notes[number].title, notes[number].hidden, tuple(links))
         for number, links in by_source.items()
         if number in notes
     ]
-    return sorted(found, key=lambda one: (one.archived, one.path))
+    return sorted(backlinks, key=lambda backlink: (backlink.archived, backlink.path))
 
 
 def _cites(goals: Collection[tuple[LinkRow, LinkedPlace]]) -> tuple[Cite, ...]:
@@ -260,10 +268,12 @@ def _cites(goals: Collection[tuple[LinkRow, LinkedPlace]]) -> tuple[Cite, ...]:
 
 
 def _observations(sections: Sequence[NoteSection], goals: LinkTargets) -> Iterator[Observed]:
-    for one in sections:
-        if one.name.startswith(OBSERVATION) and one.headings:
-            written = dict(one.fields).get(PROMOTED_TO, "")
-            yield Observed(one.name, one.headings[-1], goals.wiki(written)[0] if written else None)
+    for section in sections:
+        if section.name.startswith(OBSERVATION) and section.headings:
+            written = dict(section.fields).get(PROMOTED_TO, "")
+            yield Observed(
+                section.name, section.headings[-1], goals.wiki(written)[0] if written else None
+            )
 
 
 def _successor(view: View, number: int) -> Successor | None:
@@ -274,7 +284,7 @@ def _successor(view: View, number: int) -> Successor | None:
 def _text(value: object) -> str:
     if isinstance(value, str):
         return value
-    if isinstance(value, list | tuple) and all(isinstance(one, str) for one in value):
+    if isinstance(value, list | tuple) and all(isinstance(entry, str) for entry in value):
         return ", ".join(value)
     return json.dumps(value, ensure_ascii=False, default=str).strip('"')
 
@@ -323,8 +333,8 @@ def history(bank: Bank, name: str, offset: int = 0, limit: int = PAGE) -> NoteHi
         removed = not bank.store.exists(log.path)
         new = _uncommitted(tree, note) if log.uncommitted and not removed and not start else None
     versions = [
-        NoteVersion(one, compared.get(one.source.commit))
-        for one in log.commits[start : start + limit]
+        NoteVersion(commit, compared.get(commit.source.commit))
+        for commit in log.commits[start : start + limit]
     ]
     if tree and log.uncommitted and not start:
         versions.insert(0, NoteVersion(None, new))
@@ -336,12 +346,12 @@ def _compared(tree: Path, note: NoteTrust, changes: Sequence[Change]) -> dict[st
     """Return how each commit changed the note, against its first parent."""
     below = note.below(tree)
     sides = []
-    for one in changes:
-        parent = one.commit.parents[0] if one.commit.parents else ""
-        before = f"{parent}:{below(one.old)}" if parent and one.status != "A" else ""
-        after = "" if one.status == "D" else f"{one.commit.id}:{below(one.path)}"
-        sides.append((one, before, after))
-    names = [name for _, *both in sides for name in both if name]
+    for change in changes:
+        parent = change.commit.parents[0] if change.commit.parents else ""
+        before = f"{parent}:{below(change.old)}" if parent and change.status != "A" else ""
+        after = "" if change.status == "D" else f"{change.commit.id}:{below(change.path)}"
+        sides.append((change, before, after))
+    names = [name for _, *current_entries in sides for name in current_entries if name]
     ids = objects.named(tree, names)
     texts = dict(objects.blobs(tree, set(ids.values()), _MOST_BYTES))
 
@@ -349,12 +359,14 @@ def _compared(tree: Path, note: NoteTrust, changes: Sequence[Change]) -> dict[st
         data = texts.get(ids.get(name, "")) if name else None
         return {} if data is None else {path: data}
 
-    found = {}
-    for one, before, after in sides:
-        made = note_comparison.compare(side(one.path, before), side(one.path, after), below)
-        if made:
-            found[one.commit.id] = made[0]
-    return found
+    entries = {}
+    for change, before, after in sides:
+        made_changes = note_comparison.compare(
+            side(change.path, before), side(change.path, after), below
+        )
+        if made_changes:
+            entries[change.commit.id] = made_changes[0]
+    return entries
 
 
 def _uncommitted(tree: Path | None, note: NoteTrust) -> NoteChange | None:
@@ -365,7 +377,7 @@ def _uncommitted(tree: Path | None, note: NoteTrust) -> NoteChange | None:
         if tree and blob:
             for _, data in objects.blobs(tree, [blob], _MOST_BYTES):
                 before[note.path] = data
-        made = note_comparison.compare(before, {note.path: note.data}, lambda path: path)
+        changes = note_comparison.compare(before, {note.path: note.data}, lambda path: path)
     except MemoryBankError:
         return None
-    return made[0] if made else None
+    return changes[0] if changes else None

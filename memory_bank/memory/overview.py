@@ -85,26 +85,28 @@ def _changed_keys(view: View, days: float) -> _ChangedKeys:
 
 
 def _with_commits(
-    bank: Bank, found: _ChangedKeys, limit: int, limits: tuple[str, ...]
+    bank: Bank, changed_keys: _ChangedKeys, limit: int, limits: tuple[str, ...]
 ) -> RecentChanges:
     """Add what git knows of changed notes."""
-    changed, removed = dict(found.changed), dict[str, Change | None]()
+    changed, removed = dict(changed_keys.changed), dict[str, Change | None]()
     commits = bank.commits(_OWN)
-    for change in commits.since(found.since) if commits else ():
-        if change.path in found.keys and not change.path.startswith(SESSIONS):
+    for change in commits.since(changed_keys.since) if commits else ():
+        if change.path in changed_keys.keys and not change.path.startswith(SESSIONS):
             changed.setdefault(change.path, change.commit.written)
         elif change.status == "D" and _is_note(change.path):
             removed.setdefault(change.path, change)
-    for path in (commits.blobs.keys() if commits else set()) - found.keys:
+    for path in (commits.blobs.keys() if commits else set()) - changed_keys.keys:
         if _is_note(path):
             removed[path] = None
     newest = sorted(changed, key=lambda key: (-changed[key], key))[:limit]
     rows = bank.read(lambda view: [document_rows.document_at(view.manifest, key) for key in newest])
-    shown = [_shown(bank, row, found.since) for row in rows if row is not None]
-    shown += [_removed(bank, path, change) for path, change in removed.items()]
-    shown.sort(key=lambda one: (one.changed_at, one.path), reverse=True)
+    changed_latelies = [_shown(bank, row, changed_keys.since) for row in rows if row is not None]
+    changed_latelies += [_removed(bank, path, change) for path, change in removed.items()]
+    changed_latelies.sort(
+        key=lambda changed_lately: (changed_lately.changed_at, changed_lately.path), reverse=True
+    )
     total = len(changed) + len(removed)
-    return RecentChanges(iso_of(found.since), total, tuple(shown[:limit]), limits)
+    return RecentChanges(iso_of(changed_keys.since), total, tuple(changed_latelies[:limit]), limits)
 
 
 def _is_note(path: str) -> bool:
@@ -229,13 +231,13 @@ def _recent(view: View, own: str, listed: Sequence[entries.Entry]) -> list[Recen
     """Return rows of entries."""
     places = [place_of(entry) for entry in listed]
     rows = Rows(view, own, places)
-    found = []
+    found_entries = []
     for place in places:
         row = rows.row(place)
         if row is None:
             continue
         document = rows.documents[place.document]
-        found.append(
+        found_entries.append(
             RecentRow(
                 row,
                 row.obs_type or str(document.data.get("type") or row.type),
@@ -243,7 +245,7 @@ def _recent(view: View, own: str, listed: Sequence[entries.Entry]) -> list[Recen
                 session_id_of(document),
             )
         )
-    return found
+    return found_entries
 
 
 PAGE = 50
@@ -282,16 +284,16 @@ def browse(
     `cites` is a note, a file or the name of a ghost. Archived notes are left out unless
     `archived` is true. The folders, types and tags are those of the whole bank.
     """
-    wanted = list(conditions(tags=[tag] if tag else (), types=type or None))
-    wanted += [Condition("in", folder)] if folder else []
-    wanted += [Condition("links", cites)] if cites else []
+    wanted_conditions = list(conditions(tags=[tag] if tag else (), types=type or None))
+    wanted_conditions += [Condition("in", folder)] if folder else []
+    wanted_conditions += [Condition("links", cites)] if cites else []
     bank.catch_up()
     with bank.lock:
         written = bank.logs.updates.all()
     start = max(offset, 0)
 
     def ask(view: View) -> Browsed:
-        within = filters.scope(view.manifest, wanted, hidden=archived, written=written)
+        within = filters.scope(view.manifest, wanted_conditions, hidden=archived, written=written)
         live = document_rows.numbers(view.manifest)
         rows = open_index.newest(view.manifest, within, start + max(limit, 1), written)
         return Browsed(

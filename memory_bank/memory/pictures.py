@@ -41,8 +41,8 @@ def read_picture(bank: Bank, path: str) -> bytes:
         part.startswith(".") for part in file.relative_to(bank.layout.root).parts
     )
     if picture_type(path) and (is_own or (tree and repository.trackable(tree, [file]))):
-        found = stat_of(base, path)
-        if found is not None and S_ISREG(found.st_mode) and found.st_size <= _LARGEST_PICTURE:
+        stat = stat_of(base, path)
+        if stat is not None and S_ISREG(stat.st_mode) and stat.st_size <= _LARGEST_PICTURE:
             data = files.read_in(base, path)
             if data is not None:
                 return data

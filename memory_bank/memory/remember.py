@@ -64,24 +64,24 @@ def _asked(
     content: str | None = None,
     *,
     type: str = "",  # noqa: A002  (the field's word)
-    **given: Any,  # noqa: ANN401  (those of remember)
+    **argument: Any,  # noqa: ANN401  (those of remember)
 ) -> Remembered:
     """Read or edit the content, after what is wrong with the other arguments was told."""
-    for words in given.get("entity_refs", ()):
+    for words in argument.get("entity_refs", ()):
         entity(words)
     bank.settings.check_enabled()
-    session = given.get("source_type") == SESSION
-    files = [_below(bank.layout.project, file) for file in given.pop("file_refs", ())]
+    session = argument.get("source_type") == SESSION
+    files = [_below(bank.layout.project, file) for file in argument.pop("file_refs", ())]
     with call.given_or_edited(content) as text:
         kind = type or (SESSION if session else "")
-        return remember(bank, text, type=kind, file_refs=files, **given)
+        return remember(bank, text, type=kind, file_refs=files, **argument)
 
 
 def _below(project: Path, file: str) -> str:
     """Return a file's path relative to the project; unchanged if it is not in the project."""
-    found = Path(file).absolute().resolve()
-    if found.exists() and found.is_relative_to(project):
-        return found.relative_to(project).as_posix()
+    path = Path(file).absolute().resolve()
+    if path.exists() and path.is_relative_to(project):
+        return path.relative_to(project).as_posix()
     return file
 
 
@@ -196,7 +196,7 @@ def remember(
     source_type = source_type or ("agent" if source_agent else "manual")
     check_content(bank, content, by_agent=source_type in {"agent", SESSION})
     check_source(source_type)
-    given = Item(
+    argument = Item(
         content,
         check_type(type) or DEFAULT_TYPE,
         tags=tags,
@@ -207,32 +207,38 @@ def remember(
         file_refs=file_refs,
         symbol_refs=symbol_refs,
     )
-    wanted = completed(bank, given)
+    wanted_completed = completed(bank, argument)
     bank.catch_up()
     session = current_session(bank, session_id) if source_type == SESSION else Current()
-    first = first_path(bank, content, wanted.type, name)
+    first = first_path(bank, content, wanted_completed.type, name)
     with bank.lock, bank.store.writing(first):  # so that nobody writes the same meanwhile
         bank.catch_up()
         hashed = content_hash(content)
-        found = duplicates(bank, hashed, first)
+        found_duplicates = duplicates(bank, hashed, first)
         private = session.path != "" and stays_here(bank, first)
-        keys = session_keys(session, private=private, near=found.near)
-        if found.near is not None:
-            done, changed = merge_into(bank, found.near, wanted, keys)
+        keys = session_keys(session, private=private, near=found_duplicates.near)
+        if found_duplicates.near is not None:
+            remembered, changed = merge_into(bank, found_duplicates.near, wanted_completed, keys)
             bank.catch_up()
         else:
-            near = similar_to(bank, content, besides=found.far.path if found.far else None)
-            done = write_new(bank, replace(wanted, extra=keys), hashed, found.far)
-            done = replace(done, similar_to=near)
+            near = similar_to(
+                bank, content, besides=found_duplicates.far.path if found_duplicates.far else None
+            )
+            remembered = write_new(
+                bank, replace(wanted_completed, extra=keys), hashed, found_duplicates.far
+            )
+            remembered = replace(remembered, similar_to=near)
             changed = True
-        done = replace(linked(bank, found, done), session_id=session.session_id or None)
+        remembered = replace(
+            linked(bank, found_duplicates, remembered), session_id=session.session_id or None
+        )
         by = writer(source_type, source_agent)
-        unknown = record(bank, [done.path], by) if changed else None
+        unknown = record(bank, [remembered.path], by) if changed else None
         older = None
-        if done.action == CREATED and source_type != SESSION:
-            older = amendments.may_amend(bank, done.path)
+        if remembered.action == CREATED and source_type != SESSION:
+            older = amendments.may_amend(bank, remembered.path)
             bank.count_opened(cited(content))
-        return replace(done, warning=warnings(done.warning, unknown), may_amend=older)
+        return replace(remembered, warning=warnings(remembered.warning, unknown), may_amend=older)
 
 
 def completed(bank: Bank, item: Item) -> Item:
@@ -240,7 +246,7 @@ def completed(bank: Bank, item: Item) -> Item:
     return replace(
         item,
         tags=check_tags(item.tags),
-        entity_refs=[entity(one)._asdict() for one in item.entity_refs],
+        entity_refs=[entity(entity_ref)._asdict() for entity_ref in item.entity_refs],
         file_refs=[names.in_file_refs(file, bank.layout) for file in item.file_refs],
         symbol_refs=list(item.symbol_refs),
     )
@@ -250,7 +256,7 @@ def write_new(
     bank: Bank,
     item: Item,
     hashed: str,
-    same: NoteRow | None,
+    row: NoteRow | None,
     check_id: Callable[[str], None] = lambda _: None,
 ) -> Remembered:
     """Write a completed item as a new note; the index is not updated.
@@ -258,7 +264,7 @@ def write_new(
     `same` is another note with its content, and `check_id` refuses an id that the item brings.
     """
     created = item.created_at or datetime.now(UTC)
-    if same is not None and same.known_as == note_id(item.content, created):
+    if row is not None and row.known_as == note_id(item.content, created):
         created += timedelta(seconds=1)  # an id is made of the content and the second
     number = note_id(item.content, created)
     text = text_of(item, number, created)
@@ -306,9 +312,9 @@ def text_of(item: Item, number: str, created: datetime) -> str:
         return front_matter.compose(metadata, item.content)
     text = item.front_matter + item.content
     raw, _ = front_matter.metadata(front_matter.split(text))
-    had = read_meta(raw)[0]
+    meta = read_meta(raw)[0]
     changes = {key: value for key, value in metadata.items() if key_of(raw, key) not in raw}
-    for key, old in (("tags", had.tags), ("aliases", had.aliases)):
+    for key, old in (("tags", meta.tags), ("aliases", meta.aliases)):
         merged = list(dict.fromkeys([*old, *getattr(item, key)]))
         if len(merged) > len(old):
             changes[key_of(raw, key)] = merged
@@ -367,10 +373,10 @@ def entity(reference: Reference) -> Entity:
     """Read a reference to an entity, `KIND:ID` or `{kind, id}`; raise BadInput."""
     if isinstance(reference, Entity):
         return reference
-    found = entity_of(reference)
-    if found is None:
+    found_entity = entity_of(reference)
+    if found_entity is None:
         raise BadInput(f"{str(reference)[:_SHOWN]!r} is not an entity", Hint.WRITE_ENTITY)
-    return found
+    return found_entity
 
 
 def check_source(source_type: str) -> None:
@@ -390,37 +396,37 @@ class Merge(NamedTuple):
 
 
 def merge_into(
-    bank: Bank, known: NoteRow, item: Item, keys: Mapping[str, object] = MappingProxyType({})
+    bank: Bank, row: NoteRow, item: Item, keys: Mapping[str, object] = MappingProxyType({})
 ) -> Merge:
     """Merge an item's tags and references into a note; the index is not updated.
 
     `keys` are other keys to set.
     """
-    had: dict[str, list[Any]] = {"tags": list(known.tags)}
-    had |= {key: list(known.data.get(key, ())) for key in REFERENCES}
+    entries: dict[str, list[Any]] = {"tags": list(row.tags)}
+    entries |= {key: list(row.data.get(key, ())) for key in REFERENCES}
     merged = {
-        key: [*old, *(one for one in getattr(item, key) if one not in old)]
-        for key, old in had.items()
+        key: [*old, *(current_old for current_old in getattr(item, key) if current_old not in old)]
+        for key, old in entries.items()
     }
-    changes = {key: value for key, value in merged.items() if value != had[key]} | dict(keys)
-    etag = bank.store.change(known.path, lambda text: with_keys(text, changes))
+    changes = {key: value for key, value in merged.items() if value != entries[key]} | dict(keys)
+    etag = bank.store.change(row.path, lambda text: with_keys(text, changes))
     now = time.time()
-    bank.logs.access.add([known.known_as], now)
-    bank.logs.updates.add(known.known_as, now)
-    done = Remembered(
+    bank.logs.access.add([row.known_as], now)
+    bank.logs.updates.add(row.known_as, now)
+    remembered = Remembered(
         schema_version=SCHEMA_VERSION,
-        note_id=known.known_as,
+        note_id=row.known_as,
         action=UPDATED,
-        content_hash=known.content_hash,
+        content_hash=row.content_hash,
         tags=tuple(merged["tags"]),
-        created_at=iso(datetime.fromtimestamp(known.created, UTC)),
-        path=known.path,
+        created_at=iso(datetime.fromtimestamp(row.created, UTC)),
+        path=row.path,
         etag=etag,
-        type=known.type,
-        source_type=known.source_type or "manual",
-        warning=note_files.warning(bank.layout, known.path, known.source_type),
+        type=row.type,
+        source_type=row.source_type or "manual",
+        warning=note_files.warning(bank.layout, row.path, row.source_type),
     )
-    return Merge(done, changed=bool(changes))
+    return Merge(remembered, changed=bool(changes))
 
 
 def first_path(bank: Bank, content: str, kind: str, name: str) -> str:
@@ -449,9 +455,9 @@ def create_note(bank: Bank, text: str, item: Item, *, key: str) -> tuple[str, st
     next number where those in its folder have numbers.
     """
     first = first_path(bank, item.content, item.type, item.name)
-    given = item.front_matter + item.content
+    given_front_matter = item.front_matter + item.content
     if item.name:
-        return first, bank.store.create(first, text, given=given)
+        return first, bank.store.create(first, text, given=given_front_matter)
     folder, _, words = names.name_of(first).rpartition("/")
     start = end = ""
     says_number = names.record_name(words) and words.startswith(("adr", "0"))
@@ -466,7 +472,7 @@ def create_note(bank: Bank, text: str, item: Item, *, key: str) -> tuple[str, st
     for number in range(1, _MOST_NAMES):
         path = f"{stem}.md" if number == 1 else f"{stem}-{number}.md"
         try:
-            return path, bank.store.create(path, text, given=given)
+            return path, bank.store.create(path, text, given=given_front_matter)
         except NoteExists:
             continue
     raise NoteExists(f"{_MOST_NAMES} notes are named like {stem}.md", Hint.GIVE_NAME)

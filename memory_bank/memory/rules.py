@@ -67,7 +67,9 @@ class ProjectRule(NamedTuple):
 
     def applies(self, file: str) -> bool:
         """Tell whether the rule is for a file, by its path from the project's root."""
-        return not self.applies_to or any(matches(one, file) for one in self.applies_to)
+        return not self.applies_to or any(
+            matches(applies_to, file) for applies_to in self.applies_to
+        )
 
 
 class ProjectRules(NamedTuple):
@@ -95,38 +97,50 @@ def indexed(bank: Bank, seconds: float = LIMIT) -> ProjectRules:
 
     def read(view: View) -> tuple[list[DocumentRow], Counter[str]]:
         manifest = view.manifest
-        found = {
-            one.number: one
+        found_rows = {
+            current_row.number: current_row
             for field in (("type", RULE), ("pin", "true"))
-            for one in document_rows.with_field(manifest, *field)
-            if _is_current(one) and not bank.roots.is_private(one.key)
+            for current_row in document_rows.with_field(manifest, *field)
+            if _is_current(current_row) and not bank.roots.is_private(current_row.key)
         }
-        for old in document_graph.superseded(manifest, found):
-            found.pop(old)
+        for old in document_graph.superseded(manifest, found_rows):
+            found_rows.pop(old)
         stems = (
-            Counter(_stem(key) for _, key in document_rows.all_keys(manifest)) if found else None
+            Counter(_stem(key) for _, key in document_rows.all_keys(manifest))
+            if found_rows
+            else None
         )
-        return sorted(found.values(), key=lambda one: one.key), stems or Counter()
+        return sorted(
+            found_rows.values(), key=lambda current_row: current_row.key
+        ), stems or Counter()
 
     with bank.lock:
         rows, stems = bank.read(read)
-        waiting, limits = _waiting(bank, [one.key for one in rows], seconds)
-        found = [
+        waiting, limits = _waiting(bank, [current_row.key for current_row in rows], seconds)
+        project_rules = [
             rule._replace(waits=waiting.get(row.key, ""))
             for row in rows
             if (rule := _rule(bank, row, stems)) is not None
         ]
     return ProjectRules(
-        tuple(one for one in found if not one.waits),
-        tuple(one for one in found if one.waits),
+        tuple(project_rule for project_rule in project_rules if not project_rule.waits),
+        tuple(project_rule for project_rule in project_rules if project_rule.waits),
         limits,
     )
 
 
-def rules_for(found: Sequence[ProjectRule], files: Collection[str]) -> tuple[ProjectRule, ...]:
+def rules_for(
+    project_rules: Sequence[ProjectRule], files: Collection[str]
+) -> tuple[ProjectRule, ...]:
     """Return those rules that are for one of some files, those with patterns first."""
-    chosen = [one for one in found if any(one.applies(file) for file in files)]
-    return tuple(sorted(chosen, key=lambda one: (not one.applies_to, one.path)))
+    chosen = [
+        project_rule
+        for project_rule in project_rules
+        if any(project_rule.applies(file) for file in files)
+    ]
+    return tuple(
+        sorted(chosen, key=lambda project_rule: (not project_rule.applies_to, project_rule.path))
+    )
 
 
 def globs(rule: ProjectRule) -> tuple[str, ...]:
@@ -134,16 +148,16 @@ def globs(rule: ProjectRule) -> tuple[str, ...]:
 
     From the project's root, without braces, and with what is below a folder.
     """
-    found = dict[str, None]()
+    entries = dict[str, None]()
     for pattern in rule.applies_to:
         for parts in forms(pattern):
             whole = "/".join(parts)
             if not _PLAIN_GLOB.fullmatch(whole):
                 return ()
-            found[whole] = None
+            entries[whole] = None
             if "." not in parts[-1] and parts[-1] != "**":  # it may be a folder
-                found[f"{whole}/**"] = None
-    return tuple(found)
+                entries[f"{whole}/**"] = None
+    return tuple(entries)
 
 
 def _is_current(row: DocumentRow) -> bool:
@@ -163,8 +177,8 @@ def _waiting(
     reviews = REVIEWED in tiers.values() or any(
         commits.requested() for commits in dict.fromkeys(filter(None, map(bank.commits, paths)))
     )
-    found = {path: _reason(bank, path, tier, reviews=reviews) for path, tier in tiers.items()}
-    return {path: why for path, why in found.items() if why}, limits
+    reasons = {path: _reason(bank, path, tier, reviews=reviews) for path, tier in tiers.items()}
+    return {path: why for path, why in reasons.items() if why}, limits
 
 
 def _reason(bank: Bank, path: str, tier: str, *, reviews: bool) -> str:

@@ -107,8 +107,8 @@ def of_bank(bank: Bank) -> FoundBlock | None:
     if text is None or MARKER not in text:
         return None
     settings = bank.settings
-    wanted = written(rules(bank).rules, BLOCK_BYTES, settings.secrets.allow).text
-    return look(text, wanted)._replace(line=text.count("\n", 0, text.index(MARKER)) + 1)
+    wanted_text = written(rules(bank).rules, BLOCK_BYTES, settings.secrets.allow).text
+    return look(text, wanted_text)._replace(line=text.count("\n", 0, text.index(MARKER)) + 1)
 
 
 def _beside(bank: Bank) -> str | None:
@@ -119,8 +119,8 @@ def _beside(bank: Bank) -> str | None:
     if layout.origin is layout or tree is None:
         return program_files.text(program_files.in_project(project, FILE))
     name = f"{layout.commit}:{repository.below_tree(tree, project)}{FILE}"  # no commit: staged
-    found = objects.blobs(tree, objects.named(tree, [name]).values(), _MOST_BYTES)
-    return next((data.decode("utf-8", "replace") for _, data in found), None)
+    blobs = objects.blobs(tree, objects.named(tree, [name]).values(), _MOST_BYTES)
+    return next((data.decode("utf-8", "replace") for _, data in blobs), None)
 
 
 def merged(base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, bytes, bytes] | None:
@@ -129,22 +129,39 @@ def merged(base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, bytes, bytes
     Only what is beside the block is left to merge. None unless both sides have a whole block that
     nobody edited; what the notes say then is for `--check`, since git has not merged them yet.
     """
-    texts = [one.decode("utf-8", "surrogateescape") for one in (base, ours, theirs)]
+    texts = [
+        current_base.decode("utf-8", "surrogateescape") for current_base in (base, ours, theirs)
+    ]
     inner = [_whole(text) for text in texts]
     if inner[1] is None or inner[2] is None:
         return None
-    was, mine, other = (_rule_lines(one or "") for one in inner)
-    lines = [one for one in mine if one in other or one not in was]
-    for line in (one for one in other if one not in mine and one not in was):
-        before = other[: other.index(line)]
-        at = max((lines.index(one) + 1 for one in before if one in lines), default=0)
-        while at < len(lines) and lines[at] not in other and _named(lines[at]) < _named(line):
+    was, mine, other_ours = (_rule_lines(current_inner or "") for current_inner in inner)
+    lines = [
+        current_mine
+        for current_mine in mine
+        if current_mine in other_ours or current_mine not in was
+    ]
+    for line in (
+        current_mine
+        for current_mine in other_ours
+        if current_mine not in mine and current_mine not in was
+    ):
+        before = other_ours[: other_ours.index(line)]
+        at = max(
+            (
+                lines.index(current_before) + 1
+                for current_before in before
+                if current_before in lines
+            ),
+            default=0,
+        )
+        while at < len(lines) and lines[at] not in other_ours and _named(lines[at]) < _named(line):
             at += 1
         lines.insert(at, line)
     tail = _MORE.search(inner[1])
     block = _block(lines, int(tail[1]) if tail else 0)
-    done = [_put(text, block) if _whole(text) is not None else text for text in texts]
-    first, second, third = (one.encode("utf-8", "surrogateescape") for one in done)
+    put = [_put(text, block) if _whole(text) is not None else text for text in texts]
+    first, second, third = (word.encode("utf-8", "surrogateescape") for word in put)
     return first, second, third
 
 
@@ -155,9 +172,9 @@ def signed(text: str) -> str:
 
 def is_signed(text: str) -> bool:
     """Tell whether a file with one rule is as it was written."""
-    found = list(_BEGIN.finditer(text := _plain(text)))
-    before = text[: found[-1].start()].removesuffix("\n") if found else ""
-    return bool(found) and signed(before) == text
+    matches = list(_BEGIN.finditer(text := _plain(text)))
+    before = text[: matches[-1].start()].removesuffix("\n") if matches else ""
+    return bool(matches) and signed(before) == text
 
 
 def _whole(text: str) -> str | None:
@@ -178,66 +195,77 @@ def _rule_lines(inner: str) -> list[str]:
     return [line for line in inner.split("\n") if line.startswith("- ")]
 
 
-def written(found: Sequence[ProjectRule], most: int, allowed: Collection[str] = ()) -> WrittenBlock:
+def written(
+    project_rules: Sequence[ProjectRule], most: int, allowed: Collection[str] = ()
+) -> WrittenBlock:
     """Return the block of some rules, of at most that many bytes.
 
     Those that are pinned or name their files come first and say all; the others are named as long
     as there is room, then say as much as fits. `allowed` are hashes of values that are no secrets.
     """
-    lines = {rule: (described(rule, whole=True), described(rule, whole=False)) for rule in found}
-    refused = tuple(rule for rule in found if secrets.find("\n".join(lines[rule]), allowed))
-    chosen = [rule for rule in found if rule not in refused]
+    lines = {
+        rule: (described(rule, whole=True), described(rule, whole=False)) for rule in project_rules
+    }
+    refused = tuple(rule for rule in project_rules if secrets.find("\n".join(lines[rule]), allowed))
+    chosen = [rule for rule in project_rules if rule not in refused]
     if not chosen:
         return WrittenBlock("", (), refused)
     room = most - len(_block([], len(chosen)).encode())
-    order = sorted(chosen, key=lambda one: (not one.pinned, not one.applies_to, one.path))
-    kept: dict[ProjectRule, str] = {}
+    order = sorted(
+        chosen,
+        key=lambda project_rule: (
+            not project_rule.pinned,
+            not project_rule.applies_to,
+            project_rule.path,
+        ),
+    )
+    kept_rules: dict[ProjectRule, str] = {}
     for rule in order:
         first = [0, 1] if rule.pinned or rule.applies_to else [1]
         for line in (lines[rule][form] for form in first):
-            if rule not in kept and (size := len(line.encode()) + 1) <= room:
-                kept[rule], room = line, room - size
-    for rule, line in kept.items():
+            if rule not in kept_rules and (size := len(line.encode()) + 1) <= room:
+                kept_rules[rule], room = line, room - size
+    for rule, line in kept_rules.items():
         more = lines[rule][0]
         if (size := len(more.encode()) - len(line.encode())) <= room:
-            kept[rule], room = more, room - size
-    left = tuple(rule.name for rule in chosen if rule not in kept)
-    listed = [kept[rule] for rule in chosen if rule in kept]
-    return WrittenBlock(_block(listed, len(left)), left, refused)
+            kept_rules[rule], room = more, room - size
+    names = tuple(rule.name for rule in chosen if rule not in kept_rules)
+    listed = [kept_rules[rule] for rule in chosen if rule in kept_rules]
+    return WrittenBlock(_block(listed, len(names)), names, refused)
 
 
-def look(text: str | None, wanted: str) -> FoundBlock:
+def look(text: str | None, wanted_text: str) -> FoundBlock:
     """Return the state of the block in a file's text, which should be `wanted`."""
     if text is None:
-        return FoundBlock("missing" if wanted else "current")
+        return FoundBlock("missing" if wanted_text else "current")
     if any(MARKER in side for side in _sides(text)[1:]):
         return FoundBlock("conflict", problem="git left a conflict in the block")
     begins, ends = list(_BEGIN.finditer(text)), list(_END.finditer(text))
     if not begins and not ends:
-        return FoundBlock("missing" if wanted else "current")
+        return FoundBlock("missing" if wanted_text else "current")
     if len(begins) != 1 or len(ends) != 1 or begins[0].end() > ends[0].start():
         problem = f"{len(begins)} first and {len(ends)} last lines of a block"
         return FoundBlock("damaged", problem=problem)
     inner = _plain(text[begins[0].end() : ends[0].start()])
     if begins[0]["hash"] != _hash(inner):
         lines = [*inner.split("\n")]
-        known = {*_plain(wanted).split("\n"), ""}
-        added = tuple(line.strip() for line in lines if line not in known)
+        parts = {*_plain(wanted_text).split("\n"), ""}
+        added = tuple(line.strip() for line in lines if line not in parts)
         return FoundBlock("edited", added)
-    same = _plain(text[begins[0].start() : ends[0].end()]) == wanted.rstrip("\n")
-    return FoundBlock("current" if same else "outdated")
+    is_same = _plain(text[begins[0].start() : ends[0].end()]) == wanted_text.rstrip("\n")
+    return FoundBlock("current" if is_same else "outdated")
 
 
-def replaced(text: str | None, wanted: str) -> str | None:
+def replaced(text: str | None, wanted_text: str) -> str | None:
     """Return a file's text with the block, or without it if `wanted` is empty; None for no file.
 
     All else stays, line ends included. A block that is not there is added at the end. Of a conflict
     of git our side is taken: the caller has seen that the block alone is in it.
     """
     if text is None:
-        return wanted or None
+        return wanted_text or None
     _, *sides = _sides(text)
-    return _put(sides[0] if sides else text, wanted) or None
+    return _put(sides[0] if sides else text, wanted_text) or None
 
 
 def is_only_in_block(text: str) -> bool:
@@ -246,10 +274,10 @@ def is_only_in_block(text: str) -> bool:
     return bool(sides) and len({_put(side, "x\n") for side in sides}) == 1
 
 
-def _put(text: str, wanted: str) -> str:
+def _put(text: str, wanted_text: str) -> str:
     begin, end = _BEGIN.search(text), _END.search(text)
     newline = "\r\n" if "\r\n" in text else "\n"
-    block = wanted.rstrip("\n").replace("\n", newline)
+    block = wanted_text.rstrip("\n").replace("\n", newline)
     if begin and end:
         before, after = text[: begin.start()], text[end.end() :]
         if block:
@@ -265,11 +293,11 @@ def _put(text: str, wanted: str) -> str:
 
 def _sides(text: str) -> list[str]:
     """Return a text, and if it has conflicts, the text of each side: ours, theirs."""
-    found = conflicts.find(text)
-    if not found:
+    merge_conflicts = conflicts.find(text)
+    if not merge_conflicts:
         return [text]
     sides: list[list[str]] = [[], []]
-    part, waiting = "", list(found)
+    part, waiting = "", list(merge_conflicts)
     for number, line in enumerate(text.split("\n"), 1):
         mark = line.rstrip("\r")
         if waiting and number >= waiting[0].line and mark in waiting[0].markers:
@@ -283,9 +311,9 @@ def _sides(text: str) -> list[str]:
     return [text, *("\n".join(side) for side in sides)]
 
 
-def _block(lines: Sequence[str], left: int) -> str:
-    count = "1 rule is" if left == 1 else f"{left} rules are"
-    more = f": {count} not listed here" if left else ""
+def _block(lines: Sequence[str], number: int) -> str:
+    count = "1 rule is" if number == 1 else f"{number} rules are"
+    more = f": {count} not listed here" if number else ""
     inner = "\n".join(["", *_HEAD.split("\n")[1:-1], *lines, *_TAIL.format(more=more).split("\n")])
     inner = inner.rstrip("\n") + "\n\n"
     return f"{_FIRST.format(hash=_hash(inner))}{inner}{_LAST}\n"
@@ -301,15 +329,15 @@ def _plain(text: str) -> str:
 
 def described(rule: ProjectRule, *, whole: bool) -> str:
     """Return the line of a rule: what it says, its name, and the files that it is for."""
-    said = rule.title
+    title = rule.title
     if whole:
-        known = said.casefold().rstrip(". ")
-        if rule.text and known not in rule.text.casefold():
-            said = f"{said.rstrip('.:')}: {rule.text}"
+        known_title = title.casefold().rstrip(". ")
+        if rule.text and known_title not in rule.text.casefold():
+            title = f"{title.rstrip('.:')}: {rule.text}"
         elif rule.text:
-            said = rule.text
+            title = rule.text
     scopes = ", ".join(rule.applies_to)
-    words = [neutral(said), f"[{neutral(rule.name)[:_LONGEST_NAME]}]"]
+    words = [neutral(title), f"[{neutral(rule.name)[:_LONGEST_NAME]}]"]
     if scopes:
         words.append(f"({neutral(scopes)})")
     return " ".join(["-", *filter(None, words)])
@@ -318,9 +346,11 @@ def described(rule: ProjectRule, *, whole: bool) -> str:
 def neutral(text: str) -> str:
     """Return a text on one line, without anything that Markdown or an agent's program acts on."""
     line = " ".join(one_line(BREAK.sub(" ", text)).split())
-    line = "".join(one if one.isprintable() else "\ufffd" for one in line)
-    line = re.sub("|".join(map(re.escape, _SPECIAL)), lambda found: _SPECIAL[found[0]], line)
-    line = _HTML.sub(lambda found: "&lt;" if found[0] == "<" else "&gt;", line)
+    line = "".join(
+        current_line if current_line.isprintable() else "\ufffd" for current_line in line
+    )
+    line = re.sub("|".join(map(re.escape, _SPECIAL)), lambda match: _SPECIAL[match[0]], line)
+    line = _HTML.sub(lambda match: "&lt;" if match[0] == "<" else "&gt;", line)
     line = _FENCE.sub("~", line)
     while (bare := _STRUCTURE.sub("", line)) != line:
         line = bare

@@ -69,7 +69,7 @@ def list_notes(
 
     Return the most recently created or updated notes; filters as in `recall`.
     """
-    wanted = conditions(tags=tags, types=type, since=since, before=before)
+    wanted_conditions = conditions(tags=tags, types=type, since=since, before=before)
     most = max(limit, 1)
     bank.catch_up()
 
@@ -77,13 +77,15 @@ def list_notes(
         written = bank.logs.updates.all()
 
     def newest(view: View) -> tuple[list[NoteRow], tuple[str, ...]]:
-        within = filters.scope(view.manifest, wanted, hidden=include_archived, written=written)
-        found = open_index.newest(view.manifest, within, most + 1, written)
-        return found, remarks(view.manifest, (), wanted)
+        within = filters.scope(
+            view.manifest, wanted_conditions, hidden=include_archived, written=written
+        )
+        rows = open_index.newest(view.manifest, within, most + 1, written)
+        return rows, remarks(view.manifest, (), wanted_conditions)
 
-    found, notices = bank.read(newest)
-    shown = tuple(found[:most])
-    return Listing(len(shown), shown, notices, more=len(found) > most or None)
+    rows, notices = bank.read(newest)
+    shown_rows = tuple(rows[:most])
+    return Listing(len(shown_rows), shown_rows, notices, more=len(rows) > most or None)
 
 
 def show(bank: Bank, name: str, *, count_access: bool = True) -> ShownNote:
@@ -98,7 +100,7 @@ def show(bank: Bank, name: str, *, count_access: bool = True) -> ShownNote:
         raise NoteNotFound(f"{path} is not indexed", Hint.CHECK_BANK)
     backlinks = bank.read(lambda view: link_rows.incoming(view.manifest, row.number))
     with bank.lock:
-        seen = bank.logs.access.of([row.known_as]).get(row.known_as)
+        access = bank.logs.access.of([row.known_as]).get(row.known_as)
         dated = document_rows.updated_by(row, bank.logs.updates.all())
     if count_access:
         bank.count_opened([path])
@@ -122,9 +124,9 @@ def show(bank: Bank, name: str, *, count_access: bool = True) -> ShownNote:
         body=note.text[note.body_start :],
         etag=note.etag,
         backlinks_count=len(backlinks),
-        access_count=seen.times if seen else 0,
-        last_accessed_at=iso_of(seen.last) if seen and seen.times else "",
-        opened_count=seen.opened if seen else 0,
+        access_count=access.times if access else 0,
+        last_accessed_at=iso_of(access.last) if access and access.times else "",
+        opened_count=access.opened if access else 0,
         faults=note.faults,
         writable=note.writable and bank.roots.writable(path),
         included=bank.roots.is_included(path) or None,

@@ -62,16 +62,16 @@ _WORDS = {"test_guard": "test", "coupled_file": "coupled file"}
 """Kinds as a person calls them."""
 
 
-def listing(call: Call, found: Listing, bank: Bank) -> int:
+def listing(call: Call, found_listing: Listing, bank: Bank) -> int:
     """Show a line for each note."""
-    call.answer(found, lambda found: _listing(call, found, bank))
+    call.answer(found_listing, lambda found_listing: _listing(call, found_listing, bank))
     call.warn(bank.problem)
-    call.notices(found.notices)
-    if not found.notes and not call.json:
+    call.notices(found_listing.notices)
+    if not found_listing.notes and not call.json:
         call.remark("no notes")
-    if found.more and not call.json:
-        call.remark(f"there are more than {found.result_count}: use --limit")
-    return FOUND if found.notes else NOTHING
+    if found_listing.more and not call.json:
+        call.remark(f"there are more than {found_listing.result_count}: use --limit")
+    return FOUND if found_listing.notes else NOTHING
 
 
 def _listing(call: Call, listing: Listing, bank: Bank) -> None:
@@ -102,37 +102,39 @@ def _names(call: Call, listing: Listing, bank: Bank) -> None:
 
     console = call.console
     paths = [note.path for note in listing.notes]
-    names = [named(one) for one in bank.read(lambda view: short_names(view.manifest, paths))]
+    names = [
+        named(content) for content in bank.read(lambda view: short_names(view.manifest, paths))
+    ]
     wide = min(max(map(cells, names), default=0), console.columns * 2 // 5)
     for name, note in zip(names, listing.notes, strict=True):
         changed = f"{max(note.created_at, note.updated_at)[:10]}{_GAP}"
         status = "" if note.status in _USUAL else f" ({note.status})"
         pad = " " * (wide - cells(name))
-        left = console.columns - cells(f"{changed}{name}{pad}{status}") - len(_GAP)
-        title = cut(visible(note.title), left) if left > 0 else ""
-        tags = cut(" ".join(f"#{tag}" for tag in note.tags), left - cells(title) - len(_GAP))
+        columns = console.columns - cells(f"{changed}{name}{pad}{status}") - len(_GAP)
+        title = cut(visible(note.title), columns) if columns > 0 else ""
+        tags = cut(" ".join(f"#{tag}" for tag in note.tags), columns - cells(title) - len(_GAP))
         console.line(
             (changed, "dim"), (name, "place"), pad if title else "", _GAP if title else "",
             title, (status, "warn"), _GAP if tags else "", (tags, "tag"),
         )  # fmt: skip
 
 
-def note(call: Call, found: ShownNote | ShownSection | SeveralShown) -> None:
+def note(call: Call, answer: ShownNote | ShownSection | SeveralShown) -> None:
     """Show a note or a section of it."""
-    call.answer(found, lambda found: _note(call, found))
-    if isinstance(found, ShownNote) and not call.json:
-        for fault in found.faults:
-            call.warn(f"{call.place(found.path, fault.line)}: {fault.reason}")
+    call.answer(answer, lambda answer: _note(call, answer))
+    if isinstance(answer, ShownNote) and not call.json:
+        for fault in answer.faults:
+            call.warn(f"{call.place(answer.path, fault.line)}: {fault.reason}")
 
 
-def _note(call: Call, found: ShownNote | ShownSection | SeveralShown) -> None:
-    if isinstance(found, SeveralShown):
-        for one in found.notes:
-            _note(call, one)
-    elif isinstance(found, ShownSection):
-        _section(call, found)
+def _note(call: Call, answer: ShownNote | ShownSection | SeveralShown) -> None:
+    if isinstance(answer, SeveralShown):
+        for current_note in answer.notes:
+            _note(call, current_note)
+    elif isinstance(answer, ShownSection):
+        _section(call, answer)
     else:
-        _whole(call, found)
+        _whole(call, answer)
 
 
 def _whole(call: Call, note: ShownNote) -> None:
@@ -176,58 +178,63 @@ def _source(call: Call, text: str) -> None:
     call.console.write(lines if lines.endswith("\n") else f"{lines}\n")
 
 
-def tags(call: Call, found: Mapping[str, int]) -> int:
+def tags(call: Call, entries: Mapping[str, int]) -> int:
     """Show each tag and its number of notes."""
-    rows = [(tag, str(number)) for tag, number in found.items()]
+    rows = [(tag, str(number)) for tag, number in entries.items()]
     return listed(
-        call, "tags", found, lambda: call.console.table(("tag", "notes"), rows), "no tags"
+        call, "tags", entries, lambda: call.console.table(("tag", "notes"), rows), "no tags"
     )
 
 
-def stats(call: Call, found: Stats, bank: Bank) -> None:
+def stats(call: Call, found_stats: Stats, bank: Bank) -> None:
     """Show counts of a bank."""
-    call.answer(found, lambda found: _stats(call, found))
+    call.answer(found_stats, lambda found_stats: _stats(call, found_stats))
     call.warn(bank.problem)
 
 
-def _stats(call: Call, found: Stats) -> None:
-    tags = [f"{tag} {number}" for tag, number in found.tags.items()]
+def _stats(call: Call, found_stats: Stats) -> None:
+    tags = [f"{tag} {number}" for tag, number in found_stats.tags.items()]
     more = f", and {len(tags) - _TAGS} more" if len(tags) > _TAGS else ""
     rows = [
-        ("notes", f"{found.count:,}"),
-        ("archived", f"{found.archived:,}"),
-        ("size", found.total_size),
-        ("passages", f"{found.passages:,}"),
-        ("types", ", ".join(f"{name} {number}" for name, number in found.types.items()) or "-"),
+        ("notes", f"{found_stats.count:,}"),
+        ("archived", f"{found_stats.archived:,}"),
+        ("size", found_stats.total_size),
+        ("passages", f"{found_stats.passages:,}"),
+        (
+            "types",
+            ", ".join(f"{name} {number}" for name, number in found_stats.types.items()) or "-",
+        ),
         ("tags", (", ".join(tags[:_TAGS]) + more) or "-"),
-        ("ghosts", f"{found.ghosts:,}"),
-        ("broken links", f"{found.broken_links:,}"),
-        ("orphans", f"{found.orphans:,}"),
-        ("not indexed", f"{found.unindexed:,}"),
+        ("ghosts", f"{found_stats.ghosts:,}"),
+        ("broken links", f"{found_stats.broken_links:,}"),
+        ("orphans", f"{found_stats.orphans:,}"),
+        ("not indexed", f"{found_stats.unindexed:,}"),
     ]
     call.console.table(("what", "how many"), rows)
 
 
-def remembered(call: Call, done: Remembered, bank: Bank) -> None:
+def remembered(call: Call, done_remembered: Remembered, bank: Bank) -> None:
     """Show the note that has a content, and ask whether it amends an older one."""
-    call.answer(done, lambda done: _remembered(call, done))
-    _ask_whether_amended(call, bank, done.path, done.may_amend)
+    call.answer(done_remembered, lambda done_remembered: _remembered(call, done_remembered))
+    _ask_whether_amended(call, bank, done_remembered.path, done_remembered.may_amend)
 
 
-def _remembered(call: Call, done: Remembered) -> None:
-    verb = "created" if done.action == "created" else "updated"
-    call.console.line(f"{verb} ", (call.place(done.path), "place"), f" (id {done.note_id})")
-    if done.same_as:
-        call.console.line("  same content: ", (call.place(done.same_as), "place"))
-    if done.similar_to:
-        call.console.line("  similar: ", (call.place(done.similar_to), "place"))
-    call.warn(done.warning)
+def _remembered(call: Call, done_remembered: Remembered) -> None:
+    verb = "created" if done_remembered.action == "created" else "updated"
+    call.console.line(
+        f"{verb} ", (call.place(done_remembered.path), "place"), f" (id {done_remembered.note_id})"
+    )
+    if done_remembered.same_as:
+        call.console.line("  same content: ", (call.place(done_remembered.same_as), "place"))
+    if done_remembered.similar_to:
+        call.console.line("  similar: ", (call.place(done_remembered.similar_to), "place"))
+    call.warn(done_remembered.warning)
 
 
-def written(call: Call, done: WrittenNote, bank: Bank) -> None:
+def written(call: Call, done_note: WrittenNote, bank: Bank) -> None:
     """Show whether a note was changed, and ask whether it amends an older one."""
-    call.answer(done, lambda done: _written(call, done))
-    _ask_whether_amended(call, bank, done.path, done.may_amend)
+    call.answer(done_note, lambda done_note: _written(call, done_note))
+    _ask_whether_amended(call, bank, done_note.path, done_note.may_amend)
 
 
 def _ask_whether_amended(call: Call, bank: Bank, path: str, older: str | None) -> None:
@@ -248,37 +255,42 @@ def _ask_whether_amended(call: Call, bank: Bank, path: str, older: str | None) -
     )
 
 
-def _written(call: Call, done: WrittenNote, verb: str = "changed") -> None:
+def _written(call: Call, done_note: WrittenNote, verb: str = "changed") -> None:
     """Print whether a note was changed, and any warning."""
-    call.console.line(f"{verb if done.changed else 'unchanged'} ", (call.place(done.path), "place"))
-    call.warn(done.warning)
+    call.console.line(
+        f"{verb if done_note.changed else 'unchanged'} ", (call.place(done_note.path), "place")
+    )
+    call.warn(done_note.warning)
 
 
-def archived(call: Call, done: Sequence[WrittenNote], *, undo: bool = False) -> None:
+def archived(call: Call, notes: Sequence[WrittenNote], *, undo: bool = False) -> None:
     """Show the notes that were archived, or are active again."""
     if call.json:
-        call.document({"status": "active" if undo else "archived", "notes": done})
-    for note in () if call.json else done:
+        call.document({"status": "active" if undo else "archived", "notes": notes})
+    for note in () if call.json else notes:
         _written(call, note, "active again:" if undo else "archived")
 
 
-def renamed(call: Call, done: Renamed) -> None:
+def renamed(call: Call, done_renamed: Renamed) -> None:
     """Show the new name of a note, and the notes whose links were rewritten."""
-    call.answer(done, lambda done: _renamed(call, done))
+    call.answer(done_renamed, lambda done_renamed: _renamed(call, done_renamed))
 
 
-def _renamed(call: Call, done: Renamed) -> None:
+def _renamed(call: Call, done_renamed: Renamed) -> None:
     console = call.console
-    if done.path == done.old_path:
-        console.line((call.place(done.path), "place"), " already has that name")
+    if done_renamed.path == done_renamed.old_path:
+        console.line((call.place(done_renamed.path), "place"), " already has that name")
         return
     console.line(
-        "moved ", (call.place(done.old_path), "place"), " to ", (call.place(done.path), "place")
+        "moved ",
+        (call.place(done_renamed.old_path), "place"),
+        " to ",
+        (call.place(done_renamed.path), "place"),
     )
-    for path in done.relinked:
+    for path in done_renamed.relinked:
         console.line("  links changed in ", (call.place(path), "place"))
-    _broken(call, done.broken_links)
-    call.warn(done.warning)
+    _broken(call, done_renamed.broken_links)
+    call.warn(done_renamed.warning)
 
 
 def _broken(call: Call, links: Sequence[LinkShown] | None) -> None:
@@ -289,42 +301,42 @@ def _broken(call: Call, links: Sequence[LinkShown] | None) -> None:
         call.stderr.line("  ", (call.place(link.source, link.line), "place"))
 
 
-def merged(call: Call, done: Merged) -> None:
+def merged(call: Call, done_merged: Merged) -> None:
     """Show a merged note and its sources."""
-    call.answer(done, lambda done: _merged(call, done))
+    call.answer(done_merged, lambda done_merged: _merged(call, done_merged))
 
 
-def _merged(call: Call, done: Merged) -> None:
+def _merged(call: Call, done_merged: Merged) -> None:
     console = call.console
-    for path in done.merged:
-        if path != done.path:
+    for path in done_merged.merged:
+        if path != done_merged.path:
             console.line("merged ", (call.place(path), "place"))
-    console.line("into ", (call.place(done.path), "place"), f" (id {done.note_id})")
-    for path in done.relinked:
+    console.line("into ", (call.place(done_merged.path), "place"), f" (id {done_merged.note_id})")
+    for path in done_merged.relinked:
         console.line("  links changed in ", (call.place(path), "place"))
-    _broken(call, done.broken_links)
-    call.warn(done.warning)
+    _broken(call, done_merged.broken_links)
+    call.warn(done_merged.warning)
 
 
-def deleted(call: Call, done: Sequence[TrashedNote]) -> None:
+def deleted(call: Call, notes: Sequence[TrashedNote]) -> None:
     """Show the notes that were moved to the trash."""
     if call.json:
-        call.document({"deleted": done})
-    for trashed in () if call.json else done:
+        call.document({"deleted": notes})
+    for trashed in () if call.json else notes:
         call.console.line("deleted ", (call.place(trashed.path), "place"))
         name = shlex.quote(trashed.path.removesuffix(".md"))
         call.console.line(("  to undo: ", "dim"), f"memory-bank trash restore {name}")
 
 
-def trash(call: Call, found: Sequence[TrashedNote], name: str = "") -> int:
+def trash(call: Call, notes: Sequence[TrashedNote], name: str = "") -> int:
     """Show deleted notes with the versions that `restore` takes."""
     rows = [
-        (note.path.removesuffix(".md"), _when(note), _short(note, found), note.first_line)
-        for note in found
+        (note.path.removesuffix(".md"), _when(note), _short(note, notes), note.first_line)
+        for note in notes
     ]
     heads = ("name", "deleted", "version", "first line")
     nothing = f"there is no {name!r} in the trash" if name else "the trash is empty"
-    return listed(call, "trash", found, lambda: call.console.table(heads, rows), nothing)
+    return listed(call, "trash", notes, lambda: call.console.table(heads, rows), nothing)
 
 
 def _when(note: TrashedNote) -> str:
@@ -335,97 +347,112 @@ def _when(note: TrashedNote) -> str:
     return f"{moment.astimezone():%Y-%m-%d %H:%M}"
 
 
-def _short(note: TrashedNote, found: Sequence[TrashedNote]) -> str:
+def _short(note: TrashedNote, notes: Sequence[TrashedNote]) -> str:
     """Return the first digits of a version that no other version of the note starts with."""
     short = note.version[:_TO_THE_SECOND]
-    same = [other for other in found if other.path == note.path and other.version.startswith(short)]
-    return short if len(same) == 1 else note.version
+    same_notes = [
+        other_note
+        for other_note in notes
+        if other_note.path == note.path and other_note.version.startswith(short)
+    ]
+    return short if len(same_notes) == 1 else note.version
 
 
-def restored(call: Call, path: str, others: Sequence[TrashedNote]) -> None:
+def restored(call: Call, path: str, notes: Sequence[TrashedNote]) -> None:
     """Show the path of a restored note, and how many other versions are in the trash."""
     if call.json:
         call.document({"path": path})
         return
     call.console.line("restored ", (call.place(path), "place"))
-    if others:
-        more = count(len(others), "other version")
-        listed = f"memory-bank trash list {shlex.quote(others[0].path.removesuffix('.md'))}"
+    if notes:
+        more = count(len(notes), "other version")
+        listed = f"memory-bank trash list {shlex.quote(notes[0].path.removesuffix('.md'))}"
         call.remark(f"{more} in the trash: {listed}")
 
 
-def confirmed(call: Call, done: Confirmation) -> None:
+def confirmed(call: Call, confirmation: Confirmation) -> None:
     """Show the notes that were confirmed."""
     if call.json:
-        call.document(done)
-    for note in () if call.json else done.notes:
+        call.document(confirmation)
+    for note in () if call.json else confirmation.notes:
         verb = "confirmed" if note.changed else "unchanged"
         call.console.line(
-            f"{verb} ", (call.place(note.path), "place"), f" as of {done.commit[:12]}"
+            f"{verb} ", (call.place(note.path), "place"), f" as of {confirmation.commit[:12]}"
         )
         for target in note.targets:
             call.console.line("  moved code: wrote ", target)
         call.warn(note.warning)
 
 
-def promoted(call: Call, done: Promoted) -> None:
+def promoted(call: Call, done_promoted: Promoted) -> None:
     """Show the note that was made of an observation."""
-    what = "created" if done.action == "created" else "was promoted before:"
-    call.answer(done, lambda done: call.console.line(f"{what} {call.place(done.path)}"))
+    text = "created" if done_promoted.action == "created" else "was promoted before:"
+    call.answer(
+        done_promoted,
+        lambda done_promoted: call.console.line(f"{text} {call.place(done_promoted.path)}"),
+    )
 
 
-def behind(call: Call, found: Why, code: Codebase | None) -> int:
+def behind(call: Call, why: Why, code: Codebase | None) -> int:
     """Show the definition, a block for each commit and note behind it, and what hangs on it."""
-    call.answer(found, lambda found: _behind(call, found, code))
-    call.warn(found.problem)
-    return FOUND if found.behind or found.rules or found.tests else NOTHING
+    call.answer(why, lambda why: _behind(call, why, code))
+    call.warn(why.problem)
+    return FOUND if why.behind or why.rules or why.tests else NOTHING
 
 
 _MOST_REASON = 400
 """Most characters of the reason of a commit or note."""
 
 
-def _behind(call: Call, found: Why, code: Codebase | None) -> None:
+def _behind(call: Call, why: Why, code: Codebase | None) -> None:
     from memory_bank.code.shown import CodeAnswerView  # start-up: lists of notes read no Markdown
 
     view = CodeAnswerView(call, code.root) if code else None
-    if view and found.definition:
-        view.definition(found.definition)
+    if view and why.definition:
+        view.definition(why.definition)
         call.console.line()
-    for number, one in enumerate(found.behind):
+    for number, current_behind in enumerate(why.behind):
         if number:
             call.console.line()
-        name = f"commit {one.id[:8]}" if one.kind == "commit" else call.place(one.id)
-        request = f"  #{one.pull_request}" if one.pull_request else ""
-        by = f" {one.author}" if one.author else ""
-        call.console.line((name, "place"), f" {one.date[:10]}{by}{request}")
-        call.console.line(_INDENT, (one.title, "bold"))
-        if one.reason and not same_words(one.title, one.reason):
-            call.console.block(cut(one.reason, _MOST_REASON), _INDENT)
+        name = (
+            f"commit {current_behind.id[:8]}"
+            if current_behind.kind == "commit"
+            else call.place(current_behind.id)
+        )
+        request = f"  #{current_behind.pull_request}" if current_behind.pull_request else ""
+        by = f" {current_behind.author}" if current_behind.author else ""
+        call.console.line((name, "place"), f" {current_behind.date[:10]}{by}{request}")
+        call.console.line(_INDENT, (current_behind.title, "bold"))
+        if current_behind.reason and not same_words(current_behind.title, current_behind.reason):
+            call.console.block(cut(current_behind.reason, _MOST_REASON), _INDENT)
     if view:
-        view.calls("called by", found.called_by)
-        view.notes(f"rules for {found.path}", found.rules)
-        view.tests(found.tests)
-        view.depended(found.coupled)
+        view.calls("called by", why.called_by)
+        view.notes(f"rules for {why.path}", why.rules)
+        view.tests(why.tests)
+        view.depended(why.coupled)
 
 
-def imported(call: Call, done: Imported) -> int:
+def imported(call: Call, done_imported: Imported) -> int:
     """Show a line for each note that was imported, or why it was not."""
-    call.answer(done, lambda done: _imported(call, done))
-    return FOUND if done.notes else NOTHING
+    call.answer(done_imported, lambda done_imported: _imported(call, done_imported))
+    return FOUND if done_imported.notes else NOTHING
 
 
-def _imported(call: Call, done: Imported) -> None:
-    for note in done.notes:
+def _imported(call: Call, done_imported: Imported) -> None:
+    for note in done_imported.notes:
         if note.action != "unchanged":
-            _imported_note(call, note, dry_run=done.dry_run)
-    for where, reason in done.unread:
+            _imported_note(call, note, dry_run=done_imported.dry_run)
+    for where, reason in done_imported.unread:
         call.console.line("not read: ", (where, "place"), f": {reason}")
-    parts = [f"{number} {action.replace('_', ' ')}" for action, number in done.counts.items()]
-    if done.unread:
-        parts.append(f"{len(done.unread)} not read")
-    would = "would be: " if done.dry_run else ""
-    call.console.line(f"{count(len(done.notes), 'note')}: {would}{', '.join(parts) or 'nothing'}")
+    parts = [
+        f"{number} {action.replace('_', ' ')}" for action, number in done_imported.counts.items()
+    ]
+    if done_imported.unread:
+        parts.append(f"{len(done_imported.unread)} not read")
+    would = "would be: " if done_imported.dry_run else ""
+    call.console.line(
+        f"{count(len(done_imported.notes), 'note')}: {would}{', '.join(parts) or 'nothing'}"
+    )
 
 
 def _imported_note(call: Call, note: NoteImport, *, dry_run: bool) -> None:
@@ -442,42 +469,42 @@ def _imported_note(call: Call, note: NoteImport, *, dry_run: bool) -> None:
         console.line("not imported: ", (note.key, "place"), f": {note.reason}{stays}")
 
 
-def answers(call: Call, found: Answer, codebase: Codebase | None) -> int:
+def answers(call: Call, answer: Answer, codebase: Codebase | None) -> int:
     """Show what answers a question: notes, docs, symbols, tests, coupled files."""
     root = codebase.root if codebase is not None else None
-    call.answer(found, lambda found: _answers(call, found, root))
-    call.incomplete(found.fallback_reason, found.problem, mode=found.mode_used)
-    if not call.json and not found.answered:
-        call.remark(UNANSWERED if found.results else "nothing found")
-    return FOUND if found.results else NOTHING
+    call.answer(answer, lambda answer: _answers(call, answer, root))
+    call.incomplete(answer.fallback_reason, answer.problem, mode=answer.mode_used)
+    if not call.json and not answer.answered:
+        call.remark(UNANSWERED if answer.results else "nothing found")
+    return FOUND if answer.results else NOTHING
 
 
 def _answers(call: Call, answer: Answer, root: Path | None) -> None:
     from memory_bank.code.records import plain_words
 
     console = call.console
-    for number, one in enumerate(answer.results, 1):
+    for number, entry in enumerate(answer.results, 1):
         if number > 1:
             console.line()
-        kind = _WORDS.get(one.kind, one.kind)
+        kind = _WORDS.get(entry.kind, entry.kind)
         console.line(
-            f"{number}  ", (_answer_place(call, one, root), "place"), f"  {kind}  ",
-            (f"{one.relevance_score:.2f}", "dim"),
-            (f"  {one.created_at[:10]}" if isinstance(one, NoteResult) else "", "tag"),
+            f"{number}  ", (_answer_place(call, entry, root), "place"), f"  {kind}  ",
+            (f"{entry.relevance_score:.2f}", "dim"),
+            (f"  {entry.created_at[:10]}" if isinstance(entry, NoteResult) else "", "tag"),
         )  # fmt: skip
-        if one.title and one.title != file_of(one):
-            console.line(_INDENT, (one.title, "bold"))
-        if not same_words(one.title or "", one.snippet):
-            console.block(" ".join(plain_words(one.snippet).split()), _INDENT)
+        if entry.title and entry.title != file_of(entry):
+            console.line(_INDENT, (entry.title, "bold"))
+        if not same_words(entry.title or "", entry.snippet):
+            console.block(" ".join(plain_words(entry.snippet).split()), _INDENT)
 
 
-def _answer_place(call: Call, one: Result, root: Path | None) -> str:
+def _answer_place(call: Call, entry: Result, root: Path | None) -> str:
     """Return where a result is, as seen from the working directory."""
-    if isinstance(one, CommitResult):
-        return file_of(one)
-    if isinstance(one, NoteResult) or root is None:
-        return call.place(file_of(one), line_of(one))
-    return place(root / file_of(one), line_of(one) or None)
+    if isinstance(entry, CommitResult):
+        return file_of(entry)
+    if isinstance(entry, NoteResult) or root is None:
+        return call.place(file_of(entry), line_of(entry))
+    return place(root / file_of(entry), line_of(entry) or None)
 
 
 def synced(call: Call, report: SyncReport) -> None:

@@ -103,99 +103,113 @@ def linked(answer: Recalled, quotes: Quotes) -> str:
     return "No note links to it."
 
 
-def remembered(done: Remembered, quotes: Quotes) -> str:
+def remembered(done_remembered: Remembered, quotes: Quotes) -> str:
     """Say which note has the content."""
-    verb = "Created" if done.action == "created" else "A note had the same content; updated it"
+    verb = (
+        "Created"
+        if done_remembered.action == "created"
+        else "A note had the same content; updated it"
+    )
     about = {
-        "path": done.path,
-        "id": _id(done.note_id, done.path),
-        "etag": done.etag[:_ETAG],
-        "type": done.type,
-        "tags": " ".join(done.tags),
-        "by": done.source_type,
-        "created_at": done.created_at,
-        "same_as": done.same_as or "",
-        "similar_to": done.similar_to or "",
-        "may_amend": done.may_amend or "",
-        "session": done.session_id or "",
+        "path": done_remembered.path,
+        "id": _id(done_remembered.note_id, done_remembered.path),
+        "etag": done_remembered.etag[:_ETAG],
+        "type": done_remembered.type,
+        "tags": " ".join(done_remembered.tags),
+        "by": done_remembered.source_type,
+        "created_at": done_remembered.created_at,
+        "same_as": done_remembered.same_as or "",
+        "similar_to": done_remembered.similar_to or "",
+        "may_amend": done_remembered.may_amend or "",
+        "session": done_remembered.session_id or "",
     }
-    head = f"{verb} (action: {done.action})."
-    if done.same_as:
+    head = f"{verb} (action: {done_remembered.action})."
+    if done_remembered.same_as:
         head += " Another note, same_as, has the same content."
-    if done.similar_to:
+    if done_remembered.similar_to:
         head += " Another note, similar_to, says nearly the same: read it, then merge or edit."
-    head += _AMENDS if done.may_amend else ""
-    return quotes.answer(head + _warning(done.warning), quotes.quote("", about))
+    head += _AMENDS if done_remembered.may_amend else ""
+    return quotes.answer(head + _warning(done_remembered.warning), quotes.quote("", about))
 
 
-def written(done: WrittenNote, quotes: Quotes) -> str:
+def written(done_note: WrittenNote, quotes: Quotes) -> str:
     """Say which note was changed."""
-    verb = "Changed." if done.changed else "Nothing to change."
-    amends = done.may_amend or ""
-    note = _note(quotes, path=done.path, etag=done.etag[:_ETAG], may_amend=amends)
+    verb = "Changed." if done_note.changed else "Nothing to change."
+    amends = done_note.may_amend or ""
+    note = _note(quotes, path=done_note.path, etag=done_note.etag[:_ETAG], may_amend=amends)
     verb += _AMENDS if amends else ""
-    return quotes.answer(verb + _warning(done.warning), note)
+    return quotes.answer(verb + _warning(done_note.warning), note)
 
 
-def read(found: ShownNote | ShownSection | SeveralShown, quotes: Quotes) -> str:
+def read(note_view: ShownNote | ShownSection | SeveralShown, quotes: Quotes) -> str:
     """Show notes or sections, each as a quote, and which names are no notes."""
-    if not isinstance(found, SeveralShown):
-        return quotes.answer("", *_quoted(found, quotes))
-    quoted = [part for note in found.notes for part in _quoted(note, quotes)]
-    missing = lines_of("", [f"{one.name}: {one.reason}" for one in found.missing])
+    if not isinstance(note_view, SeveralShown):
+        return quotes.answer("", *_quoted(note_view, quotes))
+    quoted = [part for note in note_view.notes for part in _quoted(note, quotes)]
+    missing = lines_of(
+        "",
+        [
+            f"{current_missing.name}: {current_missing.reason}"
+            for current_missing in note_view.missing
+        ],
+    )
     unread = quotes.quote(missing, {"what": "not read"}) if missing else ""
     return quotes.answer("", *quoted, unread)
 
 
-def listed(found: Listing, quotes: Quotes) -> str:
+def listed(listing: Listing, quotes: Quotes) -> str:
     """List notes, a line for each."""
     lines = [
         f"{note.path} | {note.type} | {note.updated_at[:_DAY]} | {one_line(note.title)}"
-        for note in found.notes
+        for note in listing.notes
     ]
-    head = f"{count(found.result_count, 'note')}, the last changed first."
-    notices = quotes.remarks(found.notices)
+    head = f"{count(listing.result_count, 'note')}, the last changed first."
+    notices = quotes.remarks(listing.notices)
     return quotes.answer(head, *notices, quotes.quote("\n".join(lines)) if lines else "")
 
 
-def renamed(done: Renamed, quotes: Quotes) -> str:
+def renamed(done_renamed: Renamed, quotes: Quotes) -> str:
     """Show a note's new path, and the notes whose links were rewritten."""
-    moved = _note(quotes, old_path=done.old_path, path=done.path)
-    head = "Moved." + _warning(done.warning)
-    relinked = _relinked(quotes, done.relinked)
-    return quotes.answer(head, moved, *relinked, *_broken(quotes, done.broken_links))
+    moved = _note(quotes, old_path=done_renamed.old_path, path=done_renamed.path)
+    head = "Moved." + _warning(done_renamed.warning)
+    relinked = _relinked(quotes, done_renamed.relinked)
+    return quotes.answer(head, moved, *relinked, *_broken(quotes, done_renamed.broken_links))
 
 
-def trashed(done: TrashedNote, quotes: Quotes) -> str:
+def trashed(note: TrashedNote, quotes: Quotes) -> str:
     """Say that a note is in the trash, and how to restore it."""
     head = "Moved to the trash; restore_memory brings it back."
-    return quotes.answer(head, _note(quotes, path=done.path))
+    return quotes.answer(head, _note(quotes, path=note.path))
 
 
-def restored(done: RestoredNote, quotes: Quotes) -> str:
+def restored(note: RestoredNote, quotes: Quotes) -> str:
     """Show the path of a restored note."""
-    return quotes.answer("Restored.", _note(quotes, path=done.path))
+    return quotes.answer("Restored.", _note(quotes, path=note.path))
 
 
-def merged(done: Merged, quotes: Quotes) -> str:
+def merged(done_merged: Merged, quotes: Quotes) -> str:
     """Show the merged note and its sources."""
-    made = {"path": done.path, "id": done.note_id, "etag": done.etag[:_ETAG]}
-    whole = quotes.quote(lines_of("merged: ", done.merged), made)
-    head = "Merged; the sources are in the trash." + _warning(done.warning)
-    relinked = _relinked(quotes, done.relinked)
-    return quotes.answer(head, whole, *relinked, *_broken(quotes, done.broken_links))
+    entries = {
+        "path": done_merged.path,
+        "id": done_merged.note_id,
+        "etag": done_merged.etag[:_ETAG],
+    }
+    whole = quotes.quote(lines_of("merged: ", done_merged.merged), entries)
+    head = "Merged; the sources are in the trash." + _warning(done_merged.warning)
+    relinked = _relinked(quotes, done_merged.relinked)
+    return quotes.answer(head, whole, *relinked, *_broken(quotes, done_merged.broken_links))
 
 
-def stats(found: Stats, quotes: Quotes) -> str:
+def stats(counts: Stats, quotes: Quotes) -> str:
     """Show counts; tags and types are quoted, since they come from notes."""
-    tags = ", ".join(f"{tag} {many}" for tag, many in list(found.tags.items())[:_MOST])
-    types = ", ".join(f"{kind} {many}" for kind, many in list(found.types.items())[:_MOST])
-    counts = (
-        f"{count(found.count, 'note')} ({found.archived} archived), {found.total_size},"
-        f" {count(found.ghosts, 'ghost')}, {count(found.broken_links, 'broken link')},"
-        f" {count(found.orphans, 'orphan')}, {count(found.unindexed, 'file')} not indexed."
+    tags = ", ".join(f"{tag} {many}" for tag, many in list(counts.tags.items())[:_MOST])
+    types = ", ".join(f"{kind} {many}" for kind, many in list(counts.types.items())[:_MOST])
+    summary = (
+        f"{count(counts.count, 'note')} ({counts.archived} archived), {counts.total_size},"
+        f" {count(counts.ghosts, 'ghost')}, {count(counts.broken_links, 'broken link')},"
+        f" {count(counts.orphans, 'orphan')}, {count(counts.unindexed, 'file')} not indexed."
     )
-    return quotes.answer(counts, quotes.quote(f"types: {types}\ntags: {tags}"))
+    return quotes.answer(summary, quotes.quote(f"types: {types}\ntags: {tags}"))
 
 
 def synced(report: SyncReport, quotes: Quotes) -> str:
@@ -211,7 +225,7 @@ def synced(report: SyncReport, quotes: Quotes) -> str:
 def age(moment: str) -> str:
     """Return the age of a timestamp: `3 days`, `2 months`."""
     days = (datetime.now(UTC) - datetime.fromisoformat(moment)).days
-    span, word = next((one for one in _SPANS if days >= one[0]), (0, ""))
+    span, word = next((current_span for current_span in _SPANS if days >= current_span[0]), (0, ""))
     return count(days // span, word) if span else "today"
 
 
@@ -275,7 +289,7 @@ def _hit(quotes: Quotes, note: RecalledNote) -> str:
         "tags": " ".join(note.tags),
         "files": " ".join(note.file_refs),
         "symbols": " ".join(note.symbol_refs),
-        "entities": " ".join(f"{one.kind}:{one.id}" for one in note.entity_refs),
+        "entities": " ".join(f"{entity.kind}:{entity.id}" for entity in note.entity_refs),
         "by": author(note),
         "trust": note.trust,
         "created_at": note.created_at[:_DAY],
@@ -307,8 +321,8 @@ def _section(note: RecalledNote) -> list[str]:
     if note.title and note.title not in headings[:1]:
         headings.insert(0, note.title)
     above = " > ".join(headings)
-    told = note.content.startswith("#") or same_words(above, note.content)
-    return list(filter(None, ("" if told else above, note.content)))
+    startswith = note.content.startswith("#") or same_words(above, note.content)
+    return list(filter(None, ("" if startswith else above, note.content)))
 
 
 def _links(links: Iterable[LinkShown]) -> list[str]:
@@ -316,15 +330,15 @@ def _links(links: Iterable[LinkShown]) -> list[str]:
 
 
 def _relinked(quotes: Quotes, paths: tuple[str, ...]) -> list[str]:
-    what = {"what": "notes whose links were changed"}
-    return [quotes.quote(lines_of("", paths), what)] if paths else []
+    entries = {"what": "notes whose links were changed"}
+    return [quotes.quote(lines_of("", paths), entries)] if paths else []
 
 
 def _broken(quotes: Quotes, links: Sequence[LinkShown] | None) -> list[str]:
     """Quote the places of links in included files that a move has broken."""
-    what = {"what": "links to the old name in files that are only included: unchanged"}
+    entries = {"what": "links to the old name in files that are only included: unchanged"}
     places = [f"{link.source}:{link.line}" for link in links or ()]
-    return [quotes.quote(lines_of("", places), what)] if places else []
+    return [quotes.quote(lines_of("", places), entries)] if places else []
 
 
 def _unwritable(note: ShownNote) -> str:
@@ -340,55 +354,57 @@ def lines_of(before: str, items: Sequence[str]) -> str:
     return "\n".join([*(before + one_line(item) for item in items[:_MOST]), *more])
 
 
-def answer(found: Answer, quotes: Quotes) -> str:
+def answer(response: Answer, quotes: Quotes) -> str:
     """Show each result: its kind, score, place and title, and below a line of it."""
-    how = f" (fallback_reason: {found.fallback_reason})" if found.fallback_reason else ""
+    how = f" (fallback_reason: {response.fallback_reason})" if response.fallback_reason else ""
     remarks = []
-    if found.problem:
-        remarks = [f"{one}{how}" for one in quotes.remarks(problem=found.problem)]
+    if response.problem:
+        remarks = [f"{remark}{how}" for remark in quotes.remarks(problem=response.problem)]
     elif how:
-        some = "By" if found.mode_used == "lexical" else "Some kinds by"
-        remarks = [f"{some} words only{how}"]
-    if not found.results:
+        text = "By" if response.mode_used == "lexical" else "Some kinds by"
+        remarks = [f"{text} words only{how}"]
+    if not response.results:
         return "\n".join(["Nothing found. Try other or fewer words, or other kinds.", *remarks])
-    head = f"{count(found.result_count, 'match')}: kind | score | place | title, then a line of it."
-    if not found.answered:
+    head = (
+        f"{count(response.result_count, 'match')}: kind | score | place | title, then a line of it."
+    )
+    if not response.answered:
         head = f"{UNANSWERED[0].upper()}{UNANSWERED[1:]}. {head}"
-    rows = quotes.quote("\n".join(map(_result_row, found.results)))
+    rows = quotes.quote("\n".join(map(_result_row, response.results)))
     return quotes.answer(head, rows, *remarks)
 
 
-def _result_row(one: Result) -> str:
-    line = line_of(one)
-    place = one_line(f"{file_of(one)}:{line}" if line else file_of(one))
-    title = one_line(one.title or "")[:_MOST_TITLE]
-    named = f" | {title}" if title and title != place else ""
-    said = "" if same_words(title, one.snippet) else f"\n  {one_line(one.snippet)}"
-    return f"{one.kind} | {one.relevance_score:.2f} | {place}{named}{said}"
+def _result_row(entry: Result) -> str:
+    line = line_of(entry)
+    place = one_line(f"{file_of(entry)}:{line}" if line else file_of(entry))
+    title = one_line(entry.title or "")[:_MOST_TITLE]
+    text = f" | {title}" if title and title != place else ""
+    said_text = "" if same_words(title, entry.snippet) else f"\n  {one_line(entry.snippet)}"
+    return f"{entry.kind} | {entry.relevance_score:.2f} | {place}{text}{said_text}"
 
 
-def then(found: Answer) -> str:
+def then(response: Answer) -> str:
     """Return what to do after an answer."""
-    if any(isinstance(one, NoteResult) for one in found.results):
+    if any(isinstance(entry, NoteResult) for entry in response.results):
         return "`read_memory` shows a note whole."
-    return "Read the files at these lines." if found.results else ""
+    return "Read the files at these lines." if response.results else ""
 
 
-def behind(found: Why, quotes: Quotes) -> str:
+def behind(why: Why, quotes: Quotes) -> str:
     """Show the definition, what is behind it and what hangs on it, in less than 800 tokens."""
-    one, parts = found.definition, [f"{found.path}:{found.line}" if found.line else found.path]
-    if one:
-        place = f"{one.path}:{one.line}-{one.end_line - 1}"
-        parts = [f"{one.name} | {one.kind} | {place}", one.signature]
-    callers = ", ".join(f"{each.name} ({each.path}:{each.line})" for each in found.called_by)
+    symbol, parts = why.definition, [f"{why.path}:{why.line}" if why.line else why.path]
+    if symbol:
+        place = f"{symbol.path}:{symbol.line}-{symbol.end_line - 1}"
+        parts = [f"{symbol.name} | {symbol.kind} | {place}", symbol.signature]
+    callers = ", ".join(f"{call.name} ({call.path}:{call.line})" for call in why.called_by)
     parts += [f"called by {callers}"] if callers else []
-    coupled = ", ".join(f"{each.file} ({each.snippet})" for each in found.coupled)
+    coupled = ", ".join(
+        f"{coupled_file.file} ({coupled_file.snippet})" for coupled_file in why.coupled
+    )
     parts += [f"may change with it: {coupled}"] if coupled else []
-    parts += [_behind_row(each) for each in found.behind]
-    parts += [f"rule {rule.path}: {rule.sentence or rule.title}" for rule in found.rules]
-    parts += [
-        f"test {test.test_file}:{test.line} {test.title} ({test.how})" for test in found.tests
-    ]
+    parts += [_behind_row(commit) for commit in why.behind]
+    parts += [f"rule {rule.path}: {rule.sentence or rule.title}" for rule in why.rules]
+    parts += [f"test {test.test_file}:{test.line} {test.title} ({test.how})" for test in why.tests]
     rows, room = [], _MOST_BEHIND
     for part in parts:
         row = one_line(part)
@@ -397,27 +413,28 @@ def behind(found: Why, quotes: Quotes) -> str:
         if room < 0:
             break
         rows.append(row)
-    left = len(parts) - len(rows)
+    left_count = len(parts) - len(rows)
     head = "What is behind it, the newest first."
-    more = [f"{count(left, 'line')} left out."] if left else []
-    remarks = [*more, *quotes.remarks(problem=found.problem)]
+    more = [f"{count(left_count, 'line')} left out."] if left_count else []
+    remarks = [*more, *quotes.remarks(problem=why.problem)]
     return quotes.answer(head, quotes.quote("\n".join(rows)), *remarks)
 
 
-def _behind_row(one: Behind) -> str:
-    name = f"commit {one.id[:8]}" if one.kind == "commit" else one.id
-    request = f" #{one.pull_request}" if one.pull_request else ""
-    return (
-        f"{name} {one.date[:_DAY]}{request} | {one.title}{f': {one.reason}' if one.reason else ''}"
-    )
+def _behind_row(commit: Behind) -> str:
+    name = f"commit {commit.id[:8]}" if commit.kind == "commit" else commit.id
+    request = f" #{commit.pull_request}" if commit.pull_request else ""
+    reason = f": {commit.reason}" if commit.reason else ""
+    return f"{name} {commit.date[:_DAY]}{request} | {commit.title}{reason}"
 
 
-def confirmed(done: Confirmation, quotes: Quotes) -> str:
+def confirmed(confirmation: Confirmation, quotes: Quotes) -> str:
     """Say which notes were confirmed."""
     lines = []
-    for note in done.notes:
+    for note in confirmation.notes:
         warning = f" warning: {one_line(note.warning)}" if note.warning else ""
         moved = f" wrote {one_line(', '.join(note.targets))}" if note.targets else ""
         lines.append(f"{one_line(note.path)}{moved}{warning}")
-    head = f"{count(len(done.notes), 'note')} confirmed as of {done.commit[:_DIGITS]}."
+    head = (
+        f"{count(len(confirmation.notes), 'note')} confirmed as of {confirmation.commit[:_DIGITS]}."
+    )
     return quotes.answer(head, quotes.quote("\n".join(lines)))

@@ -78,8 +78,8 @@ def _asked(
 ) -> int:
     """Restore a note, or list the trash."""
     if name is None and (new_name or version):
-        given = "--as" if new_name else "--version"
-        raise call.usage_error(f"{given} needs the name of a deleted note")
+        text = "--as" if new_name else "--version"
+        raise call.usage_error(f"{text} needs the name of a deleted note")
     if name is None:
         return shown.trash(call, trash(bank))
     path = restore(bank, name, new_name, version=version)
@@ -137,9 +137,9 @@ def restore(
         if len(paths) > 1:
             message = f"{name!r} may mean {len(paths)} notes in the trash"
             raise NoteNotFound(message, "say which: {paths}", paths=", ".join(paths[:_LISTED]))
-        found = bank.store.chosen(paths[0] if paths else name, version)
-        path = bank.store.restore(found.path, target, found.version)
-        bank.logs.edits.rename(found.place, path)
+        trashed = bank.store.chosen(paths[0] if paths else name, version)
+        path = bank.store.restore(trashed.path, target, trashed.version)
+        bank.logs.edits.rename(trashed.place, path)
     bank.catch_up()
     return path
 
@@ -183,16 +183,16 @@ def trash(
 
     The newest come first.
     """
-    found = bank.store.trashed()
-    keys = {names.key(note.path) for note in found}
+    trasheds = bank.store.trashed()
+    keys = {names.key(note.path) for note in trasheds}
     if name:
         keys = {names.key(path) for path in _deleted_paths(bank, name)}
-    return [_shown(bank, note) for note in found if names.key(note.path) in keys]
+    return [_shown(bank, note) for note in trasheds if names.key(note.path) in keys]
 
 
 def to_empty(bank: Bank, before: str | datetime | None = None) -> list[TrashedNote]:
     """List the deleted notes that `empty_trash` would delete for good."""
-    return [_shown(bank, one) for one in bank.store.emptied(_moment(before))]
+    return [_shown(bank, trashed) for trashed in bank.store.emptied(_moment(before))]
 
 
 def _agreed(
@@ -203,21 +203,21 @@ def _agreed(
     yes: Annotated[bool, Param("Delete without asking")] = False,
 ) -> int:
     """Ask before notes are deleted for good."""
-    found = to_empty(bank, before)
-    what = count(len(found), "note")
-    if found and not yes and (call.json or not call.interactive):
+    notes = to_empty(bank, before)
+    text = count(len(notes), "note")
+    if notes and not yes and (call.json or not call.interactive):
         raise BadInput(
-            f"{what} in the trash would be deleted for good, but confirmation needs a terminal",
+            f"{text} in the trash would be deleted for good, but confirmation needs a terminal",
             "add --yes to delete without a question",
         )
-    oldest = found[-1].deleted_at[:10] if found else ""
-    asked = f"Delete {what} for good, deleted since {oldest}?"
-    gone = empty_trash(bank, before=before) if found and (yes or call.agreed(asked)) else []
+    oldest = notes[-1].deleted_at[:10] if notes else ""
+    asked_text = f"Delete {text} for good, deleted since {oldest}?"
+    gone = empty_trash(bank, before=before) if notes and (yes or call.agreed(asked_text)) else []
     if call.json:
         call.document({"result_count": len(gone), "emptied": gone})
     elif gone:
         call.console.line(f"deleted {count(len(gone), 'note')} for good")
-    elif found:
+    elif notes:
         call.remark("nothing was deleted")
     else:
         call.remark("the trash is empty" if before is None else "nothing in the trash is that old")
@@ -259,14 +259,18 @@ def empty_trash(
     limit = _moment(before)
     with bank.lock, bank.store.writing():
         gone = to_empty(bank, limit)
-        places = [one.place for one in bank.store.empty_trash(limit)]
+        places = [trashed.place for trashed in bank.store.empty_trash(limit)]
         bank.logs.edits.forget(places)
     return gone
 
 
 def _moment(before: str | datetime | None) -> datetime | None:
-    found = moment(before) if isinstance(before, str) else before
-    return found.replace(tzinfo=UTC) if found and not found.tzinfo else found
+    found_moment = moment(before) if isinstance(before, str) else before
+    return (
+        found_moment.replace(tzinfo=UTC)
+        if found_moment and not found_moment.tzinfo
+        else found_moment
+    )
 
 
 def _deleted_paths(bank: Bank, name: str) -> list[str]:

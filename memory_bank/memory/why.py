@@ -104,12 +104,12 @@ def why(
         commits = _commits(tree, at, path, line, most)
         if tip := authorship.default_branch(tree):
             history.read_line(tip)
-        found = [_behind(one, history.brought(one.id)) for one in commits]
+        behinds = [_behind(commit, history.brought(commit.id)) for commit in commits]
     finally:
         history.close()
-    found += _notes(bank, path)
-    found.sort(key=lambda one: one.date, reverse=True)
-    answer = Why(SCHEMA_VERSION, path, line, tuple(found[:most]))
+    behinds += _notes(bank, path)
+    behinds.sort(key=lambda behind: behind.date, reverse=True)
+    answer = Why(SCHEMA_VERSION, path, line, tuple(behinds[:most]))
     if code is None or not code.settings.code.enabled:
         return answer
     return _with_code(answer, bank, code, at.head, most)
@@ -122,8 +122,8 @@ def _with_code(answer: Why, bank: Bank, code: Codebase, head: str, most: int) ->
         problem = code.refresh()
         now = code.tree.read(path)
         lines = authorship.lines(code.root, head, path) if answer.line else None
-        same = now is not None and len(lines or ()) == len(now.data.splitlines())
-        row = lookup.symbol_around(code.table, path, answer.line) if same else None
+        is_same = now is not None and len(lines or ()) == len(now.data.splitlines())
+        row = lookup.symbol_around(code.table, path, answer.line) if is_same else None
         _, calls, guards = code.relations()
         tests = guards.of_symbol(row) if row else guards.of_file(path)
         callers = calls.callers(row).known if row else ()
@@ -141,8 +141,8 @@ def _with_code(answer: Why, bank: Bank, code: Codebase, head: str, most: int) ->
 
 def _placed(project: Path, tree: Path, target: str) -> tuple[str, int]:
     """Return a file's path below the work tree, and a line or 0."""
-    found = _LINE.fullmatch(target)
-    name, line = (found[1], int(found[2])) if found else (target, 0)
+    match = _LINE.fullmatch(target)
+    name, line = (match[1], int(match[2])) if match else (target, 0)
     for start in (Path.cwd(), project, tree):
         file = (start / name).resolve()
         if file.is_relative_to(tree) and (file.exists() or start == tree):
@@ -155,7 +155,7 @@ def _commits(tree: Path, at: CommitsAt, path: str, line: int, most: int) -> list
     if not changes:
         raise BadInput(f"no commit has {path!r}", "commit it first, or name another file")
     if not line:
-        return list({one.commit.id: one.commit for one in changes}.values())
+        return list({change.commit.id: change.commit for change in changes}.values())
     lines = authorship.lines(tree, at.head, path) or []
     if not 0 < line <= len(lines):
         raise BadInput(f"{path} has no line {line} in HEAD: it has {len(lines)}", "")
@@ -181,15 +181,15 @@ def _notes(bank: Bank, path: str) -> Iterator[Behind]:
     inside = Path(path)
     name = inside.relative_to(prefix) if inside.is_relative_to(prefix) else inside
     try:
-        found = recall(
+        recalled = recall(
             bank, "", _MOST_NOTES, linked_to=name.as_posix(), detail=INDEX, count_access=False,
             scope=BANK,
         )  # fmt: skip
     except NoteNotFound:
         return
-    for note in found.notes:
-        said = "; ".join(one.context for one in note.links or ())
-        yield Behind("note", note.path, note.created_at, note.title, note.source_agent, said)
+    for note in recalled.notes:
+        text = "; ".join(link.context for link in note.links or ())
+        yield Behind("note", note.path, note.created_at, note.title, note.source_agent, text)
 
 
 def promote_commit(bank: Bank, name: str, *, type: str = "decision", path: str = "") -> Remembered:  # noqa: A002  (the field's word)
@@ -205,7 +205,7 @@ def promote_commit(bank: Bank, name: str, *, type: str = "decision", path: str =
         commit = at.commit(name.lower()) if at else None
         if at is None or commit is None:
             raise BadInput(f"there is no commit {name!r}", "give seven or more digits of its id")
-        files = [one.path for one in at.of(commit.id) if one.status != "D"]
+        files = [change.path for change in at.of(commit.id) if change.status != "D"]
     finally:
         history.close()
     request = f", pull request #{commit.request}" if commit.request else ""

@@ -61,7 +61,7 @@ class Blocks(NamedTuple):
 
 def parse_blocks(text: str) -> Blocks:
     """Parse the blocks of a Markdown text with any line ends; none if it exceeds a limit."""
-    starts = [0, *(found.end() for found in BREAK.finditer(text))]
+    starts = [0, *(match.end() for match in BREAK.finditer(text))]
     source = BREAK.sub("\n", text) if "\r" in text else text
     source = source.replace("\0", "\ufffd")
     if unread := exceeded_limit(source, len(starts)):
@@ -164,15 +164,15 @@ def line_start(text: str, index: int) -> int:
     while index and text[index - 1] not in "\r\n":
         # In steps: otherwise a search for \r in a text without any would scan all of it.
         step = max(0, index - _STEP)
-        found = max(text.rfind("\n", step, index), text.rfind("\r", step, index))
-        index = step if found < 0 else found + 1
+        position = max(text.rfind("\n", step, index), text.rfind("\r", step, index))
+        index = step if position < 0 else position + 1
     return index
 
 
 def line_end(text: str, index: int) -> int:
     """Return where the next line starts."""
-    found = BREAK.search(text, index)
-    return found.end() if found else len(text)
+    match = BREAK.search(text, index)
+    return match.end() if match else len(text)
 
 
 def last_break(text: str, default: str) -> str:

@@ -133,14 +133,14 @@ def invisible(text: str) -> Iterator[Unseen]:
     start = end = -1
     is_plain = text.isascii() or _LETTER_FROM_RIGHT.search(text)
     unseen = _UNSEEN if is_plain else _UNSEEN_FROM_LEFT
-    for found in unseen.finditer(text):
-        kept = [at for at in range(*found.span()) if not _belongs(text, at)]
-        if not kept:
+    for match in unseen.finditer(text):
+        ats = [at for at in range(*match.span()) if not _belongs(text, at)]
+        if not ats:
             continue
-        if start >= 0 and text[end : kept[0]].strip(" "):
+        if start >= 0 and text[end : ats[0]].strip(" "):
             yield _unseen(text, start, end)
             start = -1
-        start, end = (kept[0] if start < 0 else start), kept[-1] + 1
+        start, end = (ats[0] if start < 0 else start), ats[-1] + 1
     if start >= 0:
         yield _unseen(text, start, end)
 
@@ -165,7 +165,9 @@ def _belongs(text: str, at: int) -> bool:  # noqa: PLR0911  (a case a line)
         return bool(flag and flag.start() <= at < flag.end())
     if "\u180b" <= char <= "\u180f":
         return bool(_MONGOLIAN.match(before))
-    return char == "\u2800" and any("\u2801" <= one <= "\u28ff" for one in (before, after))
+    return char == "\u2800" and any(
+        "\u2801" <= current_before <= "\u28ff" for current_before in (before, after)
+    )
 
 
 def _ends_word(text: str, at: int) -> bool:
@@ -197,7 +199,7 @@ def direction_controls(text: str) -> Iterator[Unseen]:
     from_right = bool(_LETTER_FROM_RIGHT.search(text))
     at = 0
     for line in re.split("(?<=[\r\n\u2028\u2029])", text):
-        places = [found.start() for found in _BIDI.finditer(line)]
+        places = [match.start() for match in _BIDI.finditer(line)]
         if places and not _belongs_to_line(line, [line[place] for place in places]):
             for place in places:
                 if line[place] not in _MARKS or not from_right:
@@ -221,22 +223,22 @@ def _belongs_to_line(line: str, controls: list[str]) -> bool:
 def named(chars: str) -> str:
     """Return the code points and names of characters, and how many there are of more than a few."""
     kinds = dict.fromkeys(chars)
-    shown = [
+    texts = [
         f"U+{ord(char):04X} {unicodedata.name(char, 'control character')}"
         for char in list(kinds)[:_MOST_NAMED]
     ]
     more = f" and {len(kinds) - _MOST_NAMED} others" if len(kinds) > _MOST_NAMED else ""
     count = f" ({len(chars):,} characters)" if len(chars) > 1 else ""
-    return ", ".join(shown) + more + count
+    return ", ".join(texts) + more + count
 
 
 def without(text: str) -> tuple[str, list[int]]:
     """Return a text without invisible characters, and the offset of each that is left."""
     parts, offsets, at = list[str](), list[int](), 0
-    for found in re.finditer(f"{_UNSEEN_FROM_LEFT.pattern}|{_BIDI.pattern}", text):
-        parts.append(text[at : found.start()])
-        offsets += range(at, found.start())
-        at = found.end()
+    for match in re.finditer(f"{_UNSEEN_FROM_LEFT.pattern}|{_BIDI.pattern}", text):
+        parts.append(text[at : match.start()])
+        offsets += range(at, match.start())
+        at = match.end()
     return "".join((*parts, text[at:])), [*offsets, *range(at, len(text) + 1)]
 
 
@@ -255,7 +257,7 @@ def nfc(text: str) -> str:
     """
     if text.isascii():
         return text
-    parts, done = list[str](), 0
+    parts, done_end = list[str](), 0
     at = _LONGEST_RUN
     # A run of more marks includes one of these offsets.
     while at < len(text):
@@ -263,20 +265,20 @@ def nfc(text: str) -> str:
             at += _LONGEST_RUN
             continue
         start, end = at, at + 1
-        while start > done and _is_mark(text[start - 1]):
+        while start > done_end and _is_mark(text[start - 1]):
             start -= 1
         while end < len(text) and _is_mark(text[end]):
             end += 1
         if end - start > _LONGEST_RUN:
-            parts.append(unicodedata.normalize("NFC", text[done:start]))
+            parts.append(unicodedata.normalize("NFC", text[done_end:start]))
             pieces = (
                 text[place : min(place + _LONGEST_RUN, end)]
                 for place in range(start, end, _LONGEST_RUN)
             )
             parts += (unicodedata.normalize("NFC", piece) for piece in pieces)
-            done = end
+            done_end = end
         at = end + _LONGEST_RUN
-    return "".join((*parts, unicodedata.normalize("NFC", text[done:])))
+    return "".join((*parts, unicodedata.normalize("NFC", text[done_end:])))
 
 
 def _is_mark(char: str) -> bool:

@@ -116,8 +116,8 @@ class _RecordParser:
         for at, name in self._columns.items():
             if at < len(cells):
                 self._value(name, cells[at])
-        names = [(at, found[1].lower()) for at, cell in enumerate(cells)
-                 if (found := _CELL.fullmatch(cell))]  # fmt: skip
+        names = [(at, match[1].lower()) for at, cell in enumerate(cells)
+                 if (match := _CELL.fullmatch(cell))]  # fmt: skip
         if len(cells) == len(("name", "value")) and len(names) == 1 and names[0][0] == 0:
             self._value(names[0][1], cells[1])
             names = []
@@ -130,8 +130,8 @@ class _RecordParser:
             self.statuses.append(value[:_MOST_READ])
 
 
-def _status(said: Sequence[str]) -> str:
-    words = [word for text in said if (word := _word(text))]
+def _status(entries: Sequence[str]) -> str:
+    words = [word for text in entries if (word := _word(text))]
     return _SUPERSEDED if _SUPERSEDED in words else next(iter(words), "")
 
 
@@ -155,8 +155,8 @@ def known(note: Note) -> Note:
         return note
     placed = may_be_record(note.name)
     head, body = note.text[: note.body_start], note.text[note.body_start :]
-    found = _IN_HEAD.search(head)  # also where a link makes it no YAML
-    written = found[1][:_MOST_READ].rstrip().strip("\"'") if found else ""
+    match = _IN_HEAD.search(head)  # also where a link makes it no YAML
+    written = match[1][:_MOST_READ].rstrip().strip("\"'") if match else ""
     if not (placed or meta.type or written):
         return note
     parser = _RecordParser(body)
@@ -199,9 +199,9 @@ def next_number(stems: Iterable[str]) -> str:
 
     Empty unless most of them have numbers, and two at least: a name may begin with one by chance.
     """
-    others = [stem for stem in stems if may_be_record(f"decisions/{stem}")]
-    numbers = {stem: int(name[4:]) for stem in others if (name := record_name(stem))}
-    if len(numbers) < _FEWEST_NUMBERED or len(numbers) * 2 <= len(others):
+    others_stems = [stem for stem in stems if may_be_record(f"decisions/{stem}")]
+    numbers = {stem: int(name[4:]) for stem in others_stems if (name := record_name(stem))}
+    if len(numbers) < _FEWEST_NUMBERED or len(numbers) * 2 <= len(others_stems):
         return ""
     last = max(numbers, key=lambda stem: (numbers[stem], stem))
     start, digits, rest = re.split(r"(\d+)", last, maxsplit=1)
@@ -212,16 +212,16 @@ def next_number(stems: Iterable[str]) -> str:
 def _named_records(written: str, statuses: Sequence[str]) -> Iterator[NoteLink]:
     """Yield the links to records that the status names, but for the body's own links."""
     for text in statuses:
-        for found in _RELATION.finditer(text.replace("uperce", "uperse").replace("_", " ")):
-            target = f"ADR-{found['number']}" if found["number"] else unquote(found["path"] or "")
-            if found["number"] or text is written:
-                target, kind = target.partition("#")[0], as_type(found["word"])
-                yield NoteLink(target, "markdown" if found["path"] else "wiki", 1, kind)
+        for match in _RELATION.finditer(text.replace("uperce", "uperse").replace("_", " ")):
+            target = f"ADR-{match['number']}" if match["number"] else unquote(match["path"] or "")
+            if match["number"] or text is written:
+                target, kind = target.partition("#")[0], as_type(match["word"])
+                yield NoteLink(target, "markdown" if match["path"] else "wiki", 1, kind)
 
 
 def _date(text: str) -> datetime | None:
-    if found := _DAY_FIRST.fullmatch(text):
-        day, month, year = map(int, found.groups())
+    if match := _DAY_FIRST.fullmatch(text):
+        day, month, year = map(int, match.groups())
         try:
             return datetime(year, month, day, tzinfo=UTC)
         except ValueError:

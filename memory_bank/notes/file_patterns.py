@@ -25,8 +25,8 @@ _MOST_SCOPES, _LONGEST_SCOPE, _MOST_FORMS = 20, 200, 64
 
 def named_files(text: str) -> tuple[str, ...]:
     """Return what a text names like files: `src/a.py`, `a.py`, `src/db/`."""
-    found = (word.strip("./") for word in _FILES.findall(text))
-    return tuple(dict.fromkeys(word for word in found if word))[:_MOST_NAMED]
+    words = (word.strip("./") for word in _FILES.findall(text))
+    return tuple(dict.fromkeys(word for word in words if word))[:_MOST_NAMED]
 
 
 def matches(pattern: str, file: str) -> bool:
@@ -42,20 +42,20 @@ def matches(pattern: str, file: str) -> bool:
 @cache
 def forms(pattern: str) -> tuple[tuple[str, ...], ...]:
     """Return the parts of each form of a pattern."""
-    waiting, found = [pattern.strip().removeprefix("./")], list[tuple[str, ...]]()
-    while waiting and len(found) + len(waiting) <= _MOST_FORMS:
+    waiting, entries = [pattern.strip().removeprefix("./")], list[tuple[str, ...]]()
+    while waiting and len(entries) + len(waiting) <= _MOST_FORMS:
         form = waiting.pop()
         if braces := _BRACES.search(form):
             waiting += [
-                form[: braces.start()] + one.strip() + form[braces.end() :]
-                for one in braces[1].split(",")
+                form[: braces.start()] + part.strip() + form[braces.end() :]
+                for part in braces[1].split(",")
             ]
             continue
         anywhere = "/" not in form.rstrip("/")
-        parts = [one for one in form.strip("/").split("/") if one]
+        parts = [part for part in form.strip("/").split("/") if part]
         if parts and len(form) <= _LONGEST_SCOPE:
-            found.append(("**", *parts) if anywhere and parts != ["**"] else tuple(parts))
-    return tuple(found)
+            entries.append(("**", *parts) if anywhere and parts != ["**"] else tuple(parts))
+    return tuple(entries)
 
 
 def _below(pattern: Sequence[str], parts: Sequence[str]) -> bool:
@@ -81,8 +81,8 @@ def _below(pattern: Sequence[str], parts: Sequence[str]) -> bool:
 
 def patterns(value: object) -> Iterator[str]:
     """Yield the patterns of files in a value of front matter that stay in the project."""
-    given = value.split(",") if isinstance(value, str) and "{" not in value else value
-    for one in (given if isinstance(given, list) else [given])[:_MOST_SCOPES]:
-        text = one.strip() if isinstance(one, str) else ""
+    parts = value.split(",") if isinstance(value, str) and "{" not in value else value
+    for part in (parts if isinstance(parts, list) else [parts])[:_MOST_SCOPES]:
+        text = part.strip() if isinstance(part, str) else ""
         if text and len(text) <= _LONGEST_SCOPE and not outside(text.lstrip("/")):
             yield text

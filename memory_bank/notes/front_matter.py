@@ -105,16 +105,16 @@ def _read(block: str, kind: Format) -> tuple[dict[str, object], tuple[FileFault,
     faults: list[FileFault] = []
     try:
         if kind == "toml":
-            found = _toml_values(block)
+            toml_values = _toml_values(block)
         else:
-            found, faults = yaml.values(yaml.parse(block), block)
+            toml_values, faults = yaml.values(yaml.parse(block), block)
     except BlockError as error:
         if conflict := _CONFLICT.search(block):
             raise BlockError(UNRESOLVED, conflict.start()) from error
         raise
-    if len(found) > MAX_KEYS:
+    if len(toml_values) > MAX_KEYS:
         raise BlockError(f"more than {MAX_KEYS:,} keys")
-    return found, tuple(faults)
+    return toml_values, tuple(faults)
 
 
 def _unclosed(text: str) -> tuple[FileFault, ...]:
@@ -147,8 +147,8 @@ def set_keys(text: str, changes: Mapping[str, object | None]) -> str:
 
 
 def _edited(parts: Split, changes: Mapping[str, object]) -> str:
-    found = BREAK.search(parts.opening + parts.body)
-    newline = found[0] if found else "\n"
+    match = BREAK.search(parts.opening + parts.body)
+    newline = match[0] if match else "\n"
     if parts.format == "toml":
         block = _edited_toml(parts.block, changes, newline)
     else:
@@ -163,24 +163,24 @@ def _wanted(
     kind: Format, old: Mapping[str, object], changes: Mapping[str, object]
 ) -> dict[str, object]:
     reads = _expected_toml if kind == "toml" else expected
-    kept = {key: value for key, value in old.items() if key not in changes}
-    return kept | {key: reads(value) for key, value in changes.items() if value is not None}
+    entries = {key: value for key, value in old.items() if key not in changes}
+    return entries | {key: reads(value) for key, value in changes.items() if value is not None}
 
 
-def _verify(new: str, parts: Split, wanted: Mapping[str, object]) -> None:
+def _verify(new: str, parts: Split, keys: Mapping[str, object]) -> None:
     """Read the new text; raise BlockError unless it has the wanted values and the same body."""
-    found = split(new)
-    if found.body != (parts.body if parts.opening else parts.body.removeprefix("\ufeff")):
+    found_split = split(new)
+    if found_split.body != (parts.body if parts.opening else parts.body.removeprefix("\ufeff")):
         raise BlockError("the front matter would end elsewhere")
-    have, _ = _read(found.block, found.format)
-    for key in [*wanted, *have]:
+    have, _ = _read(found_split.block, found_split.format)
+    for key in [*keys, *have]:
         # As text, for 1 is equal to True and to 1.0, and nan isn't equal to itself.
-        if key not in have or key not in wanted or repr(have[key]) != repr(wanted[key]):
+        if key not in have or key not in keys or repr(have[key]) != repr(keys[key]):
             raise BlockError(f"key {key!r} would not say what it should")
 
 
-def _refused(what: str, block: str, error: BlockError) -> UnreadableNote:
-    reason = f"front matter can't be {what}: {error.reason}"
+def _refused(text: str, block: str, error: BlockError) -> UnreadableNote:
+    reason = f"front matter can't be {text}: {error.reason}"
     return not_rewritten(reason, line_of(block, min(error.index, len(block))))
 
 
@@ -266,18 +266,18 @@ def fields_of(inline: InlineText) -> Iterator[Field]:
     text = inline.text
     if MARK not in text:
         return
-    row = seen = covered = at = 0
-    for found in _FIELD.finditer(text):
-        start, end = found.start(1), text.find("\n", found.end())
+    row = seen_start = covered = at = 0
+    for match in _FIELD.finditer(text):
+        start, end = match.start(1), text.find("\n", match.end())
         while at < len(inline.spans) and inline.spans[at].start <= start:
             covered = max(covered, inline.spans[at].end)
             at += 1
         if start < covered:
             continue  # inside of code that spans lines
-        row += text.count("\n", seen, start)
-        seen = start
-        values = _values(inline, found.end(), len(text) if end < 0 else end)
-        yield Field(row, as_type(found[1]), tuple(islice(values, _MAX_VALUES)))
+        row += text.count("\n", seen_start, start)
+        seen_start = start
+        values = _values(inline, match.end(), len(text) if end < 0 else end)
+        yield Field(row, as_type(match[1]), tuple(islice(values, _MAX_VALUES)))
 
 
 def _values(inline: InlineText, start: int, end: int) -> Iterator[str]:
@@ -289,17 +289,17 @@ def _values(inline: InlineText, start: int, end: int) -> Iterator[str]:
             continue
         *before, last = _ESCAPE.sub(_kept, text).split(",")
         for part in before:
-            if found := (value + part).strip():
-                yield found.replace("\0", ",")[:_LONGEST]
+            if found_part := (value + part).strip():
+                yield found_part.replace("\0", ",")[:_LONGEST]
             value = ""
         value += last
-    if found := value.strip():
-        yield found.replace("\0", ",")[:_LONGEST]
+    if found_part := value.strip():
+        yield found_part.replace("\0", ",")[:_LONGEST]
 
 
-def _kept(found: re.Match[str]) -> str:
+def _kept(match: re.Match[str]) -> str:
     """Return the character that a backslash escapes; NUL stands for a comma."""
-    return "\0" if found[1] == "," else found[1]
+    return "\0" if match[1] == "," else match[1]
 
 
 def _parts(inline: InlineText, start: int, end: int) -> Iterator[tuple[str, bool]]:
@@ -328,8 +328,8 @@ _AT = re.compile(r" \(at line ([0-9]+), column [0-9]+\)\Z")
 def _toml_values(block: str) -> dict[str, object]:
     """Return the values of a block, dates as dates; raise BlockError."""
     try:
-        found = toml.loads(block)
-        repr(found)  # fails on a number of 5,000 digits, which nobody could print or compare
+        document = toml.loads(block)
+        repr(document)  # fails on a number of 5,000 digits, which nobody could print or compare
     except tomllib.TOMLDecodeError as error:
         at = _AT.search(str(error))
         raise BlockError(_AT.sub("", str(error)), _index(block, at)) from error
@@ -337,7 +337,7 @@ def _toml_values(block: str) -> dict[str, object]:
         raise BlockError(error.reason, error.index) from error
     except ValueError as error:
         raise BlockError(str(error)) from error
-    return found
+    return document
 
 
 def _edited_toml(block: str, changes: Mapping[str, object], newline: str) -> str:
@@ -353,8 +353,8 @@ def _edited_toml(block: str, changes: Mapping[str, object], newline: str) -> str
     head = toml.tables(block)[0].text
     document = tomlkit.parse(head)
     for key, value in changes.items():
-        same = key in old and repr(old[key]) == repr(_expected_toml(value))
-        if same or (value is None and key not in old):
+        is_same = key in old and repr(old[key]) == repr(_expected_toml(value))
+        if is_same or (value is None and key not in old):
             continue
         if key in old and (key not in document or not _is_plain(document.item(key))):
             raise BlockError(f"key {key!r} is not a plain `key = value`")
@@ -388,8 +388,8 @@ def _expected_toml(value: object) -> object:
     return expected(value)
 
 
-def _index(block: str, found: re.Match[str] | None) -> int:
-    if not found:
+def _index(block: str, match: re.Match[str] | None) -> int:
+    if not match:
         return len(block)
     starts = [0, *(line.end() for line in BREAK.finditer(block))]
-    return starts[min(int(found[1]), len(starts)) - 1]
+    return starts[min(int(match[1]), len(starts)) - 1]

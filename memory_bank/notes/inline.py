@@ -64,11 +64,11 @@ class InlineSpan(NamedTuple):
 def scan(text: str, labels: Collection[str] = ()) -> list[InlineSpan]:
     """Return the spans of a text in order; `labels` are those with a definition."""
     if labels or _SPECIAL.search(text):
-        found: list[InlineSpan] = []
-        parser, known = _parser(), _References(labels)
-        parser.inline.parse(text, parser, {"spans": found, "references": known}, [])
-        return sorted(found)
-    links = (_wikilink(text, *found.span()) for found in _WIKILINK.finditer(text))
+        inline_spans: list[InlineSpan] = []
+        parser, references = _parser(), _References(labels)
+        parser.inline.parse(text, parser, {"spans": inline_spans, "references": references}, [])
+        return sorted(inline_spans)
+    links = (_wikilink(text, *match.span()) for match in _WIKILINK.finditer(text))
     return [link for link in links if link]
 
 
@@ -85,13 +85,13 @@ def _wikilink(text: str, start: int, end: int, since: int = 0) -> InlineSpan | N
         return None
     embed = start > since and text[start - 1] == "!"
     # A link within the note shows its heading without `#`.
-    shown = (stop - len(words), stop)
+    stops = (stop - len(words), stop)
     if bar >= 0:
         alias = text[bar + 1 : end - 2]
         # The size of an image is not its text.
         if alias.strip() and not (embed and _SIZE.fullmatch(alias)):
-            shown = (end - 2 - len(alias.lstrip()), bar + 1 + len(alias.rstrip()))
-    return InlineSpan(start - embed, end, "wiki", shown, target, embed)
+            stops = (end - 2 - len(alias.lstrip()), bar + 1 + len(alias.rstrip()))
+    return InlineSpan(start - embed, end, "wiki", stops, target, embed)
 
 
 class _Parser(MarkdownIt):
@@ -113,8 +113,8 @@ class _References:
         self._labels = labels
 
     def get(self, label: str, _: object = None) -> Mapping[str, str] | None:
-        known = label in self._labels and not label.startswith("^")
-        return {"href": "", "title": ""} if known else None
+        is_known = label in self._labels and not label.startswith("^")
+        return {"href": "", "title": ""} if is_known else None
 
 
 @cache
@@ -138,13 +138,13 @@ def _noting(rule: Rule) -> Rule:
     def noting(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
         start, count, spans = state.pos, len(state.tokens), state.env["spans"]
         inner = state.env["spans"] = []
-        found = rule(state, silent)
+        found_rule = rule(state, silent)
         state.env["spans"] = spans
-        if found and len(state.tokens) > count:  # backticks alone are text
+        if found_rule and len(state.tokens) > count:  # backticks alone are text
             span = _span(state, start)
             moved = span.shown[0] if span.embed else 0  # an image's text is parsed by itself
-            spans += [span, *(_moved(one, moved) for one in inner)]
-        return found
+            spans += [span, *(_moved(current_inner, moved) for current_inner in inner)]
+        return found_rule
 
     return noting
 
@@ -157,23 +157,23 @@ def _span(state: StateInline, start: int) -> InlineSpan:
         return InlineSpan(start, end, "code", (start + size, end - size))
     if first == "<":
         is_html = state.tokens[-1].type == "html_inline"
-        shown = (0, 0) if is_html else (start + 1, end - 1)
-        return InlineSpan(start, end, "html" if is_html else "url", shown)
+        starts = (0, 0) if is_html else (start + 1, end - 1)
+        return InlineSpan(start, end, "html" if is_html else "url", starts)
     embed = first == "!"
-    shown = (start + embed + 1, parseLinkLabel(state, start + embed, not embed))
-    at = shown[1] + 1
+    starts = (start + embed + 1, parseLinkLabel(state, start + embed, not embed))
+    at = starts[1] + 1
     if at < end and state.src[at] == "(":
         at = _end(_BLANKS, state.src, at + 1)
         goal = parseLinkDestination(state.src, at, end)
-        return InlineSpan(start, end, "markdown", shown, (at, goal.pos if goal.ok else at), embed)
-    label = state.src[at + 1 : end - 1] or state.src[slice(*shown)]
-    return InlineSpan(start, end, "markdown", shown, embed=embed, label=normalizeReference(label))
+        return InlineSpan(start, end, "markdown", starts, (at, goal.pos if goal.ok else at), embed)
+    label = state.src[at + 1 : end - 1] or state.src[slice(*starts)]
+    return InlineSpan(start, end, "markdown", starts, embed=embed, label=normalizeReference(label))
 
 
 def _wiki_rule(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
     start = state.pos + (state.src[state.pos] == "!")
-    found = _WIKILINK.match(state.src, start, state.posMax)
-    link = _wikilink(state.src, start, found.end(), state.pos) if found else None
+    match = _WIKILINK.match(state.src, start, state.posMax)
+    link = _wikilink(state.src, start, match.end(), state.pos) if match else None
     if link and not silent:
         state.env["spans"].append(link)
     state.pos = link.end if link else state.pos
@@ -181,8 +181,8 @@ def _wiki_rule(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
 
 
 def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
-    found = pattern.match(text, at)
-    return found.end() if found else at
+    match = pattern.match(text, at)
+    return match.end() if match else at
 
 
 def code_spans(text: str) -> list[tuple[int, int]]:
@@ -192,42 +192,58 @@ def code_spans(text: str) -> list[tuple[int, int]]:
     """
     blocks = parse_blocks(text)
     ends = [*blocks.starts, len(text)]
-    found = [
+    found_ends = [
         (ends[min(first, len(ends) - 1)], ends[min(end, len(ends) - 1)])
         for first, end in blocks.code
     ]
-    lines = blocks.source.split("\n") if any(_has_code(one) for one in blocks.inline_blocks) else []
-    for one in blocks.inline_blocks:
-        if _has_code(one):
-            found += _in_row(one, blocks, lines) if one.row else _in_paragraph(one, blocks, text)
-    return sorted(found)
+    lines = (
+        blocks.source.split("\n")
+        if any(_has_code(inline_block) for inline_block in blocks.inline_blocks)
+        else []
+    )
+    for inline_block in blocks.inline_blocks:
+        if _has_code(inline_block):
+            found_ends += (
+                _in_row(inline_block, blocks, lines)
+                if inline_block.row
+                else _in_paragraph(inline_block, blocks, text)
+            )
+    return sorted(found_ends)
 
 
 def _has_code(inline_block: InlineBlock) -> bool:
     return any("`" in cell for cell in inline_block.cells)
 
 
-def _in_paragraph(one: InlineBlock, blocks: Blocks, text: str) -> Iterator[tuple[int, int]]:
+def _in_paragraph(
+    inline_block: InlineBlock, blocks: Blocks, text: str
+) -> Iterator[tuple[int, int]]:
     """Yield the code of a paragraph or heading; marks of quotes and lists have no backticks."""
-    after = one.line + one.cells[0].count("\n") + 1
-    start = blocks.starts[one.line]
+    after = inline_block.line + inline_block.cells[0].count("\n") + 1
+    start = blocks.starts[inline_block.line]
     end = blocks.starts[after] if after < len(blocks.starts) else len(text)
     yield from _spans(text[start:end], start)
 
 
-def _in_row(one: InlineBlock, blocks: Blocks, lines: list[str]) -> Iterator[tuple[int, int]]:
+def _in_row(
+    inline_block: InlineBlock, blocks: Blocks, lines: list[str]
+) -> Iterator[tuple[int, int]]:
     """Yield the code in the cells of a table's row; code does not go on in the next cell."""
-    line, at = lines[one.line], 0
-    for cell in one.cells:
+    line, at = lines[inline_block.line], 0
+    for cell in inline_block.cells:
         written = cell.replace("|", r"\|")
         column = line.find(written, at)
         if column >= 0:
-            yield from _spans(written, blocks.starts[one.line] + column)
+            yield from _spans(written, blocks.starts[inline_block.line] + column)
             at = column + len(written)
 
 
 def _spans(text: str, start: int) -> Iterator[tuple[int, int]]:
-    return ((start + one.start, start + one.end) for one in scan(text) if one.kind == "code")
+    return (
+        (start + inline_span.start, start + inline_span.end)
+        for inline_span in scan(text)
+        if inline_span.kind == "code"
+    )
 
 
 _BETWEEN_CELLS = " | "
@@ -341,24 +357,24 @@ def plain_text(content: str, labels: Collection[str] = ()) -> str:
     """Return a heading's text in one line, without Markdown, HTML and block id."""
     if not _MARKS.search(content):
         return _fold(content)
-    kept: list[str] = []
+    entries: list[str] = []
 
     def keep(text: str) -> str:
         # NUL stands for finished text; Markdown itself has none.
-        kept.append(text)
+        entries.append(text)
         return "\0"
 
     content = _BLOCK_ID.sub("", content)
     parts, at = [], 0
     for start, end, text in sorted(_replacements(content, labels)):
-        parts.append(_ESCAPE.sub(lambda found: keep(found[1]), content[at:start]))
+        parts.append(_ESCAPE.sub(lambda match: keep(match[1]), content[at:start]))
         parts.append(keep(text) if text else "")
         at = end
-    parts.append(_ESCAPE.sub(lambda found: keep(found[1]), content[at:]))
+    parts.append(_ESCAPE.sub(lambda match: keep(match[1]), content[at:]))
     words = unescape("".join(parts))
     for _ in range(_NESTED_EMPHASIS):
         words = _EMPHASIS.sub(r"\2\4", words)
-    originals = iter(kept)
+    originals = iter(entries)
     return _fold(re.sub("\0", lambda _: next(originals), words))
 
 

@@ -94,11 +94,11 @@ def target_of(
     if link.names_file:
         return _file_target(in_reference(written), project_prefix, in_project)
     if link.kind == "reference" and not written.endswith(NOTE_SUFFIXES):
-        named = in_reference(written)
-        near = posixpath.normpath(posixpath.join(base, posixpath.dirname(path), named))
-        if "/" in named and not in_project(named) and in_project(near):
-            named = near
-        return TargetNames((key(named),), named)
+        reference = in_reference(written)
+        near = posixpath.normpath(posixpath.join(base, posixpath.dirname(path), reference))
+        if "/" in reference and not in_project(reference) and in_project(near):
+            reference = near
+        return TargetNames((key(reference),), reference)
     relative = posixpath.normpath(posixpath.join(posixpath.dirname(path), written))
     rooted = posixpath.normpath(written.lstrip("/"))
     if link.kind == "markdown" or written.startswith(("./", "../")):
@@ -129,13 +129,18 @@ def _rooted_target(
     return TargetNames((_name_at(outside, project_prefix), key(rooted)), outside)
 
 
-def _file_target(named: str, project_prefix: str, in_project: InProject) -> TargetNames:
+def _file_target(named_inside: str, project_prefix: str, in_project: InProject) -> TargetNames:
     """Return the note that one of `file_refs` is; without a note's suffix it is none."""
-    if not named.endswith(NOTE_SUFFIXES):
-        return TargetNames(("",), named)
-    inside = named.removeprefix(project_prefix)
-    if project_prefix and inside == named and not leads_out(named) and in_project(named):
-        return TargetNames((OUTSIDE + key(named),), named)
+    if not named_inside.endswith(NOTE_SUFFIXES):
+        return TargetNames(("",), named_inside)
+    inside = named_inside.removeprefix(project_prefix)
+    if (
+        project_prefix
+        and inside == named_inside
+        and not leads_out(named_inside)
+        and in_project(named_inside)
+    ):
+        return TargetNames((OUTSIDE + key(named_inside),), named_inside)
     return TargetNames((key(inside),), inside)
 
 

@@ -67,13 +67,13 @@ def locate_links(text: str, first_line: int = 1) -> list[WholeLink]:
     blocks = parse_blocks(text)
     if "[" not in text:
         return []
-    known = definitions(blocks)
+    link_definitions = definitions(blocks)
     lines = blocks.source.split("\n")
-    found = []
+    entries = []
     for inline_block in blocks.inline_blocks:
-        inline = InlineText(inline_block, known)
+        inline = InlineText(inline_block, link_definitions)
         source_map = None
-        for span, link, target in _read(inline, known, first_line + inline_block.line):
+        for span, link, target in _read(inline, link_definitions, first_line + inline_block.line):
             source_map = source_map or SourceMap(inline_block, blocks, lines)
             cell = bisect_right(inline.cells, span.start) - 1
             base = inline.cells[cell]
@@ -85,26 +85,30 @@ def locate_links(text: str, first_line: int = 1) -> list[WholeLink]:
             first = source_map.offset(cell, span.start - base)
             last = source_map.offset(cell, span.end - 1 - base)
             whole = (start, end) if first is None or last is None else (first, last + 1)
-            found.append(WholeLink(link, start, end, *whole))
-    return found
+            entries.append(WholeLink(link, start, end, *whole))
+    return entries
 
 
 def links_in(
-    inline: InlineText, known: Mapping[str, LinkDefinition], line: int
+    inline: InlineText, link_definitions: Mapping[str, LinkDefinition], line: int
 ) -> Iterator[NoteLink]:
     """Yield the links of an inline block that starts at a line of the file."""
-    for _span, link, _target in _read(inline, known, line):
+    for _span, link, _target in _read(inline, link_definitions, line):
         yield link
 
 
 def _read(
-    inline: InlineText, known: Mapping[str, LinkDefinition], line: int
+    inline: InlineText, link_definitions: Mapping[str, LinkDefinition], line: int
 ) -> Iterator[tuple[InlineSpan, NoteLink, _WrittenTarget]]:
     field = counted = searched = 0
     fields = Fields(inline.bare.text)
     for span in inline.links:
         wiki = span.kind == "wiki"
-        target = _wiki_target(inline.text, span) if wiki else _markdown_target(inline, span, known)
+        target = (
+            _wiki_target(inline.text, span)
+            if wiki
+            else _markdown_target(inline, span, link_definitions)
+        )
         if not target:
             continue
         bare, places = inline.bare
@@ -148,11 +152,11 @@ def wiki_parts(written: str) -> tuple[str, str, str]:
 
 
 def _markdown_target(
-    inline: InlineText, span: InlineSpan, known: Mapping[str, LinkDefinition]
+    inline: InlineText, span: InlineSpan, link_definitions: Mapping[str, LinkDefinition]
 ) -> _WrittenTarget | None:
     """Read a Markdown link's destination; None if it is empty or leads out of the bank."""
     if span.label:
-        written, start = known[span.label]
+        written, start = link_definitions[span.label]
     else:
         written, start = inline.text[slice(*span.target)], span.target[0]
     if written.startswith("<"):
@@ -207,7 +211,7 @@ def _key_links(value: object, kind: str) -> Iterator[NoteLink]:
             alone = isinstance(inner, list) and len(inner) == 1 and isinstance(inner[0], str)
             yield from _key_links(f"[[{inner[0]}]]" if alone else inner, kind)
     elif isinstance(value, str):
-        written = [found[1] for found in WIKILINK.finditer(value)]
+        written = [match[1] for match in WIKILINK.finditer(value)]
         if not written and kind in _NAMING and _NAME.fullmatch(value.strip()):
             written = [value.strip()]
         for inner in written:
@@ -265,11 +269,11 @@ def relink(
     the lack of it. In front matter, which ends at `body_start`, wikilinks are replaced. Raises
     BadInput if a wikilink can't have the new target.
     """
-    parts, done = list[str](), 0
+    parts, done_end = list[str](), 0
     for (start, end), target in sorted(edits(text, rename, body_start).items()):
-        parts += (text[done:start], target)
-        done = end
-    return "".join((*parts, text[done:]))
+        parts += (text[done_end:start], target)
+        done_end = end
+    return "".join((*parts, text[done_end:]))
 
 
 def edits(
@@ -277,20 +281,20 @@ def edits(
 ) -> dict[tuple[int, int], str]:
     """Map the offsets of each target that `relink` replaces to the new text; raise BadInput."""
     body = len(text) - len(split(text).body) if body_start is None else body_start
-    found: dict[tuple[int, int], str] = {}
+    entries: dict[tuple[int, int], str] = {}
     for link, start, end, mark in front_matter_links(text[:body]):
         if (target := rename(link)) is not None:
             new = _in_front_matter(link, text[start:end], target, mark)
             plain = not text[:start].rstrip().endswith("[[")
             if plain and not _NAME.fullmatch(new):
                 new = f"[[{new}]]" if mark else f'"[[{new}]]"'
-            found[start, end] = new
+            entries[start, end] = new
     first_line = 1 + sum(1 for _ in BREAK.finditer(text, 0, body))
-    for one in locate_links(text[body:], first_line):
-        if (target := rename(one.link)) is not None:
-            start, end = body + one.start, body + one.end
-            found[start, end] = _in_body(text, start, end, one.link, target)
-    return found
+    for current_link in locate_links(text[body:], first_line):
+        if (target := rename(current_link.link)) is not None:
+            start, end = body + current_link.start, body + current_link.end
+            entries[start, end] = _in_body(text, start, end, current_link.link, target)
+    return entries
 
 
 def front_matter_links(text: str) -> Iterator[tuple[NoteLink, int, int, str]]:
@@ -301,32 +305,32 @@ def front_matter_links(text: str) -> Iterator[tuple[NoteLink, int, int, str]]:
     yield from _plain_names(text)
     strings = list(_STRING.finditer(text))
     starts = [string.start() for string in strings]
-    line, seen = 1, 0
-    for found in WIKILINK.finditer(text):
-        line += sum(1 for _ in BREAK.finditer(text, seen, found.start()))
-        seen = found.start()
-        around = bisect_right(starts, seen) - 1
-        inside = around >= 0 and strings[around].end() > seen
+    line, seen_start = 1, 0
+    for match in WIKILINK.finditer(text):
+        line += sum(1 for _ in BREAK.finditer(text, seen_start, match.start()))
+        seen_start = match.start()
+        around = bisect_right(starts, seen_start) - 1
+        inside = around >= 0 and strings[around].end() > seen_start
         mark = strings[around][0][0] if inside else ""
-        inner = _from_string(found[1], mark)
+        inner = _from_string(match[1], mark)
         link = reference_link(inner, line) if mark != "#" else None
         if link:
-            written = re.split(r"[#^|]", found[1], maxsplit=1)[0]
-            start = found.start(1) + len(written) - len(written.lstrip())
+            written = re.split(r"[#^|]", match[1], maxsplit=1)[0]
+            start = match.start(1) + len(written) - len(written.lstrip())
             yield link, start, start + len(written.strip()), mark
 
 
 def _plain_names(text: str) -> Iterator[tuple[NoteLink, int, int, str]]:
     """Yield the plain names of notes in the keys that may have some, as a value or in a list."""
     kind = ""
-    for line, found in enumerate(_HEAD_LINE.finditer(text), 1):
-        if found["key"] is not None:
-            kind = as_type(found["key"])
-        elif not found["item"]:
+    for line, match in enumerate(_HEAD_LINE.finditer(text), 1):
+        if match["key"] is not None:
+            kind = as_type(match["key"])
+        elif not match["item"]:
             kind = ""
-        if kind not in _NAMING or "[[" in found["value"]:
+        if kind not in _NAMING or "[[" in match["value"]:
             continue
-        for name in _PLAIN.finditer(text, *found.span("value")):
+        for name in _PLAIN.finditer(text, *match.span("value")):
             if name["name"] is not None and _NAME.fullmatch(name["name"]):
                 link = reference_link(name["name"], line, kind)
                 if link is not None:
@@ -371,8 +375,8 @@ def _in_body(text: str, start: int, end: int, link: NoteLink, target: str) -> st
     return new if decoded(new) == target else quote(target)
 
 
-def _percent(found: re.Match[str]) -> str:
-    return quote(found[0], safe="")
+def _percent(match: re.Match[str]) -> str:
+    return quote(match[0], safe="")
 
 
 def _with_suffix(written: str, target: str) -> str:

@@ -175,22 +175,22 @@ def deceptive(path: str) -> list[tuple[int, str, str]]:
         return []
     stem = re.sub(r"\.\w{1,8}\Z", "", path)
     is_latin = any(len(word) >= _LONG_WORD and word.isascii() for word in _WORD.findall(stem))
-    others = any(
+    is_first = any(
         not char.isascii() and char.isalpha() and char not in _TABLE and not _latin_form(char)
         for char in path
     )
-    found = []
+    entries = []
     for word in _WORD.finditer(path):
         letters = [char for char in word[0] if char.isalpha()]
         alike = [char for char in letters if char in _TABLE]
         mixed = bool(_LATIN.search(word[0]))
-        whole = is_latin and not others and len(alike) == len(letters) > 1
+        whole = is_latin and not is_first and len(alike) == len(letters) > 1
         for at, char in enumerate(word[0], word.start()):
             if char in _TABLE and (mixed or whole):
-                found.append((at, char, _TABLE[char]))
+                entries.append((at, char, _TABLE[char]))
             elif (form := _latin_form(char)) and mixed | is_latin:
-                found.append((at, char, form))
-    return found
+                entries.append((at, char, form))
+    return entries
 
 
 def _latin_form(char: str) -> str:
@@ -260,9 +260,9 @@ def _named(name: str) -> str:
     text = _CODE.sub(_unescaped, text)
     if text.startswith(NOTE_URI):
         text = unquote(text.removeprefix(NOTE_URI))
-    found = _PLACE.fullmatch(text)
-    if found and not _FOLDER_SIGNS.isdisjoint(found[1]):
-        text = found[1]
+    match = _PLACE.fullmatch(text)
+    if match and not _FOLDER_SIGNS.isdisjoint(match[1]):
+        text = match[1]
     return text if Path(text).is_absolute() else _plain(text)
 
 
@@ -318,14 +318,14 @@ def record_name(name: str) -> str:
 
     `0021-title`, `adr-21` and `ADR_0021-title` are decision 21; a date is none.
     """
-    found = _RECORD.match(name.rpartition("/")[2])
-    return f"adr-{int(found['named'] or found['padded'])}" if found else ""
+    match = _RECORD.match(name.rpartition("/")[2])
+    return f"adr-{int(match['named'] or match['padded'])}" if match else ""
 
 
 def record_asked(written: str, *, bare: bool = False) -> str:
     """Return `adr-N` for `ADR-N` in any form, with `bare` for `N` too, else an empty string."""
-    found = _NUMBER.fullmatch(written.strip())
-    return f"adr-{int(found['number'])}" if found and (found["adr"] or bare) else ""
+    match = _NUMBER.fullmatch(written.strip())
+    return f"adr-{int(match['number'])}" if match and (match["adr"] or bare) else ""
 
 
 def in_reference(text: str) -> str:

@@ -135,8 +135,8 @@ class Note(NamedTuple):
     @property
     def title(self) -> str:
         """The key `title`, else the first heading if of level 1, the first sentence, the name."""
-        given = self.meta.title or self.body.title
-        return given or self.body.first or self.name.rpartition("/")[2]
+        given_title = self.meta.title or self.body.title
+        return given_title or self.body.first or self.name.rpartition("/")[2]
 
 
 def section_of(among: Sequence[NoteSection], heading: str) -> NoteSection:
@@ -144,23 +144,23 @@ def section_of(among: Sequence[NoteSection], heading: str) -> NoteSection:
 
     Raises NoteNotFound when there is none, Conflict when there are several.
     """
-    wanted = [_bare(part) for part in heading.split(">")]
-    found = [
+    bares = [_bare(part) for part in heading.split(">")]
+    sections = [
         section
         for section in among
-        if section.level and [_bare(h) for h in section.headings[-len(wanted) :]] == wanted
+        if section.level and [_bare(h) for h in section.headings[-len(bares) :]] == bares
     ]
-    if not found:
-        known = ", ".join(section.headings[-1] for section in among if section.level)
+    if not sections:
+        text = ", ".join(section.headings[-1] for section in among if section.level)
         raise NoteNotFound(
             f"there is no heading {heading!r} in the note",
             "it has: {headings}",
-            headings=known or "none",
+            headings=text or "none",
         )
-    if len(found) > 1:
-        lines = ", ".join(str(section.line) for section in found)
+    if len(sections) > 1:
+        lines = ", ".join(str(section.line) for section in sections)
         raise Conflict(f"the heading {heading!r} occurs on lines {lines}", Hint.GIVE_HEADING_PATH)
-    return found[0]
+    return sections[0]
 
 
 def _bare(heading: str) -> str:

@@ -63,8 +63,11 @@ def bundles(root: Path, folders: Sequence[str], paths: Mapping[str, object]) -> 
     A folder is one if the front matter of its `index.md` has `okf_version`; one of `folders` also
     if that has none and lists links only, and the notes have types and keys of the format.
     """
-    found = [*folders, *(path[: -len(INDEX) - 1] for path in paths if path.endswith(f"/{INDEX}"))]
-    candidates = list(dict.fromkeys(found))[:_MOST_BUNDLES]
+    found_folders = [
+        *folders,
+        *(path[: -len(INDEX) - 1] for path in paths if path.endswith(f"/{INDEX}")),
+    ]
+    candidates = list(dict.fromkeys(found_folders))[:_MOST_BUNDLES]
     return tuple(
         folder
         for folder in candidates
@@ -84,14 +87,14 @@ def is_declared(root: Path, folder: str) -> bool:
     return head.startswith("---") and bool(_DECLARED.search(head))
 
 
-def is_reserved(path: str, found: Sequence[str]) -> bool:
+def is_reserved(path: str, entries: Sequence[str]) -> bool:
     """Return whether a file is a list or a log of one of some bundles."""
-    return path.rpartition("/")[2] in RESERVED and bundle_of(path, found) is not None
+    return path.rpartition("/")[2] in RESERVED and bundle_of(path, entries) is not None
 
 
-def bundle_of(path: str, found: Sequence[str]) -> str | None:
+def bundle_of(path: str, entries: Sequence[str]) -> str | None:
     """Return the innermost of some bundles in which a file is; None if it is in none."""
-    holding = [folder for folder in found if folder in {"", "."} or path.startswith(f"{folder}/")]
+    holding = [folder for folder in entries if folder in {"", "."} or path.startswith(f"{folder}/")]
     return max(holding, key=len, default=None)
 
 
@@ -191,8 +194,8 @@ def past_review(keys: Mapping[str, object], now: float) -> str:
     moment = to_datetime(value)
     if moment is not None and moment > datetime.fromtimestamp(now, UTC):
         return ""
-    shown = moment.date().isoformat() if moment else f"{str(value)[:40]!r} is no date"
-    return f"past its review date: {shown}"
+    date = moment.date().isoformat() if moment else f"{str(value)[:40]!r} is no date"
+    return f"past its review date: {date}"
 
 
 def claims(keys: Mapping[str, object]) -> Iterator[str]:

@@ -28,7 +28,9 @@ def parse(path: str, data: bytes) -> Note:
     body = sections.read_body(parts.body, 1 + count_lines(head), len(head))
     meta, meta_faults = schema.read_meta(raw, body.tags)
     references = links.reference_links(meta)
-    conflicts = (FileFault(UNRESOLVED, found.line) for found in find(decoded.text))
+    conflicts = (
+        FileFault(UNRESOLVED, merge_conflict.line) for merge_conflict in find(decoded.text)
+    )
     note = Note(
         name=nfc(name_of(path)),
         path=path,
@@ -138,13 +140,13 @@ class NoteText:
 
     def key_line(self, key: str) -> int:
         """Return the line of a top-level key of the front matter; 1 if it is not found."""
-        found = re.search(rf"(?:\A|(?<=[\r\n]))[\"']?{re.escape(key)}[\"']?[ \t]*[:=]", self.head)
-        return self.place(len(self.parts.opening) + found.start())[0] if found else 1
+        match = re.search(rf"(?:\A|(?<=[\r\n]))[\"']?{re.escape(key)}[\"']?[ \t]*[:=]", self.head)
+        return self.place(len(self.parts.opening) + match.start())[0] if match else 1
 
     @cached_property
     def _starts(self) -> list[int]:
         """The offsets at which the lines start."""
-        return [0, *(found.end() for found in BREAK.finditer(self.text))]
+        return [0, *(match.end() for match in BREAK.finditer(self.text))]
 
     def place(self, offset: int) -> tuple[int, int]:
         """Return the 1-based line and column of an offset."""

@@ -54,7 +54,7 @@ def passages(section: NoteSection, size: int = SIZE) -> tuple[NotePassage, ...]:
         parts = [_Stretch(0, len(text))]
     else:
         parts = list(_joined(_parts(text, size), size))
-    starts = [0, *(found.end() for found in re.finditer("\n", text))]
+    starts = [0, *(match.end() for match in re.finditer("\n", text))]
     return tuple(passage for part in parts if (passage := _passage(section, text, starts, part)))
 
 
@@ -131,7 +131,7 @@ def _pieces(text: str, start: int, end: int, size: int) -> Iterator[_Stretch]:
     """Split a line after a sentence, else at white space, else anywhere."""
     while end - start > size:
         window = text[start : start + size]
-        stop = max((found.end() for found in _SENTENCE_END.finditer(window)), default=0)
+        stop = max((match.end() for match in _SENTENCE_END.finditer(window)), default=0)
         if stop < size * _SMALL:
             stop = max(window.rfind(" "), window.rfind("\t")) + 1
         if stop < size * _SMALL:
@@ -158,15 +158,15 @@ def definitions(blocks: Blocks) -> Mapping[str, LinkDefinition]:
     if not blocks.definitions:
         return {}
     lines = blocks.source.split("\n")
-    found = {}
+    entries = {}
     for label, (first, end) in blocks.definitions.items():
         text = "\n".join(lines[first:end])
         if destination := _DEFINITION.search(text):
             start = destination.start(1)
             column = start - (text.rfind("\n", 0, start) + 1)
             offset = blocks.starts[first + text.count("\n", 0, start)] + column
-            found[label] = LinkDefinition(destination[1], offset)
-    return found
+            entries[label] = LinkDefinition(destination[1], offset)
+    return entries
 
 
 class SourceMap:

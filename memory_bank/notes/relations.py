@@ -130,8 +130,8 @@ class Fields:
         """Read `relation:: [[a]]` and `(relation:: [[a]])` as Dataview does, and `Next: [[a]]`."""
         if line != self._line:
             self._read(line)
-        if found := _INLINE_FIELD.search(self._text, max(line, at - _INLINE_REACH), at):
-            return as_type(found[1])
+        if match := _INLINE_FIELD.search(self._text, max(line, at - _INLINE_REACH), at):
+            return as_type(match[1])
         return self._key if self._key and self._key_end <= at else self._label
 
     def _read(self, line: int) -> None:
@@ -165,10 +165,10 @@ def _from_before(text: str) -> str:
     first = 0
     for stop in _SENTENCE_END.finditer(text):
         first = stop.end()
-    known = list(_known(text, max(first, len(text) - _REACH_BEFORE)))
-    if not known:
+    entries = list(_known(text, max(first, len(text) - _REACH_BEFORE)))
+    if not entries:
         return ""
-    kind, word, start = known[-1]
+    kind, word, start = entries[-1]
     head = text[first:start]
     if _EARLIER_LINE.match(text, start):
         return DEFAULT
@@ -181,7 +181,7 @@ def _from_before(text: str) -> str:
 
 def _known(text: str, first: int) -> Iterator[tuple[str, str, int]]:
     """Yield type, word and offset of each known word from an offset on."""
-    words = [(found[0].lower(), found.start()) for found in _WORD.finditer(text)]
+    words = [(match[0].lower(), match.start()) for match in _WORD.finditer(text)]
     for (word, start), (following, _) in pairwise([*words, ("", 0)]):
         kind = _TYPE_OF.get(word) or _TYPE_OF.get(f"{word}+{following}")
         if kind and start >= first:
@@ -190,9 +190,9 @@ def _known(text: str, first: int) -> Iterator[tuple[str, str, int]]:
 
 def _from_after(text: str) -> str:
     """Read "[[x]] is superseded by this note" as `supersedes`; ignore "… by [[y]]"."""
-    found = _IS_DONE_BY.match(text)
-    if not found or found.start(1) > _REACH_AFTER:
+    match = _IS_DONE_BY.match(text)
+    if not match or match.start(1) > _REACH_AFTER:
         return ""
-    stop = _SENTENCE_END.search(text, found.end())
-    other = text.find(LINK, found.end(), stop.start() if stop else len(text))
-    return _TYPE_OF.get(found[1].lower(), "") if other < 0 else ""
+    stop = _SENTENCE_END.search(text, match.end())
+    position = text.find(LINK, match.end(), stop.start() if stop else len(text))
+    return _TYPE_OF.get(match[1].lower(), "") if position < 0 else ""

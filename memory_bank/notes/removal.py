@@ -44,10 +44,10 @@ class FoundText(NamedTuple):
 def paths(folder: Path) -> Iterator[str]:
     """Yield all plain files below a folder of notes, except those of git and of the index."""
     for name in names_in(folder):
-        found = None if name in _NOT_OURS else stat_of(folder, name)
-        if found is not None and S_ISDIR(found.st_mode):
+        stat = None if name in _NOT_OURS else stat_of(folder, name)
+        if stat is not None and S_ISDIR(stat.st_mode):
             yield from (path for path in files_in(folder, name) if "/.git/" not in path)
-        elif found is not None and S_ISREG(found.st_mode):
+        elif stat is not None and S_ISREG(stat.st_mode):
             yield name
 
 

@@ -101,22 +101,29 @@ class NoteRoot:
         if self.is_live:
             self._queue = ChangeQueue(self.folder)
             self.is_live = not self._queue.problem
-        found = scan(self.folder)
-        self.leftover = found.leftover
-        notes = self._notes(found.files, ("",))
-        self._last_scan = Scan(self._signatures(notes), found.refused)
+        file_scan = scan(self.folder)
+        self.leftover = file_scan.leftover
+        notes = self._notes(file_scan.files, ("",))
+        self._last_scan = Scan(self._signatures(notes), file_scan.refused)
         self._scanned_at = state
         return self._last_scan
 
     def _notes(
-        self, found: dict[str, StatSignature], folders_: Sequence[str]
+        self, stat_signatures: dict[str, StatSignature], folders_: Sequence[str]
     ) -> dict[str, StatSignature]:
         """Return files without the lists and logs of bundles, which some folders may be."""
-        indexes = {path: found[path] for path in found if path.endswith(okf.INDEX)}
+        indexes = {
+            path: stat_signatures[path] for path in stat_signatures if path.endswith(okf.INDEX)
+        }
         if indexes != self._indexes:
-            self.bundles, self._indexes = okf.bundles(self.folder, folders_, found), indexes
-        self.reserved = tuple(path for path in found if okf.is_reserved(path, self.bundles))
-        return {path: found[path] for path in found.keys() - set(self.reserved)}
+            self.bundles, self._indexes = (
+                okf.bundles(self.folder, folders_, stat_signatures),
+                indexes,
+            )
+        self.reserved = tuple(
+            path for path in stat_signatures if okf.is_reserved(path, self.bundles)
+        )
+        return {path: stat_signatures[path] for path in stat_signatures.keys() - set(self.reserved)}
 
     def _close_queue(self) -> None:
         if self._queue is not None:
@@ -156,11 +163,11 @@ class NoteRoot:
         if self.history is not None:
             self.history.close()
 
-    def signature(self, key: str, found: StatSignature) -> Signature:
+    def signature(self, key: str, stat_signature: StatSignature) -> Signature:
         """Return the signature of a file and of its commits, if it may be recorded."""
-        return self._signature(key, found) if trusted(found) else UNKNOWN
+        return self._signature(key, stat_signature) if trusted(stat_signature) else UNKNOWN
 
-    def dates(self, meta: Meta, key: str, found: StatSignature, data: bytes) -> Dates:
+    def dates(self, meta: Meta, key: str, stat_signature: StatSignature, data: bytes) -> Dates:
         """Return when a note was created and updated.
 
         Created: the date in the front matter, else in the name, else of the first commit, else the
@@ -169,7 +176,7 @@ class NoteRoot:
         and, if the file differs from HEAD, of its mtime, which a checkout or a copy also sets.
         """
         committed = self.commits_of(key)
-        mtime = found[1] / 1e9
+        mtime = stat_signature[1] / 1e9
         stated = meta.created_at or in_name(key)
         if stated is not None:
             created = stated.timestamp()
@@ -192,14 +199,18 @@ class NoteRoot:
             return not self.history.same(data, committed.blob)
         return meta.updated_at is None and mtime > created + _WRITING_SECONDS and self.history.known
 
-    def _signatures(self, found: Mapping[str, StatSignature]) -> dict[str, Signature]:
-        return {path: self._signature(path, stat) for path, stat in found.items()}
+    def _signatures(self, stat_signatures: Mapping[str, StatSignature]) -> dict[str, Signature]:
+        return {path: self._signature(path, stat) for path, stat in stat_signatures.items()}
 
-    def _signature(self, path: str, found: StatSignature) -> Signature:
-        size, changed, moved, number = found
+    def _signature(self, path: str, stat_signature: StatSignature) -> Signature:
+        size, changed, moved, number = stat_signature
         own = f"{size}.{changed}.{moved}.{number}"
-        one = self.commits_of(path)
-        return own if one is None else f"{own}.{one.first}.{one.last}.{one.blob}"
+        committed = self.commits_of(path)
+        return (
+            own
+            if committed is None
+            else f"{own}.{committed.first}.{committed.last}.{committed.blob}"
+        )
 
 
 class Roots:
@@ -242,8 +253,8 @@ class Roots:
         root = self.private
         if root is None or not key.startswith(SESSIONS) or self.bank.has(key):
             return False
-        taken = self.included is not None and self.included.owns(key) and self.included.has(key)
-        return root.has(key) or (not taken and root.takes_new())
+        has = self.included is not None and self.included.owns(key) and self.included.has(key)
+        return root.has(key) or (not has and root.takes_new())
 
     def is_included(self, key: str) -> bool:
         """Tell whether a note is an included file, or would be if the file existed."""
@@ -270,8 +281,8 @@ class Roots:
             return ""
         folder = f"{self.private.folder}{os.sep}"
         forms = (os.path.normpath(file), os.path.realpath(file))
-        found = next((form for form in forms if form.startswith(folder + SESSIONS[:-1])), "")
-        return found.removeprefix(folder).replace(os.sep, "/")
+        found_form = next((form for form in forms if form.startswith(folder + SESSIONS[:-1])), "")
+        return found_form.removeprefix(folder).replace(os.sep, "/")
 
     def writable(self, key: str) -> bool:
         """Tell whether tools may change a note's text."""
@@ -394,22 +405,22 @@ class IncludedRoot(NoteRoot):
 
         Raises StorageFailed for a folder that can't be read: its notes are not gone.
         """
-        known = None
-        if self._known is not None and (known := self._known(self._paths)) is None:
+        entries = None
+        if self._known is not None and (entries := self._known(self._paths)) is None:
             return Scan(refused=dict.fromkeys(self._paths, _UNKNOWN))
-        above = None if known is None else _folders(known)
-        found, refused = files.FileScan(), dict[str, str]()
+        above = None if entries is None else _folders(entries)
+        file_scan, refused = files.FileScan(), dict[str, str]()
         for path in self._paths:
-            reason = files.scan_part(self.folder, path, found, above)
+            reason = files.scan_part(self.folder, path, file_scan, above)
             if reason == files.MISSING and self._optional:
                 continue
-            if not (reason or known is None or any(_below(one, nfc(path)) for one in known)):
+            if not (reason or entries is None or any(_below(word, nfc(path)) for word in entries)):
                 reason = _NO_FILE
             if reason:
                 refused[path] = reason
-        self.leftover = [path for path in found.leftover if self.writable(path)]
-        refused |= _only(found.refused, known)
-        notes = self._notes(_only(found.files, known), self._paths)
+        self.leftover = [path for path in file_scan.leftover if self.writable(path)]
+        refused |= _only(file_scan.refused, entries)
+        notes = self._notes(_only(file_scan.files, entries), self._paths)
         return Scan(self._signatures(notes), refused)
 
     def watched(self) -> list[Watched]:
@@ -438,20 +449,20 @@ def _below(path: str, folder: str) -> bool:
 
 def _folders(files: Iterable[str]) -> set[str]:
     """Return the folders that hold Markdown files, with all above them, each with a slash."""
-    found: set[str] = set()
+    texts: set[str] = set()
     for file in files:
         above = posixpath.dirname(file) if file.endswith(NOTE_SUFFIXES) else ""
-        while above and f"{above}/" not in found:
-            found.add(f"{above}/")
+        while above and f"{above}/" not in texts:
+            texts.add(f"{above}/")
             above = posixpath.dirname(above)
-    return found
+    return texts
 
 
-def _only(found: Mapping[str, Value], known: Collection[str] | None) -> dict[str, Value]:
+def _only(entries: Mapping[str, Value], nfcs: Collection[str] | None) -> dict[str, Value]:
     """Return those files that are in `known`."""
-    if known is None:
-        return dict(found)
-    return {path: value for path, value in found.items() if nfc(path.rstrip("/")) in known}
+    if nfcs is None:
+        return dict(entries)
+    return {path: value for path, value in entries.items() if nfc(path.rstrip("/")) in nfcs}
 
 
 _FOLDER = SESSIONS.rstrip("/")
@@ -504,16 +515,16 @@ class PrivateRoot(NoteRoot):
         Raises StorageFailed for a folder that can't be read: its notes are not gone.
         """
         self._found = None
-        found = files.FileScan()
-        reason = files.scan_part(self.folder, _FOLDER, found)
-        self.leftover = found.leftover
+        file_scan = files.FileScan()
+        reason = files.scan_part(self.folder, _FOLDER, file_scan)
+        self.leftover = file_scan.leftover
         if reason and reason != files.MISSING:
-            found.refused[SESSIONS] = reason
-        return Scan(self._signatures(found.files), found.refused)
+            file_scan.refused[SESSIONS] = reason
+        return Scan(self._signatures(file_scan.files), file_scan.refused)
 
     def watched(self) -> list[Watched]:
         """Return the folder to watch; while it is missing, the one in which it would be made."""
         folder = self.folder
         if folder.is_dir():
             return [Watched(folder)]
-        return [Watched(next(one for one in folder.parents if one.is_dir()), recursive=False)]
+        return [Watched(next(path for path in folder.parents if path.is_dir()), recursive=False)]

@@ -203,25 +203,29 @@ class _KeyReader:
                     yield from (word for part in chosen(text) if (word := _bare(part)))
 
     def title(self) -> str:
-        found = self.text("title")
-        if len(found) > LONGEST_TITLE:
-            shown = f"{LONGEST_TITLE} characters"
+        text = self.text("title")
+        if len(text) > LONGEST_TITLE:
+            shown_text = f"{LONGEST_TITLE} characters"
             self.faults.append(
-                FileFault(f"front matter: title is longer than {shown}, the rest is cut")
+                FileFault(f"front matter: title is longer than {shown_text}, the rest is cut")
             )
-        return found[:LONGEST_TITLE]
+        return text[:LONGEST_TITLE]
 
     def tags(self, inline: Sequence[str]) -> tuple[str, ...]:
-        found = normalise_tags([*self.words("tags", _tags, _commas), *inline])
-        if len(found) > MAX_TAGS:
+        found_normalise_tags = normalise_tags([*self.words("tags", _tags, _commas), *inline])
+        if len(found_normalise_tags) > MAX_TAGS:
             self.faults.append(
-                FileFault(f"only the first {MAX_TAGS:,} of {len(found):,} tags count")
+                FileFault(
+                    f"only the first {MAX_TAGS:,} of {len(found_normalise_tags):,} tags count"
+                )
             )
-        found = found[:MAX_TAGS]
-        short = tuple(tag for tag in found if len(tag) <= LONGEST_TAG)
-        if short != found:
-            shown = f"{len(found) - len(short):,} longer than {LONGEST_TAG} characters"
-            self.faults.append(FileFault(f"tags: {shown} do not count"))
+        found_normalise_tags = found_normalise_tags[:MAX_TAGS]
+        short = tuple(tag for tag in found_normalise_tags if len(tag) <= LONGEST_TAG)
+        if short != found_normalise_tags:
+            text = (
+                f"{len(found_normalise_tags) - len(short):,} longer than {LONGEST_TAG} characters"
+            )
+            self.faults.append(FileFault(f"tags: {text} do not count"))
         return short
 
     def moment(self, name: str) -> datetime | None:
@@ -234,21 +238,21 @@ class _KeyReader:
         return None
 
     def status(self) -> str:
-        found = "active"
+        text = "active"
         for key, value in self.given("status"):
             word = _text(value)
             if word is None:
                 self.fault(key, f"is {_kind(value)}, not text")
             elif word.lower() in {"active", "archived", *okf.STATUSES}:
                 self.used.add(key)
-                found = word.lower()
+                text = word.lower()
             break
         for key, value in self.given("archived"):
             word = (_text(value) or "-").lower()
             if word in _YES | _NO:
                 self.used.add(key)
-                found = "archived" if word in _YES else found
-        return found
+                text = "archived" if word in _YES else text
+        return text
 
     def entities(self, name: str) -> Iterator[Entity]:
         for key, value in self.given(name):

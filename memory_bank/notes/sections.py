@@ -44,24 +44,30 @@ def read_body(text: str, first_line: int = 1, offset: int = 0) -> Body:
     if not text or text.isspace():
         return Body(())
     blocks = parse_blocks(text)
-    known = definitions(blocks)
+    link_definitions = definitions(blocks)
     content = _Content(blocks.unread)
     for inline_block in blocks.inline_blocks:
         if _may_have_content(inline_block):
-            content.add(InlineText(inline_block, known), known, first_line + inline_block.line)
+            content.add(
+                InlineText(inline_block, link_definitions),
+                link_definitions,
+                first_line + inline_block.line,
+            )
             if inline_block.level:  # a heading names its section, it has no fields
                 content.fields.pop(first_line + inline_block.line, None)
     heads = [inline_block for inline_block in blocks.inline_blocks if inline_block.level]
     content.headings = len(heads)
     heads = heads[:MAX_HEADINGS]
-    names = [plain_text(head.cells[0][:_READ], known)[:LONGEST_HEADING] for head in heads]
+    names = [
+        plain_text(head.cells[0][:_READ], link_definitions)[:LONGEST_HEADING] for head in heads
+    ]
     places = list(zip(heads, names, strict=True))
     sections = tuple(_sections(text, blocks, places, first_line, offset))
     if content.fields or content.alone:
         sections = content.described(sections)
     title = names[0] if heads and heads[0].level == 1 else ""
     links, tags = tuple(content.links), tuple(content.tags)
-    first = "" if title else naming_sentence(blocks.inline_blocks, known)
+    first = "" if title else naming_sentence(blocks.inline_blocks, link_definitions)
     return Body(sections, links, content.ids, tags, title, tuple(content.faults()), first)
 
 
@@ -81,11 +87,13 @@ class _Content:
         self.tags: dict[str, None] = {}
         self.headings = 0
 
-    def add(self, inline: InlineText, known: Mapping[str, LinkDefinition], line: int) -> None:
+    def add(
+        self, inline: InlineText, link_definitions: Mapping[str, LinkDefinition], line: int
+    ) -> None:
         """Add the content of an inline block that starts at a line of the file."""
         room = MAX_LINKS - len(self.links)
         if room > 0:
-            self.links += islice(links_in(inline, known, line), room)
+            self.links += islice(links_in(inline, link_definitions, line), room)
         self.skipped += max(0, len(inline.links) - room)
         for name, row, alone in _block_ids(inline):
             self.ids.setdefault(name, line + row)
@@ -93,7 +101,9 @@ class _Content:
                 self.alone[line + row] = name
         if MARK in inline.text:
             room = MAX_FIELDS - len(self.fields)
-            self.fields.update((line + one.row, one) for one in islice(fields_of(inline), room))
+            self.fields.update(
+                (line + field.row, field) for field in islice(fields_of(inline), room)
+            )
         self.tags.update(dict.fromkeys(_tags(inline)))
 
     def described(self, sections: Iterable[NoteSection]) -> tuple[NoteSection, ...]:
@@ -102,30 +112,30 @@ class _Content:
         The name belongs to the part with the fields, which headings may divide: it is that of the
         section around, if only that has fields.
         """
-        made: list[NoteSection] = []
+        made_sections: list[NoteSection] = []
         names, lines = sorted(self.alone), sorted(self.fields)
         for section in sections:
             last = _between(names, section)[-1:]
             name = self.alone[last[0]] if last else ""
             fields = (self.fields[line] for line in _between(lines, section))
-            found = [(one.key, value) for one in fields for value in one.values]
-            around = None if found or not name else _around(made, section)
+            keys = [(field.key, value) for field in fields for value in field.values]
+            around = None if keys or not name else _around(made_sections, section)
             if around is not None:
-                made[around] = made[around]._replace(name=name)
+                made_sections[around] = made_sections[around]._replace(name=name)
                 name = ""
-            made.append(section._replace(name=name, fields=tuple(found)))
-        return tuple(made)
+            made_sections.append(section._replace(name=name, fields=tuple(keys)))
+        return tuple(made_sections)
 
     def faults(self) -> Iterator[FileFault]:
         """Yield a fault for each limit that was exceeded."""
         if self.unread:
             yield FileFault(f"{self.unread}: read as plain text, without headings, links and tags")
-        for kind, kept, count in (
+        for kind, kept_count, count in (
             ("links were read", MAX_LINKS, len(self.links) + self.skipped),
             ("headings start a section", MAX_HEADINGS, self.headings),
         ):
-            if count > kept:
-                yield FileFault(f"only the first {kept:,} of {count:,} {kind}")
+            if count > kept_count:
+                yield FileFault(f"only the first {kept_count:,} of {count:,} {kind}")
 
 
 def _between(lines: Sequence[int], section: NoteSection) -> Sequence[int]:
@@ -156,17 +166,17 @@ def _block_ids(inline: InlineText) -> Iterator[tuple[str, int, bool]]:
     """Yield each `^id` at the end of a line, its line in the block, and whether it is alone."""
     if "^" in inline.text:
         text = inline.bare.text
-        row = seen = 0
-        for found in _BLOCK_ID.finditer(text):
-            row += text.count("\n", seen, found.start())
-            seen = found.start()
-            yield found[1], row, not text[text.rfind("\n", 0, seen) + 1 : seen].strip()
+        row = start = 0
+        for match in _BLOCK_ID.finditer(text):
+            row += text.count("\n", start, match.start())
+            start = match.start()
+            yield match[1], row, not text[text.rfind("\n", 0, start) + 1 : start].strip()
 
 
 def _tags(inline: InlineText) -> Iterator[str]:
     if "#" in inline.text:
-        for found in _TAG.finditer(inline.bare.text):
-            if tag := _tag(found[1]):
+        for match in _TAG.finditer(inline.bare.text):
+            if tag := _tag(match[1]):
                 yield tag
 
 
@@ -283,7 +293,9 @@ def sentence_around(before: str, link: str, after: str) -> str:
     return " ".join(around(start, link, rest).split()).lstrip(_LEADING_MARKS)
 
 
-def naming_sentence(blocks: Iterable[InlineBlock], known: Mapping[str, LinkDefinition]) -> str:
+def naming_sentence(
+    blocks: Iterable[InlineBlock], link_definitions: Mapping[str, LinkDefinition]
+) -> str:
     """Return the first sentence of a note, without Markdown and dot; empty behind a heading."""
     for block in blocks:
         if block.level:
@@ -292,9 +304,9 @@ def naming_sentence(blocks: Iterable[InlineBlock], known: Mapping[str, LinkDefin
             continue
         lines = block.cells[0][:_MOST_READ].splitlines()
         text = " ".join(line for line in lines if not _NO_WORDS.fullmatch(line))
-        found = first_sentence(plain_text(text, known)).rstrip(".\u3002")
-        if any(map(str.isalpha, found)):
-            return _shortened(found)
+        found_first_sentence = first_sentence(plain_text(text, link_definitions)).rstrip(".\u3002")
+        if any(map(str.isalpha, found_first_sentence)):
+            return _shortened(found_first_sentence)
     return ""
 
 

@@ -113,69 +113,75 @@ class NotesSource:
         scans = [root.scan() for root in self._roots.all()]
         if scans == self._scans:
             return self._scanned
-        found = Scan()
+        found_scan = Scan()
         for root, scanned in zip(self._roots.all(), scans, strict=True):
-            found.refused |= scanned.refused
+            found_scan.refused |= scanned.refused
             for key, signature in scanned.signatures.items():
-                if key in found.signatures:
+                if key in found_scan.signatures:
                     kind = "included" if root is self._roots.included else "private"
-                    found.refused[key] = f"the {kind} file {key} has the same path: not indexed"
+                    found_scan.refused[key] = (
+                        f"the {kind} file {key} has the same path: not indexed"
+                    )
                 else:
-                    found.signatures[key] = signature
-        self._scans, self._scanned = scans, found
-        return found
+                    found_scan.signatures[key] = signature
+        self._scans, self._scanned = scans, found_scan
+        return found_scan
 
     def refresh(self, *, again: bool = False) -> bool:
         """Read the dates of undated notes from git; tell whether any changed."""
         changed = [root.refresh(again=again) for root in self._roots.all()]
         return any(changed)
 
-    def read(self, key: str, known: str = "") -> Read:
+    def read(self, key: str, text: str = "") -> Read:
         """Read a note."""
         root = self._roots.of(key)
         try:
             with held(root.folder, key) as file:
-                found = signature_of(file.stat())
-                if found is None:
+                found_signature = signature_of(file.stat())
+                if found_signature is None:
                     return None
-                if found[0] > self._max_bytes:
-                    reason = f"{found[0]} bytes, more than the setting max_note_bytes ="
-                    signature = root.signature(key, found)
-                    return Unreadable(f"{reason} {self._max_bytes}", signature, size=found[0])
-                if found[0] > self._most_bytes:
+                if found_signature[0] > self._max_bytes:
+                    reason = f"{found_signature[0]} bytes, more than the setting max_note_bytes ="
+                    signature = root.signature(key, found_signature)
+                    return Unreadable(
+                        f"{reason} {self._max_bytes}", signature, size=found_signature[0]
+                    )
+                if found_signature[0] > self._most_bytes:
                     return Postponed()
                 try:
                     data = files.read(file)
                 except StorageFailed as error:
-                    return Unreadable(error.message, UNKNOWN, size=found[0])
+                    return Unreadable(error.message, UNKNOWN, size=found_signature[0])
         except (FileNotFoundError, NotADirectoryError, BadName):
             return None  # BadName: a symbolic link in the path
-        return None if data is None else self._parsed(key, data, found, known)
+        return None if data is None else self._parsed(key, data, found_signature, text)
 
-    def _parsed(self, key: str, data: bytes, found: StatSignature, known: str) -> Read:
+    def _parsed(
+        self, key: str, data: bytes, stat_signature: StatSignature, known_hashed: str
+    ) -> Read:
         from memory_bank.notes import blocks, parsing
 
         root = self._roots.of(key)
-        signature, hashed = root.signature(key, found), etag(data)
+        signature, hashed = root.signature(key, stat_signature), etag(data)
         bundle = self._roots.bundle(key)
         try:
             if bundle is not None and not parsing.front_matter(data).type:
-                return Unreadable(NO_TYPE, signature, hashed, found[0])
-            if hashed == known:
+                return Unreadable(NO_TYPE, signature, hashed, stat_signature[0])
+            if hashed == known_hashed:
                 meta = parsing.front_matter(data)
                 if meta.created_at is None and may_be_record(name_of(key)):
                     meta = parsing.parse(key, data).meta
-                return Unchanged(signature, root.dates(meta, key, found, data))
-            if found[0] > _MAX_UNPARSED_BYTES:
+                return Unchanged(signature, root.dates(meta, key, stat_signature, data))
+            if stat_signature[0] > _MAX_UNPARSED_BYTES:
                 text = decode(data).text
                 lines = parsing.count_lines(text) + 1
                 if excess := blocks.exceeded_limit(text, lines):
                     reason = f"{excess}, in more than {_MAX_UNPARSED_BYTES:,} bytes"
-                    return Unreadable(reason, signature, hashed, found[0])
+                    return Unreadable(reason, signature, hashed, stat_signature[0])
             note = parsing.parse(key, data)
         except UnreadableNote as error:
-            return Unreadable(error.message, signature, hashed, found[0])
-        dates = root.dates(note.meta, key, found, data)
+            return Unreadable(error.message, signature, hashed, stat_signature[0])
+        dates = root.dates(note.meta, key, stat_signature, data)
         return document_of(
             note,
             dates,
@@ -203,14 +209,14 @@ class NotesSource:
             if sum(map(len, self._texts.values())) + len(text) > _MOST_TEXT:
                 self._texts.clear()
             self._texts[key, hash] = text
-        shown = lines_between(text, span)
+        lines = lines_between(text, span)
         if not _SESSION_ID.search(text, 0, _HEAD):  # start-up: other notes need no parser
-            return shown
+            return lines
         if self._asked[0] != hash:  # several parts of one note are read one after another
             from memory_bank.notes import parsing
 
             self._asked = hash, prompts_in(parsing.front_matter(text.encode()), text)
-        return self._asked[1].removed(shown).strip("\n") if self._asked[1] else shown
+        return self._asked[1].removed(lines).strip("\n") if self._asked[1] else lines
 
     def close(self) -> None:
         """Close all files."""
@@ -244,23 +250,23 @@ def document_of(
     )
     meta = note.meta
     owners = _owners(note.body.sections)
-    known = prompts_in(meta, note.text)
-    asked = known.headings(note.body.sections, note.title) if known else frozenset[str]()
+    prompts = prompts_in(meta, note.text)
+    headings = prompts.headings(note.body.sections, note.title) if prompts else frozenset[str]()
     return Document(
         key=note.path,
         hash=note.etag,
         title=note.title,
         passages=tuple(
-            Passage(found.line, found.end_line, found.text, owners[ordinal])
+            Passage(passage.line, passage.end_line, passage.text, owners[ordinal])
             for ordinal, section in enumerate(note.body.sections)
-            for found in passages.passages(_answering(section, known))
+            for passage in passages.passages(_answering(section, prompts))
         ),
         id=meta.id,
         fields=tuple(dict.fromkeys(_fields(note))),
-        data=_data(note) | ({"asked": sorted(asked)} if asked else {}),
+        data=_data(note) | ({"asked": sorted(headings)} if headings else {}),
         keywords=_keywords(note),
-        about=_about(note, named=known is None),
-        asked=asked,
+        about=_about(note, named=prompts is None),
+        asked=headings,
         dates=dates,
         hidden=meta.status == ARCHIVED,
         sections=tuple(_sections(note.body.sections, owners, dates)),
@@ -273,9 +279,9 @@ def document_of(
     )
 
 
-def _answering(section: NoteSection, asked: SessionPrompts | None) -> NoteSection:
+def _answering(section: NoteSection, prompts: SessionPrompts | None) -> NoteSection:
     """Return a section without what was asked in the session."""
-    return section._replace(text=asked.removed(section.text)) if asked else section
+    return section._replace(text=prompts.removed(section.text)) if prompts else section
 
 
 def content_field(content_hash: str) -> str:
@@ -324,18 +330,22 @@ def _sections(
     for owner, section in zip(owners, sections, strict=True):
         tokens[owner] += estimate(section.text) if sections[owner].name else 0
     for number, section in enumerate(sections):
-        made = _section(section, dates)
+        made_section = _section(section, dates)
         if owners[number] == number and ends[number] is not section:
-            made = made._replace(end_line=ends[number].end_line, tokens=tokens[number])
-        yield made
+            made_section = made_section._replace(
+                end_line=ends[number].end_line, tokens=tokens[number]
+            )
+        yield made_section
 
 
 def _section(section: NoteSection, dates: Dates) -> Section:
     if not (section.name or section.fields):
         return Section(section.line, section.end_line, section.headings)
     stated = next((value for key, value in section.fields if key == CREATED), "")
-    found = to_datetime(stated) if stated else None
-    created = found.timestamp() if found else dates.created * (dates.stated and bool(section.name))
+    moment = to_datetime(stated) if stated else None
+    created = (
+        moment.timestamp() if moment else dates.created * (dates.stated and bool(section.name))
+    )
     return Section(
         line=section.line,
         end_line=section.end_line,
@@ -466,18 +476,24 @@ class SessionPrompts:
 
     def headings(self, sections: Sequence[NoteSection], title: str) -> frozenset[str]:
         """Return the title and the headings that are made of a prompt; a decision's stays."""
-        found = {heading for one in sections for heading in one.headings if self.made(heading)}
-        decided = {one.headings[-1] for one in sections if ("obs_type", "decision") in one.fields}
-        return frozenset(found - decided | ({title} if self.made(title) else set()))
+        found_headings = {
+            heading for section in sections for heading in section.headings if self.made(heading)
+        }
+        decided = {
+            section.headings[-1]
+            for section in sections
+            if ("obs_type", "decision") in section.fields
+        }
+        return frozenset(found_headings - decided | ({title} if self.made(title) else set()))
 
     def removed(self, text: str) -> str:
         """Return lines of the note; those of prompts, and those that repeat one, are blank."""
 
-        def blank(found: re.Match[str]) -> str:
-            return _NOT_A_BREAK.sub("", found[0])
+        def blank(match: re.Match[str]) -> str:
+            return _NOT_A_BREAK.sub("", match[0])
 
-        def repeated(found: re.Match[str]) -> str:
-            return blank(found) if self.made(found[1]) else found[0]
+        def repeated(match: re.Match[str]) -> str:
+            return blank(match) if self.made(match[1]) else match[0]
 
         return _HEADING.sub(repeated, _LINE.sub(repeated, _ASKED.sub(blank, text)))
 
@@ -490,8 +506,8 @@ def prompts_in(meta: Meta, text: str) -> SessionPrompts | None:
 
 
 def _prompt_texts(text: str) -> Iterator[str]:
-    for found in _ASKED.finditer(text):
-        for line in found[1].splitlines():
+    for match in _ASKED.finditer(text):
+        for line in match[1].splitlines():
             yield _TIME.sub("", line)
 
 

@@ -218,16 +218,16 @@ class _ValueReader:
         return self.mapping(node, depth)
 
     def mapping(self, node: YamlNode, depth: int) -> dict[str, object]:
-        found: dict[str, object] = {}
+        names: dict[str, object] = {}
         pairs = iter(node.children)
         for key, value in zip(pairs, pairs, strict=True):
             name = key.text if key.kind == "scalar" else self.block[key.start : key.end]
             self.left -= len(name)
-            if name in found and len(self.faults) < _MAX_FAULTS:
+            if name in names and len(self.faults) < _MAX_FAULTS:
                 reason = f"key {name[:60]!r} is given twice, the last counts"
                 self.faults.append(FileFault(reason, line_of(self.block, key.start)))
-            found[name] = self.value(value, depth + 1)
-        return found
+            names[name] = self.value(value, depth + 1)
+        return names
 
 
 def plain(text: str) -> object:
@@ -340,8 +340,8 @@ def _text(text: str, *, flow: bool) -> str:
     return f'"{_ESCAPED.sub(_escape, text)}"'
 
 
-def _escape(found: re.Match[str]) -> str:
-    char = found[0]
+def _escape(match: re.Match[str]) -> str:
+    char = match[0]
     code = ord(char)
     return _ESCAPES.get(char) or (f"\\x{code:02X}" if code < 0x100 else f"\\u{code:04X}")  # noqa: PLR2004  (two hex digits)
 
@@ -376,18 +376,18 @@ def edit(block: str, changes: Mapping[str, object], newline: str) -> str:
     edits: list[Edit] = []
     new: dict[str, object] = {}
     for key, value in changes.items():
-        found = [pair for pair in _pairs(root) if pair[0].text == key and pair[0].kind == "scalar"]
+        pairs = [pair for pair in _pairs(root) if pair[0].text == key and pair[0].kind == "scalar"]
         if value is None:
-            edits += [_removal(block, *pair) for pair in found]
-        elif found:
-            edits += _change(block, found[-1], old[key], value)
+            edits += [_removal(block, *pair) for pair in pairs]
+        elif pairs:
+            edits += _change(block, pairs[-1], old[key], value)
         else:
             new[key] = value
     indent = _indent(block, root.children[0]) or ""
     for key, above in _BELOW.items():
-        found = [pair for pair in _pairs(root) if pair[0].text == above]
-        if key in new and len(found) == 1 and _indent(block, found[0][0]) is not None:
-            end = line_end(block, found[0][1].end)
+        pairs = [pair for pair in _pairs(root) if pair[0].text == above]
+        if key in new and len(pairs) == 1 and _indent(block, pairs[0][0]) is not None:
+            end = line_end(block, pairs[0][1].end)
             edits.append((end, end, _lines({key: new.pop(key)}, indent, newline)))
     return splice(block, edits) + _lines(new, indent, newline)
 
@@ -460,8 +460,8 @@ def _change_list(
         places.setdefault(repr(item), deque()).append(index)
     pieces: list[int | str] = []
     for item in new:
-        same = places.get(repr(expected(item)))
-        pieces.append(same.popleft() if same else render(item, flow=node.flow))
+        place = places.get(repr(expected(item)))
+        pieces.append(place.popleft() if place else render(item, flow=node.flow))
     if node.flow:
         spans = [(child.start, child.end) for child in node.children]
         return node.start, node.end, _flow(block, node, spans, pieces)
@@ -500,10 +500,10 @@ def _block_list(block: str, node: YamlNode, pieces: Sequence[int | str]) -> Edit
         leads.append(lead)
         end = line_end(block, child.end)
         items.append(block[start:end])
-    kept = {piece for piece in pieces if isinstance(piece, int)}
+    kept_pieces = {piece for piece in pieces if isinstance(piece, int)}
     gaps.append("")
     for index in range(len(items)):
-        if index not in kept:  # comments above a removed item stay
+        if index not in kept_pieces:  # comments above a removed item stay
             gaps[index + 1] = gaps[index] + gaps[index + 1]
     lead = leads[0] if leads[0].endswith((" ", "\t")) else f"{leads[0]} "
     newline = last_break(items[-1], "\n")

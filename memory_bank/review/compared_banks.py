@@ -85,19 +85,29 @@ def left_out(bank: Bank, base: Side, head: Side) -> UnreadNotes:
     if head.name == WORKTREE and head.commit is None:
         return NOTHING  # its notes are indexed already
     tree = tree_of(bank)
-    was, now = (notes_at(bank, one.commit or one.name) for one in (base, head))
+    was, now = (
+        notes_at(bank, current_side.commit or current_side.name) for current_side in (base, head)
+    )
     differ = {
         path: tuple(side[path] for side in (was, now) if path in side)
         for path in {*was, *now}
         if was.get(path) != now.get(path)
     }
-    sizes = objects.sizes_of(tree, (one for ids in differ.values() for one in ids))
-    costs = {path: [_Cost(sizes.get(one, 0)) for one in ids] for path, ids in differ.items()}
-    reasons = _beyond(costs)  # before any is read
-    wanted = {one: sizes.get(one, 0) for path in costs.keys() - reasons for one in differ[path]}
-    read = {one: _cost(data) for one, data in objects.sized_blobs(tree, wanted, MOST_BYTES)}
+    sizes = objects.sizes_of(tree, (current_id for ids in differ.values() for current_id in ids))
     costs = {
-        path: [read.get(one, _Cost(0)) for one in differ[path]] for path in costs.keys() - reasons
+        path: [_Cost(sizes.get(current_id, 0)) for current_id in ids]
+        for path, ids in differ.items()
+    }
+    reasons = _beyond(costs)  # before any is read
+    wanted_sizes = {
+        current_differ: sizes.get(current_differ, 0)
+        for path in costs.keys() - reasons
+        for current_differ in differ[path]
+    }
+    read = {text: _cost(data) for text, data in objects.sized_blobs(tree, wanted_sizes, MOST_BYTES)}
+    costs = {
+        path: [read.get(current_differ, _Cost(0)) for current_differ in differ[path]]
+        for path in costs.keys() - reasons
     }
     reasons |= _beyond(costs)
 
@@ -113,18 +123,20 @@ def left_out(bank: Bank, base: Side, head: Side) -> UnreadNotes:
 
 def _beyond(costs: Mapping[str, Sequence[_Cost]]) -> dict[str, str]:
     """Map the notes with which a limit is reached, the smallest first, to the reason."""
-    sums = {path: _Cost(*map(sum, zip(*some, strict=True))) for path, some in costs.items()}
+    sums = {
+        path: _Cost(*map(sum, zip(*some_costs, strict=True))) for path, some_costs in costs.items()
+    }
     total = _Cost(0, 0)
-    found: dict[str, str] = {}
+    entries: dict[str, str] = {}
     for path in sorted(sums, key=lambda path: (sums[path], path)):
         more = _Cost(*map(sum, zip(total, sums[path], strict=True)))
-        over = [what for what, number in more._asdict().items() if number > LIMITS[what]]
+        over = [text for text, number in more._asdict().items() if number > LIMITS[text]]
         if over:
             most = f"{LIMITS[over[0]]:,} {over[0]}"
-            found[path] = f"changes of more than {most}: not indexed, compared or checked"
+            entries[path] = f"changes of more than {most}: not indexed, compared or checked"
         else:
             total = more
-    return found
+    return entries
 
 
 def _cost(data: bytes) -> _Cost:
@@ -143,14 +155,19 @@ _MOST_HERE = 5
 
 
 def compared(
-    bank: Bank, before: Bank, after: Bank, base: Side, head: Side, left: UnreadNotes = NOTHING
+    bank: Bank,
+    before: Bank,
+    after: Bank,
+    base: Side,
+    head: Side,
+    unread_notes: UnreadNotes = NOTHING,
 ) -> Review:
     """Return the review of two banks, the states of `bank` at two revisions without some notes."""
-    said = [one.catch_up() for one in (before, after)]
-    said += [*before.take_notices(), *after.take_notices()]
-    found = _comparison(bank, before, after, base, left)
-    findings = limited(all_findings(bank, found, base, head))
-    changes = tuple(found.changes.values())
+    catch_ups = [current_bank.catch_up() for current_bank in (before, after)]
+    catch_ups += [*before.take_notices(), *after.take_notices()]
+    link_comparison = _comparison(bank, before, after, base, unread_notes)
+    findings = limited(all_findings(bank, link_comparison, base, head))
+    changes = tuple(link_comparison.changes.values())
     return Review(
         schema_version=SCHEMA_VERSION,
         base=base,
@@ -160,28 +177,29 @@ def compared(
         findings=findings,
         rules=rules_of(findings),
         tokens=TokenChange(
-            sum(one.tokens_before for one in changes), sum(one.tokens_after for one in changes)
+            sum(change.tokens_before for change in changes),
+            sum(change.tokens_after for change in changes),
         ),
         notices=(
-            *dict.fromkeys(filter(None, said)),
-            *_notices(bank, found, left),
-            *_changed_since(bank, base, {one.old_path or one.path for one in changes}),
+            *dict.fromkeys(filter(None, catch_ups)),
+            *_notices(bank, link_comparison, unread_notes),
+            *_changed_since(bank, base, {change.old_path or change.path for change in changes}),
         ),
     )
 
 
 def bank_of(
-    bank: Bank, side: Side, left: UnreadNotes, otherwise: Settings | None = None
+    bank: Bank, side: Side, unread_notes: UnreadNotes, otherwise: Settings | None = None
 ) -> AbstractContextManager[Bank]:
     """Return the bank of a side of the review; `otherwise` is that of `bank_at`."""
     if side.name == WORKTREE and side.commit is None:
         return nullcontext(bank)
     name = side.commit or side.name
-    return bank_at(bank, name, otherwise=otherwise, left_out=left.paths, by_meaning=False)
+    return bank_at(bank, name, otherwise=otherwise, left_out=unread_notes.paths, by_meaning=False)
 
 
 def _comparison(
-    bank: Bank, before: Bank, after: Bank, base: Side, left: UnreadNotes
+    bank: Bank, before: Bank, after: Bank, base: Side, unread_notes: UnreadNotes
 ) -> LinkComparison:
     old, new = BankState(before), BankState(after)
     if after is bank:
@@ -199,24 +217,24 @@ def _comparison(
     )
 
     def place(path: str) -> str:
-        there = path in new.versions or path in left.after
+        there = path in new.versions or path in unread_notes.after
         return posixpath.normpath((after if there else before).roots.place(path))
 
     @cache
     def file_of(path: str) -> str:
         return _below_tree(bank, place(path))
 
-    changes = compare({**was, **left.before}, {**now, **left.after}, file_of)
+    changes = compare({**was, **unread_notes.before}, {**now, **unread_notes.after}, file_of)
     return LinkComparison(
         before=old,
         after=new,
-        changes={one.path: one for one in changes},
+        changes={change.path: change for change in changes},
         place=place,
         file_of=file_of,
         has_file=lambda path: _has_file(after, path),
-        present={one.path: one for one in changes if one.kind != "removed"},
-        whole=not left.paths,
-        renames={one.old_path: one.path for one in changes if one.old_path},
+        present={change.path: change for change in changes if change.kind != "removed"},
+        whole=not unread_notes.paths,
+        renames={change.old_path: change.path for change in changes if change.old_path},
         included=included,
     )
 
@@ -233,9 +251,9 @@ def _included_now(bank: Bank, old: BankState, new: BankState, base: Side) -> fro
         for path in set(new.versions) - set(old.versions)
         if new.bank.roots.is_included(path)
     }
-    texts = dict(objects.blobs(tree, {one.id for one in files.values() if one}, MAX_BYTES))
+    texts = dict(objects.blobs(tree, {blob.id for blob in files.values() if blob}, MAX_BYTES))
     return frozenset(
-        path for path, one in files.items() if one and texts.get(one.id) == new.data(path)
+        path for path, blob in files.items() if blob and texts.get(blob.id) == new.data(path)
     )
 
 
@@ -268,34 +286,38 @@ def _changed_since(bank: Bank, base: Side, changed: Collection[str]) -> Iterator
         was, now = notes_at(bank, base.commit), notes_at(bank, tip)
         since = [path for path in sorted({*was, *now}) if was.get(path) != now.get(path)]
         here = [name_of(path) for path in since if path in changed]
-        named = f", {len(here):,} of them here, too: {', '.join(here[:_MOST_HERE])}" if here else ""
+        text = f", {len(here):,} of them here, too: {', '.join(here[:_MOST_HERE])}" if here else ""
         more = f" and {len(here) - _MOST_HERE:,} more" if len(here) > _MOST_HERE else ""
         if since:
             number = f"{len(since):,} note{'s' if len(since) > 1 else ''}"
-            yield f"{base.name} has changed {number} since{named}{more}"
+            yield f"{base.name} has changed {number} since{text}{more}"
 
 
-def _notices(bank: Bank, found: LinkComparison, left: UnreadNotes) -> Iterator[str]:
+def _notices(
+    bank: Bank, link_comparison: LinkComparison, unread_notes: UnreadNotes
+) -> Iterator[str]:
     """Yield what was left out, and what decides about findings."""
-    old, new = found.before.bank.settings, found.after.bank.settings
-    if found.included:
-        where = ", ".join(one for one in new.memory.include if one not in old.memory.include)
-        files = count(len(found.included), "unchanged file")
+    old, new = link_comparison.before.bank.settings, link_comparison.after.bank.settings
+    if link_comparison.included:
+        where = ", ".join(
+            include for include in new.memory.include if include not in old.memory.include
+        )
+        files = count(len(link_comparison.included), "unchanged file")
         yield f"the settings include {where} now: {files} became notes, not listed here"
     changed = [name for name in _OF_FINDINGS if getattr(old, name) != getattr(new, name)]
     if changed:
         sections = ", ".join(f"[{name}]" for name in changed)
         file = _below_tree(bank, f"{bank.layout.prefix}{SETTINGS}")
         yield f"this change has other settings of findings, which hold here: {sections} of {file}"
-    if any(not one.ignored for one in new.problems):
+    if any(not setting_problem.ignored for setting_problem in new.problems):
         yield "the settings of this change can't be read: those of its base hold here"
-    if number := len(left.paths):
+    if number := len(unread_notes.paths):
         yield (
             f"{number:,} changed notes are beyond the limits of a review, and were not read; so new"
             " links to nothing and notes that lost their last link are not listed"
         )
-    if len(found.present) > MAX_COMPARED:
+    if len(link_comparison.present) > MAX_COMPARED:
         yield (
             f"similar notes were looked for of the first {MAX_COMPARED:,} of"
-            f" {len(found.present):,} changed notes"
+            f" {len(link_comparison.present):,} changed notes"
         )

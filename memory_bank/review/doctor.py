@@ -93,17 +93,18 @@ def doctor(bank: Bank, progress: Progress | None = None) -> BankHealth:
 def _health(view: View, bank: Bank, report: SyncReport, background: str | None) -> BankHealth:
     notes, _, _, passages = document_rows.totals(view.manifest)
     settings = bank.settings
-    found = [
-        one
-        for one in findings(RuleContext(bank, view))
-        if one.severity != "info" or bank.roots.writable(one.path)  # else nobody may mend it here
+    found_findings = [
+        finding
+        for finding in findings(RuleContext(bank, view))
+        if finding.severity != "info"
+        or bank.roots.writable(finding.path)  # else nobody may mend it here
     ]
     code, unknown = _code(view, bank)
     return BankHealth(
         bank=str(bank.layout.root),
         notes=notes,
         passages=passages,
-        findings=tuple(sorted((*found, *unknown), key=order)),
+        findings=tuple(sorted((*found_findings, *unknown), key=order)),
         repaired=tuple(report.repaired),
         waiting=report.waiting,
         problem=report.problem or None,
@@ -111,7 +112,12 @@ def _health(view: View, bank: Bank, report: SyncReport, background: str | None) 
         background=background,
         left_alone=LEFT_ALONE if bank.layout.left_alone else None,
         polling=next(
-            (why for one in bank.watched() if one.recursive and (why := problem(one.folder))), None
+            (
+                why
+                for watched in bank.watched()
+                if watched.recursive and (why := problem(watched.folder))
+            ),
+            None,
         ),
         git=repository.problem(bank.layout.root) or None,
         hooks=hook_log.described(str(bank.layout.root), str(bank.layout.state(bank.id))) or None,

@@ -49,26 +49,26 @@ MAX_COMPARED = 300
 
 
 def all_findings(
-    bank: Bank, found: LinkComparison, base: Side, head: Side
+    bank: Bank, link_comparison: LinkComparison, base: Side, head: Side
 ) -> Iterator[ReviewFinding]:
     """Yield the findings of rules in changed notes, and those of the review itself."""
-    of_rules = tuple(_of_rules(found))
+    of_rules = tuple(_of_rules(link_comparison))
     yield from of_rules
     with _code_at(bank, head) as has_symbol:
-        yield from link_changes.ghosts_made(found, _explained(of_rules), has_symbol)
-    yield from link_changes.broken_backlinks(found)
-    yield from link_changes.orphans_made(found)
-    similar = tuple(_similar(found))
-    same = {one.path for one in of_rules if one.rule == "same-content"}
-    for path, other, likeness in similar:
-        if likeness < 1 or path not in same:  # else a rule says it
-            near = found.about(other)
-            what = f"similar to {near.file}: {likeness:.0%} of the words in common"
-            yield found.finding("similar-note", path, what, other=near)
-    pairs = [(path, other) for path, other, _ in similar]
-    yield from link_changes.neighbours(found, pairs)
-    yield from _stale_citations(bank, found, base, head)
-    yield from _unchecked(found)
+        yield from link_changes.ghosts_made(link_comparison, _explained(of_rules), has_symbol)
+    yield from link_changes.broken_backlinks(link_comparison)
+    yield from link_changes.orphans_made(link_comparison)
+    similar = tuple(_similar(link_comparison))
+    paths = {finding.path for finding in of_rules if finding.rule == "same-content"}
+    for path, text, likeness in similar:
+        if likeness < 1 or path not in paths:  # else a rule says it
+            near = link_comparison.about(text)
+            current_text = f"similar to {near.file}: {likeness:.0%} of the words in common"
+            yield link_comparison.finding("similar-note", path, current_text, other=near)
+    pairs = [(path, text) for path, text, _ in similar]
+    yield from link_changes.neighbours(link_comparison, pairs)
+    yield from _stale_citations(bank, link_comparison, base, head)
+    yield from _unchecked(link_comparison)
 
 
 @contextmanager
@@ -88,33 +88,35 @@ def _code_at(bank: Bank, head: Side) -> Iterator[Callable[[str], bool]]:
         cache.close()
 
 
-def _of_rules(found: LinkComparison) -> Iterator[ReviewFinding]:
+def _of_rules(link_comparison: LinkComparison) -> Iterator[ReviewFinding]:
     """Yield the findings of lint rules in changed notes at HEAD, and new ones in other files.
 
     One is new unless the note had an equal one at BASE, at any line.
     """
-    found_now = lint(found.after.bank, {*found.present, *_OTHERS})
-    now = [one for one in found_now if one.rule != MOVED_CODE]  # a review lists them itself
-    was = _at_base(found, now)
-    for one in now:
-        key = one.path, one.rule, one.message, one.words
+    found_now = lint(link_comparison.after.bank, {*link_comparison.present, *_OTHERS})
+    now = [
+        finding for finding in found_now if finding.rule != MOVED_CODE
+    ]  # a review lists them itself
+    was = _at_base(link_comparison, now)
+    for finding in now:
+        key = finding.path, finding.rule, finding.message, finding.words
         was[key] -= 1
-        if (new := was[key] < 0) or one.path not in _OTHERS:
-            placed = one._replace(file=found.file_of(one.path), new=new)
+        if (new := was[key] < 0) or finding.path not in _OTHERS:
+            placed = finding._replace(file=link_comparison.file_of(finding.path), new=new)
             yield ReviewFinding._make(placed)
 
 
-def _at_base(found: LinkComparison, now: Sequence[Finding]) -> Counter[_Key]:
+def _at_base(link_comparison: LinkComparison, now: Sequence[Finding]) -> Counter[_Key]:
     """Count the findings at BASE, of those rules and notes only that have some at HEAD."""
-    renames = found.renames
+    renames = link_comparison.renames
     sources = {new: old for old, new in renames.items()}
-    known = {*found.before.versions, *_OTHERS}
-    paths = known.intersection(sources.get(one.path, one.path) for one in now)
+    versions = {*link_comparison.before.versions, *_OTHERS}
+    paths = versions.intersection(sources.get(finding.path, finding.path) for finding in now)
     if not paths:
         return Counter()
     return Counter(
-        (renames.get(one.path, one.path), one.rule, one.message, one.words)
-        for one in lint(found.before.bank, paths, {one.rule for one in now})
+        (renames.get(finding.path, finding.path), finding.rule, finding.message, finding.words)
+        for finding in lint(link_comparison.before.bank, paths, {finding.rule for finding in now})
     )
 
 
@@ -123,49 +125,53 @@ _EXPLAINED = frozenset({"moved-link", "mistyped-link"})
 
 def _explained(findings: Iterable[ReviewFinding]) -> set[tuple[str, int, str]]:
     """Return path, line and target of the links of which a rule says what they mean."""
-    return {(one.path, one.line, one.words or "") for one in findings if one.rule in _EXPLAINED}
+    return {
+        (finding.path, finding.line, finding.words or "")
+        for finding in findings
+        if finding.rule in _EXPLAINED
+    }
 
 
 def limited(findings: Iterable[ReviewFinding]) -> tuple[ReviewFinding, ...]:
     """Return the first findings of each rule, in order, and one that counts the others."""
     numbers: Counter[str] = Counter()
-    kept: list[ReviewFinding] = []
-    left: dict[str, ReviewFinding] = {}
-    for one in sorted(findings, key=order):
-        numbers[one.rule] += 1
-        if numbers[one.rule] <= MOST_OF_RULE:
-            kept.append(one)
+    kept_findings: list[ReviewFinding] = []
+    left_findings: dict[str, ReviewFinding] = {}
+    for finding in sorted(findings, key=order):
+        numbers[finding.rule] += 1
+        if numbers[finding.rule] <= MOST_OF_RULE:
+            kept_findings.append(finding)
         else:
-            left.setdefault(one.rule, one)
-    for rule, one in left.items():
+            left_findings.setdefault(finding.rule, finding)
+    for rule, finding in left_findings.items():
         more = f"{numbers[rule] - MOST_OF_RULE:,} findings of this rule are not listed; the first:"
-        kept.append(one._replace(message=f"{more} {one.message}"))
-    return tuple(sorted(kept, key=order))
+        kept_findings.append(finding._replace(message=f"{more} {finding.message}"))
+    return tuple(sorted(kept_findings, key=order))
 
 
 def rules_of(findings: Iterable[ReviewFinding]) -> tuple[RuleWithFindings, ...]:
     """Return the rules that have findings, by name."""
-    names = {one.rule: one.severity for one in findings}
-    known = rules()
+    names = {finding.rule: finding.severity for finding in findings}
+    known_rules = rules()
     return tuple(
-        OWN.get(name) or RuleWithFindings(name, severity, known[name].summary)
+        OWN.get(name) or RuleWithFindings(name, severity, known_rules[name].summary)
         for name, severity in sorted(names.items())
     )
 
 
-def _unchecked(found: LinkComparison) -> Iterator[ReviewFinding]:
+def _unchecked(link_comparison: LinkComparison) -> Iterator[ReviewFinding]:
     """Yield the changed notes that were not compared, or that no rule has seen."""
-    for path, change in found.present.items():
+    for path, change in link_comparison.present.items():
         if not change.checked:
-            what, fix = f"it was not reviewed: {change.remark}", "make smaller changes of it"
-            yield found.finding("not-checked", path, what, fix=fix)
+            text, fix = f"it was not reviewed: {change.remark}", "make smaller changes of it"
+            yield link_comparison.finding("not-checked", path, text, fix=fix)
         elif not change.compared:
-            what = f"its change is not shown: {change.remark}"
-            yield found.finding("not-compared", path, what, fix="read it in git")
+            text = f"its change is not shown: {change.remark}"
+            yield link_comparison.finding("not-compared", path, text, fix="read it in git")
 
 
 def _stale_citations(
-    bank: Bank, found: LinkComparison, base: Side, head: Side
+    bank: Bank, link_comparison: LinkComparison, base: Side, head: Side
 ) -> Iterator[ReviewFinding]:
     """Yield the citations of code that differs or moved at HEAD, and whose section is as it was.
 
@@ -176,45 +182,48 @@ def _stale_citations(
         return
     last = head.commit or objects.commit_of(tree, "HEAD")
     end = head.commit or (STAGED_CODE if head.name == STAGED else NOW)
-    for one in citations_of(bank, Ends(base.commit, last, end), found.after.bank):
-        if one.stale or one.moved:
-            commits = ", ".join(commit.id[:12] for commit in one.commits[:_MOST_COMMITS])
+    for citation in citations_of(bank, Ends(base.commit, last, end), link_comparison.after.bank):
+        if citation.stale or citation.moved:
+            commits = ", ".join(commit.id[:12] for commit in citation.commits[:_MOST_COMMITS])
             by = f" by {commits}" if commits else ""
-            what = f"cites {one.target}, which is {one.state}{by}"
-            yield found.finding(
+            text = f"cites {citation.target}, which is {citation.state}{by}"
+            yield link_comparison.finding(
                 "stale-citation",
-                one.path,
-                f"{what}: confirm, edit or archive the note",
-                line=one.line,
-                fix=one.fix,
-                words=one.target,
+                citation.path,
+                f"{text}: confirm, edit or archive the note",
+                line=citation.line,
+                fix=citation.fix,
+                words=citation.target,
             )
 
 
-def _similar(found: LinkComparison) -> Iterator[tuple[str, str, float]]:
+def _similar(link_comparison: LinkComparison) -> Iterator[tuple[str, str, float]]:
     """Yield the added notes, and those whose text changed, with notes that were similar at BASE.
 
     These have their names at HEAD. The number is the share of words in common, from 0.8 to 1; 1 is
     the same words.
     """
-    known: dict[str, Words] = {}
-    for path in _reworded(found):
-        data = found.after.data(path)
+    fields: dict[str, Words] = {}
+    for path in _reworded(link_comparison):
+        data = link_comparison.after.data(path)
         body = front_matter.split(decode(data).text).body
-        own = {path, found.changes[path].old_path}
+        own = {path, link_comparison.changes[path].old_path}
 
         def asked(view: View, body: str = body) -> dict[str, float]:
-            return similar_notes(view, body, known, compared=10)
+            return similar_notes(view, body, fields, compared=10)
 
         near = {
-            other: likeness
-            for other, likeness in found.before.bank.read(asked).items()
-            if other not in own and found.renames.get(other, other) in found.after.rows
+            other_own: likeness
+            for other_own, likeness in link_comparison.before.bank.read(asked).items()
+            if other_own not in own
+            and link_comparison.renames.get(other_own, other_own) in link_comparison.after.rows
         }
-        for other in sorted(near, key=lambda key: (-near[key], key))[:_MOST_SIMILAR]:
-            yield path, found.renames.get(other, other), near[other]
+        for other_near in sorted(near, key=lambda key: (-near[key], key))[:_MOST_SIMILAR]:
+            yield path, link_comparison.renames.get(other_near, other_near), near[other_near]
 
 
-def _reworded(found: LinkComparison) -> list[str]:
+def _reworded(link_comparison: LinkComparison) -> list[str]:
     """Return the notes at HEAD whose text changed, at most 300."""
-    return [path for path, one in found.present.items() if one.sections][:MAX_COMPARED]
+    return [path for path, change in link_comparison.present.items() if change.sections][
+        :MAX_COMPARED
+    ]

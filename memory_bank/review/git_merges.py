@@ -65,16 +65,16 @@ def resolve(bank: Bank) -> tuple[Resolved, ...]:
     if tree is None:
         raise BadInput(f"{root} is in no git repository", "there is nothing that git merged")
     bank.settings.check_enabled()
-    found = tuple(_resolved(bank, path, some) for path, some in _unmerged(tree, root))
+    resolveds = tuple(_resolved(bank, path, three_way) for path, three_way in _unmerged(tree, root))
     bank.catch_up()
-    return found
+    return resolveds
 
 
 def _unmerged(tree: Path, root: Path) -> Iterator[tuple[str, _Versions]]:
     """Yield the notes with conflicts, by their paths below the bank, with their versions."""
     below = root.relative_to(tree).as_posix()
-    asked = ("ls-files", "--unmerged", "-z", "--full-name", "--", below)
-    listed = process.run(tree, *asked)
+    texts = ("ls-files", "--unmerged", "-z", "--full-name", "--", below)
+    listed = process.run(tree, *texts)
     if listed is None:
         raise BadInput(repository.problem(root) or "git can't list conflicts", "try `git status`")
     stages: dict[str, dict[str, str]] = {}
@@ -83,11 +83,11 @@ def _unmerged(tree: Path, root: Path) -> Iterator[tuple[str, _Versions]]:
         _, name, stage = about.split()
         if objects.is_safe(path) and path.endswith(NOTE_SUFFIXES):
             stages.setdefault(path, {})[stage] = name
-    wanted = {name for some in stages.values() for name in some.values()}
-    data = dict(objects.blobs(tree, wanted, _MOST_BYTES))
+    wanted_names = {name for some_stage in stages.values() for name in some_stage.values()}
+    data = dict(objects.blobs(tree, wanted_names, _MOST_BYTES))
     prefix = "" if below == "." else f"{below}/"
-    for path, some in stages.items():
-        versions = (data.get(some.get(stage, "")) for stage in (_BASE, _OURS, _THEIRS))
+    for path, some_stage in stages.items():
+        versions = (data.get(some_stage.get(stage, "")) for stage in (_BASE, _OURS, _THEIRS))
         yield path.removeprefix(prefix), _Versions(*versions)
 
 
@@ -109,28 +109,28 @@ def _finished(bank: Bank, path: str, versions: _Versions) -> Resolved:
     now = bank.store.read_bytes(path)
     if not conflicts.find(now.decode(errors="replace")):
         return Resolved(path, LEFT, reason="it has no conflict any more: `git add` it")
-    made = note_merge.merge(base or b"", ours, theirs)
-    if not _is_untouched(now, versions, made):
+    note = note_merge.merge(base or b"", ours, theirs)
+    if not _is_untouched(now, versions, note):
         return Resolved(path, LEFT, reason="it was edited since: resolve the rest by hand")
-    if made.are_two_notes:
+    if note.are_two_notes:
         return _two_notes(bank, path, versions, etag(now))
-    if not made.conflicts:
-        _write(bank, path, made.data, etag(now))
+    if not note.conflicts:
+        _write(bank, path, note.data, etag(now))
         return Resolved(path, MERGED)
-    count = made.conflicts
+    count = note.conflicts
     return Resolved(path, LEFT, conflicts=count, reason="both sides changed the same place")
 
 
-def _is_untouched(now: bytes, versions: _Versions, made: MergedNote) -> bool:
+def _is_untouched(now: bytes, versions: _Versions, note: MergedNote) -> bool:
     """Tell whether a file is as a merge left it: labels and styles of markers differ.
 
     Its lines are those of the versions, and it has each of their lines that the merge keeps.
     """
     text = now.decode(errors="replace")
-    marks = {marker for one in conflicts.find(text) for marker in one.markers}
-    known = {line for data in versions if data for line in _lines(data)}
-    kept, lines = known & _lines(made.data), _lines(now)
-    return kept <= lines and lines - known - _lines(made.data) <= {
+    marks = {marker for merge_conflict in conflicts.find(text) for marker in merge_conflict.markers}
+    known_lines = {line for data in versions if data for line in _lines(data)}
+    kept_lines, lines = known_lines & _lines(note.data), _lines(now)
+    return kept_lines <= lines and lines - known_lines - _lines(note.data) <= {
         marker.encode() for marker in marks
     }
 
@@ -231,15 +231,15 @@ def install(bank: Bank) -> GitSetup:
         text = program_files.text(file)
         lines = (text or "").split("\n")
         if not before[ATTRIBUTES].is_set or any(line not in lines for line in ours):
-            kept = _others(text or "", ours)
-            at = len(kept) - (not kept[-1])  # as before, the last line has a line end or none
-            FileEdit(file, text, "\n".join([*kept[:at], *ours, *kept[at:]])).write()
+            entries = _others(text or "", ours)
+            at = len(entries) - (not entries[-1])  # as before, the last line has a line end or none
+            FileEdit(file, text, "\n".join([*entries[:at], *ours, *entries[at:]])).write()
     for key, value in _settings().items():
         if before[key].value != value:
             _configure(tree, "--replace-all", key, value)
-    found = _found(root, tree)
-    changed = [part.name for part in found.parts if part != before[part.name]]
-    return found._replace(written=tuple(changed))
+    git_setup = _found(root, tree)
+    changed = [part.name for part in git_setup.parts if part != before[part.name]]
+    return git_setup._replace(written=tuple(changed))
 
 
 @operation(
@@ -259,14 +259,14 @@ def uninstall(bank: Bank) -> GitSetup:
     before = {part.name: part for part in _found(root, tree).parts}
     for file, ours in _attributes(root, tree).items():
         text = program_files.text(file)
-        if text is not None and (kept := "\n".join(_others(text, ours))) != text:
-            FileEdit(file, text, kept or None).write()
+        if text is not None and (kept_text := "\n".join(_others(text, ours))) != text:
+            FileEdit(file, text, kept_text or None).write()
     for key in _settings():
         if process.run(tree, "config", "--local", "--get-all", key):
             _configure(tree, "--unset-all", key)
-    found = _found(root, tree)
-    changed = [part.name for part in found.parts if part != before[part.name]]
-    return found._replace(written=tuple(changed))
+    git_setup = _found(root, tree)
+    changed = [part.name for part in git_setup.parts if part != before[part.name]]
+    return git_setup._replace(written=tuple(changed))
 
 
 def _tree(bank: Bank) -> Path:
@@ -288,11 +288,11 @@ def _attributes(root: Path, tree: Path) -> dict[Path, tuple[str, ...]]:
     file = root / ATTRIBUTES
     if file.is_symlink():
         raise BadInput(f"{file} is a symbolic link, which git does not follow", "make it a file")
-    found, common = {file: _LINES}, repository.common_folder(tree)
+    entries, common = {file: _LINES}, repository.common_folder(tree)
     if (agents := _agents(root, tree)) and common:
         name = f"/{agents}"
-        found[common / "info/attributes"] = (f"{json.dumps(name)} merge={DRIVER}",)
-    return found
+        entries[common / "info/attributes"] = (f"{json.dumps(name)} merge={DRIVER}",)
+    return entries
 
 
 def _agents(root: Path, tree: Path) -> str:
@@ -308,7 +308,7 @@ def _others(text: str, ours: Sequence[str]) -> list[str]:
 def _found(root: Path, tree: Path) -> GitSetup:
     parts = (
         _attribute_part(root, tree),
-        *(_setting_part(tree, *one) for one in _settings().items()),
+        *(_setting_part(tree, *setting) for setting in _settings().items()),
     )
     return GitSetup(str(root), all(part.is_set for part in parts), parts)
 
@@ -317,19 +317,19 @@ def _attribute_part(root: Path, tree: Path) -> GitSetting:
     """Return what git's attributes say of a note, from whichever file they come."""
     notes = [(root.relative_to(tree) / f"note{suffix}").as_posix() for suffix in NOTE_SUFFIXES]
     agents = _agents(root, tree)
-    asked = ("--no-literal-pathspecs", "check-attr", "-z", "merge", "diff", "--", *notes)
-    asked += (agents,) if agents else ()
-    words = (process.run(tree, *asked) or "").split("\0")
-    found = list(zip(words[::3], words[1::3], words[2::3], strict=False))
-    value = " ".join(f"{name}={value}" for path, name, value in found if path == notes[0])
+    texts = ("--no-literal-pathspecs", "check-attr", "-z", "merge", "diff", "--", *notes)
+    texts += (agents,) if agents else ()
+    words = (process.run(tree, *texts) or "").split("\0")
+    entries = list(zip(words[::3], words[1::3], words[2::3], strict=False))
+    value = " ".join(f"{name}={value}" for path, name, value in entries if path == notes[0])
     wrong = [
         f"{path}: {name}={value}"
-        for path, name, value in found
+        for path, name, value in entries
         if value != DRIVER and (path, name) != (agents, "diff")
     ]
-    wanted = _LINES[0].partition(" ")[2]
-    problem = f"it should be {wanted}" if wrong or not found else ""
-    if problem and value.split() == wanted.split():  # an older version knew fewer files
+    part = _LINES[0].partition(" ")[2]
+    problem = f"it should be {part}" if wrong or not entries else ""
+    if problem and value.split() == part.split():  # an older version knew fewer files
         problem = f"not for {wrong[0]}: run git install again"
     return GitSetting(ATTRIBUTES, value, not problem, problem)
 
@@ -349,12 +349,12 @@ def _settings() -> dict[str, str]:
     return {_NAME: "merge notes by section", _MERGE: driver, _HEADINGS: _XFUNCNAME}
 
 
-def _setting_part(tree: Path, key: str, wanted: str) -> GitSetting:
+def _setting_part(tree: Path, key: str, text: str) -> GitSetting:
     value = (process.run(tree, "config", "--get", key) or "").removesuffix("\n")
     problem = ""
     if not value:
         problem = "it is not set in this clone"
-    elif value != wanted:
+    elif value != text:
         problem = "it has another value than this program writes"
     return GitSetting(key, value, not problem, problem)
 

@@ -54,8 +54,10 @@ class LinkComparison(NamedTuple):
     ) -> ReviewFinding:
         """Return what the review itself found in a file; it is new."""
         severity, file = OWN[rule].severity, self.file_of(path)
-        found = ReviewFinding(rule, severity, path, line, message, fix, words=words, file=file)
-        return found._replace(new=True, other=other)
+        found_finding = ReviewFinding(
+            rule, severity, path, line, message, fix, words=words, file=file
+        )
+        return found_finding._replace(new=True, other=other)
 
     def about(self, path: str) -> OtherNote:
         """Return another note that a finding is about."""
@@ -63,7 +65,7 @@ class LinkComparison(NamedTuple):
 
 
 def ghosts_made(
-    found: LinkComparison,
+    link_comparison: LinkComparison,
     explained: Collection[tuple[str, int, str]],
     has_symbol: Callable[[str], bool],
 ) -> Iterator[ReviewFinding]:
@@ -73,97 +75,105 @@ def ghosts_made(
 
     `explained` are path, line and target of links that have a finding which says what they mean.
     """
-    links = found.after.links(found.present if found.whole else ())
-    for path in found.present:
-        seen: set[str] = set()
+    links = link_comparison.after.links(link_comparison.present if link_comparison.whole else ())
+    for path in link_comparison.present:
+        ghosts: set[str] = set()
         for row in links.get(path, ()):
-            known = row.ghost.lower() in found.before.ghosts or row.ghost in seen
+            is_known = row.ghost.lower() in link_comparison.before.ghosts or row.ghost in ghosts
             if not is_ghost(row) or (path, row.line, row.target) in explained:
                 continue
             symbol = symbol_of(row)
             if has_symbol(symbol) if symbol else _KIND.match(row.ghost):
                 continue
-            if not known and not any(map(found.has_file, row.files(found.place(path)))):
-                seen.add(row.ghost)
-                what = f"links to {row.ghost}, which does not exist"
-                yield found.finding("ghost-made", path, what, line=row.line, words=row.target)
+            if not is_known and not any(
+                map(link_comparison.has_file, row.files(link_comparison.place(path)))
+            ):
+                ghosts.add(row.ghost)
+                text = f"links to {row.ghost}, which does not exist"
+                yield link_comparison.finding(
+                    "ghost-made", path, text, line=row.line, words=row.target
+                )
 
 
-def broken_backlinks(found: LinkComparison) -> Iterator[ReviewFinding]:
+def broken_backlinks(link_comparison: LinkComparison) -> Iterator[ReviewFinding]:
     """Yield the links of unchanged notes that were whole at BASE and are broken at HEAD."""
-    touched = {*found.changes, *found.renames}
-    known = found.before.goals
+    touched = {*link_comparison.changes, *link_comparison.renames}
+    link_destinations = link_comparison.before.goals
     paths = {
         path
-        for path, goals in found.after.goals.items()
+        for path, goals in link_comparison.after.goals.items()
         if path not in touched
-        for old, new in zip(known.get(path, ()), goals, strict=False)
+        for old, new in zip(link_destinations.get(path, ()), goals, strict=False)
         if _may_break(old, new, touched)
     }
-    before, after = found.before.links(paths), found.after.links(paths)
+    before, after = link_comparison.before.links(paths), link_comparison.after.links(paths)
     pairs = [
         (old, new)
         for path in sorted(paths)
         for old, new in zip(before[path], after[path], strict=False)
         if _may_break(old, new, touched)
     ]
-    was = found.before.problems([old for old, _ in pairs])
-    now = found.after.problems([new for _, new in pairs])
+    was = link_comparison.before.problems([old for old, _ in pairs])
+    now = link_comparison.after.problems([new for _, new in pairs])
     for (old, new), problem_before, problem in zip(pairs, was, now, strict=True):
         lost = "" if new.dest_key or new.ambiguous else f"{old.dest_key} is gone"
         if problem_before or not (problem or lost):
             continue
-        goal = found.renames.get(old.dest_key, "")
+        goal = link_comparison.renames.get(old.dest_key, "")
         if lost and goal:
             lost = f"{old.dest_key} was moved to {goal}"
         target = _written(old)
-        yield found.finding(
+        yield link_comparison.finding(
             "broken-backlink",
             new.source_key,
             f"the link to {target} is broken: {problem or lost}",
             line=new.line,
             words=target,
-            fix=_fix(found, old, goal),
-            other=found.about(old.dest_key),
+            fix=_fix(link_comparison, old, goal),
+            other=link_comparison.about(old.dest_key),
         )
 
 
-def orphans_made(found: LinkComparison) -> Iterator[ReviewFinding]:
+def orphans_made(link_comparison: LinkComparison) -> Iterator[ReviewFinding]:
     """Yield the notes that others linked to at BASE, and none at HEAD."""
-    for old, sources in sorted(found.before.linked_from.items()) if found.whole else ():
-        path = found.renames.get(old, old)
-        if path in found.after.rows and not found.after.linked_from.get(path):
+    for old, sources in (
+        sorted(link_comparison.before.linked_from.items()) if link_comparison.whole else ()
+    ):
+        path = link_comparison.renames.get(old, old)
+        if path in link_comparison.after.rows and not link_comparison.after.linked_from.get(path):
             lost = ", ".join(sorted(sources))
-            yield found.finding(
+            yield link_comparison.finding(
                 "orphan-made", path, f"no note links to it any longer, as {lost} did"
             )
 
 
 def neighbours(
-    found: LinkComparison, similar: Iterable[tuple[str, str]]
+    link_comparison: LinkComparison, similar: Iterable[tuple[str, str]]
 ) -> Iterator[ReviewFinding]:
     """Yield the superseded and archived notes that changed notes link to or are similar to.
 
     `similar` are the paths of pairs of similar notes.
     """
     near: dict[tuple[str, str], tuple[int, bool]] = {}
-    links = found.after.links(found.present)
-    for path in found.present:
+    links = link_comparison.after.links(link_comparison.present)
+    for path in link_comparison.present:
         for row in links.get(path, ()):
             if row.dest_key not in {"", path} and row.type != "supersedes":
                 near.setdefault((path, row.dest_key), (row.line, True))
-    for path, other in similar:
-        near.setdefault((path, other), (1, False))
-    successors = found.after.superseded({other for _, other in near})
-    for (path, other), (line, linked) in sorted(near.items()):
-        note = found.after.rows.get(other)
-        by = successors.get(other, "")
+    for path, text in similar:
+        near.setdefault((path, text), (1, False))
+    successors = link_comparison.after.superseded({text for _, text in near})
+    for (path, text), (line, linked) in sorted(near.items()):
+        note = link_comparison.after.rows.get(text)
+        by = successors.get(text, "")
         if note is None or by == path or not (by or note.hidden):
             continue
-        state = f"superseded by {found.file_of(by)}" if by else "archived"
-        near_to = found.about(other)
-        what = f"{'links' if linked else 'is similar'} to {near_to.file}: {state}"
-        yield found.finding("superseded-neighbour", path, what, line=line, other=near_to)
+        state = f"superseded by {link_comparison.file_of(by)}" if by else "archived"
+        near_to = link_comparison.about(text)
+        current_text = f"{'links' if linked else 'is similar'} to {near_to.file}: {state}"
+        yield link_comparison.finding(
+            "superseded-neighbour", path, current_text, line=line, other=near_to
+        )
 
 
 def _may_break(
@@ -178,17 +188,17 @@ def _written(row: LinkRow) -> str:
     return f"{row.target}{place}"
 
 
-def _fix(found: LinkComparison, row: LinkRow, goal: str) -> str | None:
+def _fix(link_comparison: LinkComparison, row: LinkRow, goal: str) -> str | None:
     """Return the target to write instead: of a note that was moved, or of a renamed heading."""
-    change = found.changes.get(goal or row.dest_key)
+    change = link_comparison.changes.get(goal or row.dest_key)
     if change is None or change.kind == "removed":
         return None
     heading = _new_heading(change, row.heading) if row.heading else ""
     if goal:
         target = name_of(goal)
         if row.kind == "markdown":
-            here = posixpath.dirname(found.place(row.source_key))
-            target = posixpath.relpath(found.place(goal), here or ".")
+            here = posixpath.dirname(link_comparison.place(row.source_key))
+            target = posixpath.relpath(link_comparison.place(goal), here or ".")
         return target + (f"#{heading or row.heading}" if row.heading else "")
     return f"{row.target}#{heading}" if heading else None
 

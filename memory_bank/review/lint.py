@@ -70,22 +70,27 @@ def in_files(
     Each file has the path by which its findings name it. Raises BadInput for an unknown rule.
     """
     check_rules(rules)
-    some = [rule for rule in chosen(settings, rules) if rule.check_note]
+    some_rules = [rule for rule in chosen(settings, rules) if rule.check_note]
     return tuple(
         sorted(
-            (one for path, file in files for one in _of_file(path, file, settings, some)), key=order
+            (
+                finding
+                for path, file in files
+                for finding in _of_file(path, file, settings, some_rules)
+            ),
+            key=order,
         )
     )
 
 
-def _of_file(path: str, file: Path, settings: Settings, some: Sequence[Rule]) -> list[Finding]:
+def _of_file(path: str, file: Path, settings: Settings, rules: Sequence[Rule]) -> list[Finding]:
     why = "can't be read: it is no plain file"
     try:
         if file.is_file():  # a link may lead to a device or a pipe, whose end never comes
             with file.open("rb") as opened:
                 data = opened.read(_MOST_BYTES)
             note = NoteText(path, decode(data).text, len(data))
-            return list(note_findings(note, settings, some))
+            return list(note_findings(note, settings, rules))
     except OSError as error:
         why = f"can't be read: {error.strerror}"
     except MemoryBankError as error:
@@ -99,7 +104,7 @@ def choose(bank: Bank | None, names: Iterable[str]) -> NamedFiles:
     A folder stands for the Markdown files below it, hidden ones left out.
     """
     notes: dict[str, None] = {}
-    others: dict[Path, None] = {}
+    entries: dict[Path, None] = {}
     for name in names:
         start = Path(os.path.abspath(name))  # noqa: PTH100  (links are not resolved)
         if not start.exists():
@@ -109,8 +114,8 @@ def choose(bank: Bank | None, names: Iterable[str]) -> NamedFiles:
             if path:
                 notes[path] = None
             else:
-                others[file] = None
-    return NamedFiles(tuple(notes), tuple(others))
+                entries[file] = None
+    return NamedFiles(tuple(notes), tuple(entries))
 
 
 def _below(folder: Path) -> Iterator[Path]:
@@ -121,10 +126,10 @@ def _below(folder: Path) -> Iterator[Path]:
 
 def check_rules(names: Collection[str]) -> None:
     """Raise BadInput for a name that is no rule's."""
-    known = all_rules() if names else {}
+    rules = all_rules() if names else {}
     for name in names:
-        if name not in known:
-            near = did_you_mean(similar_names(name, known))
+        if name not in rules:
+            near = did_you_mean(similar_names(name, rules))
             raise BadInput(f"there is no rule {name!r}{near}", Hint.LIST_RULES)
 
 
@@ -148,56 +153,56 @@ def fix_all(bank: Bank, find: Callable[[], Iterable[Finding]]) -> Fixed:
     fixed: list[Finding] = []
     failed: dict[str, None] = {}
     for _ in range(_ROUNDS):
-        done = _round(bank, list(find()), failed)
-        fixed += done
-        if not done:
+        done_findings = _round(bank, list(find()), failed)
+        fixed += done_findings
+        if not done_findings:
             break
     return Fixed(tuple(fixed), tuple(failed))
 
 
-def _round(bank: Bank, found: list[Finding], failed: dict[str, None]) -> list[Finding]:
-    done: list[Finding] = []
+def _round(bank: Bank, found_findings: list[Finding], failed: dict[str, None]) -> list[Finding]:
+    done_findings: list[Finding] = []
     by_path: dict[str, list[Finding]] = {}
-    for one in found:
-        if one.edits:
-            by_path.setdefault(one.path, []).append(one)
-    for path, some in by_path.items():
+    for finding in found_findings:
+        if finding.edits:
+            by_path.setdefault(finding.path, []).append(finding)
+    for path, some_findings in by_path.items():
         try:
-            done += _edit(bank, path, some)
+            done_findings += _edit(bank, path, some_findings)
         except MemoryBankError as error:
             failed[f"{path}: {error.message}"] = None
-    for one in found:
-        if one.merge_into and one.path not in by_path and one.merge_into not in by_path:
+    for finding in found_findings:
+        if finding.merge_into and finding.path not in by_path and finding.merge_into not in by_path:
             try:
-                text = bank.store.read(one.merge_into).text
+                text = bank.store.read(finding.merge_into).text
                 body = front_matter.split(text).body
-                merge(bank, [one.merge_into, one.path], one.merge_into, body)
-                done.append(one)
+                merge(bank, [finding.merge_into, finding.path], finding.merge_into, body)
+                done_findings.append(finding)
             except MemoryBankError as error:
-                failed[f"{one.path}: {error.message}"] = None
-    return done
+                failed[f"{finding.path}: {error.message}"] = None
+    return done_findings
 
 
-def _edit(bank: Bank, path: str, some: list[Finding]) -> list[Finding]:
+def _edit(bank: Bank, path: str, some_findings: list[Finding]) -> list[Finding]:
     """Make the changes of one note's text, at once; return the findings whose changes were made."""
-    made: list[Finding] = []
+    made_findings: list[Finding] = []
 
     def change(text: str) -> str:
-        made.clear()
+        made_findings.clear()
         parts, at = list[str](), 0
-        for one in sorted(some, key=lambda one: _first(one.edits or ())):
-            edits = sorted(one.edits or ())
+        for finding in sorted(some_findings, key=lambda finding: _first(finding.edits or ())):
+            edits = sorted(finding.edits or ())
             fits = all(text.startswith(edit.old, edit.start) for edit in edits)
             if not fits or _first(edits) < at:
                 continue
             for edit in edits:
                 parts += (text[at : edit.start], edit.new)
                 at = edit.start + len(edit.old)
-            made.append(one)
+            made_findings.append(finding)
         return "".join((*parts, text[at:]))
 
     bank.store.change(path, change)
-    return made
+    return made_findings
 
 
 def _first(edits: Iterable[Edit]) -> int:
@@ -244,11 +249,11 @@ def lint_notes(
             chosen = choose(bank, paths)
 
             def notes() -> tuple[Finding, ...]:
-                some = chosen.notes if paths else None
-                return () if paths and not some else lint(bank, some, rules)
+                some_notes = chosen.notes if paths else None
+                return () if paths and not some_notes else lint(bank, some_notes, rules)
 
             fixed = fix_all(bank, notes) if fix else None
-            found, settings = notes(), bank.settings
+            found_findings, settings = notes(), bank.settings
     except NoBank:
         if call.named_bank or (not paths and not listing):
             raise
@@ -256,62 +261,67 @@ def lint_notes(
             raise call.usage_error("--fix needs a bank") from None
         if listing:
             return _list(call, None)
-        chosen, found, fixed, settings = choose(None, paths), (), None, load()
-    others = {os.path.relpath(file): file for file in chosen.others}
-    found = tuple(sorted((*found, *in_files(others.items(), settings, rules)), key=order))
-    _show(call, found, fixed, others)
-    worst = found[0].severity if found else None
+        chosen, found_findings, fixed, settings = choose(None, paths), (), None, load()
+    others_paths = {os.path.relpath(file): file for file in chosen.others}
+    found_findings = tuple(
+        sorted((*found_findings, *in_files(others_paths.items(), settings, rules)), key=order)
+    )
+    _show(call, found_findings, fixed, others_paths)
+    worst = found_findings[0].severity if found_findings else None
     return FINDINGS if fails(worst, fail_on or "error") else FOUND
 
 
-def _place(call: Call, one: Finding, others: Mapping[str, Path]) -> str:
+def _place(call: Call, finding: Finding, paths: Mapping[str, Path]) -> str:
     """Return where a finding is, as seen from the working directory."""
-    other = others.get(one.path)
-    shown = place(other, one.line) if other else call.place(one.path, one.line)
-    return f"{shown}:{one.column}" if one.column else shown
+    path = paths.get(finding.path)
+    shown_place = place(path, finding.line) if path else call.place(finding.path, finding.line)
+    return f"{shown_place}:{finding.column}" if finding.column else shown_place
 
 
 def _show(
-    call: Call, found: Sequence[Finding], fixed: Fixed | None, others: Mapping[str, Path]
+    call: Call, found_findings: Sequence[Finding], fixed: Fixed | None, paths: Mapping[str, Path]
 ) -> None:
     """Show findings; `others` are files that are no notes, by the paths in their findings."""
-    counts: Counter[str] = Counter(one.severity for one in found)
+    counts: Counter[str] = Counter(finding.severity for finding in found_findings)
     if call.json:
-        answer = {"findings": found, "counts": {one: counts[one] for one in _STYLES}}
+        answer = {"findings": found_findings, "counts": {style: counts[style] for style in _STYLES}}
         call.document({**answer, **(fixed._asdict() if fixed else {})})
         return
-    if found and call.console.terminal:
-        said = (count(number, severity) for severity, number in counts.items())
-        call.console.line((", ".join(said), "bold"))
-    for one in found:
-        fix = f" (fix: {one.fix})" if one.fix else ""
-        where = (_place(call, one, others), "place")
+    if found_findings and call.console.terminal:
+        entries = (count(number, severity) for severity, number in counts.items())
+        call.console.line((", ".join(entries), "bold"))
+    for finding in found_findings:
+        fix = f" (fix: {finding.fix})" if finding.fix else ""
+        where = (_place(call, finding, paths), "place")
         call.console.line(
-            where, ": ", (one.severity, _STYLES[one.severity]), f" {one.rule}: {one.message}{fix}"
+            where,
+            ": ",
+            (finding.severity, _STYLES[finding.severity]),
+            f" {finding.rule}: {finding.message}{fix}",
         )
     if fixed is not None:
         call.console.line(("fixed: ", "good"), count(len(fixed.fixed), "finding"))
         for why in fixed.failed:
             call.warn(f"not fixed: {why}")
-    if not found:
+    if not found_findings:
         call.console.line(("no findings", "good"))
-    elif fixed is None and any(one.edits or one.merge_into for one in found):
+    elif fixed is None and any(finding.edits or finding.merge_into for finding in found_findings):
         call.remark("next: memory-bank lint --fix")
 
 
 def _list(call: Call, bank: Bank | None) -> int:
-    found = listed(bank.settings if bank else load())
+    rules = listed(bank.settings if bank else load())
     if call.json:
-        call.document({"rules": found})
+        call.document({"rules": rules})
         return FOUND
     rows = [
         (
-            one.rule,
-            "disabled" if one.disabled else one.severity,
-            "yes" if one.fixes else "",
-            one.summary,
+            rule.rule,
+            "disabled" if rule.disabled else rule.severity,
+            "yes" if rule.fixes else "",
+            rule.summary,
         )
-        for one in found
+        for rule in rules
     ]
     call.console.table(("rule", "severity", "--fix", "finds"), rows)
     return FOUND

@@ -34,27 +34,27 @@ def merge_files(files: Files, labels: Labels) -> Done:
     So is a note that only git merges without a conflict. Raises StorageFailed, OSError.
     """
     base, ours, theirs = (file.read_bytes() for file in files)
-    if one := rules_block.merged(base, ours, theirs):
-        for file, data in zip(files, one, strict=True):
+    if merged := rules_block.merged(base, ours, theirs):
+        for file, data in zip(files, merged, strict=True):
             replace(file.absolute(), data)
         return by_git(files, labels, "")
     try:
-        made = note_merge.merge(base, ours, theirs, labels)
+        note = note_merge.merge(base, ours, theirs, labels)
     except CannotMerge as reason:
         return by_git(files, labels, str(reason))
-    if made.conflicts and base:
-        found = _lines_merged(files, labels)
+    if note.conflicts and base:
+        lines_merged = _lines_merged(files, labels)
         if (
-            found
-            and not _conflicts(found, labels)
-            and (note_merge.keeps_all(base, ours, theirs, found))
+            lines_merged
+            and not _conflicts(lines_merged, labels)
+            and (note_merge.keeps_all(base, ours, theirs, lines_merged))
         ):
-            made = note_merge.MergedNote(found, 0)
-    if made.conflicts and (shown := _with_base(labels)) != labels:
-        made = note_merge.merge(base, ours, theirs, shown)
-    if made.data != ours:
-        replace(files.ours.absolute(), made.data)
-    return Done(made.conflicts)
+            note = note_merge.MergedNote(lines_merged, 0)
+    if note.conflicts and (shown_labels := _with_base(labels)) != labels:
+        note = note_merge.merge(base, ours, theirs, shown_labels)
+    if note.data != ours:
+        replace(files.ours.absolute(), note.data)
+    return Done(note.conflicts)
 
 
 def _with_base(labels: Labels) -> Labels:
@@ -68,12 +68,12 @@ def by_git(files: Files, labels: Labels, reason: str) -> Done:
 
     Raises StorageFailed if git can't: `ours` stays, as with git's own merge of binary files.
     """
-    found = _lines_merged(files, labels)
-    if found is None:
+    lines_merged = _lines_merged(files, labels)
+    if lines_merged is None:
         raise StorageFailed(f"{reason}; git can't merge it either", "choose one of the versions")
-    if found != files.ours.read_bytes():
-        replace(files.ours.absolute(), found)
-    return Done(_conflicts(found, labels), reason)
+    if lines_merged != files.ours.read_bytes():
+        replace(files.ours.absolute(), lines_merged)
+    return Done(_conflicts(lines_merged, labels), reason)
 
 
 def _lines_merged(files: Files, labels: Labels) -> bytes | None:

@@ -30,8 +30,8 @@ class RuleWithFindings(NamedTuple):
 
 
 OWN: Mapping[str, RuleWithFindings] = {
-    one.name: one
-    for one in (
+    with_findings.name: with_findings
+    for with_findings in (
         RuleWithFindings(
             "broken-backlink", "warning", "this change breaks a link of an unchanged note"
         ),
@@ -94,7 +94,7 @@ class Review:
     @property
     def new(self) -> tuple[ReviewFinding, ...]:
         """The new findings."""
-        return tuple(one for one in self.findings if one.new)
+        return tuple(finding for finding in self.findings if finding.new)
 
     @property
     def worst(self) -> Severity | None:
@@ -113,19 +113,27 @@ class Review:
         """How many things break, and how many notes are to be checked."""
         if not self.changes and not self.findings:
             return "Nothing changed"
-        broken = {same(one) for one in self.new if one.severity == "error" or one.rule in _BREAKS}
-        check = {one.path for one in self.new if one.severity != "info" or one.rule in HEADINGS}
-        said = count(len(broken), "problem") if broken else "Nothing breaks"
-        return f"{said}, {count(len(check), 'note')} to check" if check else said
+        broken = {
+            same(finding)
+            for finding in self.new
+            if finding.severity == "error" or finding.rule in _BREAKS
+        }
+        check = {
+            finding.path
+            for finding in self.new
+            if finding.severity != "info" or finding.rule in HEADINGS
+        }
+        text = count(len(broken), "problem") if broken else "Nothing breaks"
+        return f"{text}, {count(len(check), 'note')} to check" if check else text
 
     @property
     def to_check(self) -> dict[str, list[ReviewFinding]]:
         """The findings of rules with a heading, by that."""
-        found = {
-            heading: [one for one in self.findings if HEADINGS.get(one.rule) == heading]
+        found_findings = {
+            heading: [finding for finding in self.findings if HEADINGS.get(finding.rule) == heading]
             for heading in HEADINGS.values()
         }
-        return {heading: some for heading, some in found.items() if some}
+        return {heading: findings for heading, findings in found_findings.items() if findings}
 
 
 def same(finding: ReviewFinding) -> tuple[str, str, str, str | None]:
@@ -196,10 +204,10 @@ class BankHealth:
     @property
     def clear(self) -> bool:
         """Whether nothing is listed: no finding of any severity, and no remark."""
-        told = (self.left_alone, self.polling, self.git, self.hooks, self.former_sessions)
+        left_alones = (self.left_alone, self.polling, self.git, self.hooks, self.former_sessions)
         code = self.code
         of_code = code and (code.unindexed or code.faults or code.problem or code.history)
-        return self.healthy and not self.findings and not any(told) and not of_code
+        return self.healthy and not self.findings and not any(left_alones) and not of_code
 
     def __post_init__(self) -> None:
         wrong = self.waiting or self.problem or self.worst not in {None, "info"}

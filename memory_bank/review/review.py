@@ -82,7 +82,7 @@ def _in_formats(
             path="any",
         ),
     ] = (),
-    every: Annotated[
+    is_first: Annotated[
         bool, Param("Every finding and claim, not the first ones", flags="--all")
     ] = False,
     fail_on: FailOn = None,
@@ -91,23 +91,23 @@ def _in_formats(
     formats = _formats(call, formats, outputs)
     of_base = partial(opened, revisions=revisions, staged=staged, worktree=worktree)
     with call.open(of_base) as bank:
-        found = review(bank, revisions, staged=staged, worktree=worktree)
+        found_review = review(bank, revisions, staged=staged, worktree=worktree)
         root = bank.layout.root
-        others: set[str] = set()
+        uncommitted: set[str] = set()
         if not (revisions or staged or worktree):
-            others = {*repository.uncommitted(root), *repository.untracked(root)}
-        notes = sum(name.endswith(".md") for name in others)
+            uncommitted = {*repository.uncommitted(root), *repository.untracked(root)}
+        notes = sum(name.endswith(".md") for name in uncommitted)
     for shown_as, file in zip(formats, outputs, strict=False):
-        text = _rendered(found, shown_as)
+        text = _rendered(found_review, shown_as)
         output_files.write(Path(file), text.encode("utf-8", "replace"))
     if not outputs:
-        _show(call, found, formats[0], every=every)
+        _show(call, found_review, formats[0], every=is_first)
         if notes and formats[0] == "terminal":
             is_are = "is" if notes == 1 else "are"
             call.remark(
                 f"{count(notes, 'note')} {is_are} not committed: memory-bank review --worktree"
             )
-    failed = lint.fails(found.worst, fail_on or "error")
+    failed = lint.fails(found_review.worst, fail_on or "error")
     return FINDINGS if failed else FOUND
 
 
@@ -162,19 +162,19 @@ def review(
     changes, and no access is counted. Raises NoRepository and BadInput.
     """
     base, head = sides(bank.layout.root, revisions, staged=staged, worktree=worktree)
-    left = left_out(bank, base, head)
+    unread_notes = left_out(bank, base, head)
     with (
-        bank_of(bank, base, left) as before,
-        bank_of(bank, head, left, before.settings) as after,
+        bank_of(bank, base, unread_notes) as before,
+        bank_of(bank, head, unread_notes, before.settings) as after,
     ):
-        return compared(bank, before, after, base, head, left)
+        return compared(bank, before, after, base, head, unread_notes)
 
 
-def _formats(call: Call, given: Sequence[str], outputs: Sequence[str]) -> Sequence[str]:
+def _formats(call: Call, path: Sequence[str], outputs: Sequence[str]) -> Sequence[str]:
     """Return the formats, one for each file, or one for stdout; raise UsageError."""
-    if call.json and set(given) - {"json"}:
+    if call.json and set(path) - {"json"}:
         raise call.usage_error("--json and --format say different things")
-    formats = given or ("json" if call.json else "terminal",)
+    formats = path or ("json" if call.json else "terminal",)
     if outputs and "terminal" in formats:
         raise call.usage_error("--output needs --format or --json")
     if len(formats) != max(len(outputs), 1):
@@ -182,25 +182,25 @@ def _formats(call: Call, given: Sequence[str], outputs: Sequence[str]) -> Sequen
     return formats
 
 
-def _show(call: Call, found: Review, shown_as: str, *, every: bool) -> None:
+def _show(call: Call, found_review: Review, shown_as: str, *, every: bool) -> None:
     """Print a review."""
     if shown_as == "json":
-        call.console.document(found)
+        call.console.document(found_review)
     elif shown_as == "terminal":
-        shown.show(call, found, every=every)
-        call.notices(found.notices)
+        shown.show(call, found_review, every=every)
+        call.notices(found_review.notices)
     else:
-        call.console.write(_rendered(found, shown_as))
+        call.console.write(_rendered(found_review, shown_as))
 
 
-def _rendered(found: Review, shown_as: str) -> str:
+def _rendered(found_review: Review, shown_as: str) -> str:
     """Return a review in a format for other programs, with a line end."""
     if shown_as == "json":
-        text = document(found)
+        text = document(found_review)
     elif shown_as == "markdown":
-        text = review_markdown.markdown(found)
+        text = review_markdown.markdown(found_review)
     elif shown_as == "sarif":
-        text = sarif.sarif(found, __version__)
+        text = sarif.sarif(found_review, __version__)
     else:
-        text = workflow_commands(found.findings)
+        text = workflow_commands(found_review.findings)
     return text if text.endswith("\n") or not text else f"{text}\n"

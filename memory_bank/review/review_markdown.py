@@ -168,8 +168,15 @@ def _summary(change: NoteChange) -> str:
 
 def _keys(change: NoteChange) -> list[str]:
     """Return a list of the changed keys of the front matter."""
-    shown = [one for one in change.front_matter if one.key not in _MACHINE]
-    rows = [f"- {code(one.key)} {one.kind}: {_value(one)}" for one in shown]
+    changes = [
+        current_change
+        for current_change in change.front_matter
+        if current_change.key not in _MACHINE
+    ]
+    rows = [
+        f"- {code(current_change.key)} {current_change.kind}: {_value(current_change)}"
+        for current_change in changes
+    ]
     return _cut(rows, "key")
 
 
@@ -184,8 +191,8 @@ def _value(change: KeyChange) -> str:
 
 
 def _links(change: NoteChange) -> list[str]:
-    gained = [f"- link gained: {_link(one)}" for one in change.gained]
-    lost = [f"- link lost: {_link(one)}" for one in change.lost]
+    gained = [f"- link gained: {_link(current_change)}" for current_change in change.gained]
+    lost = [f"- link lost: {_link(current_change)}" for current_change in change.lost]
     return _cut(gained, "link gained") + _cut(lost, "link lost")
 
 
@@ -220,17 +227,18 @@ def _claim(claim: ClaimChange) -> str:
     spans = spans_of(claim)
     if len(spans) > _MANY:
         before, after = (
-            "".join(one.text for one in spans if one.kind != kind) for kind in ("insert", "delete")
+            "".join(text_span.text for text_span in spans if text_span.kind != kind)
+            for kind in ("insert", "delete")
         )
         return f"  - ~~{code(before)}~~ **{code(after)}**"
-    shown = []
+    entries = []
     for place, span in enumerate(spans):
         text = context(spans, place)
         if place == 0:
             text = text.lstrip(" \t>-*+")  # the sign of a list item
         if text.strip():
-            shown.append(_SIGNS[span.kind].format(code(text)))
-    return f"  - {' '.join(shown)}" if shown else ""
+            entries.append(_SIGNS[span.kind].format(code(text)))
+    return f"  - {' '.join(entries)}" if entries else ""
 
 
 MARKER = "<!-- memory-bank review -->"
@@ -264,7 +272,7 @@ def markdown(review: Review) -> str:
     title = f"### Memory review\n\n**{review.verdict}** · {review.changed}"
     parts = [MARKER, title, *_lists(review)]
     used = sum(_size(part) + 2 for part in parts)
-    named: list[str] = []
+    entries: list[str] = []
     left_out = 0
     blocks = [(note_block(change), note_line(change)) for change in review.changes]
     for block, line in sorted(blocks, key=_place):
@@ -273,11 +281,11 @@ def markdown(review: Review) -> str:
             parts[-1:] = [f"{parts[-1]}\n{block}"] if joined else [parts[-1], block]
             used += size
         elif used + _size(line) + 2 <= LIMIT - _RESERVED:
-            named.append(line)
+            entries.append(line)
             used += _size(line) + 2
         else:
             left_out += 1
-    return "\n\n".join([*parts, *_rest(review, named, left_out)]) + "\n"
+    return "\n\n".join([*parts, *_rest(review, entries, left_out)]) + "\n"
 
 
 def _place(block: tuple[str, str]) -> int:
@@ -288,15 +296,15 @@ def _place(block: tuple[str, str]) -> int:
 
 def _lists(review: Review) -> Iterator[str]:
     """Yield a part for each list that is not empty."""
-    others = [
-        one
-        for one in review.findings
-        if one.rule not in HEADINGS and (one.new or one.severity != "info")
+    findings = [
+        finding
+        for finding in review.findings
+        if finding.rule not in HEADINGS and (finding.new or finding.severity != "info")
     ]
-    yield from _list("Findings", _grouped([one for one in others if one.new]))
-    for heading, found in review.to_check.items():
-        yield from _list(heading, _grouped(found))
-    old = _grouped([one for one in others if not one.new])
+    yield from _list("Findings", _grouped([finding for finding in findings if finding.new]))
+    for heading, found_findings in review.to_check.items():
+        yield from _list(heading, _grouped(found_findings))
+    old = _grouped([finding for finding in findings if not finding.new])
     yield from _list("Findings that were there before", old, closed=True)
 
 
@@ -322,33 +330,33 @@ def _first(rows: Sequence[str]) -> Iterator[str]:
         yield row
 
 
-def _grouped(found: Sequence[ReviewFinding]) -> list[str]:
+def _grouped(findings: Sequence[ReviewFinding]) -> list[str]:
     """Return a row for each finding; equal ones of a note are one, with all its lines."""
     lines: dict[tuple[str, str, str, str | None], list[ReviewFinding]] = {}
-    for one in found:
-        lines.setdefault(same(one), []).append(one)
-    return [_finding(some) for some in lines.values()]
+    for finding in findings:
+        lines.setdefault(same(finding), []).append(finding)
+    return [_finding(some_findings) for some_findings in lines.values()]
 
 
-def _finding(some: Sequence[ReviewFinding]) -> str:
+def _finding(findings: Sequence[ReviewFinding]) -> str:
     """Return the row of equal findings."""
-    first = some[0]
+    first = findings[0]
     fix = f" Fix: {code(first.fix)}" if first.fix else ""
-    lines = sorted({one.line for one in some})
+    lines = sorted({finding.line for finding in findings})
     where = f" line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines[:_ITEMS]))}"
     name = code(first.file or first.path)
     severity = "" if first.rule in HEADINGS else f"**{first.severity}** "
     return f"- {severity}{name}{where if lines != [1] else ''}: {code(first.message)}{fix}"
 
 
-def _rest(review: Review, named: list[str], left_out: int) -> Iterator[str]:
+def _rest(review: Review, entries: list[str], left_out: int) -> Iterator[str]:
     """Yield what was left out, and the review's notices."""
-    if named:
+    if entries:
         yield "#### Notes whose changes are not shown here"
-        yield "\n".join(named)
+        yield "\n".join(entries)
     if left_out:
         yield f"{count(left_out, 'more note')} changed."
-    if named or left_out:
+    if entries or left_out:
         yield (
             "The comment is cut: GitHub allows 65,536 characters. All of it is shown by "
             f"{code(f'memory-bank review {_name(review)}')}"

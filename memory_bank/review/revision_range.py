@@ -68,9 +68,9 @@ def sides(
 def branches(bank: Bank) -> tuple[str, ...]:
     """Return the branches of the bank's repository, the last committed to first; at most 50."""
     tree = repository.worktree(bank.layout.root)
-    asked = ("--format=%(refname:short)", "--sort=-committerdate", f"--count={_MOST_BRANCHES}")
-    found = process.run(tree, "for-each-ref", *asked, "refs/heads", "refs/remotes") if tree else ""
-    return tuple(line for line in (found or "").split("\n") if line)
+    texts = ("--format=%(refname:short)", "--sort=-committerdate", f"--count={_MOST_BRANCHES}")
+    text = process.run(tree, "for-each-ref", *texts, "refs/heads", "refs/remotes") if tree else ""
+    return tuple(line for line in (text or "").split("\n") if line)
 
 
 def _commit(tree: Path, rev: str) -> Side:
@@ -92,19 +92,19 @@ def _default_branch(tree: Path) -> Side:
     )
 
 
-def _merge_base(tree: Path, one: Side, other: Side) -> Side:
+def _merge_base(tree: Path, side: Side, other_side: Side) -> Side:
     """Return the commit from which two commits have grown apart."""
-    found = merge_base(tree, str(one.commit), str(other.commit))
-    if not found:
+    base = merge_base(tree, str(side.commit), str(other_side.commit))
+    if not base:
         shallow = repository.is_shallow(tree)
         raise BadInput(
-            f"{one.name} and {other.name} have no common commit"
+            f"{side.name} and {other_side.name} have no common commit"
             + (" in this shallow clone" if shallow else ""),
             "get the history with `git fetch --unshallow`, or fetch-depth: 0 of actions/checkout"
             if shallow
             else "name a revision that is an ancestor",
         )
-    return Side(one.name, found)
+    return Side(side.name, base)
 
 
 class BankState:
@@ -117,46 +117,50 @@ class BankState:
     @cached_property
     def rows(self) -> dict[str, Version]:
         """The notes by path."""
-        found = self.bank.read(lambda view: document_rows.versions(view.manifest))
-        return {path: row for path, row in found.items() if path not in self.left_out}
+        versions = self.bank.read(lambda view: document_rows.versions(view.manifest))
+        return {path: row for path, row in versions.items() if path not in self.left_out}
 
     @cached_property
     def versions(self) -> dict[str, str]:
         """A text for each file that differs if the file does, by path."""
         listed = self.bank.read(lambda view: document_rows.unindexed(view.manifest))
-        found = {path: f"not read: {reason}" for path, reason in listed}
-        found |= {path: row.hash for path, row in self.rows.items()}
-        return {path: value for path, value in found.items() if path not in self.left_out}
+        texts = {path: f"not read: {reason}" for path, reason in listed}
+        texts |= {path: row.hash for path, row in self.rows.items()}
+        return {path: value for path, value in texts.items() if path not in self.left_out}
 
     @cached_property
     def goals(self) -> dict[str, list[LinkDestination]]:
         """Where the links of each note lead, in their order."""
-        found = self.bank.read(lambda view: link_rows.destinations(view.manifest))
-        return {path: some for path, some in found.items() if path not in self.left_out}
+        link_destinations = self.bank.read(lambda view: link_rows.destinations(view.manifest))
+        return {
+            path: some_link_destinations
+            for path, some_link_destinations in link_destinations.items()
+            if path not in self.left_out
+        }
 
     def links(self, paths: Collection[str]) -> dict[str, list[LinkRow]]:
         """Return the links of some notes, in their order."""
-        wanted = set(paths) - self.left_out
-        found: dict[str, list[LinkRow]] = {}
-        for row in self.bank.read(lambda view: link_rows.links_of(view.manifest, wanted)):
-            found.setdefault(row.source_key, []).append(row)
-        return found
+        wanted_paths = set(paths) - self.left_out
+        rows: dict[str, list[LinkRow]] = {}
+        for row in self.bank.read(lambda view: link_rows.links_of(view.manifest, wanted_paths)):
+            rows.setdefault(row.source_key, []).append(row)
+        return rows
 
     @cached_property
     def linked_from(self) -> dict[str, set[str]]:
         """The other notes that link to each note."""
-        found: dict[str, set[str]] = {}
+        entries: dict[str, set[str]] = {}
         for source, goals in self.goals.items():
             for goal in goals:
                 if goal.dest_key and goal.dest_key != source:
-                    found.setdefault(goal.dest_key, set()).add(source)
-        return found
+                    entries.setdefault(goal.dest_key, set()).add(source)
+        return entries
 
     @cached_property
     def ghosts(self) -> frozenset[str]:
         """The names of all ghosts in lower case."""
-        every = (goal for goals in self.goals.values() for goal in goals)
-        return frozenset(goal.ghost.lower() for goal in every if is_ghost(goal))
+        link_destinations = (goal for goals in self.goals.values() for goal in goals)
+        return frozenset(goal.ghost.lower() for goal in link_destinations if is_ghost(goal))
 
     def problems(self, rows: list[LinkRow]) -> list[str]:
         """Return for each link what is wrong with it, or an empty text."""
@@ -169,8 +173,8 @@ class BankState:
         def asked(view: View) -> dict[int, tuple[int, str]]:
             return document_graph.superseded(view.manifest, numbers)
 
-        found = self.bank.read(asked)
-        return {numbers[number]: successor for number, (_, successor) in found.items()}
+        content = self.bank.read(asked)
+        return {numbers[number]: successor for number, (_, successor) in content.items()}
 
     def data(self, path: str) -> bytes:
         """Return a file's bytes; none if it can't be read."""
@@ -193,5 +197,5 @@ def not_shared(bank: Bank, paths: Collection[str]) -> set[str]:
     tree = repository.worktree(bank.layout.root)
     if tree is None:
         return private
-    kept = repository.trackable(tree, list(files))
-    return private | {path for file, path in files.items() if file not in kept}
+    kept_paths = repository.trackable(tree, list(files))
+    return private | {path for file, path in files.items() if file not in kept_paths}

@@ -81,11 +81,11 @@ def _rule(rule: RuleWithFindings) -> Object:
 
 def _invocation(review: Review) -> Object:
     """Return that the run succeeded, with notices on what was left out."""
-    said = list(review.notices)
+    said_notices = list(review.notices)
     if (more := len(review.findings) - MOST) > 0:
-        left = count(more, "more finding")
-        said.append(f"{left} left out: `memory-bank review --format json` lists all")
-    notices = [{"level": "note", "message": _message(notice)} for notice in said]
+        text = count(more, "more finding")
+        said_notices.append(f"{text} left out: `memory-bank review --format json` lists all")
+    notices = [{"level": "note", "message": _message(notice)} for notice in said_notices]
     return {"executionSuccessful": True, "toolExecutionNotifications": notices}
 
 
@@ -143,14 +143,17 @@ def fingerprinted(findings: Iterable[Finding]) -> Iterator[tuple[Finding, str]]:
     """
     from blake3 import blake3  # start-up
 
-    seen: Counter[tuple[str, ...]] = Counter()
+    counts: Counter[tuple[str, ...]] = Counter()
     numbers: dict[int, int] = {}
-    found = list(findings)
-    for place in sorted(range(len(found)), key=lambda at: (found[at].line, found[at].column or 0)):
-        identity = _identity(found[place])
-        seen[identity] += 1
-        numbers[place] = seen[identity]
-    for place, finding in enumerate(found):
+    found_findings = list(findings)
+    for place in sorted(
+        range(len(found_findings)),
+        key=lambda at: (found_findings[at].line, found_findings[at].column or 0),
+    ):
+        identity = _identity(found_findings[place])
+        counts[identity] += 1
+        numbers[place] = counts[identity]
+    for place, finding in enumerate(found_findings):
         parts = (*_identity(finding), str(numbers[place]))
         data = "\0".join(parts).encode(errors="surrogatepass")
         yield finding, blake3(data).hexdigest()
@@ -183,13 +186,13 @@ def workflow_commands(findings: Iterable[Finding]) -> str:
 
 
 def _lines(findings: Iterable[Finding]) -> Iterator[str]:
-    shown: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     left_out = 0
-    for finding in (one for one in findings if one.new):
+    for finding in (current_finding for current_finding in findings if current_finding.new):
         level = _KINDS[finding.severity]
         # one notice is kept for the line on those left out
-        if shown[level] < _MOST - (level == "notice"):
-            shown[level] += 1
+        if counts[level] < _MOST - (level == "notice"):
+            counts[level] += 1
             yield _line(level, finding)
         else:
             left_out += 1
@@ -210,11 +213,11 @@ def _line(level: str, finding: Finding) -> str:
         # GitHub takes columns only of one line
         properties |= {"col": finding.column, "endColumn": finding.end_column}
     properties["title"] = finding.rule
-    shown = ",".join(f"{key}={_visible(value, _PROPERTY)}" for key, value in properties.items())
+    text = ",".join(f"{key}={_visible(value, _PROPERTY)}" for key, value in properties.items())
     fix = f"\nFix: {finding.fix}" if finding.fix else ""
     message = finding.message + fix
     cut = message if len(message) <= _LONGEST else f"{message[:_LONGEST]}…"
-    return f"::{level} {shown}::{_visible(cut, _DATA)}"
+    return f"::{level} {text}::{_visible(cut, _DATA)}"
 
 
 def _visible(value: object, escaped: dict[int, str]) -> str:

@@ -54,14 +54,14 @@ def show(call: Call, review: Review, *, every: bool) -> None:
     """Print a review; `every` finding, and claim of each note, or the first ones."""
     call.console.hanging(0, _summary(review))
     new = review.new
-    shown = new if every else new[:_FINDINGS]
-    for finding in shown:
+    findings = new if every else new[:_FINDINGS]
+    for finding in findings:
         call.console.hanging(2, finding_line(finding))
-    if more := len(new) - len(shown):
+    if more := len(new) - len(findings):
         call.console.hanging(0, [(f"… {count(more, 'more new finding')}{_MORE}", "dim")])
-    if known := len(review.findings) - len(new):
+    if known_count := len(review.findings) - len(new):
         call.console.hanging(
-            0, [(f"{count(known, 'finding')} at BASE already (see --json)", "dim")]
+            0, [(f"{count(known_count, 'finding')} at BASE already (see --json)", "dim")]
         )
     cut = bool(more)
     for change in review.changes:
@@ -70,30 +70,35 @@ def show(call: Call, review: Review, *, every: bool) -> None:
             call.console.hanging(indent, line)
             cut = cut or _MORE in str(line)
     if cut or new:
-        commits = [one.commit[:10] for one in (review.base, review.head) if one.commit]
+        commits = [side.commit[:10] for side in (review.base, review.head) if side.commit]
         whole = "..".join(commits) if len(commits) > 1 else ""
         words = ["review", whole, "--all"]
         if not cut:  # by its path from here, which may be below the work tree
             words = ["edit", shlex.quote(call.place(new[0].path))]
-        what = " ".join(filter(None, words))
-        call.console.line("next: ", (f"memory-bank {what}", "bold"))
+        text = " ".join(filter(None, words))
+        call.console.line("next: ", (f"memory-bank {text}", "bold"))
 
 
 def _summary(review: Review) -> Line:
     tokens = f"{review.tokens.before:,} → {review.tokens.after:,} tokens"
     new = Counter(finding.severity for finding in review.new)
-    found = [
+    entries = [
         count(new[severity], "remark" if severity == "info" else severity)
         for severity in SEVERITIES
         if new[severity]
     ]
-    base, head = (one.commit[:10] if one.commit else one.name for one in (review.base, review.head))
+    base, head = (
+        side.commit[:10] if side.commit else side.name for side in (review.base, review.head)
+    )
     notes, colon, kinds = review.changed.partition(":")
     return [
         (notes, "bold"),
         f"{colon}{kinds}; ",
         *([f"{tokens}; "] if review.changes else []),
-        (", ".join(found) or "no new findings", _STYLES[review.worst] if review.worst else "good"),
+        (
+            ", ".join(entries) or "no new findings",
+            _STYLES[review.worst] if review.worst else "good",
+        ),
         (f" ({base}..{head})", "dim"),
     ]
 
@@ -124,15 +129,19 @@ def note_lines(
         yield 4, [(change.remark, "warn")]
     for key in change.front_matter:
         yield 4, _key(key)
-    left = sum(len(one.claims) for one in change.sections) if every else _FIRST_CLAIMS
+    total = (
+        sum(len(current_change.claims) for current_change in change.sections)
+        if every
+        else _FIRST_CLAIMS
+    )
     for section in change.sections:
-        if left > 0 or not section.claims:
+        if total > 0 or not section.claims:
             yield 4, _section(section, whole=change.kind in {"added", "removed"})
-        for claim in section.claims[: max(left, 0)]:
+        for claim in section.claims[: max(total, 0)]:
             yield 6, _claim(claim, every=every)
-        left -= len(section.claims)
-    if left < 0:
-        yield 4, [(f"… {count(-left, 'claim')} more{more}", "dim")]
+        total -= len(section.claims)
+    if total < 0:
+        yield 4, [(f"… {count(-total, 'claim')} more{more}", "dim")]
     for sign, style, links in (("+", "good", change.gained), ("-", "bad", change.lost)):
         if links:
             yield 4, [(f"{sign} links: ", style), _links(links)]
@@ -210,20 +219,20 @@ def _links(links: Sequence[LinkChange]) -> str:
 
 def health(
     call: Call,
-    found: BankHealth | Stats,
+    answer: BankHealth | Stats,
     bank: Bank,
     *,
     check: Annotated[bool, Param("Exit with 1 if there are findings, see --fail-on")] = False,
     fail_on: FailOn = None,
 ) -> int:
     """Show what is wrong with a bank, or its counts."""
-    if isinstance(found, Stats):
-        stats(call, found, bank)
+    if isinstance(answer, Stats):
+        stats(call, answer, bank)
         return FOUND
-    call.answer(found, lambda found: _health(call, found))
-    if check and (found.problem or found.waiting):
+    call.answer(answer, lambda found_health: _health(call, found_health))
+    if check and (answer.problem or answer.waiting):
         return FAILED
-    return FINDINGS if check and lint.fails(found.worst, fail_on or "error") else FOUND
+    return FINDINGS if check and lint.fails(answer.worst, fail_on or "error") else FOUND
 
 
 def _health(call: Call, health: BankHealth) -> None:
@@ -236,24 +245,24 @@ def _health(call: Call, health: BankHealth) -> None:
         f" has {count(health.notes, 'note')}, {count(health.passages, 'passage')}",
         f", embedder {health.embedder}",
     )
-    for rule, some in groupby(health.findings, lambda one: one.rule):
-        found = list(some)
-        console.line((f"{rule} ({len(found)}):", "bad"))
-        for one in found:
-            fix = f" (fix: {one.fix})" if one.fix else ""
-            where = (call.place(one.path, one.line if one.line > 1 else None), "place")
-            console.line("  ", where, f"  {one.message}{fix}")
+    for rule, findings in groupby(health.findings, lambda finding: finding.rule):
+        found_findings = list(findings)
+        console.line((f"{rule} ({len(found_findings)}):", "bad"))
+        for finding in found_findings:
+            fix = f" (fix: {finding.fix})" if finding.fix else ""
+            where = (call.place(finding.path, finding.line if finding.line > 1 else None), "place")
+            console.line("  ", where, f"  {finding.message}{fix}")
     call.show_repaired(health.repaired)
     _health_state(call, health)
     if health.code:
         _code_health(call, health.code)
     elif health.no_code:
         console.line(("code: ", "bold"), health.no_code)
-    readable = (one.path for one in health.findings if one.rule != "unindexed")
+    readable = (finding.path for finding in health.findings if finding.rule != "unindexed")
     own = next((path for path in readable if (Path(health.bank) / path).is_file()), "")
     if health.waiting or own:
-        what = "sync" if health.waiting else f"edit {shlex.quote(call.place(own))}"
-        console.line("next: ", (f"memory-bank {what}", "bold"))
+        text = "sync" if health.waiting else f"edit {shlex.quote(call.place(own))}"
+        console.line("next: ", (f"memory-bank {text}", "bold"))
 
 
 def _health_state(call: Call, health: BankHealth) -> None:
@@ -265,7 +274,7 @@ def _health_state(call: Call, health: BankHealth) -> None:
         console.line(("problem: ", "bad"), health.problem)
     if health.left_alone:
         console.line(("index: ", "warn"), (place(health.index), "place"), f": {health.left_alone}")
-    others = {
+    entries = {
         "background": health.background,
         "polling": health.polling,
         "language": health.language,
@@ -275,9 +284,9 @@ def _health_state(call: Call, health: BankHealth) -> None:
         and f"{health.former_sessions}; if they are this project's, bring them back:"
         " memory-bank session recover",
     }
-    for name, said in others.items():
-        if said:
-            console.line((f"{name}: ", "warn"), said)
+    for name, word in entries.items():
+        if word:
+            console.line((f"{name}: ", "warn"), word)
 
 
 def _code_health(call: Call, code: CodeHealth) -> None:
@@ -298,67 +307,84 @@ def _code_health(call: Call, code: CodeHealth) -> None:
         call.console.line(("history: ", "warn"), note)
 
 
-def git_installed(call: Call, done: GitSetup) -> int:
+def git_installed(call: Call, git_setup: GitSetup) -> int:
     """Show what was written for git."""
-    call.answer(done, lambda done: _change(call, done, "wrote", "all of it was set before"))
-    return FOUND if done.is_set else NOTHING
+    call.answer(
+        git_setup, lambda git_setup: _change(call, git_setup, "wrote", "all of it was set before")
+    )
+    return FOUND if git_setup.is_set else NOTHING
 
 
-def git_removed(call: Call, done: GitSetup) -> None:
+def git_removed(call: Call, git_setup: GitSetup) -> None:
     """Show what was removed."""
-    call.answer(done, lambda done: _change(call, done, "removed", "nothing was set"))
+    call.answer(git_setup, lambda git_setup: _change(call, git_setup, "removed", "nothing was set"))
 
 
-def git_checked(call: Call, found: GitSetup) -> int:
+def git_checked(call: Call, git_setup: GitSetup) -> int:
     """Show what git has for the notes."""
-    call.answer(found, lambda found: _setup(call, found))
-    return FOUND if found.is_set else NOTHING
+    call.answer(git_setup, lambda git_setup: _setup(call, git_setup))
+    return FOUND if git_setup.is_set else NOTHING
 
 
-def resolved(call: Call, found: tuple[Resolved, ...]) -> int:
+def resolved(call: Call, resolveds: tuple[Resolved, ...]) -> int:
     """Show the notes whose conflicts are resolved, and those that are left."""
-    answer = {"result_count": len(found), "notes": found}
-    call.answer(answer, lambda _: _resolved(call, found))
-    return NOTHING if any(one.outcome == "left" for one in found) else FOUND
+    answer = {"result_count": len(resolveds), "notes": resolveds}
+    call.answer(answer, lambda _: _resolved(call, resolveds))
+    return (
+        NOTHING
+        if any(current_resolved.outcome == "left" for current_resolved in resolveds)
+        else FOUND
+    )
 
 
-def _setup(call: Call, found: GitSetup) -> None:
-    for part in found.parts:
+def _setup(call: Call, git_setup: GitSetup) -> None:
+    for part in git_setup.parts:
         state = ("set  ", "good") if part.is_set else ("wrong  ", "bad")
         call.console.line(state, part.name, f": {part.value}" if part.value else "")
         if part.problem:
             call.console.line("       ", part.problem)
-    if not found.is_set:
+    if not git_setup.is_set:
         call.console.line("next: ", ("memory-bank git install", "bold"))
 
 
-def _change(call: Call, done: GitSetup, verb: str, nothing: str) -> None:
-    for part in done.parts:
-        if part.name in done.written:
+def _change(call: Call, git_setup: GitSetup, verb: str, nothing: str) -> None:
+    for part in git_setup.parts:
+        if part.name in git_setup.written:
             where = call.place(part.name) if part.name.startswith(".") else part.name
             call.console.line(f"{verb} ", (where, "place"), f": {part.value}" if part.value else "")
-    if not done.written:
+    if not git_setup.written:
         call.console.line(nothing)
     elif verb == "wrote":
         call.console.line("next: ", (f"git add {call.place('.gitattributes')}", "bold"))
 
 
-def _resolved(call: Call, found: tuple[Resolved, ...]) -> None:
-    if not found:
+def _resolved(call: Call, resolveds: tuple[Resolved, ...]) -> None:
+    if not resolveds:
         call.remark("git left no conflict in a note")
-    for one in found:
-        if one.outcome == "merged":
-            call.console.line(("merged  ", "good"), (call.place(one.path), "place"))
-        elif one.outcome == "two_notes":
+    for current_resolved in resolveds:
+        if current_resolved.outcome == "merged":
+            call.console.line(("merged  ", "good"), (call.place(current_resolved.path), "place"))
+        elif current_resolved.outcome == "two_notes":
             call.console.line(
-                ("two notes  ", "good"), (call.place(one.path), "place"),
-                " and ", (call.place(one.new_path), "place"),
+                ("two notes  ", "good"), (call.place(current_resolved.path), "place"),
+                " and ", (call.place(current_resolved.new_path), "place"),
                 ": links by this name lead to the first one",
             )  # fmt: skip
         else:
-            call.console.line(("left  ", "bad"), (call.place(one.path), "place"), f": {one.reason}")
-    done = [one for one in found if one.outcome != "left"]
-    paths = [path for one in done for path in (one.path, one.new_path) if path]
+            call.console.line(
+                ("left  ", "bad"),
+                (call.place(current_resolved.path), "place"),
+                f": {current_resolved.reason}",
+            )
+    done_resolveds = [
+        current_resolved for current_resolved in resolveds if current_resolved.outcome != "left"
+    ]
+    paths = [
+        path
+        for current_resolved in done_resolveds
+        for path in (current_resolved.path, current_resolved.new_path)
+        if path
+    ]
     if paths:
         words = " ".join(shlex.quote(call.place(path)) for path in paths)
         call.console.line("next: ", (f"git add {words}", "bold"))

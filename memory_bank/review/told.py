@@ -20,44 +20,48 @@ _LONGEST = 600
 """Characters of a line of a review that are shown."""
 
 
-def health(found: BankHealth, quotes: Quotes) -> str:
+def health(found_health: BankHealth, quotes: Quotes) -> str:
     """Show the problems of a bank; text of notes is quoted."""
     lines = [
-        f"{one.rule}: {one.path}:{one.line}: {one.message}"
-        + (f" (fix: {one.fix})" if one.fix else "")
-        for one in found.findings
+        f"{finding.rule}: {finding.path}:{finding.line}: {finding.message}"
+        + (f" (fix: {finding.fix})" if finding.fix else "")
+        for finding in found_health.findings
     ]
-    head = f"{count(found.notes, 'note')}, {count(found.passages, 'passage')}."
-    if found.waiting:
-        head += f" {count(found.waiting, 'passage')} without a vector."
-    if found.clear:
+    head = f"{count(found_health.notes, 'note')}, {count(found_health.passages, 'passage')}."
+    if found_health.waiting:
+        head += f" {count(found_health.waiting, 'passage')} without a vector."
+    if found_health.clear:
         head += " All is well."
     wrong = quotes.quote(lines_of("", lines)) if lines else ""
-    polling = f"Polling for changes: {quotes.inside(found.polling)}" if found.polling else ""
-    git = f"git: {quotes.inside(one_line(found.git))}" if found.git else ""
-    hooks = f"Hooks: {quotes.inside(one_line(found.hooks))}" if found.hooks else ""
-    index = f"Index: {found.left_alone}." if found.left_alone else ""
-    problem = quotes.remarks(problem=found.problem)
+    polling = (
+        f"Polling for changes: {quotes.inside(found_health.polling)}"
+        if found_health.polling
+        else ""
+    )
+    git = f"git: {quotes.inside(one_line(found_health.git))}" if found_health.git else ""
+    hooks = f"Hooks: {quotes.inside(one_line(found_health.hooks))}" if found_health.hooks else ""
+    index = f"Index: {found_health.left_alone}." if found_health.left_alone else ""
+    problem = quotes.remarks(problem=found_health.problem)
     return quotes.answer(head, wrong, *problem, polling, git, hooks, index)
 
 
-def review(found: Review, quotes: Quotes) -> str:
+def review(review: Review, quotes: Quotes) -> str:
     """Show the findings of a review, then the changes of each note."""
     head = (
-        f"{found.changed}; {found.tokens.before:,} to {found.tokens.after:,} tokens."
+        f"{review.changed}; {review.tokens.before:,} to {review.tokens.after:,} tokens."
         " Claims: [-removed-] {+added+}."
     )
     lines = [
-        f"{'' if one.new else 'known '}{_cut(finding_line(one))}"
-        for one in found.findings[:_FINDINGS]
+        f"{'' if finding.new else 'known '}{_cut(finding_line(finding))}"
+        for finding in review.findings[:_FINDINGS]
     ]
-    if len(found.findings) > _FINDINGS:
-        lines.append(f"and {len(found.findings) - _FINDINGS} more findings")
-    for change in found.changes[:_NOTES]:
+    if len(review.findings) > _FINDINGS:
+        lines.append(f"and {len(review.findings) - _FINDINGS} more findings")
+    for change in review.changes[:_NOTES]:
         lines += (f"{' ' * (indent - 2)}{_cut(line)}" for indent, line in note_lines(change))
-    if len(found.changes) > _NOTES:
-        lines.append(f"and {len(found.changes) - _NOTES} more notes")
-    notices = quotes.remarks(found.notices)
+    if len(review.changes) > _NOTES:
+        lines.append(f"and {len(review.changes) - _NOTES} more notes")
+    notices = quotes.remarks(review.notices)
     if not lines:
         return "\n".join([head, *notices])
     return quotes.answer(head, quotes.quote("\n".join(lines)), *notices)

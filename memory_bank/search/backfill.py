@@ -96,7 +96,9 @@ class Backfill:
             > _MAX_PASSAGES_TO_AWAIT
         ):
             self._postponed = tuple(
-                one for one in self._retrievers if one.slow and not self._filled(one)
+                retriever
+                for retriever in self._retrievers
+                if retriever.slow and not self._filled(retriever)
             )
 
     def check_refillable(self, retriever: Retriever) -> None:
@@ -142,9 +144,12 @@ class Backfill:
             for retriever in self._active():
                 on_failure.callback(retriever.close)
                 self._repair_if_damaged(retriever, partial(self._put, retriever, entries, touched))
-            first, *others = self._active()
+            first, *retrievers = self._active()
             with ThreadPoolExecutor(_COMMIT_THREADS, "memory-bank-commit") as pool:
-                commits = [(one, pool.submit(one.commit)) for one in others]
+                commits = [
+                    (current_retriever, pool.submit(current_retriever.commit))
+                    for current_retriever in retrievers
+                ]
                 self._repair_if_damaged(first, first.commit)
             for retriever, commit in commits:
                 self._repair_if_damaged(retriever, commit.result)
@@ -152,7 +157,7 @@ class Backfill:
 
     def _forget_others(self) -> None:
         """Record that retrievers which are turned off or can't be loaded are filled no longer."""
-        filled = [filled_key(one.name) for one in self._active()]
+        filled = [filled_key(retriever.name) for retriever in self._active()]
         self._manifest.execute(
             f"DELETE FROM meta WHERE key GLOB '{filled_key('*')}'"
             f" AND key NOT IN ({','.join('?' * len(filled))})",
@@ -186,16 +191,16 @@ class Backfill:
             passages = document_rows.count_passages(self._manifest)
             report.waiting += passages * len(self._postponed)
         for retriever in self._active():
-            total = left = retriever.waiting()
+            total = waiting = retriever.waiting()
             try:
-                while left and ((rest := deadline - time.monotonic()) > 0 or left <= least):
+                while waiting and ((rest := deadline - time.monotonic()) > 0 or waiting <= least):
                     with self._turn():
-                        left = retriever.catch_up(min(_MAX_SECONDS, max(rest, _MIN_SECONDS)))
-                    progress("embedding", total - left, total)
+                        waiting = retriever.catch_up(min(_MAX_SECONDS, max(rest, _MIN_SECONDS)))
+                    progress("embedding", total - waiting, total)
             except EmbedderUnavailable as error:
                 report.problem = error.message
-            report.embedded += max(total - left, 0)  # another process may have added some
-            report.waiting += left
+            report.embedded += max(total - waiting, 0)  # another process may have added some
+            report.waiting += waiting
 
     def _put(
         self, retriever: Retriever, entries: Sequence[IndexedPassage], touched: Collection[int]
@@ -207,8 +212,8 @@ class Backfill:
         extra: list[IndexedPassage] = []
         numbers: list[int] = []
         if compacted:
-            for number, found in self._entries_of(writer.indexed(self._manifest, [*compacted])):
-                extra += found
+            for number, passages in self._entries_of(writer.indexed(self._manifest, [*compacted])):
+                extra += passages
                 numbers.append(number)
         retriever.put([*entries, *extra], [*touched, *numbers])
 
@@ -219,10 +224,10 @@ class Backfill:
 
         A later batch indexes these.
         """
-        for number, key, known in rows:
-            one = self._source.read(key)
-            if isinstance(one, Document) and one.hash == known:
-                yield number, writer.entries_of(self._manifest, number, one)
+        for number, key, known_hash in rows:
+            content = self._source.read(key)
+            if isinstance(content, Document) and content.hash == known_hash:
+                yield number, writer.entries_of(self._manifest, number, content)
 
     def _repair_if_damaged(self, retriever: Retriever, work: Callable[[], None]) -> None:
         try:
@@ -237,12 +242,14 @@ class Backfill:
             self._put_complete("")
         retriever.clear()
         rows = writer.indexed(self._manifest)
-        found = self._entries_of(rows)
+        found_entries = self._entries_of(rows)
         for start in range(0, len(rows), _REFILL_BATCH):
-            entries = [entry for _, some in islice(found, _REFILL_BATCH) for entry in some]
+            entries = [
+                entry for _, passages in islice(found_entries, _REFILL_BATCH) for entry in passages
+            ]
             retriever.put(entries, ())
-            done = min(start + _REFILL_BATCH, len(rows))
-            progress(f"filling {retriever.name}", done, len(rows))
+            done_start = min(start + _REFILL_BATCH, len(rows))
+            progress(f"filling {retriever.name}", done_start, len(rows))
         retriever.commit()
         with self._manifest.transaction():
             self._manifest.put_meta(filled_key(retriever.name), retriever.version)

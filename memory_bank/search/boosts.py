@@ -75,13 +75,14 @@ def by_ranks(lists: Sequence[Ranked]) -> Ranking:
 
     def reasons(row: int) -> list[Reason]:
         return [
-            Reason(ranked.name, f"rank {found[row]}", (k + 1) / (k + found[row]) / full)
-            for ranked, found in zip(lists, places, strict=True)
-            if row in found
+            Reason(ranked.name, f"rank {found_place[row]}", (k + 1) / (k + found_place[row]) / full)
+            for ranked, found_place in zip(lists, places, strict=True)
+            if row in found_place
         ]
 
     scores = {
-        row: sum((k + 1) / (k + found[row]) for found in places if row in found) / full
+        row: sum((k + 1) / (k + found_place[row]) for found_place in places if row in found_place)
+        / full
         for row in owner
     }
     return Ranking(owner, scores, scores, reasons)

@@ -102,27 +102,27 @@ def select(
     if entries.any_observation(manifest):
         span /= _SESSION_FACTOR
     owner, scores = ranking.owner, ranking.scores
-    found: dict[tuple[int, int | None], Candidate] = {}
+    candidates: dict[tuple[int, int | None], Candidate] = {}
     least = 0.0
     for row in sorted(scores, key=scores.__getitem__, reverse=True):
         score = scores[row]
         if score < least:
             break
         unit = owner[row], parts.get(row)
-        candidate = found.get(unit)
+        candidate = candidates.get(unit)
         if candidate is None:
-            found[unit] = Candidate(owner[row], row, score)
-            if len(found) == last:
+            candidates[unit] = Candidate(owner[row], row, score)
+            if len(candidates) == last:
                 least = score / span
         elif score == candidate.score:
             # of equal scores, the first passage is shown
             candidate.row = min(row, candidate.row)
-    return list(found.values())
+    return list(candidates.values())
 
 
 def boost(
     manifest: Manifest,
-    found: Collection[Candidate],
+    candidates: Collection[Candidate],
     accesses: Accesses,
     settings: Memory,
     now: float,
@@ -133,38 +133,42 @@ def boost(
 
     With `by_section`, accesses of a section that has a name are those of that name.
     """
-    numbers = {one.document for one in found}
+    numbers = {current_candidate.document for current_candidate in candidates}
     dates = manifest.cached(document_rows.dates) or document_rows.dates(manifest, numbers)
-    named = entries.names(manifest, [one.row for one in found]) if by_section else {}
+    names = (
+        entries.names(manifest, [current_candidate.row for current_candidate in candidates])
+        if by_section
+        else {}
+    )
     keys = [dates[number][1] for number in numbers if number in dates]
-    seen = accesses([*keys, *named.values()])
-    for candidate in found:
+    seen_accesses = accesses([*keys, *names.values()])
+    for candidate in candidates:
         created, key = dates.get(candidate.document, (0.0, ""))
-        key = named.get(candidate.row, key)
+        key = names.get(candidate.row, key)
         factors = [("recency", boosts.recency(settings, created, now))]
-        if key in seen:
-            candidate.access = seen[key]
+        if key in seen_accesses:
+            candidate.access = seen_accesses[key]
             factors.append(("access", boosts.access(settings, candidate.access, now)))
         for name, factor in factors:
             if factor != 1.0:
                 candidate.boost(name, "boost", factor)
 
 
-def boost_files(manifest: Manifest, found: Collection[Candidate], factors_of: Factors) -> None:
+def boost_files(manifest: Manifest, candidates: Collection[Candidate], factors_of: Factors) -> None:
     """Boost candidates by the factors of their files."""
-    rows = document_rows.documents(manifest, {candidate.document for candidate in found})
+    rows = document_rows.documents(manifest, {candidate.document for candidate in candidates})
     factors = factors_of([row.key for row in rows.values()])
-    for candidate in found if factors else ():
+    for candidate in candidates if factors else ():
         row = rows.get(candidate.document)
         if row is not None and row.key in factors:
             candidate.boost("kind", "of its file", factors[row.key])
 
 
-def rank_sessions(manifest: Manifest, found: Collection[Candidate]) -> None:
+def rank_sessions(manifest: Manifest, candidates: Collection[Candidate]) -> None:
     """Rank notes of sessions below others that match as well: these were written to be kept."""
-    numbers = {one.document for one in found}
+    numbers = {current_candidate.document for current_candidate in candidates}
     recorded = entries.with_observations(manifest, numbers)
-    for candidate in found if recorded else ():
+    for candidate in candidates if recorded else ():
         if candidate.document in recorded:
             candidate.boost("session", "below other notes", _SESSION_FACTOR)
 
@@ -173,25 +177,29 @@ STALE_WEIGHT = 0.9
 """What the score of a passage is multiplied with whose cited code changed."""
 
 
-def rank_stale(found: Collection[Candidate], stale: Stale) -> None:
+def rank_stale(candidates: Collection[Candidate], stale: Stale) -> None:
     """Rank passages lower whose cited code changed."""
-    reasons = stale({one.row: one.document for one in found})
-    for candidate in found if reasons else ():
+    reasons = stale(
+        {current_candidate.row: current_candidate.document for current_candidate in candidates}
+    )
+    for candidate in candidates if reasons else ():
         if candidate.row in reasons:
             candidate.stale = reasons[candidate.row]
             candidate.boost("stale", candidate.stale, STALE_WEIGHT)
 
 
-def rank_deprecated(manifest: Manifest, found: Collection[Candidate]) -> None:
+def rank_deprecated(manifest: Manifest, candidates: Collection[Candidate]) -> None:
     """Rank notes that say that they are deprecated below others that match as well."""
-    deprecated = document_rows.deprecated(manifest, {one.document for one in found})
-    for candidate in found if deprecated else ():
+    deprecated = document_rows.deprecated(
+        manifest, {current_candidate.document for current_candidate in candidates}
+    )
+    for candidate in candidates if deprecated else ():
         if candidate.document in deprecated:
             candidate.boost("deprecated", "it says so", _DEPRECATED_FACTOR)
 
 
 def rank_superseded(
-    found: Collection[Candidate], successors: Mapping[int, tuple[int, str]]
+    found_candidates: Collection[Candidate], successors: Mapping[int, tuple[int, str]]
 ) -> None:
     """Mark superseded documents, and raise a judged successor that matches above them.
 
@@ -199,16 +207,18 @@ def rank_superseded(
     one stays where it is.
     """
     of: dict[int, list[Candidate]] = {}
-    for one in found:
-        of.setdefault(one.document, []).append(one)
-    best = {document: max(some, key=attrgetter("score")) for document, some in of.items()}
+    for candidate in found_candidates:
+        of.setdefault(candidate.document, []).append(candidate)
+    best = {
+        document: max(candidates, key=attrgetter("score")) for document, candidates in of.items()
+    }
     # the best first, so that the successor of a successor is raised above that
     for old in sorted(best, key=lambda document: (-best[document].score, document)):
         if old not in successors:
             continue
         new, path = successors[old]
-        for one in of[old]:
-            one.superseded_by = path
+        for candidate in of[old]:
+            candidate.superseded_by = path
         successor = best.get(new)
         if successor is None or successor.weak or not successor.worded:
             continue
@@ -217,16 +227,20 @@ def rank_superseded(
             successor.boost("supersedes", "a note that matches better", factor)
 
 
-def rank_ended(found: Collection[Candidate], statuses: Mapping[int, str]) -> None:
+def rank_ended(candidates: Collection[Candidate], statuses: Mapping[int, str]) -> None:
     """Raise the best note that holds and is near in score above each one that no longer does.
 
     `statuses` are those of the documents that no longer hold: deprecated, rejected.
     """
-    best = {one.document: one for one in sorted(found, key=attrgetter("score"))}
+    best = {
+        candidate.document: candidate for candidate in sorted(candidates, key=attrgetter("score"))
+    }
     current = [
-        one
-        for document, one in best.items()
-        if document not in statuses and one.worded and not (one.weak or one.superseded_by)
+        candidate
+        for document, candidate in best.items()
+        if document not in statuses
+        and candidate.worded
+        and not (candidate.weak or candidate.superseded_by)
     ]
     for old in sorted(statuses, key=lambda document: (-best[document].score, document)):
         score = best[old].score
@@ -236,17 +250,26 @@ def rank_ended(found: Collection[Candidate], statuses: Mapping[int, str]) -> Non
             nearest.boost("status", reason, _SUCCESSOR_FACTOR * score / nearest.score)
 
 
-def judge(found: Collection[Candidate], ranking: Ranking, words: int, *, by_words: bool) -> None:
+def judge(
+    candidates: Collection[Candidate], ranking: Ranking, words: int, *, by_words: bool
+) -> None:
     """Compute how likely each candidate answers a question of that many words.
 
     The first hit is the most relevant one, also where ranks decide the order.
     """
-    shares = [ranking.relevance.get(one.row, 0.0) * one.factor + one.linked for one in found]
-    places = [(share, -one.document, -one.row) for share, one in zip(shares, found, strict=True)]
+    shares = [
+        ranking.relevance.get(current_candidate.row, 0.0) * current_candidate.factor
+        + current_candidate.linked
+        for current_candidate in candidates
+    ]
+    places = [
+        (share, -current_candidate.document, -current_candidate.row)
+        for share, current_candidate in zip(shares, candidates, strict=True)
+    ]
     best = max(places, default=None)
-    for share, place, candidate in zip(shares, places, found, strict=True):
+    for share, place, candidate in zip(shares, places, candidates, strict=True):
         first = place == best
         candidate.likelihood = likelihood(share, words, first=first, by_words=by_words)
-    most = max((candidate.likelihood for candidate in found), default=0.0)
-    for candidate in found:
+    most = max((candidate.likelihood for candidate in candidates), default=0.0)
+    for candidate in candidates:
         candidate.weak = is_weak(candidate.likelihood, most)

@@ -31,13 +31,13 @@ NONE = DocumentChanges({})
 
 def compare(manifest: Manifest, scan: Scan) -> DocumentChanges:
     """Compare a scan of all documents with the manifest; hashes are compared when they are read."""
-    known = writer.signatures(manifest)
+    signatures = writer.signatures(manifest)
     changed = {
         key: signature
         for key, signature in scan.signatures.items()
-        if not signature or known.get(key) != signature
+        if not signature or signatures.get(key) != signature
     }
-    there = (*known, *writer.unfinished_keys(manifest))
+    there = (*signatures, *writer.unfinished_keys(manifest))
     gone = document_rows.numbers_of(manifest, [key for key in there if key not in scan.signatures])
     refused = None if writer.refused(manifest) == scan.refused else scan.refused
     return DocumentChanges(changed, tuple(gone), refused)
@@ -68,15 +68,15 @@ class SyncReport:
     code: SyncReport | None = None
     """Of the project's code; None if it was not indexed."""
 
-    def add(self, other: SyncReport) -> None:
+    def add(self, sync_report: SyncReport) -> None:
         """Add what another sync did; the first problem stays."""
-        self.indexed += other.indexed
-        self.removed += other.removed
-        self.unindexed += other.unindexed
-        self.embedded += other.embedded
-        self.waiting += other.waiting
-        self.repaired += other.repaired
-        self.problem = self.problem or other.problem
+        self.indexed += sync_report.indexed
+        self.removed += sync_report.removed
+        self.unindexed += sync_report.unindexed
+        self.embedded += sync_report.embedded
+        self.waiting += sync_report.waiting
+        self.repaired += sync_report.repaired
+        self.problem = self.problem or sync_report.problem
 
 
 _ELAPSED = 1.5
@@ -123,5 +123,5 @@ class IndexLimits:
 UNLIMITED = IndexLimits()
 
 
-def silent(what: str, done: int, total: int) -> None:
+def silent(text: str, number: int, total: int) -> None:
     """Show no progress."""

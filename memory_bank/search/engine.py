@@ -152,30 +152,44 @@ class Engine:
         settings = self._settings.memory
         parts = _PARTS[unit](self._manifest, ranking.scores)
         most = 1 / candidates.STALE_WEIGHT if stale else 1.0
-        found = candidates.select(self._manifest, ranking, settings, limit, parts, most)
+        found_candidates = candidates.select(self._manifest, ranking, settings, limit, parts, most)
         by_section = unit == "sections" or weights != NOTES
-        self._boost(found, now, stale, by_section=by_section)
+        self._boost(found_candidates, now, stale, by_section=by_section)
         if factors is not None:
-            candidates.boost_files(self._manifest, found, factors)
+            candidates.boost_files(self._manifest, found_candidates, factors)
         words = len(weighted_stems(question.text))
         by_words = "keyword" in results.matches
         if by_words:  # by meaning alone, the nearest are shown, however far they are
-            self._find_words(found, results.matches, unit)
+            self._find_words(found_candidates, results.matches, unit)
         if unit == "documents" and factors is None:
-            add_linked(self._manifest, found, scope)
-        candidates.judge(found, ranking, words, by_words=by_words)
+            add_linked(self._manifest, found_candidates, scope)
+        candidates.judge(found_candidates, ranking, words, by_words=by_words)
         if document_graph.any_supersedes(self._manifest):
-            successors = document_graph.superseded(self._manifest, {one.document for one in found})
-            candidates.rank_superseded(found, successors)
-            candidates.judge(found, ranking, words, by_words=by_words)
-        statuses = document_graph.ended(self._manifest, {one.document for one in found})
-        asked = {word.stem for word in weighted_stems(question.text)}
-        statuses = {old: s for old, s in statuses.items() if not asked.intersection(stems(s))}
+            successors = document_graph.superseded(
+                self._manifest, {candidate.document for candidate in found_candidates}
+            )
+            candidates.rank_superseded(found_candidates, successors)
+            candidates.judge(found_candidates, ranking, words, by_words=by_words)
+        statuses = document_graph.ended(
+            self._manifest, {candidate.document for candidate in found_candidates}
+        )
+        asked_stems = {word.stem for word in weighted_stems(question.text)}
+        statuses = {old: s for old, s in statuses.items() if not asked_stems.intersection(stems(s))}
         if statuses:  # a question for what was rejected keeps its order
-            candidates.rank_ended(found, statuses)
-            candidates.judge(found, ranking, words, by_words=by_words)
-        shown = [one for one in found if one.shown] or (found if self._is_small() else [])
-        ranked = sorted(shown, key=lambda one: (one.weak, -one.score, one.document, one.row))
+            candidates.rank_ended(found_candidates, statuses)
+            candidates.judge(found_candidates, ranking, words, by_words=by_words)
+        shown_candidates = [candidate for candidate in found_candidates if candidate.shown] or (
+            found_candidates if self._is_small() else []
+        )
+        ranked = sorted(
+            shown_candidates,
+            key=lambda candidate: (
+                candidate.weak,
+                -candidate.score,
+                candidate.document,
+                candidate.row,
+            ),
+        )
         hits = self._hits(ranked[:limit], ranking, also=unit == "documents")
         return SearchResult(hits, used, results.reason)
 
@@ -192,7 +206,7 @@ class Engine:
 
     def _boost(
         self,
-        found: Sequence[Candidate],
+        found_candidates: Sequence[Candidate],
         now: float,
         stale: Stale | None,
         *,
@@ -201,43 +215,45 @@ class Engine:
         """Multiply the scores of candidates by all factors."""
         settings = self._settings.memory
         candidates.boost(
-            self._manifest, found, self._accesses, settings, now, by_section=by_section
+            self._manifest, found_candidates, self._accesses, settings, now, by_section=by_section
         )
         if stale is not None:
-            candidates.rank_stale(found, stale)
-        candidates.rank_sessions(self._manifest, found)
-        candidates.rank_deprecated(self._manifest, found)
+            candidates.rank_stale(found_candidates, stale)
+        candidates.rank_sessions(self._manifest, found_candidates)
+        candidates.rank_deprecated(self._manifest, found_candidates)
 
     def _find_words(
-        self, found: Sequence[Candidate], matches: Mapping[str, Matches], unit: Unit
+        self, found_candidates: Sequence[Candidate], matches: Mapping[str, Matches], unit: Unit
     ) -> None:
         """Tell which candidates have a word of the question: documents anywhere, parts inside."""
         documents = set(chain(matches["keyword"].documents, matches["notes"].documents))
         rows = set(matches["keyword"].rows)
-        for one in found:
-            one.worded = one.document in documents if unit == "documents" else one.row in rows
+        for candidate in found_candidates:
+            candidate.worded = (
+                candidate.document in documents if unit == "documents" else candidate.row in rows
+            )
 
     def _query(self, question: Question, scope: Scope, mode: str) -> RetrieverMatches:
         """Query the retrievers of a mode; if `semantic` is unavailable, those of `lexical`."""
-        found: dict[str, Matches] = {}
+        matches: dict[str, Matches] = {}
         queried: dict[str, Retriever] = {}
         reason = ""
         for name in self._retrievers.in_mode(mode):
             try:
                 retriever, why = self._ready(name)
                 if retriever is not None and not why:
-                    found[name] = retriever.find(question, _DEPTHS.get(name, DEPTH), scope)
+                    matches[name] = retriever.find(question, _DEPTHS.get(name, DEPTH), scope)
                     queried[name] = retriever
                 reason = reason or why
             except EmbedderUnavailable as error:
                 reason = reason or error.reason
-        if "keyword" in found and "notes" not in found:
+        if "keyword" in matches and "notes" not in matches:
             # the best passage of a document stands for all of it; the last one counts
-            words = found["keyword"]
-            found["notes"] = Matches.of(reversed([*words]), words.scale)
+            words = matches["keyword"]
+            matches["notes"] = Matches.of(reversed([*words]), words.scale)
         if reason and mode == "semantic":
             return self._query(question, scope, "lexical")._replace(reason=reason)
-        return RetrieverMatches(found, queried, reason)
+        return RetrieverMatches(matches, queried, reason)
 
     def _ready(self, name: str) -> tuple[Retriever | None, str]:
         """Return a retriever, and why it can't be queried yet, if so."""
@@ -272,23 +288,23 @@ class Engine:
         """Return the newest documents in scope: the answer to a query of conditions only."""
         if scope.only is None:
             return ()
-        found = document_rows.newest(self._manifest, scope, limit)
-        places = document_rows.first_passages(self._manifest, [one.number for one in found])
-        seen = self._accesses([one.known_as for one in found])
-        why = stale({one.row: number for number, one in places.items()}) if stale else {}
+        rows = document_rows.newest(self._manifest, scope, limit)
+        places = document_rows.first_passages(self._manifest, [row.number for row in rows])
+        accesses = self._accesses([row.known_as for row in rows])
+        why = stale({row.row: number for number, row in places.items()}) if stale else {}
         reasons = (Reason("conditions", "meets them all; the newest first", 1.0),)
         return tuple(
             Hit(
-                one,
+                row,
                 1.0,
                 reasons,
-                places[one.number],
+                places[row.number],
                 (),
-                seen.get(one.known_as, NEVER),
-                stale=why.get(places[one.number].row, ""),
+                accesses.get(row.known_as, NEVER),
+                stale=why.get(places[row.number].row, ""),
             )
-            for one in found
-            if one.number in places
+            for row in rows
+            if row.number in places
         )
 
     def _rank(
@@ -302,9 +318,9 @@ class Engine:
         if self._settings.search.fusion != "rrf":
             return ranking
         ranked = [
-            Ranked(name, self._allowed(results.matches[name], question, scope, one))
-            for name, one in results.retrievers.items()
-            if one.unit == "passages"
+            Ranked(name, self._allowed(results.matches[name], question, scope, retriever))
+            for name, retriever in results.retrievers.items()
+            if retriever.unit == "passages"
         ]
         fused = by_ranks(ranked)
         spread = {row: score**_RANK_EXPONENT for row, score in fused.scores.items()}
@@ -340,25 +356,25 @@ class Engine:
             extra=tuple(
                 ExtraMatches(
                     name,
-                    one.explanation,
-                    self._allowed(results.matches[name], question, scope, one),
-                    one.weight,
-                    one.unit == "documents",
+                    retriever.explanation,
+                    self._allowed(results.matches[name], question, scope, retriever),
+                    retriever.weight,
+                    retriever.unit == "documents",
                 )
-                for name, one in results.retrievers.items()
+                for name, retriever in results.retrievers.items()
                 if name not in _OWN_PART
             ),
         )
 
     def _hits(self, best: Sequence[Candidate], ranking: Ranking, *, also: bool) -> tuple[Hit, ...]:
         rows = document_rows.documents(self._manifest, {candidate.document for candidate in best})
-        others: dict[int, list[int]] = {candidate.document: [] for candidate in best}
+        owners: dict[int, list[int]] = {candidate.document: [] for candidate in best}
         for row, owner in ranking.owner.items():
-            if also and owner in others and row in ranking.scores:
-                others[owner].append(row)
-        shown = {candidate.row for candidate in best}
+            if also and owner in owners and row in ranking.scores:
+                owners[owner].append(row)
+        shown_rows = {candidate.row for candidate in best}
         places = document_rows.passages(
-            self._manifest, shown.union(*(some for some in others.values()))
+            self._manifest, shown_rows.union(*(some_owner for some_owner in owners.values()))
         )
         return tuple(
             Hit(
@@ -366,7 +382,7 @@ class Engine:
                 score=candidate.likelihood,
                 reasons=(*_reasons(ranking, candidate.row), *candidate.boosts),
                 best=places[candidate.row],
-                also=_also(candidate.row, others[candidate.document], places, ranking.scores),
+                also=_also(candidate.row, owners[candidate.document], places, ranking.scores),
                 access=candidate.access,
                 superseded_by=candidate.superseded_by,
                 weak=candidate.weak,
@@ -384,17 +400,17 @@ def _reasons(ranking: Ranking, row: int) -> Sequence[Reason]:
 
 
 def _also(
-    shown: int,
+    number: int,
     rows: Iterable[int],
     places: Mapping[int, PassageRow],
     scores: Mapping[int, float],
 ) -> tuple[tuple[PassageRow, float], ...]:
     """Return the best passage of each other section, at most `_MAX_ALSO`."""
-    taken = {places[shown].ordinal}
-    found: list[tuple[PassageRow, float]] = []
+    ordinals = {places[number].ordinal}
+    found_entries: list[tuple[PassageRow, float]] = []
     for row in sorted(rows, key=lambda row: (-scores[row], row)):
         place = places.get(row)
-        if place is not None and place.ordinal not in taken:
-            taken.add(place.ordinal)
-            found.append((place, min(1.0, scores[row])))
-    return tuple(found[:_MAX_ALSO])
+        if place is not None and place.ordinal not in ordinals:
+            ordinals.add(place.ordinal)
+            found_entries.append((place, min(1.0, scores[row])))
+    return tuple(found_entries[:_MAX_ALSO])

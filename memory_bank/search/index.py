@@ -293,9 +293,9 @@ class ReopenedIndex:
                 try:
                     view = self.opened()
                     with view.manifest.guarded():
-                        found = ask(view)
+                        answer = ask(view)
                     if view.index.current():
-                        return found
+                        return answer
                 except IndexDamaged:
                     if view is None or not view.index.current():
                         continue  # no damage: another process replaced it
@@ -452,28 +452,28 @@ class Indexer:
         `changes` are those since a `version` of the manifest; without, they are found here.
         """
         size = BATCH * (1 if document_rows.any_document(self._manifest) else FIRST_FACTOR)
-        done = 0
-        seen: set[str] = set()
+        count = 0
+        keys: set[str] = set()
         remaining = self._in_order(changes.changed)
-        found = self._read(remaining)
+        documents = self._read(remaining)
         while True:
             with self._turn(wait):
                 self._backfill.fill(progress)
                 # another process may have indexed it while this one waited
                 if version != (version := self._manifest.version()):
                     changes = self._find_changes()
-                    remaining = self._in_order(key for key in changes.changed if key not in seen)
-                    found, done = self._read(remaining), 0
-                batch = self._next_batch(found, size)
+                    remaining = self._in_order(key for key in changes.changed if key not in keys)
+                    documents, count = self._read(remaining), 0
+                batch = self._next_batch(documents, size)
                 self._batch(batch, changes, report)
             changes = DocumentChanges(changes.changed)
-            seen.update(batch)
-            done += len(batch)
-            progress("indexing", len(seen), len(seen) + len(remaining) - done)
-            if done == len(remaining) or self._limits.reached():
+            keys.update(batch)
+            count += len(batch)
+            progress("indexing", len(keys), len(keys) + len(remaining) - count)
+            if count == len(remaining) or self._limits.reached():
                 break
-        self.left += len(remaining) - done
-        if len(seen) >= _EMPTY_LOG_FROM:
+        self.left += len(remaining) - count
+        if len(keys) >= _EMPTY_LOG_FROM:
             self._manifest.checkpoint()
 
     def _in_order(self, keys: Iterable[str]) -> list[str]:
@@ -497,29 +497,31 @@ class Indexer:
 
     def _read(self, keys: list[str]) -> Iterator[tuple[str, Read]]:
         """Read documents; those with the indexed hash are `Unchanged`."""
-        known = writer.known_hashes(self._manifest, keys)
+        hashes = writer.known_hashes(self._manifest, keys)
         for key in keys:
-            yield key, self._source.read(key, known.get(key, ""))
+            yield key, self._source.read(key, hashes.get(key, ""))
 
     def _batch(
-        self, found: Mapping[str, Read], changes: DocumentChanges, report: SyncReport
+        self, reads: Mapping[str, Read], changes: DocumentChanges, report: SyncReport
     ) -> None:
         """Index one batch, and remove documents that are gone."""
         if self._manifest.unfinished():
             self._repaired(INDEXING)
         new = [
-            (one, _signature(one.signature, changes, key))
-            for key, one in found.items()
-            if isinstance(one, Document)
+            (read, _signature(read.signature, changes, key))
+            for key, read in reads.items()
+            if isinstance(read, Document)
         ]
         unreadable = {
-            key: (one, one.signature) for key, one in found.items() if isinstance(one, Unreadable)
+            key: (read, read.signature)
+            for key, read in reads.items()
+            if isinstance(read, Unreadable)
         }
         touched, entries = self._write(new, unreadable, changes)
         self._backfill.put(entries, touched)
         with self._manifest.transaction():
-            same = {key: one for key, one in found.items() if isinstance(one, Unchanged)}
-            writer.update_signatures(self._manifest, same)
+            unchangeds = {key: read for key, read in reads.items() if isinstance(read, Unchanged)}
+            writer.update_signatures(self._manifest, unchangeds)
             writer.finish(self._manifest, touched)
             writer.update_mean_words(self._manifest, len(entries))
         report.indexed += len(new)
@@ -536,13 +538,15 @@ class Indexer:
         manifest = self._manifest
         with manifest.transaction():
             self._backfill.mark_incomplete()
-            before = document_rows.numbers_of(manifest, [*(one.key for one, _ in new), *unreadable])
+            before = document_rows.numbers_of(
+                manifest, [*(document.key for document, _ in new), *unreadable]
+            )
             names = link_rows.names_of(manifest, [*before, *changes.gone])
             writer.mark_gone(manifest, changes.gone)
             put, entries = writer.put(manifest, new)
             put += writer.put_unreadable(manifest, unreadable)
-            held = link_rows.names_of(manifest, put)
-            link_rows.resolve_links(manifest, put, names | held)
+            held_names = link_rows.names_of(manifest, put)
+            link_rows.resolve_links(manifest, put, names | held_names)
             if changes.refused is not None:
                 writer.put_refused(manifest, changes.refused)
         return [*put, *changes.gone], entries

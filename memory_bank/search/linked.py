@@ -24,9 +24,9 @@ def add_linked(manifest: Manifest, candidates: list[Candidate], scope: Scope) ->
 
     A note gets the share of the best hit that it is linked with, in either direction.
     """
-    best = sorted(candidates, key=lambda one: -one.score)[:BEST]
-    linked = _linked_with(manifest, [one.document for one in best])
-    by_document = {one.document: one for one in candidates}
+    best = sorted(candidates, key=lambda candidate: -candidate.score)[:BEST]
+    linked = _linked_with(manifest, [candidate.document for candidate in best])
+    by_document = {candidate.document: candidate for candidate in candidates}
     gains: dict[int, tuple[float, int]] = {}
     for hit in best:
         for document in linked.get(hit.document, ()):
@@ -56,6 +56,10 @@ def _linked_with(manifest: Manifest, documents: list[int]) -> dict[int, list[int
     )
     linked: dict[int, list[int]] = {}
     for columns in (("links.document", "links.dest"), ("links.dest", "links.document")):
-        for document, other in manifest.chunked(sql.format(*columns), documents):
-            linked.setdefault(document, []).append(other)
-    return {number: some for number, some in linked.items() if len(some) <= _MOST_LINKS}
+        for document, bank in manifest.chunked(sql.format(*columns), documents):
+            linked.setdefault(document, []).append(bank)
+    return {
+        number: some_linked
+        for number, some_linked in linked.items()
+        if len(some_linked) <= _MOST_LINKS
+    }

@@ -78,25 +78,25 @@ def parse(
     now = now or datetime.now(UTC)
     text = text.encode("utf-8", "replace").decode()  # an argument of a command may be no UTF-8
     parts = _parts(text[:_MAX_CHARACTERS], fields, now)
-    asked, found, conditions = " ".join(parts.words), None, parts.conditions
-    if times and not any(one.key in {"since", "before"} for one in conditions):
-        found = find(" ".join(parts.masked), now)
-    if found:
-        asked = time_words.without(asked, found)
-        conditions += found.conditions
-        if not parts.phrases and subjectless(asked):
-            asked = ""
+    asked_text, found_time_words, conditions = " ".join(parts.words), None, parts.conditions
+    if times and not any(condition.key in {"since", "before"} for condition in conditions):
+        found_time_words = find(" ".join(parts.masked), now)
+    if found_time_words:
+        asked_text = time_words.without(asked_text, found_time_words)
+        conditions += found_time_words.conditions
+        if not parts.phrases and subjectless(asked_text):
+            asked_text = ""
     # In a sentence, quotes mark a title or a term; otherwise the phrase is required.
     phrases = tuple(parts.phrases)
     quoted = sum(len(phrase.split()) for phrase in phrases)
-    required = len(asked.split()) - quoted <= _MAX_OTHER_WORDS
+    required = len(asked_text.split()) - quoted <= _MAX_OTHER_WORDS
     question = Question(
-        asked,
+        asked_text,
         required=phrases if required else (),
         excluded=tuple(parts.excluded),
         preferred=() if required else phrases,
     )
-    return Query(question, tuple(conditions), found, tuple(parts.unread))
+    return Query(question, tuple(conditions), found_time_words, tuple(parts.unread))
 
 
 class _Parts(NamedTuple):
@@ -113,7 +113,7 @@ class _Parts(NamedTuple):
 
 
 def _parts(text: str, fields: Collection[str], now: datetime) -> _Parts:
-    found = _Parts([], [], [], [], [], [])
+    parts = _Parts([], [], [], [], [], [])
     for part in PART.finditer(text):
         negated = part["negated"] is not None
         key = part["key"] or part["word_key"]
@@ -121,20 +121,20 @@ def _parts(text: str, fields: Collection[str], now: datetime) -> _Parts:
             value = (part["quoted_value"] or part["value"]).strip('"')
             condition = condition_of(key, value, fields, now)
             if condition:
-                found.conditions.append(Condition(condition.key, condition.value, negated))
+                parts.conditions.append(Condition(condition.key, condition.value, negated))
                 continue
-            found.unread.append(Unread(key, value))
+            parts.unread.append(Unread(key, value))
         inside = part["phrase"] if part["phrase"] is not None else part[0].removeprefix("-")
         if negated and inside.strip():
-            found.excluded.append(inside)
+            parts.excluded.append(inside)
         elif part["phrase"] is not None and inside.strip():
-            found.phrases.append(inside)
-            found.words.append(inside)
-            found.masked.append(_MASK * len(inside))
+            parts.phrases.append(inside)
+            parts.words.append(inside)
+            parts.masked.append(_MASK * len(inside))
         elif part["phrase"] is None:
-            found.words.append(part[0])
-            found.masked.append(part[0])
-    return found
+            parts.words.append(part[0])
+            parts.masked.append(part[0])
+    return parts
 
 
 def conditions(
@@ -147,15 +147,17 @@ def conditions(
     """Return the conditions that an action's parameters stand for; all must be met."""
     from memory_bank.notes import schema
 
-    found: list[Condition] = []
+    found_conditions: list[Condition] = []
     if tags:
-        found += [Condition("tag", tag) for tag in schema.normalise_tags(tags)]
+        found_conditions += [Condition("tag", tag) for tag in schema.normalise_tags(tags)]
     if types:
-        found.append(Condition("type", types))
+        found_conditions.append(Condition("type", types))
     for key, value in (("since", since), ("before", before)):
         if value is not None:
-            found.append(Condition(key, moment(value) if isinstance(value, str) else value))
-    return tuple(found)
+            found_conditions.append(
+                Condition(key, moment(value) if isinstance(value, str) else value)
+            )
+    return tuple(found_conditions)
 
 
 def condition_of(key: str, value: str, fields: Collection[str], now: datetime) -> Condition | None:
@@ -194,7 +196,7 @@ class WrittenCondition(NamedTuple):
         """The values of which one must match."""
         if self.key in MOMENTS:
             return [self.value]
-        return [one.strip() for one in self.value.split(",") if one.strip()]
+        return [part.strip() for part in self.value.split(",") if part.strip()]
 
 
 def written(text: str, fields: Collection[str] = ()) -> tuple[WrittenCondition, ...]:
@@ -209,30 +211,38 @@ def can_be_written(value: str) -> bool:
 
 def with_condition(text: str, key: str, value: str, fields: Collection[str] = ()) -> str:
     """Return a query with one condition more; of `since` and `before`, it has one only."""
-    same = [one for one in written(text, fields) if one.key == key and not one.negated]
-    if any(value.casefold() in map(str.casefold, one.values) for one in same):
+    same_conditions = [
+        condition
+        for condition in written(text, fields)
+        if condition.key == key and not condition.negated
+    ]
+    if any(
+        value.casefold() in map(str.casefold, condition.values) for condition in same_conditions
+    ):
         return text
-    if same and key in MOMENTS:
-        for one in reversed(same):
-            text = _replaced(text, one, "")
-        same = []
-    if same and key in ONE_OF:
-        return _replaced(text, same[-1], _shown(key, ",".join([*same[-1].values, value])))
+    if same_conditions and key in MOMENTS:
+        for condition in reversed(same_conditions):
+            text = _replaced(text, condition, "")
+        same_conditions = []
+    if same_conditions and key in ONE_OF:
+        return _replaced(
+            text, same_conditions[-1], _shown(key, ",".join([*same_conditions[-1].values, value]))
+        )
     return " ".join(filter(None, (text.strip(), _shown(key, value))))
 
 
 def without_condition(text: str, key: str, value: str, fields: Collection[str] = ()) -> str:
     """Return a query without a value of a key; conditions with other values keep these."""
-    for one in reversed(written(text, fields)):
-        rest = [other for other in one.values if other.casefold() != value.casefold()]
-        if one.key == key and not one.negated and len(rest) < len(one.values):
-            text = _replaced(text, one, _shown(key, ",".join(rest)) if rest else "")
+    for condition in reversed(written(text, fields)):
+        rest = [word for word in condition.values if word.casefold() != value.casefold()]
+        if condition.key == key and not condition.negated and len(rest) < len(condition.values):
+            text = _replaced(text, condition, _shown(key, ",".join(rest)) if rest else "")
     return text
 
 
-def without(text: str, one: WrittenCondition) -> str:
+def without(text: str, condition: WrittenCondition) -> str:
     """Return a query without one of its conditions."""
-    return _replaced(text, one, "")
+    return _replaced(text, condition, "")
 
 
 def _written(text: str, fields: Collection[str]) -> Iterator[WrittenCondition]:
@@ -241,9 +251,11 @@ def _written(text: str, fields: Collection[str]) -> Iterator[WrittenCondition]:
         key = part["key"] or part["word_key"]
         if key:
             value = (part["quoted_value"] or part["value"]).strip('"')
-            found = condition_of(key, value, fields, now)
-            if found:
-                yield WrittenCondition(found.key, value, part["negated"] is not None, *part.span())
+            condition = condition_of(key, value, fields, now)
+            if condition:
+                yield WrittenCondition(
+                    condition.key, value, part["negated"] is not None, *part.span()
+                )
 
 
 def _shown(key: str, value: str) -> str:
@@ -251,8 +263,8 @@ def _shown(key: str, value: str) -> str:
     return f"{key}:{value}" if plain else f'{key}:"{value}"'
 
 
-def _replaced(text: str, one: WrittenCondition, by: str) -> str:
-    before, after = text[: one.start], text[one.end :]
+def _replaced(text: str, condition: WrittenCondition, by: str) -> str:
+    before, after = text[: condition.start], text[condition.end :]
     if by:
         return before + by + after
     return " ".join(filter(None, (before.rstrip(), after.lstrip())))
@@ -277,10 +289,10 @@ def remarks(
     manifest: Manifest, unread: Collection[Unread], conditions: Iterable[Condition]
 ) -> tuple[str, ...]:
     """Return what may be mistyped in the conditions of a query, and in words that look like one."""
-    found = list(_of_keys(manifest, unread))
+    entries = list(_of_keys(manifest, unread))
     for condition in conditions:
-        found += _of_values(manifest, condition)
-    return tuple(dict.fromkeys(found))
+        entries += _of_values(manifest, condition)
+    return tuple(dict.fromkeys(entries))
 
 
 def lacking_words(
@@ -293,19 +305,25 @@ def lacking_words(
     """
     words = dict.fromkeys(
         word
-        for position, said in analyzer.query_words(text)
-        if (word := re.split("['\u2019]", said)[0])
+        for position, said_text in analyzer.query_words(text)
+        if (word := re.split("['\u2019]", said_text)[0])
         and len(word) >= _SHORTEST
         and not analyzer.grams(word)  # an index has no words of scripts without spaces
         and (not names or analyzer.is_name(position, word) or re.search(r"[\d_]|[a-z][A-Z]", word))
     )
     stems = {word: analyzer.stems(word) for word in words}
-    found = counts({stem for some in stems.values() for stem in some}) if stems else {}
-    lacking = [word for word, some in stems.items() if any(not found[stem] for stem in some)]
+    found_counts = (
+        counts({stem for some_stem in stems.values() for stem in some_stem}) if stems else {}
+    )
+    lacking = [
+        word
+        for word, some_stem in stems.items()
+        if any(not found_counts[stem] for stem in some_stem)
+    ]
     if not lacking or "*" in text:
         return ""
-    named = ", ".join(map(repr, lacking[:_MOST_WORDS]))
-    return f"no note has the word{'s' * (len(lacking) > 1)} {named}"
+    named_text = ", ".join(map(repr, lacking[:_MOST_WORDS]))
+    return f"no note has the word{'s' * (len(lacking) > 1)} {named_text}"
 
 
 def restricted(times: TimeWords) -> str:
@@ -322,31 +340,34 @@ def lifted(times: TimeWords) -> str:
 
 
 def _span(times: TimeWords) -> str:
-    return " and ".join(f"{one.key} {_day(one.value)}" for one in times.conditions)
+    return " and ".join(
+        f"{condition.key} {_day(condition.value)}" for condition in times.conditions
+    )
 
 
 def _day(moment: object) -> str:
     if not isinstance(moment, datetime):
         return str(moment)
-    shown = iso(moment)
-    return shown[:_DAY] if shown.endswith("T00:00:00Z") else shown
+    shown_iso = iso(moment)
+    return shown_iso[:_DAY] if shown_iso.endswith("T00:00:00Z") else shown_iso
 
 
 def _of_keys(manifest: Manifest, unread: Collection[Unread]) -> Iterator[str]:
     if not unread:
         return
-    known = {*KEYS, *SYNONYMS, *filters.fields(manifest)}
-    for one in unread:
-        key = one.key.lower()
+    keys = {*KEYS, *SYNONYMS, *filters.fields(manifest)}
+    for condition in unread:
+        key = condition.key.lower()
         if SYNONYMS.get(key, key) in KEYS:
             yield (
-                f"{one.key}:{one.value} was read as a word, since {one.value!r} is no time;"
+                f"{condition.key}:{condition.value} was read as a word,"
+                f" since {condition.value!r} is no time;"
                 f' write {key}:7d, {key}:2026-05-08 or {key}:"last week"'
             )
-        elif key.isalpha() and len(key) >= _SHORTEST and not one.value.startswith("//"):
-            near = similar_names(key, known, most=1, least=_KEY_SIMILARITY)
+        elif key.isalpha() and len(key) >= _SHORTEST and not condition.value.startswith("//"):
+            near = similar_names(key, keys, most=1, least=_KEY_SIMILARITY)
             if near:
-                yield f"{one.key}: is no key{did_you_mean(f'{name}:' for name in near)}"
+                yield f"{condition.key}: is no key{did_you_mean(f'{name}:' for name in near)}"
 
 
 def _of_values(manifest: Manifest, condition: Condition) -> Iterator[str]:
@@ -354,17 +375,17 @@ def _of_values(manifest: Manifest, condition: Condition) -> Iterator[str]:
     key, value = condition.key, condition.value
     if not isinstance(value, str) or key == "links":
         return
-    for one in filter(None, map(str.strip, value.split(","))):
-        if filters.met_by_any(manifest, key, one):
+    for word in filter(None, map(str.strip, value.split(","))):
+        if filters.met_by_any(manifest, key, word):
             continue
-        bare = one.strip("/").lstrip("#")
+        bare = word.strip("/").lstrip("#")
         near = [
             name
             for name in similar_names(bare, _values(manifest, key), most=_MOST + 1)
             if name.casefold() != bare.casefold()
         ][:_MOST]
         if near or not condition.negated:
-            lacking = f"there is no folder {one}" if key == "in" else f"no note has {key}:{one}"
+            lacking = f"there is no folder {word}" if key == "in" else f"no note has {key}:{word}"
             yield lacking + did_you_mean(f"{key}:{name}" for name in near)
 
 

@@ -132,17 +132,19 @@ class _ScoreParts:
         self.owner = dict(zip(lexical.rows, lexical.documents, strict=True))
         self.owner.update(zip(semantic.rows, semantic.documents, strict=True))
         # a note that was found only as a whole is shown with its first passage
-        known = set(self.owner.values())
+        owner = set(self.owner.values())
         whole = zip(notes.rows, notes.documents, strict=True)
-        self.owner.update([pair for pair in whole if pair[1] not in known])
+        self.owner.update([pair for pair in whole if pair[1] not in owner])
         self.lexical = _lexical_scores(evidence)
         self.notes = _of_perfect(notes.documents, notes.scores, notes.scale, evidence.weights.whole)
         normalised = _of_perfect(semantic.rows, semantic.scores, semantic.scale)
         weight = _semantic_weight(evidence, self.lexical, normalised, code_ratio)
         self.semantic = {row: weight * score for row, score in normalised.items()}
-        self.extra = [_ExtraPart(found) for found in evidence.extra if found.matches]
-        for found in evidence.extra:
-            pairs = zip(found.matches.rows, found.matches.documents, strict=True)
+        self.extra = [
+            _ExtraPart(extra_matches) for extra_matches in evidence.extra if extra_matches.matches
+        ]
+        for extra_matches in evidence.extra:
+            pairs = zip(extra_matches.matches.rows, extra_matches.matches.documents, strict=True)
             self.owner.update([pair for pair in pairs if pair[0] not in self.owner])
         self._full = _full(evidence, weight)
         self._own = _sum(self.lexical, self.semantic)
@@ -150,16 +152,16 @@ class _ScoreParts:
     def scores(self) -> dict[int, float]:
         """Add up the parts for each passage; drop passages with a score of 0 or less."""
         own, notes, owner = self._own.get, self.notes.get, self.owner
-        found = {row: own(row, 0.0) + notes(note, 0.0) for row, note in owner.items()}
+        owns = {row: own(row, 0.0) + notes(note, 0.0) for row, note in owner.items()}
         # few passages are adjacent to another match: go over these pairs only
         for row in [row for row in owner if row + 1 in owner]:
             if owner[row] == owner[row + 1]:
-                found[row] += self._from_adjacent(row, row + 1)
-                found[row + 1] += self._from_adjacent(row + 1, row)
+                owns[row] += self._from_adjacent(row, row + 1)
+                owns[row + 1] += self._from_adjacent(row + 1, row)
         for part in self.extra:
             for row, note in owner.items():
-                found[row] += part.of(row, note)
-        return {row: score / self._full for row, score in found.items() if score > 0}
+                owns[row] += part.of(row, note)
+        return {row: score / self._full for row, score in owns.items() if score > 0}
 
     def reasons(self, row: int) -> list[Reason]:
         """Return the parts of a passage's score."""
@@ -173,7 +175,7 @@ class _ScoreParts:
             ("neighbours", "what stands beside it", beside),
             *((part.name, part.explanation, part.of(row, note)) for part in self.extra),
         )
-        return [Reason(name, said, part / self._full) for name, said, part in parts if part]
+        return [Reason(name, text, part / self._full) for name, text, part in parts if part]
 
     def _from_adjacent(self, row: int, place: int) -> float:
         """Return what an adjacent passage of the same note adds to the score of a passage."""
@@ -184,24 +186,34 @@ class _ScoreParts:
 def _full(evidence: Evidence, semantic: float) -> float:
     """Return the score of a perfect passage: one that has all that the question asks for."""
     # what another retriever finds is no weaker for words that no document has
-    missed = not evidence.lexical and any(one.matches for one in evidence.extra)
+    missed = not evidence.lexical and any(extra_matches.matches for extra_matches in evidence.extra)
     words = 1.0 if evidence.by_words and not missed else 0.0
     weights = evidence.weights
     return (
         words * (weights.passage + weights.whole)
         + semantic
-        + sum(one.weight for one in evidence.extra)
+        + sum(extra_matches.weight for extra_matches in evidence.extra)
     )
 
 
 class _ExtraPart:
     """The part of the score that a retriever without its own part adds."""
 
-    def __init__(self, found: ExtraMatches) -> None:
-        self.name, self.explanation, self.weight = found.name, found.explanation, found.weight
-        self._of_documents = found.of_documents
-        keys = found.matches.documents if found.of_documents else found.matches.rows
-        self._shares = _of_perfect(keys, found.matches.scores, found.matches.scale, found.weight)
+    def __init__(self, extra_matches: ExtraMatches) -> None:
+        self.name, self.explanation, self.weight = (
+            extra_matches.name,
+            extra_matches.explanation,
+            extra_matches.weight,
+        )
+        self._of_documents = extra_matches.of_documents
+        keys = (
+            extra_matches.matches.documents
+            if extra_matches.of_documents
+            else extra_matches.matches.rows
+        )
+        self._shares = _of_perfect(
+            keys, extra_matches.matches.scores, extra_matches.matches.scale, extra_matches.weight
+        )
 
     def of(self, row: int, document: int) -> float:
         """Return the part for one passage."""
@@ -220,12 +232,12 @@ def _lexical_scores(evidence: Evidence) -> dict[int, float]:
 
     The conversion is exact for a term that occurs once.
     """
-    found, mean = evidence.lexical, max(evidence.mean_words, 1.0)
+    matches, mean = evidence.lexical, max(evidence.mean_words, 1.0)
     was, was_more = 1 + _K1 * (1 - _B), _K1 * _B / mean
     now, now_more = 1 + _K1 * (1 - PASSAGE_B), _K1 * PASSAGE_B / mean
-    columns = zip(found.scores, found.words, strict=True)
+    columns = zip(matches.scores, matches.words, strict=True)
     scores = [s * (was + was_more * words) / (now + now_more * words) for s, words in columns]
-    return _of_perfect(found.rows, scores, found.scale, evidence.weights.passage)
+    return _of_perfect(matches.rows, scores, matches.scale, evidence.weights.passage)
 
 
 def _of_perfect(
@@ -255,10 +267,10 @@ def _semantic_weight(
     return (1 - code) * evidence.weight + code * evidence.code_weight
 
 
-def _sum(one: Mapping[int, float], other: Mapping[int, float]) -> dict[int, float]:
+def _sum(entries: Mapping[int, float], other_entries: Mapping[int, float]) -> dict[int, float]:
     """Add two parts, row by row."""
-    total = dict(one)
-    known = total.get
-    for row, score in other.items():
-        total[row] = known(row, 0.0) + score
+    total = dict(entries)
+    get = total.get
+    for row, score in other_entries.items():
+        total[row] = get(row, 0.0) + score
     return total

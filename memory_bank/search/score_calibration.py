@@ -60,20 +60,20 @@ def words_of(text: str) -> list[str]:
 
 def rarities(words: Iterable[str], counts: Sequence[WordCounts]) -> dict[str, float]:
     """Return the rarity of each word among the passages of all indices."""
-    size = sum(one.size for one in counts)
+    size = sum(word_counts.size for word_counts in counts)
     total: Counter[str] = Counter()
-    for one in counts:
-        total.update(one.passages)
+    for word_counts in counts:
+        total.update(word_counts.passages)
     return {word: keyword_query.expected(total[word], size) for word in words}
 
 
 def together(
-    text: str, known: Mapping[str, float], best: Sequence[Mapping[str, float]]
+    text: str, fields: Mapping[str, float], best: Sequence[Mapping[str, float]]
 ) -> CommonScales:
     """Return the common scales of a question's text, from the best scores in each index."""
-    perfect = sum(word.weight * known.get(word.stem, 0.0) for word in weighted_stems(text))
+    perfect = sum(word.weight * fields.get(word.stem, 0.0) for word in weighted_stems(text))
     scales = {"vectors": COSINES}
     for name in ("keyword", "notes"):
         most = max((scores.get(name, 0.0) for scores in best), default=0.0)
         scales[name] = Scale(0.0, min(perfect, PERFECT_CAP * most) if perfect else most)
-    return CommonScales(known, scales)
+    return CommonScales(fields, scales)

@@ -131,18 +131,18 @@ def without_links(text: str, titles: Mapping[str, str] = MappingProxyType({})) -
     Of `[[target]]`, these are the title of the note, if `titles` has it by the target.
     """
 
-    def words(found: re.Match[str]) -> str:
-        target = found[2] or ""
+    def words(match: re.Match[str]) -> str:
+        target = match[2] or ""
         title = titles.get(PLACE_IN_TARGET.sub("", target), "")
-        return found[1] or title or target or found[3] or ""
+        return match[1] or title or target or match[3] or ""
 
     return _LINK.sub(words, text)
 
 
 def plain(text: str, titles: Mapping[str, str] = MappingProxyType({})) -> str:
     """Return Markdown, or a snippet of it, as one line without marks: links as `without_links`."""
-    shown = " ".join(_MARKS.sub("", without_links(text, titles)).split())
-    return _GAPS.sub("…", _ADDRESS.sub("", shown)).strip()
+    shown_text = " ".join(_MARKS.sub("", without_links(text, titles)).split())
+    return _GAPS.sub("…", _ADDRESS.sub("", shown_text)).strip()
 
 
 def snippet(text: str, question: str, size: int = SNIPPET) -> Excerpt:
@@ -150,8 +150,8 @@ def snippet(text: str, question: str, size: int = SNIPPET) -> Excerpt:
 
     Headings are left out, since an answer has them in another field.
     """
-    found = excerpt(text, question, size, len, headings=False)
-    return Excerpt(" ".join(found.text.split()), found.lines)
+    found_excerpt = excerpt(text, question, size, len, headings=False)
+    return Excerpt(" ".join(found_excerpt.text.split()), found_excerpt.lines)
 
 
 def excerpt(
@@ -169,8 +169,8 @@ def excerpt(
     not wanted.
     """
     lines = list(_said(text))
-    kept = [line for _, line, code in lines if headings or code or not _HEADING.match(line)]
-    whole = "\n".join(kept).strip("\n") or text.strip()
+    kept_lines = [line for _, line, code in lines if headings or code or not _HEADING.match(line)]
+    whole = "\n".join(kept_lines).strip("\n") or text.strip()
     if measure(whole) <= most:
         return Excerpt(whole, tuple(number for number, line, _ in lines if line))
     # on one line, code is shown by its lines; else as a block, and not at all if it doesn't fit
@@ -185,10 +185,10 @@ def excerpt(
     chosen = _chosen(sentences, question, most, measure)
     while len(chosen) > 1 and measure(_joined(sentences, chosen)) > most:
         chosen.pop()
-    shown = _joined(sentences, chosen)
-    if measure(shown) > most:
-        shown = _cut(sentences[chosen[0]].text, question, most, measure)
-    return Excerpt(shown, tuple(sentences[at].line for at in sorted(chosen)))
+    joined = _joined(sentences, chosen)
+    if measure(joined) > most:
+        joined = _cut(sentences[chosen[0]].text, question, most, measure)
+    return Excerpt(joined, tuple(sentences[at].line for at in sorted(chosen)))
 
 
 def _said(text: str) -> Iterator[tuple[int, str, int]]:
@@ -223,45 +223,51 @@ def _sentences(lines: Sequence[tuple[int, str, int]], *, blocks: bool) -> Iterat
 
     Without `blocks`, each line of code is.
     """
-    held: list[str] = []
+    entries: list[str] = []
     first = paragraph = below = 0
     parts = [(key, list(rows)) for key, rows in groupby(lines, key=lambda row: row[2])]
     for code, rows in parts:
         if code:
-            yield from _split(held, first, paragraph, ruling=bool(below))
-            held = []
+            yield from _split(entries, first, paragraph, ruling=bool(below))
+            entries = []
             paragraph += 1
-            told = [row for row in rows if blocks or not _FENCE.match(row[1])]
-            texts = ["\n".join(row[1] for row in told)] if blocks else [row[1] for row in told]
+            told_rows = [row for row in rows if blocks or not _FENCE.match(row[1])]
+            texts = (
+                ["\n".join(row[1] for row in told_rows)]
+                if blocks
+                else [row[1] for row in told_rows]
+            )
             for at, text in enumerate(texts):
                 if any(map(str.isalnum, text)):
                     yield _Sentence(
-                        text.strip("\n"), told[at][0], paragraph, bool(below), code=True
+                        text.strip("\n"), told_rows[at][0], paragraph, bool(below), code=True
                     )
             paragraph += 1
             continue
         for number, line, _ in rows:
             heading = _HEADING.match(line)
             apart = heading or not line.strip()
-            if held and (apart or _ITEM.match(line)):
-                yield from _split(held, first, paragraph, ruling=bool(below))
-                held = []
+            if entries and (apart or _ITEM.match(line)):
+                yield from _split(entries, first, paragraph, ruling=bool(below))
+                entries = []
             if heading:
                 level = len(heading[1])
                 if below == 0 or level <= below:  # what is below a ruling heading is of it
                     below = level if number and _RULING.search(heading[2]) else 0
             paragraph += bool(apart)
             if not apart and any(map(str.isalnum, line)):
-                first = first if held else number
-                held.append(line)
-    yield from _split(held, first, paragraph, ruling=bool(below))
+                first = first if entries else number
+                entries.append(line)
+    yield from _split(entries, first, paragraph, ruling=bool(below))
 
 
-def _split(held: Sequence[str], line: int, paragraph: int, *, ruling: bool) -> Iterator[_Sentence]:
-    text, start = " ".join(" ".join(held).split()), 0
-    if held and _ITEM.match(held[0]):  # a list below a list stays one
-        text = held[0][: len(held[0]) - len(held[0].lstrip())] + text
-    for end in (*(found.end() for found in _END.finditer(text)), len(text)):
+def _split(
+    entries: Sequence[str], line: int, paragraph: int, *, ruling: bool
+) -> Iterator[_Sentence]:
+    text, start = " ".join(" ".join(entries).split()), 0
+    if entries and _ITEM.match(entries[0]):  # a list below a list stays one
+        text = entries[0][: len(entries[0]) - len(entries[0].lstrip())] + text
+    for end in (*(match.end() for match in _END.finditer(text)), len(text)):
         if text[start:end].strip():
             part = text[start:end].strip() if start else text[:end].rstrip()
             yield _Sentence(part, line, paragraph, ruling)
@@ -272,56 +278,58 @@ def _chosen(
     sentences: Sequence[_Sentence], question: str, most: int, measure: Callable[[str], int]
 ) -> list[int]:
     """Choose sentences that fit a budget, the best first; at least one, which may be too long."""
-    bags = [_words(one.text) for one in sentences]
-    wanted = {one.stem for one in analyzer.weighted_stems(question)}
-    wanted.update(analyzer.grams(question).split())
-    having = Counter(word for bag in bags for word in bag if word in wanted)
+    bags = [_words(sentence.text) for sentence in sentences]
+    stems = {weighted_stem.stem for weighted_stem in analyzer.weighted_stems(question)}
+    stems.update(analyzer.grams(question).split())
+    having = Counter(word for bag in bags for word in bag if word in stems)
     rarity = {word: math.log1p(len(bags) / count) for word, count in having.items()}
     total = sum(rarity.values()) or 1.0
-    found = [{word: rarity[word] / total for word in bag if word in rarity} for bag in bags]
-    costs = [measure(one.text) + 1 for one in sentences]
-    standing = _standing(sentences, found)
-    seen = set[str]()
-    said = set[str]()
+    rarities = [{word: rarity[word] / total for word in bag if word in rarity} for bag in bags]
+    costs = [measure(sentence.text) + 1 for sentence in sentences]
+    standing = _standing(sentences, rarities)
+    words = set[str]()
+    texts = set[str]()
 
     def value(at: int) -> float:
-        near = sum(share * (_AGAIN if word in seen else 1.0) for word, share in found[at].items())
+        near = sum(
+            share * (_AGAIN if word in words else 1.0) for word, share in rarities[at].items()
+        )
         return (near + standing[at]) / math.pow(costs[at], _LENGTH)
 
     # values only fall, so that one that is still the best when it is computed again is the best
-    waiting = [(-value(at), at) for at in range(len(bags)) if found[at] or standing[at]]
+    waiting = [(-value(at), at) for at in range(len(bags)) if rarities[at] or standing[at]]
     heapify(waiting)
     chosen: list[int] = []
     while waiting:
-        known, at = heappop(waiting)
-        if sentences[at].text in said:
+        score, at = heappop(waiting)
+        if sentences[at].text in texts:
             continue  # a note may say a sentence often: once is enough
-        if -value(at) > known:
+        if -value(at) > score:
             heappush(waiting, (-value(at), at))
         elif costs[at] <= most or not chosen:
             chosen.append(at)
-            said.add(sentences[at].text)
+            texts.add(sentences[at].text)
             most -= costs[at]
-            seen |= found[at].keys()
+            words |= rarities[at].keys()
     return chosen + _beside(sentences, chosen, costs, most)
 
 
-def _standing(sentences: Sequence[_Sentence], found: Sequence[Collection[str]]) -> list[float]:
+def _standing(sentences: Sequence[_Sentence], entries: Sequence[Collection[str]]) -> list[float]:
     """Return what each sentence is worth by its place and by words of a rule.
 
     `found` are the words of the question in each: the first paragraph may have another subject.
     """
-    starts = {one.paragraph: one.text for one in reversed(sentences)}
+    starts = {sentence.paragraph: sentence.text for sentence in reversed(sentences)}
     turns = Counter(turn[0] for start in starts.values() if (turn := _SPEAKER.match(start)))
     last, lead = dict[int, float](), sentences[0].paragraph
     if len(turns) > 1 and sum(turns.values()) >= _TALK and max(turns.values()) > 1:
         lead = -1
         last = dict(zip(sorted(starts)[:-3:-1], (PLACE, _BEFORE_LAST * PLACE), strict=False))
     return [
-        (PLACE if one.ruling else last.get(one.paragraph, 0.0))
-        + (LEAD if one.paragraph == lead and has else 0.0)
-        + RULE * min(1.0, len(_RULE.findall(one.text)) / _RULES)
-        for one, has in zip(sentences, found, strict=True)
+        (PLACE if sentence.ruling else last.get(sentence.paragraph, 0.0))
+        + (LEAD if sentence.paragraph == lead and has else 0.0)
+        + RULE * min(1.0, len(_RULE.findall(sentence.text)) / _RULES)
+        for sentence, has in zip(sentences, entries, strict=True)
     ]
 
 
@@ -329,31 +337,35 @@ def _beside(
     sentences: Sequence[_Sentence], chosen: Sequence[int], costs: Sequence[int], most: int
 ) -> list[int]:
     """Return sentences after those chosen, as far as there is room; without any, the first."""
-    taken = set(chosen)
-    said = {sentences[at].text for at in chosen}
+    taken_chosen = set(chosen)
+    texts = {sentences[at].text for at in chosen}
     for start in sorted(chosen) or [-1]:
         at = start + 1
-        while at < len(costs) and at not in taken and costs[at] <= most:
-            if sentences[at].text in said:
+        while at < len(costs) and at not in taken_chosen and costs[at] <= most:
+            if sentences[at].text in texts:
                 break
-            taken.add(at)
+            taken_chosen.add(at)
             most -= costs[at]
             at += 1
-    return sorted(taken.difference(chosen)) or ([] if chosen else [0])
+    return sorted(taken_chosen.difference(chosen)) or ([] if chosen else [0])
 
 
 def _joined(sentences: Sequence[_Sentence], chosen: Collection[int]) -> str:
     """Join sentences in their order, with dots where others are left out."""
     text, before = "", -1
     for at in sorted(chosen):
-        one = sentences[at]
+        sentence = sentences[at]
         gap = at > before + 1
-        apart = one.code or _ITEM.match(one.text) or one.paragraph != sentences[at - 1].paragraph
+        apart = (
+            sentence.code
+            or _ITEM.match(sentence.text)
+            or sentence.paragraph != sentences[at - 1].paragraph
+        )
         text += ("\n" if apart else " ") if text else ""
-        lines = "\n" in one.text  # a block, which begins on a line of its own
-        gap = gap or (one.code and bool(text) and not lines)
+        lines = "\n" in sentence.text  # a block, which begins on a line of its own
+        gap = gap or (sentence.code and bool(text) and not lines)
         start = ("\u2026\n" if lines else "\u2026 ") if gap else ""
-        text += start + one.text
+        text += start + sentence.text
         before = at
     return text + (" \u2026" if before + 1 < len(sentences) else "")
 
@@ -370,8 +382,8 @@ def _cut(text: str, question: str, most: int, measure: Callable[[str], int]) -> 
         start = text.find(" ", max(0, start - size // 6)) + 1
     end = start + size
     cut = text.rfind(" ", start, end) if end < len(text) else len(text)
-    shown = text[start : cut if cut > start else end]
-    return ("\u2026 " if start else "") + shown + (" \u2026" if end < len(text) else "")
+    shown_text = text[start : cut if cut > start else end]
+    return ("\u2026 " if start else "") + shown_text + (" \u2026" if end < len(text) else "")
 
 
 @lru_cache(maxsize=4096)  # several questions find the same notes
@@ -384,24 +396,24 @@ def _words(text: str) -> frozenset[str]:
 
 def count_words(question: str, text: str) -> float:
     """Return how many of a question's words a text has; one with another ending counts half."""
-    lowered, found = text.lower(), 0.0
+    lowered, score = text.lower(), 0.0
     for word in _content_words(question):
         if _places(lowered, [word], whole=True):
-            found += 1
+            score += 1
         elif _places(lowered, [_stem(word)], whole=False):
-            found += 0.5
-    return found
+            score += 0.5
+    return score
 
 
 def matches(text: str, question: str) -> list[tuple[int, int]]:
     """Return where the words of a text are that have a stem in common with a question's words."""
-    wanted = {one.stem for one in analyzer.weighted_stems(question)}
-    found = []
+    wanted_stems = {weighted_stem.stem for weighted_stem in analyzer.weighted_stems(question)}
+    entries = []
     for word in re.finditer(r"[^\W_]+", text):
         stems = analyzer.stems(word[0]) + analyzer.stems(analyzer.identifier_parts(word[0]))
-        if not wanted.isdisjoint(stems):
-            found.append(word.span())
-    return found
+        if not wanted_stems.isdisjoint(stems):
+            entries.append(word.span())
+    return entries
 
 
 def _stem(word: str) -> str:
@@ -421,7 +433,7 @@ def _densest(places: Sequence[int], size: int) -> int:
 
 def _places(text: str, words: Collection[str], *, whole: bool) -> list[int]:
     """Return where words begin in a text; compiling a pattern would take longer than this loop."""
-    found = []
+    entries = []
     padded = f" {text} "
     for word in words:
         place = padded.find(word, 1)
@@ -429,9 +441,9 @@ def _places(text: str, words: Collection[str], *, whole: bool) -> list[int]:
             after = place + len(word)
             before, behind = padded[place - 1], padded[after] if whole else " "
             if not (before.isalnum() or before == "_" or behind.isalnum() or behind == "_"):
-                found.append(place - 1)
+                entries.append(place - 1)
             place = padded.find(word, after)
-    return found
+    return entries
 
 
 @lru_cache(maxsize=64)

@@ -63,12 +63,12 @@ def period_of(text: str, now: datetime | None = None) -> Period:
     now = now or datetime.now(UTC)
     words = text.strip().lower().split()
     try:
-        found = _age(words, now) or _day(words, now) or _month(words, now) or _iso(text)
+        period = _age(words, now) or _day(words, now) or _month(words, now) or _iso(text)
     except (ValueError, OverflowError):
-        found = None
-    if found is None:
+        period = None
+    if period is None:
         raise BadInput(f"{text!r} is no time", Hint.WRITE_TIME)
-    return found
+    return period
 
 
 def _midnight(moment: datetime) -> datetime:
@@ -131,18 +131,23 @@ def _iso(text: str) -> Period:
 
     Raises ValueError for anything else.
     """
-    wanted = text.strip()
-    if _EPOCH.fullmatch(wanted):
-        number = float(wanted)
-        found = datetime.fromtimestamp(number / 1000 if number >= _MILLIS_FROM else number, UTC)
-        return Period(found, found)
-    if re.fullmatch(r"\d{4}", wanted):
-        return _months(datetime(int(wanted), 1, 1, tzinfo=UTC), 12)
-    if re.fullmatch(r"\d{4}-\d{2}", wanted):
-        return _months(datetime.fromisoformat(f"{wanted}-01").replace(tzinfo=UTC), 1)
-    found = datetime.fromisoformat(wanted.upper())
-    found = found if found.tzinfo else found.replace(tzinfo=UTC)
-    return Period(found, found + timedelta(days=1) if len(wanted) <= len("2026-05-08") else found)
+    wanted_text = text.strip()
+    if _EPOCH.fullmatch(wanted_text):
+        number = float(wanted_text)
+        found_moment = datetime.fromtimestamp(
+            number / 1000 if number >= _MILLIS_FROM else number, UTC
+        )
+        return Period(found_moment, found_moment)
+    if re.fullmatch(r"\d{4}", wanted_text):
+        return _months(datetime(int(wanted_text), 1, 1, tzinfo=UTC), 12)
+    if re.fullmatch(r"\d{4}-\d{2}", wanted_text):
+        return _months(datetime.fromisoformat(f"{wanted_text}-01").replace(tzinfo=UTC), 1)
+    found_moment = datetime.fromisoformat(wanted_text.upper())
+    found_moment = found_moment if found_moment.tzinfo else found_moment.replace(tzinfo=UTC)
+    return Period(
+        found_moment,
+        found_moment + timedelta(days=1) if len(wanted_text) <= len("2026-05-08") else found_moment,
+    )
 
 
 def _place(words: list[str], names: tuple[str, ...]) -> int | None:
@@ -203,25 +208,25 @@ class TimeWords(NamedTuple):
     @property
     def conditions(self) -> tuple[Condition, ...]:
         """The conditions that they stand for."""
-        named = (("since", self.since), ("before", self.before))
-        return tuple(Condition(key, value) for key, value in named if value is not None)
+        texts = (("since", self.since), ("before", self.before))
+        return tuple(Condition(key, value) for key, value in texts if value is not None)
 
 
 def find(text: str, now: datetime) -> TimeWords | None:
     """Return the words of time in a question; None unless there is one form and other words."""
     words = list(re.finditer(r"\S+", text))
-    if len(words) > _MOST_WORDS or not any(_plain(one[0]) in _CUES for one in words):
+    if len(words) > _MOST_WORDS or not any(_plain(match[0]) in _CUES for match in words):
         return None
-    found = []
+    entries = []
     place = 0
     while place < len(words):
         form = _form_at(text, words, place, now)
         if form is not None:
-            found.append(form)
+            entries.append(form)
         place += len(form.words.split()) if form else 1
-    if len(found) != 1 or len(found[0].words.split()) == len(words):
+    if len(entries) != 1 or len(entries[0].words.split()) == len(words):
         return None
-    return found[0]
+    return entries[0]
 
 
 def without(text: str, form: TimeWords) -> str:
@@ -254,11 +259,11 @@ def _form_at(text: str, words: list[re.Match[str]], place: int, now: datetime) -
         if _plain(behind) in _AFTER or behind[:1].isdigit():
             continue
         start, end = words[place].start(), last.start() + len(last[0].rstrip(".,;!?)"))
-        shown = text[start:end]
-        if _lower_case(shown, first=not place, last=not behind):
-            form = _read(shown.lower(), now)
+        shown_text = text[start:end]
+        if _lower_case(shown_text, first=not place, last=not behind):
+            form = _read(shown_text.lower(), now)
             if form is not None:
-                return TimeWords(shown, start, end, *form)
+                return TimeWords(shown_text, start, end, *form)
     return None
 
 

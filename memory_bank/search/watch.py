@@ -111,18 +111,20 @@ class Watcher(FileSystemEventHandler):
     def on_any_event(self, event: FileSystemEvent) -> None:
         """Record a change to a note or a folder."""
         for path in (event.src_path, event.dest_path):
-            for one in self._watched:
-                if self._concerns(Path(str(path)), one.folder, event):
+            for watched in self._watched:
+                if self._concerns(Path(str(path)), watched.folder, event):
                     self._changed.set()
 
     def _concerns(self, path: Path, folder: Path, event: FileSystemEvent) -> bool:
         """Tell whether a change below a folder may change notes."""
         if not path.is_relative_to(folder):
             return False
-        found = path.relative_to(folder)
-        if any(part.startswith(".") for part in found.parts):
+        found_path = path.relative_to(folder)
+        if any(part.startswith(".") for part in found_path.parts):
             return False
-        return event.is_directory or found.suffix in NOTE_SUFFIXES or found.name == SETTINGS
+        return (
+            event.is_directory or found_path.suffix in NOTE_SUFFIXES or found_path.name == SETTINGS
+        )
 
     def _follow(self) -> None:
         """Watch other folders after a change of settings, or when a missing one was made."""
@@ -132,7 +134,9 @@ class Watcher(FileSystemEventHandler):
     def _alive(self) -> bool:
         """Tell whether changes are still reported; they are not once the folder was removed."""
         observer = self._observer
-        return observer is not None and all(one.is_alive() for one in observer.emitters)
+        return observer is not None and all(
+            event_emitter.is_alive() for event_emitter in observer.emitters
+        )
 
     def _restart(self) -> None:
         """Watch again, and signal a change, since one may have been missed."""
@@ -147,7 +151,7 @@ class Watcher(FileSystemEventHandler):
         self._watched = self._folders_now()
         if not self._watched:
             return
-        recursive = [one.folder for one in self._watched if one.recursive]
+        recursive = [watched.folder for watched in self._watched if watched.recursive]
         reason = next(filter(None, map(problem, recursive)), "")
         if not reason:
             try:
@@ -159,7 +163,7 @@ class Watcher(FileSystemEventHandler):
             self.polling = f"files are scanned every {POLL:g} s: {reason}"
 
     def _folders_now(self) -> Sequence[Watched]:
-        return [one for one in self._folders() if one.folder.is_dir()]
+        return [watched for watched in self._folders() if watched.folder.is_dir()]
 
     def _started(self, observer: BaseObserver) -> BaseObserver:
         for folder, recursive in self._watched:

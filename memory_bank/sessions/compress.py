@@ -77,16 +77,16 @@ def compress(
     is done. A process that was killed in between leaves neither an event behind nor an
     observation twice. `sample` asks a client's model, for the mode `client`.
     """
-    done = Compression()
+    compression = Compression()
     with alone(bank, wait) as is_alone:
-        done.busy = not is_alone
+        compression.busy = not is_alone
         if is_alone:
-            for one in _waiting(bank, session_id):
+            for waiting in _waiting(bank, session_id):
                 try:
-                    _compress_session(bank, one, sample, done)
+                    _compress_session(bank, waiting, sample, compression)
                 except MemoryBankError as error:
-                    done.problems.append(f"session {one[:60]}: {error.message}")
-    return done
+                    compression.problems.append(f"session {waiting[:60]}: {error.message}")
+    return compression
 
 
 def compress_now(bank: Bank) -> None:
@@ -127,7 +127,7 @@ def _waiting(bank: Bank, session_id: str) -> list[str]:
     with opened(bank) as store:
         events = store.get_pending(session_id)
         firsts = {event.session_id: event for event in reversed(events)}
-    return [one for one, event in firsts.items() if _is_here(bank, event)]
+    return [text for text, event in firsts.items() if _is_here(bank, event)]
 
 
 def _is_here(bank: Bank, event: Event) -> bool:
@@ -143,35 +143,35 @@ def _is_here(bank: Bank, event: Event) -> bool:
 
 
 def _compress_session(
-    bank: Bank, session_id: str, sample: Sample | None, done: Compression
+    bank: Bank, session_id: str, sample: Sample | None, compression: Compression
 ) -> None:
     """Compress the events of one session, batch by batch, those of a killed process first."""
     limit = bank.settings.compression.max_batch_tokens
     with opened(bank) as store:
         unfinished = store.queue.unfinished(session_id)
     for name, events in unfinished:
-        _compress_batch(bank, name, events, sample, done)
+        _compress_batch(bank, name, events, sample, compression)
     while True:
         with opened(bank) as store:
             name, events = store.queue.mark_batch(session_id, limit)
         if not name:
             return
-        _compress_batch(bank, name, events, sample, done)
+        _compress_batch(bank, name, events, sample, compression)
 
 
 def _compress_batch(
-    bank: Bank, name: str, events: Sequence[Event], sample: Sample | None, done: Compression
+    bank: Bank, name: str, events: Sequence[Event], sample: Sample | None, compression: Compression
 ) -> None:
     """Write the observations of a batch in one step, then remove its events."""
     with opened(bank) as store:
         batch = _EventBatch(name, _session_of(bank, store, events), events)
-        if batch.id(0) in {one.id for one in batch.session.observations}:
+        if batch.id(0) in {observation.id for observation in batch.session.observations}:
             store.remove_pending([event.id for event in events])
             return
     from memory_bank.sessions.compression import modes  # start-up: mostly nothing waits
 
     root = _root(bank, events)
-    found = modes.compress(
+    compressed = modes.compress(
         events,
         prompts=_prompts(batch.session, events),
         settings=bank.settings.compression,
@@ -179,30 +179,33 @@ def _compress_batch(
         before=batch.session.observations,
         sample=sample,
     )
-    if found.fallback_reason and found.fallback_reason not in done.fallback_reasons:
-        done.fallback_reasons.append(found.fallback_reason)
-        ours = found.fallback_reason.partition(": ")[0]  # what a program said follows
+    if (
+        compressed.fallback_reason
+        and compressed.fallback_reason not in compression.fallback_reasons
+    ):
+        compression.fallback_reasons.append(compressed.fallback_reason)
+        ours = compressed.fallback_reason.partition(": ")[0]  # what a program said follows
         bank.add_notice(f"events of sessions were compressed by rules: {ours}")
     observations = [
-        _settled(batch, number, one, root or bank.layout.project)
-        for number, one in enumerate(found.observations)
+        _settled(batch, number, observation, root or bank.layout.project)
+        for number, observation in enumerate(compressed.observations)
     ]
     with opened(bank) as store:
         stored = store.store_observations(batch.session.session_id, observations)
         store.remove_pending([event.id for event in events])
-    done.observations += (one.id for one in stored)
-    done.events += len(events)
+    compression.observations += (observation.id for observation in stored)
+    compression.events += len(events)
 
 
 def _session_of(bank: Bank, store: NoteStore, events: Sequence[Event]) -> Session:
     """Return the session of some events; one that the queue has lost starts with them."""
     first = events[0]
-    found = store.get_session(first.session_id)
-    if found is None:
+    session = store.get_session(first.session_id)
+    if session is None:
         store.create_session(Session(first.session_id, project_of(bank), first.created_at))
-        found = store.get_session(first.session_id)
-    assert found is not None  # noqa: S101  (narrows the type)
-    return found
+        session = store.get_session(first.session_id)
+    assert session is not None  # noqa: S101  (narrows the type)
+    return session
 
 
 def _prompts(session: Session, events: Sequence[Event]) -> list[Prompt]:
@@ -217,19 +220,23 @@ def _root(bank: Bank, events: Sequence[Event]) -> Path | None:
     here, there = repository.worktree(project), repository.worktree(Path(cwd)) if cwd else None
     if here is None or there is None or here == there:
         return project
-    same = git_state(here), git_state(there)
-    if same[0] and same[1] and same[0].repository_id == same[1].repository_id:
+    git_states = git_state(here), git_state(there)
+    if (
+        git_states[0]
+        and git_states[1]
+        and git_states[0].repository_id == git_states[1].repository_id
+    ):
         return there / project.relative_to(here)
     return project
 
 
-def _settled(batch: _EventBatch, number: int, one: Observation, root: Path) -> Observation:
+def _settled(batch: _EventBatch, number: int, observation: Observation, root: Path) -> Observation:
     return settled_observation(
         replace(
-            one,
+            observation,
             id=batch.id(number),
             session_id=batch.session.session_id,
             project=batch.session.project,
-            git=state_then(batch.session, one.created_at, root),
+            git=state_then(batch.session, observation.created_at, root),
         )
     )

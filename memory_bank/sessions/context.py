@@ -132,10 +132,13 @@ def context_text(contents: Contents, max_tokens: int, quote: Quote) -> str:
 
 def economics(rows: Sequence[ContextRow]) -> str:
     """Return what reading the observations among some rows costs and saves, in tokens."""
-    found = [row for row in rows if row.kind != REQUEST]
-    read, work = sum(row.read_tokens for row in found), sum(row.work_tokens for row in found)
+    found_rows = [row for row in rows if row.kind != REQUEST]
+    read, work = (
+        sum(row.read_tokens for row in found_rows),
+        sum(row.work_tokens for row in found_rows),
+    )
     text = (
-        f"**Context Economics**: Loading: {len(found)} observations ({read:,} tokens to read);"
+        f"**Context Economics**: Loading: {len(found_rows)} observations ({read:,} tokens to read);"
         f" work behind them: {work:,} tokens"
     )
     if work > read > 0:
@@ -171,10 +174,10 @@ def _written(contents: Contents, quote: Quote, nothing: str) -> str:
     while estimate(name) > _PROJECT_LIMIT:
         name = name[:-1]
     parts = [f"# [{name}] recent context, {contents.now:%Y-%m-%d}"]
-    told = "\n\n".join(_told(contents))
-    if told:
+    text = "\n\n".join(_told(contents))
+    if text:
         parts += [_LEGEND] * (contents.explained and bool(contents.rows))
-        parts += [quote(told), economics(contents.rows)]
+        parts += [quote(text), economics(contents.rows)]
     else:
         parts.append(nothing)
     return "\n\n".join([*parts, _LAST])
@@ -288,17 +291,20 @@ def inject_context(
     compress_now(bank)
     bank.catch_up()
     with bank.lock:
-        found = bank.read(lambda view: _find(bank, view, project, session_id, limits, now))
-    told_sessions = found.sessions[: limits.session_limit]
-    observations = _chosen(told_sessions, found.earlier, limits, now)
-    next_steps, still_open = _steps(found.sessions, session_id) if told_sessions else ("", "")
+        context_parts = bank.read(lambda view: _find(bank, view, project, session_id, limits, now))
+    told_sessions = context_parts.sessions[: limits.session_limit]
+    observations = _chosen(told_sessions, context_parts.earlier, limits, now)
+    next_steps, still_open = (
+        _steps(context_parts.sessions, session_id) if told_sessions else ("", "")
+    )
     contents = Contents(
-        project=project or (found.sessions[0].project if found.sessions else project_of(bank)),
+        project=project
+        or (context_parts.sessions[0].project if context_parts.sessions else project_of(bank)),
         now=now,
-        rows=tuple(_rows(found, told_sessions, observations, session_id)),
+        rows=tuple(_rows(context_parts, told_sessions, observations, session_id)),
         next_steps=next_steps,
         still_open=still_open,
-        changed=found.changed,
+        changed=context_parts.changed,
     )
     text = context_text(contents, limits.max_tokens, quote)
     return Injected(
@@ -313,10 +319,10 @@ def inject_context(
 
 def _steps(sessions: Sequence[Session], session_id: str) -> tuple[str, str]:
     """Return the next steps of the last session before the one that starts, and older open ones."""
-    others = [one for one in sessions if one.session_id != session_id]
-    found = open_steps(others)
-    last = [line for line, one in found if one is others[0]]
-    older = [line for line, one in found if one is not others[0]][:_MOST_OLDER]
+    others_sessions = [session for session in sessions if session.session_id != session_id]
+    steps = open_steps(others_sessions)
+    last = [line for line, session in steps if session is others_sessions[0]]
+    older = [line for line, session in steps if session is not others_sessions[0]][:_MOST_OLDER]
     return _listed(last), _listed(older)
 
 
@@ -324,14 +330,14 @@ def _listed(lines: Sequence[str]) -> str:
     return lines[0] if len(lines) == 1 else "; ".join(line.rstrip(".") for line in lines)
 
 
-def _limits(settings: ContextSettings, **given: Any) -> ContextSettings:  # noqa: ANN401  (values of settings)
+def _limits(settings: ContextSettings, **argument: Any) -> ContextSettings:  # noqa: ANN401  (values of settings)
     limits = settings._replace(
-        **{name: value for name, value in given.items() if value is not None}
+        **{name: value for name, value in argument.items() if value is not None}
     )
     for name in ("observation_limit", "session_limit", "date_range_days"):
         if (value := getattr(limits, name)) < 0:
             raise BadInput(f"{name} = {value} is negative", "give 0 or more")
-    types = tuple(check_type(one) for one in limits.observation_types)
+    types = tuple(check_type(observation_type) for observation_type in limits.observation_types)
     return limits._replace(observation_types=types, max_tokens=max(limits.max_tokens, LEAST_TOKENS))
 
 
@@ -349,7 +355,10 @@ def _find(
         earlier = [session for session in decided if session.path not in paths]
         paths += [session.path for session in earlier]
     numbers = document_rows.numbers_of(view.manifest, paths)
-    last = next((one for one in read if one.session_id != session_id), None)
+    last = next(
+        (current_session for current_session in read if current_session.session_id != session_id),
+        None,
+    )
     return _ContextParts(
         sessions=tuple(read),
         earlier=tuple(earlier),
@@ -361,13 +370,13 @@ def _find(
 def _changed(view: View, since: datetime) -> Iterator[ChangedNote]:
     """Yield the notes that were added or changed after a time, the last changed first."""
     scope = filters.scope(view.manifest, [Condition("since", since)], hidden=False)
-    found = [
+    rows = [
         note
         for note in open_index.newest(view.manifest, scope, _MOST_CHANGED * 10)
         if note.type != note_reading.TYPE
     ][:_MOST_CHANGED]
-    old = document_graph.superseded(view.manifest, [note.number for note in found])
-    for note in found:
+    old = document_graph.superseded(view.manifest, [note.number for note in rows])
+    for note in rows:
         yield ChangedNote(note.path, note.title, note.number in old)
 
 
@@ -383,21 +392,30 @@ def _chosen(
     """
     cutoff = now - timedelta(days=limits.date_range_days)
     concepts = {concept.casefold() for concept in limits.concepts}
-    observed = [one for session in sessions for one in session.observations]
-    decided = [one for session in earlier for one in session.observations if _is_decision(one)]
-    wanted = [
-        one
-        for one in (*observed, *decided)
-        if one.obs_type in limits.observation_types
-        and one.created_at >= cutoff
-        and (not concepts or concepts.intersection(word.casefold() for word in one.concepts))
+    observed = [observation for session in sessions for observation in session.observations]
+    decided = [
+        observation
+        for session in earlier
+        for observation in session.observations
+        if _is_decision(observation)
     ]
-    wanted.sort(key=_newness, reverse=True)
-    decisions = [one for one in wanted if _is_decision(one)][: limits.observation_limit // 2]
-    ids = {one.id for one in decisions}
-    others = [one for one in wanted if one.id not in ids]
+    observations = [
+        observation
+        for observation in (*observed, *decided)
+        if observation.obs_type in limits.observation_types
+        and observation.created_at >= cutoff
+        and (
+            not concepts or concepts.intersection(word.casefold() for word in observation.concepts)
+        )
+    ]
+    observations.sort(key=_newness, reverse=True)
+    decisions = [observation for observation in observations if _is_decision(observation)][
+        : limits.observation_limit // 2
+    ]
+    ids = {observation.id for observation in decisions}
+    others_observations = [observation for observation in observations if observation.id not in ids]
     room = limits.observation_limit - len(decisions)
-    return sorted([*decisions, *others[:room]], key=_newness, reverse=True)
+    return sorted([*decisions, *others_observations[:room]], key=_newness, reverse=True)
 
 
 def _is_decision(observation: Observation) -> bool:
@@ -409,7 +427,7 @@ def _newness(observation: Observation) -> tuple[datetime, str]:
 
 
 def _rows(
-    found: _ContextParts,
+    context_parts: _ContextParts,
     sessions: Sequence[Session],
     observations: Sequence[Observation],
     session_id: str,
@@ -419,35 +437,41 @@ def _rows(
     A session has a row of its own only for what no observation among the rows tells.
     """
     here = {
-        one.session_id: one.git.repository_id if one.git else ""
-        for one in (*sessions, *found.earlier)
+        current_session.session_id: current_session.git.repository_id if current_session.git else ""
+        for current_session in (*sessions, *context_parts.earlier)
     }
     rows = [
         ContextRow(
-            one.id,
-            one.created_at,
-            one.obs_type,
-            one.title,
-            estimate(note_format.observation_block(one, here[one.session_id])),
-            one.discovery_tokens,
-            one.id in found.superseded,
-            about(one.files_modified, one.files_read),
+            observation.id,
+            observation.created_at,
+            observation.obs_type,
+            observation.title,
+            estimate(note_format.observation_block(observation, here[observation.session_id])),
+            observation.discovery_tokens,
+            observation.id in context_parts.superseded,
+            about(observation.files_modified, observation.files_read),
         )
-        for one in observations
+        for observation in observations
     ]
     titles = [row.title for row in rows]
     for session in sessions:
-        said = session.summary
-        if said is None or session.session_id == session_id:
+        summary = session.summary
+        if summary is None or session.session_id == session_id:
             continue
-        lines = f"{said.learned}\n{said.completed}".split("\n")
+        lines = f"{summary.learned}\n{summary.completed}".split("\n")
         untold = [line.removeprefix("- ") for line in lines if line.removeprefix("- ")]
-        untold = [one for one in untold if not (one[:1] == "`" or covered(one, titles, 0.8))]
+        untold = [
+            current_untold
+            for current_untold in untold
+            if not (current_untold[:1] == "`" or covered(current_untold, titles, 0.8))
+        ]
         if untold:
-            read = estimate(note_format.summary_block(said, here[session.session_id]))
-            work = said.discovery_tokens
-            files = about(said.files_edited, said.files_read)
+            read = estimate(note_format.summary_block(summary, here[session.session_id]))
+            work = summary.discovery_tokens
+            files = about(summary.files_edited, summary.files_read)
             rows.append(
-                ContextRow(said.id, session.started_at, REQUEST, untold[0], read, work, files=files)
+                ContextRow(
+                    summary.id, session.started_at, REQUEST, untold[0], read, work, files=files
+                )
             )
     return sorted(rows, key=lambda row: (row.created_at, row.id), reverse=True)

@@ -80,16 +80,16 @@ class KnownSession(NamedTuple):
     def empty(self) -> bool:
         """Whether it ended before anything happened."""
         row = self.row if self.document is None else None
-        left = row and (row.prompts or row.pending or row.summary or row.note)
-        return bool(row and row.ended_at and not left)
+        prompts = row and (row.prompts or row.pending or row.summary or row.note)
+        return bool(row and row.ended_at and not prompts)
 
 
 def known_sessions(bank: Bank) -> list[KnownSession]:
     """Return all sessions, the last started first."""
     notes = {session_id_of(row): row for row in IndexedNotes(bank).rows()}
     with opened(bank) as store:
-        outlines = {one.session.session_id: one for one in store.queue.outlines()}
-    found = [
+        outlines = {outline.session.session_id: outline for outline in store.queue.outlines()}
+    sessions = [
         KnownSession(
             started=document.created if document else row.session.started_at if row else 0.0,
             session_id=name,
@@ -102,22 +102,30 @@ def known_sessions(bank: Bank) -> list[KnownSession]:
         for name in dict.fromkeys((*outlines, *notes))
         for row, document in [(outlines.get(name), notes.get(name))]
     ]
-    return sorted(found, key=lambda one: (one.started, one.session_id), reverse=True)
+    return sorted(sessions, key=lambda session: (session.started, session.session_id), reverse=True)
 
 
-def named(sessions: Sequence[KnownSession], given: str) -> KnownSession | None:
+def named(sessions: Sequence[KnownSession], text: str) -> KnownSession | None:
     """Return the session of an id, of the start of one, or of a note; None if there is none.
 
     Raises BadInput for a start that several have.
     """
-    name = one_line(given)
-    same = [one for one in sessions if one.session_id == name]
-    notes = [one for one in sessions if one.document and one.document.key in (name, f"{name}.md")]
-    met = same or notes or [one for one in sessions if name and one.session_id.startswith(name)]
+    name = one_line(text)
+    same_sessions = [session for session in sessions if session.session_id == name]
+    notes = [
+        session
+        for session in sessions
+        if session.document and session.document.key in (name, f"{name}.md")
+    ]
+    met = (
+        same_sessions
+        or notes
+        or [session for session in sessions if name and session.session_id.startswith(name)]
+    )
     if len(met) > 1:
-        shown = ", ".join(one.session_id[:40] for one in met[:5])
+        shown_text = ", ".join(session.session_id[:40] for session in met[:5])
         message = f"{name[:60]!r} starts {len(met)} sessions"
-        raise BadInput(message, "say which: {ids}", ids=shown)
+        raise BadInput(message, "say which: {ids}", ids=shown_text)
     return met[0] if met else None
 
 
@@ -138,23 +146,26 @@ def session_timeline(
     """
     since, before = _start_of(first_day), _start_of(last_day)
     compress_now(bank)
-    known = known_sessions(bank)
-    wanted = [
-        one
-        for one in known
-        if (agent is None or one.agent.casefold() == agent.casefold())
-        and project.casefold() in ("", one.project.casefold())
-        and (since is None or one.started >= since.timestamp())
-        and (before is None or one.started < before.timestamp() + _DAY)
+    sessions = known_sessions(bank)
+    wanted_sessions = [
+        session
+        for session in sessions
+        if (agent is None or session.agent.casefold() == agent.casefold())
+        and project.casefold() in ("", session.project.casefold())
+        and (since is None or session.started >= since.timestamp())
+        and (before is None or session.started < before.timestamp() + _DAY)
     ]
-    page = wanted[max(offset, 0) :][: max(limit, 1)]
+    page = wanted_sessions[max(offset, 0) :][: max(limit, 1)]
     return SessionTimeline(
-        total=len(wanted),
+        total=len(wanted_sessions),
         offset=max(offset, 0),
         count=len(page),
-        days=_days(entries(bank, page), Counter(iso_of(one.started)[:10] for one in wanted)),
-        agents=_counted(one.agent for one in known),
-        projects=_counted(one.project for one in known),
+        days=_days(
+            entries(bank, page),
+            Counter(iso_of(session.started)[:10] for session in wanted_sessions),
+        ),
+        agents=_counted(session.agent for session in sessions),
+        projects=_counted(session.project for session in sessions),
         unreadable=bank.read(unreadable_notes),
         problem=bank.problem or None,
     )
@@ -162,22 +173,25 @@ def session_timeline(
 
 def entries(bank: Bank, sessions: Sequence[KnownSession]) -> list[SessionEntry]:
     """Return what lists show of some sessions."""
-    numbers = [one.document.number for one in sessions if one.document]
+    numbers = [session.document.number for session in sessions if session.document]
     counts = bank.read(lambda view: session_counts(view.manifest, numbers))
-    damaged = frozenset(one.path for one in bank.read(unreadable_notes))
-    return [_entry(bank, one, counts, damaged) for one in sessions]
+    damaged = frozenset(session.path for session in bank.read(unreadable_notes))
+    return [_entry(bank, session, counts, damaged) for session in sessions]
 
 
 def _days(entries: Iterable[SessionEntry], counts: Mapping[str, int]) -> tuple[SessionDay, ...]:
     """Return sessions by day; `counts` also counts those of other pages."""
-    by_day = groupby(entries, key=lambda one: one.started_at[:10])
-    return tuple(SessionDay(day, counts[day], tuple(some)) for day, some in by_day)
+    by_day = groupby(entries, key=lambda entry: entry.started_at[:10])
+    return tuple(SessionDay(day, counts[day], tuple(some_entries)) for day, some_entries in by_day)
 
 
 def _entry(
-    bank: Bank, one: KnownSession, of_notes: Mapping[int, SessionCounts], damaged: Collection[str]
+    bank: Bank,
+    session: KnownSession,
+    of_notes: Mapping[int, SessionCounts],
+    damaged: Collection[str],
 ) -> SessionEntry:
-    row, document, extra = one.row, one.document, _extra(one.document)
+    row, document, extra = session.row, session.document, _extra(session.document)
     counts = of_notes[document.number] if document else SessionCounts()
     ended = row.ended_at if row else _time(extra.get("ended_at"))
     last = max(row.last_moment if row else 0.0, counts.last, document.created if document else 0.0)
@@ -186,11 +200,11 @@ def _entry(
     happened = counts.observations or counts.prompts or (row and row.prompts)
     title = document.title if document else one_line((row and row.first_prompt) or "")
     return SessionEntry(
-        session_id=one.session_id,
+        session_id=session.session_id,
         title=note_format.cut(title, _TITLE) or "Session",
-        project=one.project,
-        agent=one.agent,
-        started_at=iso_of(one.started),
+        project=session.project,
+        agent=session.agent,
+        started_at=iso_of(session.started),
         ended_at=iso_of(ended) if ended else None,
         state=_state(ended, last, finished=summary or not happened, damaged=path in damaged),
         prompts=max(counts.prompts, row.prompts if row else 0),
@@ -218,8 +232,12 @@ def _state(ended: float | None, last: float, *, finished: bool, damaged: bool) -
 
 def unreadable_notes(view: View) -> tuple[UnreadableSession, ...]:
     """Return the files among the notes of sessions that can't be read."""
-    found = document_rows.unindexed(view.manifest)
-    return tuple(UnreadableSession(*one) for one in found if one[0].startswith(SESSIONS))
+    found_unindexed = document_rows.unindexed(view.manifest)
+    return tuple(
+        UnreadableSession(*unindexed)
+        for unindexed in found_unindexed
+        if unindexed[0].startswith(SESSIONS)
+    )
 
 
 def _told(value: object) -> str:
@@ -231,20 +249,25 @@ def _number_in(value: object) -> int:
 
 
 def _time(value: object) -> float | None:
-    found = to_datetime(str(value)) if value else None
-    return found.timestamp() if found else None
+    moment = to_datetime(str(value)) if value else None
+    return moment.timestamp() if moment else None
 
 
 def _counted(names: Iterable[str]) -> dict[str, int]:
     """Return how often there is each name, the most frequent first."""
-    return dict(sorted(Counter(names).items(), key=lambda one: (-one[1], one[0])))
+    return dict(
+        sorted(
+            Counter(names).items(),
+            key=lambda current_entries: (-current_entries[1], current_entries[0]),
+        )
+    )
 
 
-def _start_of(given: str) -> datetime | None:
-    if not given.strip():
+def _start_of(text: str) -> datetime | None:
+    if not text.strip():
         return None
     try:
-        found = date.fromisoformat(given.strip())
+        day = date.fromisoformat(text.strip())
     except ValueError:
-        raise BadInput(f"{given[:40]!r} is no day", "write it as 2026-11-23") from None
-    return datetime(found.year, found.month, found.day, tzinfo=UTC)
+        raise BadInput(f"{text[:40]!r} is no day", "write it as 2026-11-23") from None
+    return datetime(day.year, day.month, day.day, tzinfo=UTC)

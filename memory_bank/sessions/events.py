@@ -41,11 +41,13 @@ class Happened(NamedTuple):
 
 def _happened(news: Iterable[News]) -> Iterator[Happened]:
     """Yield what rows of the database say; those of another version are left out."""
-    for one in news:
-        if one.kind in KINDS:
-            payload = json.loads(one.payload)
+    for current_news in news:
+        if current_news.kind in KINDS:
+            payload = json.loads(current_news.payload)
             about = (payload.get(name) for name in Happened._fields[3:])
-            yield Happened(one.kind, one.session_id, iso_of(one.created_at), *about)
+            yield Happened(
+                current_news.kind, current_news.session_id, iso_of(current_news.created_at), *about
+            )
 
 
 class Subscription:
@@ -78,9 +80,9 @@ class Subscription:
     def __iter__(self) -> Iterator[Happened]:
         """Wait for each next notification, without end."""
         while True:
-            found = self.get()
-            if found is not None:
-                yield found
+            happened = self.get()
+            if happened is not None:
+                yield happened
 
     def get(self, timeout: float | None = None) -> Happened | None:
         """Return the next notification; None if there is none within `timeout` seconds."""
@@ -89,17 +91,17 @@ class Subscription:
             self._fetch()
             if self._waiting:
                 return self._waiting.popleft()
-            left = _PAUSE if end is None else min(_PAUSE, end - time.monotonic())
-            if left <= 0:
+            pause = _PAUSE if end is None else min(_PAUSE, end - time.monotonic())
+            if pause <= 0:
                 return None
-            time.sleep(left)
+            time.sleep(pause)
 
     def take(self) -> list[Happened]:
         """Return all notifications that wait, without waiting for more."""
         self._fetch()
-        found = list(self._waiting)
+        happeneds = list(self._waiting)
         self._waiting.clear()
-        return found
+        return happeneds
 
     def _fetch(self) -> None:
         rows = self._queue.news(self._last, MOST_NEWS)
@@ -107,9 +109,9 @@ class Subscription:
             return
         if len(rows) == MOST_NEWS:  # the database keeps no more
             self.dropped += rows[0].id - self._last - 1
-        for found in _happened(rows):
+        for happened in _happened(rows):
             self.dropped += len(self._waiting) == HELD
-            self._waiting.append(found)
+            self._waiting.append(happened)
         self._last = rows[-1].id
 
 

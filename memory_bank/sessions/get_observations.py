@@ -59,11 +59,14 @@ def resolved(view: View, bank: Bank, ids: Sequence[str]) -> dict[str, RowPlace]:
     An id may be that of an observation or a summary, of a session, of a note (or any name of it),
     or a note's with `#` and a heading. Raises BadInput for a number.
     """
-    bare = {one: one.strip().removeprefix("#").removeprefix("^").strip() for one in ids}
+    bare = {
+        current_id: current_id.strip().removeprefix("#").removeprefix("^").strip()
+        for current_id in ids
+    }
     names = [name for name in bare.values() if name.startswith((OBSERVATION, SUMMARY))]
     sections = entries.named(view.manifest, names)
-    found: dict[str, RowPlace] = {}
-    for given, name in bare.items():
+    places: dict[str, RowPlace] = {}
+    for text, name in bare.items():
         if name in sections:
             whole = name.startswith(SUMMARY)
             entry = sections[name]
@@ -77,10 +80,10 @@ def resolved(view: View, bank: Bank, ids: Sequence[str]) -> dict[str, RowPlace]:
             if place is None and not name.isdigit():
                 place = _note_place(view, bank, name, open_index.nearly_named)
         if place is not None:
-            found[given] = place
+            places[text] = place
         elif name.isdigit():
-            check_observation_id(given)
-    return found
+            check_observation_id(text)
+    return places
 
 
 def _session_place(view: View, name: str) -> RowPlace | None:
@@ -92,13 +95,13 @@ def _note_place(
     view: View,
     bank: Bank,
     name: str,
-    named: Callable[[Manifest, str], list[str]] = open_index.candidates,
+    named_callable: Callable[[Manifest, str], list[str]] = open_index.candidates,
 ) -> RowPlace | None:
     """Return the only note that a name means, exactly or by a part of it."""
     if not is_utf8(name) or not name:
         return None
     forms = (name, of_note(name, bank.layout))
-    paths = next(filter(None, (named(view.manifest, form) for form in forms)), [])
+    paths = next(filter(None, (named_callable(view.manifest, form) for form in forms)), [])
     numbers = document_rows.numbers_of(view.manifest, paths) if len(paths) == 1 else []
     return RowPlace(numbers[0]) if numbers else None
 
@@ -110,19 +113,19 @@ def _section(view: View, bank: Bank, name: str) -> RowPlace | None:
         note = _note_place(view, bank, name[:at])
         if note is not None:
             parts = entries.parts(view.manifest, [note.document])[note.document]
-            found = heading_place(parts, note.document, name[at + 1 :].strip())
-            if found is not None:
-                return found
+            place = heading_place(parts, note.document, name[at + 1 :].strip())
+            if place is not None:
+                return place
         at = name.find("#", at + 1)
     return None
 
 
 def texts(ids: Collection[object]) -> list[str]:
     """Return ids as texts, each once; raise BadInput for numbers, which name no observation."""
-    for one in ids:
-        if not isinstance(one, str):
-            check_observation_id(one)
-    return list(dict.fromkeys(str(one) for one in ids))
+    for current_id in ids:
+        if not isinstance(current_id, str):
+            check_observation_id(current_id)
+    return list(dict.fromkeys(str(current_id) for current_id in ids))
 
 
 MOST = 100
@@ -131,18 +134,18 @@ MOST = 100
 Order = Literal["date_desc", "date_asc"]
 
 
-def many_ids(given: Any) -> Any:  # noqa: ANN401  (of an agent)
+def many_ids(given_several: Any) -> Any:  # noqa: ANN401  (of an agent)
     """Refuse numbers as ids, and say how ids look."""
-    given = several(given)
+    given_several = several(given_several)
     try:
-        return texts(given) if isinstance(given, list) else given
+        return texts(given_several) if isinstance(given_several, list) else given_several
     except BadInput as error:
         raise ValueError(f"{error.message}: {error.hint}") from error
 
 
-def one_id(given: Any) -> Any:  # noqa: ANN401  (of an agent)
+def one_id(argument: Any) -> Any:  # noqa: ANN401  (of an agent)
     """Refuse a number as an id, and say how ids look."""
-    return given if given is None else many_ids([given])[0]
+    return argument if argument is None else many_ids([argument])[0]
 
 
 def _shown_by_id(bank: Bank, ids: Sequence[str] = ()) -> Observations | SessionShown:
@@ -198,20 +201,25 @@ def get_observations(
     Raises BadInput for a number as an id, more than 100 ids, or an unknown order.
     """
     bank.settings.check_enabled()
-    wanted = texts(ids)
-    if len(wanted) > MOST:
-        raise BadInput(f"{len(wanted)} ids are too many", f"give at most {MOST} in one call")
+    wanted_texts = texts(ids)
+    if len(wanted_texts) > MOST:
+        raise BadInput(f"{len(wanted_texts)} ids are too many", f"give at most {MOST} in one call")
     if order_by is not None and order_by not in get_args(Order):
         choices = f"choose one of: {', '.join(get_args(Order))}"
         raise BadInput(f"there is no order {order_by!r}", choices)
     with bank.lock:
         compress_now(bank)
-        found, missing = bank.answer(lambda view: _read(bank, view, wanted, project))
+        details, missing = bank.answer(lambda view: _read(bank, view, wanted_texts, project))
     if order_by is not None:
-        found.sort(key=lambda one: (one.created_at, one.id), reverse=order_by == "date_desc")
-    kept = tuple(found if limit is None else found[: max(limit, 1)])
+        details.sort(
+            key=lambda current_details: (current_details.created_at, current_details.id),
+            reverse=order_by == "date_desc",
+        )
+    kept_details = tuple(details if limit is None else details[: max(limit, 1)])
     version = SCHEMA_VERSION
-    return Observations(version, len(kept), kept, tuple(missing), bank.problem or None)
+    return Observations(
+        version, len(kept_details), kept_details, tuple(missing), bank.problem or None
+    )
 
 
 def _read(
@@ -222,13 +230,13 @@ def _read(
     own = project_of(bank)
     rows = Rows(view, own, places.values())
     notes: dict[int, Note | None] = {}
-    found: dict[RowPlace, Details] = {}
+    found_details: dict[RowPlace, Details] = {}
     missing = []
-    for given in ids:
-        place = places.get(given)
+    for given_id in ids:
+        place = places.get(given_id)
         row = rows.row(place) if place is not None else None
         if place is None or row is None or not _is_of(row, project):
-            missing.append(given)
+            missing.append(given_id)
             continue
         document = rows.documents[place.document]
         if place.document not in notes:
@@ -236,10 +244,10 @@ def _read(
         note = notes[place.document]
         details = None if note is None else _details(rows, note, row, place)
         if details is None:
-            missing.append(given)
+            missing.append(given_id)
         else:
-            found[place] = details
-    return list(found.values()), missing
+            found_details[place] = details
+    return list(found_details.values()), missing
 
 
 def _is_of(row: IndexRow, project: str | None) -> bool:
@@ -261,8 +269,10 @@ def _details(rows: Rows, note: Note, row: IndexRow, place: RowPlace) -> Details 
     if session is not None and row.type == "session":
         return _session_details(rows, row, note, session, place)
     if session is not None:
-        one = next((one for one in session.observations if one.id == row.id), None)
-        return None if one is None else _observation(row, note, one)
+        observation = next(
+            (observation for observation in session.observations if observation.id == row.id), None
+        )
+        return None if observation is None else _observation(row, note, observation)
     content = note.text[note.body_start :]
     if place.section != WHOLE:
         part = rows.parts[place.document][place.section]
@@ -270,9 +280,9 @@ def _details(rows: Rows, note: Note, row: IndexRow, place: RowPlace) -> Details 
     return Details(**asdict(row), path=note.path, content=content.strip("\n"))
 
 
-def _observation(row: IndexRow, note: Note, one: Observation) -> Details:
-    said = {field.name: getattr(one, field.name) for field in fields(Observation)}
-    return Details(**said | asdict(row), path=note.path)
+def _observation(row: IndexRow, note: Note, observation: Observation) -> Details:
+    said_fields = {field.name: getattr(observation, field.name) for field in fields(Observation)}
+    return Details(**said_fields | asdict(row), path=note.path)
 
 
 def _session_details(
@@ -286,16 +296,16 @@ def _session_details(
         ended_at=iso(session.ended_at) if session.ended_at else None,
         summary=_summary(session.summary) if session.summary else None,
         prompts=tuple(
-            PromptShown(one.prompt_number, one.prompt_text, iso(one.created_at))
-            for one in session.prompts
+            PromptShown(prompt.prompt_number, prompt.prompt_text, iso(prompt.created_at))
+            for prompt in session.prompts
         ),
         observations=tuple(rows.inside(place.document)),
     )
 
 
-def _summary(one: Summary) -> SummaryShown:
-    told = {name: getattr(one, name) for name in SummaryShown._fields}
-    return SummaryShown(**told | {"created_at": iso(one.created_at)})
+def _summary(summary: Summary) -> SummaryShown:
+    told_entries = {name: getattr(summary, name) for name in SummaryShown._fields}
+    return SummaryShown(**told_entries | {"created_at": iso(summary.created_at)})
 
 
 _MOST_DEPTH = 50
@@ -355,22 +365,24 @@ def timeline(
     if not (anchor or query):
         raise BadInput("anchor or query required", "give an id that search returned, or words")
     own = project_of(bank)
-    wanted = EntryConditions()
+    entry_conditions = EntryConditions()
     if project:
-        same = project.casefold() == own.casefold()
-        wanted = EntryConditions(project=project.strip(), own=same)
+        same_own = project.casefold() == own.casefold()
+        entry_conditions = EntryConditions(project=project.strip(), own=same_own)
     with bank.lock:
         if not anchor:
             anchor = _best(bank, query or "", project)
         else:
             compress_now(bank)
             bank.catch_up()
-        given = anchor
+        given_anchor = anchor
         depths = _clamped(depth_before), _clamped(depth_after)
-        found = bank.read(lambda view: _around(bank, view, given, wanted, depths))
-    if found is None:
+        content = bank.read(
+            lambda view: _around(bank, view, given_anchor, entry_conditions, depths)
+        )
+    if content is None:
         raise NoteNotFound("Observation not found", Hint.SEARCH_IDS)
-    before, row, after = found
+    before, row, after = content
     version = SCHEMA_VERSION
     return Timeline(version, row.id, before, row, after, bank.problem or None)
 
@@ -378,9 +390,9 @@ def timeline(
 def _best(bank: Bank, query: str, project: str | None) -> str:
     """Return the id of the observation, else of the session, that fits a query best."""
     for kind in TYPES[:2]:
-        found = observations.search(bank, query, project=project, type=kind, limit=1)
-        if found.results:
-            return found.results[0].id
+        observation_rows = observations.search(bank, query, project=project, type=kind, limit=1)
+        if observation_rows.results:
+            return observation_rows.results[0].id
     raise NoteNotFound("No matching observation", Hint.SEARCH_IDS)
 
 
@@ -388,7 +400,7 @@ _Found = tuple[tuple[IndexRow, ...], IndexRow, tuple[IndexRow, ...]]
 
 
 def _around(
-    bank: Bank, view: View, anchor: str, wanted: EntryConditions, depths: tuple[int, int]
+    bank: Bank, view: View, anchor: str, entry_conditions: EntryConditions, depths: tuple[int, int]
 ) -> _Found | None:
     """Return the rows before an anchor, its own, and those after; None if there is no anchor."""
     place = resolved(view, bank, [anchor]).get(anchor)
@@ -396,20 +408,22 @@ def _around(
     row = None if place is None else Rows(view, own, [place]).row(place)
     if place is None or row is None:
         return None
-    if wanted.project and row.project.casefold() != wanted.project.casefold():
+    if entry_conditions.project and row.project.casefold() != entry_conditions.project.casefold():
         return None
     whole = row.type != "observation"
     start = entries.place(view.manifest, place.document, WHOLE if whole else place.section)
-    wanted = wanted._replace(kinds=_WORK if row.type in _WORK else entries.ALL)
+    entry_conditions = entry_conditions._replace(kinds=_WORK if row.type in _WORK else entries.ALL)
     sides = [
         [
             place_of(entry)
-            for entry in entries.listed(view.manifest, wanted, depth, ascending=later, start=start)
+            for entry in entries.listed(
+                view.manifest, entry_conditions, depth, ascending=later, start=start
+            )
         ]
         for depth, later in zip(depths, (False, True), strict=True)
     ]
-    rows = Rows(view, own, [one for side in sides for one in side])
-    before, after = ([rows.row(one) for one in side] for side in sides)
+    rows = Rows(view, own, [current_place for side in sides for current_place in side])
+    before, after = ([rows.row(current_place) for current_place in side] for side in sides)
     return tuple(filter(None, before)), row, tuple(filter(None, after))
 
 

@@ -62,13 +62,13 @@ def list_sessions(
     List the sessions, the last started first, of one project if given.
     """
     compress_now(bank)
-    known = [
-        one
-        for one in known_sessions(bank)
-        if project.casefold() in ("", one.project.casefold()) and not one.empty
+    sessions = [
+        session
+        for session in known_sessions(bank)
+        if project.casefold() in ("", session.project.casefold()) and not session.empty
     ]
-    page = tuple(entries(bank, known[:limit]))
-    return SessionRows(SCHEMA_VERSION, len(page), len(known), page)
+    page = tuple(entries(bank, sessions[:limit]))
+    return SessionRows(SCHEMA_VERSION, len(page), len(sessions), page)
 
 
 def count_sessions(bank: Bank) -> int:
@@ -83,13 +83,13 @@ def show_session(bank: Bank, session_id: str | None = None) -> SessionShown:
     """
     compress_now(bank)
     with opened(bank) as store:
-        known = store.get_session(session_id) if session_id else None
-        if known is None:
-            known = found(store, _meant(bank, session_id))
-        pending = len(store.get_pending(known.session_id))
-        title = store.title(known)
-        notes = tuple(IndexedNotes(bank).written_in(known.session_id))
-    return SessionShown(SCHEMA_VERSION, title, pending, known, notes)
+        session = store.get_session(session_id) if session_id else None
+        if session is None:
+            session = found(store, _meant(bank, session_id))
+        pending = len(store.get_pending(session.session_id))
+        title = store.title(session)
+        notes = tuple(IndexedNotes(bank).written_in(session.session_id))
+    return SessionShown(SCHEMA_VERSION, title, pending, session, notes)
 
 
 def names_session(bank: Bank, name: str) -> bool:
@@ -98,15 +98,15 @@ def names_session(bank: Bank, name: str) -> bool:
     return named(known_sessions(bank), name) is not None
 
 
-def _meant(bank: Bank, given: str | None) -> str:
+def _meant(bank: Bank, text: str | None) -> str:
     """Return the id of the session that a name means, of the last one without a name."""
     sessions = known_sessions(bank)
-    if given is not None:
-        meant = named(sessions, given)
-        return meant.session_id if meant else given
-    for one in sessions:
-        if not one.empty:
-            return one.session_id
+    if text is not None:
+        session = named(sessions, text)
+        return session.session_id if session else text
+    for current_session in sessions:
+        if not current_session.empty:
+            return current_session.session_id
     raise NoteNotFound("no session has begun yet")
 
 
@@ -167,39 +167,53 @@ def view_session(bank: Bank, name: str, *, page: int = 1, at: str = "") -> Sessi
     NoteNotFound for an unknown session, BadInput for a start that several have.
     """
     compress_now(bank)
-    known = named(known_sessions(bank), name)
+    known_session = named(known_sessions(bank), name)
     with opened(bank) as store:
         problem = ""
         try:
-            session = store.get_session(known.session_id) if known else None
+            session = store.get_session(known_session.session_id) if known_session else None
         except UnreadableNote as error:
-            session, problem = store.queue.session(known.session_id if known else ""), error.message
-    if known is None or session is None:
+            session, problem = (
+                store.queue.session(known_session.session_id if known_session else ""),
+                error.message,
+            )
+    if known_session is None or session is None:
         raise NoteNotFound(f"there is no session {name[:60]!r}", "look for it in the list")
     items = _items(session)
     pages = max(1, -(-len(items) // PAGE))
     if at:
-        places = (place for place, (_, one) in enumerate(items) if one and one.id == at)
+        places = (
+            place
+            for place, (_, observation) in enumerate(items)
+            if observation and observation.id == at
+        )
         page = next(places, 0) // PAGE + 1
     page = min(max(page, 1), pages)
-    shown = items[(page - 1) * PAGE :][:PAGE]
-    document = known.document.number if known.document else None
-    observations = [one for _, one in shown if one]
+    shown_entries = items[(page - 1) * PAGE :][:PAGE]
+    document = known_session.document.number if known_session.document else None
+    observations = [observation for _, observation in shown_entries if observation]
     facts = bank.read(lambda view: _facts(bank, view, document, session.summary, observations))
     steps = tuple(
-        PromptStep(prompt, tuple(_shown(one, facts, session) for _, one in some if one))
-        for prompt, some in groupby(shown, key=lambda item: item[0])
+        PromptStep(
+            prompt,
+            tuple(
+                _shown(observation, facts, session)
+                for _, observation in some_entries
+                if observation
+            ),
+        )
+        for prompt, some_entries in groupby(shown_entries, key=lambda item: item[0])
     )
-    said = session.summary
+    summary = session.summary
     return SessionView(
-        entry=entries(bank, [known])[0],
+        entry=entries(bank, [known_session])[0],
         session=session,
         steps=steps,
         page=page,
         pages=pages,
-        read=_files(said.files_read if said else (), facts),
-        changed=_files(said.files_edited if said else (), facts),
-        summary_promoted_to=facts.promoted.get(said.id, "") if said else "",
+        read=_files(summary.files_read if summary else (), facts),
+        changed=_files(summary.files_edited if summary else (), facts),
+        summary_promoted_to=facts.promoted.get(summary.id, "") if summary else "",
         notes=tuple(IndexedNotes(bank).written_in(session.session_id)),
         problem=problem,
     )
@@ -207,13 +221,17 @@ def view_session(bank: Bank, name: str, *, page: int = 1, at: str = "") -> Sessi
 
 def _items(session: Session) -> list[tuple[Prompt | None, Observation | None]]:
     """Return the observations by prompt and time, each with its prompt; prompts without any too."""
-    prompts = {one.prompt_number: one for one in session.prompts}
+    prompts = {prompt.prompt_number: prompt for prompt in session.prompts}
     of_prompt: dict[int, list[Observation]] = {number: [] for number in (0, *prompts)}
-    for one in sorted(session.observations, key=lambda one: (one.created_at, one.id)):
-        of_prompt[one.prompt_number if one.prompt_number in prompts else 0].append(one)
+    for observation in sorted(
+        session.observations, key=lambda observation: (observation.created_at, observation.id)
+    ):
+        of_prompt[observation.prompt_number if observation.prompt_number in prompts else 0].append(
+            observation
+        )
     items: list[tuple[Prompt | None, Observation | None]] = []
     for number in sorted(of_prompt):
-        items += [(prompts.get(number), one) for one in of_prompt[number]]
+        items += [(prompts.get(number), observation) for observation in of_prompt[number]]
         if number and not of_prompt[number]:
             items.append((prompts[number], None))
     return items
@@ -226,10 +244,18 @@ class _Facts(NamedTuple):
 
 
 def _facts(
-    bank: Bank, view: View, document: int | None, said: Summary | None, shown: Sequence[Observation]
+    bank: Bank,
+    view: View,
+    document: int | None,
+    summary: Summary | None,
+    observations: Sequence[Observation],
 ) -> _Facts:
-    files = {file for one in shown for file in (*one.files_read, *one.files_modified)}
-    files |= {*said.files_read, *said.files_edited} if said else set()
+    files = {
+        file
+        for observation in observations
+        for file in (*observation.files_read, *observation.files_modified)
+    }
+    files |= {*summary.files_read, *summary.files_edited} if summary else set()
     prefix = bank.layout.prefix
     notes = {
         file: file.removeprefix(prefix)
@@ -241,14 +267,14 @@ def _facts(
     return _Facts(promoted, notes)
 
 
-def _shown(one: Observation, facts: _Facts, session: Session) -> ObservationShown:
+def _shown(observation: Observation, facts: _Facts, session: Session) -> ObservationShown:
     here = session.git.repository_id if session.git else ""
     return ObservationShown(
-        one,
-        _files(one.files_read, facts),
-        _files(one.files_modified, facts),
-        estimate(note_format.observation_block(one, here)),
-        facts.promoted.get(one.id, ""),
+        observation,
+        _files(observation.files_read, facts),
+        _files(observation.files_modified, facts),
+        estimate(note_format.observation_block(observation, here)),
+        facts.promoted.get(observation.id, ""),
     )
 
 
@@ -275,7 +301,7 @@ def former_state(bank: Bank) -> str:
     ids = former_ids(bank.layout, bank.id)
     if not ids:
         return ""
-    folders = ", ".join(str(bank.layout.state(one)) for one in ids)
+    folders = ", ".join(str(bank.layout.state(current_id)) for current_id in ids)
     return (
         "this folder had another id, because its repository's first commit was rewritten or it was"
         f" another repository; sessions of that time are in {folders}"
@@ -301,30 +327,30 @@ def recover(bank: Bank) -> Recovered:
     A note that the bank has, too, stays where it is. Raises StorageFailed.
     """
     ids = former_ids(bank.layout, bank.id)
-    notes, kept = 0, list[str]()
+    notes, kept_entries = 0, list[str]()
     with bank.lock, bank.store.writing(f"{FOLDER}/recovered.md"):
         queue = EventQueue(bank.layout.state(bank.id))
-        for one in ids:
-            before = bank.layout.state(one) / "notes"
-            had = list(before.rglob("*.md"))
+        for current_id in ids:
+            before = bank.layout.state(current_id) / "notes"
+            paths = list(before.rglob("*.md"))
             try:
                 for session_id in queue_rows.forgotten(before.parent):
                     queue_rows.add_forgotten(queue.file.parent, session_id)
                 queue.take_over(before.parent)
-                move_state(bank.layout, one, bank.id)
+                move_state(bank.layout, current_id, bank.id)
             except OSError as error:
                 raise StorageFailed(
                     f"{before} can't be moved: {error.strerror}", "move the files yourself"
                 ) from error
-            left = [str(file) for file in had if file.exists()]
-            notes += len(had) - len(left)
-            kept += left
+            files = [str(file) for file in paths if file.exists()]
+            notes += len(paths) - len(files)
+            kept_entries += files
         for session_id in queue_rows.forgotten(queue.file.parent) if ids else ():
             queue.remove_session(session_id)  # forgotten here, but not under the former id
         queue.close()
     if ids:
         bank.catch_up()
-    return Recovered(SCHEMA_VERSION, tuple(ids), notes, tuple(kept))
+    return Recovered(SCHEMA_VERSION, tuple(ids), notes, tuple(kept_entries))
 
 
 @operation(

@@ -81,7 +81,8 @@ def settled(session: Session) -> Session:
         git=git,
         prompts=prompts,
         observations=tuple(
-            settled_observation(replace(one, project=project), git) for one in session.observations
+            settled_observation(replace(observation, project=project), git)
+            for observation in session.observations
         ),
         summary=summary and settled_summary(summary, git),
     )
@@ -96,20 +97,20 @@ def settled_prompt(prompt: Prompt) -> Prompt:
     )
 
 
-def settled_observation(one: Observation, git: GitState | None = None) -> Observation:
+def settled_observation(observation: Observation, git: GitState | None = None) -> Observation:
     """Return an observation as it reads back; `git` is that of the session."""
     return replace(
-        one,
-        project=one_line(one.project),
-        title=cut(one_line(one.title), TITLE_LIMIT - 1) or _UNTITLED,
-        created_at=to_millisecond(one.created_at),
-        subtitle=short_lines(one.subtitle),
-        facts=tuple(filter(None, map(short_lines, one.facts))),
-        narrative=paragraphs(one.narrative),
-        concepts=words(one.concepts),
-        files_read=_paths(one.files_read),
-        files_modified=_paths(one.files_modified),
-        git=_settled_git(one.git, git),
+        observation,
+        project=one_line(observation.project),
+        title=cut(one_line(observation.title), TITLE_LIMIT - 1) or _UNTITLED,
+        created_at=to_millisecond(observation.created_at),
+        subtitle=short_lines(observation.subtitle),
+        facts=tuple(filter(None, map(short_lines, observation.facts))),
+        narrative=paragraphs(observation.narrative),
+        concepts=words(observation.concepts),
+        files_read=_paths(observation.files_read),
+        files_modified=_paths(observation.files_modified),
+        git=_settled_git(observation.git, git),
     )
 
 
@@ -128,10 +129,10 @@ def settled_summary(summary: Summary, git: GitState | None = None) -> Summary:
     )
 
 
-def _settled_git(git: GitState | None, other: GitState | None = None) -> GitState | None:
+def _settled_git(git: GitState | None, git_state: GitState | None = None) -> GitState | None:
     if git is None or not (commit := one_line(git.commit)):
         return None
-    repository_id = one_line(git.repository_id) or (other.repository_id if other else "")
+    repository_id = one_line(git.repository_id) or (git_state.repository_id if git_state else "")
     return GitState(repository_id, one_line(git.branch), commit)
 
 
@@ -153,18 +154,20 @@ def render(session: Session) -> str:
         blocks.append(summary_block(session.summary, here))
     if session.prompts:
         blocks.append(prompts_block(session.prompts))
-    blocks += (observation_block(one, here) for one in session.observations)
-    known = {key: value for key, value in keys_of(session).items() if value is not None}
-    return front_matter.compose(known, "\n\n".join(blocks))
+    blocks += (observation_block(observation, here) for observation in session.observations)
+    metadata = {key: value for key, value in keys_of(session).items() if value is not None}
+    return front_matter.compose(metadata, "\n\n".join(blocks))
 
 
 def title_of(session: Session) -> str:
     """Return the title of a new note: what was done or answered first, never what was asked for."""
-    said = session.summary
-    told = [one.title for one in session.observations[:1]]
-    told += [said.completed, said.learned, said.next_steps, said.notes] if said else []
-    found = next((line for text in told if (line := one_line(text))), _NAMELESS)
-    return cut(found.split(". ")[0].removeprefix("- "), TITLE_LIMIT - 1)
+    summary = session.summary
+    titles = [observation.title for observation in session.observations[:1]]
+    titles += (
+        [summary.completed, summary.learned, summary.next_steps, summary.notes] if summary else []
+    )
+    found_line = next((line for text in titles if (line := one_line(text))), _NAMELESS)
+    return cut(found_line.split(". ")[0].removeprefix("- "), TITLE_LIMIT - 1)
 
 
 def keys_of(session: Session) -> dict[str, object | None]:
@@ -217,27 +220,31 @@ def prompt_line(prompt: Prompt) -> str:
     return f"- prompt {prompt.prompt_number}:: {precise(prompt.created_at)}{text}"
 
 
-def observation_block(one: Observation, repository_id: str = "") -> str:
+def observation_block(observation: Observation, repository_id: str = "") -> str:
     """Return the part of a note that is an observation; `repository_id` is that of the session."""
     fields = [
-        ("obs_type", one.obs_type),
-        ("created_at", precise(one.created_at)),
-        ("prompt_number", str(one.prompt_number or "")),
-        ("subtitle", escaped(one.subtitle)),
-        ("concepts", escaped(", ".join(one.concepts))),
-        *_files(one.files_read, one.files_modified),
-        *_work(one.discovery_tokens, one.git, repository_id),
-        *(("fact", escaped(fact)) for fact in one.facts),
+        ("obs_type", observation.obs_type),
+        ("created_at", precise(observation.created_at)),
+        ("prompt_number", str(observation.prompt_number or "")),
+        ("subtitle", escaped(observation.subtitle)),
+        ("concepts", escaped(", ".join(observation.concepts))),
+        *_files(observation.files_read, observation.files_modified),
+        *_work(observation.discovery_tokens, observation.git, repository_id),
+        *(("fact", escaped(fact)) for fact in observation.facts),
     ]
-    blocks = [f"## {heading(one.title)}", _field_lines(fields), escaped(one.narrative)]
-    return "\n\n".join((*filter(None, blocks), f"^{one.id}"))
+    blocks = [
+        f"## {heading(observation.title)}",
+        _field_lines(fields),
+        escaped(observation.narrative),
+    ]
+    return "\n\n".join((*filter(None, blocks), f"^{observation.id}"))
 
 
 def _work(tokens: int, git: GitState | None, repository_id: str) -> Iterator[tuple[str, str]]:
     yield "discovery_tokens", str(tokens or "")
     if git is not None:
-        other = git.repository_id != repository_id
-        yield "repository_id", escaped(git.repository_id) if other else ""
+        is_first = git.repository_id != repository_id
+        yield "repository_id", escaped(git.repository_id) if is_first else ""
         yield "branch", escaped(git.branch)
         yield "commit", escaped(git.commit)
 
@@ -285,7 +292,12 @@ def paths_of(
     start = f"{FOLDER}/{to_second(session.started_at):%Y/%m/%d}-{slug(title, _SLUG_LIMIT)}"
     hashed = blake3(session.session_id.encode("utf-8", "replace")).hexdigest()
     plain = "".join(char for char in session.session_id.lower() if char.isalnum())
-    named = plain if _SAFE.fullmatch(session.session_id) and len(plain) >= _LENGTHS[0] else hashed
-    names = [*(named[:length] for length in _LENGTHS), *(hashed[:length] for length in _LENGTHS)]
+    named_plain = (
+        plain if _SAFE.fullmatch(session.session_id) and len(plain) >= _LENGTHS[0] else hashed
+    )
+    names = [
+        *(named_plain[:length] for length in _LENGTHS),
+        *(hashed[:length] for length in _LENGTHS),
+    ]
     for name in dict.fromkeys(names):
         yield f"{start}-{name}.md"

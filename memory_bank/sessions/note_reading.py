@@ -84,11 +84,16 @@ def parts(note: Note) -> NoteParts:
     """Return the parts of a session's note."""
     sections = note.body.sections
     owners = dict(_owners(note))
-    starts = {*owners.values(), *(at for at, one in enumerate(sections) if _is_prompts(one))}
-    found = {name: _part(note, at, starts, name) for name, at in owners.items()}
-    headed = next((at for at, one in enumerate(sections) if _is_prompts(one)), None)
-    summary = next((part for name, part in found.items() if name.startswith(SUMMARY_PREFIX)), None)
-    observations = [part for name, part in found.items() if OBSERVATION_ID.match(name)]
+    starts = {
+        *owners.values(),
+        *(at for at, section in enumerate(sections) if _is_prompts(section)),
+    }
+    found_parts = {name: _part(note, at, starts, name) for name, at in owners.items()}
+    headed = next((at for at, section in enumerate(sections) if _is_prompts(section)), None)
+    summary = next(
+        (part for name, part in found_parts.items() if name.startswith(SUMMARY_PREFIX)), None
+    )
+    observations = [part for name, part in found_parts.items() if OBSERVATION_ID.match(name)]
     return NoteParts(
         tuple(sorted(observations, key=lambda part: part.start)),
         summary,
@@ -102,7 +107,7 @@ def _owners(note: Note) -> Iterator[tuple[str, int]]:
     A person may have divided an observation by headings: then its fields say where it starts.
     """
     sections = note.body.sections
-    taken = set[int]()
+    ats = set[int]()
     lines = [section.line for section in sections]
     parents = _parents(sections)
     for name, line in sorted(note.body.blocks.items(), key=lambda block: block[1]):
@@ -110,21 +115,21 @@ def _owners(note: Note) -> Iterator[tuple[str, int]]:
             continue
         at = bisect_right(lines, line) - 1
         at = next((n for n in _around(at, parents) if _starts_with_field(sections[n])), at)
-        if at not in taken and sections[at].level:
-            taken.add(at)
+        if at not in ats and sections[at].level:
+            ats.add(at)
             yield name, at
 
 
 def _parents(sections: tuple[NoteSection, ...]) -> list[int]:
     """Return the number of the section around each one; -1 for those that we write."""
-    found: list[int] = []
+    entries: list[int] = []
     around: list[int] = []
     for at, section in enumerate(sections):
         while around and sections[around[-1]].level >= section.level:
             around.pop()
-        found.append(around[-1] if around and section.level > _TOP else -1)
+        entries.append(around[-1] if around and section.level > _TOP else -1)
         around.append(at)
-    return found
+    return entries
 
 
 def _around(at: int, parents: Sequence[int]) -> Iterator[int]:
@@ -136,8 +141,8 @@ def _around(at: int, parents: Sequence[int]) -> Iterator[int]:
 
 def _starts_with_field(section: NoteSection) -> bool:
     lines = (line for line in BREAK.split(section.text)[1:] if line.strip())
-    found = FIELD.fullmatch(next(lines, ""))
-    return bool(found and found[1].lower() in OBSERVATION_KEYS | SUMMARY_KEYS)
+    match = FIELD.fullmatch(next(lines, ""))
+    return bool(match and match[1].lower() in OBSERVATION_KEYS | SUMMARY_KEYS)
 
 
 def _is_prompts(section: NoteSection) -> bool:
@@ -202,13 +207,13 @@ def read_part(part: NotePart, keys: frozenset[str]) -> Read:
     fields: list[tuple[str, str]] = []
     text: list[str] = []
     fence = ""
-    current = told = False
+    current = told_words = False
     for line in part.lines:
         words = _without_id(line, part.id)
-        found = None if fence else FIELD.fullmatch(words)
-        key = found[1].lower().strip() if found else ""
-        if found and (key in keys or not told):
-            fields.append((key, (found[2] or "").strip()))
+        match = None if fence else FIELD.fullmatch(words)
+        key = match[1].lower().strip() if match else ""
+        if match and (key in keys or not told_words):
+            fields.append((key, (match[2] or "").strip()))
             current = True
         elif current and words[:1] in (" ", "\t") and words.strip():
             key, value = fields[-1]
@@ -217,7 +222,7 @@ def read_part(part: NotePart, keys: frozenset[str]) -> Read:
             current = False
             fence = _fenced(words, fence)
             text.append(words)
-            told = told or bool(words.strip())
+            told_words = told_words or bool(words.strip())
     return Read(tuple(fields), "\n".join(text))
 
 
@@ -231,12 +236,12 @@ def _without_id(line: str, name: str) -> str:
 
 def _fenced(line: str, fence: str) -> str:
     """Return the fence of code that is open after a line."""
-    found = _FENCE.match(line)
-    if not found:
+    match = _FENCE.match(line)
+    if not match:
         return fence
     if not fence:
-        return found[1]
-    closes = found[1].startswith(fence) and not line[found.end() :].strip()
+        return match[1]
+    closes = match[1].startswith(fence) and not line[match.end() :].strip()
     return "" if closes else fence
 
 
@@ -264,14 +269,14 @@ def session_of(note: Note) -> Session | None:
     session = head_of(note)
     if session is None:
         return None
-    found = parts(note)
+    found_parts = parts(note)
     prompts = prompts_of(note, session)
     return replace(
         session,
         last_prompt_number=max((prompt.prompt_number for prompt in prompts), default=0),
         prompts=prompts,
-        observations=tuple(_observation(part, session) for part in found.observations),
-        summary=found.summary and _summary(found.summary, session),
+        observations=tuple(_observation(part, session) for part in found_parts.observations),
+        summary=found_parts.summary and _summary(found_parts.summary, session),
     )
 
 
@@ -301,8 +306,8 @@ def head_of(note: Note) -> Session | None:
 
 def prompts_of(note: Note, session: Session) -> tuple[Prompt, ...]:
     """Return the prompts of a session's note."""
-    found = parts(note).prompts
-    return tuple(_prompts(found, session)) if found else ()
+    part = parts(note).prompts
+    return tuple(_prompts(part, session)) if part else ()
 
 
 def _observation(part: NotePart, session: Session) -> Observation:
@@ -358,12 +363,12 @@ def _prompts(part: NotePart, session: Session) -> Iterator[Prompt]:
 
 def _targets(values: Sequence[str]) -> tuple[str, ...]:
     """Return the files of some fields: links by their target, without headings and shown text."""
-    found = (
+    found_parts = (
         re.split(r"[|#^]", link[1])[0] if link[1] else unescaped(link[2])
         for value in values
         for link in _LINKED.finditer(value)
     )
-    return tuple(dict.fromkeys(path for file in found if (path := one_line(file))))
+    return tuple(dict.fromkeys(path for file in found_parts if (path := one_line(file))))
 
 
 def _git_of(read: Read, session: Session) -> GitState | None:
@@ -385,7 +390,7 @@ def _count(extra: Mapping[str, object], key: str) -> int:
     return value if isinstance(value, int) and value > 0 else 0
 
 
-def words(given: Sequence[str]) -> tuple[str, ...]:
+def words(entries: Sequence[str]) -> tuple[str, ...]:
     """Return words, also several with commas between, each once."""
-    parts = (one_line(part) for word in given for part in word.split(","))
+    parts = (one_line(part) for word in entries for part in word.split(","))
     return tuple(dict.fromkeys(part for part in parts if part))

@@ -111,12 +111,12 @@ class NoteStore:
 
         Raises BadInput for an unknown session.
         """
-        found = self._wanted(session.session_id)
+        found_session = self._wanted(session.session_id)
         changes = {name: getattr(session, name) for name in (*_COUNTS, "ended_at", "git")}
-        self.queue.update(found.session_id, **changes)
-        if found.path:
-            changed = replace(found, **changes)
-            self._change(found.path, lambda text: session_edit.set_state(text, changed))
+        self.queue.update(found_session.session_id, **changes)
+        if found_session.path:
+            changed = replace(found_session, **changes)
+            self._change(found_session.path, lambda text: session_edit.set_state(text, changed))
 
     def store_prompt(self, prompt: Prompt) -> int:
         """Store a prompt and return its number, the next one if it has number 0."""
@@ -165,8 +165,12 @@ class NoteStore:
         """Return those of some observations that exist, in the order of their ids."""
         paths = self._notes.with_blocks(ids)
         sessions = self._all(dict.fromkeys(paths.values()))
-        found = {one.id: one for session in sessions for one in session.observations}
-        return [found[one] for one in dict.fromkeys(ids) if one in found]
+        observations = {
+            observation.id: observation
+            for session in sessions
+            for observation in session.observations
+        }
+        return [observations[fromkey] for fromkey in dict.fromkeys(ids) if fromkey in observations]
 
     def search_observations(self, query: ObservationQuery) -> list[Observation]:
         """Return the observations that meet all conditions, as ordered by the query.
@@ -175,8 +179,12 @@ class NoteStore:
         """
         if self._find is not None and not query.session_id:
             return self.get_observations(self._find(query))
-        found = [one for session in self._all(self._notes.all()) for one in session.observations]
-        met = [one for one in found if matching(one, query)]
+        observations = [
+            observation
+            for session in self._all(self._notes.all())
+            for observation in session.observations
+        ]
+        met = [observation for observation in observations if matching(observation, query)]
         return ordered(met, query)[query.offset :][: query.limit]
 
     def store_summary(self, summary: Summary) -> str:
@@ -191,10 +199,18 @@ class NoteStore:
 
     def sessions(self) -> list[Session]:
         """Return all sessions, those in the queue only too, the newest first."""
-        ids = dict.fromkeys(one.session_id for one in self.queue.sessions())
-        ids.update((one.session_id, None) for one in self._all(self._notes.all()))
-        found = [session for one in ids if (session := self.get_session(one))]
-        return sorted(found, key=lambda one: (one.started_at, one.session_id), reverse=True)
+        ids = dict.fromkeys(current_session.session_id for current_session in self.queue.sessions())
+        ids.update(
+            (current_session.session_id, None) for current_session in self._all(self._notes.all())
+        )
+        found_sessions = [
+            session for current_id in ids if (session := self.get_session(current_id))
+        ]
+        return sorted(
+            found_sessions,
+            key=lambda current_session: (current_session.started_at, current_session.session_id),
+            reverse=True,
+        )
 
     def check_not_forgotten(self, session_id: str) -> None:
         """Raise BadInput for a session that was forgotten."""
@@ -214,18 +230,18 @@ class NoteStore:
     def _wanted(self, session_id: str) -> Session:
         session_id = checked_id(session_id)
         self._known(session_id)
-        found = self.get_session(session_id)
-        if found is None:
+        session = self.get_session(session_id)
+        if session is None:
             raise BadInput(f"there is no session {session_id[:60]!r}", "start it first")
-        return found
+        return session
 
     def _note(self, session_id: str, path: str = "") -> Session | None:
         """Return the session of a note: the one at `path`, else wherever it is now."""
-        found = self._read(path) if path else None
-        if found is None or found.session_id != session_id:
+        session = self._read(path) if path else None
+        if session is None or session.session_id != session_id:
             path = self._notes.of_session(session_id)
-            found = self._read(path) if path else None
-        return found if found is not None and found.session_id == session_id else None
+            session = self._read(path) if path else None
+        return session if session is not None and session.session_id == session_id else None
 
     def _read(self, path: str) -> Session | None:
         try:
@@ -256,18 +272,20 @@ class NoteStore:
         path = session.path or next(paths_of(session, observations, summary))
         with self._store.writing(path):
             session = self._wanted(session_id)
-            there = {one.id for one in session.observations}
-            new = [one for one in observations if one.id not in there]
+            there = {observation.id for observation in session.observations}
+            new = [observation for observation in observations if observation.id not in there]
             if new or summary is not None or (make and not session.path):
                 try:
                     self._put(session, new, summary, clean=lambda block: block)
                 except SecretFound:
                     self._put_redacted(session, new, summary)
-        for one in new:
-            self.queue.announce(OBSERVATION_STORED, session.session_id, observation_id=one.id)
+        for observation in new:
+            self.queue.announce(
+                OBSERVATION_STORED, session.session_id, observation_id=observation.id
+            )
         if summary is not None:
-            made = json.dumps(asdict(summary), ensure_ascii=False, default=str)
-            self.queue.update(session.session_id, summary=made)
+            text = json.dumps(asdict(summary), ensure_ascii=False, default=str)
+            self.queue.update(session.session_id, summary=text)
         return new
 
     def _put(
@@ -322,13 +340,13 @@ class NoteStore:
 
 def checked_id(session_id: str) -> str:
     """Return the id of a session on one line; raise BadInput for an empty or a long one."""
-    found = one_line(session_id)
-    if not found or len(found) > note_format.ID_LIMIT:
+    line = one_line(session_id)
+    if not line or len(line) > note_format.ID_LIMIT:
         raise BadInput(
-            f"{found[:60]!r} is not the id of a session",
+            f"{line[:60]!r} is not the id of a session",
             f"give the one of the agent's program: 1 to {note_format.ID_LIMIT:d} characters",
         )
-    return found
+    return line
 
 
 def _merged(row: Session | None, note: Session | None) -> Session | None:
@@ -352,37 +370,45 @@ def _merged(row: Session | None, note: Session | None) -> Session | None:
 _WORD = re.compile(r"\w+")
 
 
-def matching(one: Observation, query: ObservationQuery) -> bool:
+def matching(observation: Observation, query: ObservationQuery) -> bool:
     """Tell whether an observation meets all conditions of a query, and has one of its words."""
-    concepts = {concept.casefold() for concept in one.concepts}
-    files = {_plain(file) for file in (*one.files_read, *one.files_modified)}
+    concepts = {concept.casefold() for concept in observation.concepts}
+    files = {_plain(file) for file in (*observation.files_read, *observation.files_modified)}
     return (
-        (not query.project or one.project.casefold() == query.project.casefold())
-        and (not query.session_id or one.session_id == query.session_id)
-        and (not query.obs_types or one.obs_type in query.obs_types)
+        (not query.project or observation.project.casefold() == query.project.casefold())
+        and (not query.session_id or observation.session_id == query.session_id)
+        and (not query.obs_types or observation.obs_type in query.obs_types)
         and all(concept.casefold() in concepts for concept in query.concepts)
         and (not query.files or not files.isdisjoint(map(_plain, query.files)))
-        and (query.since is None or one.created_at >= query.since)
-        and (query.before is None or one.created_at < query.before)
-        and (not query.query.strip() or _score(one, query.query) > 0)
+        and (query.since is None or observation.created_at >= query.since)
+        and (query.before is None or observation.created_at < query.before)
+        and (not query.query.strip() or _score(observation, query.query) > 0)
     )
 
 
-def ordered(found: Sequence[Observation], query: ObservationQuery) -> list[Observation]:
+def ordered(observations: Sequence[Observation], query: ObservationQuery) -> list[Observation]:
     """Return observations in the order of a query; ties by id."""
     by_date = sorted(
-        sorted(found, key=lambda one: one.id),
-        key=lambda one: one.created_at,
+        sorted(observations, key=lambda observation: observation.id),
+        key=lambda observation: observation.created_at,
         reverse=query.order_by != "date_asc",
     )
     if query.order_by == "relevance" and query.query.strip():
-        return sorted(by_date, key=lambda one: -_score(one, query.query))
+        return sorted(by_date, key=lambda observation: -_score(observation, query.query))
     return by_date
 
 
-def _score(one: Observation, words: str) -> int:
+def _score(observation: Observation, words: str) -> int:
     """Count the words of a query that an observation has."""
-    text = " ".join((one.title, one.subtitle, one.narrative, *one.facts, *one.concepts))
+    text = " ".join(
+        (
+            observation.title,
+            observation.subtitle,
+            observation.narrative,
+            *observation.facts,
+            *observation.concepts,
+        )
+    )
     return len({*_WORD.findall(words.casefold())} & {*_WORD.findall(text.casefold())})
 
 

@@ -54,8 +54,8 @@ def escaped(text: str) -> str:
 
 def heading(title: str) -> str:
     """Return Markdown of a heading whose plain text is a title."""
-    marked = _RISKY.sub(lambda found: f"\0{found[0]}", title)
-    marked = _MARKS.sub(lambda found: f"\0{found[0]}", marked)
+    marked = _RISKY.sub(lambda match: f"\0{match[0]}", title)
+    marked = _MARKS.sub(lambda match: f"\0{match[0]}", marked)
     return re.sub("\0+", r"\\", marked)
 
 
@@ -83,10 +83,10 @@ def shown(text: str) -> str:
 
 
 def _shown(line: str) -> str:
-    found = _FIELD.match(line)
-    if found is None:
+    match = _FIELD.match(line)
+    if match is None:
         return "" if _BLOCK_ID.match(line) else line
-    start, key, value = found.groups()
+    start, key, value = match.groups()
     if key in _FOR_PROGRAMS:
         return ""
     return f"{start}{value}" if key == "fact" else f"{start}{key.replace('_', ' ')}: {value}"

@@ -62,21 +62,21 @@ class Rows:
             return None
         kind, created = self._types.get(place), document.created
         obs_type: str | None = None
-        shown: Type = "section"
+        literal: Type = "section"
         if part is None:
             session = is_session(document)
-            shown, name = "session" if session else "note", id_of(document)
+            literal, name = "session" if session else "note", id_of(document)
             tokens = self._session_tokens(document) if session else self._tokens(document)
         elif kind is None:
             name = f"{id_of(document)}#{self._heading(document.number, part)}"
             tokens = _estimated(self._text(document, Span(part.line, part.end_line)))
         else:
-            shown, name, tokens = "observation", part.name, part.tokens
+            literal, name, tokens = "observation", part.name, part.tokens
             obs_type = kind if kind in OBSERVATION_TYPES else OTHER
             created = part.created or created
         return IndexRow(
             id=name,
-            type=shown,
+            type=literal,
             obs_type=obs_type,
             title=self.title(place) or "",
             project=self.project_of(document),
@@ -94,8 +94,8 @@ class Rows:
 
     def project_of(self, document: DocumentRow) -> str:
         """Return the project that a note names, else the bank's."""
-        named = document.data.get("extra", {}).get(entries.PROJECT)
-        return str(named) if isinstance(named, str | int) else self._project
+        entry = document.data.get("extra", {}).get(entries.PROJECT)
+        return str(entry) if isinstance(entry, str | int) else self._project
 
     def inside(self, document: int) -> list[IndexRow]:
         """Return the rows of the observations in a document, in their order."""
@@ -112,8 +112,8 @@ class Rows:
 
     def observed(self, document: int) -> list[RowPlace]:
         """Return the places of the observations in a document, in their order."""
-        found = entries.observations_of(self._view.manifest, document)
-        return [RowPlace(document, section) for section in found]
+        observations = entries.observations_of(self._view.manifest, document)
+        return [RowPlace(document, section) for section in observations]
 
     def text_around(self, document: DocumentRow) -> str:
         """Return the text of a session's note without its observations."""
@@ -124,7 +124,7 @@ class Rows:
         spans = (
             Span(part.line, part.end_line)
             for part in parts.values()
-            if not any(one.line <= part.line < one.end_line for one in observed)
+            if not any(section.line <= part.line < section.end_line for section in observed)
         )
         return "\n".join(lines_between(whole, span) for span in spans)
 
@@ -142,9 +142,11 @@ class Rows:
 
     def _heading(self, document: int, part: Section) -> str:
         """Return the heading of a section, with those above it if another has the same."""
-        every = self.parts[document].values()
-        same = [one for one in every if one.headings[-1:] == part.headings[-1:]]
-        return part.headings[-1] if len(same) == 1 else " > ".join(part.headings)
+        current_part = self.parts[document].values()
+        sections = [
+            section for section in current_part if section.headings[-1:] == part.headings[-1:]
+        ]
+        return part.headings[-1] if len(sections) == 1 else " > ".join(part.headings)
 
 
 def is_session(document: DocumentRow) -> bool:
@@ -163,8 +165,8 @@ def id_of(document: DocumentRow) -> str:
 def rows_of(view: View, project: str, places: Sequence[RowPlace]) -> list[IndexRow]:
     """Return the rows of some places, without those that are gone."""
     rows = Rows(view, project, places)
-    found = (rows.row(place) for place in places)
-    return [row for row in found if row is not None]
+    found_rows = (rows.row(place) for place in places)
+    return [row for row in found_rows if row is not None]
 
 
 def place_of(entry: Entry) -> RowPlace:
@@ -174,10 +176,10 @@ def place_of(entry: Entry) -> RowPlace:
 
 def heading_place(parts: Mapping[int, Section], document: int, heading: str) -> RowPlace | None:
     """Return the place of a section by its heading, or by all its headings joined by ` > `."""
-    wanted = heading.casefold()
+    wanted_heading = heading.casefold()
     for number, part in parts.items():
         forms = (*part.headings[-1:], " > ".join(part.headings))
-        if part.headings and wanted in {form.casefold() for form in forms}:
+        if part.headings and wanted_heading in {form.casefold() for form in forms}:
             return RowPlace(document, number)
     return None
 

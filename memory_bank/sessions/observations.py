@@ -73,15 +73,15 @@ _KINDS = {
 }
 
 
-def _parts(given: Sequence[str]) -> tuple[str, ...]:
-    parts = (part.strip() for words in given for part in words.split(","))
+def _parts(given_entries: Sequence[str]) -> tuple[str, ...]:
+    parts = (part.strip() for words in given_entries for part in words.split(","))
     return tuple(part for part in parts if part)
 
 
-def _moment(given: Any) -> Any:  # noqa: ANN401  (of an agent)
+def _moment(argument: Any) -> Any:  # noqa: ANN401  (of an agent)
     """Take seconds since 1970 as text."""
-    number = isinstance(given, int | float) and not isinstance(given, bool)
-    return f"{given:f}" if number else given
+    number = isinstance(argument, int | float) and not isinstance(argument, bool)
+    return f"{argument:f}" if number else argument
 
 
 @operation(
@@ -194,7 +194,7 @@ def search(
     if offset < 0:
         raise BadInput(f"the offset {offset} is negative", "give 0 or more")
     types = (obs_type,) if isinstance(obs_type, str) else tuple(obs_type or ())
-    wanted = EntryConditions(
+    entry_conditions = EntryConditions(
         kinds=entries.ALL if type is None else _KINDS[type],
         obs_types=tuple(map(check_type, types)),
         concepts=tuple(schema.normalise_tags(concepts)) if type == "note" else tuple(concepts),
@@ -202,8 +202,10 @@ def search(
         since=_seconds(date_start),
         before=_seconds(date_end),
     )
-    asked = _ObservationQuery(query or "", wanted, type, min(max(limit, 1), MOST), offset, order_by)
-    return answer(bank, project, asked)
+    asked_query = _ObservationQuery(
+        query or "", entry_conditions, type, min(max(limit, 1), MOST), offset, order_by
+    )
+    return answer(bank, project, asked_query)
 
 
 @operation(
@@ -253,9 +255,11 @@ def decisions(
     limit: Annotated[int, Param()] = 20,
 ) -> ObservationRows:
     """Return the newest decisions: observations of that type, and notes of type `decision`."""
-    wanted = EntryConditions(obs_types=("decision",), types=("decision",))
+    entry_conditions = EntryConditions(obs_types=("decision",), types=("decision",))
     return answer(
-        bank, project, _ObservationQuery("", wanted, "note", _clamped(limit), 0, "date_desc")
+        bank,
+        project,
+        _ObservationQuery("", entry_conditions, "note", _clamped(limit), 0, "date_desc"),
     )
 
 
@@ -274,21 +278,23 @@ def changes_for_file(
     """Return the newest observations of changes to a file, named from the project's root."""
     if not file.strip():
         raise BadInput("no file is given", "name a file from the project's root")
-    wanted = EntryConditions(
+    entry_conditions = EntryConditions(
         kinds=frozenset([OBSERVATIONS]), files=file_names(bank, [file]), modified=True
     )
-    return answer(bank, None, _ObservationQuery("", wanted, None, _clamped(limit), 0, "date_desc"))
+    return answer(
+        bank, None, _ObservationQuery("", entry_conditions, None, _clamped(limit), 0, "date_desc")
+    )
 
 
-def answer(bank: Bank, project: str | None, asked: _ObservationQuery) -> ObservationRows:
+def answer(bank: Bank, project: str | None, query: _ObservationQuery) -> ObservationRows:
     """Compress what waits, update the index, and search it."""
     own = project_of(bank)
-    wanted = _within(bank, asked.wanted, project, own)
-    asked = asked._replace(wanted=wanted)
+    entry_conditions = _within(bank, query.wanted, project, own)
+    query = query._replace(wanted=entry_conditions)
     with bank.lock:
         compress_now(bank)
-        find = _ranked if asked.query.strip() else _listed
-        rows, notices = bank.answer(lambda view: find(view, asked, own))
+        find = _ranked if query.query.strip() else _listed
+        rows, notices = bank.answer(lambda view: find(view, query, own))
     return ObservationRows(
         SCHEMA_VERSION, len(rows), tuple(rows), HINT, bank.problem or None, notices
     )
@@ -299,18 +305,20 @@ def file_names(bank: Bank, files: Sequence[str]) -> tuple[str, ...]:
     return tuple(of_file(file, bank.layout) for file in files)
 
 
-def _within(bank: Bank, wanted: EntryConditions, project: str | None, own: str) -> EntryConditions:
+def _within(
+    bank: Bank, entry_conditions: EntryConditions, project: str | None, own: str
+) -> EntryConditions:
     """Add the project, and the notes that the log says were changed since."""
     if project:
-        same = project.casefold() == own.casefold()
-        wanted = wanted._replace(project=project.strip(), own=same)
-    if wanted.since is None:
-        return wanted
-    since = wanted.since
+        same_own = project.casefold() == own.casefold()
+        entry_conditions = entry_conditions._replace(project=project.strip(), own=same_own)
+    if entry_conditions.since is None:
+        return entry_conditions
+    since = entry_conditions.since
     with bank.lock:
         late = [name for name, when in bank.logs.updates.all().items() if when >= since]
         changed = bank.read(lambda view: document_rows.known_as(view.manifest, late))
-    return wanted._replace(changed=frozenset(changed))
+    return entry_conditions._replace(changed=frozenset(changed))
 
 
 def _clamped(limit: int) -> int:
@@ -321,27 +329,29 @@ def _seconds(when: When | None) -> float | None:
     if when is None or (isinstance(when, str) and not when.strip()):
         return None
     if isinstance(when, datetime):
-        found = when if when.tzinfo else when.replace(tzinfo=UTC)
+        found_moment = when if when.tzinfo else when.replace(tzinfo=UTC)
     else:
-        found = moment(when if isinstance(when, str) else f"{when:f}".rstrip("0").rstrip("."))
-    return found.timestamp()
+        found_moment = moment(
+            when if isinstance(when, str) else f"{when:f}".rstrip("0").rstrip(".")
+        )
+    return found_moment.timestamp()
 
 
 Found = tuple[list[IndexRow], tuple[str, ...]]
 
 
-def _listed(view: View, asked: _ObservationQuery, own: str) -> Found:
+def _listed(view: View, query: _ObservationQuery, own: str) -> Found:
     """Return entries by time: the answer without a query."""
-    ascending = asked.order == "date_asc"
-    found = entries.listed(
-        view.manifest, asked.wanted, asked.limit, asked.offset, ascending=ascending
+    ascending = query.order == "date_asc"
+    found_entries = entries.listed(
+        view.manifest, query.wanted, query.limit, query.offset, ascending=ascending
     )
-    places = [place_of(entry) for entry in found]
-    if asked.type == "section":
-        places = _sections(view, places)[: asked.limit]
+    places = [place_of(entry) for entry in found_entries]
+    if query.type == "section":
+        places = _sections(view, places)[: query.limit]
     rows = Rows(view, own, places)
-    made = (rows.row(_shown(rows, place, asked.type)) for place in places)
-    return [row for row in made if row is not None], ()
+    made_rows = (rows.row(_shown(rows, place, query.type)) for place in places)
+    return [row for row in made_rows if row is not None], ()
 
 
 def _sections(view: View, places: Sequence[RowPlace]) -> list[RowPlace]:
@@ -355,31 +365,31 @@ def _sections(view: View, places: Sequence[RowPlace]) -> list[RowPlace]:
     ]
 
 
-def _ranked(view: View, asked: _ObservationQuery, own: str) -> Found:
+def _ranked(view: View, query: _ObservationQuery, own: str) -> Found:
     """Return hits of the words of a query, by relevance or time."""
-    parsed = parse(asked.query, filters.fields(view.manifest), times=False)
-    scope = entries.scope(view.manifest, asked.wanted)
+    parsed = parse(query.query, filters.fields(view.manifest), times=False)
+    scope = entries.scope(view.manifest, query.wanted)
     if parsed.conditions:
         met = filters.scope(view.manifest, parsed.conditions, hidden=False)
         scope = entries.narrowed(view.manifest, scope, met.only or ())
-    last = asked.offset + asked.limit
+    last = query.offset + query.limit
     hits = view.engine.search(
         parsed.question,
         scope,
-        mode=asked.mode,
+        mode=query.mode,
         limit=max(last, _DEPTH),  # of the same hits for all pages
         now=time.time(),
-        unit="sections" if asked.type == "section" else "entries",
+        unit="sections" if query.type == "section" else "entries",
     ).hits
-    if asked.order != "relevance":
+    if query.order != "relevance":
         hits = tuple(hit for hit in hits if not hit.weak) or hits
-        hits = tuple(sorted(hits, key=_time_of, reverse=asked.order == "date_desc"))
+        hits = tuple(sorted(hits, key=_time_of, reverse=query.order == "date_desc"))
     rows = Rows(view, own, [_place_of_hit(hit) for hit in hits])
-    hits = tuple(_without_repeats(rows, hits, asked.type))
-    if not asked.offset:
+    hits = tuple(_without_repeats(rows, hits, query.type))
+    if not query.offset:
         strong = sum(not hit.weak for hit in hits)
         hits = hits[: max(strong, _LEAST)]  # weak ones come last
-    page = [_shown(rows, _place_of_hit(hit), asked.type) for hit in hits[asked.offset : last]]
+    page = [_shown(rows, _place_of_hit(hit), query.type) for hit in hits[query.offset : last]]
     listed = [row for place in page if (row := rows.row(place)) is not None]
     return listed, remarks(view.manifest, parsed.unread, parsed.conditions)
 
@@ -423,8 +433,8 @@ def _shown(rows: Rows, place: RowPlace, type: str | None) -> RowPlace:  # noqa: 
         return whole
     part = parts[place.section]
     heading = " > ".join(part.headings)
-    same = [one for one in parts.values() if one.headings == part.headings]
-    return place if 0 < len(heading) <= _LONGEST_HEADING and len(same) == 1 else whole
+    sections = [section for section in parts.values() if section.headings == part.headings]
+    return place if 0 < len(heading) <= _LONGEST_HEADING and len(sections) == 1 else whole
 
 
 def session_store(bank: Bank) -> NoteStore:
@@ -440,7 +450,7 @@ def _ids_found(bank: Bank, query: ObservationQuery) -> list[str]:
     """Return the ids of the observations that a query finds, page by page."""
     ids: list[str] = []
     while len(ids) < query.limit:
-        wanted = query.limit - len(ids)
+        limit = query.limit - len(ids)
         page = search(
             bank,
             query.query,
@@ -451,11 +461,11 @@ def _ids_found(bank: Bank, query: ObservationQuery) -> list[str]:
             files=query.files,
             date_start=query.since,
             date_end=query.before,
-            limit=wanted,
+            limit=limit,
             offset=query.offset + len(ids),
             order_by=query.order_by,
         )
         ids += (row.id for row in page.results)
-        if page.count < min(wanted, MOST):
+        if page.count < min(limit, MOST):
             break
     return ids

@@ -59,12 +59,12 @@ class QueueFile(sqlite.Opened):
         super().__init__(folder / FILE, TABLES, VERSION)
         self._repaired = repaired
 
-    def take_over(self, other: Path) -> None:
+    def take_over(self, path: Path) -> None:
         """Add what the queue in another folder has, and delete that one; what is here stays.
 
         Raises StorageFailed.
         """
-        former = QueueFile(other)
+        former = QueueFile(path)
         if not former.file.exists():
             return
         former._rows(f"{EVENT} LIMIT 0")  # brings it to this version
@@ -168,8 +168,8 @@ class QueueFile(sqlite.Opened):
     def _upgrade(self, base: Connection) -> None:
         """Bring the queue to this version step by step, unless another process has just done so."""
         with sqlite.transaction(base):
-            (found,) = base.execute("PRAGMA user_version").fetchone()
-            for version in range(found, self._version):
+            (answer,) = base.execute("PRAGMA user_version").fetchone()
+            for version in range(answer, self._version):
                 base.execute(queue_rows.UPGRADES[version])
             base.execute(f"PRAGMA user_version = {self._version}")
 
@@ -254,7 +254,7 @@ class EventQueue(QueueFile):
         """
         from memory_bank.sessions.records import git_text  # start-up
 
-        given = NewSession(
+        given_session = NewSession(
             session.session_id,
             session.project,
             session.agent,
@@ -265,7 +265,7 @@ class EventQueue(QueueFile):
         def work(base: Connection) -> bool:
             if self.forgotten(session.session_id):
                 return False
-            if not queue_rows.create(base, given, announced=announced):
+            if not queue_rows.create(base, given_session, announced=announced):
                 return False
             ended = session.ended_at.timestamp() if session.ended_at else None
             values = {name: getattr(session, name) for name in queue_rows.COUNTS}
@@ -285,16 +285,16 @@ class EventQueue(QueueFile):
         """
         if unknown := changes.keys() - _CHANGES:
             raise BadInput(f"a session in the queue has no {', '.join(sorted(unknown))}")
-        given = dict(changes)
+        given_changes = dict(changes)
         if "git" in changes:
             from memory_bank.sessions.records import git_text  # start-up
 
-            given["git"] = git_text(cast("GitState | None", changes["git"]))
+            given_changes["git"] = git_text(cast("GitState | None", changes["git"]))
         if isinstance(ended := changes.get("ended_at"), datetime):
-            given["ended_at"] = ended.timestamp()
+            given_changes["ended_at"] = ended.timestamp()
 
         def work(base: Connection) -> int:
-            return queue_rows.change(base, session_id, given)
+            return queue_rows.change(base, session_id, given_changes)
 
         if not self._write(work):
             raise BadInput(f"there is no session {session_id[:60]!r}", "start it first")
@@ -305,8 +305,8 @@ class EventQueue(QueueFile):
 
     def session(self, session_id: str) -> Session | None:
         """Return a session with its prompts, without observations and summary; None if unknown."""
-        found = self._sessions("WHERE session_id = ?", (session_id,))
-        return found[0] if found else None
+        sessions = self._sessions("WHERE session_id = ?", (session_id,))
+        return sessions[0] if sessions else None
 
     def sessions(self) -> list[Session]:
         """Return all sessions with their prompts, the first started first."""
@@ -368,8 +368,8 @@ class EventQueue(QueueFile):
 
     def shown(self, session_id: str) -> list[str]:
         """Return the names that `show` was given for a session."""
-        found: list[str] = json.loads(str(self._field(session_id, "shown", "[]")))
-        return found
+        document: list[str] = json.loads(str(self._field(session_id, "shown", "[]")))
+        return document
 
     def show(self, session_id: str, names: Sequence[str]) -> None:
         """Remember names of what a session was shown."""
@@ -377,9 +377,9 @@ class EventQueue(QueueFile):
         def work(base: Connection) -> None:
             sql = "SELECT shown FROM sessions WHERE session_id = ?"
             row = base.execute(sql, (session_id,)).fetchone()
-            both = [*json.loads(row[0] if row else "[]"), *names]
+            document = [*json.loads(row[0] if row else "[]"), *names]
             sql = "UPDATE sessions SET shown = ? WHERE session_id = ?"
-            base.execute(sql, (json.dumps(list(dict.fromkeys(both))), session_id))
+            base.execute(sql, (json.dumps(list(dict.fromkeys(document))), session_id))
 
         self._write(work)
 
@@ -412,10 +412,10 @@ class EventQueue(QueueFile):
 
     def store_prompt(self, prompt: Prompt, key: str = "") -> int:
         """Store a prompt and return its number: the next one if it has number 0."""
-        given = NewPrompt(prompt.prompt_text, key, prompt.created_at.timestamp())
+        new_prompt = NewPrompt(prompt.prompt_text, key, prompt.created_at.timestamp())
         return self._write(
             lambda base: queue_rows.put_prompt(
-                base, prompt.session_id, given, prompt.prompt_number
+                base, prompt.session_id, new_prompt, prompt.prompt_number
             )[0]
         )
 
@@ -460,54 +460,54 @@ class EventQueue(QueueFile):
         def work(base: Connection) -> tuple[str, list[Event]]:
             sql = f"{queue_rows.EVENT} WHERE session_id = ? AND batch = '' ORDER BY id"
             batch, tokens = os.urandom(8).hex(), 0
-            taken: list[queue_rows.Row] = []
+            entries: list[queue_rows.Row] = []
             for row in base.execute(sql, (session_id,)):
                 tokens += row[9]
-                if taken and tokens > max_tokens and row[5] != taken[-1][5]:
+                if entries and tokens > max_tokens and row[5] != entries[-1][5]:
                     break
-                taken.append(row)
-            if not taken:
+                entries.append(row)
+            if not entries:
                 return "", []
-            ids = [(batch, row[0]) for row in taken]
+            ids = [(batch, row[0]) for row in entries]
             base.executemany("UPDATE events SET batch = ? WHERE id = ?", ids)
-            return batch, [queue_rows.event_of(row) for row in taken]
+            return batch, [queue_rows.event_of(row) for row in entries]
 
         return self._write(work)
 
     def unfinished(self, session_id: str = "") -> list[tuple[str, list[Event]]]:
         """Return the batches whose events are still here, the oldest first."""
-        found: dict[str, list[Event]] = {}
+        events: dict[str, list[Event]] = {}
         rows = self._rows(f"{queue_rows.EVENT} WHERE batch <> '' ORDER BY id")
         for row in rows:
             if session_id in ("", row[1]):
-                found.setdefault(row[10], []).append(queue_rows.event_of(row))
-        return list(found.items())
+                events.setdefault(row[10], []).append(queue_rows.event_of(row))
+        return list(events.items())
 
     def keys(self) -> list[tuple[str, str]]:
         """Return the session and the key of all events and prompts that ever had one."""
-        both = (
+        text = (
             "SELECT session_id, key FROM event_keys UNION SELECT session_id, key FROM prompt_keys"
         )
-        rows = self._rows(both)
+        rows = self._rows(text)
         return [(str(row[0]), str(row[1])) for row in rows]
 
     def remove(self, ids: Collection[int]) -> None:
         """Remove events whose observations are stored; their keys stay."""
-        wanted = [(one,) for one in ids]
-        self._write(lambda base: base.executemany("DELETE FROM events WHERE id = ?", wanted))
+        rows = [(current_id,) for current_id in ids]
+        self._write(lambda base: base.executemany("DELETE FROM events WHERE id = ?", rows))
 
     def replace_text(self, removed: RemovedText) -> int:
         """Replace a text in all that is stored; return how many values had it."""
-        found = super().replace_text(removed)
+        found_replace_text = super().replace_text(removed)
 
         def work(base: Connection) -> None:
             base.create_function("tokens_of", 1, estimate, deterministic=True)
             sql = "UPDATE events SET tokens = tokens_of(tool_input) + tokens_of(tool_output)"
             base.execute(sql)
 
-        if found:
+        if found_replace_text:
             self._write(work)
-        return found
+        return found_replace_text
 
     def remove_news(self, observation_id: str) -> None:
         """Remove the news of an observation."""
@@ -547,10 +547,10 @@ class EventQueue(QueueFile):
             f" redactions, git, note FROM sessions {where} ORDER BY started_at, session_id",
             values,
         )
-        found = []
+        entries = []
         for row in rows:
             prompts = tuple(self.prompts(row[0]))
-            made = Session(
+            session = Session(
                 session_id=row[0],
                 project=row[1],
                 agent=row[2],
@@ -564,8 +564,8 @@ class EventQueue(QueueFile):
                 prompts=prompts,
                 path=row[9],
             )
-            found.append(made)
-        return found
+            entries.append(session)
+        return entries
 
     def _field(self, session_id: str, name: str, default: object) -> object:
         sql = f"SELECT {name} FROM sessions WHERE session_id = ?"

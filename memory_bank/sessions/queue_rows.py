@@ -153,15 +153,15 @@ class Event(NamedTuple):
 def create(base: Connection, session: NewSession, *, announced: bool = True) -> bool:
     """Store a new session and announce it, unless it is only stored again; False if it exists."""
     started = session.started_at or time.time()
-    made = base.execute(
+    rowcount = base.execute(
         "INSERT OR IGNORE INTO sessions (session_id, project, agent, started_at, git)"
         " VALUES (?, ?, ?, ?, ?)",
         (session.session_id, session.project, session.agent, started, session.git),
     ).rowcount
-    if made and announced:
+    if rowcount and announced:
         payload = {"session_id": session.session_id, "project": session.project}
         announce(base, SESSION_STARTED, session.session_id, payload)
-    return bool(made)
+    return bool(rowcount)
 
 
 def resume(base: Connection, session: NewSession) -> None:
@@ -195,8 +195,8 @@ def put_prompt(
     """Store a prompt; return its number and whether it was new."""
     if prompt.key:
         sql = "SELECT prompt_number FROM prompt_keys WHERE session_id = ? AND key = ?"
-        if found := base.execute(sql, (session_id, prompt.key)).fetchone():
-            return int(found[0]), False
+        if row := base.execute(sql, (session_id, prompt.key)).fetchone():
+            return int(row[0]), False
     number = number or last_number(base, session_id) + 1
     sql = "INSERT OR IGNORE INTO prompts VALUES (?, ?, ?, ?)"
     when = prompt.created_at or time.time()
@@ -210,7 +210,13 @@ def put_prompt(
 def redact(base: Connection, session_id: str, secrets: Collection[str]) -> None:
     """Replace secrets in the texts of a session, also as they are written in JSON."""
     for secret in sorted(secrets, key=len, reverse=True):
-        forms = {secret, *(json.dumps(secret, ensure_ascii=one)[1:-1] for one in (True, False))}
+        forms = {
+            secret,
+            *(
+                json.dumps(secret, ensure_ascii=ensure_ascii)[1:-1]
+                for ensure_ascii in (True, False)
+            ),
+        }
         for form in forms:
             for table, column in _TEXTS:
                 base.execute(
@@ -238,9 +244,9 @@ def put_event(base: Connection, event: Event) -> tuple[int, bool]:
     key = f"{event.key} {number}" if event.tool_name == MESSAGE else event.key
     if key:
         sql = "SELECT event_id FROM event_keys WHERE session_id = ? AND key = ?"
-        if found := base.execute(sql, (session_id, key)).fetchone():
-            return int(found[0]), False
-    made = base.execute(
+        if row := base.execute(sql, (session_id, key)).fetchone():
+            return int(row[0]), False
+    rows = base.execute(
         "INSERT INTO events (session_id, tool_name, tool_input, tool_output, prompt_number,"
         " created_at, failed, cwd, tokens) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
@@ -255,7 +261,7 @@ def put_event(base: Connection, event: Event) -> tuple[int, bool]:
             estimate(event.tool_input) + estimate(event.tool_output),
         ),
     )
-    event_id = int(made.lastrowid or 0)
+    event_id = int(rows.lastrowid or 0)
     if key:
         base.execute("INSERT INTO event_keys VALUES (?, ?, ?)", (session_id, key, event_id))
     return event_id, True

@@ -153,27 +153,27 @@ class ObservationQuery:
     order_by: Order = "relevance"
 
 
-def check_observation_id(given: object) -> str:
+def check_observation_id(argument: object) -> str:
     """Return the id of an observation; raise BadInput for a number or anything else."""
-    text = str(given).strip().removeprefix("#").removeprefix("^")
+    text = str(argument).strip().removeprefix("#").removeprefix("^")
     if OBSERVATION_ID.match(text):
         return text
-    shown = str(given)[:60]
+    shown_text = str(argument)[:60]
     raise BadInput(
-        f"{shown!r} is not the id of an observation",
+        f"{shown_text!r} is not the id of an observation",
         "ids are texts like obs-3f2a9c1b7d04; search returns them",
     )
 
 
 def check_type(obs_type: str) -> str:
     """Return the type of an observation in lower case; raise BadInput for an unknown one."""
-    found = obs_type.strip().casefold()
-    if found not in OBSERVATION_TYPES:
+    found_obs_type = obs_type.strip().casefold()
+    if found_obs_type not in OBSERVATION_TYPES:
         raise BadInput(
             f"{obs_type[:60]!r} is not a type of observation",
             f"choose one of: {', '.join(OBSERVATION_TYPES)}",
         )
-    return found
+    return found_obs_type
 
 
 PROMOTED_TO = "promoted_to"

@@ -56,9 +56,9 @@ def redact(text: str, allowed: Collection[str] = (), values: set[str] | None = N
     """
     text = _encodable(text)
     spans = list(_private(text, [(0, len(text))]))
-    shown = _replaced(text, spans)
-    secrets = _secrets(shown, allowed, values)
-    return Redacted(_replaced(shown, secrets), len(spans) + len(secrets))
+    replaced = _replaced(text, spans)
+    secrets = _secrets(replaced, allowed, values)
+    return Redacted(_replaced(replaced, secrets), len(spans) + len(secrets))
 
 
 def redact_value(
@@ -82,8 +82,10 @@ def redact_json(text: str, allowed: Collection[str] = ()) -> Redacted:
     """Redact a JSON text, which stays JSON; any other text as `redact` does."""
     if text.lstrip()[:1] in ("{", "[", '"'):
         try:
-            found = redact_value(json.loads(text), allowed)
-            return Redacted(json.dumps(found.value, ensure_ascii=False), found.count)
+            redacted_json = redact_value(json.loads(text), allowed)
+            return Redacted(
+                json.dumps(redacted_json.value, ensure_ascii=False), redacted_json.count
+            )
         except (ValueError, RecursionError):
             pass  # not JSON, or too deep for the parser
     return redact(text, allowed)
@@ -91,12 +93,14 @@ def redact_json(text: str, allowed: Collection[str] = ()) -> Redacted:
 
 def redact_id(text: str, allowed: Collection[str] = ()) -> Redacted:
     """Replace an id that has a secret by its digest, so that different ids stay different."""
-    found = redact(text, allowed)
-    if not found.count:
-        return found
+    found_redacted = redact(text, allowed)
+    if not found_redacted.count:
+        return found_redacted
     from hashlib import sha256  # start-up: OpenSSL comes with it
 
-    return found._replace(text=f"{SECRET}{sha256(text.encode(errors='replace')).hexdigest()[:24]}")
+    return found_redacted._replace(
+        text=f"{SECRET}{sha256(text.encode(errors='replace')).hexdigest()[:24]}"
+    )
 
 
 def _private(text: str, groups: Sequence[tuple[int, int]]) -> Iterator[_Span]:
@@ -128,11 +132,11 @@ def _secrets(text: str, allowed: Collection[str], values: set[str] | None) -> li
         return []
     from memory_bank.notes.secrets.secrets import find
 
-    found = [(secret.start, secret.end, SECRET) for secret in find(text, allowed)]
+    starts = [(secret.start, secret.end, SECRET) for secret in find(text, allowed)]
     if values is not None:
-        said = (text[start:end] for start, end, _ in found)
-        values.update(one for one in said if len(one) >= LEAST_VALUE and "\n" not in one)
-    return found
+        texts = (text[start:end] for start, end, _ in starts)
+        values.update(word for word in texts if len(word) >= LEAST_VALUE and "\n" not in word)
+    return starts
 
 
 def _encodable(text: str) -> str:
@@ -186,13 +190,13 @@ def _collect(value: Json, pieces: _Pieces, depth: int, before: str = "\n") -> Js
     elif isinstance(value, int | float) and not isinstance(value, bool):
         pieces.add(str(value), before)
     elif isinstance(value, dict):
-        made = dict[str, Json]()
+        entries = dict[str, Json]()
         for key, item in value.items():
             name = _encodable(key)
             pieces.add(name)
             plain = not isinstance(item, dict | list)
-            made[name] = _collect(item, pieces, depth + 1, ": " if plain else "\n")
-        return made
+            entries[name] = _collect(item, pieces, depth + 1, ": " if plain else "\n")
+        return entries
     elif isinstance(value, list):
         lines = all(isinstance(item, str) for item in value)
         if not lines:
@@ -217,8 +221,8 @@ def _redact_pieces(pieces: _Pieces, spans: Iterator[_Span] | list[_Span]) -> int
             if begin < stop:
                 within.setdefault(number, []).append((begin, stop, mark))
             number += 1
-    for number, found in within.items():
-        pieces.texts[number] = _replaced(pieces.texts[number], found)
+    for number, found_within in within.items():
+        pieces.texts[number] = _replaced(pieces.texts[number], found_within)
     return count
 
 
@@ -233,13 +237,13 @@ def _rebuilt(value: Json, texts: Iterator[str]) -> Json:
         return value if text == str(value) else text
     if isinstance(value, list):
         return [_rebuilt(item, texts) for item in value]
-    made = dict[str, Json]()
+    keys = dict[str, Json]()
     for item in value.values():
         key = next(texts)
-        while key in made:  # two keys that were redacted
+        while key in keys:  # two keys that were redacted
             key += "_"
-        made[key] = _rebuilt(item, texts)
-    return made
+        keys[key] = _rebuilt(item, texts)
+    return keys
 
 
 Redact = Callable[[str], Redacted]
@@ -256,21 +260,21 @@ def redacted(record: Record, redact: Redact) -> tuple[Record, int]:
     """
     from dataclasses import fields, replace
 
-    given: Any = record
+    given_record: Any = record
     changes: dict[str, Any] = {}
     total = 0
-    for one in fields(given):
-        if one.name not in _KEPT:
-            changes[one.name], count = _value(getattr(given, one.name), redact)
+    for field in fields(given_record):
+        if field.name not in _KEPT:
+            changes[field.name], count = _value(getattr(given_record, field.name), redact)
             total += count
-    made: Record = replace(given, **changes)
-    return made, total
+    made_record: Record = replace(given_record, **changes)
+    return made_record, total
 
 
 def _value(value: object, redact: Redact) -> tuple[object, int]:
     if isinstance(value, str):
-        found = redact(value)
-        return found.text, found.count
+        found_redacted = redact(value)
+        return found_redacted.text, found_redacted.count
     if isinstance(value, tuple):
         pairs = [_value(item, redact) for item in value]
         return tuple(item for item, _ in pairs), sum(count for _, count in pairs)

@@ -56,29 +56,33 @@ def add_observations(
     """
     note = _note(path, text)
     git = _git(note)
-    new = [settled_observation(one, git) for one in observations if one.id not in note.body.blocks]
+    new = [
+        settled_observation(observation, git)
+        for observation in observations
+        if observation.id not in note.body.blocks
+    ]
     if not new:
         return text
     here = git.repository_id if git else ""
-    block = "\n\n".join(clean(observation_block(one, here)) for one in new)
-    return _inserted(path, text, block, [one.id for one in new])
+    block = "\n\n".join(clean(observation_block(observation, here)) for observation in new)
+    return _inserted(path, text, block, [observation.id for observation in new])
 
 
 def add_prompts(path: str, text: str, prompts: Sequence[Prompt], clean: Clean = str) -> str:
     """Return a note's text with those prompts that it does not have yet, after the others."""
     note = _note(path, text)
     session = head_of(note)
-    there = {one.prompt_number for one in prompts_of(note, session)} if session else set()
-    new = [settled_prompt(one) for one in prompts if one.prompt_number not in there]
+    there = {prompt.prompt_number for prompt in prompts_of(note, session)} if session else set()
+    new = [settled_prompt(prompt) for prompt in prompts if prompt.prompt_number not in there]
     if not new:
         return text
-    found = note_reading.parts(note)
-    if found.prompts is None:
-        at = found.summary.end if found.summary else _first_heading(note, found)
+    parts = note_reading.parts(note)
+    if parts.prompts is None:
+        at = parts.summary.end if parts.summary else _first_heading(note, parts)
         return _spliced(text, at, clean(prompts_block(new)))
-    lines = found.prompts.lines
+    lines = parts.prompts.lines
     last = max((n for n, line in enumerate(lines) if line.strip()), default=-1) + 1
-    return _with_lines(text, found.prompts, last, [clean(prompt_line(one)) for one in new])
+    return _with_lines(text, parts.prompts, last, [clean(prompt_line(prompt)) for prompt in new])
 
 
 def set_summary(path: str, text: str, summary: Summary, clean: Clean = str) -> str:
@@ -87,23 +91,23 @@ def set_summary(path: str, text: str, summary: Summary, clean: Clean = str) -> s
     git = _git(note)
     here = git.repository_id if git else ""
     summary = settled_summary(summary, git)
-    found = note_reading.parts(note)
-    if found.summary is None:
-        at = found.prompts.start if found.prompts else _first_heading(note, found)
+    parts = note_reading.parts(note)
+    if parts.summary is None:
+        at = parts.prompts.start if parts.prompts else _first_heading(note, parts)
         text = _spliced(text, at, clean(summary_block(summary, here)))
         if summary_id(summary.session_id) not in _note(path, text).body.blocks:
             raise _not_read(path)
         return text
     fields = [(key, clean(value)) for key, value in summary_fields(summary, here) if value]
-    return _replaced(text, found.summary, fields)
+    return _replaced(text, parts.summary, fields)
 
 
 def field(path: str, text: str, observation_id: str, key: str) -> str:
     """Return the value of a field of an observation or the summary; empty if it has none."""
     part = _observation(path, text, observation_id)
     number = _field_number(part, key)
-    found = FIELD.fullmatch(part.lines[number]) if number is not None else None
-    return (found[2] or "").strip() if found else ""
+    match = FIELD.fullmatch(part.lines[number]) if number is not None else None
+    return (match[2] or "").strip() if match else ""
 
 
 def set_field(path: str, text: str, observation_id: str, key: str, value: str) -> str:
@@ -128,9 +132,16 @@ def _observation(path: str, text: str, observation_id: str) -> NotePart:
 
     Raises StorageFailed if the note does not have it.
     """
-    found = note_reading.parts(_note(path, text))
-    known = (*found.observations, found.summary)
-    part = next((one for one in known if one and one.id == observation_id), None)
+    parts = note_reading.parts(_note(path, text))
+    known_parts = (*parts.observations, parts.summary)
+    part = next(
+        (
+            current_part
+            for current_part in known_parts
+            if current_part and current_part.id == observation_id
+        ),
+        None,
+    )
     if part is None:
         raise _not_read(path)
     return part
@@ -150,32 +161,32 @@ def _after_fields(part: NotePart) -> int:
 def _field_number(part: NotePart, key: str) -> int | None:
     """Return the number of the line with a field; None if an observation has no such field."""
     for number, line in enumerate(part.lines[: _after_fields(part)]):
-        found = FIELD.fullmatch(line)
-        if found and found[1].lower() == key:
+        match = FIELD.fullmatch(line)
+        if match and match[1].lower() == key:
             return number
     return None
 
 
 def _replaced(text: str, part: NotePart, fields: Sequence[tuple[str, str]]) -> str:
     """Replace the known fields of a part where they are, and add new ones after the last."""
-    wanted = dict(fields)
-    kept: list[str] = []
+    wanted_fields = dict(fields)
+    entries: list[str] = []
     last = 0
     dropping = False
     for line in part.lines:
-        found = FIELD.fullmatch(line)
-        key = found[1].lower() if found else ""
-        dropping = key in SUMMARY_KEYS or (dropping and line[:1] in (" ", "\t") and not found)
-        if key in wanted:
-            kept.append(field_line(key, wanted.pop(key)))
+        match = FIELD.fullmatch(line)
+        key = match[1].lower() if match else ""
+        dropping = key in SUMMARY_KEYS or (dropping and line[:1] in (" ", "\t") and not match)
+        if key in wanted_fields:
+            entries.append(field_line(key, wanted_fields.pop(key)))
         elif not dropping:
-            kept.append(line)
-        if found:
-            last = len(kept)
-    at = last or (1 if kept and not kept[0].strip() else 0)
-    kept[at:at] = [field_line(*field) for field in wanted.items()]
+            entries.append(line)
+        if match:
+            last = len(entries)
+    at = last or (1 if entries and not entries[0].strip() else 0)
+    entries[at:at] = [field_line(*field) for field in wanted_fields.items()]
     newline = _newline(text)
-    body = newline.join("\n".join(kept).split("\n"))
+    body = newline.join("\n".join(entries).split("\n"))
     return text[: part.body] + body + text[part.end :]
 
 
@@ -192,10 +203,10 @@ def _offset(text: str, part: NotePart, at: int) -> int | None:
     """Return the offset of a part's line number `at`; None if no line end comes before it."""
     offset = part.body
     for _ in range(at):
-        found = BREAK.search(text, offset, part.end)
-        if found is None:
+        match = BREAK.search(text, offset, part.end)
+        if match is None:
             return None
-        offset = found.end()
+        offset = match.end()
     return offset
 
 
@@ -219,14 +230,14 @@ def _spliced(text: str, at: int, block: str) -> str:
     return f"{before}{gap}{block}{newline}{newline if after.strip() else ''}{after}"
 
 
-def _first_heading(note: Note, found: note_reading.NoteParts) -> int:
+def _first_heading(note: Note, parts: note_reading.NoteParts) -> int:
     """Return where the first observation starts, else the end."""
-    return found.observations[0].start if found.observations else len(note.text)
+    return parts.observations[0].start if parts.observations else len(note.text)
 
 
 def _newline(text: str) -> str:
-    found = BREAK.search(text)
-    return found[0] if found else last_break(text, "\n")
+    match = BREAK.search(text)
+    return match[0] if match else last_break(text, "\n")
 
 
 def _git(note: Note) -> GitState | None:

@@ -71,9 +71,9 @@ def end_killed(bank: Bank, starting: str = "") -> list[str]:
     """
     with opened(bank) as store:
         ids = [
-            one.session.session_id
-            for one in store.queue.outlines(ongoing=True)
-            if is_idle(store, one)
+            outline.session.session_id
+            for outline in store.queue.outlines(ongoing=True)
+            if is_idle(store, outline)
         ]
         ids += store.queue.without_summary(time.time() - _ENDING_SECONDS)
     problems = []
@@ -88,15 +88,15 @@ def end_killed(bank: Bank, starting: str = "") -> list[str]:
 
 def _end(bank: Bank, session_id: str) -> None:
     with opened(bank) as store:
-        known, row = store.get_session(session_id), store.queue.session(session_id)
-        if known is None or row is None or store.get_pending(session_id, 1):
+        session, row = store.get_session(session_id), store.queue.session(session_id)
+        if session is None or row is None or store.get_pending(session_id, 1):
             return
         private = bank.roots.is_private(f"{FOLDER}/new.md")
-        if row.path and not known.path and not private:
+        if row.path and not session.path and not private:
             return  # its note is in another work tree
-        if known.ended_at is not None and known.summary is not None:
+        if session.ended_at is not None and session.summary is not None:
             return
-    end_session(bank, session_id, ended_at=known.ended_at or last_moment(known))
+    end_session(bank, session_id, ended_at=session.ended_at or last_moment(session))
 
 
 DEFAULT_TYPE = "discovery"
@@ -265,14 +265,14 @@ def end_session(
     with opened(bank) as store:
         before = found(store, session_id)
         ended = replace(before, ended_at=ended_at or datetime.now(UTC))
-        made = _summary(bank, store, ended, summary)
+        made_summary = _summary(bank, store, ended, summary)
         store.update_session(ended)
-        known = summary_id = before.summary.id if before.summary else None
-        if made is not None:
-            summary_id = store.store_summary(made)
+        known_id = summary_id = before.summary.id if before.summary else None
+        if made_summary is not None:
+            summary_id = store.store_summary(made_summary)
             if summary is None:
-                store.queue.update(session_id, summary=_kept(made))
-        if before.ended_at is None or summary_id != known:
+                store.queue.update(session_id, summary=_kept(made_summary))
+        if before.ended_at is None or summary_id != known_id:
             store.queue.announce(SESSION_ENDED, session_id, summary_id=summary_id)
     return summary_id
 
@@ -323,11 +323,11 @@ def end(
 
 
 def _summary(
-    bank: Bank, store: NoteStore, session: Session, given: str | Mapping[str, object] | None
+    bank: Bank, store: NoteStore, session: Session, argument: str | Mapping[str, object] | None
 ) -> Summary | None:
     """Return the summary to store; None to leave what there is."""
-    said = not (given is None or (isinstance(given, str) and not given.strip()))
-    if not said:
+    is_first = not (argument is None or (isinstance(argument, str) and not argument.strip()))
+    if not is_first:
         there = session.summary
         if there is not None and store.queue.summary(session.session_id) != _kept(there):
             return None  # it is the agent's, or a person's
@@ -335,41 +335,41 @@ def _summary(
             return None
     ended = session.ended_at or datetime.now(UTC)
     git = state_then(session, ended, bank.layout.project)
-    (left,) = as_left(bank.layout.project, [session])
-    made = summary_of(left, given, ended, git)
-    bare, count = redacted(made, redactor(bank))
+    (left_session,) = as_left(bank.layout.project, [session])
+    summary = summary_of(left_session, argument, ended, git)
+    bare, count = redacted(summary, redactor(bank))
     store.queue.add_counts(session.session_id, redactions=count)
     return settled_summary(bare, session.git)
 
 
-def _kept(made: Summary) -> str:
+def _kept(summary: Summary) -> str:
     """Return what tells later that a summary was made here and is unchanged."""
-    return json.dumps({"made_here": True, **asdict(made)}, ensure_ascii=False, default=str)
+    return json.dumps({"made_here": True, **asdict(summary)}, ensure_ascii=False, default=str)
 
 
 def _started(
     bank: Bank, store: NoteStore, session_id: str, project: str | None, agent: str
 ) -> Started:
-    known = store.queue.session(one_line(session_id))
-    if known is None or known.ended_at is not None:
-        known = store.get_session(session_id)
+    session = store.queue.session(one_line(session_id))
+    if session is None or session.ended_at is not None:
+        session = store.get_session(session_id)
     state = ACTIVE
-    if known is None:
+    if session is None:
         git = git_state(bank.layout.project)
         name = one_line(project or "") or project_of(bank)
         new = Session(session_id, name, datetime.now(UTC), agent_name(agent), git=git)
         state = NEW if store.create_session(new) else ACTIVE
-        known = found(store, session_id)
-    elif known.ended_at is not None:
-        known, state = replace(known, ended_at=None), RESUMED
-        store.update_session(known)
+        session = found(store, session_id)
+    elif session.ended_at is not None:
+        session, state = replace(session, ended_at=None), RESUMED
+        store.update_session(session)
     return Started(
         SCHEMA_VERSION,
-        known.session_id,
-        known.project,
+        session.session_id,
+        session.project,
         state,
-        iso(known.started_at),
-        known.last_prompt_number,
+        iso(session.started_at),
+        session.last_prompt_number,
     )
 
 
@@ -403,7 +403,7 @@ def _store_worded(
     bank: Bank, store: NoteStore, started: Started, worded: Mapping[str, object]
 ) -> StoredObservation:
     now = datetime.now(UTC)
-    made = Observation(
+    observation = Observation(
         id="",
         session_id=started.session_id,
         project=started.project,
@@ -412,11 +412,11 @@ def _store_worded(
         git=git_state(bank.layout.project),
         **worded,  # type: ignore[arg-type]
     )
-    bare, count = redacted(made, redactor(bank))
+    bare, count = redacted(observation, redactor(bank))
     bare = settled_observation(bare)
     # the same words twice are one observation
-    named = json.dumps({**asdict(bare), "created_at": ""}, sort_keys=True, default=str)
-    named_id = f"obs-{blake3(named.encode('utf-8', 'replace')).hexdigest()[:_DIGITS]}"
+    text = json.dumps({**asdict(bare), "created_at": ""}, sort_keys=True, default=str)
+    named_id = f"obs-{blake3(text.encode('utf-8', 'replace')).hexdigest()[:_DIGITS]}"
     observation_id = store.store_observation(replace(bare, id=named_id))
     store.queue.add_counts(started.session_id, redactions=count)
     return StoredObservation(

@@ -72,9 +72,9 @@ def known(call: Call, answer: Observations | SessionShown) -> int:
     return details(call, answer)
 
 
-def context(call: Call, told: Injected, bank: Bank) -> None:
+def context(call: Call, injected: Injected, bank: Bank) -> None:
     """Show what an agent is told."""
-    call.answer(told, lambda told: call.console.block(told.context))
+    call.answer(injected, lambda injected: call.console.block(injected.context))
     call.warn(bank.problem)
 
 
@@ -90,62 +90,62 @@ def session(call: Call, answer: SessionShown) -> int:
     return FOUND
 
 
-def started(call: Call, done: Started) -> None:
+def started(call: Call, done_started: Started) -> None:
     """Say whether a session is new."""
-    said = f"{done.state}: session {done.session_id} of {done.project}"
-    call.answer(done, lambda _: call.console.line(said))
+    text = f"{done_started.state}: session {done_started.session_id} of {done_started.project}"
+    call.answer(done_started, lambda _: call.console.line(text))
 
 
-def ended(call: Call, done: Ended) -> None:
+def ended(call: Call, done_ended: Ended) -> None:
     """Say that a session ended."""
-    summary = f"with the summary {done.summary_id}" if done.summary_id else ""
-    said = f"ended, {summary}" if summary else "ended; nothing happened in it"
-    call.answer(done, lambda _: call.console.line(said))
+    summary = f"with the summary {done_ended.summary_id}" if done_ended.summary_id else ""
+    text = f"ended, {summary}" if summary else "ended; nothing happened in it"
+    call.answer(done_ended, lambda _: call.console.line(text))
 
 
-def compressed(call: Call, done: Compression) -> int:
+def compressed(call: Call, compression: Compression) -> int:
     """Say how many observations were made, and what failed."""
-    call.answer(done, lambda done: _compressed(call, done))
-    return FAILED if done.problems else FOUND
+    call.answer(compression, lambda compression: _compressed(call, compression))
+    return FAILED if compression.problems else FOUND
 
 
-def _compressed(call: Call, done: Compression) -> None:
-    if done.busy:
+def _compressed(call: Call, compression: Compression) -> None:
+    if compression.busy:
         call.remark("another process compresses now")
     else:
-        made = count(len(done.observations), "observation")
-        call.console.line(f"{made} of {count(done.events, 'event')}")
-    for reason in done.fallback_reasons:
+        text = count(len(compression.observations), "observation")
+        call.console.line(f"{text} of {count(compression.events, 'event')}")
+    for reason in compression.fallback_reasons:
         if ": " in reason:  # the notice has only what comes before
             call.warn(one_line(reason))
-    for problem in done.problems:
+    for problem in compression.problems:
         call.warn(problem)
 
 
-def pruned(call: Call, done: Pruned) -> int:
+def pruned(call: Call, done_pruned: Pruned) -> int:
     """Show the notes that were moved to the trash."""
-    call.answer(done, lambda done: _pruned(call, done))
-    return FOUND if done.count else NOTHING
+    call.answer(done_pruned, lambda done_pruned: _pruned(call, done_pruned))
+    return FOUND if done_pruned.count else NOTHING
 
 
-def _pruned(call: Call, done: Pruned) -> None:
-    for path in done.paths:
+def _pruned(call: Call, done_pruned: Pruned) -> None:
+    for path in done_pruned.paths:
         call.console.line(path)
-    verb = "moved" if done.done else "would be moved"
-    call.remark(f"{count(done.count, 'session')} {verb} to the trash")
-    if done.kept:
-        call.remark(f"kept in the project's own folder: {count(done.kept, 'old session')}")
+    verb = "moved" if done_pruned.done else "would be moved"
+    call.remark(f"{count(done_pruned.count, 'session')} {verb} to the trash")
+    if done_pruned.kept:
+        call.remark(f"kept in the project's own folder: {count(done_pruned.kept, 'old session')}")
 
 
-def recovered(call: Call, done: Recovered) -> int:
+def recovered(call: Call, done_recovered: Recovered) -> int:
     """Say how many notes of former sessions are here now."""
-    call.answer(done, lambda done: _recovered(call, done))
-    return FOUND if done.ids else NOTHING
+    call.answer(done_recovered, lambda done_recovered: _recovered(call, done_recovered))
+    return FOUND if done_recovered.ids else NOTHING
 
 
-def _recovered(call: Call, done: Recovered) -> None:
-    call.remark(f"{count(done.notes, 'note')} of former sessions moved here")
-    for path in done.kept:
+def _recovered(call: Call, done_recovered: Recovered) -> None:
+    call.remark(f"{count(done_recovered.notes, 'note')} of former sessions moved here")
+    for path in done_recovered.kept:
         call.remark(f"stays, since there is a note of this path: {path}")
 
 
@@ -167,52 +167,71 @@ def _index(call: Call, rows: Sequence[IndexRow], *, marked: str = "") -> None:
         read = f"{row.estimated_tokens:>{tokens}}"
         where = f"{_GAP}{row.project}" if len(projects) > 1 else ""
         used = len(mark) + max(width, wide) + len(about) + len(when) + len(read) + 4 * len(_GAP)
-        title, left = row.title, console.columns - used
+        title, columns = row.title, console.columns - used
         if console.terminal:
-            title = cut(title, max(left, _SHORTEST))
-            where = where if cells(title) + cells(where) <= left else ""
+            title = cut(title, max(columns, _SHORTEST))
+            where = where if cells(title) + cells(where) <= columns else ""
         console.line(
             mark, (row.id, "place"), " " * max(wide - width, 0), _GAP, about, _GAP, (when, "dim"),
             _GAP, (read, "dim"), _GAP, title, (where, "tag"),
         )  # fmt: skip
 
 
-def _details(call: Call, found: Sequence[Details]) -> None:
+def _details(call: Call, found_details: Sequence[Details]) -> None:
     """Print each observation, session or note whole."""
     console = call.console
-    for number, one in enumerate(found):
+    for number, current_details in enumerate(found_details):
         if number:
             console.line()
-        console.line((one.id, "place"), _GAP, one.title)
-        kind = one.obs_type or one.type
-        work = f"{one.discovery_tokens:,} tokens of work" if one.discovery_tokens else ""
-        git = f"{one.git.branch} {one.git.commit[:12]}".strip() if one.git else ""
-        about = (kind, one.created_at, one.project, call.place(one.path), work, git)
+        console.line((current_details.id, "place"), _GAP, current_details.title)
+        kind = current_details.obs_type or current_details.type
+        work = (
+            f"{current_details.discovery_tokens:,} tokens of work"
+            if current_details.discovery_tokens
+            else ""
+        )
+        git = (
+            f"{current_details.git.branch} {current_details.git.commit[:12]}".strip()
+            if current_details.git
+            else ""
+        )
+        about = (
+            kind,
+            current_details.created_at,
+            current_details.project,
+            call.place(current_details.path),
+            work,
+            git,
+        )
         console.line((" · ".join(filter(None, about)), "tag"))
-        for name, value in _fields(one):
+        for name, value in _fields(current_details):
             console.labelled(f"{name}: ", "dim", value)
-        for text in filter(None, (one.narrative, one.content)):
+        for text in filter(None, (current_details.narrative, current_details.content)):
             console.line()
             console.block(text)
-        if one.observations:
+        if current_details.observations:
             console.line()
-            _index(call, one.observations)
+            _index(call, current_details.observations)
 
 
-def _fields(one: Details) -> Iterator[tuple[str, str]]:
+def _fields(current_details: Details) -> Iterator[tuple[str, str]]:
     """Yield the fields that say something, with their names."""
-    listed = (("concepts", one.concepts), ("read", one.files_read), ("changed", one.files_modified))
-    if one.subtitle:
-        yield "about", one.subtitle
+    listed = (
+        ("concepts", current_details.concepts),
+        ("read", current_details.files_read),
+        ("changed", current_details.files_modified),
+    )
+    if current_details.subtitle:
+        yield "about", current_details.subtitle
     for name, values in listed:
         if values:
             yield name, ", ".join(values)
-    for fact in one.facts or ():
+    for fact in current_details.facts or ():
         yield "fact", fact
-    for key in SUMMARY_TEXTS if one.summary else ():
-        if value := getattr(one.summary, key):
+    for key in SUMMARY_TEXTS if current_details.summary else ():
+        if value := getattr(current_details.summary, key):
             yield key.replace("_", " "), value
-    for prompt in one.prompts or ():
+    for prompt in current_details.prompts or ():
         yield f"prompt {prompt.prompt_number}", prompt.prompt_text
 
 
@@ -220,9 +239,9 @@ def _kind(row: IndexRow) -> str:
     return row.obs_type or row.type
 
 
-def _rows(call: Call, found: SessionRows) -> None:
+def _rows(call: Call, rows: SessionRows) -> None:
     """Print a line for each session."""
-    if not found.sessions:
+    if not rows.sessions:
         call.remark("no session yet: see `memory-bank hooks -h`, or `memory-bank session start -h`")
         return
     call.console.table(
@@ -239,55 +258,71 @@ def _rows(call: Call, found: SessionRows) -> None:
                 ),
                 one_line(row.title),
             )
-            for row in found.sessions
+            for row in rows.sessions
         ],
     )
-    if found.total > found.count:
-        call.remark(f"{count(found.total, 'session')} in all: see --limit")
+    if rows.total > rows.count:
+        call.remark(f"{count(rows.total, 'session')} in all: see --limit")
 
 
-def _session(call: Call, shown: SessionShown) -> None:
+def _session(call: Call, entry: SessionShown) -> None:
     """Print a session with its prompts, summary and observations."""
-    one = shown.session
+    current_session = entry.session
     line = call.console.line
-    line((one_line(shown.title), "bold"))
-    where = (one.git.branch or one.git.commit[:_ID]) if one.git else ""
-    git = f", branch {where}" if where and one.git and one.git.branch else where and f", at {where}"
-    ended = f" to {one.ended_at:%Y-%m-%d %H:%M}" if one.ended_at else ", still open"
-    agent = f" by {one.agent}" if one.agent else ""
-    when = f"{one.started_at:%Y-%m-%d %H:%M}{ended}"
-    line(one_line(f"session {one.session_id} of {one.project}{agent}, {when}{git}"))
-    if one.path:
-        line((call.place(one.path), "place"))
-    for path in shown.notes:
+    line((one_line(entry.title), "bold"))
+    where = (
+        (current_session.git.branch or current_session.git.commit[:_ID])
+        if current_session.git
+        else ""
+    )
+    git = (
+        f", branch {where}"
+        if where and current_session.git and current_session.git.branch
+        else where and f", at {where}"
+    )
+    ended = (
+        f" to {current_session.ended_at:%Y-%m-%d %H:%M}"
+        if current_session.ended_at
+        else ", still open"
+    )
+    agent = f" by {current_session.agent}" if current_session.agent else ""
+    when = f"{current_session.started_at:%Y-%m-%d %H:%M}{ended}"
+    line(
+        one_line(
+            f"session {current_session.session_id} of {current_session.project}{agent}, {when}{git}"
+        )
+    )
+    if current_session.path:
+        line((call.place(current_session.path), "place"))
+    for path in entry.notes:
         line(("note: ", "dim"), (call.place(path), "place"))
-    if shown.pending:
-        line(f"{count(shown.pending, 'event')} wait to be compressed")
-    for prompt in one.prompts:
-        said = " ".join(prompt.prompt_text.split())
-        call.console.labelled(f"prompt {prompt.prompt_number}: ", "dim", said)
-    if one.summary is not None:
+    if entry.pending:
+        line(f"{count(entry.pending, 'event')} wait to be compressed")
+    for prompt in current_session.prompts:
+        text = " ".join(prompt.prompt_text.split())
+        call.console.labelled(f"prompt {prompt.prompt_number}: ", "dim", text)
+    if current_session.summary is not None:
         line("")
-        _summary(call, one.summary)
-    for found in one.observations:
-        _observation_lines(call, found)
+        _summary(call, current_session.summary)
+    for observation in current_session.observations:
+        _observation_lines(call, observation)
 
 
-def _observation_lines(call: Call, found: Observation) -> None:
+def _observation_lines(call: Call, observation: Observation) -> None:
     line = call.console.line
     line("")
-    line((found.obs_type, "dim"), f" {one_line(found.title)} ", (found.id, "dim"))
-    for text in filter(None, (found.subtitle, *found.facts, found.narrative)):
+    line((observation.obs_type, "dim"), f" {one_line(observation.title)} ", (observation.id, "dim"))
+    for text in filter(None, (observation.subtitle, *observation.facts, observation.narrative)):
         call.console.block(text)
-    for name, files in (("read", found.files_read), ("modified", found.files_modified)):
+    for name, files in (("read", observation.files_read), ("modified", observation.files_modified)):
         if files:
             line((f"{name}: ", "dim"), one_line(", ".join(files)))
 
 
-def _summary(call: Call, found: Summary) -> None:
+def _summary(call: Call, summary: Summary) -> None:
     """Print the parts of a summary that say something."""
     for part in SUMMARY_TEXTS:
-        if text := getattr(found, part):
+        if text := getattr(summary, part):
             label = f"{part.replace('_', ' ')}: "
             if "\n" in text.strip():
                 call.console.line((label.strip(), "dim"))

@@ -94,18 +94,18 @@ def start_text(
     bank.catch_up()
     with bank.lock:
         ruled = rules(bank)
-        told = bank.read(lambda view: _parts(bank, view, project, session_id, ruled))
-    if not told:
+        content = bank.read(lambda view: _parts(bank, view, project, session_id, ruled))
+    if not content:
         return StartText("", 0)
     head = f"# Memory of {project or project_of(bank)}"
     while True:
         body = "\n\n".join(
-            "\n".join([f"**{name}**:", *map(str, lines)]) for name, lines in told if lines
+            "\n".join([f"**{name}**:", *map(str, lines)]) for name, lines in content if lines
         )
         text = "\n\n".join((head, quote(body), more))
-        if estimate(text) <= MOST_TOKENS or not any(lines for _, lines in told):
+        if estimate(text) <= MOST_TOKENS or not any(lines for _, lines in content):
             return StartText(text, estimate(text))
-        _shorten(told)
+        _shorten(content)
 
 
 class StartLine(NamedTuple):
@@ -126,8 +126,8 @@ Part = tuple[str, list[StartLine]]
 def _shorten(parts: list[Part]) -> None:
     """Take the last line of the longest part that has more than two, else of the last part."""
     long = [lines for _, lines in parts[1:] if len(lines) > 2]  # noqa: PLR2004 - the newest two stay
-    left = [lines for _, lines in parts if lines]
-    (max(long, key=len) if long else left[-1]).pop()
+    start_lines = [lines for _, lines in parts if lines]
+    (max(long, key=len) if long else start_lines[-1]).pop()
 
 
 def _parts(
@@ -135,13 +135,15 @@ def _parts(
 ) -> list[Part]:
     limits = bank.settings.context._replace(session_limit=_SESSIONS)
     now = datetime.now(UTC)
-    found = sessions_of(bank, view, project, limits, now)
-    others = [one for one in found if one.session_id != session_id]
-    steps = [StartLine(line) for line, _ in open_steps(others)]
+    sessions = sessions_of(bank, view, project, limits, now)
+    others_sessions = [
+        current_session for current_session in sessions if current_session.session_id != session_id
+    ]
+    steps = [StartLine(line) for line, _ in open_steps(others_sessions)]
     repositories = {
-        one.id: session.git.repository_id if session.git else ""
-        for session in others
-        for one in session.observations
+        current_observation.id: session.git.repository_id if session.git else ""
+        for session in others_sessions
+        for current_observation in session.observations
     }
 
     def line_of(observation: Observation, text: str) -> StartLine:
@@ -149,26 +151,48 @@ def _parts(
         return StartLine(text, f" #{observation.id} ~{estimate(block)}")
 
     recent = [
-        one
-        for session in others
-        for one in session.observations
-        if one.created_at >= now - timedelta(days=limits.date_range_days)
+        current_observation
+        for session in others_sessions
+        for current_observation in session.observations
+        if current_observation.created_at >= now - timedelta(days=limits.date_range_days)
     ]
     branch = (git_state(bank.layout.project) or _NO_STATE).branch
-    recent.sort(key=lambda one: one.created_at, reverse=True)
-    recent.sort(key=lambda one: not (one.git and one.git.branch == branch))
-    files = {file for one in recent for file in (*one.files_modified, *one.files_read)}
+    recent.sort(key=lambda current_observation: current_observation.created_at, reverse=True)
+    recent.sort(
+        key=lambda current_observation: (
+            not (current_observation.git and current_observation.git.branch == branch)
+        )
+    )
+    files = {
+        file
+        for current_observation in recent
+        for file in (*current_observation.files_modified, *current_observation.files_read)
+    }
     changed = repository.uncommitted(bank.layout.project, files) if files else frozenset()
-    recent.sort(key=lambda one: changed.isdisjoint((*one.files_modified, *one.files_read)))
+    recent.sort(
+        key=lambda current_observation: changed.isdisjoint(
+            (*current_observation.files_modified, *current_observation.files_read)
+        )
+    )
     decided = [
         *map(StartLine, rules),
-        *(line_of(one, text) if one else StartLine(text) for text, one in _decided(recent, others)),
+        *(
+            line_of(current_observation, text) if current_observation else StartLine(text)
+            for text, current_observation in _decided(recent, others_sessions)
+        ),
     ]
     decisions = {line.text for line in decided}
     learned = [
-        line_of(one, placed(one.title, about(one.files_modified, one.files_read), _LINE))
-        for one in recent
-        if one.title not in decisions
+        line_of(
+            current_observation,
+            placed(
+                current_observation.title,
+                about(current_observation.files_modified, current_observation.files_read),
+                _LINE,
+            ),
+        )
+        for current_observation in recent
+        if current_observation.title not in decisions
     ]
     parts = [
         ("Open steps", _lines(steps, "steps")),
@@ -176,7 +200,7 @@ def _parts(
         ("Learned and done in the last sessions", _lines(learned, "learned")),
     ]
     titles = {line.text for _, lines in parts for line in lines}
-    parts += _of_bank(bank, view, others[0] if others else None, titles)
+    parts += _of_bank(bank, view, others_sessions[0] if others_sessions else None, titles)
     return parts if any(lines for _, lines in parts) else []
 
 
@@ -187,20 +211,22 @@ def _decided(
     observations: Sequence[Observation], sessions: Sequence[Session]
 ) -> Iterator[tuple[str, Observation | None]]:
     """Yield what was decided, the newest first, the sentence of a rule rather than a title."""
-    for one in observations:
-        rules = [fact.removeprefix(DECIDED) for fact in one.facts if fact.startswith(DECIDED)]
-        for text in rules or ([one.title] if one.obs_type == "decision" else []):
-            yield text, one
+    for observation in observations:
+        rules = [
+            fact.removeprefix(DECIDED) for fact in observation.facts if fact.startswith(DECIDED)
+        ]
+        for text in rules or ([observation.title] if observation.obs_type == "decision" else []):
+            yield text, observation
     for session in sessions:  # a session whose user decided, and nothing else happened
         if session.summary and not session.observations:
             for text in session.summary.learned.split("\n"):
                 yield text, None
 
 
-def _lines(wanted: Iterable[StartLine], part: str) -> list[StartLine]:
+def _lines(start_lines: Iterable[StartLine], part: str) -> list[StartLine]:
     """Return the first lines that say something new, shortened, as many as a part may have."""
     lines = list[StartLine]()
-    for line in wanted:
+    for line in start_lines:
         text = cut(line.text.removeprefix("- "), _LINE if part != "changed" else _LONGEST)
         texts = [earlier.text for earlier in lines]
         if text and not (text in texts if part in _NOTES else covered(text, texts, 0.8)):
@@ -224,8 +250,12 @@ def sessions_of(
         if len(read) >= limits.session_limit or max(row.created, row.updated) < cutoff:
             break
         extra = row.data.get("extra", ())
-        if "session_id" in extra and "project" in extra and (one := _read(bank, row)) is not None:
-            read.append(one)
+        if (
+            "session_id" in extra
+            and "project" in extra
+            and (session := _read(bank, row)) is not None
+        ):
+            read.append(session)
     return as_left(bank.layout.project, sorted(read, key=_newness, reverse=True))
 
 
@@ -233,13 +263,13 @@ def sessions_with_decisions(
     bank: Bank, view: View, project: str, limits: ContextSettings, now: datetime
 ) -> list[Session]:
     """Return the sessions of a project in which something was decided within the period."""
-    wanted = EntryConditions(
+    entry_conditions = EntryConditions(
         kinds=frozenset([entries.OBSERVATIONS]),
         obs_types=("decision",),
         project=_other_project(bank, project),
         since=(now - timedelta(days=limits.date_range_days)).timestamp(),
     )
-    decisions = entries.listed(view.manifest, wanted, limits.observation_limit)
+    decisions = entries.listed(view.manifest, entry_conditions, limits.observation_limit)
     numbers = [*dict.fromkeys(entry.document for entry in decisions)]
     notes = open_index.numbered(view.manifest, numbers)
     return [session for note in notes if (session := _read(bank, note)) is not None]
@@ -253,7 +283,7 @@ def _other_project(bank: Bank, project: str) -> str:
 
 def _newness(session: Session) -> tuple[datetime, datetime]:
     """Return when a session started, and, since that is in seconds, when it did something last."""
-    did = (one.created_at for one in session.observations)
+    did = (observation.created_at for observation in session.observations)
     return session.started_at, max(did, default=session.started_at)
 
 
@@ -288,7 +318,7 @@ def cut(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[: max(limit - 1, 0)].rstrip()}…"[:limit]
 
 
-def _of_bank(bank: Bank, view: View, last: Session | None, told: set[str]) -> Iterator[Part]:
+def _of_bank(bank: Bank, view: View, last: Session | None, titleds: set[str]) -> Iterator[Part]:
     """Yield how many notes there are with the decisions, and what changed since a session.
 
     A note whose title is in the lines that were told already is not told again.
@@ -299,25 +329,25 @@ def _of_bank(bank: Bank, view: View, last: Session | None, told: set[str]) -> It
     numbers = document_rows.newest_numbers(manifest, Scope(without=hidden | sessions))
     old = document_graph.superseded(manifest, numbers)
     decisions = list(_valid(_newest(manifest, _scope(manifest, "decision")), old))
-    used = bank.logs.access.of([one.known_as for one in decisions])
-    often = [one for one in decisions if one.known_as in used]
-    often.sort(key=lambda one: used[one.known_as].times, reverse=True)
+    used = bank.logs.access.of([row.known_as for row in decisions])
+    often = [row for row in decisions if row.known_as in used]
+    often.sort(key=lambda row: used[row.known_as].times, reverse=True)
     half = _MOST["decisions"] // 2
-    others = _valid(open_index.numbered(manifest, numbers), old)
-    named = chain(decisions[:half], often[:half], decisions[half:], others)
+    rows = _valid(open_index.numbered(manifest, numbers), old)
+    named_decisions = chain(decisions[:half], often[:half], decisions[half:], rows)
     changed = list[StartLine]()
     if last:
         since = last.started_at.timestamp()
         notes = open_index.numbered(manifest, numbers)
-        late = takewhile(lambda one: max(one.created, one.updated) >= since, notes)
-        untold = [one for one in late if _titled(one) not in told][: _MOST["changed"]]
-        told.update(map(_titled, untold))
+        late = takewhile(lambda row: max(row.created, row.updated) >= since, notes)
+        untold = [row for row in late if _titled(row) not in titleds][: _MOST["changed"]]
+        titleds.update(map(_titled, untold))
         changed = _lines((_line_of_changed(bank, view, note) for note in untold), "changed")
     if numbers:
         count = f"{len(numbers)} note{'s' * (len(numbers) != 1)} in the bank"
-        if left := view.index.indexer.left:
-            count += f" and {left} that are not indexed yet"
-        untold_notes = (note for note in named if _titled(note) not in told)
+        if number := view.index.indexer.left:
+            count += f" and {number} that are not indexed yet"
+        untold_notes = (note for note in named_decisions if _titled(note) not in titleds)
         lines = _lines((_line_of_note(bank, view, note) for note in untold_notes), "decisions")
         yield f"{count}, the newest and most used decisions first", lines
         changed += [StartLine(count)] if changed and not lines else []
@@ -348,8 +378,8 @@ def _line_of_changed(bank: Bank, view: View, note: NoteRow) -> StartLine:
 
 def _scope(manifest: Manifest, kind: str, project: str = "") -> Scope:
     """Return the notes of a type, of any project if it is empty."""
-    wanted = [Condition("type", kind), *([Condition("project", project)] if project else ())]
-    return filters.scope(manifest, wanted, hidden=False)
+    conditions = [Condition("type", kind), *([Condition("project", project)] if project else ())]
+    return filters.scope(manifest, conditions, hidden=False)
 
 
 def _newest(manifest: Manifest, scope: Scope) -> Iterator[NoteRow]:
@@ -359,7 +389,7 @@ def _newest(manifest: Manifest, scope: Scope) -> Iterator[NoteRow]:
 
 def _valid(notes: Iterable[NoteRow], superseded: Collection[int]) -> Iterator[NoteRow]:
     """Yield the notes that hold: neither ended nor superseded."""
-    return (one for one in notes if one.status not in _ENDED and one.number not in superseded)
+    return (row for row in notes if row.status not in _ENDED and row.number not in superseded)
 
 
 _ENDED = ENDED | {"archived"}

@@ -50,24 +50,24 @@ class IndexedNotes:
 
     def rows(self) -> list[DocumentRow]:
         """Return the rows of the notes of sessions that are not archived, the oldest first."""
-        found = self._bank.answer(
+        found_rows = self._bank.answer(
             lambda view: document_rows.with_field(view.manifest, "type", TYPE), None
         )
-        return [row for row in found if session_id_of(row)]
+        return [row for row in found_rows if session_id_of(row)]
 
     def of_session(self, session_id: str) -> str:
         """Return the path of a session's note; empty if it has none."""
-        found = self._bank.answer(
+        rows = self._bank.answer(
             lambda view: document_rows.with_field(view.manifest, SESSION_ID, session_id.casefold())
         )
-        return next((row.key for row in found if session_id_of(row) == session_id), "")
+        return next((row.key for row in rows if session_id_of(row) == session_id), "")
 
     def written_in(self, session_id: str) -> list[str]:
         """Return the paths of the notes that an agent wrote in a session."""
-        found = self._bank.answer(
+        rows = self._bank.answer(
             lambda view: document_rows.with_field(view.manifest, SESSION_ID, session_id.casefold())
         )
-        return [row.key for row in found if not session_id_of(row)]
+        return [row.key for row in rows if not session_id_of(row)]
 
     def with_blocks(self, ids: Sequence[str]) -> dict[str, str]:
         """Map those of some block ids that a note has to its path."""
@@ -98,12 +98,12 @@ def opened(bank: Bank) -> Iterator[NoteStore]:
 
 def found(store: NoteStore, session_id: str) -> Session:
     """Return a session; raise BadInput for an unknown one."""
-    known = store.get_session(session_id)
-    if known is None:
+    session = store.get_session(session_id)
+    if session is None:
         raise BadInput(
             f"there is no session {one_line(session_id)[:60]!r}", "start it, or list the sessions"
         )
-    return known
+    return session
 
 
 def redactor(bank: Bank) -> Redact:
@@ -127,18 +127,18 @@ def project_of(bank: Bank) -> str:
 
 def last_moment(session: Session) -> datetime:
     """Return when something last happened in a session."""
-    moments = [one.created_at for one in session.prompts]
-    moments += [one.created_at for one in session.observations]
+    moments = [prompt.created_at for prompt in session.prompts]
+    moments += [observation.created_at for observation in session.observations]
     return max(session.ended_at or session.started_at, *moments, session.started_at)
 
 
-def is_idle(store: NoteStore, one: Outline) -> bool:
+def is_idle(store: NoteStore, outline: Outline) -> bool:
     """Tell whether nothing has happened for long in a session that has not ended."""
     since = datetime.now(UTC) - IDLE
-    if one.last_moment >= since.timestamp():
+    if outline.last_moment >= since.timestamp():
         return False
-    known = store.get_session(one.session.session_id)
-    return known is None or last_moment(known) < since
+    session = store.get_session(outline.session.session_id)
+    return session is None or last_moment(session) < since
 
 
 class _Kept(NamedTuple):
@@ -159,13 +159,17 @@ def git_state(folder: Path) -> GitState | None:
     if tree is None:
         return None
     stamp, now = _stamp(tree), time.monotonic()
-    kept = _states.get(tree)
-    if kept is None or kept.stamp != stamp or kept.until < now:
+    kept_state = _states.get(tree)
+    if kept_state is None or kept_state.stamp != stamp or kept_state.until < now:
         commit = repository.head(tree)
-        root = kept.state.repository_id if kept and kept.state else repository.root_commit(tree)
+        root = (
+            kept_state.state.repository_id
+            if kept_state and kept_state.state
+            else repository.root_commit(tree)
+        )
         state = GitState(root or "", repository.branch(tree), commit) if commit else None
-        kept = _states[tree] = _Kept(stamp, now + _GIT_SECONDS, state)
-    return kept.state
+        kept_state = _states[tree] = _Kept(stamp, now + _GIT_SECONDS, state)
+    return kept_state.state
 
 
 def state_then(session: Session, when: datetime, folder: Path) -> GitState | None:
@@ -183,8 +187,8 @@ def _stamp(tree: Path) -> tuple[object, ...]:
     stamps: list[object] = []
     for name in ("HEAD", "logs/HEAD"):
         try:
-            found = (folder or tree).joinpath(name).stat()
-            stamps += (found.st_mtime_ns, found.st_ino, found.st_size)
+            stat = (folder or tree).joinpath(name).stat()
+            stamps += (stat.st_mtime_ns, stat.st_ino, stat.st_size)
         except OSError:
             stamps.append(name)
     return tuple(stamps)
@@ -201,34 +205,37 @@ def as_left(project: Path, sessions: Sequence[Session]) -> list[Session]:
     if state is None or tree is None or not state.branch:
         return list(sessions)
     captured = [
-        (one, session)
+        (observation, session)
         for session in sessions
-        for one in session.observations
-        if one.git and (one.git.branch, one.git.commit) == (state.branch, state.commit)
-        if one.discovery_tokens and one.files_modified and COMMITTED not in one.facts
+        for observation in session.observations
+        if observation.git
+        and (observation.git.branch, observation.git.commit) == (state.branch, state.commit)
+        if observation.discovery_tokens
+        and observation.files_modified
+        and COMMITTED not in observation.facts
     ]
-    made = objects.time_of(project, state.commit) if captured else 0.0
-    since = max(made, _checked_out_since(tree)) if made else math.inf
+    made_time = objects.time_of(project, state.commit) if captured else 0.0
+    since = max(made_time, _checked_out_since(tree)) if made_time else math.inf
     open_work = {
-        one.id: one
-        for one, session in captured
-        if since < _began(one, session) < _last_written(project, one.files_modified)
+        observation.id: observation
+        for observation, session in captured
+        if since < _began(observation, session) < _last_written(project, observation.files_modified)
     }
-    files = {path for one in open_work.values() for path in one.files_modified}
+    files = {path for observation in open_work.values() for path in observation.files_modified}
     if not files:
         return list(sessions)
     words = ("--literal-pathspecs", "ls-files", "-z", "--", *sorted(files)[:_MOST_FILES])
     tracked = frozenset((process.run(project, *words) or "").split("\0"))
     clean = tracked - repository.uncommitted(project, files)
-    clean -= repository.changed_elsewhere(project, files, made)
+    clean -= repository.changed_elsewhere(project, files, made_time)
     return [
         replace(
             session,
             observations=tuple(
-                _taken_back(one)
-                if one.id in open_work and clean.issuperset(one.files_modified)
-                else one
-                for one in session.observations
+                _taken_back(observation)
+                if observation.id in open_work and clean.issuperset(observation.files_modified)
+                else observation
+                for observation in session.observations
             ),
         )
         for session in sessions
@@ -254,14 +261,18 @@ def _last_written(project: Path, paths: Sequence[str]) -> float:
         return 0.0
 
 
-def _began(one: Observation, session: Session) -> float:
-    asked = [p.created_at for p in session.prompts if p.prompt_number == one.prompt_number]
-    return (asked or [session.started_at])[0].timestamp()
+def _began(observation: Observation, session: Session) -> float:
+    moments = [
+        p.created_at for p in session.prompts if p.prompt_number == observation.prompt_number
+    ]
+    return (moments or [session.started_at])[0].timestamp()
 
 
-def _taken_back(one: Observation) -> Observation:
-    title = f"{TAKEN_BACK}{one.title}"
-    return replace(one, obs_type="discovery", title=title[: TITLE_LIMIT - 1], files_modified=())
+def _taken_back(observation: Observation) -> Observation:
+    title = f"{TAKEN_BACK}{observation.title}"
+    return replace(
+        observation, obs_type="discovery", title=title[: TITLE_LIMIT - 1], files_modified=()
+    )
 
 
 TAKEN_BACK, _MOST_FILES = "Tried and taken back: ", 500
@@ -282,38 +293,38 @@ class Current(NamedTuple):
     """Its note; empty if nothing of the session is recorded."""
 
 
-def current_session(bank: Bank, given: str = "") -> Current:
+def current_session(bank: Bank, session_id: str = "") -> Current:
     """Return the session of an id, else the one that goes on, whose note is written if need be.
 
     The one that goes on is that of the environment, unless it has ended, else the only open one of
     the project. It isn't looked for where sessions are not captured. Raises BadInput for an
     unknown or wrong id, and that of a forgotten session.
     """
-    if not (given.strip() or bank.settings.sessions.capture):
+    if not (session_id.strip() or bank.settings.sessions.capture):
         return Current()
     with opened(bank) as store:
-        wanted = checked_id(given) if given.strip() else _running(bank, store)
-        if given.strip():
-            store.check_not_forgotten(wanted)
-            found(store, wanted)
-        known = store.get_session(wanted) if wanted else None
-        return Current(wanted, store.note_of(wanted) if known else "")
+        wanted_checked_id = checked_id(session_id) if session_id.strip() else _running(bank, store)
+        if session_id.strip():
+            store.check_not_forgotten(wanted_checked_id)
+            found(store, wanted_checked_id)
+        session = store.get_session(wanted_checked_id) if wanted_checked_id else None
+        return Current(wanted_checked_id, store.note_of(wanted_checked_id) if session else "")
 
 
 def _running(bank: Bank, store: NoteStore) -> str:
     """Return the id of the session that goes on; empty if that isn't known."""
     for name in VARIABLES:
-        if found := one_line(os.environ.get(name, "")):
-            known = store.queue.session(found)
-            if store.queue.forgotten(found):
+        if line := one_line(os.environ.get(name, "")):
+            session = store.queue.session(line)
+            if store.queue.forgotten(line):
                 continue
-            if known is None or known.ended_at is None:
-                return found  # a program may have begun another session since it set the variable
+            if session is None or session.ended_at is None:
+                return line  # a program may have begun another session since it set the variable
     project = project_of(bank)
     running = [
-        one.session.session_id
-        for one in store.queue.outlines(ongoing=True)
-        if one.session.project == project and not is_idle(store, one)
+        outline.session.session_id
+        for outline in store.queue.outlines(ongoing=True)
+        if outline.session.project == project and not is_idle(store, outline)
     ]
     return running[0] if len(running) == 1 else ""
 
@@ -331,7 +342,7 @@ def session_keys(
     keys: dict[str, object] = {}
     for key, value in ((SESSION_ID, session.session_id), (LINK, link)):
         there = extra.get(key) or []
-        both = there if isinstance(there, list) else [there]
-        if value and value not in both:
-            keys[key] = [*both, value] if both else value
+        current_there = there if isinstance(there, list) else [there]
+        if value and value not in current_there:
+            keys[key] = [*current_there, value] if current_there else value
     return keys

@@ -29,7 +29,7 @@ _PROMPT_LENGTH = 300
 
 def summary_of(
     session: Session,
-    given: str | Mapping[str, object] | None,
+    argument: str | Mapping[str, object] | None,
     created_at: datetime,
     git: GitState | None,
 ) -> Summary:
@@ -39,10 +39,10 @@ def summary_of(
     for is taken from the prompts if it is not said; the rest only if nothing is said. Raises
     BadInput for other keys or values.
     """
-    said = _said(given)
-    texts = {"request": _request(session)} | (said or _local(session))
-    read = [file for one in session.observations for file in one.files_read]
-    edited = [file for one in session.observations for file in one.files_modified]
+    fields = _said(argument)
+    texts = {"request": _request(session)} | (fields or _local(session))
+    read = [file for observation in session.observations for file in observation.files_read]
+    edited = [file for observation in session.observations for file in observation.files_modified]
     return Summary(
         id=summary_id(session.session_id),
         session_id=session.session_id,
@@ -50,23 +50,23 @@ def summary_of(
         created_at=created_at,
         files_read=tuple(dict.fromkeys(file for file in read if file not in edited)),
         files_edited=tuple(dict.fromkeys(edited)),
-        discovery_tokens=sum(one.discovery_tokens for one in session.observations),
+        discovery_tokens=sum(observation.discovery_tokens for observation in session.observations),
         git=git,
         **{key: texts.get(key, "") for key in SUMMARY_TEXTS},
     )
 
 
-def _said(given: str | Mapping[str, object] | None) -> dict[str, str]:
-    if given is None:
+def _said(argument: str | Mapping[str, object] | None) -> dict[str, str]:
+    if argument is None:
         return {}
-    if isinstance(given, str):
-        return {"completed": given.strip()} if given.strip() else {}
-    if unknown := given.keys() - {*SUMMARY_TEXTS}:
+    if isinstance(argument, str):
+        return {"completed": argument.strip()} if argument.strip() else {}
+    if unknown := argument.keys() - {*SUMMARY_TEXTS}:
         raise BadInput(
             f"a summary has no {', '.join(sorted(map(str, unknown)))[:60]}",
             f"give a text, or some of: {', '.join(SUMMARY_TEXTS)}",
         )
-    return {key: text for key, value in given.items() if (text := _text(key, value))}
+    return {key: text for key, value in argument.items() if (text := _text(key, value))}
 
 
 def _text(key: str, value: object) -> str:
@@ -79,9 +79,9 @@ def _text(key: str, value: object) -> str:
 
 def _request(session: Session) -> str:
     texts = [one_line(prompt.prompt_text) for prompt in session.prompts]
-    shown = [text for text in texts if text][:_PROMPTS]
+    shown_texts = [text for text in texts if text][:_PROMPTS]
     return _listed(
-        [f"{text[:_PROMPT_LENGTH]}{'…' * (len(text) > _PROMPT_LENGTH)}" for text in shown]
+        [f"{text[:_PROMPT_LENGTH]}{'…' * (len(text) > _PROMPT_LENGTH)}" for text in shown_texts]
     )
 
 
@@ -110,57 +110,77 @@ def summarise(session: Session) -> dict[str, list[str]]:
     users and agents left to do, and the check that failed last. What was asked for is in the
     session's prompts.
     """
-    found = session.observations
-    edited = {path for one in found for path in one.files_modified}
-    read = [path for one in found for path in one.files_read if path not in edited]
+    observations = session.observations
+    edited = {path for observation in observations for path in observation.files_modified}
+    read = [
+        path
+        for observation in observations
+        for path in observation.files_read
+        if path not in edited
+    ]
     files = list(dict.fromkeys(read))
-    told = f"read {', '.join(files[:_MOST_FILES])}" if files else ""
+    text = f"read {', '.join(files[:_MOST_FILES])}" if files else ""
     if len(files) > _MOST_FILES:
-        told += f" and {len(files) - _MOST_FILES} more"
-    failing = list(_failing(found))
+        text += f" and {len(files) - _MOST_FILES} more"
+    failing = list(_failing(observations))
     rules = [
-        *(fact.removeprefix(DECIDED) for one in found for fact in one.facts if DECIDED in fact[:9]),
+        *(
+            fact.removeprefix(DECIDED)
+            for observation in observations
+            for fact in observation.facts
+            if DECIDED in fact[:9]
+        ),
         *(rule for prompt in session.prompts for rule in decided(prompt.prompt_text)),
     ]
     return {
-        "investigated": [told] if told else [],
+        "investigated": [text] if text else [],
         "learned": [
             *dict.fromkeys(rules),
-            *(one.title for one in found if one.obs_type == "discovery" and one.narrative),
-            *_causes(found),
+            *(
+                observation.title
+                for observation in observations
+                if observation.obs_type == "discovery" and observation.narrative
+            ),
+            *_causes(observations),
         ],
         "completed": [
-            *(one.title for one in found if one.obs_type in _CHANGES and not _is_rule(one)),
-            *_passed(found, failing),
+            *(
+                observation.title
+                for observation in observations
+                if observation.obs_type in _CHANGES and not _is_rule(observation)
+            ),
+            *_passed(observations, failing),
         ],
         "next_steps": [*_steps(session), *failing[-1:]],
     }
 
 
-def _is_rule(one: Observation) -> bool:
+def _is_rule(observation: Observation) -> bool:
     """Return whether an observation is of a decision alone, which completes nothing."""
-    said = [fact.removeprefix(DECIDED) for fact in one.facts if fact.startswith(DECIDED)]
-    title = one.title.rstrip("….。 ").casefold()
-    return one.obs_type == "decision" and (
-        not one.files_modified or any(rule.casefold().startswith(title) for rule in said)
+    facts = [fact.removeprefix(DECIDED) for fact in observation.facts if fact.startswith(DECIDED)]
+    title = observation.title.rstrip("….。 ").casefold()
+    return observation.obs_type == "decision" and (
+        not observation.files_modified or any(rule.casefold().startswith(title) for rule in facts)
     )
 
 
-def _causes(found: Sequence[Observation]) -> Iterator[str]:
+def _causes(observations: Sequence[Observation]) -> Iterator[str]:
     """Yield what failed and was mended, with what it said."""
-    for one in found:
-        if one.obs_type == "bugfix" and not one.narrative:
-            yield from [fact for fact in one.facts if _FAILS.match(fact) and ": " in fact][:1]
+    for observation in observations:
+        if observation.obs_type == "bugfix" and not observation.narrative:
+            yield from [fact for fact in observation.facts if _FAILS.match(fact) and ": " in fact][
+                :1
+            ]
 
 
-def _failing(found: Sequence[Observation]) -> Iterator[str]:
+def _failing(observations: Sequence[Observation]) -> Iterator[str]:
     """Yield the checks whose last run failed, and was not contained in one that passed."""
     from memory_bank.sessions.compression import shell  # start-up: a start only reads summaries
 
     # by command: where in `found`, place of the failure, how, number of tests
     open_runs = dict[str, tuple[int, str, str, int]]()
-    for number, one in enumerate(found):
-        for fact, after in zip(one.facts, [*one.facts, ""][1:], strict=True):
+    for number, observation in enumerate(observations):
+        for fact, after in zip(observation.facts, [*observation.facts, ""][1:], strict=True):
             if failed := _FAILS.match(fact):
                 command = shell.shown(failed["command"])
                 open_runs.pop(command, None)
@@ -174,7 +194,7 @@ def _failing(found: Sequence[Observation]) -> Iterator[str]:
                         del open_runs[command]
     for command, (number, _, how, _) in open_runs.items():
         if shell.run_of(shell.steps(command)).check:
-            later = any(one.files_modified for one in found[number + 1 :])
+            later = any(observation.files_modified for observation in observations[number + 1 :])
             stale = later or how != "fails"
             end = "failed before the last change, not run since" if stale else "still fails"
             yield f"`{command}` {end}"
@@ -184,9 +204,14 @@ def _tests(fact: str) -> int:
     return sum(map(int, re.findall(r"\b(\d+) (?:failed|passed)\b", fact)))
 
 
-def _passed(found: Sequence[Observation], failing: Sequence[str]) -> Iterator[str]:
+def _passed(observations: Sequence[Observation], failing: Sequence[str]) -> Iterator[str]:
     """Yield the last check that passed."""
-    facts = [(fact, match) for one in found for fact in one.facts if (match := _PASSES.match(fact))]
+    facts = [
+        (fact, match)
+        for observation in observations
+        for fact in observation.facts
+        if (match := _PASSES.match(fact))
+    ]
     for fact, match in facts[-1:]:
         if not any(f"`{match['command']}`" in line for line in failing):
             yield fact
@@ -197,44 +222,51 @@ def open_steps(sessions: Sequence[Session]) -> list[tuple[str, Session]]:
 
     The sessions are sorted, the last one first. A check that failed counts for the last one only.
     """
-    kept, done = list[tuple[str, Session]](), list[str]()
+    entries, done_entries = list[tuple[str, Session]](), list[str]()
     for number, session in enumerate(sessions):
-        said = session.summary.next_steps if session.summary else ""
-        for line in (line.removeprefix("- ").strip() for line in said.split("\n")):
-            old = covered(line, done) or covered(line, [step for step, _ in kept])
+        next_steps = session.summary.next_steps if session.summary else ""
+        for line in (line.removeprefix("- ").strip() for line in next_steps.split("\n")):
+            old = covered(line, done_entries) or covered(line, [step for step, _ in entries])
             if line and not old and not (number and line.startswith("`")):
-                kept.append((line, session))
-        done += [text for one in session.observations for text in _done(one)]
-    return kept
+                entries.append((line, session))
+        done_entries += [
+            text for observation in session.observations for text in _done(observation)
+        ]
+    return entries
 
 
-def _done(one: Observation) -> list[str]:
+def _done(observation: Observation) -> list[str]:
     """Return what an observation that changes files tells as done, each thing by itself."""
-    if one.obs_type not in _CHANGES or not one.files_modified:
+    if observation.obs_type not in _CHANGES or not observation.files_modified:
         return []
-    facts = [fact for fact in one.facts if not fact.startswith((NEXT, DECIDED))]
-    return [" ".join((one.title, *one.files_modified)), *facts]
+    facts = [fact for fact in observation.facts if not fact.startswith((NEXT, DECIDED))]
+    return [" ".join((observation.title, *observation.files_modified)), *facts]
 
 
 def _steps(session: Session) -> list[str]:
     """Return what users and agents left to do, and nobody did later."""
-    found = session.observations
+    observations = session.observations
     steps = list[tuple[int, str, bool]]()  # of which prompt, what, whether it is the first sentence
     for prompt in session.prompts:
-        said = planned(prompt.prompt_text)
-        steps += [(prompt.prompt_number, step_of(one), False) for one in said]
-    for one in found:
+        said_planned = planned(prompt.prompt_text)
+        steps += [(prompt.prompt_number, step_of(sentence), False) for sentence in said_planned]
+    for observation in observations:
         for start in (NEXT, _OPEN):
-            told = [fact.removeprefix(start) for fact in one.facts if fact.startswith(start)]
-            steps += [(one.prompt_number, step, True) for step in told]
-    kept = list[str]()
-    for number, step, agents in sorted(steps, key=lambda one: one[0]):
-        done = [
-            text for one in found if one.prompt_number >= number + agents for text in _done(one)
+            facts = [
+                fact.removeprefix(start) for fact in observation.facts if fact.startswith(start)
+            ]
+            steps += [(observation.prompt_number, step, True) for step in facts]
+    entries = list[str]()
+    for number, step, agents in sorted(steps, key=lambda current_entries: current_entries[0]):
+        texts = [
+            text
+            for observation in observations
+            if observation.prompt_number >= number + agents
+            for text in _done(observation)
         ]
-        if not covered(step, done) and not covered(step, kept):
-            kept.append(step)
-    return kept
+        if not covered(step, texts) and not covered(step, entries):
+            entries.append(step)
+    return entries
 
 
 def _listed(lines: list[str]) -> str:

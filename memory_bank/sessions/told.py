@@ -47,9 +47,9 @@ def index(answer: ObservationRows, quotes: Quotes) -> str:
 
 def timeline(answer: Timeline, quotes: Quotes) -> str:
     """Show the rows in the order of time."""
-    every = [*reversed(answer.before), answer.anchor, *answer.after]
-    projects = {row.project for row in every}
-    lines = [_row(row, projects) for row in every]
+    current_rows = [*reversed(answer.before), answer.anchor, *answer.after]
+    projects = {row.project for row in current_rows}
+    lines = [_row(row, projects) for row in current_rows]
     at = len(answer.before)
     lines[at] = f"> {lines[at]}"
     head = "In the order of time, the anchor marked >: ID | type | time | tokens to read | title."
@@ -59,18 +59,21 @@ def timeline(answer: Timeline, quotes: Quotes) -> str:
 
 def details(answer: Observations, quotes: Quotes) -> str:
     """Show each observation, session or note as a quote."""
-    projects = {one.project for one in answer.observations}
-    found = [quotes.quote(_body(one), _about(one, projects)) for one in answer.observations]
+    projects = {current_details.project for current_details in answer.observations}
+    found_quotes = [
+        quotes.quote(_body(current_details), _about(current_details, projects))
+        for current_details in answer.observations
+    ]
     unknown = ", ".join(one_line(name)[:_TITLE] for name in answer.missing)
     missing = [f"Not found: {quotes.inside(unknown)}"] if unknown else []
     head = f"{count(answer.count, 'result')}."
-    return quotes.answer(head, *found, *missing, *quotes.remarks(problem=answer.problem))
+    return quotes.answer(head, *found_quotes, *missing, *quotes.remarks(problem=answer.problem))
 
 
 def _of_project(projects: Iterable[str]) -> dict[str, object]:
     """Return the project of all rows as an attribute, if they have the same."""
-    named = list(projects)
-    return {"project": named[0]} if len(named) == 1 else {}
+    named_projects = list(projects)
+    return {"project": named_projects[0]} if len(named_projects) == 1 else {}
 
 
 def _rows(rows: Sequence[IndexRow], projects: set[str]) -> str:
@@ -87,42 +90,49 @@ def _row(row: IndexRow, projects: set[str]) -> str:
     return f"{one_line(row.id)} | {kind} | {when} | {row.estimated_tokens} | {title}{where}"
 
 
-def _about(one: Details, projects: set[str]) -> dict[str, object]:
-    observed = one.type == "observation"
-    told = one.narrative or one.content or ""
+def _about(current_details: Details, projects: set[str]) -> dict[str, object]:
+    observed = current_details.type == "observation"
+    narrative = current_details.narrative or current_details.content or ""
     return {
-        "id": one.id,
-        "type": one.obs_type or one.type,
-        "title": "" if told.startswith(one.title) else one.title,
-        "project": one.project if len(projects) > 1 else "",
-        "at": one.created_at[:_MINUTE].replace("T", " "),
-        "path": "" if observed else one.path,
-        "session": "" if observed else one.session_id or "",
-        "concepts": ", ".join(one.concepts or ()),
-        "reads": ", ".join(one.files_read or ()),
-        "modifies": ", ".join(one.files_modified or ()),
-        "prompt": one.prompt_number or "",
-        "work_tokens": one.discovery_tokens or "",
-        "branch": one.git.branch if one.git else "",
-        "commit": one.git.commit[:_COMMIT] if one.git else "",
+        "id": current_details.id,
+        "type": current_details.obs_type or current_details.type,
+        "title": "" if narrative.startswith(current_details.title) else current_details.title,
+        "project": current_details.project if len(projects) > 1 else "",
+        "at": current_details.created_at[:_MINUTE].replace("T", " "),
+        "path": "" if observed else current_details.path,
+        "session": "" if observed else current_details.session_id or "",
+        "concepts": ", ".join(current_details.concepts or ()),
+        "reads": ", ".join(current_details.files_read or ()),
+        "modifies": ", ".join(current_details.files_modified or ()),
+        "prompt": current_details.prompt_number or "",
+        "work_tokens": current_details.discovery_tokens or "",
+        "branch": current_details.git.branch if current_details.git else "",
+        "commit": current_details.git.commit[:_COMMIT] if current_details.git else "",
     }
 
 
-def _body(one: Details) -> str:
-    if one.content is not None:
-        return one.content
-    facts = [f"- {fact}" for fact in one.facts or ()]
-    parts = [one.subtitle or "", "\n".join(facts), one.narrative or "", *_of_session(one)]
+def _body(current_details: Details) -> str:
+    if current_details.content is not None:
+        return current_details.content
+    facts = [f"- {fact}" for fact in current_details.facts or ()]
+    parts = [
+        current_details.subtitle or "",
+        "\n".join(facts),
+        current_details.narrative or "",
+        *_of_session(current_details),
+    ]
     return "\n\n".join(part for part in parts if part)
 
 
-def _of_session(one: Details) -> Iterator[str]:
+def _of_session(current_details: Details) -> Iterator[str]:
     """Yield the summary, the prompts and the rows of a session's observations."""
-    if one.summary is not None:
-        told = ((key, getattr(one.summary, key)) for key in SUMMARY_TEXTS)
-        yield "\n".join(f"{key}: {value}" for key, value in told if value)
-    yield "\n".join(f"prompt {p.prompt_number}: {p.prompt_text}" for p in one.prompts or ())
-    yield _rows(one.observations or (), {one.project})
+    if current_details.summary is not None:
+        keys = ((key, getattr(current_details.summary, key)) for key in SUMMARY_TEXTS)
+        yield "\n".join(f"{key}: {value}" for key, value in keys if value)
+    yield "\n".join(
+        f"prompt {p.prompt_number}: {p.prompt_text}" for p in current_details.prompts or ()
+    )
+    yield _rows(current_details.observations or (), {current_details.project})
 
 
 _HEADS = {
@@ -132,32 +142,38 @@ _HEADS = {
 }
 
 
-def started(done: Started, quotes: Quotes) -> str:
+def started(session: Started, quotes: Quotes) -> str:
     """Say whether a session is new, and its project."""
-    about = {"session_id": done.session_id, "project": done.project, "at": done.started_at}
-    head = f"{_HEADS[done.state]} (state: {done.state}, prompt_number: {done.prompt_number})."
+    about = {
+        "session_id": session.session_id,
+        "project": session.project,
+        "at": session.started_at,
+    }
+    head = (
+        f"{_HEADS[session.state]} (state: {session.state}, prompt_number: {session.prompt_number})."
+    )
     return quotes.answer(head, quotes.quote("", about))
 
 
-def stored(done: StoredObservation, quotes: Quotes) -> str:
+def stored(observation: StoredObservation, quotes: Quotes) -> str:
     """Say what was stored, and its id."""
     del quotes
-    if done.observation_id is not None:
-        what = f"Stored the observation (observation_id: {done.observation_id}"
+    if observation.observation_id is not None:
+        text = f"Stored the observation (observation_id: {observation.observation_id}"
     else:
-        what = f"Stored the event, which is compressed later (pending_id: {done.pending_id}"
-    return f"{what}, prompt_number: {done.prompt_number})."
+        text = f"Stored the event, which is compressed later (pending_id: {observation.pending_id}"
+    return f"{text}, prompt_number: {observation.prompt_number})."
 
 
-def told(found: Injected, quotes: Quotes) -> str:
+def told(injected: Injected, quotes: Quotes) -> str:
     """Return a context, which has its own quotes."""
     del quotes
-    return found.context
+    return injected.context
 
 
-def ended(done: Ended, quotes: Quotes) -> str:
+def ended(done_ended: Ended, quotes: Quotes) -> str:
     """Say that a session ended, and the id of its summary."""
     del quotes
-    if done.summary_id is None:
+    if done_ended.summary_id is None:
         return "Ended the session (summary_id: null): nothing happened in it."
-    return f"Ended the session (summary_id: {done.summary_id})."
+    return f"Ended the session (summary_id: {done_ended.summary_id})."

@@ -40,58 +40,58 @@ def check_form(url: str) -> None:
         raise BadSetting("the URL of the shared index names no folder", _HINT)
 
 
-def check_parts(given: Mapping[str, str]) -> None:
+def check_parts(fields: Mapping[str, str]) -> None:
     """Raise BadSetting if a part may be that of a password with characters that are not quoted."""
-    ports = given.get("port", "").replace(",", "")
-    host = given.get("host", "")
-    names = host.removeprefix("@") + given.get("hostaddr", "") + given.get("dbname", "")
+    ports = fields.get("port", "").replace(",", "")
+    host = fields.get("host", "")
+    names = host.removeprefix("@") + fields.get("hostaddr", "") + fields.get("dbname", "")
     if (ports and not ports.isdigit()) or "@" in names:
         raise BadSetting(UNREADABLE, QUOTE)
 
 
-def secured(given: Mapping[str, str], environ: Mapping[str, str] = os.environ) -> dict[str, str]:
+def secured(fields: Mapping[str, str], environ: Mapping[str, str] = os.environ) -> dict[str, str]:
     """Return the parameters of a connection, with TLS verified unless the server is local.
 
     Raises BadSetting for a weaker `sslmode`. A service file may name any host, so that it counts as
     another machine.
     """
-    found = dict(given)
-    if is_local(found, environ):
-        return found
-    asked = found.get("sslmode") or environ.get("PGSSLMODE") or _STRICT
-    if asked != _STRICT:
+    found_fields = dict(fields)
+    if is_local(found_fields, environ):
+        return found_fields
+    asked_environ = found_fields.get("sslmode") or environ.get("PGSSLMODE") or _STRICT
+    if asked_environ != _STRICT:
         raise BadSetting(
-            f"sslmode={asked} does not verify the server of the shared index",
+            f"sslmode={asked_environ} does not verify the server of the shared index",
             f"remove it, or write sslmode={_STRICT}: its certificate must name the host",
         )
-    found["sslmode"] = _STRICT
-    found["gssencmode"] = "disable"  # is tried first, and verifies no certificate
+    found_fields["sslmode"] = _STRICT
+    found_fields["gssencmode"] = "disable"  # is tried first, and verifies no certificate
     own = Path(environ.get("HOME") or Path.home(), ".postgresql", "root.crt")
-    if not (found.get("sslrootcert") or environ.get("PGSSLROOTCERT") or own.exists()):
-        found["sslrootcert"] = "system"
-    return found
+    if not (found_fields.get("sslrootcert") or environ.get("PGSSLROOTCERT") or own.exists()):
+        found_fields["sslrootcert"] = "system"
+    return found_fields
 
 
-def is_local(given: Mapping[str, str], environ: Mapping[str, str] = os.environ) -> bool:
+def is_local(fields: Mapping[str, str], environ: Mapping[str, str] = os.environ) -> bool:
     """Tell whether a connection stays on this machine: a Unix socket, or a loopback address."""
-    if given.get("service") or environ.get("PGSERVICE"):
+    if fields.get("service") or environ.get("PGSERVICE"):
         return False
-    hosts = _listed(given.get("host") or environ.get("PGHOST") or "")
-    addresses = _listed(given.get("hostaddr") or environ.get("PGHOSTADDR") or "")
+    hosts = _listed(fields.get("host") or environ.get("PGHOST") or "")
+    addresses = _listed(fields.get("hostaddr") or environ.get("PGHOSTADDR") or "")
     return all(map(_is_loopback, addresses)) and all(
         not host or host.startswith(("/", "@")) or _is_loopback(host) for host in hosts
     )
 
 
-def shown(given: Mapping[str, str]) -> str:
+def shown(fields: Mapping[str, str]) -> str:
     """Return where a server is, without user and password."""
-    host = given.get("host") or given.get("hostaddr") or "local socket"
-    port = f":{given['port']}" if given.get("port") else ""
-    return f"{host}{port}/{given.get('dbname') or given.get('user') or ''}".rstrip("/")
+    host = fields.get("host") or fields.get("hostaddr") or "local socket"
+    port = f":{fields['port']}" if fields.get("port") else ""
+    return f"{host}{port}/{fields.get('dbname') or fields.get('user') or ''}".rstrip("/")
 
 
 def _listed(hosts: str) -> list[str]:
-    return [one.strip() for one in hosts.split(",")] if hosts else []
+    return [part.strip() for part in hosts.split(",")] if hosts else []
 
 
 def _is_loopback(host: str) -> bool:
@@ -160,10 +160,10 @@ def remote_of(url: str, environ: Mapping[str, str] = os.environ) -> Remote | Non
             port = f":{number}"
         secure = parts.scheme.lower() != "http"
     else:
-        found = _SCP.fullmatch(url)
-        if found is None or len(found[1]) == 1:
+        match = _SCP.fullmatch(url)
+        if match is None or len(match[1]) == 1:
             return None
-        host, path = found[1].lower(), found[2]
+        host, path = match[1].lower(), match[2]
     host = _ALIASES.get(host, host).rstrip(".")
     path = path.strip("/").removesuffix(".git").strip("/")
     if host in _FOLDED:
@@ -194,7 +194,11 @@ def address(template: str, commit: str, file: str, line: int) -> str:
     A template comes from whoever published: it makes nothing but a web address.
     """
     base, form = next(
-        ((template.removesuffix(one), one) for one in _FORMS.values() if template.endswith(one)),
+        (
+            (template.removesuffix(current_form), current_form)
+            for current_form in _FORMS.values()
+            if template.endswith(current_form)
+        ),
         ("", ""),
     )
     if not base.startswith(("https://", "http://")) or "{" in base:
@@ -205,6 +209,13 @@ def address(template: str, commit: str, file: str, line: int) -> str:
 
 
 def _program(host: str, environ: Mapping[str, str]) -> str:
-    known = next((program for part, program in _NAMED.items() if part in host), "")
-    in_ci = next((one for variable, one in _VARIABLES.items() if environ.get(variable)), "")
-    return known or in_ci or "github"
+    known_program = next((program for part, program in _NAMED.items() if part in host), "")
+    in_ci = next(
+        (
+            current_variable
+            for variable, current_variable in _VARIABLES.items()
+            if environ.get(variable)
+        ),
+        "",
+    )
+    return known_program or in_ci or "github"

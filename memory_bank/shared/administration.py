@@ -44,8 +44,8 @@ def make(settings: Settings, *, to: _To = "") -> MadeIndex:
     embedder, dimension = _embedder(settings)
     with _opened(settings, to) as engine:
         before = engine.administration.stored()
-        found: IndexInfo = engine.administration.make(embedder, dimension)
-        return MadeIndex(engine.place, before is None, found.embedder, found.dimension)
+        index_info: IndexInfo = engine.administration.make(embedder, dimension)
+        return MadeIndex(engine.place, before is None, index_info.embedder, index_info.dimension)
 
 
 @operation(
@@ -63,7 +63,7 @@ def status(settings: Settings, *, to: _To = "") -> SharedStatus:
         info, heads = engine.info(), engine.heads()
         return SharedStatus(
             engine.place, info.id, info.version, info.embedder, info.dimension,
-            sum(one.notes for one in heads), sum(one.passages for one in heads), tuple(heads),
+            sum(head.notes for head in heads), sum(head.passages for head in heads), tuple(heads),
             tuple(engine.administration.access()),
         )  # fmt: skip
 
@@ -89,14 +89,14 @@ def _agreed(
 ) -> AccessChange | int:
     """Ask before the tables are removed."""
     if not yes:
-        found = status(settings, to=to)
-        what = f"{count(len(found.banks), 'bank')} in {found.place}"
+        found_status = status(settings, to=to)
+        text = f"{count(len(found_status.banks), 'bank')} in {found_status.place}"
         if call.json or not call.interactive:
             raise BadInput(
-                f"{what} would be removed, but confirmation needs a terminal",
+                f"{text} would be removed, but confirmation needs a terminal",
                 "add --yes to drop without a question",
             )
-        if not call.agreed(f"Remove {what}?"):
+        if not call.agreed(f"Remove {text}?"):
             call.remark("nothing was changed")
             return FOUND
     return drop(settings, to=to)

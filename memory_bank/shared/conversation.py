@@ -98,9 +98,9 @@ class Conversation:
         """Keep the connection for the next question."""
         self._within(self._line.end)
         with _lock:
-            kept = _kept.setdefault((os.getpid(), self._url), [])
-            if len(kept) < _MOST_KEPT:
-                kept.append(self._line)
+            lines = _kept.setdefault((os.getpid(), self._url), [])
+            if len(lines) < _MOST_KEPT:
+                lines.append(self._line)
                 return
         self._line.close()
 
@@ -155,7 +155,7 @@ def conversation(url: str, seconds: float) -> Iterator[Conversation]:
 def close_kept() -> None:
     """Close all connections that nobody uses, and forget failures."""
     with _lock:
-        lines = [line for kept in _kept.values() for line in kept]
+        lines = [line for kept_lines in _kept.values() for line in kept_lines]
         _kept.clear()
         _failures.clear()
     for line in lines:
@@ -174,8 +174,8 @@ def _run(future: Future[Result], work: Callable[[], Result]) -> None:
 
 def _taken(url: str) -> _Line | None:
     with _lock:
-        kept = _kept.get((os.getpid(), url))
-        return kept.pop() if kept else None
+        lines = _kept.get((os.getpid(), url))
+        return lines.pop() if lines else None
 
 
 def _check_pause(url: str) -> None:

@@ -69,7 +69,7 @@ def embedder_of(bank: Bank) -> tuple[str, int]:
 
 
 def collected(
-    bank: Bank, known: Mapping[str, str], progress: Progress | None = None, folder: str = ""
+    bank: Bank, fields: Mapping[str, str], progress: Progress | None = None, folder: str = ""
 ) -> Collected:
     """Return what is published of an open bank, whose index is up to date.
 
@@ -77,7 +77,7 @@ def collected(
     `folder` is the project's below the repository, with a slash. Raises EmbedderUnavailable if
     vectors are missing.
     """
-    return bank.read(lambda view: _Collector(bank, view, folder).all(known, progress))
+    return bank.read(lambda view: _Collector(bank, view, folder).all(fields, progress))
 
 
 class _Collector:
@@ -89,7 +89,7 @@ class _Collector:
         self._folder = folder
         self._links = _links_of(view)
 
-    def all(self, known: Mapping[str, str], progress: Progress | None) -> Collected:
+    def all(self, fields: Mapping[str, str], progress: Progress | None) -> Collected:
         rows = document_rows.all_documents(self._view.manifest)
         shared = [row for row in rows if not entries.of_session(row)]
         notes: dict[str, PublishedNote] = {}
@@ -97,11 +97,11 @@ class _Collector:
         passages: list[PublishedPassage] = []
         changed: set[str] = set()
         vectors = self._complete_vectors()
-        for done, row in enumerate(shared):
+        for number, row in enumerate(shared):
             if progress is not None:
-                progress("reading notes", done, len(shared))
+                progress("reading notes", number, len(shared))
             note = self._note(row)
-            if known.get(row.key) != note.hash:
+            if fields.get(row.key) != note.hash:
                 text = decode(self._bank.store.read_bytes(row.key)).text
                 reason = secrets.why_private(row.key, text, self._bank.settings.secrets.allow)
                 if reason:
@@ -113,12 +113,12 @@ class _Collector:
         return Collected(notes, frozenset(changed), passages, refused, len(rows) - len(shared))
 
     def _complete_vectors(self) -> VectorIndex | None:
-        found = _vectors(self._view)
-        if found is not None and found.waiting():
+        vector_index = _vectors(self._view)
+        if vector_index is not None and vector_index.waiting():
             raise EmbedderUnavailable(
-                f"{found.waiting():,} passages have no vector yet", Hint.TEST_EMBEDDER
+                f"{vector_index.waiting():,} passages have no vector yet", Hint.TEST_EMBEDDER
             )
-        return found
+        return vector_index
 
     def _note(self, row: DocumentRow) -> PublishedNote:
         data = row.data
@@ -139,8 +139,8 @@ class _Collector:
             rest=rest,
             hash="",
         )
-        told = (FORMAT, READER, TEXT_VERSION, row.hash, *note)
-        return note._replace(hash=_hash(told))
+        formats = (FORMAT, READER, TEXT_VERSION, row.hash, *note)
+        return note._replace(hash=_hash(formats))
 
     def _passages(
         self, row: DocumentRow, note: PublishedNote, vectors: VectorIndex | None
@@ -148,21 +148,21 @@ class _Collector:
         document = self._view.source.read(row.key)
         if not isinstance(document, Document):
             return
-        found = writer.entries_of(self._view.manifest, row.number, document)
-        numbers = [entry.row for entry in found]
+        passages = writer.entries_of(self._view.manifest, row.number, document)
+        numbers = [entry.row for entry in passages]
         places = document_rows.passages(self._view.manifest, numbers)
         rows = vectors.vectors_of(numbers) if vectors is not None else {}
-        seen: dict[str, int] = defaultdict(int)
-        for entry in found:
+        seen_entries: dict[str, int] = defaultdict(int)
+        for entry in passages:
             place = places[entry.row]
             terms = terms_of(
                 entry.title, entry.headings, entry.text,
                 keywords=entry.keywords, about=entry.about,
             )  # fmt: skip
             key = _key(note.path, entry)
-            seen[key] += 1
+            seen_entries[key] += 1
             yield PublishedPassage(
-                key=_hash((key, seen[key])) if seen[key] > 1 else key,
+                key=_hash((key, seen_entries[key])) if seen_entries[key] > 1 else key,
                 path=note.path,
                 position=Position(place.ordinal, place.line, place.end_line),
                 headings=entry.headings,
@@ -179,14 +179,14 @@ def _vectors(view: View) -> VectorIndex | None:
 
 def _links_of(view: View) -> dict[str, list[tuple[str, str]]]:
     """Return the types and targets of each note's links."""
-    found: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    found_entries: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for row in link_rows.all_links(view.manifest):
         if row.ambiguous or not (row.dest_key or row.ghost):
             continue
         link = row.type, row.dest_key or f"ghost:{row.ghost}"
-        if link not in found[row.source_key]:
-            found[row.source_key].append(link)
-    return found
+        if link not in found_entries[row.source_key]:
+            found_entries[row.source_key].append(link)
+    return found_entries
 
 
 def _key(path: str, entry: IndexedPassage) -> str:
@@ -195,5 +195,5 @@ def _key(path: str, entry: IndexedPassage) -> str:
 
 
 def _hash(values: Collection[object]) -> str:
-    told = json.dumps(values, default=str, ensure_ascii=False)
-    return str(blake3(told.encode("utf-8", "surrogatepass")).hexdigest(length=_KEY_BYTES))
+    text = json.dumps(values, default=str, ensure_ascii=False)
+    return str(blake3(text.encode("utf-8", "surrogatepass")).hexdigest(length=_KEY_BYTES))

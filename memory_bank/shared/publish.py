@@ -99,14 +99,18 @@ def publish(
     commit = objects.commit_of(identity.tree, rev)
     with open_engine(to or bank.settings.shared.url) as engine:
         check_embedder(engine.info(), embedder_of(bank)[0])
-        known = engine.known(identity.repo, identity.bank)
-        _check_follows(identity, known, commit, force=force)
+        known_bank = engine.known(identity.repo, identity.bank)
+        _check_follows(identity, known_bank, commit, force=force)
         with bank_at(bank, commit, required=True) as copy:
             for attempt in range(_TRIES):
-                found = collected(copy, {} if force else known.notes, progress, identity.project)
-                if known.commit == commit and not (force or found.changed):
-                    return _unchanged(identity, known, found, time.monotonic() - started)
-                publication = _difference(engine, identity, known, found, commit)
+                found_collected = collected(
+                    copy, {} if force else known_bank.notes, progress, identity.project
+                )
+                if known_bank.commit == commit and not (force or found_collected.changed):
+                    return _unchanged(
+                        identity, known_bank, found_collected, time.monotonic() - started
+                    )
+                publication = _difference(engine, identity, known_bank, found_collected, commit)
                 try:
                     if not dry_run:
                         engine.publish(publication)
@@ -114,12 +118,12 @@ def publish(
                     if attempt == _TRIES - 1:
                         raise
                     time.sleep(_PAUSE * (attempt + 1))
-                    known = engine.known(identity.repo, identity.bank)
-                    _check_follows(identity, known, commit, force=force)
+                    known_bank = engine.known(identity.repo, identity.bank)
+                    _check_follows(identity, known_bank, commit, force=force)
                     continue
                 break
-    done = _result(publication, found, PLANNED if dry_run else PUBLISHED)
-    return done._replace(seconds=time.monotonic() - started)
+    published = _result(publication, found_collected, PLANNED if dry_run else PUBLISHED)
+    return published._replace(seconds=time.monotonic() - started)
 
 
 def unpublish(bank: Bank, *, to: str = "", repo: str = "", dry_run: bool = False) -> Published:
@@ -128,55 +132,75 @@ def unpublish(bank: Bank, *, to: str = "", repo: str = "", dry_run: bool = False
     identity = _identity(bank, repo)
     with open_engine(to or bank.settings.shared.url) as engine:
         engine.info()
-        known = engine.known(identity.repo, identity.bank)
-        removed = known.commit and (dry_run or engine.remove(identity.repo, identity.bank))
+        known_bank = engine.known(identity.repo, identity.bank)
+        removed = known_bank.commit and (dry_run or engine.remove(identity.repo, identity.bank))
     state = (PLANNED if dry_run else DROPPED) if removed else ABSENT
     return Published(
-        state, identity.repo, identity.bank, "", known.commit, 0, 0, (), tuple(sorted(known.notes)),
-        0, known.passages, (), 0, time.monotonic() - started,
-    )  # fmt: skip
+        state,
+        identity.repo,
+        identity.bank,
+        "",
+        known_bank.commit,
+        0,
+        0,
+        (),
+        tuple(sorted(known_bank.notes)),
+        0,
+        known_bank.passages,
+        (),
+        0,
+        time.monotonic() - started,
+    )
 
 
 def _identity(bank: Bank, repo: str) -> Identity:
     work_tree_of(bank.layout.origin)  # the error says that there is none
-    found = identity_of(bank, repo)
-    if found is None:
+    identity = identity_of(bank, repo)
+    if identity is None:
         raise BadInput(
             f"{bank.layout.root}: its repository has no remote to name it by",
             "name it: --repo NAME, or [shared] repository in the settings",
         )
-    return found
+    return identity
 
 
-def _check_follows(identity: Identity, known: KnownBank, commit: str, *, force: bool) -> None:
+def _check_follows(identity: Identity, bank: KnownBank, commit: str, *, force: bool) -> None:
     """Raise BadInput unless a commit comes after the published one."""
-    if force or known.commit in {"", commit}:
+    if force or bank.commit in {"", commit}:
         return
-    if objects.is_ancestor(identity.tree, known.commit, commit):
+    if objects.is_ancestor(identity.tree, bank.commit, commit):
         return
-    if objects.is_ancestor(identity.tree, commit, known.commit):
+    if objects.is_ancestor(identity.tree, commit, bank.commit):
         raise BadInput(
-            f"{identity.repo}: the later commit {known.commit[:12]} is published already",
+            f"{identity.repo}: the later commit {bank.commit[:12]} is published already",
             Hint.FORCE_PUBLISH,
         )
     shallow = repository.is_shallow(identity.tree)
     hint = "this is a shallow clone: `git fetch --unshallow`" if shallow else Hint.FORCE_PUBLISH
     raise BadInput(
-        f"{identity.repo}: {commit[:12]} does not follow the published commit {known.commit[:12]}",
+        f"{identity.repo}: {commit[:12]} does not follow the published commit {bank.commit[:12]}",
         hint,
     )
 
 
 def _difference(
-    engine: SharedEngine, identity: Identity, known: KnownBank, found: Collected, commit: str
+    engine: SharedEngine,
+    identity: Identity,
+    bank: KnownBank,
+    found_collected: Collected,
+    commit: str,
 ) -> Publication:
     """Return what differs from the head."""
-    gone = [path for path in known.notes if path not in found.notes]
-    asked = [path for path in found.changed if path in known.notes]
-    positions = engine.positions(identity.repo, identity.bank, [*asked, *gone])
-    kept = {one.key: one.position for one in found.passages if one.key in positions}
-    new = [one for one in found.passages if one.key not in positions]
-    gone_passages = [key for key in positions if key not in kept]
+    gone = [path for path in bank.notes if path not in found_collected.notes]
+    paths = [path for path in found_collected.changed if path in bank.notes]
+    positions = engine.positions(identity.repo, identity.bank, [*paths, *gone])
+    kept_positions = {
+        passage.key: passage.position
+        for passage in found_collected.passages
+        if passage.key in positions
+    }
+    new = [passage for passage in found_collected.passages if passage.key not in positions]
+    gone_passages = [key for key in positions if key not in kept_positions]
     head = Head(
         repo=identity.repo,
         bank=identity.bank,
@@ -184,21 +208,21 @@ def _difference(
         committed=objects.time_of(identity.tree, commit),
         published=time.time(),
         web=identity.web,
-        notes=len(found.notes),
-        passages=known.passages - len(gone_passages) + len(new),
+        notes=len(found_collected.notes),
+        passages=bank.passages - len(gone_passages) + len(new),
     )
     return Publication(
-        base=known.commit,
+        base=bank.commit,
         head=head,
-        notes=[found.notes[path] for path in sorted(found.changed)],
+        notes=[found_collected.notes[path] for path in sorted(found_collected.changed)],
         gone_notes=sorted(gone),
         passages=new,
         gone_passages=gone_passages,
-        moved={key: place for key, place in kept.items() if positions[key] != place},
+        moved={key: place for key, place in kept_positions.items() if positions[key] != place},
     )
 
 
-def _result(publication: Publication, found: Collected, state: str) -> Published:
+def _result(publication: Publication, found_collected: Collected, state: str) -> Published:
     head = publication.head
     return Published(
         state=state,
@@ -212,14 +236,28 @@ def _result(publication: Publication, found: Collected, state: str) -> Published
         removed_notes=tuple(publication.gone_notes),
         sent_passages=len(publication.passages),
         removed_passages=len(publication.gone_passages),
-        refused=tuple(found.refused),
-        left_out_sessions=found.sessions,
+        refused=tuple(found_collected.refused),
+        left_out_sessions=found_collected.sessions,
         seconds=0.0,
     )
 
 
-def _unchanged(identity: Identity, known: KnownBank, found: Collected, seconds: float) -> Published:
+def _unchanged(
+    identity: Identity, bank: KnownBank, found_collected: Collected, seconds: float
+) -> Published:
     return Published(
-        UNCHANGED, identity.repo, identity.bank, known.commit, known.commit, len(known.notes),
-        known.passages, (), (), 0, 0, tuple(found.refused), found.sessions, seconds,
-    )  # fmt: skip
+        UNCHANGED,
+        identity.repo,
+        identity.bank,
+        bank.commit,
+        bank.commit,
+        len(bank.notes),
+        bank.passages,
+        (),
+        (),
+        0,
+        0,
+        tuple(found_collected.refused),
+        found_collected.sessions,
+        seconds,
+    )

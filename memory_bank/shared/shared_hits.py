@@ -43,7 +43,7 @@ class SharedFound(NamedTuple):
 
 
 @contextmanager
-def asking(bank: Bank, wanted: Wanted, keys: Collection[str]) -> Iterator[SharedAsker]:
+def asking(bank: Bank, argument: Wanted, keys: Collection[str]) -> Iterator[SharedAsker]:
     """Ask the shared index of the settings one question; raise SharedUnavailable, BadSetting.
 
     `keys` are further keys of conditions.
@@ -53,9 +53,9 @@ def asking(bank: Bank, wanted: Wanted, keys: Collection[str]) -> Iterator[Shared
         raise SharedUnavailable(
             "no shared index is configured", Hint.SET_SHARED_URL, NOT_CONFIGURED
         )
-    vectors = _Vectors(bank, wanted.mode)
+    vectors = _Vectors(bank, argument.mode)
     with conversation(settings.url, settings.seconds) as index:
-        yield SharedAsker(bank, wanted, index, vectors, {*keys, *ACROSS})
+        yield SharedAsker(bank, argument, index, vectors, {*keys, *ACROSS})
 
 
 class _Vectors:
@@ -90,18 +90,18 @@ class SharedAsker:
     def __init__(
         self,
         bank: Bank,
-        wanted: Wanted,
+        argument: Wanted,
         index: Conversation,
         vectors: _Vectors,
         keys: Collection[str],
     ) -> None:
         """Check that the index has the bank's embedder."""
-        self._bank, self._wanted, self._index, self._vectors = bank, wanted, index, vectors
+        self._bank, self._wanted, self._index, self._vectors = bank, argument, index, vectors
         if vectors.index is not None:
             check_embedder(index.ask(lambda engine: engine.info()), vectors.index.embedder)
         identity = identity_of(bank)
         self._repo = identity.repo if identity else ""
-        self._readings = _readings(wanted, keys)
+        self._readings = _readings(argument, keys)
         self._counts = WordCounts(0, {})
         self._searches: list[SharedSearch] = []
 
@@ -110,7 +110,7 @@ class SharedAsker:
         """Whether the bank's own repository meets the conditions on repositories."""
         conditions = self._conditions(self._readings[0])
         teams: Sequence[str] = ()
-        if self._repo and any(one.key == TEAM for one in conditions):
+        if self._repo and any(condition.key == TEAM for condition in conditions):
             own = Where(repos=(self._repo,))
             heads = self._index.ask(lambda engine: engine.heads(own))
             teams = next((head.teams for head in heads if head.repo == self._repo), ())
@@ -123,23 +123,23 @@ class SharedAsker:
 
     def find(self, rarities: Mapping[str, float]) -> dict[str, float]:
         """Find passages; return the best scores of words, by retriever."""
-        self._searches = [self._search(one) for one in self._readings]
-        best = [one.find(rarities) for one in self._searches]
-        return {name: max(one[name] for one in best) for name in best[0]}
+        self._searches = [self._search(query) for query in self._readings]
+        best = [search.find(rarities) for search in self._searches]
+        return {name: max(current_best[name] for current_best in best) for name in best[0]}
 
     def found(self, common: CommonScales) -> SharedFound:
         """Return the notes; if none of the time that the query names is good, of all dates."""
-        wanted = self._wanted
+        argument = self._wanted
         settings, now = self._bank.settings.memory, time.time()
         hits: list[SharedHit] = []
         for reading, search in zip(self._readings, self._searches, strict=True):
-            asked = self._translated(reading)
-            if not asked.unknown:
-                hits = search.hits(common, settings, wanted.limit, now, asked.checks)
+            asked_translated = self._translated(reading)
+            if not asked_translated.unknown:
+                hits = search.hits(common, settings, argument.limit, now, asked_translated.checks)
             if any(not hit.weak for hit in hits):
                 break
         notes = [
-            (_note(hit, self._readings[-1].question.text, texts=wanted.texts), hit.rank)
+            (_note(hit, self._readings[-1].question.text, texts=argument.texts), hit.rank)
             for hit in hits
         ]
         return SharedFound(notes, self._mode, self._vectors.reason, tuple(self._notices()))
@@ -173,10 +173,10 @@ class SharedAsker:
         )
 
 
-def _readings(wanted: Wanted, keys: Collection[str]) -> list[Query]:
+def _readings(argument: Wanted, keys: Collection[str]) -> list[Query]:
     """Read a query with words of time as conditions, if it has any, and as words."""
-    plain = parse(wanted.query, keys, times=False)
-    timed = parse(wanted.query, keys, times=wanted.times)
+    plain = parse(argument.query, keys, times=False)
+    timed = parse(argument.query, keys, times=argument.times)
     if timed.times is None:
         return [plain]
     if not timed.question.text.strip():  # it asks for all of that time

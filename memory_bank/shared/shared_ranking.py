@@ -75,8 +75,10 @@ def counts(index: Conversation, words: Collection[str]) -> WordCounts:
     numbers = {number_of(word): word for word in words}
 
     def count(engine: SharedEngine) -> WordCounts:
-        found = engine.frequencies(numbers) if numbers else {}
-        return WordCounts(engine.size(), {numbers[one]: many for one, many in found.items()})
+        frequencies = engine.frequencies(numbers) if numbers else {}
+        return WordCounts(
+            engine.size(), {numbers[number]: many for number, many in frequencies.items()}
+        )
 
     return index.ask(count)
 
@@ -106,19 +108,19 @@ class SharedSearch:
 
     def find(self, rarities: Mapping[str, float]) -> dict[str, float]:
         """Find passages; return the best scores of words, by retriever."""
-        asked = self._asked(rarities) if self._by_words else []
+        words = self._asked(rarities) if self._by_words else []
 
         def find(engine: SharedEngine) -> tuple[list[SharedMatch], list[SharedMatch]]:
             meaning = self._meaning
             return (
-                engine.words(asked, _WORDS_DEPTH, self._where) if asked else [],
+                engine.words(words, _WORDS_DEPTH, self._where) if words else [],
                 engine.nearest(meaning.vector, _NEAREST_DEPTH, self._where) if meaning else [],
             )
 
         self._worded, self._near = self._index.ask(find)
         notes = _of_notes(self._worded)
         return {
-            "keyword": max((one.score for one in self._worded), default=0.0),
+            "keyword": max((match.score for match in self._worded), default=0.0),
             "notes": max((score for _, score in notes.values()), default=0.0),
         }
 
@@ -134,37 +136,43 @@ class SharedSearch:
         ranking = self._rank(together)
         checks = (*checks, *self._phrases())
         most = _MOST_CHECKED if checks else limit + _EXTRA
-        found = _best_of_notes(ranking, most, settings.recency_boost_factor)
-        passages = self._index.ask(lambda engine: engine.passages([one.row for one in found]))
+        candidates = _best_of_notes(ranking, most, settings.recency_boost_factor)
+        passages = self._index.ask(
+            lambda engine: engine.passages([candidate.row for candidate in candidates])
+        )
         ranking = self._nearer(ranking, passages, together)
-        found = [one for one in found if _passes(passages.get(one.row), checks)]
-        for one in found:
-            one.score = ranking.scores.get(one.row, 0.0)
-        for one in found:
-            factor = boosts.recency(settings, passages[one.row].note.created, now)
+        candidates = [
+            candidate for candidate in candidates if _passes(passages.get(candidate.row), checks)
+        ]
+        for candidate in candidates:
+            candidate.score = ranking.scores.get(candidate.row, 0.0)
+        for candidate in candidates:
+            factor = boosts.recency(settings, passages[candidate.row].note.created, now)
             if factor != 1.0:
-                one.boost("recency", "boost", factor)
+                candidate.boost("recency", "boost", factor)
         words = len(weighted_stems(self._question.text))
         if self._by_words:
             worded = {match.note for match in self._worded}
-            for one in found:
-                one.worded = one.document in worded
-        judge(found, ranking, words, by_words=self._by_words)
-        if successors := _successors(found, passages):
-            rank_superseded(found, successors)
-            judge(found, ranking, words, by_words=self._by_words)
-        shown = [one for one in found if one.shown]
-        shown.sort(key=lambda one: (one.weak, -one.score, one.row))
+            for candidate in candidates:
+                candidate.worded = candidate.document in worded
+        judge(candidates, ranking, words, by_words=self._by_words)
+        if successors := _successors(candidates, passages):
+            rank_superseded(candidates, successors)
+            judge(candidates, ranking, words, by_words=self._by_words)
+        shown_candidates = [candidate for candidate in candidates if candidate.shown]
+        shown_candidates.sort(
+            key=lambda candidate: (candidate.weak, -candidate.score, candidate.row)
+        )
         return [
             SharedHit(
-                passages[one.row],
-                one.score,
-                one.likelihood,
-                one.weak,
-                (*ranking.reasons(one.row), *one.boosts),
-                one.superseded_by,
+                passages[candidate.row],
+                candidate.score,
+                candidate.likelihood,
+                candidate.weak,
+                (*ranking.reasons(candidate.row), *candidate.boosts),
+                candidate.superseded_by,
             )
-            for one in shown[:limit]
+            for candidate in shown_candidates[:limit]
         ]
 
     def _asked(self, rarities: Mapping[str, float]) -> list[AskedWord]:
@@ -184,7 +192,7 @@ class SharedSearch:
         if self._meaning is not None and self._by_words:
             weight = self._meaning.weight
             if not self._worded:
-                near = [one for one in near if one.score >= self._meaning.least]
+                near = [match for match in near if match.score >= self._meaning.least]
         notes = _of_notes(self._worded)
         whole = Matches(
             [row for row, _ in notes.values()],
@@ -208,13 +216,15 @@ class SharedSearch:
     ) -> Ranking:
         """Rank again with the nearness of words in the passages that were read."""
         pairs = adjacent_stems(self._question.text) if self._worded else ()
-        added = {row: nearness(pairs, together.rarities, one) for row, one in passages.items()}
+        added = {
+            row: nearness(pairs, together.rarities, passage) for row, passage in passages.items()
+        }
         if not any(added.values()):
             return ranking
         self._worded = [
-            one._replace(score=one.score + added.get(one.row, 0.0)) for one in self._worded
+            match._replace(score=match.score + added.get(match.row, 0.0)) for match in self._worded
         ]
-        self._worded.sort(key=lambda one: (-one.score, one.row))
+        self._worded.sort(key=lambda match: (-match.score, match.row))
         return self._rank(together)
 
     def _phrases(self) -> list[Check]:
@@ -225,47 +235,49 @@ class SharedSearch:
 
         def check(passage: SharedPassage) -> bool:
             text = stems(" ".join((passage.note.title, *passage.headings, passage.text)))
-            return all(_has(text, one) for one in required) and not any(
-                _has(text, one) for one in excluded
+            return all(_has(text, current_required) for current_required in required) and not any(
+                _has(text, current_excluded) for current_excluded in excluded
             )
 
         return [check] if question.strict else []
 
 
-def _matches(found: Sequence[SharedMatch], scale: Scale) -> Matches:
-    if not found:
+def _matches(matches: Sequence[SharedMatch], scale: Scale) -> Matches:
+    if not matches:
         return Matches()
-    rows, notes, scores, words = zip(*found, strict=True)
+    rows, notes, scores, words = zip(*matches, strict=True)
     return Matches(rows, notes, scores, words, scale)
 
 
-def _of_notes(found: Iterable[SharedMatch]) -> dict[int, tuple[int, float]]:
+def _of_notes(matches: Iterable[SharedMatch]) -> dict[int, tuple[int, float]]:
     """Estimate the scores of whole notes: first row and score of each note."""
     scores: dict[int, list[SharedMatch]] = defaultdict(list)
-    for one in found:
-        scores[one.note].append(one)
+    for match in matches:
+        scores[match.note].append(match)
     return {
         note: (
-            min(one.row for one in some),
-            sum(one.score * _SECOND**place for place, one in enumerate(some)),  # best first
+            min(match.row for match in some_matches),
+            sum(
+                match.score * _SECOND**place for place, match in enumerate(some_matches)
+            ),  # best first
         )
-        for note, some in scores.items()
+        for note, some_matches in scores.items()
     }
 
 
 def _best_of_notes(ranking: Ranking, most: int, span: float) -> list[Candidate]:
     """Return the best passage of each of the best notes, as far as boosts can raise one."""
-    found: dict[int, Candidate] = {}
+    candidates: dict[int, Candidate] = {}
     least = 0.0
     for row in sorted(ranking.scores, key=lambda row: (-ranking.scores[row], row)):
         note, score = ranking.owner[row], ranking.scores[row]
-        if score < least or len(found) == 2 * most:
+        if score < least or len(candidates) == 2 * most:
             break
-        if note not in found:
-            found[note] = Candidate(note, row, score)
-            if len(found) == most:
+        if note not in candidates:
+            candidates[note] = Candidate(note, row, score)
+            if len(candidates) == most:
                 least = score / span
-    return list(found.values())
+    return list(candidates.values())
 
 
 def _passes(passage: SharedPassage | None, checks: Sequence[Check]) -> bool:
@@ -273,20 +285,20 @@ def _passes(passage: SharedPassage | None, checks: Sequence[Check]) -> bool:
 
 
 def _successors(
-    found: Sequence[Candidate], passages: Mapping[int, SharedPassage]
+    candidates: Sequence[Candidate], passages: Mapping[int, SharedPassage]
 ) -> dict[int, tuple[int, str]]:
     """Map superseded notes to their successors, as far as one of the two names the other."""
-    by_place = {_place(passages[one.row]): one.document for one in found}
+    by_place = {_place(passages[candidate.row]): candidate.document for candidate in candidates}
     successors: dict[int, tuple[int, str]] = {}
-    for one in found:
-        passage = passages[one.row]
+    for candidate in candidates:
+        passage = passages[candidate.row]
         for kind, target in passage.note.rest.get("links", ()):
             place = (passage.head.repo, passage.head.bank, target)
-            other = by_place.get(place, _NOT_FOUND)
+            other_by_place = by_place.get(place, _NOT_FOUND)
             if kind == "superseded_by":
-                successors.setdefault(one.document, (other, target))
-            if kind == "supersedes" and other not in {_NOT_FOUND, one.document}:
-                successors.setdefault(other, (one.document, passage.note.path))
+                successors.setdefault(candidate.document, (other_by_place, target))
+            if kind == "supersedes" and other_by_place not in {_NOT_FOUND, candidate.document}:
+                successors.setdefault(other_by_place, (candidate.document, passage.note.path))
     return successors
 
 

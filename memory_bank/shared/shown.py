@@ -79,110 +79,138 @@ class Published(NamedTuple):
     seconds: float
 
 
-def published(call: Call, done: Published) -> int:
+def published(call: Call, published: Published) -> int:
     """Show what was sent and removed, and what was refused."""
-    call.answer(done, lambda done: _published(call, done))
-    if done.refused:
+    call.answer(published, lambda published: _published(call, published))
+    if published.refused:
         return FINDINGS
-    return NOTHING if done.state == ABSENT else FOUND
+    return NOTHING if published.state == ABSENT else FOUND
 
 
-def _published(call: Call, done: Published) -> None:
-    name = f"{done.repository} {done.bank}".rstrip()
-    said = {
+def _published(call: Call, published: Published) -> None:
+    name = f"{published.repository} {published.bank}".rstrip()
+    entries = {
         PUBLISHED: ("published", "good"),
         UNCHANGED: ("already published", "dim"),
         PLANNED: ("would change", "bold"),
         DROPPED: ("dropped", "good"),
         ABSENT: ("nothing is published", "dim"),
-    }[done.state]
-    commit = done.commit or done.replaced
-    replaced = f", after {done.replaced[:12]}" if done.replaced not in {"", commit} else ""
+    }[published.state]
+    commit = published.commit or published.replaced
+    replaced = (
+        f", after {published.replaced[:12]}" if published.replaced not in {"", commit} else ""
+    )
     console = call.console
-    console.line(said, f": {name}", f" {commit[:12]}{replaced}" if commit else "")
-    if done.commit:
-        console.line(f"  {count(done.notes, 'note')}, {count(done.passages, 'passage')} in all")
-    if done.changed_notes or done.removed_notes:
-        sent = f"{count(len(done.changed_notes), 'note')}, {count(done.sent_passages, 'passage')}"
-        gone = (
-            f"{count(len(done.removed_notes), 'note')}, {count(done.removed_passages, 'passage')}"
+    console.line(entries, f": {name}", f" {commit[:12]}{replaced}" if commit else "")
+    if published.commit:
+        console.line(
+            f"  {count(published.notes, 'note')}, {count(published.passages, 'passage')} in all"
         )
+    if published.changed_notes or published.removed_notes:
+        changed, removed = len(published.changed_notes), len(published.removed_notes)
+        sent = f"{count(changed, 'note')}, {count(published.sent_passages, 'passage')}"
+        gone = f"{count(removed, 'note')}, {count(published.removed_passages, 'passage')}"
         console.line(f"  sent {sent}; removed {gone}")
-    for one in done.refused:
-        console.line((one.file, "place"), ": ", ("not published", "bad"), f": {one.reason}")
+    for note in published.refused:
+        console.line((note.file, "place"), ": ", ("not published", "bad"), f": {note.reason}")
 
 
-def made(call: Call, made: MadeIndex) -> None:
+def made(call: Call, index: MadeIndex) -> None:
     """Show whether the tables were made."""
-    verb = ("made", "good") if made.created else ("exists already", "dim")
-    said = (f"{made.place}: ", verb, f"; embedder {made.embedder}")
-    call.answer(made, lambda _: call.console.line(*said))
+    verb = ("made", "good") if index.created else ("exists already", "dim")
+    texts = (f"{index.place}: ", verb, f"; embedder {index.embedder}")
+    call.answer(index, lambda _: call.console.line(*texts))
 
 
-def status(call: Call, found: SharedStatus) -> int:
+def status(call: Call, found_status: SharedStatus) -> int:
     """Show what is published, and who may do what."""
-    call.answer(found, lambda found: _status(call, found))
-    return FOUND if found.banks else NOTHING
+    call.answer(found_status, lambda found_status: _status(call, found_status))
+    return FOUND if found_status.banks else NOTHING
 
 
-def _status(call: Call, found: SharedStatus) -> None:
+def _status(call: Call, found_status: SharedStatus) -> None:
     console = call.console
-    console.line((found.place, "bold"), f": embedder {found.embedder}, tables {found.version}")
-    if found.banks:
+    console.line(
+        (found_status.place, "bold"),
+        f": embedder {found_status.embedder}, tables {found_status.version}",
+    )
+    if found_status.banks:
         rows = [
             (
-                named(one.repository), named(one.bank), one.commit[:12], one.published_at[:16],
-                str(one.notes), str(one.passages), named(", ".join(one.teams)),
+                named(current_head.repository),
+                named(current_head.bank),
+                current_head.commit[:12],
+                current_head.published_at[:16],
+                str(current_head.notes),
+                str(current_head.passages),
+                named(", ".join(current_head.teams)),
             )
-            for one in found.banks
-        ]  # fmt: skip
+            for current_head in found_status.banks
+        ]
         head = ("repository", "bank", "commit", "published", "notes", "passages", "teams")
         console.table(head, rows)
-    console.line(f"{count(found.notes, 'note')}, {count(found.passages, 'passage')}")
-    if found.access:
-        access = [(named(one.role), one.may, named(one.repo or f"team {one.team}"))
-                  for one in found.access]  # fmt: skip
+    console.line(f"{count(found_status.notes, 'note')}, {count(found_status.passages, 'passage')}")
+    if found_status.access:
+        access = [
+            (
+                named(role_access.role),
+                role_access.may,
+                named(role_access.repo or f"team {role_access.team}"),
+            )
+            for role_access in found_status.access
+        ]
         console.table(("role", "may", "what"), access)
 
 
-def migrated(call: Call, done: Migrated) -> None:
+def migrated(call: Call, done_migrated: Migrated) -> None:
     """Show the versions of the tables."""
-    same = done.before == done.after
-    said = f"tables {done.after}, as before" if same else f"tables {done.before} → {done.after}"
-    call.answer(done, lambda done: call.console.line(f"{done.place}: {said}"))
+    is_same = done_migrated.before == done_migrated.after
+    text = (
+        f"tables {done_migrated.after}, as before"
+        if is_same
+        else f"tables {done_migrated.before} → {done_migrated.after}"
+    )
+    call.answer(
+        done_migrated, lambda done_migrated: call.console.line(f"{done_migrated.place}: {text}")
+    )
 
 
-def dropped(call: Call, done: AccessChange) -> int:
+def dropped(call: Call, change: AccessChange) -> int:
     """Show whether there was a shared index."""
-    _changed(call, done, "dropped", "there was no shared index")
-    return FOUND if done.changed else NOTHING
+    _changed(call, change, "dropped", "there was no shared index")
+    return FOUND if change.changed else NOTHING
 
 
-def granted(call: Call, done: AccessChange, role: str, repo: str = "", team: str = "") -> None:
+def granted(call: Call, change: AccessChange, role: str, repo: str = "", team: str = "") -> None:
     """Show what a role may read."""
-    what = repo or f"the repositories of team {team}"
-    _changed(call, done, f"{role} may read {what}", f"{role} could read {what}")
+    current_repo = repo or f"the repositories of team {team}"
+    _changed(call, change, f"{role} may read {current_repo}", f"{role} could read {current_repo}")
 
 
-def revoked(call: Call, done: AccessChange, role: str) -> int:
+def revoked(call: Call, change: AccessChange, role: str) -> int:
     """Show what a role lost."""
-    taken = count(done.permissions, "permission")
-    _changed(call, done, f"{role} lost {taken}", f"{role} had no such permission")
-    return FOUND if done.changed else NOTHING
+    text = count(change.permissions, "permission")
+    _changed(call, change, f"{role} lost {text}", f"{role} had no such permission")
+    return FOUND if change.changed else NOTHING
 
 
-def allowed(call: Call, done: AccessChange, role: str, repo: str) -> None:
+def allowed(call: Call, change: AccessChange, role: str, repo: str) -> None:
     """Show what a role may records."""
-    _changed(call, done, f"{role} may publish {repo}", f"{role} could publish {repo}")
+    _changed(call, change, f"{role} may publish {repo}", f"{role} could publish {repo}")
 
 
-def assigned(call: Call, done: AccessChange, repo: str, team: str, *, remove: bool = False) -> None:
+def assigned(
+    call: Call, change: AccessChange, repo: str, team: str, *, remove: bool = False
+) -> None:
     """Show whether a repository is in a team."""
     verb, otherwise = ("is no longer", "was not") if remove else ("is now", "was already")
-    _changed(call, done, f"{repo} {verb} in team {team}", f"{repo} {otherwise} in team {team}")
+    _changed(call, change, f"{repo} {verb} in team {team}", f"{repo} {otherwise} in team {team}")
 
 
-def _changed(call: Call, done: AccessChange, verb: str, otherwise: str) -> None:
+def _changed(call: Call, change: AccessChange, verb: str, otherwise: str) -> None:
     call.answer(
-        done, lambda done: call.console.line(f"{done.place}: {verb if done.changed else otherwise}")
+        change,
+        lambda change: call.console.line(
+            f"{change.place}: {verb if change.changed else otherwise}"
+        ),
     )

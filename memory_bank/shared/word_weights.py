@@ -56,7 +56,7 @@ def terms_of(
     title: str, headings: Sequence[str], text: str, *, keywords: str = "", about: str = ""
 ) -> dict[int, float]:
     """Return the weight of each word of a passage, by its number."""
-    found: dict[int, float] = {}
+    entries: dict[int, float] = {}
     fields = fields_of(title, [(tuple(headings), text)], keywords=keywords, about=about)
     for field, content in fields.items():
         words = content.split() if field == GRAMS else stems(content)
@@ -64,10 +64,10 @@ def terms_of(
         weight = FIELDS.get(field, 1.0) * (_K1 + 1)
         for word, count in Counter(words).items():
             number = number_of(word)
-            found[number] = found.get(number, 0.0) + weight * count / (count + least)
-    if len(found) > _MOST_TERMS:
-        found = dict(sorted(found.items(), key=lambda pair: -pair[1])[:_MOST_TERMS])
-    return found
+            entries[number] = entries.get(number, 0.0) + weight * count / (count + least)
+    if len(entries) > _MOST_TERMS:
+        entries = dict(sorted(entries.items(), key=lambda pair: -pair[1])[:_MOST_TERMS])
+    return entries
 
 
 def saturated(count: int, words: int) -> float:
@@ -76,12 +76,12 @@ def saturated(count: int, words: int) -> float:
 
 
 _VALUES: dict[str, Callable[[SharedPassage], Sequence[str]]] = {
-    REPO: lambda one: (one.head.repo,),
-    TEAM: lambda one: one.head.teams,
-    "type": lambda one: (one.note.type,),
-    "tag": lambda one: one.note.tags,
-    HIDING: lambda one: (one.note.status,),
-    "in": lambda one: (one.note.path,),
+    REPO: lambda passage: (passage.head.repo,),
+    TEAM: lambda passage: passage.head.teams,
+    "type": lambda passage: (passage.note.type,),
+    "tag": lambda passage: passage.note.tags,
+    HIDING: lambda passage: (passage.note.status,),
+    "in": lambda passage: (passage.note.path,),
 }
 """The values of a note that a condition is compared with."""
 
@@ -100,16 +100,16 @@ def translated(conditions: Iterable[Condition], *, without_repo: str, hidden: bo
     where = Where(without_repo=without_repo, hidden=hidden)
     checked: list[Condition] = []
     unknown: list[str] = []
-    for one in conditions:
-        if one.key == HIDING:
+    for condition in conditions:
+        if condition.key == HIDING:
             where = where._replace(hidden=True)
-        if (added := _added(where, one)) is not None:
+        if (added := _added(where, condition)) is not None:
             where = added
-        elif isinstance(one.value, datetime) or one.key in _VALUES:
-            checked.append(one)
-        elif not one.negated:
-            unknown.append(one.key)
-    checks = tuple(_check_of(one) for one in checked)
+        elif isinstance(condition.value, datetime) or condition.key in _VALUES:
+            checked.append(condition)
+        elif not condition.negated:
+            unknown.append(condition.key)
+    checks = tuple(_check_of(condition) for condition in checked)
     return Translated(where, checks, tuple(unknown))
 
 
@@ -117,20 +117,24 @@ def meets(conditions: Iterable[Condition], repo: str, teams: Sequence[str]) -> b
     """Tell whether a repository meets the conditions on repositories and teams."""
     values = {REPO: (repo,), TEAM: teams}
     return all(
-        _matches(one, values[one.key]) is not one.negated for one in conditions if one.key in values
+        _matches(condition, values[condition.key]) is not condition.negated
+        for condition in conditions
+        if condition.key in values
     )
 
 
-def _added(where: Where, one: Condition) -> Where | None:
+def _added(where: Where, condition: Condition) -> Where | None:
     """Add a condition to those of the engine; None if it can't be."""
-    if one.negated:
+    if condition.negated:
         return None
-    if isinstance(one.value, datetime):
-        when = one.value.timestamp()
-        if one.key == "since" and where.since is None:
+    if isinstance(condition.value, datetime):
+        when = condition.value.timestamp()
+        if condition.key == "since" and where.since is None:
             return where._replace(since=when)
-        return where._replace(before=when) if one.key == "before" and not where.before else None
-    return _named(where, one.key, _values(one))
+        return (
+            where._replace(before=when) if condition.key == "before" and not where.before else None
+        )
+    return _named(where, condition.key, _values(condition))
 
 
 def _named(where: Where, key: str, values: tuple[str, ...]) -> Where | None:
@@ -144,32 +148,38 @@ def _named(where: Where, key: str, values: tuple[str, ...]) -> Where | None:
     return where._replace(tags=(*where.tags, *values)) if single else None
 
 
-def _check_of(one: Condition) -> Callable[[SharedPassage], bool]:
+def _check_of(condition: Condition) -> Callable[[SharedPassage], bool]:
     def check(passage: SharedPassage) -> bool:
-        if isinstance(one.value, datetime):
-            when = one.value.timestamp()
+        if isinstance(condition.value, datetime):
+            when = condition.value.timestamp()
             late = max(passage.note.created, passage.note.updated) >= when
-            met = late if one.key == "since" else passage.note.created < when
+            met = late if condition.key == "since" else passage.note.created < when
         else:
-            met = _matches(one, _VALUES[one.key](passage))
-        return met is not one.negated
+            met = _matches(condition, _VALUES[condition.key](passage))
+        return met is not condition.negated
 
     return check
 
 
-def _matches(one: Condition, found: Sequence[str]) -> bool:
+def _matches(condition: Condition, entries: Sequence[str]) -> bool:
     """Tell whether one of the values of a condition is among those found."""
-    wanted = _values(one)
-    if one.key == REPO:
-        return any(name == it or name.endswith(f"/{it}") for name in found for it in wanted)
-    if one.key == "in":
-        return any(path.startswith(f"{it.strip('/')}/") for path in found for it in wanted)
-    folded = {value.casefold() for value in found}
-    return any(value.casefold() in folded for value in wanted)
+    wanted_entries = _values(condition)
+    if condition.key == REPO:
+        return any(
+            name == current_name or name.endswith(f"/{current_name}")
+            for name in entries
+            for current_name in wanted_entries
+        )
+    if condition.key == "in":
+        return any(
+            path.startswith(f"{word.strip('/')}/") for path in entries for word in wanted_entries
+        )
+    folded = {value.casefold() for value in entries}
+    return any(value.casefold() in folded for value in wanted_entries)
 
 
-def _values(one: Condition) -> tuple[str, ...]:
-    parts = (part.strip() for part in str(one.value).split(","))
+def _values(condition: Condition) -> tuple[str, ...]:
+    parts = (part.strip() for part in str(condition.value).split(","))
     return tuple(part.lstrip("#") or part for part in parts if part)
 
 

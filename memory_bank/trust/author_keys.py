@@ -23,12 +23,12 @@ def kept(old: str, new: str) -> str:
     before, after = front_matter.split(old), front_matter.split(new)
     if before[:3] == after[:3]:
         return new
-    had, has = _readable(before), _readable(after)
+    readable, has = _readable(before), _readable(after)
     changes = {
-        key: had.get(key)
+        key: readable.get(key)
         for name in OWN
-        for key in (*keys_of(had, name), *keys_of(has, name))
-        if repr(had.get(key, _ABSENT)) != repr(has.get(key, _ABSENT))
+        for key in (*keys_of(readable, name), *keys_of(has, name))
+        if repr(readable.get(key, _ABSENT)) != repr(has.get(key, _ABSENT))
     }
     return front_matter.set_keys(new, changes) if changes else new
 

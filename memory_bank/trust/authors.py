@@ -31,14 +31,18 @@ def record(bank: Bank, paths: Iterable[str], agent: str | None) -> str:
 
     Of changes by a person (`agent` is None), only the commit that is checked out is recorded.
     """
-    wanted = list(paths)
-    _record_head(bank, wanted)
+    wanted_paths = list(paths)
+    _record_head(bank, wanted_paths)
     if agent is None:
         return ""
     with bank.lock:
-        rows = bank.read(lambda view: [open_index.note_at(view.manifest, path) for path in wanted])
-        known = [row.known_as if row else path for path, row in zip(wanted, rows, strict=True)]
-        return bank.logs.edits.add(known, agent_name(agent) or UNNAMED, time.time())
+        rows = bank.read(
+            lambda view: [open_index.note_at(view.manifest, path) for path in wanted_paths]
+        )
+        known_as = [
+            row.known_as if row else path for path, row in zip(wanted_paths, rows, strict=True)
+        ]
+        return bank.logs.edits.add(known_as, agent_name(agent) or UNNAMED, time.time())
 
 
 def _record_head(bank: Bank, paths: Iterable[str]) -> None:
@@ -58,13 +62,15 @@ def _record_head(bank: Bank, paths: Iterable[str]) -> None:
 def editors(bank: Bank, notes: Sequence[NoteRow]) -> dict[str, tuple[str, ...]]:
     """Map the paths of notes to the agents known to have changed them, without their authors."""
     with bank.lock:
-        seen = bank.logs.edits.of(name for one in notes for name in {one.id or one.path, one.path})
-    found = {}
+        entries = bank.logs.edits.of(
+            name for row in notes for name in {row.id or row.path, row.path}
+        )
+    found_entries = {}
     for note in notes:
-        agents = dict.fromkeys((*seen.get(note.id, ()), *seen.get(note.path, ())))
+        agents = dict.fromkeys((*entries.get(note.id, ()), *entries.get(note.path, ())))
         author = writer(note.source_type, str(note.data.get("source_agent", "")))
-        found[note.path] = tuple(name for name in agents if name != author)
-    return found
+        found_entries[note.path] = tuple(name for name in agents if name != author)
+    return found_entries
 
 
 def warnings(*texts: str | None) -> str | None:

@@ -63,8 +63,8 @@ def cited(
 ) -> list[Cited]:
     """Return the citations in notes, given by number; by default in all that are not archived."""
     rows = link_rows.to_ghosts(manifest, None if notes is None else sorted(notes))
-    found = [(row, place) for row in rows if (place := place_of(bank, tree, row)) is not None]
-    sources = document_rows.documents(manifest, {row.source for row, _ in found})
+    found_rows = [(row, place) for row in rows if (place := place_of(bank, tree, row)) is not None]
+    sources = document_rows.documents(manifest, {row.source for row, _ in found_rows})
     cited_ones = (
         Cited(
             note=row.source_key,
@@ -76,7 +76,7 @@ def cited(
             in_front_matter=row.kind == _REFERENCE,
             verified=verified_of(sources[row.source].data),
         )
-        for row, place in found
+        for row, place in found_rows
         if row.source in sources
     )
     return list(dict.fromkeys(cited_ones))  # one for a link twice on a line
@@ -125,11 +125,11 @@ def target_places(text: str, body_start: int, line: int, written: str) -> list[t
         lines = text.splitlines(keepends=True)
         start, end = sum(map(len, lines[: line - 1])), sum(map(len, lines[:line]))
         around = rf"(?<=[\[(<]){re.escape(written)}(?=[\]|)>])"
-        found = re.compile(around).finditer(text, start, end)
+        matches = re.compile(around).finditer(text, start, end)
     else:
         around = rf"(?<![\w./#-]){re.escape(written)}(?![\w./#-])"
-        found = re.compile(around).finditer(text, 0, body_start)
-    return [one.span() for one in found]
+        matches = re.compile(around).finditer(text, 0, body_start)
+    return [match.span() for match in matches]
 
 
 def verified_of(data: Mapping[str, Any]) -> str:

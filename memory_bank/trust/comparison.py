@@ -84,36 +84,41 @@ class CodeComparison:
         self._cache.close()
         self._history.close()
 
-    def judge(self, found: Sequence[Cited], notes: Bank, base: str = "") -> list[ComparedCitation]:
+    def judge(self, citeds: Sequence[Cited], notes: Bank, base: str = "") -> list[ComparedCitation]:
         """Compare citations in some notes; with a base, only those of what changed since then.
 
         Raises StorageFailed if git can't list the commits of the notes in time.
         """
         if base:
-            found = self._touched(found, base)
-        files = {one.note: self.file(notes, one.note) for one in found}
+            citeds = self._touched(citeds, base)
+        files = {cited.note: self.file(notes, cited.note) for cited in citeds}
         self._versions.prefetch([file for file in files.values() if file])
         texts = {note: notes.store.read_bytes(note) for note, file in files.items() if file}
-        placed = [(one, self._since(one, files[one.note], texts.get(one.note))) for one in found]
+        placed = [
+            (cited, self._since(cited, files[cited.note], texts.get(cited.note)))
+            for cited in citeds
+        ]
         bases = [
-            (one, since, since.commit if not base or self._at.after(since.commit, base) else base)
-            for one, since in placed
+            (cited, since, since.commit if not base or self._at.after(since.commit, base) else base)
+            for cited, since in placed
             if since.commit or not base
         ]
-        self._load((one.place, commit) for one, _, commit in bases if commit)
+        self._load((cited.place, commit) for cited, _, commit in bases if commit)
         return [
-            self._by_names(ComparedCitation(one, since, commit, self._compare(one, commit)), notes)
-            for one, since, commit in bases
+            self._by_names(
+                ComparedCitation(cited, since, commit, self._compare(cited, commit)), notes
+            )
+            for cited, since, commit in bases
         ]
 
-    def untouched(self, found: Sequence[Cited], notes: Bank) -> set[str]:
+    def untouched(self, citeds: Sequence[Cited], notes: Bank) -> set[str]:
         """Return the notes whose cited files no commit changed since the first of the note.
 
         That reads no file. Raises StorageFailed as `judge`.
         """
         places: dict[str, set[CitedPlace]] = {}
-        for one in found:
-            places.setdefault(one.note, set()).add(one.place)
+        for current_cited in citeds:
+            places.setdefault(current_cited.note, set()).add(current_cited.place)
         result = set()
         for note, cited in places.items():
             paths = {place.path for place in cited}
@@ -128,7 +133,7 @@ class CodeComparison:
 
     def citation(self, judged: ComparedCitation) -> Citation:
         """Return a citation with the commits that changed it."""
-        one, since, compared = judged.cited, judged.since, judged.compared
+        cited, since, compared = judged.cited, judged.since, judged.compared
         commits: list[StaleCommit] = []
         fix = None
         if compared.state in {*STALE, *MOVED, TOUCHED} and compared.before is not None:
@@ -140,14 +145,14 @@ class CodeComparison:
             if self._changes.end != self._head and self._is_uncommitted(*places):
                 commits.insert(0, StaleCommit(UNCOMMITTED, "", "", _UNCOMMITTED_SUBJECT))
             if compared.place and compared.place != compared.before:
-                new = link_to(self._bank, self._tree, one, compared.place)
-                fix = new if new != one.written else None  # a symbol by its name alone
+                new = link_to(self._bank, self._tree, cited, compared.place)
+                fix = new if new != cited.written else None  # a symbol by its name alone
         remark = SHALLOW if since.commit in self._at.ends and not since.remark else since.remark
         return Citation(
-            path=one.note,
-            line=one.line,
-            target=one.written,
-            kind=one.kind,
+            path=cited.note,
+            line=cited.line,
+            target=cited.written,
+            kind=cited.kind,
             state=compared.state,
             since=judged.base,
             since_date=self._date(judged),
@@ -163,9 +168,9 @@ class CodeComparison:
             return iso_of(judged.since.time) if judged.since.time else ""
         return iso_of(self._made(judged.base))
 
-    def state(self, one: Cited, commit: str) -> str:
+    def state(self, cited: Cited, commit: str) -> str:
         """Return what became of the cited code since a commit: see `stale_report.Citation`."""
-        return self._compare(one, commit).state
+        return self._compare(cited, commit).state
 
     def file(self, notes: Bank, note: str) -> str:
         """Return the path of a note's file below the work tree; empty if it is elsewhere."""
@@ -177,21 +182,21 @@ class CodeComparison:
         except ValueError:
             return ""
 
-    def _compare(self, one: Cited, base: str) -> Compared:
+    def _compare(self, cited: Cited, base: str) -> Compared:
         if not base:  # nothing can have changed since now
-            return Compared("fresh", one.place)
-        key = base, one.place
+            return Compared("fresh", cited.place)
+        key = base, cited.place
         if key not in self._compared:
-            self._compared[key] = self._changes.compare(base, one.place, by_name=one.by_name)
+            self._compared[key] = self._changes.compare(base, cited.place, by_name=cited.by_name)
         return self._compared[key]
 
     def _losing(self, judged: ComparedCitation) -> Callable[[str, str, str], bool] | None:
         """Return what tells whether a blob of a file lacks what a note names in the one before."""
-        named, name = judged.named, judged.cited.place.name
-        if named is None:
+        code, name = judged.named, judged.cited.place.name
+        if code is None:
             return None
         return lambda path, old, new: bool(
-            self._names.lost(CitedPlace(path, name), old, CitedPlace(path, name), new, named)
+            self._names.lost(CitedPlace(path, name), old, CitedPlace(path, name), new, code)
         )
 
     def _by_names(self, judged: ComparedCitation, notes: Bank) -> ComparedCitation:
@@ -200,18 +205,18 @@ class CodeComparison:
         before, place = compared.before, compared.place
         if not before or not place or not self._has_other_code(judged):
             return judged
-        named = self._names.named(cited, before, notes, judged.base)
+        code = self._names.named(cited, before, notes, judged.base)
         blobs = self.code.id(judged.base, before.path), self.code.id(self._changes.end, place.path)
-        names = self._names.lost(before, blobs[0], place, blobs[1], named)
+        names = self._names.lost(before, blobs[0], place, blobs[1], code)
         if names:
             changed = compared._replace(state="changed")
-            return judged._replace(compared=changed, names=names, named=named)
+            return judged._replace(compared=changed, names=names, named=code)
         state = TOUCHED
         if compared.state in MOVED:
             state = compared.state
         elif place.path != before.path and not cited.by_name:
-            same = posixpath.basename(place.path) == posixpath.basename(before.path)
-            state = "moved" if same or place.name else "renamed"
+            is_same = posixpath.basename(place.path) == posixpath.basename(before.path)
+            state = "moved" if is_same or place.name else "renamed"
         return judged._replace(compared=compared._replace(state=state))
 
     def _has_other_code(self, judged: ComparedCitation) -> bool:
@@ -219,32 +224,32 @@ class CodeComparison:
         compared = judged.compared
         return compared.state == "changed" or (compared.state == "moved" and compared.is_rewritten)
 
-    def _since(self, one: Cited, file: str, now: bytes | None) -> Since:
+    def _since(self, cited: Cited, file: str, now: bytes | None) -> Since:
         """Return the last change of the cited section, or the commit that confirmed the note.
 
         `now` is the content of the note; None of one without a file in the repository.
         """
         since = Since("")
         if now is not None:
-            line = None if one.in_front_matter else one.line
+            line = None if cited.in_front_matter else cited.line
             since = self._versions.since(file, now, line)
         if not since.commit:
-            since = self._written(one)
+            since = self._written(cited)
             if not since.commit and file and self.code.id(self._head, file):
                 return since  # it was changed after it was confirmed, nobody knows when
-        if not one.verified:
+        if not cited.verified:
             return since
-        verified, remark = self._confirmed(one.verified, file)
+        verified, remark = self._confirmed(cited.verified, file)
         if not verified.commit:
             return Since("", remark=remark) if remark else since
         if not since.commit or self._is_before(since.commit, verified.commit):
             return verified._replace(remark=remark)
         return since
 
-    def _written(self, one: Cited) -> Since:
+    def _written(self, cited: Cited) -> Since:
         """Return the commit that was checked out when a tool wrote this version of a note."""
         with self._bank.lock:
-            head = self._bank.logs.updates.head(one.etag)
+            head = self._bank.logs.updates.head(cited.etag)
         when = self._made(head) if head else 0.0
         return Since(head, when) if when else Since("")
 
@@ -254,41 +259,41 @@ class CodeComparison:
         if key not in self._verified:
             if self._is_before(value, self._head):
                 commit = objects.commit_of(self._tree, value)
-                found = Since(commit, self._made(commit)), ""
+                sinces = Since(commit, self._made(commit)), ""
             else:
                 written = self._versions.verified(file, value) if file else Since("")
-                found = written, _DROPPED.format(value[:12])
-            self._verified[key] = found
+                sinces = written, _DROPPED.format(value[:12])
+            self._verified[key] = sinces
         return self._verified[key]
 
-    def _is_before(self, commit: str, other: str) -> bool:
-        found = self._at.commit(commit)
-        return found is not None and self._at.before(found.id, other)
+    def _is_before(self, commit: str, text: str) -> bool:
+        found_commit = self._at.commit(commit)
+        return found_commit is not None and self._at.before(found_commit.id, text)
 
     def _made(self, commit: str) -> float:
         """Return when a commit was made; 0 if git can't say."""
-        found = self._at.commit(commit)
-        return float(found.made) if found else objects.time_of(self._tree, commit)
+        found_commit = self._at.commit(commit)
+        return float(found_commit.made) if found_commit else objects.time_of(self._tree, commit)
 
     def _touched_since(self, commit: str, paths: Iterable[str]) -> bool:
         """Tell whether a commit after another one changed a file at or below some paths."""
-        return any(self._at.after(one.commit.id, commit) for one in self._at.below(*paths))
+        return any(self._at.after(change.commit.id, commit) for change in self._at.below(*paths))
 
-    def _touched(self, found: Sequence[Cited], base: str) -> list[Cited]:
+    def _touched(self, citeds: Sequence[Cited], base: str) -> list[Cited]:
         """Return the citations of files and symbols that a range may have changed."""
         different = self._changes.different(base)
         folders = {path[:at] for path in different for at in _slashes(path)}
         endings = {path[at + 1 :] for path in different for at in _slashes(path)}
         paths = {*different, *folders, *endings}
-        named = any(one.by_name for one in found)
-        words = self._last_names(base, different) if named else set()
+        is_named = any(cited.by_name for cited in citeds)
+        words = self._last_names(base, different) if is_named else set()
         return [
-            one
-            for one in found
+            cited
+            for cited in citeds
             if (
-                one.place.name.rpartition(".")[2] in words
-                if one.by_name
-                else one.place.path in paths
+                cited.place.name.rpartition(".")[2] in words
+                if cited.by_name
+                else cited.place.path in paths
             )
         ]
 
@@ -298,16 +303,18 @@ class CodeComparison:
         ids = self.code.ids(
             (commit, path) for commit in (base, self._changes.end) for path in files
         )
-        both = [(path, ids[commit, path]) for commit in (base, self._changes.end) for path in files]
-        self.code.load(both)
-        parsed = (self.code.parsed(path, blob) for path, blob in both)
-        return {one.name for file in parsed if file for one in file.symbols}
+        current_paths = [
+            (path, ids[commit, path]) for commit in (base, self._changes.end) for path in files
+        ]
+        self.code.load(current_paths)
+        parsed = (self.code.parsed(path, blob) for path, blob in current_paths)
+        return {symbol.name for file in parsed if file for symbol in file.symbols}
 
-    def _load(self, wanted: Iterable[tuple[CitedPlace, str]]) -> None:
+    def _load(self, entries: Iterable[tuple[CitedPlace, str]]) -> None:
         """Read the cited files at both ends at once."""
         pairs = [
             (commit, place)
-            for place, base in wanted
+            for place, base in entries
             if place.path
             for commit in (base, self._changes.end)
         ]
@@ -317,7 +324,7 @@ class CodeComparison:
     def _is_uncommitted(self, before: CitedPlace, after: CitedPlace | None) -> bool:
         """Tell whether the work tree differs from its commit in a place, or in the later one."""
         places = [before, *([after] if after else [])]
-        states = [self._changes.compare(self._head, one).state for one in places]
+        states = [self._changes.compare(self._head, place).state for place in places]
         return any(state in {*STALE, *MOVED} for state in states)
 
 
@@ -333,34 +340,34 @@ class NamedChanges:
         self._words: dict[tuple[CitedPlace, str, bool], CodeWords | None] = {}
         self._named: dict[Cited, NamedCode] = {}
 
-    def named(self, one: Cited, place: CitedPlace, notes: Bank, base: str) -> NamedCode:
+    def named(self, cited: Cited, place: CitedPlace, notes: Bank, base: str) -> NamedCode:
         """Return what the section of a citation names, else what the note does.
 
         Of `[[conf.yml#port]]`, `port` is named, too; of a symbol, the name of a constant.
         """
         from memory_bank.trust.named_code import named_in  # start-up: most files are as they were
 
-        if one not in self._named:
-            note = notes.store.read(one.note)
-            sections = () if one.in_front_matter else note.body.sections
-            text = "".join(x.text for x in sections if x.line <= one.line < x.end_line)
-            named = named_in(text)
-            if not named.names and not named.numbers:
-                named = named_in(note.text[note.body_start :])
-            inner = one.written.partition("#")[2]
-            if one.kind == "symbol":
+        if cited not in self._named:
+            note = notes.store.read(cited.note)
+            sections = () if cited.in_front_matter else note.body.sections
+            text = "".join(x.text for x in sections if x.line <= cited.line < x.end_line)
+            code = named_in(text)
+            if not code.names and not code.numbers:
+                code = named_in(note.text[note.body_start :])
+            inner = cited.written.partition("#")[2]
+            if cited.kind == "symbol":
                 kinds = {symbol.kind for symbol in self._code.symbols(base, place)}
                 inner = place.name.rpartition(".")[2] if "constant" in kinds else ""
-            self._named[one] = named._replace(names=named.names | {inner}) if inner else named
-        return self._named[one]
+            self._named[cited] = code._replace(names=code.names | {inner}) if inner else code
+        return self._named[cited]
 
     def lost(
-        self, before: CitedPlace, old: str, place: CitedPlace, new: str, named: NamedCode
+        self, before: CitedPlace, old: str, place: CitedPlace, new: str, code: NamedCode
     ) -> tuple[str, ...]:
         """Return what is named and has other code in the second of two places, given with blobs."""
         first = self._read(before, old)
         second = self._read(place, new, before=self._code.parsed(before.path, old))
-        return first.lost(second, named) if first and second else ()
+        return first.lost(second, code) if first and second else ()
 
     def _read(
         self, place: CitedPlace, blob: str, *, before: ParsedFile | None = None
@@ -381,7 +388,11 @@ class NamedChanges:
                 symbols = self._code.symbols_in(place, blob) or [*parsed.symbols]
                 if before is not None:
                     former = {symbol.qualified for symbol in before.symbols}
-                    symbols += [one for one in parsed.symbols if one.qualified not in former]
+                    symbols += [
+                        current_symbol
+                        for current_symbol in parsed.symbols
+                        if current_symbol.qualified not in former
+                    ]
             self._words[key] = (
                 CodeWords(data or b"", parsed, prose=prose, symbols=symbols) if is_known else None
             )
@@ -491,12 +502,12 @@ class NoteVersions:
 
     def _last_change(self, file: str, key: SectionKey | None) -> Since:
         committed = self.parts(file, self._code.id(self._head, file))
-        wanted = _words(committed, key)
+        words = _words(committed, key)
         oldest = None
         for number, step in enumerate(self._history(file)):
             after = self.parts(step.path, step.after)
-            if number == 0 and _words(after, key) != wanted:
-                return self._by_merge(file, key, wanted)
+            if number == 0 and _words(after, key) != words:
+                return self._by_merge(file, key, words)
             oldest = step.commit
             before = self.parts(step.old, step.before)
             former = _former_key(before, after, key)
@@ -504,23 +515,23 @@ class NoteVersions:
                 return Since(oldest.id, oldest.made)
             key = former
         if oldest is None:
-            return self._by_merge(file, key, wanted)
+            return self._by_merge(file, key, words)
         return Since(oldest.id, oldest.made, "older commits of the note were not read")
 
-    def _by_merge(self, file: str, key: SectionKey | None, wanted: str | None) -> Since:
+    def _by_merge(self, file: str, key: SectionKey | None, words: str | None) -> Since:
         """Return the merge that made a section what it is."""
         for step in merge_changes(self._code.tree, self._at, [file]):
-            if _words(self.parts(file, step.after), key) == wanted:
+            if _words(self.parts(file, step.after), key) == words:
                 before = _words(self.parts(file, step.before), key)
-                if before != wanted:
+                if before != words:
                     return Since(step.commit.id, step.commit.made)
         return Since(self._head, 0.0, "the commit that wrote it was not found")
 
     def _history(self, file: str) -> Sequence[Change]:
         """Return the changes of a note, the newest first, under its former names, too."""
         if file not in self._steps:
-            found = [one for one in self._at.changes(file) if not one.merged]
-            self._steps[file] = found[:_MOST_VERSIONS]
+            changes = [change for change in self._at.changes(file) if not change.merged]
+            self._steps[file] = changes[:_MOST_VERSIONS]
         return self._steps[file]
 
 
@@ -542,8 +553,12 @@ def _former_key(
         return key
     words = _words(after, key)
     gone = before.sections.keys() - after.sections.keys()
-    same = [one for one in gone if words and one[0] and _words(before, one) == words]
-    return same[0] if len(same) == 1 else key
+    gones = [
+        current_gone
+        for current_gone in gone
+        if words and current_gone[0] and _words(before, current_gone) == words
+    ]
+    return gones[0] if len(gones) == 1 else key
 
 
 def _parts(file: str, data: bytes) -> ComparedParts | None:

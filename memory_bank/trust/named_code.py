@@ -86,9 +86,9 @@ def named_in(text: str) -> NamedCode:
             names.update(_UNLIKE_ENGLISH.findall(prose))
             for number, words in _stated(cell):
                 numbers.setdefault(number, set()).update(words)
-    kept = (name for name in names if len(name) > 1 and name.lower() not in _NO_NAMES)
+    kept_names = (name for name in names if len(name) > 1 and name.lower() not in _NO_NAMES)
     return NamedCode(
-        frozenset(kept), {number: frozenset(words) for number, words in numbers.items()}
+        frozenset(kept_names), {number: frozenset(words) for number, words in numbers.items()}
     )
 
 
@@ -122,8 +122,12 @@ def _in_code(code: str) -> Iterator[str]:
 def _stated(cell: str) -> Iterator[tuple[str, set[str]]]:
     """Yield the numbers of an inline text, each with the words of its sentence."""
     for sentence in _SENTENCE.split(_ADDRESS.sub(" ", cell)):
-        found = [one.replace(",", "") for one in _NUMBER.findall(sentence)]
-        if found:
+        matches = [match.replace(",", "") for match in _NUMBER.findall(sentence)]
+        if matches:
             words = {word for word in parts_of(sentence) if len(word) >= _SHORTEST} - _COMMON
             words |= {word.removesuffix("s") for word in words}
-            yield from ((number_of(one), words) for one in found if one not in _TOO_COMMON)
+            yield from (
+                (number_of(too_common), words)
+                for too_common in matches
+                if too_common not in _TOO_COMMON
+            )

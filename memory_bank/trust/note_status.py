@@ -51,28 +51,28 @@ class NoteStatus(NamedTuple):
     @property
     def stale(self) -> tuple[Citation, ...]:
         """The citations of code that is no longer as it was."""
-        return tuple(one for one in self.citations if one.stale)
+        return tuple(citation for citation in self.citations if citation.stale)
 
     @property
     def touched(self) -> tuple[Citation, ...]:
         """The citations of files that changed, though not what the note names in them."""
-        return tuple(one for one in self.citations if one.state == TOUCHED)
+        return tuple(citation for citation in self.citations if citation.state == TOUCHED)
 
     @property
     def compared(self) -> bool:
         """Whether any citation was compared with the code of a commit."""
-        return any(one.since for one in self.citations)
+        return any(citation.since for citation in self.citations)
 
     @property
     def moved(self) -> tuple[Citation, ...]:
         """The citations of code that is as it was, in another place."""
-        return tuple(one for one in self.citations if one.moved)
+        return tuple(citation for citation in self.citations if citation.moved)
 
     @property
     def several(self) -> bool:
         """Whether the sections of its text come from more than one commit."""
-        texts = [one for one in self.sections if one.heading != FRONT_MATTER]
-        return len({one.source.commit for one in texts}) > 1
+        texts = [section for section in self.sections if section.heading != FRONT_MATTER]
+        return len({section.source.commit for section in texts}) > 1
 
 
 def standing(bank: Bank, name: str, verified: str = "") -> NoteStatus:
@@ -95,13 +95,13 @@ def standing(bank: Bank, name: str, verified: str = "") -> NoteStatus:
         limits.append(error.message)
     try:
         report = stale(bank, names=[path])
-        citations = tuple(one for one in report.citations if one.state != _GHOST)
+        citations = tuple(citation for citation in report.citations if citation.state != _GHOST)
         limits += report.notices
     except (NoRepository, BadInput):
         pass  # there are no commits yet: nothing can have changed since
     except MemoryBankError as error:
         limits.append(error.message)
-    sources = [one.source for one in log.commits]
+    sources = [commit.source for commit in log.commits]
     return NoteStatus(
         trust=log.trust,
         written=sources[-1] if sources else None,
@@ -110,7 +110,9 @@ def standing(bank: Bank, name: str, verified: str = "") -> NoteStatus:
         uncommitted=log.uncommitted,
         uncommitted_agent=log.uncommitted_agent,
         sections=sections,
-        citations=tuple(sorted(citations, key=lambda one: (not one.stale, not one.moved))),
+        citations=tuple(
+            sorted(citations, key=lambda citation: (not citation.stale, not citation.moved))
+        ),
         confirmed=_confirmed(bank, verified) if verified else None,
         limits=tuple(dict.fromkeys(limits)),
     )
@@ -120,7 +122,7 @@ def _confirmed(bank: Bank, verified: str) -> ConfirmedCommit:
     tree = repository.worktree(bank.layout.project)
     assert tree is not None  # noqa: S101  (the caller looked)
     try:
-        found = objects.revision_of(tree, verified)
+        revision = objects.revision_of(tree, verified)
     except MemoryBankError:
         return ConfirmedCommit(verified, "")
-    return ConfirmedCommit(found.commit, iso_of(found.when))
+    return ConfirmedCommit(revision.commit, iso_of(revision.when))

@@ -101,15 +101,19 @@ def log(
         touched = _touched(note, min(limit, _MOST_VERSIONS))
         commits = tuple(
             LoggedCommit(
-                note.origin(one.commit), _KINDS.get(one.status, "merged"), one.path,
-                one.old if one.old != one.path else None, touched.get(one.commit.id),
+                note.origin(change.commit), _KINDS.get(change.status, "merged"), change.path,
+                change.old if change.old != change.path else None, touched.get(change.commit.id),
             )
-            for one in note.changes[:limit]
+            for change in note.changes[:limit]
         )  # fmt: skip
     if removed:
         whole = UNCOMMITTED if new else commits[0].source.trust
     else:
-        whole = trust.least(one.trust for one in lines) if lines else trust.least(note.possible())
+        whole = (
+            trust.least(line_origin.trust for line_origin in lines)
+            if lines
+            else trust.least(note.possible())
+        )
     agent = new.agent if new else ""
     return NoteLog(path, whole, new is not None, agent, commits, len(commits), limits)
 
@@ -151,7 +155,7 @@ def blame(
         BlamedLine(number, text, origin)
         for number, (text, origin) in enumerate(zip(texts, origins, strict=False), 1)
     )
-    whole = trust.least(one.trust for one in origins)
+    whole = trust.least(line_origin.trust for line_origin in origins)
     return NoteBlame(path, whole, sections, lines if by_line else None, limits)
 
 
@@ -165,26 +169,36 @@ def _named(bank: Bank, name: str) -> tuple[str, bool]:
             trust.refresh(bank, [path])
             commits = bank.commits(path)
             forms = (path, f"{path}.md") if commits else ()
-            found = next((one for one in forms if commits and commits.changes(one)), None)
-        return (found, True) if found else (bank.find(name), False)
+            found_form = next((form for form in forms if commits and commits.changes(form)), None)
+        return (found_form, True) if found_form else (bank.find(name), False)
 
 
 _KINDS = {"A": "added", "M": "changed", "T": "changed", "D": "removed", "R": "renamed"}
 
 
 def _blamed(note: Note, origins: list[LineOrigin]) -> list[BlamedSection]:
-    found = []
+    entries = []
     first = note.body.sections[0].line if note.body.sections else len(origins) + 1
     spans = [(FRONT_MATTER, 1, first)] if first > 1 else []
-    spans += [(" > ".join(one.headings), one.line, one.end_line) for one in note.body.sections]
+    spans += [
+        (" > ".join(section.headings), section.line, section.end_line)
+        for section in note.body.sections
+    ]
     for heading, start, stop in spans:
-        some = origins[start - 1 : max(stop - 1, start)]
-        if some:
-            worst = trust.least(one.trust for one in some)
-            shown = max((one for one in some if one.trust == worst), key=lambda one: one.time)
-            commits = len({one.commit for one in some})
-            found.append(BlamedSection(heading, start, stop, shown, commits))
-    return found
+        line_origins = origins[start - 1 : max(stop - 1, start)]
+        if line_origins:
+            worst = trust.least(current_line_origin.trust for current_line_origin in line_origins)
+            line_origin = max(
+                (
+                    current_line_origin
+                    for current_line_origin in line_origins
+                    if current_line_origin.trust == worst
+                ),
+                key=lambda current_line_origin: current_line_origin.time,
+            )
+            commits = len({current_line_origin.commit for current_line_origin in line_origins})
+            entries.append(BlamedSection(heading, start, stop, line_origin, commits))
+    return entries
 
 
 def _touched(note: NoteTrust, most: int) -> dict[str, tuple[str, ...]]:
@@ -195,24 +209,24 @@ def _touched(note: NoteTrust, most: int) -> dict[str, tuple[str, ...]]:
         return {}
     below = note.below(tree)
     pairs = []
-    for one in note.changes[:most]:
-        new = below(one.path)
-        old = "" if one.status == "A" or not one.commit.parents else below(one.old)
-        parent = one.commit.parents[0] if one.commit.parents else ""
-        pairs.append((one.commit.id, parent, old, "" if one.status == "D" else new))
+    for change in note.changes[:most]:
+        new = below(change.path)
+        old = "" if change.status == "A" or not change.commit.parents else below(change.old)
+        parent = change.commit.parents[0] if change.commit.parents else ""
+        pairs.append((change.commit.id, parent, old, "" if change.status == "D" else new))
     names = objects.named(
         tree, [f"{commit}:{new}" for commit, _, _, new in pairs if new]
         + [f"{parent}:{old}" for _, parent, old, _ in pairs if old and parent],
     )  # fmt: skip
     texts = dict(objects.blobs(tree, set(names.values()), _MOST_BYTES))
-    parts = {one: _parts(data) for one, data in texts.items()}
-    found = {}
+    parts = {text: _parts(data) for text, data in texts.items()}
+    entries = {}
     for commit, parent, old, new in pairs:
         after = parts.get(names.get(f"{commit}:{new}", ""), {})
         before = parts.get(names.get(f"{parent}:{old}", ""), {})
         changed = [key for key in {**before, **after} if before.get(key) != after.get(key)]
-        found[commit] = tuple(changed)
-    return found
+        entries[commit] = tuple(changed)
+    return entries
 
 
 def _parts(data: bytes) -> dict[str, str]:
@@ -220,7 +234,7 @@ def _parts(data: bytes) -> dict[str, str]:
     note = parsing.parse("note.md", data)
     head = note.text[: note.body_start]
     parts = {FRONT_MATTER: head} if head.strip() else {}
-    for one in note.body.sections:
-        key = " > ".join(one.headings)
-        parts[key] = parts.get(key, "") + one.text.strip()
+    for section in note.body.sections:
+        key = " > ".join(section.headings)
+        parts[key] = parts.get(key, "") + section.text.strip()
     return parts

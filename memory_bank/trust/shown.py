@@ -37,60 +37,64 @@ _TITLES = {
 _STYLES = {"gone": "bad", "changed": "warn", "moved": "warn", "renamed": "warn"}
 
 
-def origins(call: Call, found: NoteLog | NoteBlame) -> int:
+def origins(call: Call, answer: NoteLog | NoteBlame) -> int:
     """Show the commits of a note, or where its sections and lines come from."""
-    if isinstance(found, NoteLog):
-        return log(call, found)
-    blame(call, found)
+    if isinstance(answer, NoteLog):
+        return log(call, answer)
+    blame(call, answer)
     return FOUND
 
 
-def log(call: Call, found: NoteLog) -> int:
+def log(call: Call, found_log: NoteLog) -> int:
     """Show a line for each commit of a note."""
-    call.answer(found, lambda found: _log(call, found))
-    for one in () if call.json else found.limits:
-        call.warn(one)
-    return FOUND if found.commits or found.uncommitted else NOTHING
+    call.answer(found_log, lambda found_log: _log(call, found_log))
+    for limit in () if call.json else found_log.limits:
+        call.warn(limit)
+    return FOUND if found_log.commits or found_log.uncommitted else NOTHING
 
 
-def _log(call: Call, found: NoteLog) -> None:
-    call.console.line((call.place(found.path), "place"), f"  trust: {found.trust}")
-    if found.uncommitted:
-        by = f" by {found.uncommitted_agent}" if found.uncommitted_agent else ""
+def _log(call: Call, found_log: NoteLog) -> None:
+    call.console.line((call.place(found_log.path), "place"), f"  trust: {found_log.trust}")
+    if found_log.uncommitted:
+        by = f" by {found_log.uncommitted_agent}" if found_log.uncommitted_agent else ""
         call.console.line(f"changes{by} that are not committed")
     rows = []
-    for one in found.commits:
-        change = f"renamed from {one.old_path}" if one.old_path else one.change
+    for commit in found_log.commits:
+        change = f"renamed from {commit.old_path}" if commit.old_path else commit.change
         if change == "changed" and call.console.terminal:
             change = ""
         where = (
             ()
             if call.console.terminal
-            else (", ".join(name or START for name in one.sections or ()),)
+            else (", ".join(name or START for name in commit.sections or ()),)
         )
-        rows.append((*_cells(one.source), change, one.source.subject, *where))
+        rows.append((*_cells(commit.source), change, commit.source.subject, *where))
     if rows:
         call.console.table(
             (*_COLUMNS, "change", "subject", "sections")[: len(rows[0])], rows, "subject"
         )
 
 
-def blame(call: Call, found: NoteBlame) -> None:
+def blame(call: Call, found_blame: NoteBlame) -> None:
     """Show where each section or line of a note comes from."""
-    call.answer(found, lambda found: _blame(call, found))
-    for one in () if call.json else found.limits:
-        call.warn(one)
+    call.answer(found_blame, lambda found_blame: _blame(call, found_blame))
+    for limit in () if call.json else found_blame.limits:
+        call.warn(limit)
 
 
-def _blame(call: Call, found: NoteBlame) -> None:
-    call.console.line((call.place(found.path), "place"), f"  trust: {found.trust}")
-    if found.lines is None:
+def _blame(call: Call, found_blame: NoteBlame) -> None:
+    call.console.line((call.place(found_blame.path), "place"), f"  trust: {found_blame.trust}")
+    if found_blame.lines is None:
         rows = [
-            (*_cells(one.source), f"{one.line}", one.heading or START) for one in found.sections
+            (*_cells(section.source), f"{section.line}", section.heading or START)
+            for section in found_blame.sections
         ]
         call.console.table((*_COLUMNS, "line", "section"), rows, "section")
     else:
-        rows = [(*_cells(one.source), f"{one.line}", one.text) for one in found.lines]
+        rows = [
+            (*_cells(blamed_line.source), f"{blamed_line.line}", blamed_line.text)
+            for blamed_line in found_blame.lines
+        ]
         call.console.table((*_COLUMNS, "line", "text"), rows, "text")
 
 
@@ -111,9 +115,15 @@ def stale(
     fail_on: FailOn = None,
 ) -> int:
     """Show the stale citations by what happened to the code."""
-    elsewhere = tuple(one for one in report.citations if one.state == TOUCHED) if touched else ()
-    shown = report._replace(citations=report.listed + elsewhere)
-    call.answer(shown, lambda shown: _stale(call, shown, len(report.citations)))
+    elsewhere = (
+        tuple(citation for citation in report.citations if citation.state == TOUCHED)
+        if touched
+        else ()
+    )
+    stale_report = report._replace(citations=report.listed + elsewhere)
+    call.answer(
+        stale_report, lambda stale_report: _stale(call, stale_report, len(report.citations))
+    )
     if report.elsewhere and not touched and not call.json:
         call.console.line((f"{report.elsewhere}: --touched lists them", "dim"))
     call.notices(report.notices)
@@ -124,17 +134,17 @@ def stale(
 def _stale(call: Call, report: StaleReport, checked: int) -> None:
     console, stale, groups = call.console, len(report.stale), report.by_group
     if stale:
-        notes = count(len({one.path for one in report.stale}), "note")
-        said = f"{stale} of {count(checked, 'citation')} in {notes}: confirm, edit or archive"
-        console.line((said, "bold"))
+        notes = count(len({citation.path for citation in report.stale}), "note")
+        text = f"{stale} of {count(checked, 'citation')} in {notes}: confirm, edit or archive"
+        console.line((text, "bold"))
     else:
-        what = "no cited code changed" if report.overdue else "nothing is stale"
-        console.line((what, "good"), f": {count(checked, 'citation')} of code")
+        current_text = "no cited code changed" if report.overdue else "nothing is stale"
+        console.line((current_text, "good"), f": {count(checked, 'citation')} of code")
     for group, citations in groups.items():
         console.line()
         console.line((f"{_TITLES[group]}: {len(citations)}", "bold"))
-        for one in citations:
-            for line in citation_lines(one, call.place(one.path, one.line)):
+        for citation in citations:
+            for line in citation_lines(citation, call.place(citation.path, citation.line)):
                 console.line(*line)
     if report.overdue:
         console.line()
@@ -146,19 +156,23 @@ def _stale(call: Call, report: StaleReport, checked: int) -> None:
         call.remark(f"next: memory-bank edit {shlex.quote(name_of(report.stale[0].path))}")
 
 
-def citation_lines(one: Citation, place: str) -> Iterator[Sequence[Piece]]:
+def citation_lines(citation: Citation, place: str) -> Iterator[Sequence[Piece]]:
     """Yield the lines on a citation: its state, what changed, and what to write."""
-    since = f" since {one.since[:12]} {one.since_date[:10]}".rstrip() if one.commits else ""
-    state = (one.state, _STYLES.get(one.state, "dim"))
-    yield [(place, "place"), f"  {one.target} ", state, since]
-    if one.names:
-        yield ["    ", f"of what the note names: {', '.join(one.names)}"]
-    for commit in one.commits[:_MOST_COMMITS]:
-        said = (commit.id[:12], commit.date[:10], commit.author and f"{commit.author}:")
-        yield ["    ", " ".join([*filter(None, said), commit.subject])]
-    if len(one.commits) > _MOST_COMMITS:
-        yield [f"    and {count(len(one.commits) - _MOST_COMMITS, 'commit')} more"]
-    if one.fix:
-        yield ["    write ", (one.fix, "good")]
-    if one.remark:
-        yield ["    ", (one.remark, "dim")]
+    since = (
+        f" since {citation.since[:12]} {citation.since_date[:10]}".rstrip()
+        if citation.commits
+        else ""
+    )
+    state = (citation.state, _STYLES.get(citation.state, "dim"))
+    yield [(place, "place"), f"  {citation.target} ", state, since]
+    if citation.names:
+        yield ["    ", f"of what the note names: {', '.join(citation.names)}"]
+    for commit in citation.commits[:_MOST_COMMITS]:
+        ids = (commit.id[:12], commit.date[:10], commit.author and f"{commit.author}:")
+        yield ["    ", " ".join([*filter(None, ids), commit.subject])]
+    if len(citation.commits) > _MOST_COMMITS:
+        yield [f"    and {count(len(citation.commits) - _MOST_COMMITS, 'commit')} more"]
+    if citation.fix:
+        yield ["    write ", (citation.fix, "good")]
+    if citation.remark:
+        yield ["    ", (citation.remark, "dim")]

@@ -121,10 +121,10 @@ def citations_of(
     )
     with CodeComparison(bank, ends.head, end=ends.end) as comparison:
         judged = comparison.judge(chosen, notes, ends.base)
-        return tuple(comparison.citation(one) for one in judged)
+        return tuple(comparison.citation(citation) for citation in judged)
 
 
-def moved_citations(bank: Bank, found: Sequence[Cited], *, end: str) -> list[Citation]:
+def moved_citations(bank: Bank, citeds: Sequence[Cited], *, end: str) -> list[Citation]:
     """Return those of some citations whose code is now in another place, or has another name.
 
     Those whose place is still there are not compared. `end` is the commit checked out, or NOW.
@@ -132,12 +132,20 @@ def moved_citations(bank: Bank, found: Sequence[Cited], *, end: str) -> list[Cit
     """
     tree = work_tree_of(bank.layout.project)
     head = repository.checked_out(tree)
-    if not head or not found:
+    if not head or not citeds:
         return []
     with CodeComparison(bank, head, end=end) as comparison:
-        lost = [one for one in found if not comparison.code.has(end, one.place)]
+        lost = [
+            current_cited
+            for current_cited in citeds
+            if not comparison.code.has(end, current_cited.place)
+        ]
         judged = comparison.judge(lost, bank)
-        return [made for one in judged if (made := comparison.citation(one)).fix]
+        return [
+            made_citation
+            for citation in judged
+            if (made_citation := comparison.citation(citation)).fix
+        ]
 
 
 def _live(view: View, keys: Collection[str]) -> set[int]:
@@ -156,6 +164,6 @@ def _ends(tree: Path, range_: str | None) -> tuple[str, str]:
     head = objects.commit_of(tree, last or "HEAD")
     common = objects.merge_base(tree, base, head)
     if not common:
-        what = "git fetch --unshallow" if repository.is_shallow(tree) else "name related commits"
-        raise BadInput(f"{first or 'HEAD'} and {last or 'HEAD'} have no common commit", what)
+        text = "git fetch --unshallow" if repository.is_shallow(tree) else "name related commits"
+        raise BadInput(f"{first or 'HEAD'} and {last or 'HEAD'} have no common commit", text)
     return common, head

@@ -75,8 +75,8 @@ class StaleCache:
 
     def get(self, notes: Mapping[str, str]) -> dict[str, NoteState]:
         """Return what is known of notes, given as path and etag."""
-        found = {path: self._states[path] for path in notes if path in self._states}
-        return {path: state for path, state in found.items() if state.etag == notes[path]}
+        states = {path: self._states[path] for path in notes if path in self._states}
+        return {path: state for path, state in states.items() if state.etag == notes[path]}
 
     def put(self, states: Mapping[str, NoteState]) -> None:
         """Keep what was found."""
@@ -97,7 +97,9 @@ class StaleCache:
         else:
             changed = {*changed, *map(anywhere, changed)}
             self._states = {
-                path: one for path, one in self._states.items() if not _depends(one.files, changed)
+                path: state
+                for path, state in self._states.items()
+                if not _depends(state.files, changed)
             }
         self.save()
 
@@ -106,10 +108,10 @@ class StaleCache:
         version, _, old = before.partition(" ")
         if version != VERSION or not self._at.before(old, self._at.head):
             return None
-        found: Collection[str] | None = self._at.difference(old)
-        if found is None and self._commits.tree is not None:
-            found = objects.differing(self._commits.tree, old, self._at.head)
-        return None if found is None or len(found) > _MOST_CHANGED else frozenset(found)
+        at: Collection[str] | None = self._at.difference(old)
+        if at is None and self._commits.tree is not None:
+            at = objects.differing(self._commits.tree, old, self._at.head)
+        return None if at is None or len(at) > _MOST_CHANGED else frozenset(at)
 
 
 @lru_cache(maxsize=2)
@@ -130,14 +132,18 @@ def anywhere(path: str) -> str:
 def _depends(files: Collection[str], changed: Collection[str]) -> bool:
     """Tell whether a result depends on a changed file, in its folder or `anywhere`."""
     for file in files:
-        if file == ANY or file in changed or any(one.startswith(f"{file}/") for one in changed):
+        if (
+            file == ANY
+            or file in changed
+            or any(current_changed.startswith(f"{file}/") for current_changed in changed)
+        ):
             return True
     return False
 
 
 def _state(row: Sequence[Any]) -> NoteState:
-    etag, files, found, holds = row
-    lines = tuple(StaleLine(int(line), str(reason), bool(stale)) for line, reason, stale in found)
+    etag, files, answer, holds = row
+    lines = tuple(StaleLine(int(line), str(reason), bool(stale)) for line, reason, stale in answer)
     return NoteState(str(etag), tuple(map(str, files)), lines, bool(holds))
 
 
@@ -166,21 +172,25 @@ class StaleHits:
     def __call__(self, rows: Mapping[int, int]) -> dict[int, str]:
         """Return why passages are stale, given as row and document; only those that are."""
         states = self.notes(set(rows.values()))
-        found = {
-            row: [one for one in states[number].found if one.stale]
+        stale_lines = {
+            row: [stale_line for stale_line in states[number].found if stale_line.stale]
             for row, number in rows.items()
             if number in states
         }
-        found = {row: lines for row, lines in found.items() if lines}
-        if not found:
+        stale_lines = {row: lines for row, lines in stale_lines.items() if lines}
+        if not stale_lines:
             return {}
-        places = document_rows.passages(self._view.manifest, found.keys())
+        places = document_rows.passages(self._view.manifest, stale_lines.keys())
         reasons = {}
         for row, place in places.items():
             section = range(place.section.line, place.section.end_line)
-            said = [one.reason for one in found[row] if not one.line or one.line in section]
-            if said:
-                reasons[row] = _joined(said)
+            said_reasons = [
+                stale_line.reason
+                for stale_line in stale_lines[row]
+                if not stale_line.line or stale_line.line in section
+            ]
+            if said_reasons:
+                reasons[row] = _joined(said_reasons)
         return reasons
 
     def notes(self, numbers: Collection[int]) -> dict[int, NoteState]:
@@ -191,26 +201,26 @@ class StaleHits:
 
     def _states(self, notes: Mapping[str, DocumentRow]) -> dict[str, NoteState]:
         etags = {path: row.hash for path, row in notes.items()}
-        commits, known = self._bank.commits(""), dict[str, NoteState]()
+        commits, states = self._bank.commits(""), dict[str, NoteState]()
         if commits is not None:
             commits.refresh(seconds=_SECONDS)
             if commits.at is not None and commits.at.head == self._head:
-                known = self._known(StaleCache(commits, commits.at), etags, notes)
-        return {path: known.get(path) or NoteState(etag, (), ()) for path, etag in etags.items()}
+                states = self._known(StaleCache(commits, commits.at), etags, notes)
+        return {path: states.get(path) or NoteState(etag, (), ()) for path, etag in etags.items()}
 
     def _known(
         self, cache: StaleCache, etags: Mapping[str, str], notes: Mapping[str, DocumentRow]
     ) -> dict[str, NoteState]:
         """Return what became of the code that notes cite, as far as git can say in time."""
-        known = cache.get(etags)
-        missing = {row.number: row for path, row in notes.items() if path not in known}
+        states = cache.get(etags)
+        missing = {row.number: row for path, row in notes.items() if path not in states}
         if not missing or time.time() - cache.late < _AGAIN:
-            return known
+            return states
         new = self._compared(missing)
         if new is None:
             cache.late = time.time()
         cache.put(new or {})
-        return known | (new or {})
+        return states | (new or {})
 
     def _compared(self, notes: Mapping[int, DocumentRow]) -> dict[str, NoteState] | None:
         """Compare the citations of some notes now; None if git can't say in time."""
@@ -229,27 +239,36 @@ class StaleHits:
                 self._bank, self._head, end=self._head, seconds=_SECONDS
             ) as comparison:
                 untouched = comparison.untouched(chosen, self._bank)
-                others = [one for one in chosen if one.note not in untouched]
-                judged = comparison.judge(others, self._bank)
-                files = {one.note: comparison.file(self._bank, one.note) for one in chosen}
+                citeds = [
+                    current_cited for current_cited in chosen if current_cited.note not in untouched
+                ]
+                judged = comparison.judge(citeds, self._bank)
+                files = {
+                    current_cited.note: comparison.file(self._bank, current_cited.note)
+                    for current_cited in chosen
+                }
         except StorageFailed:
             return None
         except MemoryBankError:
             return {}  # the next search asks again
         by_note: dict[str, list[ComparedCitation]] = {}
-        for one in judged:
-            by_note.setdefault(one.cited.note, []).append(one)
+        for current_citation in judged:
+            by_note.setdefault(current_citation.cited.note, []).append(current_citation)
         places: dict[str, list[Cited]] = {}
         for citation in chosen:
             places.setdefault(citation.note, []).append(citation)
         for note, citations in places.items():
-            some = by_note.get(note, [])
-            paths = {path for one in some for path in _files(one)}
+            some_citations = by_note.get(note, [])
+            paths = {
+                path for current_citation in some_citations for path in _files(current_citation)
+            }
             paths = paths or {citation.place.path for citation in citations}
             depends = {files[note], *paths} - {""}
-            holds = note in untouched or _holds(some, confirmed=bool(citations[-1].verified))
+            holds = note in untouched or _holds(
+                some_citations, confirmed=bool(citations[-1].verified)
+            )
             states[note] = NoteState(
-                states[note].etag, tuple(sorted(depends)), tuple(_lines(some)), holds
+                states[note].etag, tuple(sorted(depends)), tuple(_lines(some_citations)), holds
             )
         return states
 
@@ -280,10 +299,17 @@ def note_marks(bank: Bank, path: str, lines: range | None = None) -> NoteMarks:
         if judge is None:
             return NoteMarks()
         numbers = document_rows.numbers_of(view.manifest, {path})
-        found = [line for state in judge.notes(numbers).values() for line in state.found]
-        found = [one for one in found if lines is None or not one.line or one.line in lines]
-        stale = [one.reason for one in found if one.stale]
-        return NoteMarks(_joined(stale), tuple(one.reason for one in found if not one.stale))
+        stale_lines = [line for state in judge.notes(numbers).values() for line in state.found]
+        stale_lines = [
+            stale_line
+            for stale_line in stale_lines
+            if lines is None or not stale_line.line or stale_line.line in lines
+        ]
+        stale = [stale_line.reason for stale_line in stale_lines if stale_line.stale]
+        return NoteMarks(
+            _joined(stale),
+            tuple(stale_line.reason for stale_line in stale_lines if not stale_line.stale),
+        )
 
     return bank.read(ask)
 
@@ -295,12 +321,12 @@ def _joined(reasons: Sequence[str]) -> str:
 
 def _files(judged: ComparedCitation) -> Iterable[str]:
     """Return the files on which a result depends."""
-    compared, one = judged.compared, judged.cited
-    if compared.state == "unknown" and not one.by_name:
-        return [one.place.path, anywhere(one.place.path)]
+    compared, cited = judged.compared, judged.cited
+    if compared.state == "unknown" and not cited.by_name:
+        return [cited.place.path, anywhere(cited.place.path)]
     if compared.state not in {"fresh", "touched", "changed"}:
         return [ANY]  # any commit may bring it back
-    places = [compared.place, compared.before, one.place]
+    places = [compared.place, compared.before, cited.place]
     return [place.path for place in places if place and place.path] or [ANY]
 
 
@@ -309,15 +335,15 @@ def _lines(judged: Iterable[ComparedCitation]) -> list[StaleLine]:
     from memory_bank.trust.stale_report import STALE, TOUCHED
 
     order = [*STALE, TOUCHED]
-    found = [one for one in judged if one.compared.state in order]
-    found.sort(key=lambda one: order.index(one.compared.state))
+    citations = [citation for citation in judged if citation.compared.state in order]
+    citations.sort(key=lambda citation: order.index(citation.compared.state))
     return [
         StaleLine(
-            0 if one.cited.in_front_matter else one.cited.line,
-            _reason(one),
-            one.compared.state != TOUCHED,
+            0 if citation.cited.in_front_matter else citation.cited.line,
+            _reason(citation),
+            citation.compared.state != TOUCHED,
         )
-        for one in found
+        for citation in citations
     ]
 
 
@@ -325,15 +351,15 @@ def _holds(judged: Sequence[ComparedCitation], *, confirmed: bool) -> bool:
     """Tell whether a note was confirmed or has a citation that was compared, and none differs."""
     from memory_bank.trust.stale_report import MOVED, STALE
 
-    states = {one.compared.state for one in judged if one.base} - {"unknown"}
+    states = {citation.compared.state for citation in judged if citation.base} - {"unknown"}
     if confirmed:
         return states.isdisjoint(STALE)
     return bool(states) and states <= {"fresh", *MOVED}
 
 
 def _reason(judged: ComparedCitation) -> str:
-    one, compared = judged.cited, judged.compared
+    cited, compared = judged.cited, judged.compared
     since = f" since {iso_of(judged.since.time)[:_DAY]}" if judged.since.time else ""
-    said = "is gone" if compared.state == "gone" else "changed"
+    text = "is gone" if compared.state == "gone" else "changed"
     names = f": {', '.join(judged.names[:_MOST_NAMES])}"[:_MOST_REASON] if judged.names else ""
-    return f"{one.written[:_MOST_REASON]} {said}{since}{names}"
+    return f"{cited.written[:_MOST_REASON]} {text}{since}{names}"

@@ -103,21 +103,28 @@ class StaleReport(NamedTuple):
     @property
     def stale(self) -> tuple[Citation, ...]:
         """The stale ones."""
-        return tuple(one for one in self.citations if one.stale)
+        return tuple(citation for citation in self.citations if citation.stale)
 
     @property
     def by_group(self) -> dict[Group, list[Citation]]:
         """All of them by group, in the order of GROUPS; groups without any are left out."""
-        found = {group: [one for one in self.citations if one.group == group] for group in GROUPS}
-        return {group: some for group, some in found.items() if some}
+        found_citations = {
+            group: [citation for citation in self.citations if citation.group == group]
+            for group in GROUPS
+        }
+        return {group: citations for group, citations in found_citations.items() if citations}
 
     @property
     def elsewhere(self) -> str:
         """What is to say of cited files that changed, though not in what the notes name; or ""."""
-        files = {one.target.partition("#")[0] for one in self.citations if one.state == TOUCHED}
+        files = {
+            citation.target.partition("#")[0]
+            for citation in self.citations
+            if citation.state == TOUCHED
+        }
         return f"{count(len(files), 'cited file')} changed elsewhere" if files else ""
 
     @property
     def listed(self) -> tuple[Citation, ...]:
         """The stale ones, and those whose target moved."""
-        return tuple(one for one in self.citations if one.stale or one.moved)
+        return tuple(citation for citation in self.citations if citation.stale or citation.moved)

@@ -23,29 +23,35 @@ _MOST = 500
 """Most rows of an answer."""
 
 
-def log(found: NoteLog, quotes: Quotes) -> str:
+def log(found_log: NoteLog, quotes: Quotes) -> str:
     """Show a row for each commit."""
     rows = [
-        f"{_source(one.source)} | {one.change} | {_names(one.sections or ())}"
-        f" | {one.source.subject}"
-        for one in found.commits
+        f"{_source(commit.source)} | {commit.change} | {_names(commit.sections or ())}"
+        f" | {commit.source.subject}"
+        for commit in found_log.commits
     ]
-    if found.uncommitted:
-        by = f" by {found.uncommitted_agent}" if found.uncommitted_agent else ""
+    if found_log.uncommitted:
+        by = f" by {found_log.uncommitted_agent}" if found_log.uncommitted_agent else ""
         rows.insert(0, f"changes{by} that are not committed")
-    head = f"{count(found.result_count, 'commit')}, the newest first; trust: {found.trust}."
-    return _answer(quotes, head, found.path, rows, found.limits)
+    head = f"{count(found_log.result_count, 'commit')}, the newest first; trust: {found_log.trust}."
+    return _answer(quotes, head, found_log.path, rows, found_log.limits)
 
 
-def blame(found: NoteBlame, quotes: Quotes) -> str:
+def blame(found_blame: NoteBlame, quotes: Quotes) -> str:
     """Show a row for each section, or for each line."""
-    if found.lines is not None:
-        rows = [f"{one.line}: {_source(one.source)} | {one.text}" for one in found.lines]
+    if found_blame.lines is not None:
+        rows = [
+            f"{blamed_line.line}: {_source(blamed_line.source)} | {blamed_line.text}"
+            for blamed_line in found_blame.lines
+        ]
     else:
         rows = [
-            f"{one.line}: {_source(one.source)} | {one.heading or START}" for one in found.sections
+            f"{section.line}: {_source(section.source)} | {section.heading or START}"
+            for section in found_blame.sections
         ]
-    return _answer(quotes, f"Trust: {found.trust}.", found.path, rows, found.limits)
+    return _answer(
+        quotes, f"Trust: {found_blame.trust}.", found_blame.path, rows, found_blame.limits
+    )
 
 
 def _names(sections: Iterable[str]) -> str:
@@ -72,23 +78,23 @@ def _answer(
     return quotes.answer(head, quotes.quote(text, {"path": path}), *quotes.remarks(limits))
 
 
-def stale(found: StaleReport, quotes: Quotes) -> str:
+def stale(stale_report: StaleReport, quotes: Quotes) -> str:
     """Show a line for each stale citation, with its commits and the target to write."""
-    stale, moved = len(found.stale), len(found.citations) - len(found.stale)
+    stale, moved = len(stale_report.stale), len(stale_report.citations) - len(stale_report.stale)
     head = f"{count(stale, 'citation')} of code stale." + (f" {moved} moved." if moved else "")
-    notices = quotes.remarks(found.notices)
-    if found.overdue:
-        head += f" {count(len(found.overdue), 'note')} past the review date."
-    if not found.citations and not found.overdue:
+    notices = quotes.remarks(stale_report.notices)
+    if stale_report.overdue:
+        head += f" {count(len(stale_report.overdue), 'note')} past the review date."
+    if not stale_report.citations and not stale_report.overdue:
         return "\n".join([head, *notices])
-    ordered = [one for some in found.by_group.values() for one in some]
+    ordered = [citation for citations in stale_report.by_group.values() for citation in citations]
     lines = [
         plain(line)
-        for one in ordered[:_STALE]
-        for line in citation_lines(one, f"{one.path}:{one.line}")
+        for citation in ordered[:_STALE]
+        for line in citation_lines(citation, f"{citation.path}:{citation.line}")
     ]
-    lines += [f"{note.path} {note.reason}" for note in found.overdue[:_STALE]]
-    if len(found.citations) > _STALE:
-        lines.append(f"and {len(found.citations) - _STALE} more")
+    lines += [f"{note.path} {note.reason}" for note in stale_report.overdue[:_STALE]]
+    if len(stale_report.citations) > _STALE:
+        lines.append(f"and {len(stale_report.citations) - _STALE} more")
     advice = "Confirm, edit or archive each note."
     return quotes.answer(f"{head} {advice}", quotes.quote("\n".join(lines)), *notices)

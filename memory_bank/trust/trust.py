@@ -117,14 +117,16 @@ class NoteTrust:
     def _at_head(self, seconds: float) -> list[LineOrigin] | None:
         """Return the origin of each line as of HEAD."""
         assert self.commits is not None  # noqa: S101
-        known = {change.commit.id: change.commit for change in self.changes}
-        if len(known) == 1:
-            return [self.origin(one) for one in known.values()] * max(len(_lines(self.data)), 1)
-        found = self.commits.lines(self.path, seconds)
-        if found is None:
+        commits = {change.commit.id: change.commit for change in self.changes}
+        if len(commits) == 1:
+            return [self.origin(current_commit) for current_commit in commits.values()] * max(
+                len(_lines(self.data)), 1
+            )
+        lines = self.commits.lines(self.path, seconds)
+        if lines is None:
             return None
-        origins = {one: self.origin(commit) for one, commit in known.items()}
-        return [origins.get(one, LineOrigin(UNKNOWN, one)) for one in found]
+        origins = {text: self.origin(commit) for text, commit in commits.items()}
+        return [origins.get(line, LineOrigin(UNKNOWN, line)) for line in lines]
 
     def below(self, tree: Path) -> Callable[[str], str]:
         """Return what turns a path of the commits into one below the work tree."""
@@ -137,8 +139,8 @@ class NoteTrust:
         if tree is None:
             return None
         try:
-            found = objects.blobs(tree, [self.commits.blob(self.path)], _MOST_BYTES)
-            return next((data for _, data in found), None)
+            blobs = objects.blobs(tree, [self.commits.blob(self.path)], _MOST_BYTES)
+            return next((data for _, data in blobs), None)
         except MemoryBankError:
             return None
 
@@ -152,17 +154,19 @@ class NoteTrust:
             row = self._bank.read(lambda view: open_index.note_at(view.manifest, self.path))
             key = row.known_as if row else self.path
             names = {self.path, key, *(change.old for change in self.changes)}
-            known = names.intersection(self._edited)
-            self._writes = self._bank.edits.times(known) if known else ()
+            known_names = names.intersection(self._edited)
+            self._writes = self._bank.edits.times(known_names) if known_names else ()
         return self._writes
 
     def _recorded(self, commit: Commit) -> str:
         """Return the agents that wrote on this machine what a commit has: after the one before."""
-        mine = next((at for at, one in enumerate(self.changes) if one.commit.id == commit.id), -1)
+        mine = next(
+            (at for at, change in enumerate(self.changes) if change.commit.id == commit.id), -1
+        )
         if mine < 0 or not self._written():
             return ""
         before = self.changes[mine + 1 :]
-        start = max((one.commit.made for one in before), default=0)
+        start = max((change.commit.made for change in before), default=0)
         end = max(commit.written, commit.made)
         return ", ".join(
             dict.fromkeys(agent for when, agent in self._written() if start <= int(when) <= end)
@@ -172,10 +176,10 @@ class NoteTrust:
 def refresh(bank: Bank, paths: Iterable[str], seconds: float = LIMIT) -> tuple[str, ...]:
     """Read new commits of the repositories of some notes; return what is not known, and why."""
     histories = dict.fromkeys(filter(None, map(bank.commits, paths)))
-    for one in histories:
-        one.refresh(again=seconds >= LIMIT, seconds=seconds)
-        one.refresh_requests()
-    return tuple(dict.fromkeys(text for one in histories for text in one.limits))
+    for file_commits in histories:
+        file_commits.refresh(again=seconds >= LIMIT, seconds=seconds)
+        file_commits.refresh_requests()
+    return tuple(dict.fromkeys(text for file_commits in histories for text in file_commits.limits))
 
 
 def least(tiers: Iterable[str]) -> str:
@@ -190,18 +194,22 @@ def _of_spans(bank: Bank, spans: Sequence[tuple[str, int, int]], seconds: float)
     commit.
     """
     end = time.monotonic() + seconds
-    known: dict[str, tuple[str, list[LineOrigin] | None]] = {}
+    paths: dict[str, tuple[str, list[LineOrigin] | None]] = {}
     edited = bank.edits.names()
-    found = []
+    entries = []
     for path, start, stop in spans:
-        if path not in known:
+        if path not in paths:
             commits = bank.commits(path)
             outside = commits is not None and commits.tree is None
-            known[path] = ("", None) if outside else tier_of(bank, path, end, edited)
-        whole, lines = known[path]
-        some = [one.trust for one in lines[start - 1 : max(stop - 1, start)]] if lines else []
-        found.append(least(some) if some else whole)
-    return found
+            paths[path] = ("", None) if outside else tier_of(bank, path, end, edited)
+        whole, lines = paths[path]
+        trusts = (
+            [line_origin.trust for line_origin in lines[start - 1 : max(stop - 1, start)]]
+            if lines
+            else []
+        )
+        entries.append(least(trusts) if trusts else whole)
+    return entries
 
 
 def badges(bank: Bank, hits: Sequence[Hit]) -> list[str]:
@@ -211,7 +219,7 @@ def badges(bank: Bank, hits: Sequence[Hit]) -> list[str]:
     """
     best = [(hit.document.key, hit.best.section) for hit in hits]
     refresh(bank, [path for path, _ in best], BADGE_SECONDS)
-    spans = [(path, one.line, one.end_line) for path, one in best]
+    spans = [(path, section.line, section.end_line) for path, section in best]
     return _of_spans(bank, spans, BADGE_SECONDS)
 
 
@@ -229,26 +237,31 @@ def tier_of(
         possible = note.possible()
         several = len(possible) > 1
         lines = note.lines(min(end - time.monotonic(), authorship.SECONDS)) if several else None
-        return least(one.trust for one in lines) if lines else least(possible), lines
+        return least(line_origin.trust for line_origin in lines) if lines else least(
+            possible
+        ), lines
     except MemoryBankError:
         return UNKNOWN, None  # gone meanwhile
 
 
 def _agent(commit: Commit) -> str:
-    people = [(commit.mail, commit.author), *((one.mail, one.name) for one in commit.co_authors)]
+    people = [
+        (commit.mail, commit.author),
+        *((person.mail, person.name) for person in commit.co_authors),
+    ]
     names = [authorship.named(mail, name) for mail, name in people]
     return ", ".join(dict.fromkeys(filter(None, names)))
 
 
 def _reviewers(commit: Commit) -> list[str]:
     """Return who reviewed a commit by its trailers: no author of it, and no agent."""
-    authors = {commit.mail.casefold(), *(one.mail.casefold() for one in commit.co_authors)}
+    authors = {commit.mail.casefold(), *(person.mail.casefold() for person in commit.co_authors)}
     return [
-        one.name or one.mail
-        for one in commit.reviewers
-        if one.mail
-        and one.mail.casefold() not in authors
-        and not authorship.named(one.mail, one.name)
+        person.name or person.mail
+        for person in commit.reviewers
+        if person.mail
+        and person.mail.casefold() not in authors
+        and not authorship.named(person.mail, person.name)
     ]
 
 
@@ -258,11 +271,14 @@ def _lines(data: bytes) -> list[bytes]:
 
 
 def _moved(
-    old: Sequence[bytes], origins: Sequence[LineOrigin], new: Sequence[bytes], other: LineOrigin
+    old: Sequence[bytes],
+    origins: Sequence[LineOrigin],
+    new: Sequence[bytes],
+    line_origin: LineOrigin,
 ) -> list[LineOrigin]:
     """Return the origins of new lines: those of the equal old ones, else `other`."""
-    found = [other] * len(new)
+    line_origins = [line_origin] * len(new)
     for run in runs(old, new) if len(origins) >= len(old) else ():
         if run.kind == "equal":
-            found[run.other_start : run.other_end] = origins[run.start : run.end]
-    return found
+            line_origins[run.other_start : run.other_end] = origins[run.start : run.end]
+    return line_origins

@@ -24,8 +24,8 @@ _KNOWN = {
 
 def names(part: str) -> tuple[str, ...]:
     """Return the clients whose modules have a function."""
-    found = plugins.names(KIND)
-    return tuple(name.replace("_", "-") for name in found if hasattr(_load(name), part))
+    found_names = plugins.names(KIND)
+    return tuple(name.replace("_", "-") for name in found_names if hasattr(_load(name), part))
 
 
 def load(name: str) -> ModuleType | None:
@@ -38,10 +38,8 @@ def find(name: str, part: str) -> ModuleType:
     """Return the module of a client that has a function; raise BadInput."""
     module = load(name.strip().casefold())
     if module is None or not hasattr(module, part):
-        known = ", ".join(names(part))
-        raise BadInput(
-            f"{name[:60]!r} has no {_KNOWN[part]}", "choose one of: {known}", known=known
-        )
+        text = ", ".join(names(part))
+        raise BadInput(f"{name[:60]!r} has no {_KNOWN[part]}", "choose one of: {known}", known=text)
     return module
 
 

@@ -81,16 +81,16 @@ def event_of(
     )
 
 
-def subagent_of(found: HookEvent, payload: Payload) -> HookEvent | None:
+def subagent_of(event: HookEvent, payload: Payload) -> HookEvent | None:
     """Return what an agent reports that was started by another; None if it says nothing."""
-    said = text(payload, "last_assistant_message")
-    if not said:
+    said_text = text(payload, "last_assistant_message")
+    if not said_text:
         return None
-    return found._replace(
-        key=f"stop {identifier(payload, 'agent_id')} {digest(said)}",
+    return event._replace(
+        key=f"stop {identifier(payload, 'agent_id')} {digest(said_text)}",
         tool_name="Agent",
         tool_input={"subagent_type": text(payload, "agent_type")},
-        tool_output=said,
+        tool_output=said_text,
     )
 
 

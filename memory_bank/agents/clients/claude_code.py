@@ -64,20 +64,20 @@ def read(event: str, payload: Payload) -> HookEvent | None:
     session = identifier(payload, "session_id")
     if not session or any(name in os.environ for name in _OTHERS):
         return None
-    found = event_of(event, EVENTS[event], session, NAME, payload, "CLAUDE_PROJECT_DIR")
-    if found.kind == "prompt":
+    found_event = event_of(event, EVENTS[event], session, NAME, payload, "CLAUDE_PROJECT_DIR")
+    if found_event.kind == "prompt":
         prompt = typed_prompt(text(payload, "prompt"))
-        return found._replace(prompt=prompt, key=identifier(payload, "prompt_id"))
-    if found.kind == "subagent":
+        return found_event._replace(prompt=prompt, key=identifier(payload, "prompt_id"))
+    if found_event.kind == "subagent":
         # compaction has no agent_type: it is no subagent
-        return subagent_of(found, payload) if text(payload, "agent_type") else None
+        return subagent_of(found_event, payload) if text(payload, "agent_type") else None
     attended = os.environ.get("CLAUDE_CODE_ENTRYPOINT", "") in _ATTENDED
-    found = found._replace(attended=attended)
-    return _tool(found, payload) if found.kind == "tool" else found
+    found_event = found_event._replace(attended=attended)
+    return _tool(found_event, payload) if found_event.kind == "tool" else found_event
 
 
-def _tool(found: HookEvent, payload: Payload) -> HookEvent | None:
-    failed = found.name == "PostToolUseFailure"
+def _tool(event: HookEvent, payload: Payload) -> HookEvent | None:
+    failed = event.name == "PostToolUseFailure"
     name = text(payload, "tool_name")
     output = payload.get("error") if failed else payload.get("tool_response")
     if isinstance(output, dict) and output.get("structuredPatch"):
@@ -85,7 +85,7 @@ def _tool(found: HookEvent, payload: Payload) -> HookEvent | None:
         output = without(output, *_UNTOLD)
     if not name:
         return None
-    return found._replace(
+    return event._replace(
         key=identifier(payload, "tool_use_id"),
         tool_name=name,
         tool_input=payload.get("tool_input"),
@@ -120,8 +120,8 @@ def memories(
     name, place = re.sub(r"[^A-Za-z0-9]", "-", str(project)), Path(root) / "projects"
     if len(name) <= _LONGEST_SLUG:
         return place / name / "memory", None
-    found = sorted(place.glob(f"{name[:_LONGEST_SLUG]}-*/memory"))  # its end is a hash
-    return (found[0], None) if len(found) == 1 else None
+    paths = sorted(place.glob(f"{name[:_LONGEST_SLUG]}-*/memory"))  # its end is a hash
+    return (paths[0], None) if len(paths) == 1 else None
 
 
 def folder(file: Path) -> str:
@@ -143,8 +143,8 @@ def read_transcript(file: Path) -> Transcript:
 class _ClaudeSession:
     """The lines of one session, taken one after the other."""
 
-    def __init__(self, made: Transcript) -> None:
-        self.made = made
+    def __init__(self, transcript: Transcript) -> None:
+        self.made = transcript
         self._seen = set[str]()
         self._open = dict[str, tuple[str, Any, float, str]]()
         self._usage = dict[str, tuple[int, int]]()
@@ -157,20 +157,20 @@ class _ClaudeSession:
             return
         self._seen.update([uuid] if uuid else [])
         kind = text(line, "type")
-        made = self.made
+        transcript = self.made
         if kind not in ("user", "assistant"):
-            made.skipped["no prompt or call"] += kind not in ("system", "summary")
+            transcript.skipped["no prompt or call"] += kind not in ("system", "summary")
             return
         when = seconds(line.get("timestamp"))
-        made.saw(when)
-        made.cwd = made.cwd or text(line, "cwd")
-        made.branch = made.branch or text(line, "gitBranch")
+        transcript.saw(when)
+        transcript.cwd = transcript.cwd or text(line, "cwd")
+        transcript.branch = transcript.branch or text(line, "gitBranch")
         aside = aside or bool(line.get("isSidechain"))
         if kind == "assistant":
             self._calls(line, when)
-            said = transcript_lines.texts(fields(line, "message").get("content"))
-            if said.strip() and not (aside or self._questioned):
-                made.steps.append(message_step(said.strip(), when))
+            texts = transcript_lines.texts(fields(line, "message").get("content"))
+            if texts.strip() and not (aside or self._questioned):
+                transcript.steps.append(message_step(texts.strip(), when))
         elif results := [
             part
             for part in transcript_lines.items(fields(line, "message"), "content")
@@ -185,10 +185,10 @@ class _ClaudeSession:
         message = fields(line, "message")
         usage = fields(message, "usage")
         if usage:  # a message has a line for each of its parts, each with the usage so far
-            given = payload.number(usage.get("input_tokens"))
-            given += payload.number(usage.get("cache_creation_input_tokens"))
+            number = payload.number(usage.get("input_tokens"))
+            number += payload.number(usage.get("cache_creation_input_tokens"))
             spent = payload.number(usage.get("output_tokens"))
-            self._usage[text(message, "id") or str(len(self._usage))] = given, spent
+            self._usage[text(message, "id") or str(len(self._usage))] = number, spent
         for part in transcript_lines.items(message, "content"):
             key, name = identifier(part, "id"), text(part, "name")
             if part.get("type") == "tool_use" and key and name:
@@ -200,21 +200,23 @@ class _ClaudeSession:
         if call is None:
             self.made.skipped["result without a call"] += 1
             return
-        name, given, when, cwd = call
+        name, tool_input, when, cwd = call
         failed = bool(part.get("is_error"))
-        said = transcript_lines.texts(part.get("content"))
+        texts = transcript_lines.texts(part.get("content"))
         output: Any = line.get("toolUseResult") if alone else None
         if isinstance(output, dict) and output.get("structuredPatch"):
             output = without(output, *_UNTOLD)
         elif isinstance(output, str):
             output = output.removeprefix("Error: ")
         if output is None or (failed and not isinstance(output, str)):
-            output = said
-        if failed and said.startswith(_REFUSED):
+            output = texts
+        if failed and texts.startswith(_REFUSED):
             self.made.skipped["refused call"] += 1
             return
-        done = seconds(line.get("timestamp")) or when
-        self.made.steps.append(call_step(name, given, output, done, key, failed=failed, cwd=cwd))
+        done_seconds = seconds(line.get("timestamp")) or when
+        self.made.steps.append(
+            call_step(name, tool_input, output, done_seconds, key, failed=failed, cwd=cwd)
+        )
 
     def _prompt(self, line: Line, when: float) -> None:
         self._questioned |= _OURS in str(line.get("message"))
@@ -232,12 +234,12 @@ class _ClaudeSession:
 
     def end(self) -> Transcript:
         """Return the session; a call without a result is counted."""
-        made = self.made
-        made.skipped["call without a result"] += len(self._open)
-        made.input_tokens = sum(given for given, _ in self._usage.values())
-        made.output_tokens = sum(spent for _, spent in self._usage.values())
-        made.settle()
-        return made
+        transcript = self.made
+        transcript.skipped["call without a result"] += len(self._open)
+        transcript.input_tokens = sum(number for number, _ in self._usage.values())
+        transcript.output_tokens = sum(spent for _, spent in self._usage.values())
+        transcript.settle()
+        return transcript
 
 
 def instructions(project: Path) -> dict[Path, str]:

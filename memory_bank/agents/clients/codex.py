@@ -65,18 +65,18 @@ def read(event: str, payload: Payload) -> HookEvent | None:
     session = identifier(payload, "session_id")
     if not session:
         return None
-    found = event_of(event, EVENTS[event], session, NAME, payload)
-    if found.kind == "prompt":
+    found_event = event_of(event, EVENTS[event], session, NAME, payload)
+    if found_event.kind == "prompt":
         prompt = typed_prompt(text(payload, "prompt"))
         turn = identifier(payload, "turn_id")
         # a turn may be steered by more prompts
         key = f"{turn} {digest(prompt)}" if turn else ""
-        return found._replace(prompt=prompt, key=key)
-    if found.kind == "subagent":
-        return subagent_of(found, payload)
-    if found.kind == "stop":
-        return found._replace(attended=_is_attended(found.transcript))
-    return _tool(found, payload) if found.kind == "tool" else found
+        return found_event._replace(prompt=prompt, key=key)
+    if found_event.kind == "subagent":
+        return subagent_of(found_event, payload)
+    if found_event.kind == "stop":
+        return found_event._replace(attended=_is_attended(found_event.transcript))
+    return _tool(found_event, payload) if found_event.kind == "tool" else found_event
 
 
 _ATTENDED = ("cli", "vscode", "codex_cli_rs", "codex-tui", "codex_vscode")
@@ -90,13 +90,13 @@ def _is_attended(transcript: str) -> bool:
     return (about.get("source") or about.get("originator")) in _ATTENDED
 
 
-def _tool(found: HookEvent, payload: Payload) -> HookEvent | None:
+def _tool(event: HookEvent, payload: Payload) -> HookEvent | None:
     """Return a call of a tool, with the exit code that only the transcript has."""
     name, call = text(payload, "tool_name"), identifier(payload, "tool_use_id")
     output = payload.get("tool_response")
     failed = False
     if isinstance(output, str):
-        code = _exit_code(found.transcript, call) if name == "Bash" else None
+        code = _exit_code(event.transcript, call) if name == "Bash" else None
         stated = re.match(_STATED, output)
         failed = code not in (None, 0) or (stated is not None and stated[1] != "0")
         if code is not None:
@@ -105,7 +105,7 @@ def _tool(found: HookEvent, payload: Payload) -> HookEvent | None:
         failed = output.get("isError") is True
     if not name:
         return None
-    return found._replace(
+    return event._replace(
         key=call,
         tool_name=name,
         tool_input=payload.get("tool_input"),
@@ -119,8 +119,8 @@ def unreported(event: HookEvent) -> Iterator[HookEvent]:
 
     The program takes over `apply_patch` in a command of the shell, and tells no hook of it.
     """
-    found = payload.end_of(event.transcript, _TURN, '"FileChange"') if event.transcript else ()
-    for record in reversed(list(found)):
+    end = payload.end_of(event.transcript, _TURN, '"FileChange"') if event.transcript else ()
+    for record in reversed(list(end)):
         item = payload.fields(payload.fields(record, "payload"), "item")
         call, changes = payload.identifier(item, "id"), payload.fields(item, "changes")
         if item.get("type") == "FileChange" and call and changes:
@@ -201,19 +201,19 @@ def memories(
     there: the program writes one for all projects.
     """
     root = _memories(environment)
-    found = set[str]()
+    entries = set[str]()
     for file in root.glob("rollout_summaries/*.md"):
         with suppress(OSError), file.open("rb") as opened:
             cwd = _CWD.search(opened.read(_HEAD_BYTES).decode("utf-8", "replace"))
             if cwd and _is_in(cwd[1], project):
-                found.add(f"rollout_summaries/{file.name}")
+                entries.add(f"rollout_summaries/{file.name}")
     with suppress(OSError):
         text = (root / _REGISTRY).read_text(encoding="utf-8", errors="replace")
         places = _APPLIES_TO.findall(text)
         groups = len(_GROUP.findall(text))
-        if groups == len(places) > 0 and all(_is_in(one, project) for one in places):
-            found.add(_REGISTRY)
-    return (root, frozenset(found)) if found else None
+        if groups == len(places) > 0 and all(_is_in(place, project) for place in places):
+            entries.add(_REGISTRY)
+    return (root, frozenset(entries)) if entries else None
 
 
 def global_memories(environment: Mapping[str, str]) -> tuple[Path, frozenset[str]]:
@@ -231,8 +231,8 @@ def _memories(environment: Mapping[str, str]) -> Path:
 
 def _is_in(place: str, project: Path) -> bool:
     """Tell whether a folder that the program names, and no other, is in a project."""
-    named = Path(os.path.normpath(place.strip()))
-    return not _MORE_PLACES.search(place.strip()) and named.is_relative_to(project)
+    path = Path(os.path.normpath(place.strip()))
+    return not _MORE_PLACES.search(place.strip()) and path.is_relative_to(project)
 
 
 def folder(file: Path) -> str:
@@ -246,8 +246,8 @@ def folder(file: Path) -> str:
 
 def read_transcript(file: Path) -> Transcript:
     """Return the session of a file. Raises OSError."""
-    found = _ID.search(file.stem)
-    reading = _CodexSession(Transcript(file, session_id=found[1] if found else file.stem))
+    match = _ID.search(file.stem)
+    reading = _CodexSession(Transcript(file, session_id=match[1] if match else file.stem))
     for line in transcript_lines.read(file, reading.made.skipped):
         reading.take(line)
     return reading.end()
@@ -262,8 +262,8 @@ def _said(content: object) -> str:
 class _CodexSession:
     """The lines of one session, taken one after the other."""
 
-    def __init__(self, made: Transcript) -> None:
-        self.made = made
+    def __init__(self, transcript: Transcript) -> None:
+        self.made = transcript
         self._calls = dict[str, tuple[int, HookEvent]]()
         self._begun = dict[str, tuple[str, Any]]()
         self._prompts = dict[int, list[HookEvent]]()
@@ -287,10 +287,10 @@ class _CodexSession:
             self.made.skipped["no prompt or call"] += 1
 
     def _meta(self, payload: Line) -> None:
-        made, git = self.made, fields(payload, "git")
-        made.session_id = identifier(payload, "id", "session_id") or made.session_id
-        made.cwd = self._cwd = text(payload, "cwd")
-        made.branch, made.commit = text(git, "branch"), text(git, "commit_hash")
+        transcript, git = self.made, fields(payload, "git")
+        transcript.session_id = identifier(payload, "id", "session_id") or transcript.session_id
+        transcript.cwd = self._cwd = text(payload, "cwd")
+        transcript.branch, transcript.commit = text(git, "branch"), text(git, "commit_hash")
 
     def _event(self, payload: Line, when: float) -> None:
         kind = text(payload, "type")
@@ -311,8 +311,8 @@ class _CodexSession:
             total = fields(fields(payload, "info"), "total_token_usage")
             if total:
                 spared = number(total.get("cached_input_tokens"))
-                given = number(total.get("input_tokens")) - spared
-                self.made.input_tokens = max(self.made.input_tokens, given)
+                given_number = number(total.get("input_tokens")) - spared
+                self.made.input_tokens = max(self.made.input_tokens, given_number)
                 spent = number(total.get("output_tokens"))
                 self.made.output_tokens = max(self.made.output_tokens, spent)
 
@@ -335,18 +335,18 @@ class _CodexSession:
         if isinstance(words, list):
             words = str(words[-1]) if words else ""
         code = item.get("exit_code")
-        said = text(item, "aggregated_output", "formatted_output", "stdout")
+        said_text = text(item, "aggregated_output", "formatted_output", "stdout")
         failed = isinstance(code, int) and code != 0
         cwd = text(item, "cwd").removeprefix("file://") or self._cwd
-        output = {"output": said, "exit_code": code}
-        given = {"command": words}
-        self._add(rank, call_step("Bash", given, output, when, key, failed=failed, cwd=cwd))
+        output = {"output": said_text, "exit_code": code}
+        tool_input = {"command": words}
+        self._add(rank, call_step("Bash", tool_input, output, when, key, failed=failed, cwd=cwd))
 
     def _patch(self, item: Line, key: str, when: float, rank: int) -> None:
         failed = item.get("status") == "failed" or item.get("success") is False
         output = text(item, "stderr" if failed else "stdout")
-        given = {"changes": fields(item, "changes")}
-        call = call_step("apply_patch", given, output, when, key, failed=failed, cwd=self._cwd)
+        tool_input = {"changes": fields(item, "changes")}
+        call = call_step("apply_patch", tool_input, output, when, key, failed=failed, cwd=self._cwd)
         self._add(rank, call)
 
     def _tool(self, item: Line, invoked: Line, key: str, when: float, rank: int) -> None:
@@ -354,8 +354,8 @@ class _CodexSession:
         name = f"mcp__{server}__{tool}"
         result = item.get("result")
         failed = item.get("status") == "failed" or (isinstance(result, dict) and "Err" in result)
-        given = invoked.get("arguments")
-        call = call_step(name, given, result, when, key, failed=failed, cwd=self._cwd)
+        given_invoked = invoked.get("arguments")
+        call = call_step(name, given_invoked, result, when, key, failed=failed, cwd=self._cwd)
         self._add(rank, call)
 
     def _item(self, payload: Line, when: float) -> None:
@@ -366,31 +366,39 @@ class _CodexSession:
         elif kind == "message" and payload.get("role") == "assistant":
             self._say(_said(payload.get("content")), when, _SOME)
         elif kind in ("function_call", "custom_tool_call", "local_shell_call") and key:
-            given = payload.get("arguments") or payload.get("input") or payload.get("action")
-            self._begun[key] = text(payload, "name") or "shell", given
+            given_payload = (
+                payload.get("arguments") or payload.get("input") or payload.get("action")
+            )
+            self._begun[key] = text(payload, "name") or "shell", given_payload
         elif kind in ("function_call_output", "custom_tool_call_output") and key in self._begun:
             self._answered(key, payload.get("output"), when)
 
     def _answered(self, key: str, output: object, when: float) -> None:
-        name, given = self._begun.pop(key)
-        parsed = transcript_lines.parsed(given) if isinstance(given, str) else given
-        said = transcript_lines.texts(output) or text(fields({"x": output}, "x"), "content")
-        code = _CODE.search(said[:4000])
+        name, given_parsed = self._begun.pop(key)
+        parsed = (
+            transcript_lines.parsed(given_parsed) if isinstance(given_parsed, str) else given_parsed
+        )
+        texts = transcript_lines.texts(output) or text(fields({"x": output}, "x"), "content")
+        code = _CODE.search(texts[:4000])
         failed = bool(code) and int(next(filter(None, code.groups())) if code else 0) != 0
         cwd = self._cwd
         if name in _SHELLS and isinstance(parsed, dict):
             words = parsed.get("command") or parsed.get("cmd")
             line = str(words[-1]) if isinstance(words, list) and words else words
-            name, given, cwd = "Bash", {"command": line}, text(parsed, "workdir") or cwd
+            name, given_parsed, cwd = "Bash", {"command": line}, text(parsed, "workdir") or cwd
         elif name == "apply_patch":
-            patch = given if isinstance(given, str) else text(fields({"x": parsed}, "x"), "input")
-            given = {"command": patch}
+            patch = (
+                given_parsed
+                if isinstance(given_parsed, str)
+                else text(fields({"x": parsed}, "x"), "input")
+            )
+            given_parsed = {"command": patch}
         elif name == "update_plan":
-            given = parsed
+            given_parsed = parsed
         else:
             self.made.skipped["call of another tool"] += 1
             return
-        self._add(_SOME, call_step(name, given, said, when, key, failed=failed, cwd=cwd))
+        self._add(_SOME, call_step(name, given_parsed, texts, when, key, failed=failed, cwd=cwd))
 
     def _add(self, rank: int, call: HookEvent) -> None:
         name = call.key or f"{call.created_at} {len(self._calls)}"
@@ -408,15 +416,17 @@ class _CodexSession:
 
     def end(self) -> Transcript:
         """Return the session."""
-        made = self.made
-        made.skipped["call without a result"] += sum(key not in self._calls for key in self._begun)
+        transcript = self.made
+        transcript.skipped["call without a result"] += sum(
+            key not in self._calls for key in self._begun
+        )
         prompts = list[HookEvent]()
         for rank in sorted(self._prompts, reverse=True):
-            known = Counter(one.prompt for one in prompts)
-            for one in self._prompts[rank]:
-                known[one.prompt] -= 1
-                if known[one.prompt] < 0:
-                    prompts.append(one)
+            counts = Counter(event.prompt for event in prompts)
+            for event in self._prompts[rank]:
+                counts[event.prompt] -= 1
+                if counts[event.prompt] < 0:
+                    prompts.append(event)
         ranks = {rank for rank, _ in self._calls.values()}
         calls = [
             call
@@ -425,9 +435,9 @@ class _CodexSession:
             if rank > _SOME or not ranks & {_BEST} or call.tool_name == "update_plan"
         ]
         messages = self._messages[max(self._messages)] if self._messages else []
-        made.steps = [*prompts, *calls, *messages]
-        made.settle()
-        return made
+        transcript.steps = [*prompts, *calls, *messages]
+        transcript.settle()
+        return transcript
 
 
 _MOST_INSTRUCTIONS = 32_768
@@ -446,12 +456,12 @@ def instructions(project: Path) -> dict[Path, str]:
         next((folder / name for name in names if (folder / name).is_file()), folder / AGENTS)
         for folder in upward(project)
     ]
-    left, found = _MOST_INSTRUCTIONS, dict[Path, str]()
+    most_instructions, entries = _MOST_INSTRUCTIONS, dict[Path, str]()
     for file, whole in texts(project, files).items():
-        data = whole.encode()[:left]
-        left -= len(data)
-        found[file] = data.decode(errors="ignore")
-    return found
+        data = whole.encode()[:most_instructions]
+        most_instructions -= len(data)
+        entries[file] = data.decode(errors="ignore")
+    return entries
 
 
 def mcp() -> McpClient:

@@ -48,14 +48,14 @@ def read(event: str, payload: Payload) -> HookEvent | None:
     if not session:
         return None
     moment = payload.get("timestamp")
-    found = event_of(event, EVENTS[event], session, NAME, payload, "COPILOT_PROJECT_DIR")
-    found = found._replace(created_at=seconds(moment))
-    if found.kind == "stop":
-        return found._replace(said=_last_text(found.transcript))
-    if found.kind == "prompt":
+    found_event = event_of(event, EVENTS[event], session, NAME, payload, "COPILOT_PROJECT_DIR")
+    found_event = found_event._replace(created_at=seconds(moment))
+    if found_event.kind == "stop":
+        return found_event._replace(said=_last_text(found_event.transcript))
+    if found_event.kind == "prompt":
         prompt = typed_prompt(text(payload, "prompt"))
-        return found._replace(prompt=prompt, key=digest(moment, prompt) if moment else "")
-    return _tool(found, payload, moment) if found.kind == "tool" else found
+        return found_event._replace(prompt=prompt, key=digest(moment, prompt) if moment else "")
+    return _tool(found_event, payload, moment) if found_event.kind == "tool" else found_event
 
 
 def _last_text(transcript: str) -> str:
@@ -66,20 +66,20 @@ def _last_text(transcript: str) -> str:
     return ""
 
 
-def _tool(found: HookEvent, payload: Payload, moment: object) -> HookEvent | None:
+def _tool(event: HookEvent, payload: Payload, moment: object) -> HookEvent | None:
     """Return a call of a tool; the client gives it no id."""
-    failed = found.name == "postToolUseFailure"
-    name, given = text(payload, "toolName"), parsed(payload.get("toolArgs"))
+    failed = event.name == "postToolUseFailure"
+    name, given_parsed = text(payload, "toolName"), parsed(payload.get("toolArgs"))
     result = fields(payload, "toolResult")
-    said = text(result, "textResultForLlm")
-    code = re.search(_EXIT, said[-2000:])
+    said_text = text(result, "textResultForLlm")
+    code = re.search(_EXIT, said_text[-2000:])
     if not name:
         return None
-    return found._replace(
-        key=f"{moment} {digest(name, given)}" if moment else "",
+    return event._replace(
+        key=f"{moment} {digest(name, given_parsed)}" if moment else "",
         tool_name=name,
-        tool_input=given,
-        tool_output=payload.get("error") if failed else said,
+        tool_input=given_parsed,
+        tool_output=payload.get("error") if failed else said_text,
         failed=failed
         or result.get("resultType", "success") != "success"
         or (code is not None and code[1] != "0"),

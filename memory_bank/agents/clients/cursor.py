@@ -41,8 +41,8 @@ def read(event: str, payload: Payload) -> HookEvent | None:
     session = identifier(payload, "conversation_id", "session_id")
     if not session:
         return None
-    done = payload.get("status", "completed") == "completed"
-    found = HookEvent(
+    done_answer = payload.get("status", "completed") == "completed"
+    found_event = HookEvent(
         EVENTS[event],
         session,
         NAME,
@@ -51,21 +51,21 @@ def read(event: str, payload: Payload) -> HookEvent | None:
         name=event,
         source=text(payload, "composer_mode"),
     )
-    if found.kind == "prompt":
+    if found_event.kind == "prompt":
         prompt = typed_prompt(text(payload, "prompt"))
-        return found._replace(prompt=prompt, key=identifier(payload, "generation_id"))
-    if found.kind == "subagent":
-        said = text(payload, "summary")
-        if not said:
+        return found_event._replace(prompt=prompt, key=identifier(payload, "generation_id"))
+    if found_event.kind == "subagent":
+        said_text = text(payload, "summary")
+        if not said_text:
             return None
-        return found._replace(
-            key=f"stop {identifier(payload, 'generation_id')} {digest(said)}",
+        return found_event._replace(
+            key=f"stop {identifier(payload, 'generation_id')} {digest(said_text)}",
             tool_name="Task",
             tool_input={"description": text(payload, "subagent_type")},
-            tool_output={"output": said, "modified_files": payload.get("modified_files")},
-            failed=not done,
+            tool_output={"output": said_text, "modified_files": payload.get("modified_files")},
+            failed=not done_answer,
         )
-    return _tool(found, payload) if found.kind == "tool" else found
+    return _tool(found_event, payload) if found_event.kind == "tool" else found_event
 
 
 def _folder(payload: Payload) -> str:
@@ -76,21 +76,23 @@ def _folder(payload: Payload) -> str:
     return project({"cwd": first}, "CURSOR_PROJECT_DIR")
 
 
-def _tool(found: HookEvent, payload: Payload) -> HookEvent | None:
-    failed = found.name == "postToolUseFailure"
-    if found.name == "afterAgentResponse":
+def _tool(event: HookEvent, payload: Payload) -> HookEvent | None:
+    failed = event.name == "postToolUseFailure"
+    if event.name == "afterAgentResponse":
         said_last = text(payload, "text")
-        done = found._replace(key=message_key(said_last), tool_name=MESSAGE, tool_output=said_last)
-        return done if said_last.strip() else None
+        done_event = event._replace(
+            key=message_key(said_last), tool_name=MESSAGE, tool_output=said_last
+        )
+        return done_event if said_last.strip() else None
     name = text(payload, "tool_name")
-    said = payload.get("error_message") if failed else parsed(payload.get("tool_output"))
+    said_payload = payload.get("error_message") if failed else parsed(payload.get("tool_output"))
     if not name:
         return None
-    return found._replace(
+    return event._replace(
         key=identifier(payload, "tool_use_id"),
         tool_name=name,
         tool_input=parsed(payload.get("tool_input")),
-        tool_output=said,
+        tool_output=said_payload,
         failed=failed,
     )
 

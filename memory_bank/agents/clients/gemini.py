@@ -36,30 +36,40 @@ def read(event: str, payload: Payload) -> HookEvent | None:
     if not session:
         return None
     moment = text(payload, "timestamp")
-    found = event_of(event, EVENTS[event], session, NAME, payload, "GEMINI_PROJECT_DIR")
-    found = found._replace(created_at=seconds(moment))
-    if found.kind == "prompt":
+    found_event = event_of(event, EVENTS[event], session, NAME, payload, "GEMINI_PROJECT_DIR")
+    found_event = found_event._replace(created_at=seconds(moment))
+    if found_event.kind == "prompt":
         prompt = typed_prompt(text(payload, "prompt"))
-        return found._replace(prompt=prompt, key=f"{moment} {digest(prompt)}" if moment else "")
-    return _tool(found, payload, moment) if found.kind == "tool" else found
+        return found_event._replace(
+            prompt=prompt, key=f"{moment} {digest(prompt)}" if moment else ""
+        )
+    return _tool(found_event, payload, moment) if found_event.kind == "tool" else found_event
 
 
-def _tool(found: HookEvent, payload: Payload, moment: str) -> HookEvent | None:
+def _tool(event: HookEvent, payload: Payload, moment: str) -> HookEvent | None:
     """Return a call of a tool; the client gives it no id."""
-    name, given = text(payload, "tool_name"), payload.get("tool_input")
+    name, given_payload = text(payload, "tool_name"), payload.get("tool_input")
     response = fields(payload, "tool_response")
-    said = response.get("llmContent")
-    code = re.search(_EXIT, said[-2000:], re.MULTILINE) if isinstance(said, str) else None
-    shown = response.get("returnDisplay")
-    if isinstance(shown, dict) and shown.get("fileDiff"):
-        shown = without(shown, "originalContent", "newContent")  # the whole file, twice
+    said_response = response.get("llmContent")
+    code = (
+        re.search(_EXIT, said_response[-2000:], re.MULTILINE)
+        if isinstance(said_response, str)
+        else None
+    )
+    shown_response = response.get("returnDisplay")
+    if isinstance(shown_response, dict) and shown_response.get("fileDiff"):
+        shown_response = without(
+            shown_response, "originalContent", "newContent"
+        )  # the whole file, twice
     if not name:
         return None
-    return found._replace(
-        key=f"{moment} {digest(name, given)}" if moment else "",
+    return event._replace(
+        key=f"{moment} {digest(name, given_payload)}" if moment else "",
         tool_name=name,
-        tool_input=given,
-        tool_output={**response, "returnDisplay": shown} if shown else dict(response),
+        tool_input=given_payload,
+        tool_output={**response, "returnDisplay": shown_response}
+        if shown_response
+        else dict(response),
         failed=bool(response.get("error")) or (code is not None and code[1] != "0"),
     )
 
@@ -88,8 +98,12 @@ def _names(settings: Path) -> list[str]:
     from memory_bank.base.errors import MemoryBankError
 
     with suppress(MemoryBankError):
-        named = mcp().editor.value_at(program_files.text(settings) or "", ("context", "fileName"))
-        return [str(one) for one in (named if isinstance(named, list) else [named]) if one]
+        entry = mcp().editor.value_at(program_files.text(settings) or "", ("context", "fileName"))
+        return [
+            str(current_entry)
+            for current_entry in (entry if isinstance(entry, list) else [entry])
+            if current_entry
+        ]
     return []
 
 

@@ -33,28 +33,32 @@ EVENTS: dict[str, Kind] = {
 
 def read(event: str, payload: Payload) -> HookEvent | None:
     """Return an event in the common form; None if it is to be ignored."""
-    given = fields(payload, "input")
-    session = identifier(given, "sessionID")
+    given_fields = fields(payload, "input")
+    session = identifier(given_fields, "sessionID")
     if not session:
         return None
     folder = text(payload, "directory", "worktree")
-    found = HookEvent(
+    found_event = HookEvent(
         EVENTS[event],
         identifier(payload, "parent") or session,
         NAME,
         project({"cwd": folder}),
         cwd=folder,
         name=event,
-        said=text(given, "said"),
+        said=text(given_fields, "said"),
     )
-    if found.kind == "prompt":
-        return _prompt(found, fields(payload, "output"))
+    if found_event.kind == "prompt":
+        return _prompt(found_event, fields(payload, "output"))
     if event == "message.part.updated":
-        return _failed(found, fields(given, "part"))
-    return _tool(found, given, payload.get("output")) if found.kind == "tool" else found
+        return _failed(found_event, fields(given_fields, "part"))
+    return (
+        _tool(found_event, given_fields, payload.get("output"))
+        if found_event.kind == "tool"
+        else found_event
+    )
 
 
-def _prompt(found: HookEvent, output: Payload) -> HookEvent:
+def _prompt(event: HookEvent, output: Payload) -> HookEvent:
     """Return what the user wrote; texts that the program or plug-ins added are left out."""
     parts = output.get("parts")
     texts = [
@@ -66,34 +70,34 @@ def _prompt(found: HookEvent, output: Payload) -> HookEvent:
     if prompt[:1] == prompt[-1:] == '"' and prompt.count('"') == 2:  # noqa: PLR2004
         prompt = prompt[1:-1]  # as `opencode run 'two words'` gives it
     key = payload.identifier(payload.fields(output, "message"), "id")
-    return found._replace(prompt=typed_prompt(prompt), key=key)
+    return event._replace(prompt=typed_prompt(prompt), key=key)
 
 
-def _tool(found: HookEvent, given: Payload, output: Any) -> HookEvent | None:  # noqa: ANN401
-    name = payload.text(given, "tool")
-    said = output if isinstance(output, dict) else {}
-    about = payload.fields(said, "metadata")
+def _tool(event: HookEvent, given_payload: Payload, output: Any) -> HookEvent | None:  # noqa: ANN401
+    name = payload.text(given_payload, "tool")
+    said_output = output if isinstance(output, dict) else {}
+    about = payload.fields(said_output, "metadata")
     if about:
         # its diff is in `filediff`, its output beside it
-        kept = payload.without(about, "diff", "output", "preview", "diagnostics", "display")
-        said = {"output": said.get("output"), "metadata": kept}
+        entry = payload.without(about, "diff", "output", "preview", "diagnostics", "display")
+        said_output = {"output": said_output.get("output"), "metadata": entry}
     if not name:
         return None
-    return found._replace(
-        key=payload.identifier(given, "callID"),
+    return event._replace(
+        key=payload.identifier(given_payload, "callID"),
         tool_name=name,
-        tool_input=given.get("args"),
-        tool_output=said,
-        failed=said.get("isError") is True or about.get("exit") not in (None, 0),
+        tool_input=given_payload.get("args"),
+        tool_output=said_output,
+        failed=said_output.get("isError") is True or about.get("exit") not in (None, 0),
     )
 
 
-def _failed(found: HookEvent, part: Payload) -> HookEvent | None:
+def _failed(event: HookEvent, part: Payload) -> HookEvent | None:
     """Return a call of a tool that threw an error, which has no other event."""
     state, name = payload.fields(part, "state"), payload.text(part, "tool")
     if part.get("type") != "tool" or state.get("status") != "error" or not name:
         return None
-    return found._replace(
+    return event._replace(
         key=payload.identifier(part, "callID"),
         tool_name=name,
         tool_input=state.get("input"),

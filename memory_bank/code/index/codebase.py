@@ -254,12 +254,12 @@ class Codebase:
 
     def _with_documents(self, lanes: Sequence[Lane]) -> list[CodeLane]:
         """Return the lanes that have something to find: others get no index."""
-        return [one for one in map(self._lane, lanes) if not one.empty()]
+        return [lane for lane in map(self._lane, lanes) if not lane.empty()]
 
     @staticmethod
     def _embed_all(lanes: Sequence[CodeLane], total: SyncReport, progress: Progress | None) -> None:
         """Compute all waiting vectors, if at the speed of the last second that takes not long."""
-        every, rate = total.waiting, math.inf
+        waiting, rate = total.waiting, math.inf
         while total.waiting and total.waiting <= rate * _WHOLE_SECONDS:
             start = time.monotonic()
             report = _embedded(lanes, EMBED_SECONDS)
@@ -267,13 +267,13 @@ class Codebase:
             total.embedded += report.embedded
             total.waiting = report.waiting
             if progress is not None:
-                progress("embedding", max(every - total.waiting, 0), every)
+                progress("embedding", max(waiting - total.waiting, 0), waiting)
 
-    def follow(self, other: Codebase) -> None:
+    def follow(self, codebase: Codebase) -> None:
         """Take over what another codebase has read last: a search then needs no `catch_up`."""
         with self.lock:
-            self.table.scanned = other.table.scanned
-            self._history = other._history
+            self.table.scanned = codebase.table.scanned
+            self._history = codebase._history
 
     def embed(self, seconds: float) -> SyncReport:
         """Embed waiting passages for about that many seconds, also those no query waits for.
@@ -316,21 +316,23 @@ class Codebase:
         # outside of the lock, so that lanes can be searched in parallel
         only = TESTS_ONLY if [*kinds] == ["tests"] else (LANE, ",".join(kinds))
         conditions = [(key, value) for key, value in (("in", under), only) if value]
-        found = opened.search(text, conditions, mode=mode, limit=limit, now=now, parts=parts)
+        search_result = opened.search(
+            text, conditions, mode=mode, limit=limit, now=now, parts=parts
+        )
         with self.lock:
-            hits = hits_of(self.table, lane, found.hits)
-        return CodeResult(hits, found.mode, found.fallback_reason)
+            hits = hits_of(self.table, lane, search_result.hits)
+        return CodeResult(hits, search_result.mode, search_result.fallback_reason)
 
     def text(self, hit: CodeHit) -> str:
         """Return the lines of a hit; empty if the file has changed."""
         span = Span(hit.line, hit.end_line)
-        found = self._lane(hit.lane).source.text(hit.path, hit.hit.document.hash, span)
-        return found or ""
+        found_text = self._lane(hit.lane).source.text(hit.path, hit.hit.document.hash, span)
+        return found_text or ""
 
     def whole(self, hit: CodeHit) -> str:
         """Return the whole text of the document of a hit; empty if it has changed."""
-        found = self._lane(hit.lane).source.text(hit.path, hit.hit.document.hash, Span(1, 1 << 40))
-        return found or ""
+        text = self._lane(hit.lane).source.text(hit.path, hit.hit.document.hash, Span(1, 1 << 40))
+        return text or ""
 
     def subjects(self, path: str) -> Sequence[str]:
         """Return the subjects of commits by which a file is found, as of the last `catch_up`."""
@@ -369,7 +371,7 @@ class Codebase:
 
     def is_note(self, path: str) -> bool:
         """Tell whether a file below the work tree is in the bank, or included in it."""
-        return any(path == one or path.startswith(f"{one}/") for one in self._notes())
+        return any(path == note or path.startswith(f"{note}/") for note in self._notes())
 
     def history_notes(self) -> tuple[str, ...]:
         """Return what is left out of the git history, and why."""
@@ -391,23 +393,23 @@ class Codebase:
 
     def accesses(self, names: Collection[str]) -> Mapping[str, Access]:
         """Return the accesses of some symbols, by id; none without a bank."""
-        found = self.access.of(names) if self.access is not None else {}
+        found_accesses = self.access.of(names) if self.access is not None else {}
         # a symbol is returned by its name: that tells as much as to open it
         return {
-            name: one._replace(opened=one.times, last_opened=one.last)
-            for name, one in found.items()
+            name: access._replace(opened=access.times, last_opened=access.last)
+            for name, access in found_accesses.items()
         }
 
     def _refreshed(self, progress: Progress | None) -> str:
-        known = False
+        files = False
         try:
             # another process may have made the table and be at its first files
-            known = self.table.file.exists() and bool(self.table.files())
-            self.table.refresh(progress, wait=_LOCK_SECONDS if known else WAIT)
+            files = self.table.file.exists() and bool(self.table.files())
+            self.table.refresh(progress, wait=_LOCK_SECONDS if files else WAIT)
         except Busy:
             return "another process is reading the code: the latest changes may be missing"
         except StorageFailed as error:
-            if not known:
+            if not files:
                 raise
             return error.message
         return ""
@@ -433,12 +435,12 @@ class Codebase:
         """Return the paths of the bank's notes below the work tree."""
         if self.layout is None:
             return []
-        found = [self.layout.root]
+        found_paths = [self.layout.root]
         if self.layout.prefix:  # only a bank in a project includes files
-            found += [self.layout.project / path for path in self.settings.memory.include]
+            found_paths += [self.layout.project / path for path in self.settings.memory.include]
         return [
             path.relative_to(self.root).as_posix()
-            for path in found
+            for path in found_paths
             if path.is_relative_to(self.root)
         ]
 
@@ -463,8 +465,8 @@ def open_codebase(
     if path is None and bank is not None and place and worktree(place.project.resolve()):
         folder = place.project
     root = work_tree_of(folder)
-    found = load(place.root if place else None, flags=settings)
-    return Codebase(root, found, place=place, embeds=embeds)
+    found_settings = load(place.root if place else None, flags=settings)
+    return Codebase(root, found_settings, place=place, embeds=embeds)
 
 
 def _caught_up(view: View, seconds: float, progress: Progress | None) -> SyncReport:

@@ -137,7 +137,7 @@ class CodeDatabase(sqlite.OpenedCache):
 
     def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         """Return the rows of a statement; a text that is not UTF-8 equals none."""
-        safe = [as_utf8(one) if isinstance(one, str) else one for one in values]
+        safe = [as_utf8(name) if isinstance(name, str) else name for name in values]
         with sqlite.guarded(self.file):
             return self.opened().execute(sql, safe).fetchall()
 
@@ -154,7 +154,7 @@ class CodeDatabase(sqlite.OpenedCache):
     def symbols_in(self, column: str, values: Sequence[int] | Sequence[str]) -> list[SymbolRow]:
         """Return the symbols `s` of files `f` with one of some values, by file and line."""
         rows = self.chunked(f"{_SYMBOL} WHERE {column} IN ({{}})", values)
-        return sorted(map(_symbol, rows), key=lambda one: (one.path, one.symbol.line, one.number))
+        return sorted(map(_symbol, rows), key=lambda row: (row.path, row.symbol.line, row.number))
 
     def tests(self, condition: str, *values: object) -> list[IntentRow]:
         """Return the tests `t` of files `f` that meet a condition, by file and line."""
@@ -164,7 +164,7 @@ class CodeDatabase(sqlite.OpenedCache):
     def tests_in(self, column: str, values: Sequence[int] | Sequence[str]) -> list[IntentRow]:
         """Return the tests `t` of files `f` with one of some values, by file and line."""
         rows = self.chunked(f"{_TEST} WHERE {column} IN ({{}})", values)
-        return sorted(map(_test, rows), key=lambda one: (one.path, one.intent.line, one.number))
+        return sorted(map(_test, rows), key=lambda row: (row.path, row.intent.line, row.number))
 
     @property
     def generation(self) -> int:
@@ -205,8 +205,8 @@ def replace(base: Connection, files: Sequence[FileRow], gone: Collection[str] = 
     for file in files:
         _insert(base, file)
         if file.parsed is not None:
-            names.update(one.qualified for one in file.parsed.symbols)
-            titles.update(one.title for one in file.parsed.tests)
+            names.update(symbol.qualified for symbol in file.parsed.symbols)
+            titles.update(intent.title for intent in file.parsed.tests)
     changed = _give_ids(base, "symbols", "qualified", SYMBOL, sorted(names))
     changed |= _give_ids(base, "tests", "title", TEST, sorted(titles))
     _sum_up(base, sorted(changed))
@@ -220,13 +220,13 @@ def _insert(base: Connection, file: FileRow) -> None:
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (file.path, file.language, file.signature, file.blob, file.size, *about),
     ).lastrowid
-    tests = {one.symbol for one in parsed.tests if one.symbol}
-    for one in parsed.symbols:
-        *fields, calls = one
+    tests = {current_intent.symbol for current_intent in parsed.tests if current_intent.symbol}
+    for symbol in parsed.symbols:
+        *fields, calls = symbol
         row = base.execute(
             "INSERT INTO symbols (file, sym, name, test, qualified, kind, signature, doc, line,"
             " end_line, fingerprint, bases, calls) VALUES (?, '', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (number, one.name, _is_in(one.qualified, tests), *fields, _text(calls)),
+            (number, symbol.name, _is_in(symbol.qualified, tests), *fields, _text(calls)),
         ).lastrowid
         called = ((name, row) for name in {last_part(call) for call in calls})
         base.executemany("INSERT INTO calls VALUES (?, ?)", called)
@@ -242,8 +242,14 @@ def _insert(base: Connection, file: FileRow) -> None:
     base.executemany(
         "INSERT INTO imports VALUES (?, ?, ?, ?, ?)",
         (
-            (number, one.target, _text(one.names), one.line, _text(one.bound))
-            for one in parsed.imports
+            (
+                number,
+                current_import.target,
+                _text(current_import.names),
+                current_import.line,
+                _text(current_import.bound),
+            )
+            for current_import in parsed.imports
         ),
     )
 
@@ -263,13 +269,13 @@ def _give_ids(
         f"SELECT f.language, t.{column}, f.path, t.id, t.sym, f.id FROM {table} AS t"
         f" JOIN files AS f ON f.id = t.file WHERE t.{column} IN ({{}})"
     )
-    given: list[tuple[str, int]] = []
+    rows: list[tuple[str, int]] = []
     files: set[int] = set()
-    for found, number, had, file in _ids(prefix, set(sqlite.chunked(base, sql, names))):
-        if found != had:
-            given.append((found, number))
+    for text, number, had_text, file in _ids(prefix, set(sqlite.chunked(base, sql, names))):
+        if text != had_text:
+            rows.append((text, number))
             files.add(file)
-    base.executemany(f"UPDATE {table} SET sym = ? WHERE id = ?", given)
+    base.executemany(f"UPDATE {table} SET sym = ? WHERE id = ?", rows)
     return files
 
 
@@ -279,13 +285,13 @@ def _ids(prefix: str, rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[str, in
     An id is the hash of language and name; if several files have that name, also of the path, and
     for the second and later ones in a file also of their order there.
     """
-    for named, same in groupby(sorted(rows), key=itemgetter(0, 1)):
-        files = [list(some) for _, some in groupby(same, key=itemgetter(2))]
-        for some in files:
-            for order, (_, _, path, number, had, file) in enumerate(some):
-                parts = [*named, *([path] if len(files) > 1 else [])]
+    for entry, entries in groupby(sorted(rows), key=itemgetter(0, 1)):
+        files = [list(some_entries) for _, some_entries in groupby(entries, key=itemgetter(2))]
+        for some_file in files:
+            for order, (_, _, path, number, had_entry, file) in enumerate(some_file):
+                parts = [*entry, *([path] if len(files) > 1 else [])]
                 parts += [f"#{order + 1}"] if order else []
-                yield prefix + digest(parts), number, had, file
+                yield prefix + digest(parts), number, had_entry, file
 
 
 def digest(parts: Iterable[str]) -> str:
@@ -295,16 +301,16 @@ def digest(parts: Iterable[str]) -> str:
 
 def _sum_up(base: Connection, files: Sequence[int]) -> None:
     """Record the hash of all ids of some files."""
-    found: dict[int, list[str]] = {number: [] for number in files}
+    found_entries: dict[int, list[str]] = {number: [] for number in files}
     for table in ("symbols", "tests"):
         sql = f"SELECT file, sym FROM {table} WHERE file IN ({{}}) ORDER BY id"
-        for number, one in sqlite.chunked(base, sql, files):
-            found[number].append(one)
+        for number, bank in sqlite.chunked(base, sql, files):
+            found_entries[number].append(bank)
     base.executemany(
         "UPDATE files SET ids = ? WHERE id = ?",
         (
-            (blake3(" ".join(some).encode()).hexdigest()[:16], number)
-            for number, some in found.items()
+            (blake3(" ".join(entries).encode()).hexdigest()[:16], number)
+            for number, entries in found_entries.items()
         ),
     )
 
@@ -365,19 +371,19 @@ class ParseCache(sqlite.Opened):
 
     def get(self, keys: Sequence[Key]) -> dict[Key, ParsedFile]:
         """Return those of some files that are known."""
-        found: dict[Key, ParsedFile] = {}
-        wanted = set(keys)
+        parsed_files: dict[Key, ParsedFile] = {}
+        wanted_keys = set(keys)
         sql = "SELECT blob, language, parsed FROM parses WHERE blob IN ({})"
         with suppress(Busy, IndexDamaged, StorageFailed), sqlite.guarded(self.file):
-            blobs: Sequence[Any] = sorted({blob for blob, _ in wanted})
+            blobs: Sequence[Any] = sorted({blob for blob, _ in wanted_keys})
             for blob, language, data in sqlite.chunked(self.opened(), sql, blobs):
-                if (blob, language) in wanted and (parsed := _unpacked(data)):
-                    found[blob, language] = parsed
-        return found
+                if (blob, language) in wanted_keys and (parsed := _unpacked(data)):
+                    parsed_files[blob, language] = parsed
+        return parsed_files
 
     def put(self, parsed: Iterable[tuple[Key, ParsedFile]]) -> None:
         """Keep parsed files; if they can't be kept, they are parsed again next time."""
-        rows = [(*key, zlib.compress(dumped(one).encode())) for key, one in parsed]
+        rows = [(*key, zlib.compress(dumped(parsed_file).encode())) for key, parsed_file in parsed]
         with suppress(Busy, IndexDamaged, StorageFailed), sqlite.guarded(self.file):
             base = self.opened()
             with sqlite.transaction(base):
@@ -398,11 +404,11 @@ class ParseCache(sqlite.Opened):
         return base
 
     def _empty_if_old(self, base: Connection) -> None:
-        asked = ("SELECT value FROM meta WHERE key = ?", (_PARSER,))
-        if base.execute(*asked).fetchone() == (self._parser,):
+        texts = ("SELECT value FROM meta WHERE key = ?", (_PARSER,))
+        if base.execute(*texts).fetchone() == (self._parser,):
             return
         with sqlite.transaction(base):
-            if base.execute(*asked).fetchone() != (self._parser,):
+            if base.execute(*texts).fetchone() != (self._parser,):
                 base.execute("DELETE FROM parses")
                 base.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_PARSER, self._parser))
 

@@ -83,13 +83,17 @@ class CodeLane(ReopenedIndex):
     ) -> SearchResult:
         """Return the best hits that meet some conditions, and those in the text."""
         parsed = parse(text, _KEYS, times=False)
-        met = [(one.key, str(one.value)) for one in parsed.conditions if one.key in _KEYS]
+        met = [
+            (condition.key, str(condition.value))
+            for condition in parsed.conditions
+            if condition.key in _KEYS
+        ]
         of_files = self.source.name == "files" and not parts
         tests = TESTS_ONLY in conditions
 
         def factors(paths: Collection[str]) -> dict[str, float]:
-            found = {path: work_tree.factor(path, text) for path in paths}
-            return {path: one for path, one in found.items() if one != 1}
+            found_factors = {path: work_tree.factor(path, text) for path in paths}
+            return {path: factor for path, factor in found_factors.items() if factor != 1}
 
         return self.read(
             lambda view: view.engine.search(
@@ -118,8 +122,12 @@ def _scope(view: View, conditions: Sequence[tuple[str, str]]) -> Scope:
     scope = filters.scope(view.manifest, on_files, hidden=True)
     for key, value in conditions:
         if key == "kind":
-            wanted = [one.strip().casefold() for one in value.split(",") if one.strip()]
-            rows = entries.passages_with(view.manifest, key, wanted)
-            inside = {row: one for row, one in rows.items() if scope.holds(row, one)}
+            parts = [part.strip().casefold() for part in value.split(",") if part.strip()]
+            rows = entries.passages_with(view.manifest, key, parts)
+            inside = {
+                row: current_row
+                for row, current_row in rows.items()
+                if scope.holds(row, current_row)
+            }
             scope = Scope(only=frozenset(inside.values()), rows=frozenset(inside))
     return scope

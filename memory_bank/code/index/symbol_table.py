@@ -145,7 +145,7 @@ class SymbolTable(CodeDatabase):
         files = self.files()
         return (
             files.keys() != scan.files.keys()
-            or any(files[path].signature != _text(one) for path, one in scan.files.items())
+            or any(files[path].signature != _text(file) for path, file in scan.files.items())
             or dict(self.rows(_REFUSED)) != scan.refused
         )
 
@@ -153,17 +153,17 @@ class SymbolTable(CodeDatabase):
         """Read the changed files in batches, each in one transaction."""
         files, before = self.files(), self.generation
         changed = {
-            path: one
-            for path, one in scan.files.items()
-            if path not in files or files[path].signature != _text(one)
+            path: file
+            for path, file in scan.files.items()
+            if path not in files or files[path].signature != _text(file)
         }
         gone = [path for path in files if path not in scan.files]
         remaining = iter(changed.items())
-        done = 0
+        number = 0
         while batch := dict(islice(remaining, _BATCH)):
             self._read(batch, files)
-            done += len(batch)
-            progress("parsing", done, len(changed))
+            number += len(batch)
+            progress("parsing", number, len(changed))
         if gone or dict(self.rows(_REFUSED)) != scan.refused:
             with self.writing() as base:
                 replace(base, (), gone)
@@ -171,34 +171,36 @@ class SymbolTable(CodeDatabase):
                 base.executemany("INSERT INTO refused VALUES (?, ?)", scan.refused.items())
         return self.generation != before
 
-    def _read(self, batch: Mapping[str, StatSignature], known: Mapping[str, FileState]) -> None:
+    def _read(
+        self, batch: Mapping[str, StatSignature], file_states: Mapping[str, FileState]
+    ) -> None:
         """Read some files, given with their signatures, and write those whose content changed."""
-        found: list[FileRow] = []
+        found_rows: list[FileRow] = []
         contents: dict[bytes, bytes] = {}
         touched: list[tuple[str, str]] = []
         gone: list[str] = []
         for path, scanned in batch.items():
             read = self.tree.read(path)
             if read is None:
-                gone += [path] if path in known else []
+                gone += [path] if path in file_states else []
                 continue
             language = _language(_name(path)) or language_of(read.data)
             if not language:  # its first line changed since the scan
-                gone += [path] if path in known else []
+                gone += [path] if path in file_states else []
                 continue
             signature = _recorded(read.signature or scanned)
             if read.reason:
-                found.append(FileRow(path, language, signature, b"", 0, reason=read.reason))
+                found_rows.append(FileRow(path, language, signature, b"", 0, reason=read.reason))
                 continue
             blob = repository.blob(read.data)
-            if path in known and known[path].parsed(blob):
+            if path in file_states and file_states[path].parsed(blob):
                 touched.append((signature, path))
             else:
-                found.append(FileRow(path, language, signature, blob, len(read.data)))
+                found_rows.append(FileRow(path, language, signature, blob, len(read.data)))
                 contents[blob] = read.data
-        if found or gone:
-            parsed = self._parsed([one for one in found if not one.reason], contents)
-            rows = [_row(one, parsed.get((one.blob, one.language))) for one in found]
+        if found_rows or gone:
+            parsed = self._parsed([row for row in found_rows if not row.reason], contents)
+            rows = [_row(row, parsed.get((row.blob, row.language))) for row in found_rows]
             with self.writing() as base:
                 replace(base, rows, gone)
         if touched:
@@ -210,16 +212,16 @@ class SymbolTable(CodeDatabase):
         self, files: Sequence[FileRow], contents: Mapping[bytes, bytes]
     ) -> dict[Key, ParsedFile]:
         """Return what is in some files, from the cache or parsed now."""
-        keys = list(dict.fromkeys((one.blob, one.language) for one in files))
-        found = self._cache.get(keys)
+        keys = list(dict.fromkeys((row.blob, row.language) for row in files))
+        parsed_files = self._cache.get(keys)
         new = {
             (blob, language): parsing.parse(contents[blob], language)
             for blob, language in keys
-            if (blob, language) not in found
+            if (blob, language) not in parsed_files
         }
         if new:
             self._cache.put(new.items())
-        return found | new
+        return parsed_files | new
 
 
 def _import(row: Sequence[Any]) -> Import:
@@ -251,10 +253,10 @@ def _row(file: FileRow, parsed: ParsedFile | None) -> FileRow:
     if parsed is not None and parsed.refused:
         return file._replace(reason=parsed.refused)
     if parsed is not None:
-        imports = [one.target for one in parsed.imports]
+        imports = [current_import.target for current_import in parsed.imports]
         if not parsing.may_hold_tests(file.path, file.language, imports):
-            kept = tuple(one for one in parsed.tests if one.framework == EXAMPLE)
-            parsed = parsed._replace(tests=kept)
+            intents = tuple(intent for intent in parsed.tests if intent.framework == EXAMPLE)
+            parsed = parsed._replace(tests=intents)
     return file._replace(parsed=parsed)
 
 
@@ -323,16 +325,16 @@ class FirstLines:
     def languages(self, files: Mapping[str, StatSignature]) -> dict[str, str]:
         """Map the files whose language only the first line tells to their languages."""
         before, self._known = self._known, {}
-        found: dict[str, str] = {}
+        entries: dict[str, str] = {}
         for path in sorted(_asked(files))[:MOST_FILES]:
-            known = before.get(path)
-            if known is None or known[0] != files[path]:
-                known = files[path], language_of(self._tree.start(path, _LINE))
-            if trusted(known[0]):  # one that has just changed may change again
-                self._known[path] = known
-            if known[1]:
-                found[path] = known[1]
-        return found
+            known_before = before.get(path)
+            if known_before is None or known_before[0] != files[path]:
+                known_before = files[path], language_of(self._tree.start(path, _LINE))
+            if trusted(known_before[0]):  # one that has just changed may change again
+                self._known[path] = known_before
+            if known_before[1]:
+                entries[path] = known_before[1]
+        return entries
 
 
 def language_of(data: bytes) -> str:
@@ -354,5 +356,5 @@ def _asked(files: Mapping[str, StatSignature]) -> Iterator[str]:
 @lru_cache(maxsize=10_000)  # asked for each file before each answer
 def _says_nothing(name: str) -> bool:
     """Tell whether the name of a file has no suffix and is not known."""
-    known = is_document(name) or parsing.language_of(name) is not None
-    return "." not in name[1:] and not known
+    known_is_document = is_document(name) or parsing.language_of(name) is not None
+    return "." not in name[1:] and not known_is_document

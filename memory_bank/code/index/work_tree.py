@@ -49,11 +49,11 @@ class TreeScan(NamedTuple):
     refused: dict[str, str]
     """Files that would be read, were it not for the reason."""
 
-    def only(self, wanted: Callable[[str], bool]) -> TreeScan:
+    def only(self, wanted_callable: Callable[[str], bool]) -> TreeScan:
         """Return a copy with the wanted files only, by path."""
         return TreeScan(
-            {path: one for path, one in self.files.items() if wanted(path)},
-            {path: reason for path, reason in self.refused.items() if wanted(path)},
+            {path: file for path, file in self.files.items() if wanted_callable(path)},
+            {path: reason for path, reason in self.refused.items() if wanted_callable(path)},
         )
 
 
@@ -88,7 +88,7 @@ class WorkTree:
                 repository.problem(self.root) or f"git can't list the files of {self.root}",
                 "try `git status` there",
             )
-        found, refused = dict[str, StatSignature](), dict[str, str]()
+        entries, refused = dict[str, StatSignature](), dict[str, str]()
         plain: dict[str, bool] = {"": True}
         for path in listed:
             if path.startswith(("../", "/")):
@@ -108,16 +108,16 @@ class WorkTree:
                 if stat.st_size > self._max_bytes:
                     refused[path] = TOO_LARGE
                 else:
-                    found[path] = filenames.signature(stat)
-        return TreeScan(found, refused)
+                    entries[path] = filenames.signature(stat)
+        return TreeScan(entries, refused)
 
     def submodules(self) -> list[str]:
         """Return the submodules of the work tree, none of whose files are listed."""
         if not (self.root / ".gitmodules").exists():
             return []
         listed = repository.files(self.root, self._exclude) or []
-        shown = (path for path in listed if is_utf8(path) and not path.startswith(("../", "/")))
-        places = ((path, self.root / path) for path in shown)
+        paths = (path for path in listed if is_utf8(path) and not path.startswith(("../", "/")))
+        places = ((path, self.root / path) for path in paths)
         # git lists files, and submodules as if they were files
         return [path for path, place in places if place.is_dir() and not place.is_symlink()]
 
@@ -156,16 +156,16 @@ class WorkTree:
         flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
         return os.open(self.root / path, flags | getattr(os, "O_BINARY", 0))
 
-    def _plain_folder(self, folder: str, known: dict[str, bool]) -> bool:
+    def _plain_folder(self, folder: str, folders: dict[str, bool]) -> bool:
         """Tell whether no part of a folder's path is a symbolic link."""
-        asked = []
-        while folder not in known:
-            asked.append(folder)
+        entries = []
+        while folder not in folders:
+            entries.append(folder)
             folder = folder.rpartition("/")[0]
-        plain = known[folder]
-        for one in reversed(asked):
-            plain = plain and not os.path.islink(f"{self.root}/{one}")  # noqa: PTH114  (start-up)
-            known[one] = plain
+        plain = folders[folder]
+        for word in reversed(entries):
+            plain = plain and not os.path.islink(f"{self.root}/{word}")  # noqa: PTH114  (start-up)
+            folders[word] = plain
         return plain
 
 
@@ -304,12 +304,15 @@ KINDS = (
 
 def factor(path: str, question: str) -> float:
     """Return the factor of the likelihood of a file's results; 1 where the question asks for it."""
-    found = next((one for one in KINDS if one.paths.search(path)), None)
-    if found is None or found.asked & set(re.findall(r"\w+", question.lower())):
+    file_kind = next(
+        (current_file_kind for current_file_kind in KINDS if current_file_kind.paths.search(path)),
+        None,
+    )
+    if file_kind is None or file_kind.asked & set(re.findall(r"\w+", question.lower())):
         return 1.0
-    return found.factor
+    return file_kind.factor
 
 
 def kind(path: str) -> str:
     """Return the name of the kind of a path; empty if it has none."""
-    return next((one.name for one in KINDS if one.paths.search(path)), "")
+    return next((file_kind.name for file_kind in KINDS if file_kind.paths.search(path)), "")

@@ -75,11 +75,11 @@ def name_of(node: Node) -> str:
     return unquoted(text)
 
 
-def _assigned_name(left: str, right: Node | None) -> str:
+def _assigned_name(text: str, right: Node | None) -> str:
     """Return what `exports.name =`, `Type.prototype.name =` and the like define."""
-    if not _DOTTED.fullmatch(left):
+    if not _DOTTED.fullmatch(text):
         return ""
-    name = _EXPORTS.sub("", left).replace(".prototype.", ".")
+    name = _EXPORTS.sub("", text).replace(".prototype.", ".")
     if name in ("module.exports", "exports"):
         return (named(right) if right is not None else "") or "default"
     return name
@@ -100,16 +100,18 @@ def _is_kept(around: Node | None) -> bool:
 
 def _taken(node: Node) -> list[tuple[str, str]]:
     """Return the names that an import or export takes, each with its name in the file."""
-    found, waiting = list[tuple[str, str]](), list(reversed(node.named_children))
+    entries, waiting = list[tuple[str, str]](), list(reversed(node.named_children))
     while waiting:
-        one = waiting.pop()
-        if one.type in ("import_specifier", "export_specifier"):
-            found.append((named(one), named(one, "alias") or named(one)))
-        elif one.type == "identifier":
-            found.append((text_of(one), text_of(one)))
-        elif one.type in ("import_clause", "named_imports", "export_clause"):
-            waiting += reversed(one.named_children)
-    return found
+        current_node = waiting.pop()
+        if current_node.type in ("import_specifier", "export_specifier"):
+            entries.append(
+                (named(current_node), named(current_node, "alias") or named(current_node))
+            )
+        elif current_node.type == "identifier":
+            entries.append((text_of(current_node), text_of(current_node)))
+        elif current_node.type in ("import_clause", "named_imports", "export_clause"):
+            waiting += reversed(current_node.named_children)
+    return entries
 
 
 def _whole(node: Node) -> tuple[str, ...]:
@@ -117,7 +119,7 @@ def _whole(node: Node) -> tuple[str, ...]:
     clause = next(inside(node, "import_clause"), node)
     space = next(inside(clause, "namespace_import", "namespace_export"), None)
     if space is not None:
-        return tuple(text_of(one) for one in space.named_children[-1:])
+        return tuple(text_of(current_node) for current_node in space.named_children[-1:])
     return () if node.type == "export_statement" else ("",)
 
 
@@ -127,36 +129,36 @@ def _import(node: Node) -> Iterator[Import]:
         clause = next(inside(node, "import_require_clause"), None)
         source = clause.child_by_field_name("source") if clause is not None else None
     if source is not None:
-        taken, target = _taken(node), flat(unquoted(text_of(source)))
-        names, bound = [one for one, _ in taken], [one for _, one in taken]
-        other = other_names(names, bound) if names else _whole(node)
-        yield Import(target, tuple(names), line_of(node), other)
+        entries, target = _taken(node), flat(unquoted(text_of(source)))
+        names, bound = [text for text, _ in entries], [text for _, text in entries]
+        current_names = other_names(names, bound) if names else _whole(node)
+        yield Import(target, tuple(names), line_of(node), current_names)
 
 
 def _required(node: Node) -> str:
     """Return the target of `require("…")` and `import("…")`; empty for other calls."""
-    given = node.child_by_field_name("arguments")
-    if given is None or named(node, "function")[:8] not in ("require", "import"):
+    given_node = node.child_by_field_name("arguments")
+    if given_node is None or named(node, "function")[:8] not in ("require", "import"):
         return ""
-    first = next(iter(given.named_children), None)
+    first = next(iter(given_node.named_children), None)
     return flat(unquoted(text_of(first))) if first is not None and first.type in _TEXTS else ""
 
 
 def _require(node: Node) -> Iterator[Import]:
     if target := _required(node):
         pattern = node.parent.child_by_field_name("name") if node.parent is not None else None
-        some = (
+        nodes = (
             [*inside(pattern, "shorthand_property_identifier_pattern", "pair_pattern")]
             if pattern
             else []
         )
-        names = [named(one, "key") or text_of(one) for one in some]
-        bound = [named(one, "value") or text_of(one) for one in some]
+        names = [named(current_node, "key") or text_of(current_node) for current_node in nodes]
+        bound = [named(current_node, "value") or text_of(current_node) for current_node in nodes]
         if pattern is not None and pattern.type == "identifier":
-            other: tuple[str, ...] = (text_of(pattern),)
+            texts: tuple[str, ...] = (text_of(pattern),)
         else:
-            other = other_names(names, bound) if names else ("",)
-        yield Import(target, tuple(names), line_of(node), other)
+            texts = other_names(names, bound) if names else ("",)
+        yield Import(target, tuple(names), line_of(node), texts)
 
 
 def _in_source(node: Node) -> Iterator[Import]:
@@ -173,17 +175,25 @@ def _called(node: Node) -> str:
 
 def _case(node: Node) -> Case | None:
     """Return the test, or group of tests, of `describe("…", …)`, `it("…", …)` and the like."""
-    function, given = node.child_by_field_name("function"), node.child_by_field_name("arguments")
-    if function is None or given is None or given.type != "arguments" or not given.named_children:
+    function, given_node = (
+        node.child_by_field_name("function"),
+        node.child_by_field_name("arguments"),
+    )
+    if (
+        function is None
+        or given_node is None
+        or given_node.type != "arguments"
+        or not given_node.named_children
+    ):
         return None
     head = (function.text or b"")[:_MOST_HEAD].decode("utf-8", "replace")
-    found = _CASE.match(head)
-    title = given.named_children[0]
-    if found is None or (found.end() < len(head) and head[found.end()] not in "(`<"):
+    match = _CASE.match(head)
+    title = given_node.named_children[0]
+    if match is None or (match.end() < len(head) and head[match.end()] not in "(`<"):
         return None
-    if title.type not in (*_TEXTS, *(("identifier", "member_expression") if found[1] else ())):
+    if title.type not in (*_TEXTS, *(("identifier", "member_expression") if match[1] else ())):
         return None
-    return Case(unquoted(text_of(title)), "describe", group=bool(found[1]))
+    return Case(unquoted(text_of(title)), "describe", group=bool(match[1]))
 
 
 ALONE = frozenset(["lexical_declaration", "variable_declaration", "expression_statement"])

@@ -119,8 +119,8 @@ def line_of(node: Node) -> int:
 
 def flat(text: str) -> str:
     """Return a text on one line, of bounded length."""
-    found = _BLANKS.sub(" ", text[: 4 * MOST_TEXT]).strip()
-    return found if len(found) <= MOST_TEXT else found[: MOST_TEXT - 1] + "…"
+    found_text = _BLANKS.sub(" ", text[: 4 * MOST_TEXT]).strip()
+    return found_text if len(found_text) <= MOST_TEXT else found_text[: MOST_TEXT - 1] + "…"
 
 
 def named(node: Node, field: str = "name") -> str:
@@ -154,12 +154,12 @@ def _last_name(text: bytes) -> str:
     plain = _LAYOUT.sub("", plain)
     while (bare := _GENERIC.sub("", plain)) != plain:
         plain = bare
-    found = _CALLED.search(plain)
-    if found is None:
+    match = _CALLED.search(plain)
+    if match is None:
         return ""
-    before = plain[: found.start()]
+    before = plain[: match.start()]
     bare = before.rstrip(".:->?!&")
-    return f"{_made_by(bare)}.{found[0]}" if bare and bare != before else found[0]
+    return f"{_made_by(bare)}.{match[0]}" if bare and bare != before else match[0]
 
 
 def _made_by(text: str) -> str:
@@ -168,10 +168,10 @@ def _made_by(text: str) -> str:
     while start and (depth or start == len(text)):
         start -= 1
         depth += {")": 1, "(": -1}.get(text[start], 0)
-    found = _CALLED.search(_GENERIC.sub("", text[:start])) if text.endswith(")") else None
-    if found is None or text[: found.start()].endswith((".", ":", "->")):
+    match = _CALLED.search(_GENERIC.sub("", text[:start])) if text.endswith(")") else None
+    if match is None or text[: match.start()].endswith((".", ":", "->")):
         return ""
-    return f"{found[0]}()" if _MAKER.search(found[0]) else ""
+    return f"{match[0]}()" if _MAKER.search(match[0]) else ""
 
 
 def other_names(names: Sequence[str], bound: Sequence[str]) -> tuple[str, ...]:
@@ -181,11 +181,15 @@ def other_names(names: Sequence[str], bound: Sequence[str]) -> tuple[str, ...]:
 
 def unquoted(text: str) -> str:
     """Return a literal text without its quotes."""
-    found = text.strip()
+    found_text = text.strip()
     for mark in ('"""', "'''", '"', "'", "`"):
-        if found.startswith(mark) and found.endswith(mark) and len(found) >= 2 * len(mark):
-            return found[len(mark) : -len(mark)]
-    return found
+        if (
+            found_text.startswith(mark)
+            and found_text.endswith(mark)
+            and len(found_text) >= 2 * len(mark)
+        ):
+            return found_text[len(mark) : -len(mark)]
+    return found_text
 
 
 def words(name: str, *prefixes: str) -> str:

@@ -34,7 +34,7 @@ def _in_bmp(data: bytes) -> bytes:
 
     The grammar's scanner looks them up beyond the end of a table of C, which can crash the process.
     """
-    return _BEYOND_BMP.sub(lambda found: b"_" * len(found[0]), data)
+    return _BEYOND_BMP.sub(lambda match: b"_" * len(match[0]), data)
 
 
 def _called(node: Node) -> str:

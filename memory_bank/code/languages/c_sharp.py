@@ -44,26 +44,35 @@ def _name(node: Node) -> str:
 
 def _using(node: Node) -> Iterator[Import]:
     if names := [*inside(node, *_TARGETS)]:
-        bound = tuple(text_of(one) for one in names[:-1])
+        bound = tuple(text_of(current_node) for current_node in names[:-1])
         yield Import(flat(text_of(names[-1])), (), line_of(node), bound)
 
 
 def _attributes(node: Node) -> dict[str, str]:
     """Return the attributes of a definition: their text by their name."""
     return {
-        named(one).rpartition(".")[2].removesuffix("Attribute"): text_of(one)
-        for some in inside(node, "attribute_list")
-        for one in inside(some, "attribute")
+        named(current_node).rpartition(".")[2].removesuffix("Attribute"): text_of(current_node)
+        for some_node in inside(node, "attribute_list")
+        for current_node in inside(some_node, "attribute")
     }
 
 
 def _test(node: Node) -> Case | None:
-    found = _attributes(node)
-    framework = next((_FRAMEWORKS[one] for one in found if one in _FRAMEWORKS), None)
+    attributes = _attributes(node)
+    framework = next(
+        (_FRAMEWORKS[attribute] for attribute in attributes if attribute in _FRAMEWORKS), None
+    )
     if framework is None:
         return None
-    said = next((one[1] or one[2] for one in map(_SAID.search, found.values()) if one), "")
-    return Case(said or words(named(node), "test"), framework)
+    match = next(
+        (
+            current_match[1] or current_match[2]
+            for current_match in map(_SAID.search, attributes.values())
+            if current_match
+        ),
+        "",
+    )
+    return Case(match or words(named(node), "test"), framework)
 
 
 def _group(node: Node) -> Case | None:

@@ -21,7 +21,7 @@ _UNKNOWN = re.compile(
 
 def _without_macros(data: bytes) -> bytes:
     """Blank macros that would hide the definition after them."""
-    return _UNKNOWN.sub(lambda found: (found[1] or found[2] or b"").ljust(len(found[0])), data)
+    return _UNKNOWN.sub(lambda match: (match[1] or match[2] or b"").ljust(len(match[0])), data)
 
 
 RULES = Rules(

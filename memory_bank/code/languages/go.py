@@ -50,13 +50,13 @@ def _test(node: Node) -> Case | None:
 
 def _subtest(node: Node) -> Case | None:
     """Return the test of `t.Run("title", func …)`."""
-    given = node.child_by_field_name("arguments")
-    if given is None or not named(node, "function").endswith(".Run"):
+    given_node = node.child_by_field_name("arguments")
+    if given_node is None or not named(node, "function").endswith(".Run"):
         return None
-    some = given.named_children
-    if len(some) != 2 or not some[0].type.endswith("string_literal"):  # noqa: PLR2004
+    nodes = given_node.named_children
+    if len(nodes) != 2 or not nodes[0].type.endswith("string_literal"):  # noqa: PLR2004
         return None
-    return Case(unquoted(text_of(some[0])), "go") if some[1].type == "func_literal" else None
+    return Case(unquoted(text_of(nodes[0])), "go") if nodes[1].type == "func_literal" else None
 
 
 def _row(node: Node) -> Case | None:

@@ -33,7 +33,10 @@ _ANNOTATIONS = ("marker_annotation", "annotation")
 
 
 def _import(node: Node) -> Iterator[Import]:
-    target = next((text_of(one) for one in inside(node, "scoped_identifier", "identifier")), "")
+    target = next(
+        (text_of(current_node) for current_node in inside(node, "scoped_identifier", "identifier")),
+        "",
+    )
     names = ("*",) if any(inside(node, "asterisk")) else ()
     bound = () if names else (flat(target).rpartition(".")[2],)
     yield Import(flat(target), names, line_of(node), bound)
@@ -42,23 +45,25 @@ def _import(node: Node) -> Iterator[Import]:
 def _annotations(node: Node) -> dict[str, str]:
     """Return the annotations of a definition: their text by their name."""
     return {
-        named(one).rpartition(".")[2]: text_of(one)
+        named(current_node).rpartition(".")[2]: text_of(current_node)
         for marks in inside(node, "modifiers")
-        for one in inside(marks, *_ANNOTATIONS)
+        for current_node in inside(marks, *_ANNOTATIONS)
     }
 
 
 def _said(annotations: dict[str, str]) -> str:
     """Return the text of `@DisplayName`."""
-    found = _TITLE.search(annotations.get("DisplayName", ""))
-    return found[1].replace('\\"', '"') if found else ""
+    match = _TITLE.search(annotations.get("DisplayName", ""))
+    return match[1].replace('\\"', '"') if match else ""
 
 
 def _test(node: Node) -> Case | None:
-    found, name = _annotations(node), named(node)
-    if not _TESTS & found.keys() and not (name.startswith("test") and _in_test_case(node)):
+    found_annotations, name = _annotations(node), named(node)
+    if not _TESTS & found_annotations.keys() and not (
+        name.startswith("test") and _in_test_case(node)
+    ):
         return None
-    return Case(_said(found) or words(name, "test"), "junit")
+    return Case(_said(found_annotations) or words(name, "test"), "junit")
 
 
 def _in_test_case(method: Node) -> bool:
@@ -68,11 +73,11 @@ def _in_test_case(method: Node) -> bool:
 
 
 def _group(node: Node) -> Case | None:
-    found, name = _annotations(node), named(node)
-    said = _said(found)
-    if not said and "Nested" not in found and not _TEST_CLASS.search(name):
+    found_annotations, name = _annotations(node), named(node)
+    text = _said(found_annotations)
+    if not text and "Nested" not in found_annotations and not _TEST_CLASS.search(name):
         return None
-    return Case(said or words(_TEST_CLASS.sub("", name)), "junit", group=True)
+    return Case(text or words(_TEST_CLASS.sub("", name)), "junit", group=True)
 
 
 RULES = Rules(

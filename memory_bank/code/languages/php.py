@@ -39,21 +39,26 @@ def _name(node: Node) -> str:
 
 
 def _use(node: Node) -> Iterator[Import]:
-    prefix = next((text_of(one) + "\\" for one in inside(node, "namespace_name")), "")
-    for one in inside(node.child_by_field_name("body") or node, "namespace_use_clause"):
-        target = flat(prefix + text_of(next(iter(one.named_children), None))).lstrip("\\")
-        name = named(one, "alias") or target.rpartition("\\")[2]
-        yield Import(target, (), line_of(one), (name,))
+    prefix = next(
+        (text_of(current_node) + "\\" for current_node in inside(node, "namespace_name")), ""
+    )
+    for current_node in inside(node.child_by_field_name("body") or node, "namespace_use_clause"):
+        target = flat(prefix + text_of(next(iter(current_node.named_children), None))).lstrip("\\")
+        name = named(current_node, "alias") or target.rpartition("\\")[2]
+        yield Import(target, (), line_of(current_node), (name,))
 
 
 def _include(node: Node) -> Iterator[Import]:
-    if found := _FILE.search(flat(text_of(node))):
-        target = found[2] or found[3] or ""
-        yield Import(f"./{target.lstrip('/')}" if found[1] else target, (), line_of(node))
+    if match := _FILE.search(flat(text_of(node))):
+        target = match[2] or match[3] or ""
+        yield Import(f"./{target.lstrip('/')}" if match[1] else target, (), line_of(node))
 
 
 def _group(node: Node) -> Case | None:
-    base, name = next((text_of(one) for one in inside(node, "base_clause")), ""), named(node)
+    base, name = (
+        next((text_of(current_node) for current_node in inside(node, "base_clause")), ""),
+        named(node),
+    )
     if not base.endswith("TestCase") and not name.endswith("Test"):
         return None
     return Case(words(name.removesuffix("Test")), "phpunit", group=True)
@@ -64,14 +69,14 @@ def _test(node: Node) -> Case | None:
     about = text_of(before) if before is not None and before.type == "comment" else ""
     about += "".join(
         f"#[{text_of(mark)}]"
-        for some in inside(node, "attribute_list")
-        for group in inside(some, "attribute_group")
+        for some_node in inside(node, "attribute_list")
+        for group in inside(some_node, "attribute_group")
         for mark in inside(group, "attribute")
     )
     if not name.startswith("test") and not _TEST_MARK.search(about):
         return None
-    said = _SAID.search(about)
-    return Case(flat(said[1] or said[2] or said[3]) if said else words(name, "test"), "phpunit")
+    match = _SAID.search(about)
+    return Case(flat(match[1] or match[2] or match[3]) if match else words(name, "test"), "phpunit")
 
 
 RULES = Rules(

@@ -44,7 +44,16 @@ def _doc(node: Node) -> str | None:
     """Return the docstring of a definition or module."""
     body = node if node.type == "module" else node.child_by_field_name("body")
     first = (
-        next((one for one in body.named_children if one.type != "comment"), None) if body else None
+        next(
+            (
+                current_node
+                for current_node in body.named_children
+                if current_node.type != "comment"
+            ),
+            None,
+        )
+        if body
+        else None
     )
     if first is None or first.type != _STATEMENT or not first.named_children:
         return None
@@ -56,18 +65,29 @@ def _doc(node: Node) -> str | None:
 
 
 def _import(node: Node) -> Iterator[Import]:
-    for one in node.named_children:
-        target = one.child_by_field_name("name") if one.type == "aliased_import" else one
+    for current_node in node.named_children:
+        target = (
+            current_node.child_by_field_name("name")
+            if current_node.type == "aliased_import"
+            else current_node
+        )
         module = flat(text_of(target))
-        yield Import(module, (), line_of(node), (named(one, "alias") or module,))
+        yield Import(module, (), line_of(node), (named(current_node, "alias") or module,))
 
 
 def _import_from(node: Node) -> Iterator[Import]:
     names = [
-        text_of(one.child_by_field_name("name") if one.type == "aliased_import" else one)
-        for one in node.children_by_field_name("name")
+        text_of(
+            current_node.child_by_field_name("name")
+            if current_node.type == "aliased_import"
+            else current_node
+        )
+        for current_node in node.children_by_field_name("name")
     ]
-    bound = [named(one, "alias") or text_of(one) for one in node.children_by_field_name("name")]
+    bound = [
+        named(current_node, "alias") or text_of(current_node)
+        for current_node in node.children_by_field_name("name")
+    ]
     module = named(node, "module_name") or "__future__"
     yield Import(module, tuple(map(flat, names)), line_of(node), other_names(names, bound))
 
@@ -114,8 +134,8 @@ def _test_function(node: Node) -> Case | None:
     name = named(node)
     if not name.startswith("test"):
         return None
-    title, said = words(name, "test"), (_doc(node) or "").strip().partition("\n")[0]
-    return Case(f"{title}: {said}" if said else title, "pytest")
+    title, part = words(name, "test"), (_doc(node) or "").strip().partition("\n")[0]
+    return Case(f"{title}: {part}" if part else title, "pytest")
 
 
 RULES = Rules(

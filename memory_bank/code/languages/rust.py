@@ -61,18 +61,18 @@ def _file(node: Node) -> Iterator[Import]:
 
 def _use(node: Node) -> Iterator[Import]:
     """Yield what a `use` takes, each path with the names that are taken from it."""
-    found = dict[str, list[tuple[str, str]]]()
+    entries = dict[str, list[tuple[str, str]]]()
     inner = _inner_modules(node)
     for written, name, bound in _paths(node):
         path = _of_file(written, inner)
         if path and name:
-            found.setdefault(path, []).append((name, bound))
+            entries.setdefault(path, []).append((name, bound))
         else:  # a whole crate, or all names of a module
             yield Import(path or name, (), line_of(node), (bound,) if name else ())
-    for target, taken in found.items():
-        names = [name for name, _ in taken]
-        other = other_names(names, [bound for _, bound in taken])
-        yield Import(target, tuple(names), line_of(node), other)
+    for target, entry in entries.items():
+        names = [name for name, _ in entry]
+        current_names = other_names(names, [bound for _, bound in entry])
+        yield Import(target, tuple(names), line_of(node), current_names)
 
 
 def _inner_modules(node: Node) -> list[str]:
@@ -105,21 +105,25 @@ def _paths(node: Node) -> Iterator[tuple[str, str, str]]:
     for _ in range(_MOST):
         if not waiting:
             break
-        before, alias, one = waiting.pop()
-        if one is None:
+        before, alias, next_node = waiting.pop()
+        if next_node is None:
             continue
-        if one.type == "use_as_clause":
-            waiting.append((before, named(one, "alias"), one.child_by_field_name("path")))
-        elif one.type == "scoped_use_list":
-            inner = "::".join(filter(None, (before, named(one, "path"))))
-            waiting.append((inner, "", one.child_by_field_name("list")))
-        elif one.type == "use_list":
-            waiting += [(before, "", each) for each in reversed(one.named_children)]
-        elif one.type == "use_wildcard":
-            path = next((text_of(each) for each in one.named_children), "")
+        if next_node.type == "use_as_clause":
+            waiting.append(
+                (before, named(next_node, "alias"), next_node.child_by_field_name("path"))
+            )
+        elif next_node.type == "scoped_use_list":
+            inner = "::".join(filter(None, (before, named(next_node, "path"))))
+            waiting.append((inner, "", next_node.child_by_field_name("list")))
+        elif next_node.type == "use_list":
+            waiting += [
+                (before, "", current_node) for current_node in reversed(next_node.named_children)
+            ]
+        elif next_node.type == "use_wildcard":
+            path = next((text_of(current_node) for current_node in next_node.named_children), "")
             yield "::".join(filter(None, (before, path))), "", ""
         else:
-            whole = "::".join(filter(None, (before, flat(text_of(one)))))
+            whole = "::".join(filter(None, (before, flat(text_of(next_node)))))
             path, _, name = whole.removesuffix("::self").rpartition("::")
             yield path, name, alias or name
 
@@ -146,10 +150,10 @@ def _doc(node: Node) -> str | None:
     if body is None or node.type not in ("source_file", "mod_item"):
         return None
     lines = list[str]()
-    for one in body.named_children[:_MOST]:
-        if one.type != "line_comment" or one.child_by_field_name("inner") is None:
+    for current_node in body.named_children[:_MOST]:
+        if current_node.type != "line_comment" or current_node.child_by_field_name("inner") is None:
             break
-        lines.append(text_of(one.child_by_field_name("doc")).strip())
+        lines.append(text_of(current_node.child_by_field_name("doc")).strip())
     return "\n".join(lines).strip() or None
 
 

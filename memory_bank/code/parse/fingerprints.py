@@ -115,25 +115,25 @@ class Comments:
         Row and byte, of the definition itself without comments.
         """
         texts = list[str]()
-        same = self._by_end.get(row)
-        if same and same.is_mark and not self._data[same.end : start].strip():
-            row, start = same.row, same.start
+        comment = self._by_end.get(row)
+        if comment and comment.is_mark and not self._data[comment.end : start].strip():
+            row, start = comment.row, comment.start
         if self._data[self._data.rfind(b"\n", 0, start) + 1 : start].strip():
             return row, start, ""  # they belong to the code before it
-        while len(texts) < _MOST_LINES and (found := self._by_end.get(row - 1)):
-            if found.text.startswith("#!"):
+        while len(texts) < _MOST_LINES and (found_comment := self._by_end.get(row - 1)):
+            if found_comment.text.startswith("#!"):
                 break
-            texts.append(found.text)
-            row, start = found.row, found.start
+            texts.append(found_comment.text)
+            row, start = found_comment.row, found_comment.start
         return row, start, plain("\n".join(reversed(texts)))
 
     def at_top(self) -> str:
         """Return the text of the comments that the file begins with."""
         texts, row = list[str](), 0
-        for last, one in self._by_end.items():
-            if one.row != row or len(texts) == _MOST_LINES:
+        for last, comment in self._by_end.items():
+            if comment.row != row or len(texts) == _MOST_LINES:
                 break
-            texts.append("" if one.text.startswith("#!") else one.text)
+            texts.append("" if comment.text.startswith("#!") else comment.text)
             row = last + 1
         return plain("\n".join(texts).strip())
 

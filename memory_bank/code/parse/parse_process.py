@@ -101,19 +101,19 @@ class Worker:
         request = REQUEST.pack(seconds, len(name), len(data)) + name + data
         try:
             (size,) = ANSWER.unpack(self._ask(request, _WALL_SECONDS, ANSWER.size))
-            found = loaded(self._read(size).decode()) if size <= MAX_ANSWER else None
+            parsed_file = loaded(self._read(size).decode()) if size <= MAX_ANSWER else None
         except (OSError, EOFError, ValueError):
-            found = None
+            parsed_file = None
         except BaseException:
             self.end()  # its answer would be taken for the next one's
             raise
         self._busy.clear()
-        if found is None and self._closed:
+        if parsed_file is None and self._closed:
             raise StorageFailed("parsing was interrupted, as the program ends", "start it again")
-        if found is None:
+        if parsed_file is None:
             self.end()
-            found = ParsedFile(language, refused=self._reason(seconds))
-        return found
+            parsed_file = ParsedFile(language, refused=self._reason(seconds))
+        return parsed_file
 
     def is_usable(self) -> bool:
         """Tell whether the process runs, and takes little memory."""
@@ -145,10 +145,10 @@ class Worker:
 
     def _read(self, size: int) -> bytes:
         assert self._process.stdout is not None  # noqa: S101  (it was asked for)
-        found = self._process.stdout.read(size)
-        if len(found) < size:
+        content = self._process.stdout.read(size)
+        if len(content) < size:
             raise EOFError("the process that parses has ended")
-        return found
+        return content
 
     def _watch(self) -> None:
         """End the process when a file exceeds a limit, or when there is none for long."""
@@ -197,10 +197,10 @@ class _SharedWorker:
 def parse(data: bytes, language: str) -> ParsedFile:
     """Return what is in a file, or why it is refused; raise StorageFailed if no process starts."""
     with _SharedWorker.lock:
-        found = _started().parse(data, language)
-        if found.refused == _CRASHED:  # by this file, or by something else
-            found = _started().parse(data, language)
-    return found
+        parsed_file = _started().parse(data, language)
+        if parsed_file.refused == _CRASHED:  # by this file, or by something else
+            parsed_file = _started().parse(data, language)
+    return parsed_file
 
 
 def _started() -> Worker:
@@ -213,9 +213,9 @@ def _started() -> Worker:
     try:
         _SharedWorker.worker = Worker()
     except (OSError, EOFError, RuntimeError) as error:
-        said = getattr(error, "strerror", None) or error
+        said_error = getattr(error, "strerror", None) or error
         raise exhausted(error) or StorageFailed(
-            f"no source file can be parsed: a process can't be started ({said})",
+            f"no source file can be parsed: a process can't be started ({said_error})",
             "look at the limits of memory and processes",
         ) from error
     return _SharedWorker.worker
@@ -279,11 +279,11 @@ def resident(pid: int) -> int:
 
 def _of_macos(pid: int) -> int:
     """Ask as `ps` does."""
-    found = ctypes.create_string_buffer(_TASK_INFO_SIZE)
+    array = ctypes.create_string_buffer(_TASK_INFO_SIZE)
     ask = ctypes.CDLL("/usr/lib/libproc.dylib").proc_pidinfo
     ask.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_int)
-    size = ask(pid, _TASK_INFO, 0, found, _TASK_INFO_SIZE)
-    return int(struct.unpack_from("@Q", found, 8)[0]) if size == _TASK_INFO_SIZE else 0
+    size = ask(pid, _TASK_INFO, 0, array, _TASK_INFO_SIZE)
+    return int(struct.unpack_from("@Q", array, 8)[0]) if size == _TASK_INFO_SIZE else 0
 
 
 if sys.platform == "win32":
@@ -295,11 +295,11 @@ if sys.platform == "win32":
         handle = ctypes.c_void_p(kernel.OpenProcess(_QUERY, 0, pid))
         if not handle:
             return 0
-        found = ctypes.create_string_buffer(_COUNTERS.size)
+        create_string_buffer = ctypes.create_string_buffer(_COUNTERS.size)
         ask = kernel.K32GetProcessMemoryInfo
         ask.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint32)
         try:
-            said = ask(handle, found, _COUNTERS.size)
+            entry = ask(handle, create_string_buffer, _COUNTERS.size)
         finally:
             kernel.CloseHandle(handle)
-        return int(_COUNTERS.unpack(found)[_PAGEFILE_USAGE]) if said else 0
+        return int(_COUNTERS.unpack(create_string_buffer)[_PAGEFILE_USAGE]) if entry else 0

@@ -51,10 +51,10 @@ def language_of(path: str, first_line: str = "") -> str | None:
     """Return the language of a file by its suffix, name or first line; None if it has none."""
     name = PurePosixPath(path).name
     suffix = PurePosixPath(name).suffix
-    found = _by_name().get(suffix) or _by_name().get(suffix.lower()) or _by_name().get(name)
-    if found is None and (program := _PROGRAM.match(first_line)):
+    found_name = _by_name().get(suffix) or _by_name().get(suffix.lower()) or _by_name().get(name)
+    if found_name is None and (program := _PROGRAM.match(first_line)):
         return _by_program().get(program[1])
-    return found
+    return found_name
 
 
 def may_hold_tests(path: str, language: str, imports: Iterable[str] = ()) -> bool:
@@ -74,15 +74,15 @@ def parse(data: bytes, language: str) -> ParsedFile:
     key = hashlib.sha256(data).digest(), language
     cache = _refusals(user_folder("cache") / "code" / _REFUSED)
     with _lock:
-        if cache.file.exists() and (known := cache.get([key])):
-            return known[key]
+        if cache.file.exists() and (parsed_files := cache.get([key])):
+            return parsed_files[key]
     from memory_bank.code.parse import parse_process  # start-up: most files are known
 
-    found = parse_process.parse(data, language)
-    if found.refused:
+    parsed_file = parse_process.parse(data, language)
+    if parsed_file.refused:
         with _lock:
-            cache.put([(key, found)])
-    return found
+            cache.put([(key, parsed_file)])
+    return parsed_file
 
 
 def rules_of(language: str) -> Rules:
@@ -111,22 +111,28 @@ def _refusals(file: Path) -> ParseCache:
 @cache
 def _by_name() -> dict[str, str]:
     """Return the languages by suffix and by name of file."""
-    found = (rules_of(name) for name in languages())
-    return _first_of((key, one.name) for one in found for key in (*one.suffixes, *one.names))
+    found_rules = (rules_of(name) for name in languages())
+    return _first_of(
+        (key, rules.name) for rules in found_rules for key in (*rules.suffixes, *rules.names)
+    )
 
 
 @cache
 def _by_program() -> dict[str, str]:
-    found = (rules_of(name) for name in languages())
-    return _first_of((program, one.name) for one in found for program in one.programs)
+    rules = (rules_of(name) for name in languages())
+    return _first_of(
+        (program, current_rules.name)
+        for current_rules in rules
+        for program in current_rules.programs
+    )
 
 
 def _first_of(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Return pairs as a mapping: the rules of installed packages come after ours."""
-    found: dict[str, str] = {}
+    entries: dict[str, str] = {}
     for key, name in pairs:
-        found.setdefault(key, name)
-    return found
+        entries.setdefault(key, name)
+    return entries
 
 
 _MOST_NODES = 3_000_000
@@ -226,7 +232,7 @@ class TreeWalk:
         """
         self._matches = matches
         self._rules = rules
-        defining = (same[0].node.type for same in matches.values())
+        defining = (same_matches[0].node.type for same_matches in matches.values())
         self._watched = frozenset(chain(defining, rules.imports, rules.tests))
         self._special = self._watched.union(
             rules.comments, rules.marks, rules.blocks, rules.calls, rules.literals
@@ -259,8 +265,8 @@ class TreeWalk:
         if not self._problem and root.has_error:
             self._problem = "the parser does not understand all of it"
         symbols = tuple(
-            one._replace(fingerprint=self._tokens.fingerprint(*span))
-            for one, span in zip(self._symbols, self._spans, strict=True)
+            symbol._replace(fingerprint=self._tokens.fingerprint(*span))
+            for symbol, span in zip(self._symbols, self._spans, strict=True)
         )
         if doc is None:
             doc = self._comments.at_top()
@@ -337,14 +343,14 @@ class TreeWalk:
             test = None
         depth = len(self._scopes)
         for match in self._matches.get(node.id, ())[:_MOST_AT_ONCE]:
-            one = definition_of(match, node, rules)
-            if one is None:
+            definition = definition_of(match, node, rules)
+            if definition is None:
                 continue
             del self._scopes[depth:]  # the one before, as in `const A = 1, B = 2`
-            if one.kind == SCOPE:
-                self._open(node.end_byte, one.name, "type").bases = self._bases(node)
+            if definition.kind == SCOPE:
+                self._open(node.end_byte, definition.name, "type").bases = self._bases(node)
             else:
-                self._define(one)
+                self._define(definition)
         if test:
             end = (test.last or node).end_byte
             self._apart.append((node.start_byte, end))
@@ -352,36 +358,38 @@ class TreeWalk:
             self._test(test, node, self._scopes[-1] if defined_one else self._open(end))
         return test is not None
 
-    def _define(self, one: Definition) -> None:
+    def _define(self, definition: Definition) -> None:
         around = self._scopes[-1]
-        whole = one.node
+        whole = definition.node
         while whole.parent is not None and whole.parent.type in self._rules.wrappers:
             whole = whole.parent
         row = whole.start_point[0]
-        doc = self._rules.inner_doc(one.node)
+        doc = self._rules.inner_doc(definition.node)
         above, start, text = self._comments.above(row, whole.start_byte)
-        is_method = around.kind in _TYPES or "." in one.name
-        kind = "method" if one.kind == "function" and is_method else one.kind
-        scope = self._open(one.end, one.name, kind)
+        is_method = around.kind in _TYPES or "." in definition.name
+        kind = "method" if definition.kind == "function" and is_method else definition.kind
+        scope = self._open(definition.end, definition.name, kind)
         scope.symbol = len(self._symbols)
         if kind in _TYPES:
-            scope.bases = self._bases(one.node)
-        if one.kind == "module" and one.name in _TEST_MODULES:
-            self._apart.append((one.node.start_byte, one.node.end_byte))
+            scope.bases = self._bases(definition.node)
+        if definition.kind == "module" and definition.name in _TEST_MODULES:
+            self._apart.append((definition.node.start_byte, definition.node.end_byte))
         name, doc = ".".join(scope.prefix), (text if doc is None else doc)[:_MOST_DOC]
-        signature = self._signature(one)
+        signature = self._signature(definition)
         self._symbols.append(
             Symbol(name, kind, signature, doc, above + 1, _end_line(whole), "", around.bases)
         )
         self._spans.append((start, whole.end_byte))
-        self._example(one.node, doc, name)
+        self._example(definition.node, doc, name)
 
     def _bases(self, node: Node) -> str:
         """Return the names in what says which types a type extends or implements."""
         rules = self._rules.bases
-        some = (node.child_by_field_name(one) for one in rules) if rules else ()
-        children = [one for one in some if one] or list(inside(node, *rules))
-        texts = " ".join(flat(text_of(one)) for one in children)
+        some_children = (node.child_by_field_name(rule) for rule in rules) if rules else ()
+        children = [current_node for current_node in some_children if current_node] or list(
+            inside(node, *rules)
+        )
+        texts = " ".join(flat(text_of(current_node)) for current_node in children)
         return " ".join(dict.fromkeys(_NAMES.findall(texts)))
 
     def _example(self, node: Node, doc: str, name: str = "") -> None:
@@ -395,14 +403,16 @@ class TreeWalk:
         calls = (name,) if name else ()
         self._tests.append(Intent(title, self._line(at), line, line + 1, EXAMPLE, "", calls))
 
-    def _signature(self, one: Definition) -> str:
-        end = one.body.start_byte if one.body else one.node.end_byte
-        start = self._after_attributes(one.node)
+    def _signature(self, definition: Definition) -> str:
+        end = definition.body.start_byte if definition.body else definition.node.end_byte
+        start = self._after_attributes(definition.node)
         text = self._data[start : min(end, start + 16 * MOST_TEXT)].decode("utf-8", "replace")
-        if one.body is None and one.kind == "constant":
+        if definition.body is None and definition.kind == "constant":
             text = text.partition("\n")[0]
-        if one.body and one.name_start > one.body.start_byte:  # a `typedef` of C
-            return f"{flat(text)} {{…}} {one.name}"
+        if (
+            definition.body and definition.name_start > definition.body.start_byte
+        ):  # a `typedef` of C
+            return f"{flat(text)} {{…}} {definition.name}"
         return _BRACKET.sub("", flat(text)).removesuffix("=>").rstrip(" {:=;")
 
     def _after_attributes(self, node: Node) -> int:
@@ -411,7 +421,11 @@ class TreeWalk:
         first = node.child(0) if attributes and node.child_count else None
         if first is None:
             return start
-        among = first if any(one.type in attributes for one in first.children) else node
+        among = (
+            first
+            if any(current_node.type in attributes for current_node in first.children)
+            else node
+        )
         for child in among.children:
             if child.type not in attributes:
                 break
@@ -508,7 +522,7 @@ def _is_layout(around: list[Node]) -> bool:
     if inner in _BRACKETED or inner not in ("parenthesized_expression", *_TUPLES):
         return inner in _BRACKETED
     if holder in _BINDING:  # as in `(a.b()).c()` and `(a == 1) and b`
-        return any(one.type in _BINDING[holder] for one in around[-1].named_children)
+        return any(node.type in _BINDING[holder] for node in around[-1].named_children)
     return holder.endswith("_statement") or holder in _HOLDERS
 
 

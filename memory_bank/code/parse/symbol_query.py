@@ -75,8 +75,8 @@ def find_matches(query: Query, root: Node) -> dict[int, list[Match]]:
         if (place, kind == SCOPE) not in matched:
             matched.add((place, kind == SCOPE))
             by_node.setdefault(match.node.id, []).append(match)
-    for same in by_node.values():
-        same.sort(key=lambda match: match.name.start_byte)
+    for same_matches in by_node.values():
+        same_matches.sort(key=lambda match: match.name.start_byte)
     return by_node
 
 

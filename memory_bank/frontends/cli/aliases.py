@@ -50,22 +50,22 @@ RIGHTS = frozenset(
 """Options that let a command do more, which no error suggests: who asks for them knows them."""
 
 
-def with_known_command(args: Sequence[str], known: Collection[str]) -> list[str]:
+def with_known_command(args: Sequence[str], known_args: Collection[str]) -> list[str]:
     """Return arguments whose first words, if no command has them, are those of the command."""
-    for end in (2, 1) if args and args[0] not in known else ():
+    for end in (2, 1) if args and args[0] not in known_args else ():
         words = " ".join(args[:end])
         if words in COMMANDS:
             return [*COMMANDS[words].split(), *args[end:]]
     return list(args)
 
 
-def with_known_options(args: Sequence[str], known: Collection[str]) -> list[str]:
+def with_known_options(args: Sequence[str], entries: Collection[str]) -> list[str]:
     """Return arguments in which options of other names have those that a command knows."""
     end = args.index("--") if "--" in args else len(args)
-    return [*(_known_option(one, known) for one in args[:end]), *args[end:]]
+    return [*(_known_option(arg, entries) for arg in args[:end]), *args[end:]]
 
 
-def _known_option(argument: str, known: Collection[str]) -> str:
+def _known_option(argument: str, options: Collection[str]) -> str:
     name, equals, value = argument.partition("=")
     option = OPTIONS.get(name, "")
-    return f"{option}{equals}{value}" if option in known and name not in known else argument
+    return f"{option}{equals}{value}" if option in options and name not in options else argument

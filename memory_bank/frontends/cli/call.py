@@ -68,12 +68,12 @@ def _stdin() -> str:
     return sys.stdin.read() if buffer is None else _decoded(buffer.read(), "stdin")
 
 
-def _decoded(data: bytes, what: str) -> str:
+def _decoded(data: bytes, text: str) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise BadInput(
-            f"{what} is not UTF-8: byte {error.start + 1} is 0x{data[error.start]:02x}",
+            f"{text} is not UTF-8: byte {error.start + 1} is 0x{data[error.start]:02x}",
             "convert it, for example with iconv",
         ) from error
 
@@ -209,12 +209,14 @@ class CommandCall:
 
     def document(self, value: object) -> None:
         """Print an answer as JSON, including repairs and notices."""
-        shown, repaired, notices = plain(value), self._repairs.take(), self._notices.take()
-        if repaired and isinstance(shown, dict):
-            shown = {**shown, "repaired": repaired}
-        if isinstance(shown, dict) and (said := [*shown.pop("notices", ()), *notices]):
-            shown = {**shown, "notices": said}
-        self.console.document(shown)
+        shown_plain, repaired, notices = plain(value), self._repairs.take(), self._notices.take()
+        if repaired and isinstance(shown_plain, dict):
+            shown_plain = {**shown_plain, "repaired": repaired}
+        if isinstance(shown_plain, dict) and (
+            said_plain := [*shown_plain.pop("notices", ()), *notices]
+        ):
+            shown_plain = {**shown_plain, "notices": said_plain}
+        self.console.document(shown_plain)
 
     def show_repaired(self, repaired: Sequence[str]) -> None:
         """Print repairs as part of the answer."""
@@ -253,8 +255,8 @@ class CommandCall:
             self.warn(f"only this bank was searched ({reason})")
         elif reason:
             why = _FALLBACKS.get(reason, "the embedder gave no answer")
-            what = "lexical results only" if mode == "lexical" else "some results are lexical only"
-            self.warn(f"{what}: {why} ({reason})")
+            text = "lexical results only" if mode == "lexical" else "some results are lexical only"
+            self.warn(f"{text}: {why} ({reason})")
         self.warn(problem)
 
     def _print_reports(self) -> None:
@@ -349,15 +351,15 @@ class Bars:
             self._drawn = None
             self._tasks = {}
 
-    def _report(self, what: str, done: int, total: int) -> None:
+    def _report(self, task: str, completed: int, total: int) -> None:
         if self._drawn is None:
-            if time.monotonic() - self._started < _DELAY or done >= total:
+            if time.monotonic() - self._started < _DELAY or completed >= total:
                 return
             from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
             columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
             self._drawn = Progress(*columns, console=self._console.rich(), transient=True)
             self._drawn.start()
-        if what not in self._tasks:
-            self._tasks[what] = self._drawn.add_task(what, total=total)
-        self._drawn.update(self._tasks[what], completed=done, total=total)
+        if task not in self._tasks:
+            self._tasks[task] = self._drawn.add_task(task, total=total)
+        self._drawn.update(self._tasks[task], completed=completed, total=total)

@@ -29,14 +29,18 @@ def invoke(args: list[str]) -> int:
     try:
         with root().make_context(PROGRAM, list(args)) as ctx:
             code = ctx.command.invoke(ctx)
-    except Exit as done:
-        return done.exit_code
+    except Exit as done_error:
+        return done_error.exit_code
     except click.Abort as error:
         raise KeyboardInterrupt from error
     except click.UsageError as error:
         path = error.ctx.command_path if error.ctx else PROGRAM
         if isinstance(error, click.NoSuchOption):
-            near = [one for one in error.possibilities or () if one not in RIGHTS]
+            near = [
+                possibility
+                for possibility in error.possibilities or ()
+                if possibility not in RIGHTS
+            ]
             error = click.NoSuchOption(error.option_name, possibilities=near, ctx=error.ctx)
         message = " ".join(error.format_message().split())  # click lists choices in lines
         message = message[:1].lower() + message[1:].rstrip(".")

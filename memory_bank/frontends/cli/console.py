@@ -136,34 +136,38 @@ class Console:
         Where rows are too long, what is the same in all is said once below, and cells of the column
         `gives_way` are cut; else only running text is wrapped, between words: no path is broken.
         """
-        shown = [[one_line(cell) for cell in row] for row in rows]
-        same = ""
-        if self.terminal and rows and _wide([headings, *shown]) > self.columns:
-            headings, shown, same = _without_same(headings, shown)
+        lines = [[one_line(cell) for cell in row] for row in rows]
+        text = ""
+        if self.terminal and rows and _wide([headings, *lines]) > self.columns:
+            headings, lines, text = _without_same(headings, lines)
         if self.terminal and gives_way in headings:
-            shown = _cut_to(headings, shown, headings.index(gives_way), self.columns)
-        if shown and all(row[0].startswith(" ") for row in shown):
-            indent = min(len(row[0]) - len(row[0].lstrip()) for row in shown)
+            lines = _cut_to(headings, lines, headings.index(gives_way), self.columns)
+        if lines and all(row[0].startswith(" ") for row in lines):
+            indent = min(len(row[0]) - len(row[0].lstrip()) for row in lines)
             headings = (" " * indent + headings[0], *headings[1:])
         if not self.terminal:
-            columns = zip(*shown, strict=True)
-            self._aligned(shown, [max(map(cells, column)) for column in columns])
-        elif widths := _fitting([list(headings), *shown], self.columns):
+            columns = zip(*lines, strict=True)
+            self._aligned(lines, [max(map(cells, column)) for column in columns])
+        elif widths := _fitting([list(headings), *lines], self.columns):
             self._aligned([list(headings)], widths, "bold", "bold")
-            self._aligned(shown, widths, "place")
+            self._aligned(lines, widths, "place")
         else:
-            for first, *others in shown:
+            for first, *entries in lines:
                 self.line((first, "place"))
-                named = zip(headings[1:], others, strict=True)
-                parts = [one if head in _PLAIN else f"{head} {one}" for head, one in named if one]
+                entry = zip(headings[1:], entries, strict=True)
+                parts = [
+                    current_text if head in _PLAIN else f"{head} {current_text}"
+                    for head, current_text in entry
+                    if current_text
+                ]
                 words: list[str] = []
                 for number, part in enumerate(parts):
                     ended = f"{part} ·" if number < len(parts) - 1 else part
                     words += [ended] if cells(ended) <= _UNBROKEN else ended.split()
                 for line in _wrapped(words, self.columns - _STACKED) if words else ():
                     self.line(" " * _STACKED, line)
-        if same:
-            self.labelled("in all: ", "dim", same)
+        if text:
+            self.labelled("in all: ", "dim", text)
 
     def _aligned(
         self, rows: Sequence[Sequence[str]], widths: Sequence[int], first: str = "", rest: str = ""
@@ -236,9 +240,9 @@ class Console:
 
     def _painted(self, piece: Piece) -> str:
         text, style = (piece, "") if isinstance(piece, str) else piece
-        shown = one_line(text)
+        line = one_line(text)
         code = _STYLES.get(style, "")
-        return f"\x1b[{code}m{shown}\x1b[0m" if code and shown and self.coloured else shown
+        return f"\x1b[{code}m{line}\x1b[0m" if code and line and self.coloured else line
 
 
 @contextmanager
@@ -265,15 +269,15 @@ def _without_same(
     Of a single row, only empty cells are taken out.
     """
     columns = list(zip(*rows, strict=True))
-    same = [
+    entries = [
         at > 0 and len(set(column)) == 1 and (len(rows) > 1 or column[0] in {"", "-"})
         for at, column in enumerate(columns)
     ]
-    said = [f"{headings[at]} {columns[at][0]}" for at, one in enumerate(same)
-            if one and columns[at][0] not in {"", "-"}]  # fmt: skip
-    left = [at for at, one in enumerate(same) if not one]
-    kept = [[row[at] for at in left] for row in rows]
-    return [headings[at] for at in left], kept, " · ".join(said)
+    texts = [f"{headings[at]} {columns[at][0]}" for at, entry in enumerate(entries)
+            if entry and columns[at][0] not in {"", "-"}]  # fmt: skip
+    ats = [at for at, is_first in enumerate(entries) if not is_first]
+    kept_rows = [[row[at] for at in ats] for row in rows]
+    return [headings[at] for at in ats], kept_rows, " · ".join(texts)
 
 
 def _cut_to(
@@ -281,11 +285,16 @@ def _cut_to(
 ) -> list[list[str]]:
     """Cut the cells of a column so that rows fit; leave them where little would remain."""
     over = _wide([headings, *rows]) - columns
-    left = max(cells(row[at]) for row in rows) - over if rows else 0
-    if over <= 0 or left < _LEAST:
+    left_cell = max(cells(row[at]) for row in rows) - over if rows else 0
+    if over <= 0 or left_cell < _LEAST:
         return rows
-    return [[_shortened(cell, left) if one == at else cell for one, cell in enumerate(row)]
-            for row in rows]  # fmt: skip
+    return [
+        [
+            _shortened(cell, left_cell) if current_at == at else cell
+            for current_at, cell in enumerate(row)
+        ]
+        for row in rows
+    ]
 
 
 def _shortened(text: str, columns: int) -> str:
@@ -308,8 +317,8 @@ def _fitting(rows: Sequence[Sequence[str]], columns: int) -> list[int] | None:
         return None
     widths = list(least)
     narrow_first = sorted(range(len(least)), key=lambda at: whole[at] - least[at])
-    for left, at in zip(range(len(least), 0, -1), narrow_first, strict=True):
-        more = min(whole[at] - least[at], spare // left)
+    for index, at in zip(range(len(least), 0, -1), narrow_first, strict=True):
+        more = min(whole[at] - least[at], spare // index)
         widths[at] += more
         spare -= more
     return widths
@@ -357,10 +366,10 @@ def _size(stream: TextIO, variable: str, usual: int) -> int:
     if size.isdecimal() and int(size):
         return int(size)
     try:
-        found = os.get_terminal_size(stream.fileno())
+        terminal_size = os.get_terminal_size(stream.fileno())
     except (OSError, ValueError):
         return usual
-    return (found.columns if variable == "COLUMNS" else found.lines) or usual
+    return (terminal_size.columns if variable == "COLUMNS" else terminal_size.lines) or usual
 
 
 def _wants_colour(*, terminal: bool) -> bool:

@@ -113,18 +113,20 @@ class DerivedCommand(Helped):
             described.name.rpartition(" ")[2],
             help=described.summary,
             why=described.why,
-            examples=[(line, what) for line, what in described.examples],
+            examples=[(line, text) for line, text in described.examples],
             callback=self._run,
-            params=[_made(one) for one in described.options],
+            params=[_made(option) for option in described.options],
         )
         last = self.params[-2:]
         self.params = [*self.params[:-2], *_secret(described), *shared_options(), *last]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Take options by names of other tools, and `-word` as an excluded word of a query."""
-        options = [one for one in self.params if isinstance(one, click.Option)]
-        args = aliases.with_known_options(args, {name for one in options for name in one.opts})
-        if any(one.excludes for one in self._described.options):
+        options = [parameter for parameter in self.params if isinstance(parameter, click.Option)]
+        args = aliases.with_known_options(
+            args, {name for option in options for name in option.opts}
+        )
+        if any(option.excludes for option in self._described.options):
             args = _excluding(self.params, args)
         return super().parse_args(ctx, args)
 
@@ -148,14 +150,16 @@ class DerivedCommand(Helped):
         return answer(declared.load(self._described.name), call, given)
 
 
-def answer(operation: Operation, call: CommandCall, given: dict[str, Any]) -> int:
+def answer(operation: Operation, call: CommandCall, fields: dict[str, Any]) -> int:
     """Run an operation and print its result; return the exit code."""
     from memory_bank.base.operation import parameters
 
     run, show = operation.through or operation.run, operation.show
-    own = {one.name for one in parameters(show)} if show else set()
-    named = set(inspect.signature(run).parameters)
-    mine = {name: value for name, value in given.items() if name not in own or name in named}
+    own = {parameter.name for parameter in parameters(show)} if show else set()
+    named_parameters = set(inspect.signature(run).parameters)
+    mine = {
+        name: value for name, value in fields.items() if name not in own or name in named_parameters
+    }
     with ExitStack() as until_the_end:
         opened: dict[str, Any] = {}
 
@@ -170,66 +174,72 @@ def answer(operation: Operation, call: CommandCall, given: dict[str, Any]) -> in
             "progress": lambda: call.progress,
         }
         sources["codebase"] = sources["code"]
-        found = run(**declared.given_to(run, sources, named=call.named_bank is not None), **mine)
-        if isinstance(found, int):
-            return found
+        found_answer = run(
+            **declared.given_to(run, sources, named=call.named_bank is not None), **mine
+        )
+        if isinstance(found_answer, int):
+            return found_answer
         if show is None:
-            call.document(found)
+            call.document(found_answer)
             return FOUND
         del sources["call"]  # its first argument
-        taken = set(inspect.signature(show).parameters)
-        theirs = {name: value for name, value in given.items() if name in taken}
-        done = show(call, found, **declared.given_to(show, sources), **theirs)
-    return FOUND if done is None else done
+        taken_parameters = set(inspect.signature(show).parameters)
+        theirs = {name: value for name, value in fields.items() if name in taken_parameters}
+        number = show(call, found_answer, **declared.given_to(show, sources), **theirs)
+    return FOUND if number is None else number
 
 
-def _made(one: Option) -> click.Parameter:
+def _made(option: Option) -> click.Parameter:
     settings: dict[str, Any] = {"is_flag": True}
-    if one.kind is not bool:
-        settings = {"type": _type(one), "metavar": one.metavar or None}
-        settings["required"] = one.required and not one.asked
-    if one.kind is bool and one.default:
+    if option.kind is not bool:
+        settings = {"type": _type(option), "metavar": option.metavar or None}
+        settings["required"] = option.required and not option.asked
+    if option.kind is bool and option.default:
         settings["callback"] = _negated
-    elif one.default is not None and one.default != "":
-        settings["default"] = one.default
-    if one.read or one.words:
-        settings["callback"] = _reading(one)
-    if one.complete:
-        settings["shell_complete"] = _COMPLETIONS[one.complete]
-    if one.argument:
-        return click.Argument([one.name], nargs=-1 if one.many or one.words else 1, **settings)
-    flags = one.flags.split(", ") if one.flags else [f"--{one.name.replace('_', '-')}"]
-    what = f"{one.help}  [default: {one.shown_default}]" if one.shown_default else one.help
-    return click.Option([*flags, one.name], help=what, multiple=one.many, **settings)
-
-
-def _negated(_: click.Context, __: click.Parameter, given: bool) -> bool:  # noqa: FBT001  (click's)
-    return not given
-
-
-def _type(one: Option) -> click.ParamType[Any] | type:
-    if one.path:
-        return click.Path(
-            exists=one.path == "existing",
-            file_okay=one.path != "folder",
-            dir_okay=one.path != "file",
+    elif option.default is not None and option.default != "":
+        settings["default"] = option.default
+    if option.read or option.words:
+        settings["callback"] = _reading(option)
+    if option.complete:
+        settings["shell_complete"] = _COMPLETIONS[option.complete]
+    if option.argument:
+        return click.Argument(
+            [option.name], nargs=-1 if option.many or option.words else 1, **settings
         )
-    if one.choices:
-        return click.Choice(list(one.choices))
-    if (one.least, one.most) != (None, None) and one.kind in {int, float}:
-        bounds: Any = click.FloatRange if one.kind is float else click.IntRange
-        made: click.ParamType[Any] = bounds(one.least, one.most)
-        return made
-    return one.kind
+    flags = option.flags.split(", ") if option.flags else [f"--{option.name.replace('_', '-')}"]
+    text = (
+        f"{option.help}  [default: {option.shown_default}]" if option.shown_default else option.help
+    )
+    return click.Option([*flags, option.name], help=text, multiple=option.many, **settings)
 
 
-def _reading(one: Option) -> Callable[[click.Context, click.Parameter, Any], Any]:
-    def callback(ctx: click.Context, param: click.Parameter, given: Any) -> Any:  # noqa: ANN401
+def _negated(_: click.Context, __: click.Parameter, is_given: bool) -> bool:  # noqa: FBT001  (click's)
+    return not is_given
+
+
+def _type(option: Option) -> click.ParamType[Any] | type:
+    if option.path:
+        return click.Path(
+            exists=option.path == "existing",
+            file_okay=option.path != "folder",
+            dir_okay=option.path != "file",
+        )
+    if option.choices:
+        return click.Choice(list(option.choices))
+    if (option.least, option.most) != (None, None) and option.kind in {int, float}:
+        bounds: Any = click.FloatRange if option.kind is float else click.IntRange
+        param_type: click.ParamType[Any] = bounds(option.least, option.most)
+        return param_type
+    return option.kind
+
+
+def _reading(option: Option) -> Callable[[click.Context, click.Parameter, Any], Any]:
+    def callback(ctx: click.Context, param: click.Parameter, argument: Any) -> Any:  # noqa: ANN401
         if ctx.resilient_parsing:
-            return given
-        value = (" ".join(given) or None) if one.words else given
+            return argument
+        value = (" ".join(argument) or None) if option.words else argument
         try:
-            return one.read(value) if one.read else value
+            return option.read(value) if option.read else value
         except BadInput as error:
             raise click.BadParameter(error.message, ctx, param) from error
 
@@ -244,15 +254,19 @@ def _secret(described: Described) -> list[click.Option]:
 def _excluding(params: Sequence[click.Parameter], args: Sequence[str]) -> list[str]:
     """Move the excluded words of a query behind `--`."""
     end = args.index("--") if "--" in args else len(args)
-    options = [one for one in params if isinstance(one, click.Option) and not one.is_flag]
-    valued = {name for one in options for name in one.opts}
+    options = [
+        parameter
+        for parameter in params
+        if isinstance(parameter, click.Option) and not parameter.is_flag
+    ]
+    valued = {name for option in options for name in option.opts}
     words = [
         number
         for number, word in enumerate(args[:end])
         if len(word) > len("-h") and _NEGATED.fullmatch(word)
         if not number or args[number - 1] not in valued
     ]
-    kept = [word for number, word in enumerate(args[:end]) if number not in words]
+    kept_words = [word for number, word in enumerate(args[:end]) if number not in words]
     behind = [*(args[number] for number in words), *args[end + 1 :]]
     # only if needed: an option without its value would take `--` as the value
-    return [*kept, *(["--", *behind] if behind else [])]
+    return [*kept_words, *(["--", *behind] if behind else [])]

@@ -68,9 +68,9 @@ class Helped(click.Command):
 
     def format_examples(self, formatter: click.HelpFormatter) -> None:
         """Write the examples: a comment, then the command line."""
-        for number, (line, what) in enumerate(self.examples):
+        for number, (line, text) in enumerate(self.examples):
             formatter.write("\nExamples:\n" if not number else "")
-            formatter.write(f"  # {what}\n  {line}\n")
+            formatter.write(f"  # {text}\n  {line}\n")
 
     def option_rows(self, ctx: click.Context) -> list[Row]:
         """Return the options with their help; `-h` and `--help` share the last row."""
@@ -134,10 +134,10 @@ class Group(Helped, click.Group):
         _section(formatter, "Commands", rows)
 
 
-def no_such(what: str, name: str, known: Sequence[str]) -> str:
+def no_such(text: str, name: str, entries: Sequence[str]) -> str:
     """Return the error message for an unknown name, with similar names."""
-    near = similar_names(name, known, least=0.5)
-    return f"there is no {what} {name!r}{did_you_mean(map(repr, near))}"
+    near = similar_names(name, entries, least=0.5)
+    return f"there is no {text} {name!r}{did_you_mean(map(repr, near))}"
 
 
 def _filled(text: str, width: int) -> str:
@@ -155,8 +155,8 @@ def _section(formatter: click.HelpFormatter, heading: str, rows: Sequence[Row]) 
 
 
 def _help_option(name: str, *, long: bool) -> click.Option:
-    def show(ctx: click.Context, _: click.Parameter, given: bool) -> None:  # noqa: FBT001  (click's)
-        if given and not ctx.resilient_parsing:
+    def show(ctx: click.Context, _: click.Parameter, is_given: bool) -> None:  # noqa: FBT001  (click's)
+        if is_given and not ctx.resilient_parsing:
             ctx.meta[_LONG] = long
             print_help(ctx, Console(sys.stdout))
             ctx.exit()

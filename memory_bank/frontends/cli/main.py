@@ -62,8 +62,8 @@ def _invoke(args: list[str]) -> int:
         args = [*args[1:], "--help"]
     if args in (["-h"], ["--help"], ["help", "--all"]):  # start-up: no library reads it
         console = Console(sys.stdout)
-        shown = overview.text(overview.help_width(console), long=args == ["help", "--all"])
-        overview.show(shown, console)
+        text = overview.text(overview.help_width(console), long=args == ["help", "--all"])
+        overview.show(text, console)
         return 0
     from memory_bank.frontends.cli import click_adapter
 

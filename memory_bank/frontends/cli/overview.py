@@ -71,22 +71,22 @@ def text(width: int, *, long: bool) -> str:
         parts += ["", fill(" ".join(paragraph.split()), width, break_on_hyphens=False)]
     parts += ["", *_commands(), "", "Options:"]
     gap = max(len(name) for name, _ in _OPTIONS) + 4
-    for name, what in _OPTIONS:
-        first, *rest = wrap(what, max(width - gap, 10))
+    for name, current_text in _OPTIONS:
+        first, *rest = wrap(current_text, max(width - gap, 10))
         parts += [f"  {name:<{gap - 2}}{first}", *(f"{'':<{gap}}{part}" for part in rest)]
-    for number, (line, what) in enumerate(_EXAMPLES):
+    for number, (line, current_text) in enumerate(_EXAMPLES):
         parts += ["", *(() if number else ("Examples:",))]
-        parts += [f"  # {what}", f"  {line}"]
+        parts += [f"  # {current_text}", f"  {line}"]
     return "\n".join(parts) + "\n"
 
 
 def _short(width: int) -> list[str]:
     """Return the help that fits a screen: everyday commands with a line, the others by name."""
     rows = {name: (group, summary) for name, group, summary in declared.overview()}
-    others: dict[str, list[str]] = {group: [] for group in _GROUPS}
+    entries: dict[str, list[str]] = {group: [] for group in _GROUPS}
     for name, (group, _) in rows.items():
         if name not in _EVERYDAY:
-            others.setdefault(group, []).append(name)
+            entries.setdefault(group, []).append(name)
     parts = [
         f"Usage: {PROGRAM} COMMAND ...",
         "Project memory as Markdown files in your own git repository.",
@@ -94,7 +94,7 @@ def _short(width: int) -> list[str]:
         *(f"  {name:<{_COLUMN - 2}}{rows[name][1]}" for name in _EVERYDAY if name in rows),
         "",
     ]
-    for group, names in others.items():
+    for group, names in entries.items():
         first, *rest = wrap(" ".join(names), width - _COLUMN, break_on_hyphens=False) or [""]
         if first:
             parts += [f"{group:<{_COLUMN}}{first}", *(f"{'':<{_COLUMN}}{line}" for line in rest)]
@@ -103,12 +103,12 @@ def _short(width: int) -> list[str]:
 
 def _commands() -> list[str]:
     """Return a line for each command; the first of each group follows the group's name."""
-    found: dict[str, list[str]] = {group: [] for group in _GROUPS}
+    entries: dict[str, list[str]] = {group: [] for group in _GROUPS}
     for name, group, summary in declared.overview():
-        rows = found.setdefault(group, [])
+        rows = entries.setdefault(group, [])
         head = group if not rows else ""
         rows.append(f"{head:<{_COLUMN}}{name:<{_NAMES}}{summary}")
-    return [line for rows in found.values() for line in rows]
+    return [line for rows in entries.values() for line in rows]
 
 
 def show(text: str, console: Console) -> None:

@@ -49,26 +49,27 @@ class RootGroup(Group):
 
 
 def _command(name: str) -> Helped:
-    found = declared.topic(name)
-    if found is None:
+    found_topic = declared.topic(name)
+    if found_topic is None:
         return DerivedCommand(declared.described(name))
-    topic, names = found
+    topic, names = found_topic
     commands = {
-        one.removeprefix(f"{name} "): DerivedCommand(declared.described(one)) for one in names
+        current_name.removeprefix(f"{name} "): DerivedCommand(declared.described(current_name))
+        for current_name in names
     }
     return Group(
         name,
         help=topic.summary,
         why=topic.why,
-        examples=[(line, what) for line, what in topic.examples],
+        examples=[(line, text) for line, text in topic.examples],
         default=commands.get(topic.default.removeprefix(f"{name} ")),
         commands=commands,
         params=shared_options() if topic.options else [],
     )
 
 
-def _show_version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:  # noqa: FBT001
-    if asked and not ctx.resilient_parsing:
+def _show_version(ctx: click.Context, _: click.Parameter, is_asked: bool) -> None:  # noqa: FBT001
+    if is_asked and not ctx.resilient_parsing:
         Console(sys.stdout).line(f"{PROGRAM} {__version__}")
         ctx.exit()
 
@@ -100,15 +101,15 @@ _COMMANDS = (
 )
 
 
-def _show_bank(named: str | None, console: Console) -> bool:
+def _show_bank(path: str | None, console: Console) -> bool:
     """Print the state of a bank; False if there is none and no folder was named."""
     from memory_bank.bank.bank import open_bank
 
     try:
-        with open_bank(named) as bank:
+        with open_bank(path) as bank:
             _show(bank, console)
     except NoBank:
-        if named:
+        if path:
             raise
         return False
     return True
@@ -117,21 +118,25 @@ def _show_bank(named: str | None, console: Console) -> bool:
 def _show(bank: Bank, console: Console) -> None:
     from memory_bank.memory import overview
 
-    found, counts = overview.home(bank), overview.stats(bank)
+    home, counts = overview.home(bank), overview.stats(bank)
     console.line(
         (bank.layout.project.name, "bold"),
-        (f"  {count(found.notes, 'note')} in {bank.layout.root.name}", "dim"),
+        (f"  {count(home.notes, 'note')} in {bank.layout.root.name}", "dim"),
     )
-    if found.lately.changes:
+    if home.lately.changes:
         console.line("")
         console.line(("Changed this week", "bold"))
-    for one in found.lately.changes[:_SHOWN]:
-        day = one.changed_at[:10]
+    for changed_lately in home.lately.changes[:_SHOWN]:
+        day = changed_lately.changed_at[:10]
         room = max(console.columns - len(day) - 4, 10)
-        title = one.title if len(one.title) <= room else f"{one.title[: room - 1]}…"
+        title = (
+            changed_lately.title
+            if len(changed_lately.title) <= room
+            else f"{changed_lately.title[: room - 1]}…"
+        )
         console.line(f"  {title:<{room}}  ", (day, "dim"))
-    if found.lately.total > _SHOWN:
-        more = found.lately.total - _SHOWN
+    if home.lately.total > _SHOWN:
+        more = home.lately.total - _SHOWN
         console.line((f"  {more:,} more: {PROGRAM} notes --since 7d", "dim"))
     broken = [
         count(number, word)

@@ -22,8 +22,8 @@ _Hosts = Annotated[
 ]
 
 
-def _split(given: str | None) -> tuple[str, ...]:
-    return tuple(name.strip() for name in (given or "").split(",") if name.strip())
+def _split(text: str | None) -> tuple[str, ...]:
+    return tuple(name.strip() for name in (text or "").split(",") if name.strip())
 
 
 @operation(
@@ -91,7 +91,7 @@ def _mcp(
     if describe:
         from memory_bank.frontends.mcp.toolbox import cost
 
-        call.answer(cost(toolbox), lambda found: _show(call, found))
+        call.answer(cost(toolbox), lambda found_cost: _show(call, found_cost))
         return 0
     from memory_bank.frontends.mcp.server import MemoryServer, serve_stdio
 
@@ -206,10 +206,10 @@ def _show_endpoint(call: Call, endpoint: Endpoint, entrance: str = "") -> None:
     """Print the server's URL, for a browser with the token in it, and what a client needs."""
     file = endpoint.token.file if endpoint.token else None
     if call.json:
-        said: dict[str, object] = {"url": endpoint.url, "token_file": file}
+        fields: dict[str, object] = {"url": endpoint.url, "token_file": file}
         if entrance:
-            said["token"] = endpoint.token.value.decode() if endpoint.token else None
-        call.console.document(said, indent=None)
+            fields["token"] = endpoint.token.value.decode() if endpoint.token else None
+        call.console.document(fields, indent=None)
     else:
         call.console.line("serving ", (entrance or endpoint.url, "place"))
     call.console.flush()
@@ -221,14 +221,19 @@ def _show_endpoint(call: Call, endpoint: Endpoint, entrance: str = "") -> None:
         call.warn("the connection is not encrypted: use a proxy with TLS, or a tunnel")
 
 
-def _show(call: Call, found: Cost) -> None:
+def _show(call: Call, cost: Cost) -> None:
     rows = [
-        (one.name, "writes" if one.writes else "reads", str(one.model_tokens), str(one.tokens))
-        for one in found.tools
+        (
+            tool_cost.name,
+            "writes" if tool_cost.writes else "reads",
+            str(tool_cost.model_tokens),
+            str(tool_cost.tokens),
+        )
+        for tool_cost in cost.tools
     ]
-    rows.append(("all", "", f"{found.model_tokens:,}", f"{found.tokens:,}"))
+    rows.append(("all", "", f"{cost.model_tokens:,}", f"{cost.tokens:,}"))
     call.console.table(("tool", "", "tokens in the model's context", "tokens listed"), rows)
-    call.remark(found.method)
+    call.remark(cost.method)
 
 
 topic(

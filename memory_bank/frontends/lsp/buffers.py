@@ -43,8 +43,8 @@ class Clock:
         now = self._now()
         if now - self._counted.get(symbol, float("-inf")) < self._seconds:
             return False
-        kept = {one: then for one, then in self._counted.items() if now - then < self._seconds}
-        self._counted = {**kept, symbol: now}
+        thens = {text: then for text, then in self._counted.items() if now - then < self._seconds}
+        self._counted = {**thens, symbol: now}
         return True
 
 
@@ -60,8 +60,8 @@ class Positions:
         """Take a text, and the encoding whose code units the client counts."""
         self._text = text
         self._encoding = encoding
-        self._starts = [0, *(found.end() for found in _BREAK.finditer(text))]
-        self._ends = [*(found.start() for found in _BREAK.finditer(text)), len(text)]
+        self._starts = [0, *(match.end() for match in _BREAK.finditer(text))]
+        self._ends = [*(match.start() for match in _BREAK.finditer(text)), len(text)]
 
     def position(self, offset: int) -> Position:
         """Return the position of an offset; one beyond the text is its end."""
@@ -129,10 +129,10 @@ class Editor:
 
     def uri_of(self, file: str) -> str:
         """Return the URI of a file by the path that the editor has, which may have links in it."""
-        for given in self.folders:
-            real = os.path.realpath(given)
-            if real != given and file.startswith(f"{real}{os.sep}"):
-                file = os.path.join(given, os.path.relpath(file, real))  # noqa: PTH118
+        for folder in self.folders:
+            real = os.path.realpath(folder)
+            if real != folder and file.startswith(f"{real}{os.sep}"):
+                file = os.path.join(folder, os.path.relpath(file, real))  # noqa: PTH118
                 break
         buffer = self.buffers.get(file)
         return buffer.uri if buffer else uri_of(file)
@@ -159,13 +159,16 @@ class Buffers:
         if uri not in self._open:
             return
         text = self._open[uri].text
-        for one in params.content_changes:
-            if isinstance(one, TextDocumentContentChangePartial):
+        for content_change in params.content_changes:
+            if isinstance(content_change, TextDocumentContentChangePartial):
                 lines = Positions(text, self.encoding)
-                start, end = lines.offset(one.range.start), lines.offset(one.range.end)
-                text = text[:start] + one.text + text[max(start, end) :]
+                start, end = (
+                    lines.offset(content_change.range.start),
+                    lines.offset(content_change.range.end),
+                )
+                text = text[:start] + content_change.text + text[max(start, end) :]
             else:
-                text = one.text
+                text = content_change.text
         self._open[uri] = Buffer(uri, text, params.text_document.version)
 
     def close(self, uri: str) -> None:
@@ -178,13 +181,13 @@ class Buffers:
 
     def version(self, uri: str) -> int | None:
         """Return the version of an open file; None for others."""
-        found = self._open.get(uri)
-        return found.version if found else None
+        buffer = self._open.get(uri)
+        return buffer.version if buffer else None
 
     def all(self) -> dict[str, Buffer]:
         """Return the open files by their absolute paths."""
-        named = ((file_at(uri), one) for uri, one in self._open.items())
-        return {os.path.normpath(file): one for file, one in named if file}
+        files = ((file_at(uri), buffer) for uri, buffer in self._open.items())
+        return {os.path.normpath(file): buffer for file, buffer in files if file}
 
 
 def uri_of(file: str) -> str:
@@ -216,11 +219,11 @@ class FileRequest:
     @cached_property
     def texts(self) -> Texts:
         """The notes with their unsaved texts."""
-        named = {
+        named_texts = {
             note_path(self.bank, file): buffer.text for file, buffer in self.editor.buffers.items()
         }
-        named.pop("", None)
-        return Texts(self.bank, named)
+        named_texts.pop("", None)
+        return Texts(self.bank, named_texts)
 
     @cached_property
     def path(self) -> str:

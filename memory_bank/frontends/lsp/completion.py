@@ -115,20 +115,20 @@ def front_matter_choices(bank: Bank, text: str, offset: int, code_of: CodeOf) ->
         if not code.table.file.exists():  # it is being read
             return Completions(complete=False)
         return _named_symbols(at, code)
-    found = (
+    completions = (
         Completion(value, "value", value, at.start, offset, at.key, value)
         for value in _values(bank, at.key)
         if value.startswith(at.text.casefold())
     )
-    return Completions(tuple(found))
+    return Completions(tuple(completions))
 
 
 def _typed_at(text: str, offset: int) -> _Typed | None:
     """Return the value that is typed at an offset, with its key."""
     lines = text[:offset].split("\n")
-    found, key = _VALUE.match(lines[-1]), ""
-    if found:
-        key, quote, typed = found[1], found[2], found[3]
+    match, key = _VALUE.match(lines[-1]), ""
+    if match:
+        key, quote, typed = match[1], match[2], match[3]
     elif item := _ITEM.match(lines[-1]):
         key, quote, typed = _key_above(lines[:-1]), item[1], item[2]
     if not key:
@@ -159,8 +159,8 @@ def _named_symbols(at: _Typed, code: Codebase) -> Completions:
         for name, paths in files.items()
         for path in paths
     ]
-    found = _references(at, names, typed=inner)
-    return found._replace(complete=found.complete and len(rows) < _MOST_ROWS)
+    completions = _references(at, names, typed=inner)
+    return completions._replace(complete=completions.complete and len(rows) < _MOST_ROWS)
 
 
 def _pattern(typed: str) -> str:
@@ -177,22 +177,22 @@ def _references(
 ) -> Completions:
     """Return the names that fit, each with a detail, the likeliest first."""
     fits = matching(at.text if typed is None else typed)
-    wanted = at.text.casefold()
+    wanted_text = at.text.casefold()
     kind = "file" if at.key == "file_refs" else "symbol"
-    found = sorted(
-        {one for one in names if fits(one[0])},
-        key=lambda one: (
-            not one[0].casefold().startswith(wanted),
-            wanted not in one[0].casefold(),
-            one,
+    found_names = sorted(
+        {current_name for current_name in names if fits(current_name[0])},
+        key=lambda entries: (
+            not entries[0].casefold().startswith(wanted_text),
+            wanted_text not in entries[0].casefold(),
+            entries,
         ),
     )
     choices = [
         Completion(name, kind, text, at.start, at.end, detail, name)  # type: ignore[arg-type]
-        for name, detail in found[: MAX_CHOICES + 1]
+        for name, detail in found_names[: MAX_CHOICES + 1]
         if (text := _written(name, at.quote)) is not None
     ]
-    return Completions(tuple(choices[:MAX_CHOICES]), len(found) <= MAX_CHOICES)
+    return Completions(tuple(choices[:MAX_CHOICES]), len(found_names) <= MAX_CHOICES)
 
 
 def _written(name: str, quote: str) -> str | None:
@@ -209,10 +209,10 @@ def _values(bank: Bank, key: str) -> Iterable[str]:
         "type": lambda view: document_rows.data_counts(view.manifest, "type"),
         "tags": lambda view: document_rows.counts(view.manifest, "tag"),
     }
-    asked = ask.get("tags" if key == "tag" else key)
-    if asked is None:
+    asked_ask = ask.get("tags" if key == "tag" else key)
+    if asked_ask is None:
         return ()
-    used = [value for value in bank.read(asked) if value]
+    used = [value for value in bank.read(asked_ask) if value]
     return list(dict.fromkeys([*used, *(KNOWN_TYPES if key == "type" else ())]))
 
 
@@ -229,11 +229,11 @@ def choices(
     """Return what can follow at an offset of an open note's text."""
     line = text.rfind("\n", 0, offset) + 1
     before = text[line:offset]
-    if found := _OPEN.search(before):
+    if match := _OPEN.search(before):
         rest = _REST_OF_TARGET.match(text, offset)
         end = rest.end() if rest else offset
         closing = "" if text.startswith(("]]", "|"), end) else "]]"
-        here = _Here(texts, path, found[1], line + found.start(1), end, closing)
+        here = _Here(texts, path, match[1], line + match.start(1), end, closing)
         return _in_link(here)
     note = texts.note(path)
     if note is None or not 0 < offset < max(note.body_start, 1):
@@ -255,8 +255,10 @@ class _Here(NamedTuple):
     def choice(
         self, label: str, kind: Kind, text: str, detail: str = "", typed: str = ""
     ) -> Completion:
-        shown = "" if not self.closing and "|" in text else self.closing
-        return Completion(label, kind, text + shown, self.start, self.end, detail, typed or text)
+        shown_text = "" if not self.closing and "|" in text else self.closing
+        return Completion(
+            label, kind, text + shown_text, self.start, self.end, detail, typed or text
+        )
 
 
 def _in_link(here: _Here) -> Completions:
@@ -276,12 +278,12 @@ def _in_link(here: _Here) -> Completions:
     else:
         parts = _headings(note) if mark == "#" else _blocks(note)
     fits = matching(part)
-    found = [
+    completions = [
         here.choice(name, kind, here.typed[: len(here.typed) - len(part)] + name, detail)
         for name, detail in parts
         if fits(name)
     ]
-    return Completions(tuple(found[:MAX_CHOICES]), len(found) <= MAX_CHOICES)
+    return Completions(tuple(completions[:MAX_CHOICES]), len(completions) <= MAX_CHOICES)
 
 
 def _split(typed: str) -> tuple[str, str, str]:
@@ -310,36 +312,41 @@ def _symbols(file: str) -> Iterator[tuple[str, str]]:
 def _blocks(note: Note) -> Iterator[tuple[str, str]]:
     lines = BREAK.split(note.text)
     for name, line in note.body.blocks.items():
-        shown = lines[line - 1].strip() if 0 < line <= len(lines) else ""
-        yield name, shown.removesuffix(f"^{name}").strip()[:80]
+        shown_line = lines[line - 1].strip() if 0 < line <= len(lines) else ""
+        yield name, shown_line.removesuffix(f"^{name}").strip()[:80]
 
 
 def _targets(here: _Here) -> Completions:
     """Return the notes by path, title and alias, and the files of the project."""
     rows = here.texts.bank.read(lambda view: document_rows.titles(view.manifest))
     fits = matching(here.typed)
-    found: list[Completion] = []
+    completions: list[Completion] = []
     for key, title, aliases in rows:
         name = name_of(key)
         if _NOT_IN_TARGET.search(name) or key == here.path:
             continue
         if fits(name):
-            found.append(here.choice(name, "note", name, title))
-        known = {name.casefold(), name.rpartition("/")[2].casefold()}
-        for kind, other in _others(title, aliases):
-            if fits(other) and other.casefold() not in known:
-                known.add(other.casefold())
-                shown = other.replace("|", " ").replace("]", " ").replace("[", " ")
-                text = f"{name}|{shown}" if here.closing or not _shown_follows(here) else name
-                found.append(here.choice(other, kind, text, name, other))
-    found += [
+            completions.append(here.choice(name, "note", name, title))
+        names = {name.casefold(), name.rpartition("/")[2].casefold()}
+        for kind, other_typed in _others(title, aliases):
+            if fits(other_typed) and other_typed.casefold() not in names:
+                names.add(other_typed.casefold())
+                shown_typed = other_typed.replace("|", " ").replace("]", " ").replace("[", " ")
+                text = f"{name}|{shown_typed}" if here.closing or not _shown_follows(here) else name
+                completions.append(here.choice(other_typed, kind, text, name, other_typed))
+    completions += [
         here.choice(file, "file", file)
         for file in project_files(here.texts.bank)
         if fits(file) and not _NOT_IN_TARGET.search(file)
     ]
     typed = here.typed.casefold()
-    found.sort(key=lambda one: (not one.typed.casefold().startswith(typed), one.kind == "file"))
-    return Completions(tuple(found[:MAX_CHOICES]), len(found) <= MAX_CHOICES)
+    completions.sort(
+        key=lambda completion: (
+            not completion.typed.casefold().startswith(typed),
+            completion.kind == "file",
+        )
+    )
+    return Completions(tuple(completions[:MAX_CHOICES]), len(completions) <= MAX_CHOICES)
 
 
 def _shown_follows(here: _Here) -> bool:

@@ -62,43 +62,46 @@ def leads_to(texts: Texts, path: str, links: Sequence[NoteLink]) -> list[LinkTar
     has, prefix = bank.layout.project_has, bank.layout.prefix
     at = bank.roots.bundle(path)
     targets = [
-        target_of(one, path, prefix, included=included, in_project=has, bundle=at) for one in links
+        target_of(current_link, path, prefix, included=included, in_project=has, bundle=at)
+        for current_link in links
     ]
-    meant = bank.read(lambda view: _meant(view, targets))
+    meant_content = bank.read(lambda view: _meant(view, targets))
     return [
-        _goal(texts, path, link, target, found)
-        for link, target, found in zip(links, targets, meant, strict=True)
+        _goal(texts, path, link, target, content)
+        for link, target, content in zip(links, targets, meant_content, strict=True)
     ]
 
 
 def written_goals(texts: Texts, path: str, note: Note) -> list[tuple[WholeLink, LinkTarget]]:
     """Return the written links of a note, each with where it leads."""
     written = links_of(note)
-    return list(zip(written, leads_to(texts, path, [one.link for one in written]), strict=True))
+    return list(zip(written, leads_to(texts, path, [link.link for link in written]), strict=True))
 
 
 def section_at(note: Note, heading: str) -> NoteSection | None:
     """Return the section of a heading as a link names it: its text, path `A#B`, or slug."""
-    wanted = [_folded(part) for part in heading.split("#") if part.strip()]
-    if not wanted:
+    foldeds = [_folded(part) for part in heading.split("#") if part.strip()]
+    if not foldeds:
         return None
-    sections = [one for one in note.body.sections if one.level]
-    for one in sections:
-        if [_folded(name) for name in one.headings[-len(wanted) :]] == wanted:
-            return one
-    last = wanted[-1]
+    sections = [section for section in note.body.sections if section.level]
+    for section in sections:
+        if [_folded(name) for name in section.headings[-len(foldeds) :]] == foldeds:
+            return section
+    last = foldeds[-1]
     for fits in (_folded, _slug):
-        found = next((one for one in sections if fits(one.headings[-1]) == fits(last)), None)
-        if found:
-            return found
+        found_section = next(
+            (section for section in sections if fits(section.headings[-1]) == fits(last)), None
+        )
+        if found_section:
+            return found_section
     return None
 
 
 def block_line(note: Note, block: str) -> int | None:
     """Return the line of a block id."""
-    wanted = block.casefold()
+    wanted_block = block.casefold()
     return next(
-        (line for name, line in note.body.blocks.items() if name.casefold() == wanted), None
+        (line for name, line in note.body.blocks.items() if name.casefold() == wanted_block), None
     )
 
 
@@ -109,17 +112,17 @@ def references(
 
     With `heading` or `block`, only the links to that part of the note.
     """
-    found = []
+    entries = []
     for source in sources(texts, goal, itself=True)[:MAX_SOURCES]:
         note = texts.note(source)
         if note is None:
             continue
-        for written, other in written_goals(texts, source, note):
-            same = other.path == goal.path if goal.path else _same_ghost(other, goal)
+        for written, link_target in written_goals(texts, source, note):
+            ghost = link_target.path == goal.path if goal.path else _same_ghost(link_target, goal)
             elsewhere = source != goal.path or heading or block
-            if same and elsewhere and _leads_to(texts, written.link, goal, heading, block):
-                found.append(NoteSpan(source, written.first, written.last))
-    return found
+            if ghost and elsewhere and _leads_to(texts, written.link, goal, heading, block):
+                entries.append(NoteSpan(source, written.first, written.last))
+    return entries
 
 
 def sources(texts: Texts, goal: LinkTarget, *, itself: bool = False) -> list[str]:
@@ -141,8 +144,12 @@ def sources(texts: Texts, goal: LinkTarget, *, itself: bool = False) -> list[str
     return list(dict.fromkeys([*own, *indexed, *texts.unsaved]))
 
 
-def _same_ghost(one: LinkTarget, other: LinkTarget) -> bool:
-    return not one.path and bool(one.ghost) and one.ghost.casefold() == other.ghost.casefold()
+def _same_ghost(link_target: LinkTarget, other_link_target: LinkTarget) -> bool:
+    return (
+        not link_target.path
+        and bool(link_target.ghost)
+        and link_target.ghost.casefold() == other_link_target.ghost.casefold()
+    )
 
 
 def _leads_to(texts: Texts, link: NoteLink, goal: LinkTarget, heading: str, block: str) -> bool:
@@ -151,36 +158,41 @@ def _leads_to(texts: Texts, link: NoteLink, goal: LinkTarget, heading: str, bloc
     if not heading:
         return True
     note = texts.note(goal.path)
-    wanted = section_at(note, heading) if note else None
-    return bool(note and link.heading and section_at(note, link.heading) == wanted)
+    section = section_at(note, heading) if note else None
+    return bool(note and link.heading and section_at(note, link.heading) == section)
 
 
 def _meant(view: View, targets: Sequence[TargetNames]) -> list[list[str]]:
     """Return the paths of the notes that each target may mean."""
     number = link_rows.name_number
-    pairs = [(number(one.names[0]), number("".join(one.names[1:2]))) for one in targets]
-    found = link_rows.candidates(view.manifest, pairs)
-    return [found[pair] for pair in pairs]
+    pairs = [
+        (number(target_names.names[0]), number("".join(target_names.names[1:2])))
+        for target_names in targets
+    ]
+    candidates = link_rows.candidates(view.manifest, pairs)
+    return [candidates[pair] for pair in pairs]
 
 
 def _goal(
-    texts: Texts, path: str, link: NoteLink, target: TargetNames, meant: Sequence[str]
+    texts: Texts, path: str, link: NoteLink, target: TargetNames, paths: Sequence[str]
 ) -> LinkTarget:
     if not link.target:
-        meant = [path]
-    if len(meant) > 1:
-        near = tuple(link_rows.nearest_first(path, meant))
+        paths = [path]
+    if len(paths) > 1:
+        near = tuple(link_rows.nearest_first(path, paths))
         problem = f"several notes answer to {link.target!r}: {link_rows.listed(near)}"
         return LinkTarget(problem=problem, candidates=near, ghost=target.ghost)
-    if not meant:
+    if not paths:
         file, line = project_file(texts.bank, target.ghost)
         if not file:
             folder = posixpath.dirname(texts.bank.roots.place(path))
             file, line = project_file(texts.bank, posixpath.join(folder, link.target))
         if file and link.heading:
-            line = next((one.line for one in symbols(file) if one.qualified == link.heading), line)
+            line = next(
+                (symbol.line for symbol in symbols(file) if symbol.qualified == link.heading), line
+            )
         return LinkTarget(file=file, line=line, ghost=target.ghost)
-    (goal,) = meant
+    (goal,) = paths
     file = str(texts.bank.roots.file(goal))
     line, problem = 1, ""
     if (link.heading or link.block) and (note := texts.note(goal)):
@@ -191,8 +203,11 @@ def _goal(
 def _part(note: Note, link: NoteLink) -> tuple[int, str]:
     """Return the line of the heading or block that a link names, or the problem."""
     if link.block:
-        found = block_line(note, link.block)
-        return found or 1, "" if found else f"{note.path} has no block ^{link.block}"
+        found_block_line = block_line(note, link.block)
+        return (
+            found_block_line or 1,
+            "" if found_block_line else f"{note.path} has no block ^{link.block}",
+        )
     section = section_at(note, link.heading)
     if section:
         return section.line, ""
@@ -223,13 +238,13 @@ def symbols(file: str) -> tuple[Symbol, ...]:
             data = opened.read(MAX_CHARACTERS)
     except OSError:
         return ()
-    found = parsed(file, data.decode("utf-8", errors="replace"))
-    return found.symbols if found else ()
+    parsed_file = parsed(file, data.decode("utf-8", errors="replace"))
+    return parsed_file.symbols if parsed_file else ()
 
 
 def _with_line(name: str) -> list[tuple[str, int]]:
-    found = _PLACE.fullmatch(name)
-    return [(name, 1), (found[1], max(1, int(found[2])))] if found else [(name, 1)]
+    match = _PLACE.fullmatch(name)
+    return [(name, 1), (match[1], max(1, int(match[2])))] if match else [(name, 1)]
 
 
 def _slug(heading: str) -> str:
@@ -277,10 +292,14 @@ def project_files(bank: Bank) -> Sequence[str]:
     project = bank.layout.project
     if not bank.layout.prefix:
         return ()
-    known = _files.get(str(project))
-    if known is None or time.monotonic() - known[0] > _FILES_SECONDS:
+    file = _files.get(str(project))
+    if file is None or time.monotonic() - file[0] > _FILES_SECONDS:
         tree = repository.worktree(project)
-        found = repository.not_ignored(tree, project, ["."]) if tree else None
-        listed = sorted(one for one in found or () if not one.startswith(bank.layout.prefix))
-        known = _files[str(project)] = (time.monotonic(), listed)
-    return known[1]
+        not_ignored = repository.not_ignored(tree, project, ["."]) if tree else None
+        listed = sorted(
+            current_not_ignored
+            for current_not_ignored in not_ignored or ()
+            if not current_not_ignored.startswith(bank.layout.prefix)
+        )
+        file = _files[str(project)] = (time.monotonic(), listed)
+    return file[1]

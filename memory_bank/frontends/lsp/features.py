@@ -39,9 +39,9 @@ from memory_bank.frontends.lsp.rename import OffsetEdit, Renaming
 from memory_bank.frontends.lsp.source_code import AskedCode
 
 
-def built(named: str | None = None) -> NotesServer:
+def built(text: str | None = None) -> NotesServer:
     """Return a server with all features; `named` is the bank of all files."""
-    server = NotesServer(named)
+    server = NotesServer(text)
     _add_life(server)
     _add_documents(server)
     _add_answers(server)
@@ -105,18 +105,20 @@ def _add_answers(server: NotesServer) -> None:
         async def answered(params: Any) -> object:  # noqa: ANN401  (each method has its own)
             uri = params.text_document.uri
             if of_code is not None and not is_note(uri):
-                return await server.ask_code(uri, lambda asked: of_code(asked, params), empty)
-            return await server.ask(uri, lambda asked: of_note(asked, params), empty, seconds)
+                return await server.ask_code(uri, lambda code: of_code(code, params), empty)
+            return await server.ask(
+                uri, lambda file_request: of_note(file_request, params), empty, seconds
+            )
 
     answer(
         types.TEXT_DOCUMENT_COMPLETION,
-        lambda asked, params: navigation.complete(asked, params, server.codebases),
+        lambda file_request, params: navigation.complete(file_request, params, server.codebases),
         None,
         options=types.CompletionOptions(trigger_characters=["[", "#", "^", "/"]),
     )
     answer(
         types.TEXT_DOCUMENT_DEFINITION,
-        lambda asked, params: navigation.definition(asked, params, server.codebases),
+        lambda file_request, params: navigation.definition(file_request, params, server.codebases),
         [],
     )
     answer(types.TEXT_DOCUMENT_REFERENCES, navigation.references, [], seconds=LIST_SECONDS)
@@ -124,7 +126,7 @@ def _add_answers(server: NotesServer) -> None:
         types.TEXT_DOCUMENT_HOVER,
         navigation.hover,
         None,
-        of_code=lambda asked, params: source_code.hover(asked, params, server.clock),
+        of_code=lambda code, params: source_code.hover(code, params, server.clock),
     )
     answer(types.TEXT_DOCUMENT_PREPARE_RENAME, prepare, None)
     answer(
@@ -150,103 +152,131 @@ def _add_moves(server: NotesServer) -> None:
         if not params.files:
             return None
         uri = params.files[0].old_uri
-        return await server.ask(uri, lambda asked: moved(asked, params.files), None, CHANGE_SECONDS)
+        return await server.ask(
+            uri, lambda file_request: moved(file_request, params.files), None, CHANGE_SECONDS
+        )
 
     @server.feature(types.WORKSPACE_DID_RENAME_FILES, options)
     async def did_rename(params: types.RenameFilesParams) -> None:
         if params.files:
             uri = params.files[0].new_uri
-            await server.ask(uri, lambda asked: record(asked, params.files), None)
+            await server.ask(uri, lambda file_request: record(file_request, params.files), None)
 
 
 _MAX_FIXES = 20
 
 
-def prepare(asked: FileRequest, params: PrepareRenameParams) -> PrepareRenamePlaceholder | None:
+def prepare(
+    file_request: FileRequest, params: PrepareRenameParams
+) -> PrepareRenamePlaceholder | None:
     """Return what a rename at the cursor changes, and its present name."""
-    if not asked.path:
+    if not file_request.path:
         return None
-    what = rename.renameable(asked.texts, asked.path, asked.offset(params.position))
-    if what is None:
+    renameable = rename.renameable(
+        file_request.texts, file_request.path, file_request.offset(params.position)
+    )
+    if renameable is None:
         return None
-    return PrepareRenamePlaceholder(asked.range(what.start, what.end), one_line(what.name))
+    return PrepareRenamePlaceholder(
+        file_request.range(renameable.start, renameable.end), one_line(renameable.name)
+    )
 
 
-def renamed(asked: FileRequest, params: RenameParams) -> WorkspaceEdit | None:
+def renamed(file_request: FileRequest, params: RenameParams) -> WorkspaceEdit | None:
     """Return the edits that rename the note or heading at the cursor; raise MemoryBankError."""
-    offset = asked.offset(params.position)
-    what = rename.renameable(asked.texts, asked.path, offset) if asked.path else None
-    if what is None:
+    offset = file_request.offset(params.position)
+    renameable = (
+        rename.renameable(file_request.texts, file_request.path, offset)
+        if file_request.path
+        else None
+    )
+    if renameable is None:
         raise BadInput(
             "there is nothing to rename here", "put the cursor on a link, a heading or front matter"
         )
-    return _workspace_edit(asked, rename.rename(asked.texts, what, params.new_name))
+    return _workspace_edit(
+        file_request, rename.rename(file_request.texts, renameable, params.new_name)
+    )
 
 
-def moved(asked: FileRequest, files: Sequence[FileRename]) -> WorkspaceEdit | None:
+def moved(file_request: FileRequest, files: Sequence[FileRename]) -> WorkspaceEdit | None:
     """Return the edits of links for notes or folders that the editor is about to move."""
-    moves = _moves(asked, files)
-    edits = tuple(rename.moved(asked.texts, moves)) if moves else ()
-    return _workspace_edit(asked, Renaming(edits)) if edits else None
+    moves = _moves(file_request, files)
+    edits = tuple(rename.moved(file_request.texts, moves)) if moves else ()
+    return _workspace_edit(file_request, Renaming(edits)) if edits else None
 
 
-def record(asked: FileRequest, files: Sequence[FileRename]) -> None:
+def record(file_request: FileRequest, files: Sequence[FileRename]) -> None:
     """Record the moves of notes, so that their counts of accesses stay theirs."""
-    rename.record(asked.bank, _moves(asked, files))
+    rename.record(file_request.bank, _moves(file_request, files))
 
 
-def _moves(asked: FileRequest, files: Sequence[FileRename]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for one in files:
-        old, new = file_at(one.old_uri), file_at(one.new_uri)
+def _moves(file_request: FileRequest, files: Sequence[FileRename]) -> dict[str, str]:
+    entries: dict[str, str] = {}
+    for file_rename in files:
+        old, new = file_at(file_rename.old_uri), file_at(file_rename.new_uri)
         if old and new:
-            found |= rename.moves_of(asked.bank, old, new)
-    return found
+            entries |= rename.moves_of(file_request.bank, old, new)
+    return entries
 
 
-def code_actions(asked: FileRequest, params: CodeActionParams) -> list[CodeAction]:
+def code_actions(file_request: FileRequest, params: CodeActionParams) -> list[CodeAction]:
     """Return the fixes of the problems in a range of a note."""
-    if not asked.path:
+    if not file_request.path:
         return []
-    lines = asked.lines()
+    lines = file_request.lines()
     start, end = lines.offset(params.range.start), lines.offset(params.range.end)
-    saved = asked.opened.findings.get(asked.path, ())
+    saved = file_request.opened.findings.get(file_request.path, ())
     return [
         CodeAction(
             title=one_line(fix.title),
             kind=CodeActionKind.QuickFix,
-            diagnostics=[one for one in params.context.diagnostics if one.code == fix.rule],
+            diagnostics=[
+                diagnostic
+                for diagnostic in params.context.diagnostics
+                if diagnostic.code == fix.rule
+            ],
             edit=_workspace_edit(
-                asked, Renaming((OffsetEdit(asked.path, fix.start, fix.end, fix.text),))
+                file_request,
+                Renaming((OffsetEdit(file_request.path, fix.start, fix.end, fix.text),)),
             ),
         )
-        for fix in problems.fixes(asked.texts, asked.path, start, end, saved)[:_MAX_FIXES]
+        for fix in problems.fixes(file_request.texts, file_request.path, start, end, saved)[
+            :_MAX_FIXES
+        ]
     ]
 
 
-def _workspace_edit(asked: FileRequest, renaming: Renaming) -> WorkspaceEdit:
+def _workspace_edit(file_request: FileRequest, renaming: Renaming) -> WorkspaceEdit:
     """Return the edits, then the move of the file, in the form that the editor takes."""
     by_path: dict[str, list[TextEdit]] = {}
-    for one in renaming.edits:
-        area = asked.range(one.start, one.end, one.path)
-        by_path.setdefault(one.path, []).append(TextEdit(area, one.text))
-    if not _takes_document_changes(asked):
+    for offset_edit in renaming.edits:
+        area = file_request.range(offset_edit.start, offset_edit.end, offset_edit.path)
+        by_path.setdefault(offset_edit.path, []).append(TextEdit(area, offset_edit.text))
+    if not _takes_document_changes(file_request):
         if renaming.new_file:
             raise _no_moves()
-        return WorkspaceEdit(changes={asked.uri(path): some for path, some in by_path.items()})
+        return WorkspaceEdit(
+            changes={file_request.uri(path): text_edits for path, text_edits in by_path.items()}
+        )
     changes: list[TextDocumentEdit | RenameFile] = []
     for path, edits in by_path.items():
-        uri = asked.uri(path)
+        uri = file_request.uri(path)
         version = next(
-            (one.version for one in asked.editor.buffers.values() if one.uri == uri), None
+            (
+                buffer.version
+                for buffer in file_request.editor.buffers.values()
+                if buffer.uri == uri
+            ),
+            None,
         )
         changes.append(_document_edit(uri, version, edits))
     if renaming.new_file:
-        if not _can(asked, ResourceOperationKind.Rename):
+        if not _can(file_request, ResourceOperationKind.Rename):
             raise _no_moves()
-        new = asked.uri_of(renaming.new_file)
+        new = file_request.uri_of(renaming.new_file)
         options = RenameFileOptions(overwrite=False)
-        changes.append(RenameFile(asked.uri_of(renaming.old_file), new, options=options))
+        changes.append(RenameFile(file_request.uri_of(renaming.old_file), new, options=options))
     return WorkspaceEdit(document_changes=changes)
 
 
@@ -254,19 +284,19 @@ def _document_edit(uri: str, version: int | None, edits: Sequence[TextEdit]) -> 
     return TextDocumentEdit(OptionalVersionedTextDocumentIdentifier(uri, version), list(edits))
 
 
-def _can(asked: FileRequest, operation: ResourceOperationKind) -> bool:
+def _can(file_request: FileRequest, operation: ResourceOperationKind) -> bool:
     """Tell whether the editor makes or moves files; Neovim 0.7 names only these operations."""
-    takes = _takes(asked)
+    takes = _takes(file_request)
     return takes is not None and operation in (takes.resource_operations or ())
 
 
-def _takes_document_changes(asked: FileRequest) -> bool:
-    takes = _takes(asked)
+def _takes_document_changes(file_request: FileRequest) -> bool:
+    takes = _takes(file_request)
     return takes is not None and bool(takes.document_changes or takes.resource_operations)
 
 
-def _takes(asked: FileRequest) -> WorkspaceEditClientCapabilities | None:
-    capabilities = asked.editor.capabilities.workspace
+def _takes(file_request: FileRequest) -> WorkspaceEditClientCapabilities | None:
+    capabilities = file_request.editor.capabilities.workspace
     return capabilities.workspace_edit if capabilities else None
 
 

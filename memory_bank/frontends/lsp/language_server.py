@@ -77,11 +77,11 @@ class RefusedRequest(JsonRpcException):
 class NotesServer(LanguageServer):
     """A language server of the banks in which the editor's files are."""
 
-    def __init__(self, named: str | None = None) -> None:
+    def __init__(self, text: str | None = None) -> None:
         """Serve the bank at `named`, or that of each file's folder; nothing is opened yet."""
         # pygls's own thread only reads stdin
         super().__init__("memory-bank", __version__, max_workers=1)
-        self.banks = Banks(named, self._changed)
+        self.banks = Banks(text, self._changed)
         self.codebases = Codebases()
         self.clock = Clock()
         self.buffers = Buffers()
@@ -127,7 +127,7 @@ class NotesServer(LanguageServer):
     ) -> Answer:
         """Answer a request about a source file as `ask` does; `empty` outside a work tree."""
         editor = self.editor()
-        asked: list[AskedCode] = []
+        codes: list[AskedCode] = []
 
         def work() -> Answer:
             file = os.path.normpath(file_at(uri)) if file_at(uri) else ""
@@ -136,13 +136,13 @@ class NotesServer(LanguageServer):
                 return empty
             shared.asked()
             opened = self.banks.of(Path(file))
-            asked.append(source_code.AskedCode(shared, opened, editor, file))
-            return answer(asked[0])
+            codes.append(source_code.AskedCode(shared, opened, editor, file))
+            return answer(codes[0])
 
-        found = await self.run(work, empty, seconds)
-        for rest in asked[0].after if asked else ():
+        found_answer = await self.run(work, empty, seconds)
+        for rest in codes[0].after if codes else ():
             self._pool.submit(rest)
-        return found
+        return found_answer
 
     async def run(
         self, work: Callable[[], Answer], empty: Answer, seconds: float = READ_SECONDS
@@ -164,13 +164,17 @@ class NotesServer(LanguageServer):
         except NoBank:
             return empty
         except Exception as error:
-            known = error if isinstance(error, MemoryBankError) else exhausted(error)
-            if known is None:
+            bank_error = error if isinstance(error, MemoryBankError) else exhausted(error)
+            if bank_error is None:
                 raise
-            message = f"{known.message}; {known.hint}" if known.hint else known.message
+            message = (
+                f"{bank_error.message}; {bank_error.hint}"
+                if bank_error.hint
+                else bank_error.message
+            )
             if seconds == CHANGE_SECONDS:
                 raise RefusedRequest(message) from error
-            _log.warning("%s: %s", known.code, message)
+            _log.warning("%s: %s", bank_error.code, message)
             return empty
 
     def _counted(self, work: Callable[[], Answer]) -> Answer:
@@ -188,7 +192,7 @@ class NotesServer(LanguageServer):
 
     def _folders(self) -> list[str]:
         """Return the URIs of the workspace's folders."""
-        folders = [one.uri for one in self.workspace.folders.values()]
+        folders = [folder.uri for folder in self.workspace.folders.values()]
         root = self.workspace.root_uri
         return folders or ([root] if root else [])
 
@@ -209,9 +213,9 @@ class NotesServer(LanguageServer):
         else:
             self.later(uri, seconds, lambda: self.ask_code(uri, _update, None))
 
-    def later(self, what: object, seconds: float, work: Callable[[], Any]) -> None:
+    def later(self, entry: object, seconds: float, work: Callable[[], Any]) -> None:
         """Do work after some seconds, instead of what waits for the same reason."""
-        before = self._waiting.get(what)
+        before = self._waiting.get(entry)
         if before is not None:
             before.cancel()
 
@@ -223,24 +227,24 @@ class NotesServer(LanguageServer):
                 _log.warning("%s", error.message)
 
         task = asyncio.get_running_loop().create_task(delayed())
-        self._waiting[what] = task
-        task.add_done_callback(lambda done: self._forget(what, done))
+        self._waiting[entry] = task
+        task.add_done_callback(lambda done_task: self._forget(entry, done_task))
 
-    def _forget(self, what: object, task: asyncio.Task[None]) -> None:
-        if self._waiting.get(what) is task:
-            del self._waiting[what]
+    def _forget(self, entry: object, task: asyncio.Task[None]) -> None:
+        if self._waiting.get(entry) is task:
+            del self._waiting[entry]
         if not task.cancelled() and (error := task.exception()) is not None:
             _log.error("delayed work failed", exc_info=error)
 
     async def _publish(self, uri: str) -> None:
         version = self.buffers.version(uri)
-        found = await self.ask(uri, navigation.of_note, None, 20)
-        if found is None or version != self.buffers.version(uri):
+        diagnostics = await self.ask(uri, navigation.of_note, None, 20)
+        if diagnostics is None or version != self.buffers.version(uri):
             return
-        if found or uri in self._shown or version is not None:
-            (self._shown.add if found else self._shown.discard)(uri)
+        if diagnostics or uri in self._shown or version is not None:
+            (self._shown.add if diagnostics else self._shown.discard)(uri)
             self.text_document_publish_diagnostics(
-                types.PublishDiagnosticsParams(uri, found, version)
+                types.PublishDiagnosticsParams(uri, diagnostics, version)
             )
 
     def _changed(self, opened: OpenBank, changed: ChangedPaths) -> None:
@@ -301,11 +305,11 @@ def serve_stdio(server: NotesServer) -> int:
     return server.exit_code
 
 
-def _open(asked: FileRequest) -> None:
+def _open(file_request: FileRequest) -> None:
     """Ask nothing: the bank has been opened for it."""
 
 
-def _update(asked: AskedCode) -> None:
+def _update(code: AskedCode) -> None:
     """Ask nothing: the code is updated in its own thread."""
 
 
@@ -315,7 +319,7 @@ def _is_fault(record: logging.LogRecord) -> bool:
     return record.levelno >= logging.ERROR and not isinstance(error, RefusedRequest)
 
 
-def _ignore(done: asyncio.Future[Any]) -> None:
+def _ignore(future: asyncio.Future[Any]) -> None:
     """Take the result of work that nobody waits for, so that its error is not logged twice."""
-    if not done.cancelled():
-        done.exception()
+    if not future.cancelled():
+        future.exception()

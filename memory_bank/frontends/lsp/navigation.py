@@ -56,71 +56,74 @@ def code(text: str) -> str:
 
 
 def definition(
-    asked: FileRequest, params: DefinitionParams, codebases: Codebases
+    file_request: FileRequest, params: DefinitionParams, codebases: Codebases
 ) -> list[Location]:
     """Return the place to which the link under the cursor leads, or each that it may mean."""
-    found = _link(asked, params.position)
-    if found is None:
+    link = _link(file_request, params.position)
+    if link is None:
         return []
-    written, goal = found
+    written, goal = link
     if name := named_symbol(goal.ghost, written.link.heading):
-        return _symbol_places(asked, name, codebases)
+        return _symbol_places(file_request, name, codebases)
     if goal.candidates:
-        return [asked.location(path, 0, 0) for path in goal.candidates]
-    place = _place(asked, goal)
+        return [file_request.location(path, 0, 0) for path in goal.candidates]
+    place = _place(file_request, goal)
     return [place] if place else []
 
 
-def _symbol_places(asked: FileRequest, name: str, codebases: Codebases) -> list[Location]:
+def _symbol_places(file_request: FileRequest, name: str, codebases: Codebases) -> list[Location]:
     """Return the places of the symbols that a link means, as far as the code was read."""
-    code = _code_around(asked, codebases)
+    code = _code_around(file_request, codebases)
     if code is None:
         return []
     with code.lock:
         rows = lookup.symbols_meant(code.table, name)
     return [
-        Location(asked.uri_of(str(code.root / one.path)), _line_range(one.symbol.line))
-        for one in rows
+        Location(file_request.uri_of(str(code.root / row.path)), _line_range(row.symbol.line))
+        for row in rows
     ]
 
 
-def references(asked: FileRequest, params: ReferenceParams) -> list[Location]:
+def references(file_request: FileRequest, params: ReferenceParams) -> list[Location]:
     """Return the links to what is under the cursor.
 
     That is a link's goal, a heading or a block; before the text and on the title, it is the note.
     """
-    note = asked.texts.note(asked.path) if asked.path else None
+    note = file_request.texts.note(file_request.path) if file_request.path else None
     if note is None:
         return []
-    offset = asked.offset(params.position)
+    offset = file_request.offset(params.position)
     here = destinations.part_at(note, offset)
-    goal, heading, block = LinkTarget(asked.path), here.heading, here.block
+    goal, heading, block = LinkTarget(file_request.path), here.heading, here.block
     written = link_at(note, offset)
     if written:
-        goal = destinations.leads_to(asked.texts, asked.path, [written.link])[0]
+        goal = destinations.leads_to(file_request.texts, file_request.path, [written.link])[0]
         heading, block = written.link.heading, written.link.block
     elif not here.known:
         return []
     if not (goal.path or goal.ghost):
         return []
-    found = destinations.references(asked.texts, goal, heading=heading, block=block)
-    places = [asked.location(*place) for place in found]
-    if params.context.include_declaration and (place := _place(asked, goal)):
+    spans = destinations.references(file_request.texts, goal, heading=heading, block=block)
+    places = [file_request.location(*place) for place in spans]
+    if params.context.include_declaration and (place := _place(file_request, goal)):
         places.insert(0, place)
     return places
 
 
-def hover(asked: FileRequest, params: HoverParams) -> Hover | None:
+def hover(file_request: FileRequest, params: HoverParams) -> Hover | None:
     """Return which note the link under the cursor leads to, or why it leads to none."""
-    found = _link(asked, params.position)
-    if found is None:
+    link = _link(file_request, params.position)
+    if link is None:
         return None
-    written, goal = found
-    note = asked.texts.note(goal.path) if goal.path else None
+    written, goal = link
+    note = file_request.texts.note(goal.path) if goal.path else None
     if note is None and not goal.problem:
         return None
-    shown, plain = of_note_hover(note) if note else (escaped(goal.problem), goal.problem)
-    return Hover(markup(asked.editor, shown, plain), asked.range(written.first, written.last))
+    as_markdown, plain = of_note_hover(note) if note else (escaped(goal.problem), goal.problem)
+    return Hover(
+        markup(file_request.editor, as_markdown, plain),
+        file_request.range(written.first, written.last),
+    )
 
 
 def of_note_hover(note: Note) -> tuple[str, str]:
@@ -137,24 +140,24 @@ def of_note_hover(note: Note) -> tuple[str, str]:
 def markup(editor: Editor, as_markdown: str, as_plain: str) -> MarkupContent:
     """Return a hover's text in a format that the editor shows."""
     documents = editor.capabilities.text_document
-    wanted = documents.hover.content_format if documents and documents.hover else None
-    if wanted and MarkupKind.Markdown not in wanted:
+    markup_kinds = documents.hover.content_format if documents and documents.hover else None
+    if markup_kinds and MarkupKind.Markdown not in markup_kinds:
         return MarkupContent(MarkupKind.PlainText, as_plain)
     return MarkupContent(MarkupKind.Markdown, as_markdown)
 
 
-def _link(asked: FileRequest, position: Position) -> tuple[WholeLink, LinkTarget] | None:
-    note = asked.texts.note(asked.path) if asked.path else None
-    written = link_at(note, asked.offset(position)) if note else None
+def _link(file_request: FileRequest, position: Position) -> tuple[WholeLink, LinkTarget] | None:
+    note = file_request.texts.note(file_request.path) if file_request.path else None
+    written = link_at(note, file_request.offset(position)) if note else None
     if written is None:
         return None
-    return written, destinations.leads_to(asked.texts, asked.path, [written.link])[0]
+    return written, destinations.leads_to(file_request.texts, file_request.path, [written.link])[0]
 
 
-def _place(asked: FileRequest, goal: LinkTarget) -> Location | None:
+def _place(file_request: FileRequest, goal: LinkTarget) -> Location | None:
     if not goal.file:
         return None
-    return Location(asked.uri_of(goal.file), _line_range(goal.line))
+    return Location(file_request.uri_of(goal.file), _line_range(goal.line))
 
 
 def _line_range(line: int) -> Range:
@@ -173,31 +176,33 @@ _KINDS = {
 }
 
 
-def complete(asked: FileRequest, params: CompletionParams, codebases: Codebases) -> CompletionList:
+def complete(
+    file_request: FileRequest, params: CompletionParams, codebases: Codebases
+) -> CompletionList:
     """Return the choices at the cursor of a note, the best first."""
-    if not asked.path:
+    if not file_request.path:
         return CompletionList(is_incomplete=False, items=[])
-    code_of = partial(_code_around, asked, codebases)
-    offset = asked.offset(params.position)
-    found = choices(asked.texts, asked.path, asked.text, offset, code_of)
-    items = [_item(asked, number, choice) for number, choice in enumerate(found.found)]
-    return CompletionList(is_incomplete=not found.complete, items=items)
+    code_of = partial(_code_around, file_request, codebases)
+    offset = file_request.offset(params.position)
+    completions = choices(file_request.texts, file_request.path, file_request.text, offset, code_of)
+    items = [_item(file_request, number, choice) for number, choice in enumerate(completions.found)]
+    return CompletionList(is_incomplete=not completions.complete, items=items)
 
 
-def _item(asked: FileRequest, number: int, choice: Completion) -> CompletionItem:
+def _item(file_request: FileRequest, number: int, choice: Completion) -> CompletionItem:
     return CompletionItem(
         label=one_line(choice.label),
         kind=_KINDS[choice.kind],
         detail=one_line(choice.detail) or None,
         filter_text=choice.typed,
         sort_text=f"{number:06}",
-        text_edit=TextEdit(asked.range(choice.start, choice.end), choice.text),
+        text_edit=TextEdit(file_request.range(choice.start, choice.end), choice.text),
     )
 
 
-def _code_around(asked: FileRequest, codebases: Codebases) -> Codebase | None:
+def _code_around(file_request: FileRequest, codebases: Codebases) -> Codebase | None:
     """Return the code around the bank, which is read in its thread; None without any."""
-    shared = codebases.of(asked.bank.layout.root)
+    shared = codebases.of(file_request.bank.layout.root)
     return shared.asked() if shared is not None and shared.enabled else None
 
 
@@ -210,21 +215,21 @@ _SEVERITIES = {
 }
 
 
-def of_note(asked: FileRequest) -> list[Diagnostic]:
+def of_note(file_request: FileRequest) -> list[Diagnostic]:
     """Return the problems of a note's text in the editor, and of its file."""
-    if not asked.path:
+    if not file_request.path:
         return []
-    saved = asked.opened.findings.get(asked.path, ())
-    lines = positions(asked.text, asked.editor.encoding)
+    saved = file_request.opened.findings.get(file_request.path, ())
+    lines = positions(file_request.text, file_request.editor.encoding)
     return [
         Diagnostic(
-            range=lines.range(one.start, one.end),
-            message=one_line(one.message),
-            severity=_SEVERITIES[one.severity],
-            code=one.rule,
+            range=lines.range(text_problem.start, text_problem.end),
+            message=one_line(text_problem.message),
+            severity=_SEVERITIES[text_problem.severity],
+            code=text_problem.rule,
             source=SOURCE,
         )
-        for one in problems.problems(asked.texts, asked.path, saved)
+        for text_problem in problems.problems(file_request.texts, file_request.path, saved)
     ]
 
 

@@ -54,11 +54,9 @@ class OpenBank:
 class Banks:
     """The banks in which an editor's files are. Its methods may be called from any thread."""
 
-    def __init__(
-        self, named: str | None, changed: Callable[[OpenBank, ChangedPaths], None]
-    ) -> None:
+    def __init__(self, text: str | None, changed: Callable[[OpenBank, ChangedPaths], None]) -> None:
         """Use the bank at `named` for all files, or the bank of each file's folder."""
-        self._named = named
+        self._named = text
         self._changed = changed
         self._lock = threading.Lock()
         self._open: dict[Path, OpenBank] = {}
@@ -85,8 +83,8 @@ class Banks:
 
     def close(self) -> None:
         """Close all banks."""
-        for one in self.opened():
-            one.close()
+        for bank in self.opened():
+            bank.close()
 
     def _private(self, file: Path) -> OpenBank | None:
         """Return the open bank to which a note of a session belongs, which is elsewhere."""
@@ -94,7 +92,8 @@ class Banks:
         if not file.is_relative_to(state):
             return None
         return next(
-            (one for one in self._open.values() if one.shared.bank().roots.key_of(str(file))), None
+            (bank for bank in self._open.values() if bank.shared.bank().roots.key_of(str(file))),
+            None,
         )
 
     def _root(self, folder: Path) -> Path | None:
@@ -139,24 +138,24 @@ class Codebases:
     def close(self) -> None:
         """Close all code."""
         with self._lock:
-            for one in self._open.values():
-                one.close()
+            for code in self._open.values():
+                code.close()
 
     def _opened(self, folder: Path) -> Path | None:
         """Open the work tree of a folder, unless it is open, and return its root."""
-        made = SharedCode(partial(_open, folder), searched=False)
+        code = SharedCode(partial(_open, folder), searched=False)
         try:
-            root = made.code.root
+            root = code.code.root
         except NoRepository:
             return None
         except (MemoryBankError, OSError) as error:
             _log.warning("%s: %s", folder, error)
             return None
         if root in self._open:
-            made.close()
+            code.close()
         else:
-            made.start()
-            self._open[root] = made
+            code.start()
+            self._open[root] = code
         return root
 
 

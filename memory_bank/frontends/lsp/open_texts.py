@@ -32,10 +32,10 @@ class LastAnswer(Generic[Text, Value]):
     def get(self, file: str, text: Text, compute: Callable[[], Value]) -> Value:
         """Return the value of a file's text; it is computed if the text is not the latest one."""
         with self._lock:
-            known = self._kept.pop(file, None)
-            if known is not None and known[0] == text:
-                self._kept[file] = known
-                return known[1]
+            entries = self._kept.pop(file, None)
+            if entries is not None and entries[0] == text:
+                self._kept[file] = entries
+                return entries[1]
         value = compute()
         with self._lock:
             self._kept.pop(file, None)
@@ -91,7 +91,7 @@ def links_of(note: Note) -> tuple[WholeLink, ...]:
 
 def link_at(note: Note, offset: int) -> WholeLink | None:
     """Return the link at an offset."""
-    return next((one for one in links_of(note) if one.holds(offset)), None)
+    return next((link for link in links_of(note) if link.holds(offset)), None)
 
 
 def _links(note: Note) -> Iterator[WholeLink]:

@@ -71,11 +71,11 @@ def all_findings(bank: Bank) -> dict[str, tuple[Finding, ...]]:
     def asked(view: View) -> list[Finding]:
         return findings(RuleContext(bank, view))
 
-    found: dict[str, list[Finding]] = {}
-    for one in bank.read(asked):
-        if one.rule not in _LIVE:
-            found.setdefault(one.path, []).append(one)
-    return {path: tuple(some) for path, some in found.items()}
+    found_findings: dict[str, list[Finding]] = {}
+    for finding in bank.read(asked):
+        if finding.rule not in _LIVE:
+            found_findings.setdefault(finding.path, []).append(finding)
+    return {path: tuple(some_findings) for path, some_findings in found_findings.items()}
 
 
 def problems(texts: Texts, path: str, saved: Sequence[Finding] = ()) -> list[TextProblem]:
@@ -91,30 +91,32 @@ def problems(texts: Texts, path: str, saved: Sequence[Finding] = ()) -> list[Tex
         return [TextProblem("fault", "error", 0, 0, error.message)]
     lines = line_spans(note.text)
     severities = _severities(texts.bank, note)
-    found = [
+    text_problems = [
         TextProblem("fault", severities["fault"], *_line(lines, fault.line), fault.reason)
         for fault in note.faults
         if "fault" in severities and not unparsed(fault) and fault.reason != UNRESOLVED
     ]
     with suppress(MemoryBankError):
-        found += [
+        text_problems += [
             TextProblem(rule, severities[rule], written.first, written.last, goal.problem)
             for written, goal in written_goals(texts, path, note)
             if goal.problem and (rule := _link_rule(goal)) in severities
         ]
     live = tuple(_of_text(texts.bank, note))
-    found += [
-        TextProblem(one.rule, one.severity, *_span(lines, one), _with_fix(one))
-        for one in (*live, *saved)
+    text_problems += [
+        TextProblem(finding.rule, finding.severity, *_span(lines, finding), _with_fix(finding))
+        for finding in (*live, *saved)
     ]
-    return found[:_MAX]
+    return text_problems[:_MAX]
 
 
 def _severities(bank: Bank, note: Note) -> dict[str, Severity]:
     """Return the severities of the rules that neither the settings nor the note turn off."""
     text = _text(note)
-    some = chosen(bank.settings)
-    return {rule.name: rule.severity for rule in some if rule.name not in allowed(text, rule.name)}
+    some_rules = chosen(bank.settings)
+    return {
+        rule.name: rule.severity for rule in some_rules if rule.name not in allowed(text, rule.name)
+    }
 
 
 def _text(note: Note) -> NoteText:
@@ -123,10 +125,12 @@ def _text(note: Note) -> NoteText:
 
 def _of_text(bank: Bank, note: Note) -> Iterator[Finding]:
     """Yield the findings of the rules that need the text only."""
-    some = chosen(bank.settings)
+    some_rules = chosen(bank.settings)
     text = _text(note)
-    found = note_findings(text, bank.settings, some, private=bank.roots.is_private(note.path))
-    return islice(found, _MAX)
+    found_findings = note_findings(
+        text, bank.settings, some_rules, private=bank.roots.is_private(note.path)
+    )
+    return islice(found_findings, _MAX)
 
 
 def _span(lines: Sequence[tuple[int, int]], finding: Finding) -> tuple[int, int]:
@@ -145,25 +149,27 @@ def fixes(
     note = texts.note(path)
     if note is None:
         return []
-    found: list[Fix] = []
+    found_fixes: list[Fix] = []
     severities = _severities(texts.bank, note)
     for written, goal in written_goals(texts, path, note):
         touched = written.first <= end and start <= written.last
         if touched and _link_rule(goal) in severities:
-            found += _link_fixes(texts, note, written, goal)
+            found_fixes += _link_fixes(texts, note, written, goal)
     lines = line_spans(note.text)
-    for one in _of_text(texts.bank, note):
-        first, last = _span(lines, one)
-        for edit in one.edits or () if first <= end and start <= last else ():
-            title = f"{(one.fix or 'fix').capitalize()}: {one.message}"
-            found.append(Fix(title, edit.start, edit.start + len(edit.old), edit.new, one.rule))
-    for one in saved:
-        first, last = _line(lines, one.line)
-        if one.rule == MOVED_CODE and first <= end and start <= last:
-            found += _edits_of(note, one)
-        elif one.fix and first <= end and start <= last:
-            found += _saved_fixes(texts, path, note, one)
-    return found
+    for finding in _of_text(texts.bank, note):
+        first, last = _span(lines, finding)
+        for edit in finding.edits or () if first <= end and start <= last else ():
+            title = f"{(finding.fix or 'fix').capitalize()}: {finding.message}"
+            found_fixes.append(
+                Fix(title, edit.start, edit.start + len(edit.old), edit.new, finding.rule)
+            )
+    for finding in saved:
+        first, last = _line(lines, finding.line)
+        if finding.rule == MOVED_CODE and first <= end and start <= last:
+            found_fixes += _edits_of(note, finding)
+        elif finding.fix and first <= end and start <= last:
+            found_fixes += _saved_fixes(texts, path, note, finding)
+    return found_fixes
 
 
 def _link_rule(goal: LinkTarget) -> str:
@@ -175,16 +181,24 @@ def _link_fixes(texts: Texts, note: Note, written: WholeLink, goal: LinkTarget) 
         for path in goal.candidates[:10]:
             yield from retargeted(note, written, name_of(path), _link_rule(goal))
     elif goal.path and written.link.heading and goal.problem:
-        other = texts.note(goal.path)
-        names = [one.headings[-1] for one in other.body.sections if one.level] if other else []
-        known = {name.casefold(): name for name in names}
+        other_note = texts.note(goal.path)
+        names = (
+            [section.headings[-1] for section in other_note.body.sections if section.level]
+            if other_note
+            else []
+        )
+        known_names = {name.casefold(): name for name in names}
         at = note.text.find("#", written.end, written.last)
         stop = at + 1 + len(written.link.heading)
         as_written = note.text[at + 1 : stop] == written.link.heading
-        near = similar_names(written.link.heading.casefold(), known, most=3) if as_written else ()
+        near = (
+            similar_names(written.link.heading.casefold(), known_names, most=3)
+            if as_written
+            else ()
+        )
         for name in near:
-            title = f"Change the heading to “{known[name]}”"
-            yield Fix(title, at + 1, stop, known[name], "broken-link")
+            title = f"Change the heading to “{known_names[name]}”"
+            yield Fix(title, at + 1, stop, known_names[name], "broken-link")
 
 
 def _edits_of(note: Note, finding: Finding) -> Iterator[Fix]:
@@ -203,12 +217,14 @@ def _saved_fixes(texts: Texts, path: str, note: Note, finding: Finding) -> Itera
         for written, goal in written_goals(texts, path, note)
         if written.link.line == finding.line and not goal.path and not goal.file
     ]
-    wanted = dict.fromkeys(("moved-link", "mistyped-link"), lambda kind: kind != "reference")
-    wanted["missing-file-ref"] = lambda kind: kind == "reference"
-    fits = wanted.get(finding.rule)
-    named = [one for one, _ in on_line if fits and fits(one.link.kind) and _is_named(one, finding)]
-    if len(named) == 1:
-        yield from retargeted(note, named[0], new, finding.rule)
+    fromkeys = dict.fromkeys(("moved-link", "mistyped-link"), lambda kind: kind != "reference")
+    fromkeys["missing-file-ref"] = lambda kind: kind == "reference"
+    fits = fromkeys.get(finding.rule)
+    links = [
+        link for link, _ in on_line if fits and fits(link.link.kind) and _is_named(link, finding)
+    ]
+    if len(links) == 1:
+        yield from retargeted(note, links[0], new, finding.rule)
 
 
 def _is_named(written: WholeLink, finding: Finding) -> bool:
@@ -222,11 +238,11 @@ def retargeted(note: Note, written: WholeLink, new: str, rule: str) -> Iterator[
     if written.link.kind == "reference" and not note.text.startswith("[[", written.first):
         yield Fix(title, written.start, written.end, new, rule)
         return
-    same = (written.link.line, written.link.target)
+    lines = (written.link.line, written.link.target)
     with suppress(MemoryBankError):
         changed = edits(
             note.text,
-            lambda link: new if (link.line, link.target) == same else None,
+            lambda link: new if (link.line, link.target) == lines else None,
             note.body_start,
         )
         text = changed.get((written.start, written.end))
@@ -236,11 +252,11 @@ def retargeted(note: Note, written: WholeLink, new: str, rule: str) -> Iterator[
 
 def line_spans(text: str) -> list[tuple[int, int]]:
     """Return the offsets of each line's start and end, line ends left out."""
-    found, at = [], 0
+    entries, at = [], 0
     for line_end in BREAK.finditer(text):
-        found.append((at, line_end.start()))
+        entries.append((at, line_end.start()))
         at = line_end.end()
-    return [*found, (at, len(text))]
+    return [*entries, (at, len(text))]
 
 
 def _line(lines: Sequence[tuple[int, int]], number: int) -> tuple[int, int]:

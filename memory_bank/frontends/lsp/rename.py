@@ -90,30 +90,34 @@ def renameable(texts: Texts, path: str, offset: int) -> Renameable | None:
 def _through_link(
     texts: Texts, path: str, note: Note, written: WholeLink, offset: int
 ) -> Renameable | None:
-    goal = next(goal for one, goal in written_goals(texts, path, note) if one == written)
+    goal = next(goal for link, goal in written_goals(texts, path, note) if link == written)
     if not goal.path:
         return None
-    other = texts.note(goal.path)
+    other_note = texts.note(goal.path)
     span = _fragment(note, written)
-    if other and span and span[0] <= offset <= span[1]:
-        section = section_at(other, written.link.heading)
+    if other_note and span and span[0] <= offset <= span[1]:
+        section = section_at(other_note, written.link.heading)
         if section:
             start, end = heading_span(section)
-            return Renameable(goal.path, other.text[start:end], *span, section)
+            return Renameable(goal.path, other_note.text[start:end], *span, section)
     if not written.start <= offset <= written.end or not written.link.target:
         return None
     return Renameable(goal.path, names.name_of(goal.path), written.start, written.end)
 
 
-def rename(texts: Texts, what: Renameable, new: str) -> Renaming:
+def rename(texts: Texts, current_renameable: Renameable, new: str) -> Renaming:
     """Return the changes that give a note or heading a new name; the index is updated first.
 
     Raises Busy, BadInput, BadName, NoteExists, NoteReadOnly.
     """
     texts.bank.catch_up(insist=True)  # a link that is not known would lead nowhere
-    if what.section is not None:
-        return Renaming(tuple(_of_heading(texts, what.path, what.section, new.strip())))
-    return of_note(texts, what.path, new)
+    if current_renameable.section is not None:
+        return Renaming(
+            tuple(
+                _of_heading(texts, current_renameable.path, current_renameable.section, new.strip())
+            )
+        )
+    return of_note(texts, current_renameable.path, new)
 
 
 def of_note(texts: Texts, old: str, new_name: str) -> Renaming:
@@ -170,15 +174,15 @@ def moves_of(bank: Bank, old_file: str, new_file: str) -> dict[str, str]:
     if old or new:
         return {old: new} if old and new and old != new else {}
     keys = bank.read(lambda view: [key for _, key in document_rows.all_keys(view.manifest)])
-    found = {}
+    entries = {}
     for key in keys:
         file = file_of(bank, key)
         if file.startswith(f"{os.path.realpath(old_file)}{os.sep}") and not bank.roots.is_included(
             key
         ):
             place = os.path.relpath(file, os.path.realpath(old_file))
-            found[key] = note_path(bank, f"{new_file.rstrip(os.sep)}{os.sep}{place}")
-    return {old: new for old, new in found.items() if new and new != old}
+            entries[key] = note_path(bank, f"{new_file.rstrip(os.sep)}{os.sep}{place}")
+    return {old: new for old, new in entries.items() if new and new != old}
 
 
 def record(bank: Bank, moves: Mapping[str, str]) -> None:
@@ -198,7 +202,7 @@ def _of_heading(texts: Texts, path: str, section: NoteSection, new: str) -> Iter
     if not new or "\n" in new or "\r" in new:
         raise BadInput("a heading needs a text on one line", "give another name")
     in_links = list(_fragments(texts, path, note, section, new))
-    if _NOT_IN_LINK.search(new) and any(one.text == new for one in in_links):
+    if _NOT_IN_LINK.search(new) and any(offset_edit.text == new for offset_edit in in_links):
         raise BadInput(
             f"{new!r} can't be written in a link to the heading", "choose a name without [ ] | # ^"
         )
@@ -214,14 +218,14 @@ def _fragments(
 ) -> Iterator[OffsetEdit]:
     """Yield the changes of the part of each link that names a heading."""
     for source in sources(texts, LinkTarget(path), itself=True):
-        other = None if texts.bank.roots.is_included(source) else texts.note(source)
-        if other is None:
+        other_note = None if texts.bank.roots.is_included(source) else texts.note(source)
+        if other_note is None:
             continue
-        for written, goal in written_goals(texts, source, other):
-            span = _fragment(other, written) if goal.path == path else None
+        for written, goal in written_goals(texts, source, other_note):
+            span = _fragment(other_note, written) if goal.path == path else None
             goes = section_at(note, written.link.heading) if span else None
             if span and goes and _is_above(section, goes):
-                raw = other.text[slice(*span)]
+                raw = other_note.text[slice(*span)]
                 text = _renamed_part(raw, written.link.kind, section, goes, new)
                 if text is not None and text != raw:
                     yield OffsetEdit(source, *span, text)
@@ -245,12 +249,14 @@ def _renamed_part(
     return "#".join(parts)
 
 
-def _is_above(section: NoteSection, other: NoteSection) -> bool:
+def _is_above(section: NoteSection, other_section: NoteSection) -> bool:
     """Tell whether a section is another one, or has it below its heading."""
-    if section == other:
+    if section == other_section:
         return True
     depth = len(section.headings)
-    return section.start < other.start and other.headings[:depth] == section.headings
+    return (
+        section.start < other_section.start and other_section.headings[:depth] == section.headings
+    )
 
 
 def _by_title(texts: Texts, path: str, old: str, new: str) -> Iterator[OffsetEdit]:
@@ -275,19 +281,19 @@ def _fragment(note: Note, written: WholeLink) -> tuple[int, int] | None:
     if written.link.kind == "markdown":
         angle = note.text.startswith("<", written.start - 1)
         match = _ANGLE_FRAGMENT.match if angle else _FRAGMENT.match
-    found = match(note.text, written.end)
-    if not found:
+    found_match = match(note.text, written.end)
+    if not found_match:
         return None
-    text = found[1].rstrip()
-    return found.start(1), found.start(1) + len(text)
+    text = found_match[1].rstrip()
+    return found_match.start(1), found_match.start(1) + len(text)
 
 
 def heading_span(section: NoteSection) -> tuple[int, int]:
     """Return the offsets of a heading's text, without its marks."""
     line = re.split(r"\r\n|\n|\r", section.text, maxsplit=1)[0]
-    found = _ATX.fullmatch(line)
-    if found:
-        return section.start + found.start(2), section.start + found.end(2)
+    match = _ATX.fullmatch(line)
+    if match:
+        return section.start + match.start(2), section.start + match.end(2)
     text = line.strip()
     start = section.start + line.find(text)
     return start, start + len(text)

@@ -56,56 +56,60 @@ class AskedCode:
         return positions(self.text, self.editor.encoding)
 
 
-def hover(asked: AskedCode, params: HoverParams, clock: Clock) -> Hover | None:
+def hover(asked_code: AskedCode, params: HoverParams, clock: Clock) -> Hover | None:
     """Return what is known of the symbol under the cursor."""
-    code = asked.shared.code
-    if not asked.path or not asked.text:
+    code = asked_code.shared.code
+    if not asked_code.path or not asked_code.text:
         return None
-    offset = asked.lines.offset(params.position)
-    word, start, end = symbol_notes.word_at(asked.text, offset)
+    offset = asked_code.lines.offset(params.position)
+    word, start, end = symbol_notes.word_at(asked_code.text, offset)
     line = params.position.line + 1
     with code.lock:
-        one = symbol_notes.pointed(code, asked.path, asked.text, line, word)
-        if one is None:
+        pointed = symbol_notes.pointed(code, asked_code.path, asked_code.text, line, word)
+        if pointed is None:
             return None
-    cited = symbol_notes.cited(code, asked.bank, one.path)
+    cited = symbol_notes.cited(code, asked_code.bank, pointed.path)
     with code.lock:
-        coupled = asked.shared.coupled(one.path)
-        found = symbol_notes.context(code, one, cited, coupled)
-    if found.id and clock.due(found.id):
-        asked.after.append(lambda: code.count_access([found.id]))
-    text = of_symbol(found, time.time())
+        coupled = asked_code.shared.coupled(pointed.path)
+        symbol_context = symbol_notes.context(code, pointed, cited, coupled)
+    if symbol_context.id and clock.due(symbol_context.id):
+        asked_code.after.append(lambda: code.count_access([symbol_context.id]))
+    text = of_symbol(symbol_context, time.time())
     plain = text.replace("\\", "").replace("**", "")
-    return Hover(navigation.markup(asked.editor, text, plain), asked.lines.range(start, end))
+    return Hover(
+        navigation.markup(asked_code.editor, text, plain), asked_code.lines.range(start, end)
+    )
 
 
-def of_symbol(found: SymbolContext, now: float) -> str:
+def of_symbol(symbol_context: SymbolContext, now: float) -> str:
     """Return the hover of a symbol; its context, if there is any, is below a rule."""
-    parts = [f"## {navigation.code(found.name)}"]
-    if found.purpose:
-        parts.append(f"**Purpose:** {navigation.escaped(found.purpose)}")
-    if found.calls:
-        calls = ", ".join(one if one == "…" else navigation.code(one) for one in found.calls)
+    parts = [f"## {navigation.code(symbol_context.name)}"]
+    if symbol_context.purpose:
+        parts.append(f"**Purpose:** {navigation.escaped(symbol_context.purpose)}")
+    if symbol_context.calls:
+        calls = ", ".join(
+            call if call == "…" else navigation.code(call) for call in symbol_context.calls
+        )
         parts.append(f"**Dependencies:** calls, by name: {calls}")
-    context = "  \n".join(_context(found, now))
+    context = "  \n".join(_context(symbol_context, now))
     if context:
         parts.append(f"---\n{context}")
     return "\n\n".join(parts)
 
 
-def _context(found: SymbolContext, now: float) -> list[str]:
+def _context(symbol_context: SymbolContext, now: float) -> list[str]:
     lines = []
-    if found.note:
-        sentence = navigation.escaped(_short(found.note.sentence))
-        age = now - datetime.fromisoformat(found.note.created_at).timestamp()
+    if symbol_context.note:
+        sentence = navigation.escaped(_short(symbol_context.note.sentence))
+        age = now - datetime.fromisoformat(symbol_context.note.created_at).timestamp()
         lines.append(f'📝 *"{sentence}"* ({ago(age)})')
-    if found.coupled:
-        name = navigation.escaped(Path(found.coupled.file).name)
-        share = f"{found.coupled.confidence:.0%}"
-        lines.append(f"⚠️ *Co-changes with {name} ({share}, {found.coupled.risk})*")
-    if found.guards:
-        count = len(found.guards)
-        names = ", ".join(navigation.escaped(_short(one)) for one in found.guards[:3])
+    if symbol_context.coupled:
+        name = navigation.escaped(Path(symbol_context.coupled.file).name)
+        share = f"{symbol_context.coupled.confidence:.0%}"
+        lines.append(f"⚠️ *Co-changes with {name} ({share}, {symbol_context.coupled.risk})*")
+    if symbol_context.guards:
+        count = len(symbol_context.guards)
+        names = ", ".join(navigation.escaped(_short(guard)) for guard in symbol_context.guards[:3])
         lines.append(f"🧪 *{count} test guard{'s' if count > 1 else ''}: {names}*")
     return lines
 

@@ -44,16 +44,16 @@ def word_at(text: str, offset: int) -> tuple[str, int, int]:
     start = text.rfind("\n", 0, offset) + 1
     end = text.find("\n", offset)
     line = text[start : len(text) if end < 0 else end]
-    for found in _WORD.finditer(line):
-        if start + found.start() <= offset <= start + found.end():
-            return found[0], start + found.start(), start + found.end()
+    for match in _WORD.finditer(line):
+        if start + match.start() <= offset <= start + match.end():
+            return match[0], start + match.start(), start + match.end()
     return "", offset, offset
 
 
 def around(file: ParsedFile, line: int) -> list[Symbol]:
     """Return the symbols whose lines have a 1-based line, the innermost first."""
-    found = [one for one in file.symbols if one.line <= line < one.end_line]
-    return sorted(found, key=lambda one: one.end_line - one.line)
+    symbols = [symbol for symbol in file.symbols if symbol.line <= line < symbol.end_line]
+    return sorted(symbols, key=lambda symbol: symbol.end_line - symbol.line)
 
 
 MAX_CALLS = 8
@@ -97,7 +97,7 @@ def pointed(code: Codebase, path: str, text: str, line: int, word: str) -> Point
     """
     file = parsed(path, text)
     enclosing = around(file, line) if file else []
-    own = next((one for one in enclosing if one.name == word), None)
+    own = next((symbol for symbol in enclosing if symbol.name == word), None)
     if own:
         return Pointed(own, path, _row(code, path, own.qualified))
     called = _called(code, path, enclosing, word)
@@ -106,28 +106,28 @@ def pointed(code: Codebase, path: str, text: str, line: int, word: str) -> Point
     unresolved = any(last_part(call) == word for outer in enclosing for call in outer.calls)
     if file is None or not word or unresolved:  # such a call may mean another symbol of that name
         return None
-    here = [one for one in file.symbols if one.name == word]
+    here = [symbol for symbol in file.symbols if symbol.name == word]
     if here:
         row = _row(code, path, here[0].qualified)
         return Pointed(here[0], path, row) if len(here) == 1 else None
-    meant = code.relations().calls.meant(word, Caller(path, file.language, ""))
-    return Pointed(meant.symbol.symbol, meant.symbol.path, meant.symbol) if meant else None
+    target = code.relations().calls.meant(word, Caller(path, file.language, ""))
+    return Pointed(target.symbol.symbol, target.symbol.path, target.symbol) if target else None
 
 
 def context(
-    code: Codebase, one: Pointed, cited: CitingNotes, coupled: Sequence[Coupled] = ()
+    code: Codebase, current_pointed: Pointed, cited: CitingNotes, coupled: Sequence[Coupled] = ()
 ) -> SymbolContext:
     """Return a symbol's context from the notes that cite its file and symbols.
 
     `coupled` are the files that change with its file.
     """
-    row = one.row
+    row = current_pointed.row
     notes = [*(cited.symbols.get(row.id, ()) if row else ()), *cited.file]
     return SymbolContext(
-        name=one.symbol.qualified,
+        name=current_pointed.symbol.qualified,
         id=row.id if row else "",
-        purpose=_purpose(one.symbol.doc),
-        calls=_calls(code, one),
+        purpose=_purpose(current_pointed.symbol.doc),
+        calls=_calls(code, current_pointed),
         note=next(iter(notes), None),
         coupled=riskiest(coupled),
         guards=_guards(code, row) if row else (),
@@ -136,8 +136,12 @@ def context(
 
 def riskiest(coupled: Sequence[Coupled]) -> Coupled | None:
     """Return the coupled file of the highest risk, the strongest of these; none of low risk."""
-    risky = [one for one in coupled if one.risk != LOW]
-    return min(risky, key=lambda one: (_RISK[one.risk], -one.fused_score), default=None)
+    risky = [current_coupled for current_coupled in coupled if current_coupled.risk != LOW]
+    return min(
+        risky,
+        key=lambda current_coupled: (_RISK[current_coupled.risk], -current_coupled.fused_score),
+        default=None,
+    )
 
 
 def cited(code: Codebase, bank: Bank | None, path: str) -> CitingNotes:
@@ -165,9 +169,9 @@ def _called(code: Codebase, path: str, enclosing: Sequence[Symbol], word: str) -
     graph = code.relations().calls
     for outer in enclosing:
         row = _row(code, path, outer.qualified)
-        for one in graph.callees(row) if row else ():
-            if one.called is not None and last_part(one.written) == word:
-                return one.called
+        for callee in graph.callees(row) if row else ():
+            if callee.called is not None and last_part(callee.written) == word:
+                return callee.called
     return None
 
 
@@ -177,16 +181,16 @@ def _purpose(doc: str) -> str:
     return text if len(text) <= MAX_PURPOSE else f"{text[: MAX_PURPOSE - 1]}…"
 
 
-def _calls(code: Codebase, one: Pointed) -> tuple[str, ...]:
+def _calls(code: Codebase, current_pointed: Pointed) -> tuple[str, ...]:
     """Return what a symbol calls, as written: what has a name of this code, else all."""
-    written = list(one.symbol.calls)
-    if one.row is not None:
-        known = [
+    written = list(current_pointed.symbol.calls)
+    if current_pointed.row is not None:
+        writtens = [
             call.written
-            for call in code.relations().calls.callees(one.row)
+            for call in code.relations().calls.callees(current_pointed.row)
             if call.written in written
         ]
-        written = known or written
+        written = writtens or written
     more = ("…",) if len(written) > MAX_CALLS else ()
     return (*written[:MAX_CALLS], *more)
 

@@ -23,61 +23,69 @@ GIVEN = frozenset(
 
 def taken(operation: Operation, tool: Tool) -> dict[str, Parameter]:
     """Return the parameters of a tool's operation, by the names of its arguments, in order."""
-    known = {one.name: one for one in parameters(operation.run)}
-    known |= {one.name: one for one in parameters(tool.run)} if tool.run else {}
+    known_parameters = {parameter.name: parameter for parameter in parameters(operation.run)}
+    known_parameters |= (
+        {parameter.name: parameter for parameter in parameters(tool.run)} if tool.run else {}
+    )
     if not tool.takes:
-        return {name: one for name, one in known.items() if name not in GIVEN}
-    named = tool.takes if isinstance(tool.takes, Mapping) else {one: one for one in tool.takes}
-    return {argument: known[name] for argument, name in named.items()}
+        return {
+            name: parameter for name, parameter in known_parameters.items() if name not in GIVEN
+        }
+    takes = tool.takes if isinstance(tool.takes, Mapping) else {take: take for take in tool.takes}
+    return {argument: known_parameters[name] for argument, name in takes.items()}
 
 
 def metadata(operation: Operation, tool: Tool) -> FuncMetadata:
     """Return the schema of a tool's arguments, and what checks them."""
 
-    def called(**given: object) -> None:
+    def called(**argument: object) -> None:
         """Stand in for the operation, whose parameters have other names and types."""
 
-    made = []
-    for name, one in taken(operation, tool).items():
-        default = tool.defaults.get(name, one.default)
+    entries = []
+    for name, parameter in taken(operation, tool).items():
+        default = tool.defaults.get(name, parameter.default)
         many = isinstance(default, tuple)
-        about = "" if name in tool.bare else one.param.about
-        made.append(
+        about = "" if name in tool.bare else parameter.param.about
+        entries.append(
             inspect.Parameter(
                 name,
                 inspect.Parameter.KEYWORD_ONLY,
                 default=list(default) if many else default,
-                annotation=_annotated(one.type, one.param, about),
+                annotation=_annotated(parameter.type, parameter.param, about),
             )
         )
-    called.__dict__["__signature__"] = inspect.Signature(made)
+    called.__dict__["__signature__"] = inspect.Signature(entries)
     called.__name__ = tool.name or operation.run.__name__
     return func_metadata(called, structured_output=False)
 
 
 def _annotated(kind: Any, param: Param, about: str) -> Any:  # noqa: ANN401  (a type)
     """Return the type of an argument, with its bounds and its description."""
-    found = _type(kind, param)
+    found_type = _type(kind, param)
     bounds: dict[str, Any] = {"description": about} if about else {}
     if {int, float} & {kind, *get_args(kind)}:
         bounds |= {"ge": param.least, "le": param.most}
-    marks: list[Any] = [Field(**bounds)] if any(one is not None for one in bounds.values()) else []
+    marks: list[Any] = (
+        [Field(**bounds)] if any(bound is not None for bound in bounds.values()) else []
+    )
     if param.accept or _is_list(kind):
         marks.append(BeforeValidator(param.accept or _as_list))
-    return Annotated[(found, *marks)] if marks else found
+    return Annotated[(found_type, *marks)] if marks else found_type
 
 
 def _is_list(kind: Any) -> bool:  # noqa: ANN401
     """Tell whether an argument is a list, or nothing."""
     kinds = get_args(kind) if get_origin(kind) in {Union, UnionType} else (kind,)
-    return {get_origin(one) for one in kinds if one is not type(None)} <= {Sequence, tuple, list}
+    return {
+        get_origin(current_kind) for current_kind in kinds if current_kind is not type(None)
+    } <= {Sequence, tuple, list}
 
 
-def _as_list(given: object) -> object:
+def _as_list(argument: object) -> object:
     """Take one text for a list of it, since agents often give one where a list is wanted."""
-    if isinstance(given, str):
-        return [given] if given.strip() else []
-    return given
+    if isinstance(argument, str):
+        return [argument] if argument.strip() else []
+    return argument
 
 
 def _type(kind: Any, param: Param) -> Any:  # noqa: ANN401
@@ -93,11 +101,14 @@ def _type(kind: Any, param: Param) -> Any:  # noqa: ANN401
         item: Any = list.__class_getitem__(_type(inner[0], param))
         if (param.least, param.most) == (None, None):
             return item
-        least, most = (None if one is None else int(one) for one in (param.least, param.most))
+        least, most = (
+            None if current_least is None else int(current_least)
+            for current_least in (param.least, param.most)
+        )
         return Annotated[item, Field(min_length=least, max_length=most)]
     union = _type(inner[0], param)
-    for one in inner[1:]:
-        union = union | (None if one is type(None) else _type(one, param))
+    for current_inner in inner[1:]:
+        union = union | (None if current_inner is type(None) else _type(current_inner, param))
     return union
 
 
@@ -133,8 +144,8 @@ def structured(quotes: Quotes, value: object, without: Collection[str] = ()) -> 
     omitted. A record's property `quoted` names fields whose text quotes
     note text already.
     """
-    found = {NOTICE: quotes.notice, **_plain(quotes, value)}
-    return {name: item for name, item in found.items() if name not in without}
+    entries = {NOTICE: quotes.notice, **_plain(quotes, value)}
+    return {name: item for name, item in entries.items() if name not in without}
 
 
 def structured_schema(
@@ -144,9 +155,9 @@ def structured_schema(
     without: Collection[str] = (),
 ) -> dict[str, Any]:
     """Return the JSON schema of `structured` for records of a type."""
-    found = schema(kind, depth=depth, without=without)
-    found["properties"] = {NOTICE: {"type": "string"}, **found["properties"]}
-    return found
+    found_schema = schema(kind, depth=depth, without=without)
+    found_schema["properties"] = {NOTICE: {"type": "string"}, **found_schema["properties"]}
+    return found_schema
 
 
 def _plain(quotes: Quotes, value: object, field: str = "") -> Any:  # noqa: ANN401  (any JSON)

@@ -85,4 +85,4 @@ def names_only(text: str, served: Container[str]) -> bool:
 
 def worded(text: str, served: Container[str]) -> str:
     """Return a text without the sentences that name a tool which is not served."""
-    return " ".join(one for one in _SENTENCE_END.split(text) if names_only(one, served))
+    return " ".join(part for part in _SENTENCE_END.split(text) if names_only(part, served))

@@ -149,17 +149,17 @@ class SessionLimit:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, to its session or to open one."""
-        named = next((value for name, value in scope["headers"] if name == _ID), None)
+        entry = next((value for name, value in scope["headers"] if name == _ID), None)
         message = scope.get("mcp.message")
-        if named is not None:
-            await self._use(named, scope, receive, send)
+        if entry is not None:
+            await self._use(entry, scope, receive, send)
         elif isinstance(message, JSONRPCRequest) and message.method == "initialize":
             await self._begin(scope, receive, send)
         else:
             await self._app(scope, receive, send)
 
-    async def _use(self, named: bytes, scope: Scope, receive: Receive, send: Send) -> None:
-        session = self._open.get(named)
+    async def _use(self, content: bytes, scope: Scope, receive: Receive, send: Send) -> None:
+        session = self._open.get(content)
         if session is None:
             return await self._app(scope, receive, send)
         session.used = True
@@ -168,9 +168,9 @@ class SessionLimit:
             status = await _answered(self._app, scope, receive, send)
         finally:
             session.requests -= 1
-            self._last(named, session)
+            self._last(content, session)
         if status == _GONE or (scope["method"] == "DELETE" and status < _FAILED):
-            self._open.pop(named, None)
+            self._open.pop(content, None)
         return None
 
     async def _begin(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -206,7 +206,7 @@ class SessionLimit:
     async def _room(self, scope: Scope) -> bool:
         """End idle sessions until the new ones fit; return whether they do."""
         while len(self._open) + self._opening > self._most:
-            idle = [name for name, one in self._open.items() if not one.requests]
+            idle = [name for name, session in self._open.items() if not session.requests]
             if not idle:
                 return False
             name = next((name for name in idle if not self._open[name].used), idle[0])

@@ -79,5 +79,5 @@ def _reason(value: object) -> str:
 
 def _id_of(value: Any) -> RequestId | None:  # noqa: ANN401  (any JSON)
     """Return the id of an invalid request, if it has a valid one."""
-    found = value.get("id") if isinstance(value, dict) and "method" in value else None
-    return found if isinstance(found, str | int) and not isinstance(found, bool) else None
+    answer = value.get("id") if isinstance(value, dict) and "method" in value else None
+    return answer if isinstance(answer, str | int) and not isinstance(answer, bool) else None

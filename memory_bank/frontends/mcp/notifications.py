@@ -102,10 +102,14 @@ class Changes:
                 params=LoggingMessageNotificationParams(
                     level=_LEVEL,
                     logger=LOGGER,
-                    data={key: said for key, said in one._asdict().items() if said is not None},
+                    data={
+                        key: asdict
+                        for key, asdict in happened._asdict().items()
+                        if asdict is not None
+                    },
                 )
             )
-            for one in news
+            for happened in news
         ]
         for connection, (session, uris) in list(self._sessions.items()):
             if SESSIONS in uris:

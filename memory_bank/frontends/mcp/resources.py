@@ -213,5 +213,5 @@ def add(server: MCPServer[Any], toolbox: Toolbox) -> None:
 
 def _numbered(steps: str, served: Container[str]) -> str:
     """Return steps with numbers, each on a line, and name only tools that are served."""
-    told = filter(None, (worded(step, served) for step in steps.splitlines()))
-    return "\n".join(f"{number}. {step}" for number, step in enumerate(told, 1))
+    wordeds = filter(None, (worded(step, served) for step in steps.splitlines()))
+    return "\n".join(f"{number}. {step}" for number, step in enumerate(wordeds, 1))

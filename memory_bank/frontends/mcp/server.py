@@ -238,13 +238,13 @@ async def folders(session: ServerSession) -> list[Path]:
         with fail_after(FOLDER_SECONDS), warnings.catch_warnings():
             # the protocol of 2026-07-28 advises against it, but has nothing in its place
             warnings.simplefilter("ignore", MCPDeprecationWarning)
-            found = await session.list_roots()
+            roots_result = await session.list_roots()
     except (TimeoutError, MCPError) as error:
         _log.warning(
             "the client gave no answer to roots/list: %s", str(error) or "it took too long"
         )
         return []
-    return [folder for root in found.roots[:_MOST] if (folder := _folder(str(root.uri)))]
+    return [folder for root in roots_result.roots[:_MOST] if (folder := _folder(str(root.uri)))]
 
 
 def _folder(uri: str) -> Path | None:

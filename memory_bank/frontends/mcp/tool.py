@@ -166,13 +166,13 @@ class BankTool:
 
         Raises ToolError with a hint for the agent. Our own messages go through `hide`.
         """
-        given = self._checked(arguments)
+        checked = self._checked(arguments)
         params = context.session.client_params
         agent = agent_name(params.client_info.name) if params else ""
         structure = self._structure or not _TEXT_ALONE.search(agent)
         call = ToolContext(shared, agent, sampler(context), structure)
         with reporting_to(partial(_report, context)):  # the thread inherits it
-            return await to_thread.run_sync(self._answer, call, given, hide)
+            return await to_thread.run_sync(self._answer, call, checked, hide)
 
     @property
     def _output(self) -> dict[str, Any]:
@@ -182,25 +182,28 @@ class BankTool:
             kind = _returned(self._operation.run)
         kinds = get_args(kind) or (kind,)
         schemas = [
-            structured_schema(one, depth=self._tool.depth, without=self._tool.without)
-            for one in kinds
+            structured_schema(current_kind, depth=self._tool.depth, without=self._tool.without)
+            for current_kind in kinds
         ]
-        found = schemas[0]
-        for other in schemas[1:]:
-            found["properties"] |= other["properties"]
-        return found
+        schema = schemas[0]
+        for other_schema in schemas[1:]:
+            schema["properties"] |= other_schema["properties"]
+        return schema
 
     @cached_property
     def _metadata(self) -> FuncMetadata:
         return metadata(self._operation, self._tool)
 
     def _checked(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        known = self.listed.input_schema["properties"]
-        arguments = {_spelled(name, known, arguments): arguments[name] for name in arguments}
-        unknown = [name for name in arguments if name not in known]
+        input_schema = self.listed.input_schema["properties"]
+        arguments = {_spelled(name, input_schema, arguments): arguments[name] for name in arguments}
+        unknown = [name for name in arguments if name not in input_schema]
         if unknown:
-            shown = ", ".join(_cut(name) for name in unknown[:_MOST_WRONG])
-            message, hint = f"{self.name} has no argument {shown}", f"it has: {', '.join(known)}"
+            text = ", ".join(_cut(name) for name in unknown[:_MOST_WRONG])
+            message, hint = (
+                f"{self.name} has no argument {text}",
+                f"it has: {', '.join(input_schema)}",
+            )
             raise ToolError(failed(BadInput(message, hint), str, {}))
         required = self.listed.input_schema.get("required", ())
         arguments = {  # many clients send null for what they leave out
@@ -216,10 +219,12 @@ class BankTool:
             problem = BadInput(f"{self.name}: {wrong}", "call it again with valid arguments")
             raise ToolError(failed(problem, str, {})) from error
 
-    def _ran(self, call: ToolContext, given: Mapping[str, Any]) -> Any:  # noqa: ANN401  (any record)
+    def _ran(self, call: ToolContext, fields: Mapping[str, Any]) -> Any:  # noqa: ANN401  (any record)
         """Run the operation with what an agent gave and what the server knows."""
-        named = taken(self._operation, self._tool)
-        values = {named[name].name: value for name, value in given.items()} | {**self._tool.fixed}
+        parameters = taken(self._operation, self._tool)
+        values = {parameters[name].name: value for name, value in fields.items()} | {
+            **self._tool.fixed
+        }
         with ExitStack() as until_the_end:
 
             def bank() -> Bank:
@@ -237,20 +242,20 @@ class BankTool:
                 "sample": lambda: call.sample,
                 "quote": lambda: Quotes().introduced,
             }
-            sources = {name: one for name, one in sources.items() if name not in values}
+            sources = {name: source for name, source in sources.items() if name not in values}
             values |= declared.given_to(self._operation.run, {name: sources[name] for name in _WHO})
             for name in values:
                 sources.pop(name, None)
             return self._function(**declared.given_to(self._function, sources), **values)
 
     def _answer(
-        self, call: ToolContext, given: Mapping[str, Any], hide: Callable[[str], str]
+        self, call: ToolContext, fields: Mapping[str, Any], hide: Callable[[str], str]
     ) -> CallToolResult:
         from memory_bank.base import repairs
 
         quotes = Quotes()
         try:
-            value = self._ran(call, given)
+            value = self._ran(call, fields)
         except MemoryBankError as error:
             raise ToolError(failed(error, hide, hints(self._served()))) from error
         value = without_paths(value, hide)
@@ -281,10 +286,10 @@ def _returned(function: Callable[..., Any]) -> Any:  # noqa: ANN401  (any type)
     return eval(kind, function.__globals__) if isinstance(kind, str) else kind  # noqa: S307
 
 
-def _report(context: Context[Any, Any], what: str, done: int, total: int) -> None:
+def _report(context: Context[Any, Any], text: str, number: int, total: int) -> None:
     """Report the progress of a call to the client; raise if the client has cancelled it."""
     from_thread.check_cancelled()
-    from_thread.run(context.report_progress, done, total, what)
+    from_thread.run(context.report_progress, number, total, text)
 
 
 def failed(error: MemoryBankError, hide: Callable[[str], str], words: Mapping[Hint, str]) -> str:
@@ -302,13 +307,20 @@ def failed(error: MemoryBankError, hide: Callable[[str], str], words: Mapping[Hi
     return document(answer, indent=None)
 
 
-def _spelled(name: str, known: Collection[str], given: Collection[str]) -> str:
+def _spelled(name: str, names: Collection[str], snakes: Collection[str]) -> str:
     """Return the argument that another spelling means, if it is not given by its own name."""
-    if name in known:
+    if name in names:
         return name
-    snake = _CAPITAL.sub(lambda found: f"_{found[0].lower()}", name)
-    meant = next((one for one in (snake, *_SPELLINGS.get(snake, ())) if one in known), name)
-    return name if meant in given else meant
+    snake = _CAPITAL.sub(lambda match: f"_{match[0].lower()}", name)
+    meant_snake = next(
+        (
+            current_snake
+            for current_snake in (snake, *_SPELLINGS.get(snake, ()))
+            if current_snake in names
+        ),
+        name,
+    )
+    return name if meant_snake in snakes else meant_snake
 
 
 def _short(text: str) -> str:
@@ -332,22 +344,22 @@ def _cut(value: object) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
-def _compact(found: Mapping[str, Any]) -> dict[str, Any]:
+def _compact(entries: Mapping[str, Any]) -> dict[str, Any]:
     """Return a schema of arguments without redundant fields.
 
     It refuses no others, since other spellings are accepted; `_checked` refuses unknown ones.
     """
-    properties = {name: _lean(item) for name, item in found.get("properties", {}).items()}
+    properties = {name: _lean(item) for name, item in entries.get("properties", {}).items()}
     lean: dict[str, Any] = {"type": "object", "properties": properties}
-    return lean | ({"required": found["required"]} if "required" in found else {})
+    return lean | ({"required": entries["required"]} if "required" in entries else {})
 
 
-def _lean(found: Mapping[str, Any]) -> dict[str, Any]:
+def _lean(entries: Mapping[str, Any]) -> dict[str, Any]:
     """Drop titles, defaults, bounds (an error names them), fields of objects, and null choices."""
-    item = {key: value for key, value in found.items() if key not in _OMITTED}
+    item = {key: value for key, value in entries.items() if key not in _OMITTED}
     if "items" in item:
         item["items"] = _lean(item["items"])
-    choices = [choice for choice in found.get("anyOf", ()) if choice != {"type": "null"}]
+    choices = [choice for choice in entries.get("anyOf", ()) if choice != {"type": "null"}]
     if len(choices) > 1:
         item["anyOf"] = [_lean(choice) for choice in choices]
     elif choices:
@@ -389,7 +401,7 @@ def sampler(context: Context[Any, Any]) -> Callable[[str, int], str] | None:
         except TimeoutError:
             raise Busy(f"the client's model took longer than {SECONDS:g} s") from None
         except MCPError as error:
-            said = one_line(str(error))[:_MOST_REASON]
-            raise Busy(f"the client's model gave no answer: {said}") from error
+            line = one_line(str(error))[:_MOST_REASON]
+            raise Busy(f"the client's model gave no answer: {line}") from error
 
     return sample

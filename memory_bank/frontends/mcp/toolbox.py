@@ -52,15 +52,15 @@ class Toolbox:
 
         With `structured`, tools have output schemas, and agents get structured content, too.
         """
-        known = {FIRST, *declared.toolsets()}
-        if not known.issuperset(toolsets):
-            known |= {tool.toolset for _, tool in declared.installed_tools().values()}
+        firsts = {FIRST, *declared.toolsets()}
+        if not firsts.issuperset(toolsets):
+            firsts |= {tool.toolset for _, tool in declared.installed_tools().values()}
         for name in toolsets:
-            if name not in known:
+            if name not in firsts:
                 raise BadInput(
                     f"there is no toolset {name!r}",
                     "choose of: {known}",
-                    known=", ".join(sorted(known)),
+                    known=", ".join(sorted(firsts)),
                 )
         self.toolsets = tuple(dict.fromkeys(toolsets))
         self.read_only = read_only
@@ -85,19 +85,21 @@ class Toolbox:
     @cached_property
     def tools(self) -> dict[str, BankTool]:
         """The tools by name; importing the actions they call takes some 100 ms."""
-        found = {tool.name: tool for name in self.toolsets for tool in self._of(name)}
-        return {name: tool for name, tool in found.items() if tool.reads or not self.read_only}
+        found_tools = {tool.name: tool for name in self.toolsets for tool in self._of(name)}
+        return {
+            name: tool for name, tool in found_tools.items() if tool.reads or not self.read_only
+        }
 
     def _of(self, toolset: str) -> list[BankTool]:
         if toolset == FIRST:
             sets = dict.fromkeys(declared.toolset(name)[0] for name in _FIRST_TOOLS)
-            found = [tool for name in sets for tool in self._of(name) if tool.name in _FIRST_TOOLS]
-            return sorted(found, key=_place)
-        found = [
-            BankTool(*one, lambda: self.tools, structure=self.structured)
-            for one in declared.tools(toolset)
+            tools = [tool for name in sets for tool in self._of(name) if tool.name in _FIRST_TOOLS]
+            return sorted(tools, key=_place)
+        tools = [
+            BankTool(*current_tool, lambda: self.tools, structure=self.structured)
+            for current_tool in declared.tools(toolset)
         ]
-        return sorted(found, key=_place)
+        return sorted(tools, key=_place)
 
     def listed(self) -> list[Tool]:
         """Return the tools' descriptions for clients."""
@@ -153,6 +155,6 @@ def cost(toolbox: Toolbox) -> Cost:
 
 
 def _json(tool: Tool, fields: tuple[str, ...] = ()) -> str:
-    found = tool.model_dump(by_alias=True, exclude_none=True, mode="json")
-    kept = {key: value for key, value in found.items() if not fields or key in fields}
-    return json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
+    model_dump = tool.model_dump(by_alias=True, exclude_none=True, mode="json")
+    entries = {key: value for key, value in model_dump.items() if not fields or key in fields}
+    return json.dumps(entries, ensure_ascii=False, separators=(",", ":"))

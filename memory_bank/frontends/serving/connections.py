@@ -89,9 +89,15 @@ class Connection(H11Protocol):
         """Accept a connection; if there are too many, close the one idle for longest."""
         super().connection_made(transport)
         self.waits_since()
-        open_ones = [one for one in self.connections if not one.transport.is_closing()]
+        open_ones = [
+            connection for connection in self.connections if not connection.transport.is_closing()
+        ]
         if len(open_ones) > self.limits.connections:
-            idle = [one for one in open_ones if isinstance(one, Connection) and one.can_go(self)]
+            idle = [
+                open_one
+                for open_one in open_ones
+                if isinstance(open_one, Connection) and open_one.can_go(self)
+            ]
             min(idle, key=Connection.worth, default=self).transport.abort()
 
     def can_go(self, newest: Connection) -> bool:
@@ -160,9 +166,9 @@ class Server(uvicorn.Server):
 
 def sweep(state: ServerState) -> None:
     """Close the stalled connections of a server."""
-    for one in list(state.connections):
-        if isinstance(one, Connection):
-            one.end_if_stalled()
+    for connection in list(state.connections):
+        if isinstance(connection, Connection):
+            connection.end_if_stalled()
 
 
 def protocol(limits: Limits) -> type[Connection]:

@@ -60,10 +60,10 @@ def token(file: Path | None = None) -> Token:
     it contains no valid token, StorageFailed if it can't be read or created.
     """
     file = file or paths.user_folder("state") / "http-token"
-    made = not os.path.lexists(file)
-    if made:
+    is_made = not os.path.lexists(file)
+    if is_made:
         _make(file)
-    return Token(_read(file), file, made)
+    return Token(_read(file), file, is_made)
 
 
 def _make(file: Path) -> None:
@@ -94,15 +94,15 @@ def _read(file: Path) -> bytes:
     return value
 
 
-def _check_private(file: Path, found: os.stat_result) -> None:
+def _check_private(file: Path, found_stat: os.stat_result) -> None:
     """Raise BadInput if somebody else could know the token."""
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(found_stat.st_mode):
         raise StorageFailed(f"{file} is not a regular file", Hint.NAME_ANOTHER_FILE)
     if os.name == "nt":  # pragma: no cover  (there the folder's rights count)
         return
-    if found.st_uid not in {os.geteuid(), 0}:
+    if found_stat.st_uid not in {os.geteuid(), 0}:
         raise BadInput(f"{file} belongs to somebody else", Hint.NAME_ANOTHER_FILE)
-    if found.st_mode & _OTHERS:
+    if found_stat.st_mode & _OTHERS:
         raise BadInput(
             f"others can read {file}",
             "remove it to get a new token; `chmod 600` is enough if nobody has read it",
@@ -113,10 +113,12 @@ def listen(address: str) -> socket.socket:
     """Return a socket that is bound to HOST:PORT; raise BadInput."""
     host, port = parsed(address)
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        getaddrinfo = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (socket.gaierror, UnicodeError) as error:
         raise BadInput(f"there is no host {host!r}", "give an address of this machine") from error
-    family, kind, protocol, _, place = min(found, key=lambda one: one[0] != socket.AF_INET)
+    family, kind, protocol, _, place = min(
+        getaddrinfo, key=lambda entries: entries[0] != socket.AF_INET
+    )
     listener = socket.socket(family, kind, protocol)
     try:
         if os.name == "posix":  # on Windows the option lets two servers share a port
@@ -213,9 +215,9 @@ def serve(
                 raise
 
 
-def same_secret(given: str, expected: bytes) -> bool:
+def same_secret(text: str, expected: bytes) -> bool:
     """Tell whether a client gave a secret, in constant time."""
-    return compare_digest(given.encode("utf-8", "replace"), expected)
+    return compare_digest(text.encode("utf-8", "replace"), expected)
 
 
 def _config(app: ASGIApp, limits: Limits) -> uvicorn.Config:
@@ -268,25 +270,28 @@ class Hosts:
         if len(hosts) != 1 or not self._ours(_NAMED.fullmatch(hosts[0])):
             return PlainTextResponse("Host is not a name of this server", 421)
         origins = [value for name, value in headers if name == b"origin"]
-        if len(origins) > 1 or not all(self._ours(_ORIGIN.fullmatch(one)) for one in origins):
+        if len(origins) > 1 or not all(self._ours(_ORIGIN.fullmatch(origin)) for origin in origins):
             return PlainTextResponse("Origin is not a name of this server", 403)
         return None
 
-    def _ours(self, found: re.Match[bytes] | None) -> bool:
-        return found is not None and found[1] in self._names and int(found[2] or 1) <= _LAST_PORT
+    def _ours(self, match: re.Match[bytes] | None) -> bool:
+        return match is not None and match[1] in self._names and int(match[2] or 1) <= _LAST_PORT
 
 
 def own_names(called: str, host: str, more: Sequence[str]) -> list[str]:
     """Return the host names that are allowed for a server on an address."""
     bound = ipaddress.ip_address(host)
-    found = [called, host, *more]
+    calleds = [called, host, *more]
     if bound.is_loopback or bound.is_unspecified:
-        found += _LOOPBACK
+        calleds += _LOOPBACK
     if bound.is_unspecified:
-        found.append(socket.gethostname())
+        calleds.append(socket.gethostname())
         with suppress(OSError):
-            found += [str(one[4][0]) for one in socket.getaddrinfo(socket.gethostname(), None)]
-    return list(dict.fromkeys(url_host(name) for name in found if name))
+            calleds += [
+                str(getaddrinfo[4][0])
+                for getaddrinfo in socket.getaddrinfo(socket.gethostname(), None)
+            ]
+    return list(dict.fromkeys(url_host(name) for name in calleds if name))
 
 
 def url_host(host: str) -> str:

@@ -59,10 +59,12 @@ def without_paths(value: Value, hide: Callable[[str], str]) -> Value:
     for name in _OURS:
         if isinstance(message := getattr(value, name, None), str):
             changes[name] = hide(message)
-    if isinstance(found := getattr(value, "findings", None), tuple):
+    if isinstance(answer := getattr(value, "findings", None), tuple):
         changes["findings"] = tuple(
-            one._replace(message=hide(one.message)) if one.rule in _READING else one
-            for one in found
+            current_answer._replace(message=hide(current_answer.message))
+            if current_answer.rule in _READING
+            else current_answer
+            for current_answer in answer
         )
     return _changed(value, **changes) if changes else value
 
@@ -77,10 +79,10 @@ def _roots() -> list[str]:
     """Return the folders that messages may name and whose paths may contain spaces."""
     folders = [Path.home(), Path(tempfile.gettempdir())]
     folders += [paths.user_folder(kind) for kind in ("data", "state", "cache")]
-    found = {str(folder) for folder in folders if folder != Path(folder.anchor)}
-    return sorted(found, key=len, reverse=True)
+    found_folders = {str(folder) for folder in folders if folder != Path(folder.anchor)}
+    return sorted(found_folders, key=len, reverse=True)
 
 
-def _last(found: re.Match[str]) -> str:
-    name = re.split(r"[/\\]", found[0].rstrip("/\\"))[-1]
+def _last(match: re.Match[str]) -> str:
+    name = re.split(r"[/\\]", match[0].rstrip("/\\"))[-1]
     return f"…/{name}"

@@ -153,6 +153,6 @@ class Background:
             except MemoryBankError as error:
                 _log.warning("%s: %s", error.code, error.message)
 
-    def _check_stop(self, what: str, done: int, total: int) -> None:  # noqa: ARG002  (as actions report)
+    def _check_stop(self, text: str, number: int, total: int) -> None:  # noqa: ARG002  (as actions report)
         if self._stop.is_set():
             raise Cancelled

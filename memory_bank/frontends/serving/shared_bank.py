@@ -126,10 +126,10 @@ class SharedCode:
             return ()
         if self._coupled[0] is not state.coupling:
             self._coupled = state.coupling, {}
-        known = self._coupled[1]
-        if path not in known:
-            known[path] = state.coupling.of(path)
-        return known[path]
+        coupleds = self._coupled[1]
+        if path not in coupleds:
+            coupleds[path] = state.coupling.of(path)
+        return coupleds[path]
 
     def stop(self) -> None:
         """End the thread permanently, and wait for it a short time."""
@@ -144,9 +144,9 @@ class SharedCode:
         self.stop()
         with self._lock:
             ended = self._thread is None or not self._thread.is_alive()
-            for one in (self._code, self._own if ended else None):
-                if one is not None:
-                    one.close()
+            for codebase in (self._code, self._own if ended else None):
+                if codebase is not None:
+                    codebase.close()
             self._code = None
 
     def _start(self) -> None:
@@ -232,10 +232,10 @@ class SharedCode:
         own.catch_up(progress=self._check_stop, seconds=0.0)
         self.code.follow(own)
         self._indexed.set()
-        left = None
+        left_now = None
         # without an embedder, all are left
-        while (now := own.embed(_TURN).waiting) and now != left:
-            left = now
+        while (now := own.embed(_TURN).waiting) and now != left_now:
+            left_now = now
             if self._stop.wait(_BETWEEN):
                 raise Cancelled
 
@@ -358,7 +358,7 @@ class SharedBank:
         from memory_bank.base.paths import locate  # start-up: the first answer needs none
 
         here = Path(os.path.realpath(reached()))
-        inside = any(here.is_relative_to(os.path.realpath(one)) for one in self._folders)
+        inside = any(here.is_relative_to(os.path.realpath(path)) for path in self._folders)
         places = [None, *self._folders] if inside else [*self._folders]
         for place in places:
             with suppress(NoBank):
@@ -387,8 +387,8 @@ def reporting_to(listener: Listener) -> Iterator[None]:
         _listener.reset(token)
 
 
-def tell(what: str, done: int, total: int) -> None:
+def tell(text: str, number: int, total: int) -> None:
     """Report progress to the current listener; raise what it raises."""
     listener = _listener.get()
     if listener is not None:
-        listener(what, done, total)
+        listener(text, number, total)

@@ -34,8 +34,8 @@ def may_enter(request: Request, token: bytes) -> bool:
 
 def entered(request: Request, token: Token) -> Response | None:
     """Return the answer to an address with the right token; None for any other."""
-    given = request.query_params.get(TOKEN_FIELD)
-    if request.method != "GET" or given is None or not same_secret(given, token.value):
+    query_param = request.query_params.get(TOKEN_FIELD)
+    if request.method != "GET" or query_param is None or not same_secret(query_param, token.value):
         return None
     rest = request.url.remove_query_params(TOKEN_FIELD)
     # an address that begins with two slashes would lead to another host
@@ -54,8 +54,12 @@ def may_be_known(request: Request) -> bool:
     The redirect file of `--open` is such a site. The browser sends the cookie if the page that it
     got loads itself again.
     """
-    asked = request.headers
-    kind = (asked.get("sec-fetch-site"), asked.get("sec-fetch-mode"), asked.get("sec-fetch-dest"))
+    headers = request.headers
+    kind = (
+        headers.get("sec-fetch-site"),
+        headers.get("sec-fetch-mode"),
+        headers.get("sec-fetch-dest"),
+    )
     return request.method == "GET" and kind == ("cross-site", "navigate", "document")
 
 
@@ -106,11 +110,11 @@ def form_of(body: bytes, kind: str) -> dict[str, str]:
 def is_ours(request: Request, form: dict[str, str], secret: bytes) -> bool:
     """Tell whether a request comes from a page of this server."""
     browser = request.cookies.get(BROWSER_COOKIE, "")
-    given = request.headers.get(HEADER) or form.get(CSRF_FIELD, "")
-    salt, _, signature = given.partition(".")
+    header = request.headers.get(HEADER) or form.get(CSRF_FIELD, "")
+    salt, _, signature = header.partition(".")
     expected = _signature(secret, browser, salt)
-    same = hmac.compare_digest(signature.encode(), expected.encode())
-    return bool(browser) and same and _same_origin(request)
+    digest = hmac.compare_digest(signature.encode(), expected.encode())
+    return bool(browser) and digest and _same_origin(request)
 
 
 def _same_origin(request: Request) -> bool:

@@ -85,12 +85,12 @@ def _between(names: str) -> str:
 
 def _with_links(hint: str) -> Markup:
     """Return a hint in which the names of notes, between signs, lead to their pages."""
-    said = Markup()
+    markup = Markup()
     for number, part in enumerate(hint.split(_SIGN)):
         link = Markup('<a class="link" href="{}">{}</a>')
         links = [link.format(note_url(name), name) for name in part.split(", ")]
-        said += Markup(", ").join(links) if number % 2 else part
-    return said
+        markup += Markup(", ").join(links) if number % 2 else part
+    return markup
 
 
 class ErrorPages:
@@ -99,10 +99,10 @@ class ErrorPages:
     def __init__(self, site: Site) -> None:
         self._site = site
 
-    async def refusal(self, request: Request, status: int, what: str, hint: str) -> Response:
+    async def refusal(self, request: Request, status: int, text: str, hint: str) -> Response:
         """Return the page of an error."""
         phrase = HTTPStatus(status).phrase
-        values = {"what": what, "where": request.url.path, "next": hint, "status": status}
+        values = {"what": text, "where": request.url.path, "next": hint, "status": status}
         return await self._site.page(request, "error.html", values, title=phrase, status=status)
 
     async def locked(self, request: Request) -> Response:
@@ -116,18 +116,18 @@ class ErrorPages:
         """Return the page of an error of the bank."""
         assert isinstance(error, MemoryBankError)  # noqa: S101
         hide = self._site.hide
-        what, hint = hide(error.message), hide(error.hint_in(HINTS, _between))
-        shown = _with_links(hint) if isinstance(error, errors.NoteNotFound) else hint
-        return await self.refusal(request, status_of(error), what, shown.replace(_SIGN, ""))
+        current_hide, hint = hide(error.message), hide(error.hint_in(HINTS, _between))
+        links = _with_links(hint) if isinstance(error, errors.NoteNotFound) else hint
+        return await self.refusal(request, status_of(error), current_hide, links.replace(_SIGN, ""))
 
     async def http(self, request: Request, error: Exception) -> Response:
         """Return the page of an address or a method that does not exist."""
         assert isinstance(error, HTTPException)  # noqa: S101
-        what = (
+        text = (
             "There is no such page" if error.status_code == HTTPStatus.NOT_FOUND else error.detail
         )
         hint = _NEXT.get(error.status_code, "")
-        response = await self.refusal(request, error.status_code, what, hint)
+        response = await self.refusal(request, error.status_code, text, hint)
         response.headers.update(error.headers or {})
         return response
 
@@ -200,8 +200,8 @@ class Entrance:
         if scope["type"] == "http":
             request = Request(scope)
             public = self._static.has(request.url.path)
-            if found := access.entered(request, self._token):
-                answer = found
+            if response := access.entered(request, self._token):
+                answer = response
             elif not public and not access.may_enter(request, self._token.value):
                 answer = await self._pages.locked(request)
         await answer(scope, receive, send)

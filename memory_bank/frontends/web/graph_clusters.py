@@ -64,9 +64,9 @@ def clusters(part: GraphPart) -> Clusters:
     large = [group for group, size in sizes.most_common(MOST) if size >= _LEAST]
     numbers = {group: number for number, group in enumerate(large)}
     members = tuple(numbers.get(group, REST) for group in groups)
-    found = _names(part, members, len(large))
-    named = (Cluster(at, found[at], sizes[group]) for group, at in numbers.items())
-    return Clusters(members, tuple(named))
+    names = _names(part, members, len(large))
+    named_clusters = (Cluster(at, names[at], sizes[group]) for group, at in numbers.items())
+    return Clusters(members, tuple(named_clusters))
 
 
 @lru_cache(maxsize=8)
@@ -77,15 +77,15 @@ def _groups(count: int, pairs: tuple[tuple[int, int], ...]) -> tuple[int, ...]:
     graph: nx.Graph[int] = nx.Graph()
     graph.add_nodes_from(range(count))
     graph.add_edges_from(pairs)
-    found = nx.community.louvain_communities(graph, seed=_SEED) if count else []
-    ordered = sorted(found, key=lambda group: (-len(group), min(group)))
+    louvain_communities = nx.community.louvain_communities(graph, seed=_SEED) if count else []
+    ordered = sorted(louvain_communities, key=lambda group: (-len(group), min(group)))
     group_of = {node: number for number, group in enumerate(ordered) for node in group}
     return tuple(group_of[node] for node in range(count))
 
 
 def _names(part: GraphPart, members: Sequence[int], count: int) -> list[str]:
     """Return the most telling tags of each cluster: frequent in it, and rare elsewhere."""
-    every = Counter(tag for node in part.nodes for tag in node.tags)
+    counts = Counter(tag for node in part.nodes for tag in node.tags)
     total = sum(1 for node in part.nodes if node.tags) or 1
     names: list[str] = []
     for number in range(count):
@@ -93,7 +93,7 @@ def _names(part: GraphPart, members: Sequence[int], count: int) -> list[str]:
         tagged = [part.nodes[at].tags for at in inside if part.nodes[at].tags]
         own = Counter(tag for tags in tagged for tag in tags)
         scores = {
-            tag: times * log(1 + (times / len(tagged)) / (every[tag] / total))
+            tag: times * log(1 + (times / len(tagged)) / (counts[tag] / total))
             for tag, times in own.items()
         }
         best = sorted(scores, key=lambda tag: (-scores[tag], tag))[:_TAGS]
@@ -105,10 +105,10 @@ def _names(part: GraphPart, members: Sequence[int], count: int) -> list[str]:
 
 def _hub(part: GraphPart, inside: Sequence[int]) -> str:
     """Return the name of the node with most links, for a cluster without tags."""
-    found = Counter(
+    counts = Counter(
         end for edge in part.edges if edge.kind != TAG_EDGE for end in (edge.source, edge.target)
     )
-    best = max(inside, key=lambda at: (found[at], -at))
+    best = max(inside, key=lambda at: (counts[at], -at))
     return f"around {part.nodes[best].label}"
 
 
@@ -196,18 +196,22 @@ def _neighbours(graph: NoteGraph, place: int) -> list[LinkedNode]:
     relations: dict[int, tuple[list[str], list[str]]] = {}
     for edge in graph.near[place]:
         incoming = edge.source != place
-        other = edge.source if incoming else edge.target
-        both = relations.setdefault(other, ([], []))
-        if (relation := _relation(edge)) not in both[incoming]:
-            both[incoming].append(relation)
+        source = edge.source if incoming else edge.target
+        current_relation = relations.setdefault(source, ([], []))
+        if (relation := _relation(edge)) not in current_relation[incoming]:
+            current_relation[incoming].append(relation)
 
-    def order(other: int) -> tuple[int, int, str]:
-        node = graph.nodes[other]
-        return note_graph.KINDS.index(node.kind), -graph.degrees[other], node.id
+    def order(number: int) -> tuple[int, int, str]:
+        node = graph.nodes[number]
+        return note_graph.KINDS.index(node.kind), -graph.degrees[number], node.id
 
     return [
-        LinkedNode(graph.nodes[other], tuple(relations[other][0]), tuple(relations[other][1]))
-        for other in sorted(relations, key=order)
+        LinkedNode(
+            graph.nodes[other_relation],
+            tuple(relations[other_relation][0]),
+            tuple(relations[other_relation][1]),
+        )
+        for other_relation in sorted(relations, key=order)
     ]
 
 
@@ -218,4 +222,4 @@ def _relation(edge: Edge) -> str:
 
 
 def _frequent(counts: Counter[str]) -> tuple[str, ...]:
-    return tuple(sorted(counts, key=lambda one: (-counts[one], one)))
+    return tuple(sorted(counts, key=lambda text: (-counts[text], text)))

@@ -31,12 +31,14 @@ class RuleFindings(NamedTuple):
 
 def by_rule(findings: Iterable[Finding], summaries: Mapping[str, str]) -> tuple[RuleFindings, ...]:
     """Return findings by rule, in the order of their first ones."""
-    found: dict[str, list[Finding]] = {}
-    for one in findings:
-        found.setdefault(one.rule, []).append(one)
+    found_findings: dict[str, list[Finding]] = {}
+    for finding in findings:
+        found_findings.setdefault(finding.rule, []).append(finding)
     return tuple(
-        RuleFindings(name, summaries.get(name, name), some[0].severity, tuple(some))
-        for name, some in found.items()
+        RuleFindings(
+            name, summaries.get(name, name), some_findings[0].severity, tuple(some_findings)
+        )
+        for name, some_findings in found_findings.items()
     )
 
 
@@ -62,41 +64,43 @@ class Checked(NamedTuple):
     @property
     def counts(self) -> Mapping[str, int]:
         """The number of findings by severity."""
-        return Counter(one.severity for one in self.findings)
+        return Counter(finding.severity for finding in self.findings)
 
     @property
     def rules(self) -> tuple[RuleFindings, ...]:
         """The findings by rule, in the order of their first ones."""
-        return by_rule(self.findings, {name: one.summary for name, one in rules().items()})
+        return by_rule(self.findings, {name: rule.summary for name, rule in rules().items()})
 
     @property
     def rows(self) -> tuple[RuleFindings, ...]:
         """The rules with findings that are more than remarks."""
-        return tuple(one for one in self.rules if one.severity != "info")
+        return tuple(
+            rule_findings for rule_findings in self.rules if rule_findings.severity != "info"
+        )
 
 
 def check(bank: Bank) -> Checked:
     """Run the rules, and count the commits of cited code."""
     titles = {node.id: node.label for node in whole_graph(bank).nodes if node.kind == NOTE}
-    found = lint.lint(bank, rules=_rules(bank, len(titles)))
+    findings = lint.lint(bank, rules=_rules(bank, len(titles)))
     try:
         report = stale.stale(bank).stale
     except (NoRepository, BadInput):
         report = ()
     later: dict[str, set[str]] = {}
     targets: dict[str, dict[str, None]] = {}
-    for one in report:
-        later.setdefault(one.path, set()).update(commit.id for commit in one.commits)
-        targets.setdefault(one.path, {})[one.target] = None
+    for citation in report:
+        later.setdefault(citation.path, set()).update(commit.id for commit in citation.commits)
+        targets.setdefault(citation.path, {})[citation.target] = None
     checked = [
-        CountedNote(path, titles.get(path, path), len(some), tuple(targets[path]))
-        for path, some in later.items()
+        CountedNote(path, titles.get(path, path), len(some_later), tuple(targets[path]))
+        for path, some_later in later.items()
     ]
-    ordered = tuple(sorted(checked, key=lambda one: (-one.number, one.path)))
-    return Checked(found, ordered, titles)
+    ordered = tuple(sorted(checked, key=lambda note: (-note.number, note.path)))
+    return Checked(findings, ordered, titles)
 
 
 def _rules(bank: Bank, notes: int) -> list[str]:
     """Return the rules to run; in a large bank none that searches for each note."""
-    known = chosen(bank.settings)
-    return [one.rule for one in known if notes <= _MOST_SEARCHED or one.rule != _SEARCHES]
+    known_rules = chosen(bank.settings)
+    return [rule.rule for rule in known_rules if notes <= _MOST_SEARCHED or rule.rule != _SEARCHES]

@@ -45,9 +45,9 @@ class NoteFields(NamedTuple):
     @classmethod
     def sent(cls, form: Mapping[str, str]) -> NoteFields:
         """Return the fields that a browser sent."""
-        given = {name: _NEWLINE.sub("\n", form.get(name, "")) for name in cls._fields}
-        given["title"] = " ".join(given["title"].split())
-        return cls(**given | {name: given[name].strip() for name in ("type", "tags", "files")})
+        texts = {name: _NEWLINE.sub("\n", form.get(name, "")) for name in cls._fields}
+        texts["title"] = " ".join(texts["title"].split())
+        return cls(**texts | {name: texts[name].strip() for name in ("type", "tags", "files")})
 
     @property
     def content(self) -> str:
@@ -57,36 +57,36 @@ class NoteFields(NamedTuple):
 
 def items(text: str) -> list[str]:
     """Return what commas separate."""
-    return [one.strip() for one in text.split(",") if one.strip()]
+    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def fields_of(content: str) -> NoteFields | None:
     """Return the fields of a note; None if its front matter can't be edited key by key."""
-    found = _read(_NEWLINE.sub("\n", content))
-    return found.fields if found else None
+    parts = _read(_NEWLINE.sub("\n", content))
+    return parts.fields if parts else None
 
 
-def rewritten(content: str, given: NoteFields) -> str:
+def rewritten(content: str, fields: NoteFields) -> str:
     r"""Return the text of a note with changed fields, with `\n` as line ends.
 
     Raises UnreadableNote if its front matter can't be edited.
     """
     text = _NEWLINE.sub("\n", content)
-    found = _read(text)
-    if found is None:
+    parts = _read(text)
+    if parts is None:
         raise front_matter.not_rewritten("its front matter can't be read", 1)
-    was, head, body = found.fields, found.head, found.body
-    if given.title != was.title and given.title and found.heading:
-        head = head[: found.heading[0]] + given.title + head[found.heading[1] :]
-    elif given.title != was.title and given.title and not found.title_key:
-        head = f"{head}# {given.title}\n\n"
-    text = head + merged(body, given.text)
+    was, head, body = parts.fields, parts.head, parts.body
+    if fields.title != was.title and fields.title and parts.heading:
+        head = head[: parts.heading[0]] + fields.title + head[parts.heading[1] :]
+    elif fields.title != was.title and fields.title and not parts.title_key:
+        head = f"{head}# {fields.title}\n\n"
+    text = head + merged(body, fields.text)
     changes: dict[str, object] = {}
-    for name, value in (("type", given.type), ("tags", given.tags), ("file_refs", given.files)):
+    for name, value in (("type", fields.type), ("tags", fields.tags), ("file_refs", fields.files)):
         if value != {"type": was.type, "tags": was.tags, "file_refs": was.files}[name]:
-            changes[key_of(found.raw, name)] = (value if name == "type" else items(value)) or None
-    if found.title_key and given.title != was.title:
-        changes[found.title_key] = given.title or None
+            changes[key_of(parts.raw, name)] = (value if name == "type" else items(value)) or None
+    if parts.title_key and fields.title != was.title:
+        changes[parts.title_key] = fields.title or None
     return front_matter.set_keys(text, changes) if changes else text
 
 
@@ -110,12 +110,12 @@ def _read(text: str) -> _NoteParts | None:
         return None
     start = len(text) - len(parts.body)
     key = key_of(raw, "title") if meta.title else ""
-    found = _TITLE.match(parts.body)
+    match = _TITLE.match(parts.body)
     heading = None
-    words = found[2].rstrip(" \t").rstrip("#").rstrip(" \t") if found else ""
-    if found and not key and words.strip():
-        heading = (start + found.start(2), start + found.start(2) + len(words))
-        start += found.end()
+    words = match[2].rstrip(" \t").rstrip("#").rstrip(" \t") if match else ""
+    if match and not key and words.strip():
+        heading = (start + match.start(2), start + match.start(2) + len(words))
+        start += match.end()
     blank = _BLANK.match(text[start:])
     start += blank.end() if blank else 0
     title = meta.title or (text[slice(*heading)] if heading else "")
@@ -141,10 +141,10 @@ def shown(text: str) -> str:
 
 @cache
 def _parser() -> MarkdownIt:
-    made = MarkdownIt("commonmark").enable("table")
-    made.core.ruler.disable("inline")
-    made.parse("warm")  # the ruler sorts its rules at the first parse, without a lock
-    return made
+    markdown = MarkdownIt("commonmark").enable("table")
+    markdown.core.ruler.disable("inline")
+    markdown.parse("warm")  # the ruler sorts its rules at the first parse, without a lock
+    return markdown
 
 
 def merged(text: str, edited: str) -> str:
@@ -156,16 +156,16 @@ def merged(text: str, edited: str) -> str:
     before = shown(text)
     start = _common(before, edited)
     end = _common(before[start:][::-1], edited[start:][::-1])
-    for found in (_by_words(text, before, edited, start, end), _by_place(text, edited, start, end)):
-        if shown(found) == edited:
-            return found
+    for word in (_by_words(text, before, edited, start, end), _by_place(text, edited, start, end)):
+        if shown(word) == edited:
+            return word
     return edited
 
 
-def _common(one: str, other: str) -> int:
+def _common(text: str, other_text: str) -> int:
     """Return how many characters two texts begin with alike."""
-    size = min(len(one), len(other))
-    return next((at for at in range(size) if one[at] != other[at]), size)
+    size = min(len(text), len(other_text))
+    return next((at for at in range(size) if text[at] != other_text[at]), size)
 
 
 def _by_place(text: str, edited: str, start: int, end: int) -> str:
@@ -177,14 +177,14 @@ def _by_words(text: str, before: str, edited: str, start: int, end: int) -> str:
     new = _WORD.findall(edited[start : len(edited) - end])
     if max(len(old), len(new)) > _MOST_WORDS:
         return _by_place(text, edited, start, end)
-    made, at = [], start
+    entries, at = [], start
     places = []
     for word in old:
         places.append(at)
         at += len(word)
     for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if kind == "equal":
-            made.append(text[places[a] : places[b - 1] + len(old[b - 1])])
+            entries.append(text[places[a] : places[b - 1] + len(old[b - 1])])
         else:
-            made.append("".join(new[c:d]))
-    return text[:start] + "".join(made) + text[len(text) - end :]
+            entries.append("".join(new[c:d]))
+    return text[:start] + "".join(entries) + text[len(text) - end :]

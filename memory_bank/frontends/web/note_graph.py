@@ -103,22 +103,26 @@ def whole_graph(bank: Bank) -> NoteGraph:
     return _built(rows, bank.layout)
 
 
-def part(bank: Bank, wanted: WantedGraph) -> GraphPart:
+def part(bank: Bank, wanted_graph: WantedGraph) -> GraphPart:
     """Return the wanted part of the graph; raise NoteNotFound, BadInput."""
-    if wanted.depth not in _DEPTHS:
-        raise BadInput(f"depth is {wanted.depth}", "it is 1 or 2")
-    if unknown := set(wanted.kinds) - set(KINDS):
+    if wanted_graph.depth not in _DEPTHS:
+        raise BadInput(f"depth is {wanted_graph.depth}", "it is 1 or 2")
+    if unknown := set(wanted_graph.kinds) - set(KINDS):
         raise BadInput(f"{min(unknown)!r} is no kind of nodes", f"kinds are {', '.join(KINDS)}")
     graph = whole_graph(bank)
-    centre = _centre(bank, graph, wanted)
-    kept = _kept(graph, wanted, centre)
-    if wanted.whole or centre is None:
-        linked = {at for at in kept if any(place in kept for place in _beside(graph, at))}
-        kept = linked or kept  # a picture of far away dots says nothing
-        order = sorted(kept, key=lambda place: (-graph.degrees[place], graph.nodes[place].id))
+    centre = _centre(bank, graph, wanted_graph)
+    kept_linked = _kept(graph, wanted_graph, centre)
+    if wanted_graph.whole or centre is None:
+        linked = {
+            at for at in kept_linked if any(place in kept_linked for place in _beside(graph, at))
+        }
+        kept_linked = linked or kept_linked  # a picture of far away dots says nothing
+        order = sorted(
+            kept_linked, key=lambda place: (-graph.degrees[place], graph.nodes[place].id)
+        )
         chosen = order[:MOST]
     else:
-        order = _neighbourhood(graph, centre, kept, wanted.depth)
+        order = _neighbourhood(graph, centre, kept_linked, wanted_graph.depth)
         chosen = order[:MOST_NEAR]
     name = "" if centre is None else graph.nodes[centre].id
     return _cut(graph, name, chosen, len(order) - len(chosen))
@@ -128,30 +132,38 @@ def names(bank: Bank, text: str, limit: int = 20) -> list[Node]:
     """Return the nodes whose names have a text, those that begin with it first."""
     graph = whole_graph(bank)
     sought = text.strip().casefold()
-    found = []
+    entries = []
     for place, node in enumerate(graph.nodes):
         label, name = node.label.casefold(), node.id.casefold()
         if sought in label or sought in name:
             rank = not (label.startswith(sought) or name.startswith(sought))
-            found.append((node.kind != NOTE, rank, -graph.degrees[place], node.id, node))
-    return [row[-1] for row in sorted(found)[:limit]]
+            entries.append((node.kind != NOTE, rank, -graph.degrees[place], node.id, node))
+    return [row[-1] for row in sorted(entries)[:limit]]
 
 
 @lru_cache(maxsize=4)
 def _built(rows: GraphRows, place: Layout) -> NoteGraph:
     nodes = [
-        Node(one.key, one.title or one.key, NOTE, one.type, one.status, one.tags, one.hidden)
-        for one in rows.documents
+        Node(
+            graph_document.key,
+            graph_document.title or graph_document.key,
+            NOTE,
+            graph_document.type,
+            graph_document.status,
+            graph_document.tags,
+            graph_document.hidden,
+        )
+        for graph_document in rows.documents
     ]
-    numbers = {one.number: at for at, one in enumerate(rows.documents)}
-    others: dict[str, int] = {}
+    numbers = {graph_document.number: at for at, graph_document in enumerate(rows.documents)}
+    keys: dict[str, int] = {}
     edges: dict[Edge, None] = {}
 
     def other(key: str, node: Callable[[], Node]) -> int:
-        if key not in others:
-            others[key] = len(nodes)
+        if key not in keys:
+            keys[key] = len(nodes)
             nodes.append(node())
-        return others[key]
+        return keys[key]
 
     def ghost(name: str) -> Node:
         return Node(GHOST + name, name, _kind(name, place))
@@ -165,8 +177,8 @@ def _built(rows: GraphRows, place: Layout) -> NoteGraph:
             target = other(GHOST + link.ghost.casefold(), partial(ghost, link.ghost))
         kind = EMBED if link.kind == "embed" else FILE_REF if link.kind == _REFERENCE else LINK
         edges[Edge(numbers[link.source], target, kind, link.type)] = None
-    for at, one in enumerate(rows.documents):
-        for tag in one.tags:
+    for at, graph_document in enumerate(rows.documents):
+        for tag in graph_document.tags:
             key = TAG + tag.casefold()
             target = other(key, partial(Node, key, f"#{tag}", TAG_KIND))
             edges[Edge(at, target, TAG_EDGE, "")] = None
@@ -188,68 +200,69 @@ def _kind(ghost: str, place: Layout) -> str:
     return FILE if ":" not in file and may_be_file(file, place) else GHOST_KIND
 
 
-def _centre(bank: Bank, graph: NoteGraph, wanted: WantedGraph) -> int | None:
+def _centre(bank: Bank, graph: NoteGraph, wanted_graph: WantedGraph) -> int | None:
     """Return the place of the node in the middle; None if there is no note."""
-    if wanted.note:
-        return _named(bank, graph, wanted.note)
-    notes = [at for at, one in enumerate(graph.nodes) if one.kind == NOTE and not one.hidden]
+    if wanted_graph.note:
+        return _named(bank, graph, wanted_graph.note)
+    notes = [at for at, node in enumerate(graph.nodes) if node.kind == NOTE and not node.hidden]
 
     def drawn(at: int) -> bool:
         ends = (edge.target if edge.source == at else edge.source for edge in graph.near[at])
-        return any(graph.nodes[end].kind in wanted.kinds for end in ends)
+        return any(graph.nodes[end].kind in wanted_graph.kinds for end in ends)
 
     return max(notes, key=lambda at: (drawn(at), graph.degrees[at], -at), default=None)
 
 
 def _named(bank: Bank, graph: NoteGraph, name: str) -> int:
     tag = TAG + name[1:] if name.startswith("#") else name
-    for one in (name, tag.casefold() if tag.startswith(TAG) else ""):
-        if one in graph.places:
-            return graph.places[one]
+    for current_name in (name, tag.casefold() if tag.startswith(TAG) else ""):
+        if current_name in graph.places:
+            return graph.places[current_name]
     node = node_of(bank, name)
     if node not in graph.places:
         raise NoteNotFound(f"nothing links to {name!r}", Hint.LIST_GHOSTS)
     return graph.places[node]
 
 
-def _kept(graph: NoteGraph, wanted: WantedGraph, centre: int | None) -> set[int]:
+def _kept(graph: NoteGraph, wanted_graph: WantedGraph, centre: int | None) -> set[int]:
     """Return the places of the nodes that may be shown."""
-    types, tags = set(wanted.types), set(wanted.tags)
+    types, tags = set(wanted_graph.types), set(wanted_graph.tags)
     notes = {
         at
         for at, node in enumerate(graph.nodes)
         if node.kind == NOTE
-        and (wanted.archived or not node.hidden)
+        and (wanted_graph.archived or not node.hidden)
         and (not types or node.type in types)
         and (not tags or not tags.isdisjoint(node.tags))
     }
-    if centre is not None and not wanted.whole:
+    if centre is not None and not wanted_graph.whole:
         notes.add(centre)  # whatever it is
-    others = {
+    places = {
         place
         for at in notes
         for edge in graph.near[at]
         for place in (edge.source, edge.target)
-        if graph.nodes[place].kind in wanted.kinds and graph.nodes[place].kind != NOTE
+        if graph.nodes[place].kind in wanted_graph.kinds and graph.nodes[place].kind != NOTE
     }
-    shown = NOTE in wanted.kinds
-    return {at for at in notes if shown or at == centre} | others
+    is_shown = NOTE in wanted_graph.kinds
+    return {at for at in notes if is_shown or at == centre} | places
 
 
-def _neighbourhood(graph: NoteGraph, centre: int, kept: set[int], depth: int) -> list[int]:
+def _neighbourhood(graph: NoteGraph, centre: int, entries: set[int], depth: int) -> list[int]:
     """Return a node, and those around it, the nearest first; no way leads through a tag."""
-    found = [centre]
-    seen = {centre}
+    centres = [centre]
+    seen_centres = {centre}
     ring = [centre]
     for step in range(depth):
         through = [at for at in ring if step == 0 or graph.nodes[at].kind != TAG_KIND]
         near = {place for at in through for place in _beside(graph, at)}
         ring = sorted(
-            (near & kept) - seen, key=lambda place: (-graph.degrees[place], graph.nodes[place].id)
+            (near & entries) - seen_centres,
+            key=lambda place: (-graph.degrees[place], graph.nodes[place].id),
         )
-        seen.update(ring)
-        found += ring
-    return found
+        seen_centres.update(ring)
+        centres += ring
+    return centres
 
 
 def _beside(graph: NoteGraph, place: int) -> Iterator[int]:

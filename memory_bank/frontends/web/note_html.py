@@ -62,8 +62,8 @@ def is_allowed(url: str) -> bool:
     """Tell whether a link may lead to an address: one of few schemes, or a relative one."""
     if url.lstrip().startswith(("//", "/\\", "\\")):
         return False
-    found = _SCHEME.match(url)
-    return found is None or found[1].lower() in _SCHEMES
+    match = _SCHEME.match(url)
+    return match is None or match[1].lower() in _SCHEMES
 
 
 def wikilink(inside: str, goals: LinkTargets, *, embedded: bool = False) -> Markup:
@@ -170,27 +170,27 @@ def render(text: str, goals: LinkTargets, *, title: str = "") -> Rendered:
 
 @cache
 def _parser() -> MarkdownIt:
-    made = MarkdownIt("commonmark", {"html": False, "maxNesting": _NESTING})
-    made.enable(["table", "strikethrough"])
-    made.validateLink = is_allowed  # type: ignore[method-assign]
-    made.inline.ruler.before("link", "wikilink", _wikilink)
-    made.core.ruler.before("inline", "limit", _limited)
-    made.core.ruler.push("note", _adjusted)
+    markdown = MarkdownIt("commonmark", {"html": False, "maxNesting": _NESTING})
+    markdown.enable(["table", "strikethrough"])
+    markdown.validateLink = is_allowed  # type: ignore[method-assign]
+    markdown.inline.ruler.before("link", "wikilink", _wikilink)
+    markdown.core.ruler.before("inline", "limit", _limited)
+    markdown.core.ruler.push("note", _adjusted)
     for name, rule in _RULES.items():
-        made.add_render_rule(name, _as_rule(rule))
-    made.parse("warm")  # the ruler sorts its rules at the first parse, without a lock
-    return made
+        markdown.add_render_rule(name, _as_rule(rule))
+    markdown.parse("warm")  # the ruler sorts its rules at the first parse, without a lock
+    return markdown
 
 
 def _wikilink(state: StateInline, silent: bool) -> bool:  # noqa: FBT001  (as markdown-it calls it)
-    found = _WIKILINK.match(state.src, state.pos)
-    if found is None or found.end() > state.posMax:
+    match = _WIKILINK.match(state.src, state.pos)
+    if match is None or match.end() > state.posMax:
         return False
     if not silent:
         token = state.push("wikilink", "", 0)
-        token.content = found[1]
-        token.meta["embedded"] = found[0].startswith("!")
-    state.pos = found.end()
+        token.content = match[1]
+        token.meta["embedded"] = match[0].startswith("!")
+    state.pos = match.end()
     return True
 
 
@@ -213,28 +213,28 @@ def _adjusted(state: StateCore) -> None:
             continue
         first, last = token.children[0], token.children[-1]
         is_item = number > 1 and state.tokens[number - 2].type == "list_item_open"
-        if is_item and first.type == "text" and (found := _TASK.match(first.content)):
-            first.content = first.content[found.end() :]
-            token.children.insert(0, Token("task", "", 0, meta={"done": found[1] != " "}))
+        if is_item and first.type == "text" and (match := _TASK.match(first.content)):
+            first.content = first.content[match.end() :]
+            token.children.insert(0, Token("task", "", 0, meta={"done": match[1] != " "}))
             state.tokens[number - 2].attrJoin("class", "task")
-        if first.type == "text" and (found := _RELATION.match(first.content)):
-            first.content = first.content[found.end() :]
-            token.children.insert(0, Token("relation", "", 0, content=found[1]))
-        if last.type == "text" and (found := _BLOCK_ID.search(last.content)):
-            last.content = last.content[: found.start()]
-            token.children.append(Token("block_id", "", 0, content=found[1]))
+        if first.type == "text" and (match := _RELATION.match(first.content)):
+            first.content = first.content[match.end() :]
+            token.children.insert(0, Token("relation", "", 0, content=match[1]))
+        if last.type == "text" and (match := _BLOCK_ID.search(last.content)):
+            last.content = last.content[: match.start()]
+            token.children.append(Token("block_id", "", 0, content=match[1]))
 
 
 def _without_title(tokens: list[Token], title: str) -> list[Token]:
     """Return the tokens without a first heading that is the title."""
     first = len(tokens) > 1 and tokens[0].type == "heading_open" and tokens[0].tag == "h1"
-    same = first and title and _plain(tokens[1]).casefold() == title.strip().casefold()
-    return tokens[3:] if same else tokens
+    entry = first and title and _plain(tokens[1]).casefold() == title.strip().casefold()
+    return tokens[3:] if entry else tokens
 
 
 def _headings(tokens: Sequence[Token]) -> tuple[ContentsHeading, ...]:
     """Give each heading its anchor, and its level below the page's title."""
-    found: list[ContentsHeading] = []
+    contents_headings: list[ContentsHeading] = []
     used: dict[str, int] = {}
     last = 1
     for number, token in enumerate(tokens):
@@ -249,8 +249,8 @@ def _headings(tokens: Sequence[Token]) -> tuple[ContentsHeading, ...]:
         token.attrSet("id", anchor)
         close = tokens[number + 2]
         close.tag, close.meta = token.tag, {"anchor": anchor}
-        found.append(ContentsHeading(level, text, anchor))
-    return tuple(found)
+        contents_headings.append(ContentsHeading(level, text, anchor))
+    return tuple(contents_headings)
 
 
 def _plain(inline: Token) -> str:
@@ -275,8 +275,8 @@ _LONGEST_WIDTH = 5
 
 
 def _picture(path: str, words: str, width: str = "") -> Markup:
-    shown = Markup('<img src="/pictures/{}" alt="{}" loading="lazy"{}>')
-    return shown.format(quoted(path), words, Markup(' width="{}"').format(width) if width else "")
+    markup = Markup('<img src="/pictures/{}" alt="{}" loading="lazy"{}>')
+    return markup.format(quoted(path), words, Markup(' width="{}"').format(width) if width else "")
 
 
 def _image(token: Token, env: Env) -> Markup:
@@ -292,8 +292,8 @@ def _image(token: Token, env: Env) -> Markup:
 
 def _task(token: Token, _: Env) -> Markup:
     sign, words = ("☑", "done:") if token.meta["done"] else ("☐", "to do:")
-    shown = Markup('<span aria-hidden="true">{}</span><span class="hidden-text">{}</span>')
-    return shown.format(sign, words)
+    markup = Markup('<span aria-hidden="true">{}</span><span class="hidden-text">{}</span>')
+    return markup.format(sign, words)
 
 
 def _relation(token: Token, _: Env) -> Markup:
@@ -309,17 +309,19 @@ _CODE = Markup('<pre tabindex="0"><code>{}</code></pre>\n')
 _BLOCK = Markup('<span class="soft small" id="^{0}">^{0}</span>')
 
 _RULES: Mapping[str, Callable[[Token, Env], Markup]] = {
-    "text": lambda one, _: escape(one.content),
-    "code_inline": lambda one, _: Markup("<code>{}</code>").format(one.content),
+    "text": lambda token, _: escape(token.content),
+    "code_inline": lambda token, _: Markup("<code>{}</code>").format(token.content),
     "heading_close": _heading_close,
-    "link_open": lambda one, env: opened(str(one.attrGet("href") or ""), env["goals"]),
-    "wikilink": lambda one, env: wikilink(one.content, env["goals"], embedded=one.meta["embedded"]),
+    "link_open": lambda token, env: opened(str(token.attrGet("href") or ""), env["goals"]),
+    "wikilink": lambda token, env: wikilink(
+        token.content, env["goals"], embedded=token.meta["embedded"]
+    ),
     "image": _image,
     "task": _task,
     "relation": _relation,
-    "block_id": lambda one, _: _BLOCK.format(one.content),
-    "code_block": lambda one, _: _CODE.format(one.content),
-    "fence": lambda one, _: _CODE.format(one.content),
+    "block_id": lambda token, _: _BLOCK.format(token.content),
+    "code_block": lambda token, _: _CODE.format(token.content),
+    "fence": lambda token, _: _CODE.format(token.content),
     "table_open": lambda _, __: _TABLE,
     "table_close": lambda _, __: Markup("</table></div>\n"),
 }

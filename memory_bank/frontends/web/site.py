@@ -115,7 +115,7 @@ class Site:
         A template that extends `layout` is a whole page; where htmx asks, it is only the content.
         """
         browser = request.cookies.get(access.BROWSER_COOKIE) or access.new_browser()
-        found = {
+        found_entries = {
             "title": title,
             "layout": "part.html" if _is_part(request) else "layout.html",
             "menu": self._menu(request.url.path),
@@ -124,7 +124,7 @@ class Site:
             "foot": await to_thread.run_sync(self._foot) if not _is_part(request) else (),
             **values,
         }
-        text = await to_thread.run_sync(self._rendered, template, found)
+        text = await to_thread.run_sync(self._rendered, template, found_entries)
         response = HTMLResponse(text, status, headers={"Vary": "HX-Request"})
         if self.write and access.BROWSER_COOKIE not in request.cookies:
             access.remember(response, browser)
@@ -144,15 +144,15 @@ class Site:
             bank = self.shared.bank()
             notes = bank.read(lambda view: entries.count(view.manifest, entries.NOTES))
             tree = repository.worktree(bank.layout.project)
-            said = [f"{count(notes, 'note')} in {bank.layout.root.name}"]
+            texts = [f"{count(notes, 'note')} in {bank.layout.root.name}"]
             if tree is not None:
                 head, commit = repository.branch_and_commit(tree)
                 branch = head.removeprefix("ref: refs/heads/")
                 at = f"{branch} at {commit[:7]}" if branch != commit else f"at {commit[:7]}"
-                said += [at] if commit else []
+                texts += [at] if commit else []
         except MemoryBankError:
             return ()
-        return tuple(said)
+        return tuple(texts)
 
     @property
     def _project(self) -> str:
@@ -166,19 +166,21 @@ class Site:
         return state.project_of(self.shared.bank())
 
     def _menu(self, path: str) -> list[MenuEntry]:
-        listed = sorted((one for one in self._pages if one.PLACE is not None), key=_place)
-        return [MenuEntry(one.TITLE, one.PATH, _within(path, one.PATH)) for one in listed]
+        listed = sorted((module for module in self._pages if module.PLACE is not None), key=_place)
+        return [
+            MenuEntry(module.TITLE, module.PATH, _within(path, module.PATH)) for module in listed
+        ]
 
 
 def _is_part(request: Request) -> bool:
     """Tell whether htmx asks for the content alone; after going back, it needs the whole page."""
-    asked = request.headers
-    return "hx-request" in asked and "hx-history-restore-request" not in asked
+    headers = request.headers
+    return "hx-request" in headers and "hx-history-restore-request" not in headers
 
 
 def _place(page: Any) -> int:  # noqa: ANN401  (a module)
-    found: int = page.PLACE
-    return found
+    place: int = page.PLACE
+    return place
 
 
 def _within(path: str, home: str) -> bool:
@@ -189,11 +191,11 @@ _DIGITS = 9
 """More digits are not read: Python refuses to read thousands of them."""
 
 
-def number_in(given: str, default: int, most: int = 10**_DIGITS) -> int:
+def number_in(text: str, default: int, most: int = 10**_DIGITS) -> int:
     """Return the whole number that a field has, at most `most`; the default for anything else."""
-    if not given.isascii() or not given.isdigit():
+    if not text.isascii() or not text.isdigit():
         return default
-    return min(int(given), most) if len(given) <= _DIGITS else most
+    return min(int(text), most) if len(text) <= _DIGITS else most
 
 
 HINTS = {

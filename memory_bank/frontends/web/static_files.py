@@ -35,8 +35,8 @@ class StaticFiles:
     def __init__(self) -> None:
         """Read the files."""
         self._files = dict(_read(files("memory_bank.frontends.web") / "static"))
-        every = b"".join(name.encode() + b"\0" + data for name, data in sorted(self._files.items()))
-        self._hash = hashlib.sha256(every).hexdigest()[:16]
+        text = b"".join(name.encode() + b"\0" + data for name, data in sorted(self._files.items()))
+        self._hash = hashlib.sha256(text).hexdigest()[:16]
 
     def url(self, name: str) -> str:
         """Return the URL of a file; raise FileNotFound."""
@@ -62,10 +62,10 @@ class StaticFiles:
 
 
 def _read(folder: Traversable, prefix: str = "") -> list[tuple[str, bytes]]:
-    found = []
-    for one in folder.iterdir():
-        if one.is_dir():
-            found += _read(one, f"{prefix}{one.name}/")
-        elif one.name.rpartition(".")[2] in _KINDS:
-            found.append((prefix + one.name, one.read_bytes()))
-    return found
+    entries = []
+    for traversable in folder.iterdir():
+        if traversable.is_dir():
+            entries += _read(traversable, f"{prefix}{traversable.name}/")
+        elif traversable.name.rpartition(".")[2] in _KINDS:
+            entries.append((prefix + traversable.name, traversable.read_bytes()))
+    return entries

@@ -36,7 +36,7 @@ _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 
 def environment(static: Callable[[str], str]) -> Environment:
     """Return the environment of all templates; `static` gives the URL of a static file."""
-    made = Environment(
+    made_environment = Environment(
         loader=PackageLoader("memory_bank.frontends.web"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -45,8 +45,8 @@ def environment(static: Callable[[str], str]) -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    made.globals["static"] = static
-    made.filters |= {
+    made_environment.globals["static"] = static
+    made_environment.filters |= {
         "short": short,
         "day_name": day_name,
         "lasted": lasted,
@@ -59,7 +59,7 @@ def environment(static: Callable[[str], str]) -> Environment:
         "around": around,
         "sentence": sentence,
     }
-    return made
+    return made_environment
 
 
 def short(when: str, now: datetime | None = None) -> str:
@@ -67,8 +67,8 @@ def short(when: str, now: datetime | None = None) -> str:
     moment = _moment(when)
     if moment is None:
         return when
-    this = (now or datetime.now(UTC)).year == moment.year
-    return f"{moment.day} {moment:%b}" if this else f"{moment.day} {moment:%b %Y}"
+    is_first = (now or datetime.now(UTC)).year == moment.year
+    return f"{moment.day} {moment:%b}" if is_first else f"{moment.day} {moment:%b %Y}"
 
 
 def day_name(when: str, now: datetime | None = None) -> str:
@@ -80,9 +80,9 @@ def day_name(when: str, now: datetime | None = None) -> str:
     return {0: "Today", 1: "Yesterday"}.get(ago, "") or short(when, now)
 
 
-def lasted(one: SessionEntry) -> str:
+def lasted(entry: SessionEntry) -> str:
     """Return how long a session lasted: `49 min`, `2 h 30 min`; empty if that is not known."""
-    start, end = _moment(one.started_at), _moment(one.ended_at or "")
+    start, end = _moment(entry.started_at), _moment(entry.ended_at or "")
     if start is None or end is None or end < start:
         return ""
     seconds = int((end - start).total_seconds())
@@ -121,15 +121,15 @@ def around(context: str, titles: Mapping[str, str] = MappingProxyType({})) -> st
 
     `context` may begin and end within a sentence; its links are in brackets.
     """
-    said = _FIELD.sub(" ", context)
-    if len(plain(_TARGET.sub("", said))) <= _SHORTEST:
+    said_text = _FIELD.sub(" ", context)
+    if len(plain(_TARGET.sub("", said_text))) <= _SHORTEST:
         return ""
 
-    def words(found: re.Match[str]) -> str:
-        target = found[0][1:-1]
+    def words(match: re.Match[str]) -> str:
+        target = match[0][1:-1]
         return titles.get(PLACE_IN_TARGET.sub("", target), target)
 
-    text = plain(_TARGET.sub(words, said))
+    text = plain(_TARGET.sub(words, said_text))
     whole = _SENTENCES.match(text) if text[-1] not in _ENDS else None
     text = whole[0] if whole else text if text[-1] in _ENDS else f"{text} …"
     return f"… {text}" if text[0].islower() else text
@@ -148,10 +148,10 @@ def quoted(name: str) -> str:
 
 def _moment(when: str) -> datetime | None:
     try:
-        found = datetime.fromisoformat(when)
+        moment = datetime.fromisoformat(when)
     except ValueError:
         return None
-    return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
 
 
 def _shown(value: Any) -> Any:  # noqa: ANN401  (whatever a template shows)

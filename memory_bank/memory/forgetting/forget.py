@@ -62,22 +62,22 @@ class _Target(NamedTuple):
 def _asked(
     call: Call,
     bank: Bank,
-    what: str,
+    text: str,
     *,
     as_text: bool = False,
     dry_run: bool = False,
     yes: Annotated[bool, Param("Forget without asking")] = False,
 ) -> Forgotten | int:
     """Ask before something is forgotten."""
-    wanted = (call.given(what) or "").strip()
+    wanted_text = (call.given(text) or "").strip()
     if not (
         dry_run
         or yes
-        or forget_report.agreed(call, forget(bank, wanted, as_text=as_text, dry_run=True))
+        or forget_report.agreed(call, forget(bank, wanted_text, as_text=as_text, dry_run=True))
     ):
         call.remark("nothing was changed")
         return FOUND
-    return forget(bank, wanted, as_text=as_text, dry_run=dry_run)
+    return forget(bank, wanted_text, as_text=as_text, dry_run=dry_run)
 
 
 @operation(
@@ -99,7 +99,7 @@ def _asked(
 )
 def forget(
     bank: Bank,
-    what: Annotated[str, Param(argument=True, metavar="TEXT|ID")],
+    annotated: Annotated[str, Param(argument=True, metavar="TEXT|ID")],
     *,
     as_text: Annotated[
         bool, Param("It is a text, even if it is also an id", flags="--text")
@@ -116,26 +116,26 @@ def forget(
     too short, NoteNotFound for an unknown observation, NoteReadOnly for an included file, Busy.
     """
     bank.settings.check_enabled()
-    forgotten_texts.check_characters(what)
+    forgotten_texts.check_characters(annotated)
     if dry_run:
-        return _forget(bank, what, as_text=as_text, dry_run=True)
+        return _forget(bank, annotated, as_text=as_text, dry_run=True)
     with alone(bank, _WAIT) as is_alone:
         if not is_alone:
             raise Busy("another process makes observations of events", Hint.TRY_AGAIN)
         with bank.lock:
-            return _forget(bank, what, as_text=as_text, dry_run=False)
+            return _forget(bank, annotated, as_text=as_text, dry_run=False)
 
 
-def _forget(bank: Bank, what: str, *, as_text: bool, dry_run: bool) -> Forgotten:
-    target = _Target(TEXT, what) if as_text else _target(bank, what)
+def _forget(bank: Bank, text: str, *, as_text: bool, dry_run: bool) -> Forgotten:
+    target = _Target(TEXT, text) if as_text else _target(bank, text)
     run = Removal(bank, target.kind, dry_run)
     if target.kind == TEXT:
-        removed = forgotten_texts.checked(what)
+        removed = forgotten_texts.checked(text)
         forgotten_texts.forget_text(run, removed)
         forgotten_texts.clean(run)
         forget_report.add(run, removed=removed)
         return run.result()
-    with _remembered(run, what.strip()) as again:
+    with _remembered(run, text.strip()) as again:
         paths = _remove(run, target, again=again)
         forgotten_texts.clean(run)
     forget_report.add(run, paths=paths)
@@ -150,17 +150,17 @@ def _remove(run: Removal, target: _Target, *, again: bool) -> list[str]:
     if target.kind == SESSION:
         return forget_session(run, target.name)
     if target.kind == OBSERVATION:
-        found = files_of_observation(run, target.name)
-        if not (found or again):
+        found_files = files_of_observation(run, target.name)
+        if not (found_files or again):
             raise NoteNotFound("Observation not found", Hint.SEARCH_IDS)
-        return forget_observation(run, target.name, found)
+        return forget_observation(run, target.name, found_files)
     run.bank.roots.check_writable(target.name, moving=True)
     return remove_files(run, files_of_note(run, target.name))
 
 
-def _target(bank: Bank, what: str) -> _Target:
+def _target(bank: Bank, text: str) -> _Target:
     """Return what a name means: an observation, a session, a note; else it is a text."""
-    name = what.strip()
+    name = text.strip()
     block = name.removeprefix("#").removeprefix("^")
     if OBSERVATION_ID.match(block):
         return _Target(OBSERVATION, block)
@@ -168,7 +168,7 @@ def _target(bank: Bank, what: str) -> _Target:
         return _Target(SESSION, name)
     path = _note(bank, name)
     if not path:
-        return _Target(TEXT, what)
+        return _Target(TEXT, text)
     session = session_of(path, bank.roots.of(path).read(path) or b"")
     return _Target(SESSION, session.session_id) if session else _Target(NOTE, path)
 
@@ -189,22 +189,29 @@ def _is_session(bank: Bank, name: str) -> bool:
 def _note(bank: Bank, name: str) -> str:
     """Return the path of a note by its id or its path, also of a deleted one; else empty."""
     if _NOTE_ID.fullmatch(name):
-        found = bank.answer(lambda view: open_index.candidates(view.manifest, name))
-        if len(found) > 1:
+        answer = bank.answer(lambda view: open_index.candidates(view.manifest, name))
+        if len(answer) > 1:
             raise Conflict(
-                f"{len(found)} notes have the id {name}: {', '.join(sorted(found)[:5])}",
+                f"{len(answer)} notes have the id {name}: {', '.join(sorted(answer)[:5])}",
                 "name one by its path",
             )
-        return found[0] if found else ""
+        return answer[0] if answer else ""
     if not ("/" in name or name.endswith(NOTE_SUFFIXES)):
         return ""
     forms = _paths(bank, name)
-    known = bank.answer(
-        lambda view: next((one for one in forms if link_rows.has_key(view.manifest, one)), "")
+    known_answer = bank.answer(
+        lambda view: next(
+            (
+                current_form
+                for current_form in forms
+                if link_rows.has_key(view.manifest, current_form)
+            ),
+            "",
+        )
     )
-    deleted = {one.path for one in bank.store.trashed()}
+    deleted = {trashed.path for trashed in bank.store.trashed()}
     started = Removal(bank, NOTE, dry_run=True)
-    return known or next(
+    return known_answer or next(
         (form for form in forms if form in deleted or _was_started(started, name)), ""
     )
 
@@ -213,37 +220,37 @@ def _paths(bank: Bank, name: str) -> list[str]:
     """Return the paths that a name may mean."""
     below = names.of_note(name, bank.layout)
     forms = [name, below, bank.roots.key_of(below)]
-    found = []
+    entries = []
     for form in filter(None, forms):
         try:
-            found.append(names.path_of(form))
+            entries.append(names.path_of(form))
         except BadName:
             continue  # a text
-    return found
+    return entries
 
 
-def _was_started(run: Removal, what: str) -> bool:
+def _was_started(run: Removal, text: str) -> bool:
     """Tell whether a killed process had begun to forget this id or path."""
     try:
-        return (run.state / _STARTED).read_text(encoding="utf-8") == what
+        return (run.state / _STARTED).read_text(encoding="utf-8") == text
     except OSError:
         return False
 
 
 @contextmanager
-def _remembered(run: Removal, what: str) -> Iterator[bool]:
+def _remembered(run: Removal, text: str) -> Iterator[bool]:
     """Remember what is being forgotten until that is done; tell whether it had been begun.
 
     After an error that changed nothing, it is not remembered.
     """
-    again = _was_started(run, what)
+    again = _was_started(run, text)
     if run.dry_run:
         yield again
         return
     file = run.state / _STARTED
     try:
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        file.write_text(what, encoding="utf-8")
+        file.write_text(text, encoding="utf-8")
     except OSError as error:
         raise StorageFailed(f"{file} can't be written: {error.strerror}") from error
     try:
@@ -274,23 +281,23 @@ def session_of(path: str, data: bytes) -> Session | None:
 
 def files_with(run: Removal, text: str) -> Iterator[tuple[File, bytes]]:
     """Yield the notes, also those in the trash, whose bytes have an id."""
-    wanted = text.encode("utf-8", "replace")
+    wanted_text = text.encode("utf-8", "replace")
     for root in run.bank.roots.written():
         for path in list(removal.paths(root.folder)):
             if removal.is_note(path):
                 data = File(root, path).read()
-                if wanted in data:
+                if wanted_text in data:
                     yield File(root, path), data
 
 
 def files_of_session(run: Removal, session_id: str) -> list[File]:
     """Return the notes of a session, also those in the trash."""
-    found = []
+    entries = []
     for file, data in files_with(run, session_id):
         session = session_of(file.path, data)
         if session is not None and session.session_id == session_id:
-            found.append(file)
-    return found
+            entries.append(file)
+    return entries
 
 
 def forget_session(run: Removal, session_id: str) -> list[str]:
@@ -316,15 +323,15 @@ def files_of_note(run: Removal, path: str) -> list[File]:
     """Return the file of a note and its versions in the trash, by its path and its id."""
     row = run.bank.answer(lambda view: open_index.note_at(view.manifest, path))
     home = run.bank.roots.home(path)
-    found = [File(home, path)] if row is not None else []
+    found_files = [File(home, path)] if row is not None else []
     for root in run.bank.roots.written():
-        for one in removal.paths(root.folder):
-            if removal.is_trashed(one) and removal.is_note(one):
-                file = File(root, one)
-                same = one.split("/", 2)[2] == path
-                if same or (row and row.id and _id_of(file) == row.id):
-                    found.append(file)
-    return found
+        for current_path in removal.paths(root.folder):
+            if removal.is_trashed(current_path) and removal.is_note(current_path):
+                file = File(root, current_path)
+                is_same = current_path.split("/", 2)[2] == path
+                if is_same or (row and row.id and _id_of(file) == row.id):
+                    found_files.append(file)
+    return found_files
 
 
 def _id_of(file: File) -> str:
@@ -333,21 +340,21 @@ def _id_of(file: File) -> str:
     return ""
 
 
-def remove_files(run: Removal, found: Sequence[File]) -> list[str]:
+def remove_files(run: Removal, found_files: Sequence[File]) -> list[str]:
     """Remove notes for good, with what logs know of them; return their paths in the bank."""
     bank = run.bank
-    live = [file.path for file in found if not removal.is_trashed(file.path)]
+    live = [file.path for file in found_files if not removal.is_trashed(file.path)]
     for path in live:
         _add_links(run, path)
-    known = bank.answer(lambda view: [_known_as(view, path) for path in live])
+    answer = bank.answer(lambda view: [_known_as(view, path) for path in live])
     with bank.store.writing():
-        for file in found:
+        for file in found_files:
             kind = "trash" if removal.is_trashed(file.path) else "note"
             run.found(file.path, kind, 1)
             if not run.dry_run:
                 bank.store.enter(file.root)
                 removal.remove_file(file.root.folder, file.path)
-    names = list(dict.fromkeys([*known, *(file.path for file in found)]))
+    names = list(dict.fromkeys([*answer, *(file.path for file in found_files)]))
     for log in () if run.dry_run else bank.logs.all():
         if failed := log.forget(names):
             run.left(str(log.file), failed)
@@ -371,44 +378,54 @@ def _add_links(run: Removal, path: str) -> None:
         run.left(source, f"it links to {path}, and may say what that said")
 
 
-def files_of_observation(run: Removal, wanted: str) -> list[File]:
+def files_of_observation(run: Removal, wanted_id: str) -> list[File]:
     """Return the notes that have an observation, also those in the trash."""
-    found = []
-    for file, data in files_with(run, f"^{wanted}"):
+    entries = []
+    for file, data in files_with(run, f"^{wanted_id}"):
         session = session_of(file.path, data)
-        if session is not None and any(one.id == wanted for one in session.observations):
-            found.append(file)
-    return found
+        if session is not None and any(
+            observation.id == wanted_id for observation in session.observations
+        ):
+            entries.append(file)
+    return entries
 
 
-def forget_observation(run: Removal, wanted: str, found: Sequence[File]) -> list[str]:
+def forget_observation(
+    run: Removal, wanted_observation_id: str, found_files: Sequence[File]
+) -> list[str]:
     """Remove an observation from its notes, and its events; return the paths of the notes."""
-    _remove_events(run, wanted, found)
+    _remove_events(run, wanted_observation_id, found_files)
     with run.bank.store.writing():
-        for file in found:
+        for file in found_files:
             kind = "trash" if removal.is_trashed(file.path) else "note"
-            without = partial(session_edit.without_observation, file.path, observation_id=wanted)
+            without = partial(
+                session_edit.without_observation, file.path, observation_id=wanted_observation_id
+            )
             with run.trying(file.path):
                 if not run.dry_run:
                     run.bank.store.enter(file.root)
                     removal.change(file.root.folder, file.path, without)
                 run.found(file.path, kind, 1)
-    for path in (file.path for file in found if not removal.is_trashed(file.path)):
+    for path in (file.path for file in found_files if not removal.is_trashed(file.path)):
         _add_links(run, path)
         run.left(f"{path}: prompts and summary", "they stay: forget the session, or a text")
-    return [file.path for file in found]
+    return [file.path for file in found_files]
 
 
-def _remove_events(run: Removal, wanted: str, found: Sequence[File]) -> None:
+def _remove_events(run: Removal, wanted_observation_id: str, found_files: Sequence[File]) -> None:
     """Remove the events of the observation that a killed process has left in the queue."""
-    ids = {session.session_id for file in found if (session := session_of(file.path, file.read()))}
+    ids = {
+        session.session_id
+        for file in found_files
+        if (session := session_of(file.path, file.read()))
+    }
     with opened(run.bank) as store:
         if not run.dry_run and store.queue.file.exists():
-            store.queue.remove_news(wanted)
+            store.queue.remove_news(wanted_observation_id)
         for session_id in ids:
             for batch, events in store.queue.unfinished(session_id):
-                made = {observation_id(session_id, batch, n) for n in range(len(events))}
-                if wanted in made:
+                observation_ids = {observation_id(session_id, batch, n) for n in range(len(events))}
+                if wanted_observation_id in observation_ids:
                     run.found(str(store.queue.file), "queue", len(events))
                     if not run.dry_run:
                         store.remove_pending([event.id for event in events])
@@ -417,4 +434,4 @@ def _remove_events(run: Removal, wanted: str, found: Sequence[File]) -> None:
 def session_ids(view: View, name: str) -> list[str]:
     """Return the ids of indexed sessions that are exactly a name."""
     rows = document_rows.with_field(view.manifest, "session_id", name.casefold())
-    return [one for row in rows if (one := session_id_of(row)) == name]
+    return [session_id for row in rows if (session_id := session_id_of(row)) == name]

@@ -62,7 +62,7 @@ def _add_git(run: Removal, removed: RemovedText | None, paths: Sequence[str]) ->
     if commit:
         run.left(_HISTORY, f"commit {commit[:12]} has it, {_KEPT}")
         return
-    changed = [one.place for one in run.places if one.kind == "note"]
+    changed = [place.place for place in run.places if place.kind == "note"]
     notes = {path for path in (*paths, *changed) if not run.bank.roots.is_private(path)}
     if commit == "" and not notes:
         return
@@ -81,9 +81,9 @@ def _add_other_banks(run: Removal) -> None:
     if layout.ids is None:
         return
     own = run.bank.id.encode()
-    for what in paths.all_remembered(layout.ids):
-        found = _REMEMBERED.fullmatch(what)
-        folder = Path(os.fsdecode(found[2])) if found and found[1] == own else layout.root
+    for remembered in paths.all_remembered(layout.ids):
+        match = _REMEMBERED.fullmatch(remembered)
+        folder = Path(os.fsdecode(match[2])) if match and match[1] == own else layout.root
         if folder != layout.root and folder.is_dir():
             run.left(
                 str(folder),
@@ -112,9 +112,13 @@ def _add_remains(run: Removal, removed: RemovedText) -> None:
         has_it = False
         with run.trying(str(file)):
             has_it = _has(file, removed.bytes)
-        failed = [one for one in run.beyond if one.failed and str(file).endswith(one.place)]
+        failed = [
+            of_reach
+            for of_reach in run.beyond
+            if of_reach.failed and str(file).endswith(of_reach.place)
+        ]
         run.still = run.still or (has_it and bool(failed))
-        if has_it and not any(str(file).endswith(one.place) for one in run.beyond):
+        if has_it and not any(str(file).endswith(of_reach.place) for of_reach in run.beyond):
             derived = file.is_relative_to(run.bank.layout.index)
             why = (
                 "it has what is named here, such as names of files in git's history"
@@ -213,11 +217,13 @@ class Removal:
 
     def left(self, place: str, reason: str, *, failed: bool = False) -> None:
         """Add a place that has it still, or may have it; a failure replaces what was said first."""
-        known = next((one for one in self.beyond if one.place == place), None)
-        if known is None:
+        known_of_reach = next(
+            (of_reach for of_reach in self.beyond if of_reach.place == place), None
+        )
+        if known_of_reach is None:
             self.beyond.append(OutOfReach(place, reason, failed))
-        elif failed and not known.failed:
-            self.beyond[self.beyond.index(known)] = OutOfReach(place, reason, failed)
+        elif failed and not known_of_reach.failed:
+            self.beyond[self.beyond.index(known_of_reach)] = OutOfReach(place, reason, failed)
 
     @contextmanager
     def trying(self, place: str) -> Iterator[None]:
@@ -233,7 +239,7 @@ class Removal:
 
     def result(self) -> Forgotten:
         """Return what was done."""
-        counted = sum(one.count for one in self.places if one.kind != "index")
+        counted = sum(place.count for place in self.places if place.kind != "index")
         return Forgotten(
             schema_version=SCHEMA_VERSION,
             kind=self.kind,
@@ -245,63 +251,68 @@ class Removal:
         )
 
 
-def forgotten(call: Call, found: Forgotten) -> int:
+def forgotten(call: Call, removal: Forgotten) -> int:
     """Show what was forgotten, or would be."""
-    call.answer(found, lambda found: _show(call, found))
-    if any(place.failed for place in found.beyond):
+    call.answer(removal, lambda removal: _show(call, removal))
+    if any(place.failed for place in removal.beyond):
         return FAILED
-    return FOUND if found.count else NOTHING
+    return FOUND if removal.count else NOTHING
 
 
-def agreed(call: Call, found: Forgotten) -> bool:
+def agreed(call: Call, removal: Forgotten) -> bool:
     """Show where something is, and ask whether to remove it; what is nowhere needs no answer."""
-    if not found.count:
+    if not removal.count:
         return True
     if call.json or not call.interactive:
         raise BadInput(
-            f"{_described(found)} would be removed for good, but confirmation needs a terminal",
+            f"{_described(removal)} would be removed for good, but confirmation needs a terminal",
             "add --yes to forget without a question, or --dry-run to see where it is",
         )
-    _show_places(call, found)
-    return call.agreed(f"Remove {_described(found)} for good?")
+    _show_places(call, removal)
+    return call.agreed(f"Remove {_described(removal)} for good?")
 
 
-def _described(found: Forgotten) -> str:
+def _described(removal: Forgotten) -> str:
     """Return what is forgotten, without quoting it."""
-    places = sum(one.kind != "index" for one in found.places)
-    return f"the {found.kind} ({count(found.count, 'occurrence')} in {count(places, 'place')})"
+    places = sum(place.kind != "index" for place in removal.places)
+    return f"the {removal.kind} ({count(removal.count, 'occurrence')} in {count(places, 'place')})"
 
 
-def _show(call: Call, found: Forgotten) -> None:
-    failures = [place for place in found.beyond if place.failed]
+def _show(call: Call, removal: Forgotten) -> None:
+    failures = [place for place in removal.beyond if place.failed]
     if failures:
         where = count(len(failures), "place")
-        is_or_may = "is" if found.still else "may be"
+        is_or_may = "is" if removal.still else "may be"
         call.console.line(
-            (f"the {found.kind} {is_or_may} still here: {where} can't be read or changed", "warn")
+            (
+                f"the {removal.kind} {is_or_may} still here: {where} can't be read or changed",
+                "warn",
+            )
         )
         for place in failures:
             call.console.hanging(4, [(place.place, "place"), f": {place.reason}"])
-    if not found.count:
-        call.console.line(f"the {found.kind} is nowhere {'else ' if failures else ''}here")
-    elif found.done and failures:
-        call.console.line(f"elsewhere, forgot {_described(found)}")
-    elif found.done:
-        call.console.line(f"forgot {_described(found)}")
+    if not removal.count:
+        call.console.line(f"the {removal.kind} is nowhere {'else ' if failures else ''}here")
+    elif removal.done and failures:
+        call.console.line(f"elsewhere, forgot {_described(removal)}")
+    elif removal.done:
+        call.console.line(f"forgot {_described(removal)}")
     else:
-        call.console.line(f"found {_described(found)}; nothing was changed")
-    _show_places(call, found)
+        call.console.line(f"found {_described(removal)}; nothing was changed")
+    _show_places(call, removal)
     call.console.line("beyond reach:")
-    for one in found.beyond:
-        if one.failed:
+    for of_reach in removal.beyond:
+        if of_reach.failed:
             continue
-        call.console.hanging(4, [(one.place, "place"), f": {one.reason}"])
+        call.console.hanging(4, [(of_reach.place, "place"), f": {of_reach.reason}"])
 
 
-def _show_places(call: Call, found: Forgotten) -> None:
-    would = "" if found.done else "would be "
-    for one in found.places if found.count or found.done else ():
-        is_path = one.kind in ("note", "trash") and not one.place.startswith("/")
-        shown = call.place(one.place) if is_path else one.place
-        number = "" if one.kind == "index" else f" {one.count}"
-        call.console.line(f"  {would}{one.action}{number}: ", (shown, "place"), f" ({one.kind})")
+def _show_places(call: Call, removal: Forgotten) -> None:
+    would = "" if removal.done else "would be "
+    for place in removal.places if removal.count or removal.done else ():
+        is_path = place.kind in ("note", "trash") and not place.place.startswith("/")
+        shown_place = call.place(place.place) if is_path else place.place
+        number = "" if place.kind == "index" else f" {place.count}"
+        call.console.line(
+            f"  {would}{place.action}{number}: ", (shown_place, "place"), f" ({place.kind})"
+        )

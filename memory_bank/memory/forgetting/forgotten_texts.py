@@ -93,29 +93,29 @@ def _in_files(run: Removal, root: NoteRoot, removed: RemovedText) -> None:
 
 
 def _in_file(run: Removal, root: NoteRoot, path: str, removed: RemovedText) -> None:
-    shown = _shown(root, path)
+    shown_new = _shown(root, path)
     new = removal.new_name(path, removed)
     if new != path and removal.is_trashed(path) and f"/{SESSIONS}" in path:
-        run.found(shown, "trash", 1, RENAMED)
+        run.found(shown_new, "trash", 1, RENAMED)
         if not run.dry_run:
             path = _renamed(root.folder, path, new)
     elif new != path and path.startswith(SESSIONS):
-        shown = new if run.dry_run else shown
+        shown_new = new if run.dry_run else shown_new
     elif new != path:
         way = "empty the trash" if removal.is_trashed(path) else "rename the file"
-        run.left(shown, f"its name has the text: {way}")
-    found = removal.look(root.folder, path, removed)
-    if found is None:
+        run.left(shown_new, f"its name has the text: {way}")
+    text = removal.look(root.folder, path, removed)
+    if text is None:
         return
     if not (removal.is_note(path) or removal.is_trashed(path)):
-        run.left(shown, "it has the text, but is no note: change it yourself")
-    elif found.problem:
-        run.left(shown, f"it has the text, but can't be rewritten: {found.problem}")
+        run.left(shown_new, "it has the text, but is no note: change it yourself")
+    elif text.problem:
+        run.left(shown_new, f"it has the text, but can't be rewritten: {text.problem}")
     else:
         kind = "trash" if removal.is_trashed(path) else "note"
         if not run.dry_run:
             removal.rewrite(root.folder, path, removed)
-        run.found(shown, kind, found.number, REPLACED)
+        run.found(shown_new, kind, text.number, REPLACED)
 
 
 def _shown(root: NoteRoot, path: str) -> str:
@@ -185,11 +185,11 @@ def _in_databases(run: Removal, removed: RemovedText) -> None:
 
 def _in_hook_logs(run: Removal, removed: RemovedText) -> None:
     try:
-        found = hook_log.replace_text(removed, str(run.state), dry_run=run.dry_run)
+        replace_text = hook_log.replace_text(removed, str(run.state), dry_run=run.dry_run)
     except OSError as error:
         run.left("the logs of hooks", str(error.strerror))
         return
-    for file, number in found.items():
+    for file, number in replace_text.items():
         run.found(file, "log", number, REPLACED)
 
 

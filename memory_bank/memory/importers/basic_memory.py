@@ -51,12 +51,12 @@ def _linked(body: str) -> str:
         if bare.startswith(("```", "~~~")):
             fence = "" if fence and bare.startswith(fence) else fence or bare[:3]
         text = line.rstrip("\r\n")
-        found = None if fence else _RELATION.fullmatch(text)
-        lines.append(_typed(found) + line[len(text) :] if found else line)
+        match = None if fence else _RELATION.fullmatch(text)
+        lines.append(_typed(match) + line[len(text) :] if match else line)
     return "".join(lines)
 
 
-def _typed(found: re.Match[str]) -> str:
-    kind = as_type(found["word"] or found["words"])
-    target = found["target"].strip().removeprefix(_ADDRESS)
-    return f"{found['mark']}{kind}:: [[{target}]]{found['context'] or ''}"
+def _typed(match: re.Match[str]) -> str:
+    kind = as_type(match["word"] or match["words"])
+    target = match["target"].strip().removeprefix(_ADDRESS)
+    return f"{match['mark']}{kind}:: [[{target}]]{match['context'] or ''}"

@@ -52,10 +52,10 @@ def read(path: Path) -> Iterator[ImportedNote | NotImported]:
     """Yield a note for each observation and each summary of a session, the oldest first."""
     try:
         with closing(_opened(path)) as base:
-            for table, made in (("observations", _observation), ("session_summaries", _summary)):
+            for table, answer in (("observations", _observation), ("session_summaries", _summary)):
                 for row in _rows(base, table):
                     place = f"{table} {row.get('id')}"
-                    item = made(row)
+                    item = answer(row)
                     if item is None:
                         yield NotImported(place, "it has no text")
                     else:
@@ -89,12 +89,16 @@ def _text(row: Mapping[str, Any], column: str) -> str:
 def _list(row: Mapping[str, Any], column: str) -> list[str]:
     """Return the texts of a column with a list as JSON."""
     try:
-        found = json.loads(_text(row, column) or "[]")
+        document = json.loads(_text(row, column) or "[]")
     except (ValueError, RecursionError):
         return []
     return (
-        [one.strip() for one in found if isinstance(one, str) and one.strip()]
-        if isinstance(found, list)
+        [
+            current_document.strip()
+            for current_document in document
+            if isinstance(current_document, str) and current_document.strip()
+        ]
+        if isinstance(document, list)
         else []
     )
 
@@ -103,7 +107,7 @@ def _observation(row: Mapping[str, Any]) -> Item | None:
     title = " ".join((_text(row, "title") or _text(row, "subtitle")).split())
     texts = [_text(row, "subtitle"), _text(row, "narrative") or _text(row, "text")]
     facts = "\n".join(f"- {' '.join(fact.split())}" for fact in _list(row, "facts"))
-    body = "\n\n".join(one for one in (*texts, facts) if one and one != title)
+    body = "\n\n".join(text for text in (*texts, facts) if text and text != title)
     if not (body or title):
         return None
     kind = _text(row, "type")
@@ -133,6 +137,8 @@ def _item(row: Mapping[str, Any], title: str, body: str, kind: str) -> Item:
         created_at=datetime.fromtimestamp(when / 1000, UTC)
         if isinstance(when, int) and 0 < when < 1 << 42
         else to_datetime(_text(row, "created_at")),
-        file_refs=[one for one in dict.fromkeys(files) if not outside(one)][:_MOST_FILES],
+        file_refs=[fromkey for fromkey in dict.fromkeys(files) if not outside(fromkey)][
+            :_MOST_FILES
+        ],
         extra={key: value for key, value in extra.items() if value},
     )

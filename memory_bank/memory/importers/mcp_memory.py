@@ -104,17 +104,17 @@ def _add(line: bytes, number: int, entities: dict[str, _Entity], relations: list
 
 def _names(entities: dict[str, _Entity]) -> dict[str, str]:
     """Map entities to the unique names of their notes."""
-    found: dict[str, str] = {}
-    taken: set[str] = set()
+    entries: dict[str, str] = {}
+    texts: set[str] = set()
     for name, entity in entities.items():
-        first = wanted = f"{folder_of(entity.kind)}/{slug(name)}"
+        first = text = f"{folder_of(entity.kind)}/{slug(name)}"
         number = 1
-        while wanted in taken:
+        while text in texts:
             number += 1
-            wanted = f"{first}-{number}"
-        taken.add(wanted)
-        found[name] = wanted
-    return found
+            text = f"{first}-{number}"
+        texts.add(text)
+        entries[name] = text
+    return entries
 
 
 def _item(name: str, entity: _Entity, names: dict[str, str]) -> Item:
@@ -135,7 +135,7 @@ def _indented(text: str) -> str:
 
 
 def _link(relation: _Relation, names: dict[str, str]) -> str:
-    shown = " ".join(relation.target.translate(_NOT_IN_LINK).split())
-    target = names.get(relation.target, shown)
-    link = f"[[{target}]]" if target == shown else f"[[{target}|{shown}]]"
+    text = " ".join(relation.target.translate(_NOT_IN_LINK).split())
+    target = names.get(relation.target, text)
+    link = f"[[{target}]]" if target == text else f"[[{target}|{text}]]"
     return f"- {as_type(relation.type) or 'related_to'}:: {link}"

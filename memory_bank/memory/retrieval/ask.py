@@ -149,10 +149,10 @@ def ask(
     notes and symbols in the answer count one access more. Raises BadInput for an unknown kind or
     mode.
     """
-    found = explained(bank, codebase, query, limit, include, mode=mode, progress=progress)
+    found_explained = explained(bank, codebase, query, limit, include, mode=mode, progress=progress)
     if count_access:
-        _count(bank, codebase, found.answer.results)
-    return found.answer
+        _count(bank, codebase, found_explained.answer.results)
+    return found_explained.answer
 
 
 class Explained(NamedTuple):
@@ -184,19 +184,25 @@ def explained(
     `scope` says where notes are searched, as for `recall`; the rest is of this repository.
     Without `refresh_code`, the code is searched as it was indexed last: by a thread, for example.
     """
-    wanted = _checked(include)
+    checked = _checked(include)
     if mode is not None and mode not in MODES:
         raise BadInput(f"there is no mode {mode!r}", f"choose one of: {', '.join(MODES)}")
     limit = min(max(limit, 1), MOST)
     query = query.encode("utf-8", "replace").decode()  # an argument may be no UTF-8
-    asked = _Asking(query, limit, mode, scope, wanted, progress)
-    found = _searched(bank, codebase, asked, refresh=refresh_code)
-    if bank is not None and scope == BANK and {NOTES, "files"} <= found.keys():
-        found[NOTES] = _with_citing(bank, found[NOTES], found["files"].results, asked)
-    named = _named(codebase, query) if codebase is not None and SYMBOLS in wanted else []
-    ranked = _ranked(bank, codebase, found, asked, named)
-    reasons = {one.reason: None for one in found.values() if one.reason}
-    modes = {one.mode for one in found.values() if one.mode}
+    asking = _Asking(query, limit, mode, scope, checked, progress)
+    found_kind_results = _searched(bank, codebase, asking, refresh=refresh_code)
+    if bank is not None and scope == BANK and {NOTES, "files"} <= found_kind_results.keys():
+        found_kind_results[NOTES] = _with_citing(
+            bank, found_kind_results[NOTES], found_kind_results["files"].results, asking
+        )
+    named_symbols = _named(codebase, query) if codebase is not None and SYMBOLS in checked else []
+    ranked = _ranked(bank, codebase, found_kind_results, asking, named_symbols)
+    reasons = {
+        kind_results.reason: None
+        for kind_results in found_kind_results.values()
+        if kind_results.reason
+    }
+    modes = {kind_results.mode for kind_results in found_kind_results.values() if kind_results.mode}
     answer = Answer(
         SCHEMA_VERSION,
         query,
@@ -204,27 +210,41 @@ def explained(
         next(iter(reasons), None),
         len(ranked),
         tuple(ranked),
-        _problem(found),
-        _is_answered(found, named),
+        _problem(found_kind_results),
+        _is_answered(found_kind_results, named_symbols),
     )
     return Explained(
         answer,
-        {key: note for one in found.values() for key, note in one.notes.items()},
-        {key: hit for one in found.values() for key, hit in one.code.items()},
-        tuple(notice for one in found.values() for notice in one.notices),
+        {
+            key: note
+            for kind_results in found_kind_results.values()
+            for key, note in kind_results.notes.items()
+        },
+        {
+            key: hit
+            for kind_results in found_kind_results.values()
+            for key, hit in kind_results.code.items()
+        },
+        tuple(
+            notice
+            for kind_results in found_kind_results.values()
+            for notice in kind_results.notices
+        ),
     )
 
 
-def _is_answered(found: Mapping[str, _KindResults], symbols: Sequence[Result]) -> bool:
+def _is_answered(kind_results: Mapping[str, _KindResults], symbols: Sequence[Result]) -> bool:
     """Return whether a result may answer: a note by the verdict of `recall`, a file by its score.
 
     Commits whose messages merely have the words score as high as those that answer: they count
     only where nothing else was searched. `symbols` are those that the question is the name of.
     """
-    kinds = [kind for kind in found if kind not in {NOTES, COMMITS}] or [COMMITS]
-    results = [result for kind in kinds if kind in found for result in found[kind].results]
+    kinds = [kind for kind in kind_results if kind not in {NOTES, COMMITS}] or [COMMITS]
+    results = [
+        result for kind in kinds if kind in kind_results for result in kind_results[kind].results
+    ]
     best = max((result.relevance_score for result in results), default=0.0)
-    of_notes = found.get(NOTES, _KindResults()).answered
+    of_notes = kind_results.get(NOTES, _KindResults()).answered
     return of_notes or bool(symbols) or best >= score_calibration.LIKELY_FILE
 
 
@@ -233,15 +253,19 @@ def nothing_here(no_bank: NoBank, no_code: NoRepository) -> NoBank:
     return NoBank.after(no_bank, f"{no_bank.message}; {no_code.message}")
 
 
-def _problem(found: Mapping[str, _KindResults]) -> str | None:
+def _problem(kind_results: Mapping[str, _KindResults]) -> str | None:
     """Return what could not be searched, and why results may be missing."""
     absent: dict[str, list[str]] = {}
-    for kind, one in found.items():
-        if one.absent:
-            absent.setdefault(one.absent, []).append(kind)
-    said = [f"{', '.join(kinds)} not searched: {why}" for why, kinds in absent.items()]
-    said += [one.problem for one in found.values() if one.problem]
-    return "; ".join(dict.fromkeys(said)) or None
+    for kind, current_kind_results in kind_results.items():
+        if current_kind_results.absent:
+            absent.setdefault(current_kind_results.absent, []).append(kind)
+    texts = [f"{', '.join(kinds)} not searched: {why}" for why, kinds in absent.items()]
+    texts += [
+        current_kind_results.problem
+        for current_kind_results in kind_results.values()
+        if current_kind_results.problem
+    ]
+    return "; ".join(dict.fromkeys(texts)) or None
 
 
 class _Asking(NamedTuple):
@@ -263,19 +287,19 @@ def _checked(include: Sequence[str]) -> tuple[str, ...]:
 
 
 def _searched(
-    bank: Bank | None, codebase: Codebase | None, asked: _Asking, *, refresh: bool
+    bank: Bank | None, codebase: Codebase | None, asking: _Asking, *, refresh: bool
 ) -> dict[str, _KindResults]:
     """Search notes, files and commits in parallel, each in a thread."""
     searches: dict[str, Callable[[], _KindResults]] = {}
-    if NOTES in asked.wanted:
-        searches[NOTES] = partial(_notes, bank, asked)
-    files = [kind for kind in (SYMBOLS, TESTS, DOCS) if kind in asked.wanted]
-    lanes: list[Lane] = ["files"] if files or COUPLING in asked.wanted else []
-    lanes += [COMMITS] if COMMITS in asked.wanted else []
+    if NOTES in asking.wanted:
+        searches[NOTES] = partial(_notes, bank, asking)
+    files = [kind for kind in (SYMBOLS, TESTS, DOCS) if kind in asking.wanted]
+    lanes: list[Lane] = ["files"] if files or COUPLING in asking.wanted else []
+    lanes += [COMMITS] if COMMITS in asking.wanted else []
     absent, problem = "there is no git repository here", ""
     if codebase is not None and lanes:
         try:
-            problem = codebase.catch_up(lanes, asked.progress).problem if refresh else ""
+            problem = codebase.catch_up(lanes, asking.progress).problem if refresh else ""
             absent = ""
         except MemoryBankError as error:
             absent = error.message
@@ -284,23 +308,23 @@ def _searched(
             kinds = [COMMITS] if lane == COMMITS else files or [COUPLING]
             searches |= {kind: partial(_KindResults, absent=absent) for kind in kinds}
         else:
-            searches[lane] = partial(_code, codebase, lane, asked, files, problem)
+            searches[lane] = partial(_code, codebase, lane, asking, files, problem)
     with ThreadPoolExecutor(max_workers=max(1, len(searches))) as threads:
         begun = {kind: threads.submit(search) for kind, search in searches.items()}
-        return {kind: one.result() for kind, one in begun.items()}
+        return {kind: future.result() for kind, future in begun.items()}
 
 
-def _notes(bank: Bank | None, asked: _Asking) -> _KindResults:
+def _notes(bank: Bank | None, asking: _Asking) -> _KindResults:
     if bank is None:
         return _KindResults(absent="there is no bank here")
     answer: Recalled = recall.recall(
         bank,
-        asked.query,
-        asked.limit,
-        asked.mode,
+        asking.query,
+        asking.limit,
+        asking.mode,
         count_access=False,
-        scope=asked.scope,
-        progress=asked.progress,
+        scope=asking.scope,
+        progress=asking.progress,
     )
     results = [_note_result(note) for note in answer.notes]
     return _KindResults(
@@ -308,7 +332,7 @@ def _notes(bank: Bank | None, asked: _Asking) -> _KindResults:
         answer.mode_used,
         "" if answer.fallback_reason in REASONS else answer.fallback_reason or "",
         problem=answer.problem or "",
-        notes={one.id: note for one, note in zip(results, answer.notes, strict=True)},
+        notes={entry.id: note for entry, note in zip(results, answer.notes, strict=True)},
         notices=answer.notices,
         answered=answer.answered,
     )
@@ -329,21 +353,21 @@ def _note_result(note: RecalledNote) -> NoteResult:
 
 
 def _with_citing(
-    bank: Bank, notes: _KindResults, files: Sequence[Result], asked: _Asking
+    bank: Bank, notes: _KindResults, files: Sequence[Result], asking: _Asking
 ) -> _KindResults:
     """Add the notes that cite one of the best files where they are about the question.
 
     They get a share of the score of the file.
     """
-    results = {one.id: one for one in notes.results if isinstance(one, NoteResult)}
+    results = {entry.id: entry for entry in notes.results if isinstance(entry, NoteResult)}
     recalled = dict(notes.notes)
-    for file in sorted(files, key=lambda one: -one.relevance_score)[:_CITED]:
+    for file in sorted(files, key=lambda entry: -entry.relevance_score)[:_CITED]:
         path = file_of(file)
         if not bank.read(partial(_cites, path=path)):
             continue
         score = round(linked.SHARE * file.relevance_score, 4)
         answer = recall.recall(
-            bank, asked.query, asked.limit, asked.mode, linked_to=path, count_access=False
+            bank, asking.query, asking.limit, asking.mode, linked_to=path, count_access=False
         )
         for note in answer.notes:
             result = _note_result(note)
@@ -367,23 +391,23 @@ def _place(note: RecalledNote, name: str) -> str:
 
 
 def _code(
-    codebase: Codebase, lane: Lane, asked: _Asking, kinds: Sequence[str], problem: str
+    codebase: Codebase, lane: Lane, asking: _Asking, kinds: Sequence[str], problem: str
 ) -> _KindResults:
     """Search the files or the commits."""
     few = len(kinds) < len(_LANES) and lane != COMMITS
     try:
-        found: CodeResult = codebase.search(
-            lane, asked.query, MOST, mode=asked.mode, kinds=kinds if few else ()
+        match: CodeResult = codebase.search(
+            lane, asking.query, MOST, mode=asking.mode, kinds=kinds if few else ()
         )
     except MemoryBankError as error:
         return _KindResults(absent=error.message)
-    pairs = [(_result(codebase, hit, asked.query), hit) for hit in found.hits[: 2 * asked.limit]]
+    pairs = [(_result(codebase, hit, asking.query), hit) for hit in match.hits[: 2 * asking.limit]]
     return _KindResults(
-        [one for one, _ in pairs],
-        found.mode,
-        found.fallback_reason,
+        [entry for entry, _ in pairs],
+        match.mode,
+        match.fallback_reason,
         problem=problem,
-        code={(one.kind, one.id or ""): hit for one, hit in reversed(pairs)},
+        code={(entry.kind, entry.id or ""): hit for entry, hit in reversed(pairs)},
     )
 
 
@@ -404,14 +428,16 @@ def _result(codebase: Codebase, hit: CodeHit, query: str) -> Result:
         name = f"{hit.path}#{heading}" if heading else hit.path
         title = heading or hit.hit.document.title
         return DocResult(name, title, _snippet(codebase, hit, query), score, hit.path, hit.line)
-    said = _commit(codebase, hit, query, codebase.text(hit))
-    found = _symbol(hit.symbol, score)
-    return replace(found, snippet=said) if said else found
+    commit = _commit(codebase, hit, query, codebase.text(hit))
+    symbol_result = _symbol(hit.symbol, score)
+    return replace(symbol_result, snippet=commit) if commit else symbol_result
 
 
 def _symbol(row: SymbolRow, score: float) -> SymbolResult:
-    one, told = row.symbol, symbols.snippet(row)
-    return SymbolResult(row.id, one.qualified, told, score, row.path, one.line, row.language)
+    symbol, told_snippet = row.symbol, symbols.snippet(row)
+    return SymbolResult(
+        row.id, symbol.qualified, told_snippet, score, row.path, symbol.line, row.language
+    )
 
 
 def _snippet(codebase: Codebase, hit: CodeHit, query: str) -> str:
@@ -423,41 +449,57 @@ def _snippet(codebase: Codebase, hit: CodeHit, query: str) -> str:
 def _commit(codebase: Codebase, hit: CodeHit, query: str, text: str) -> str:
     """Return the commit of a hit's file that has more words of a query than a text, if any."""
     count = partial(snippets.count_words, query)
-    said = max(codebase.subjects(hit.path), key=count, default="")
-    return f"commit: {said}" if count(said) > count(text) else ""
+    subject = max(codebase.subjects(hit.path), key=count, default="")
+    return f"commit: {subject}" if count(subject) > count(text) else ""
 
 
 def _ranked(
     bank: Bank | None,
     codebase: Codebase | None,
-    found: dict[str, _KindResults],
-    asked: _Asking,
-    named: Sequence[Result],
+    found_kind_results: dict[str, _KindResults],
+    asking: _Asking,
+    entries: Sequence[Result],
 ) -> list[Result]:
     """Return notes and files in one order, what coupling adds, and the best commits after three."""
-    lists = [list(one.results) for kind, one in found.items() if kind != COMMITS]
-    commits = list(found.get(COMMITS, _KindResults()).results)
+    lists = [
+        list(kind_results.results)
+        for kind, kind_results in found_kind_results.items()
+        if kind != COMMITS
+    ]
+    commits = list(found_kind_results.get(COMMITS, _KindResults()).results)
     ranked = _by_ranks(lists) if _fusion(bank, codebase) == "rrf" else [*chain.from_iterable(lists)]
     if codebase is not None and lists:
-        ranked = [*named, *ranked]
-        if COUPLING in asked.wanted and found.get("files", _KindResults()).results:
+        ranked = [*entries, *ranked]
+        if COUPLING in asking.wanted and found_kind_results.get("files", _KindResults()).results:
             ranked += _coupled(codebase, ranked)
-    if len(asked.wanted) < len(INCLUDE):
-        ranked = [one for one in ranked if KIND_OF[one.kind] in asked.wanted]
-    ranked.sort(key=lambda one: -one.relevance_score)
+    if len(asking.wanted) < len(INCLUDE):
+        ranked = [
+            current_ranked
+            for current_ranked in ranked
+            if KIND_OF[current_ranked.kind] in asking.wanted
+        ]
+    ranked.sort(key=lambda entry: -entry.relevance_score)
     best: dict[tuple[str, str], Result] = {}
-    for one in ranked:
-        best.setdefault((NOTES if isinstance(one, NoteResult) else "", file_of(one)), one)
+    for current_ranked in ranked:
+        best.setdefault(
+            (NOTES if isinstance(current_ranked, NoteResult) else "", file_of(current_ranked)),
+            current_ranked,
+        )
     first = list(best.values())
-    if not lists or asks_for_commits(asked.query):
+    if not lists or asks_for_commits(asking.query):
         first = commits[: MOST if not lists else 2] + first
     else:
-        for place, one in zip(range(_EACH, asked.limit, _EACH + 1), commits, strict=False):
+        for place, current_ranked in zip(
+            range(_EACH, asking.limit, _EACH + 1), commits, strict=False
+        ):
             around = [near.relevance_score for near in first[max(0, place - 1) : place + 1]]
-            score = min([*around[:1], max([one.relevance_score, *around[1:]])])
-            first.insert(place, replace(one, relevance_score=score))
-    rounded = (replace(one, relevance_score=round(one.relevance_score, 4)) for one in first)
-    return list(rounded)[: asked.limit]
+            score = min([*around[:1], max([current_ranked.relevance_score, *around[1:]])])
+            first.insert(place, replace(current_ranked, relevance_score=score))
+    rounded = (
+        replace(current_first, relevance_score=round(current_first.relevance_score, 4))
+        for current_first in first
+    )
+    return list(rounded)[: asking.limit]
 
 
 def asks_for_commits(question: str) -> bool:
@@ -468,9 +510,11 @@ def asks_for_commits(question: str) -> bool:
 def _by_ranks(lists: Sequence[Sequence[Result]]) -> list[Result]:
     """Score results by reciprocal rank in their list; the first of a list gets 1."""
     return [
-        replace(one, relevance_score=(RANK_CONSTANT + 1) / (RANK_CONSTANT + place))
-        for found in lists
-        for place, one in enumerate(sorted(found, key=lambda one: -one.relevance_score), 1)
+        replace(current_list, relevance_score=(RANK_CONSTANT + 1) / (RANK_CONSTANT + place))
+        for found_list in lists
+        for place, current_list in enumerate(
+            sorted(found_list, key=lambda entry: -entry.relevance_score), 1
+        )
     ]
 
 
@@ -483,23 +527,23 @@ def _named(codebase: Codebase, query: str) -> list[Result]:
 
 def _coupled(codebase: Codebase, ranked: Sequence[Result]) -> list[Result]:
     """Return the files that change with the best ones, as likely as these by how often they do."""
-    of_files = [one for one in ranked if one.kind in _LANES]
-    best = sorted(of_files, key=lambda one: -one.relevance_score)[:_COUPLED_WITH]
+    of_files = [current_ranked for current_ranked in ranked if current_ranked.kind in _LANES]
+    best = sorted(of_files, key=lambda entry: -entry.relevance_score)[:_COUPLED_WITH]
     coupling = codebase.coupling(refresh=False).coupling  # the search has just caught up
     return [
         CoupledFileResult(
             id=None,
-            title=other.file,
-            snippet=snippet(other, file_of(one)),
+            title=coupled.file,
+            snippet=snippet(coupled, file_of(current_best)),
             relevance_score=score_calibration.COUPLING_WEIGHT
-            * one.relevance_score
-            * other.fused_score,
-            fused_score=round(other.fused_score, 4),
-            coupling_type=other.coupling_type,
+            * current_best.relevance_score
+            * coupled.fused_score,
+            fused_score=round(coupled.fused_score, 4),
+            coupling_type=coupled.coupling_type,
         )
-        for one in best
-        for other in coupling.of(file_of(one))[:_MOST_COUPLED]
-        if other.support >= TOGETHER and not codebase.is_note(other.file)
+        for current_best in best
+        for coupled in coupling.of(file_of(current_best))[:_MOST_COUPLED]
+        if coupled.support >= TOGETHER and not codebase.is_note(coupled.file)
     ]
 
 
@@ -513,8 +557,8 @@ def _fusion(bank: Bank | None, codebase: Codebase | None) -> str:
 def _count(bank: Bank | None, codebase: Codebase | None, results: Iterable[Result]) -> None:
     """Count an access of the notes and symbols in an answer."""
     now = time.time()
-    notes = [one.id for one in results if isinstance(one, NoteResult)]
-    symbols = [one.id for one in results if isinstance(one, SymbolResult)]
+    notes = [entry.id for entry in results if isinstance(entry, NoteResult)]
+    symbols = [entry.id for entry in results if isinstance(entry, SymbolResult)]
     if bank is not None and notes:
         bank.logs.access.add(notes, now)
     if codebase is not None and symbols:

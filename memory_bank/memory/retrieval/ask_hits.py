@@ -90,22 +90,24 @@ def choices(
 ) -> Narrowings:
     """Return the choices for a query that has some conditions and some hits."""
     if bank is None:
-        return Narrowings(kinds=Counter(one.kind for one in hits))
-    known = bank.read(lambda view: view.manifest.cached(_counted) or _counted(view.manifest))
-    made = _Maker(query, conditions, fields, whole=not hits)
-    shown = {"type", "tag", "since"}
-    notes = [one.note for one in hits if one.note]
+        return Narrowings(kinds=Counter(hit.kind for hit in hits))
+    counts = bank.read(lambda view: view.manifest.cached(_counted) or _counted(view.manifest))
+    maker = _Maker(query, conditions, fields, whole=not hits)
+    texts = {"type", "tag", "since"}
+    notes = [hit.note for hit in hits if hit.note]
     return Narrowings(
-        made.of_values("type", known.types, Counter(one.type for one in notes if one.type)),
-        made.of_values("tag", known.tags, Counter(tag for one in notes for tag in one.tags)),
-        made.all_of("since", PERIODS),
+        maker.of_values("type", counts.types, Counter(note.type for note in notes if note.type)),
+        maker.of_values("tag", counts.tags, Counter(tag for note in notes for tag in note.tags)),
+        maker.all_of("since", PERIODS),
         tuple(
-            Narrowing(one.key, one.value, None, on=True, query=without(query, one))
-            for one in conditions
-            if one.key not in shown or one.negated
+            Narrowing(
+                condition.key, condition.value, None, on=True, query=without(query, condition)
+            )
+            for condition in conditions
+            if condition.key not in texts or condition.negated
         ),
-        Counter(one.kind for one in hits),
-        known.notes,
+        Counter(hit.kind for hit in hits),
+        counts.notes,
     )
 
 
@@ -138,9 +140,9 @@ class _Maker:
     ) -> None:
         self._query, self._fields, self._whole = query, fields, whole
         self._on: dict[str, list[str]] = {}
-        for one in conditions:
-            if not one.negated:
-                self._on.setdefault(one.key, []).extend(one.values)
+        for condition in conditions:
+            if not condition.negated:
+                self._on.setdefault(condition.key, []).extend(condition.values)
 
     def of_values(
         self, key: str, bank: Mapping[str, int], hits: Counter[str]
@@ -159,10 +161,10 @@ class _Maker:
         self, key: str, values: Sequence[str], counts: Mapping[str, int], *, most: int
     ) -> tuple[Narrowing, ...]:
         on = {value.casefold(): value for value in self._on.get(key, ())}
-        known = {value.casefold() for value in values}
-        chosen = [*(value for folded, value in on.items() if folded not in known), *values]
+        foldeds = {value.casefold() for value in values}
+        chosen = [*(value for folded, value in on.items() if folded not in foldeds), *values]
         room = most
-        found = []
+        entries = []
         for value in chosen:
             is_on = value.casefold() in on
             if not is_on and (room <= 0 or not can_be_written(value)):
@@ -170,8 +172,8 @@ class _Maker:
             room -= 1
             change = without_condition if is_on else with_condition
             query = change(self._query, key, value, self._fields)
-            found.append(Narrowing(key, value, counts.get(value), is_on, query))
-        return tuple(found)
+            entries.append(Narrowing(key, value, counts.get(value), is_on, query))
+        return tuple(entries)
 
 
 WORDS, MEANING, LINKS, BOOSTS = "words", "meaning", "links", "boosts"
@@ -208,18 +210,18 @@ class Why(NamedTuple):
     """What multiplied the sum of the reasons."""
 
 
-def why(given: Iterable[Reason]) -> Why:
+def why(given_reasons: Iterable[Reason]) -> Why:
     """Return the reasons of a hit, and how long the part of each group is on a bar."""
-    given = tuple(given)
-    factors = tuple(one for one in given if one.source in _FACTORS)
-    reasons = tuple(one for one in given if one.source not in _FACTORS)
+    given_reasons = tuple(given_reasons)
+    factors = tuple(reason for reason in given_reasons if reason.source in _FACTORS)
+    reasons = tuple(reason for reason in given_reasons if reason.source not in _FACTORS)
     sums = dict.fromkeys(GROUPS, 0.0)
-    for one in reasons:
-        if one.source != _ALL:
-            sums[_GROUP_OF.get(one.source, WORDS)] += max(one.score, 0.0)
+    for reason in reasons:
+        if reason.source != _ALL:
+            sums[_GROUP_OF.get(reason.source, WORDS)] += max(reason.score, 0.0)
     base, factor = sum(sums.values()), 1.0
-    for one in factors:
-        factor *= one.score
+    for reason in factors:
+        factor *= reason.score
     if factor > 1:
         sums[BOOSTS] = base * (factor - 1)
     else:
@@ -319,11 +321,11 @@ def ask_hits(
     kind or scope.
     """
     scope = scope_of(bank, scope)
-    known = _keys(bank, scope) if ":" in query else frozenset()
-    conditions = written(query, {*known, *_OF_CODE} if codebase else known)
-    wanted, remark = _kinds(kinds, conditions, known, shared=scope == SHARED)
+    fields = _keys(bank, scope) if ":" in query else frozenset()
+    conditions = written(query, {*fields, *_OF_CODE} if codebase else fields)
+    there, remark = _kinds(kinds, conditions, fields, shared=scope == SHARED)
     can = scopes_of(bank) if bank else ()
-    if not query.strip() or not wanted:
+    if not query.strip() or not there:
         if bank is not None:
             with bank.lock:
                 bank.catch_up()
@@ -331,31 +333,31 @@ def ask_hits(
             query,
             remarks=(remark,) if remark else (),
             conditions=conditions,
-            choices=choices(bank, query, conditions, (), tuple(known)),
+            choices=choices(bank, query, conditions, (), tuple(fields)),
             scope=scope,
             scopes=can,
         )
-    wanted = wanted if kinds else _there(wanted, bank, codebase)
+    there = there if kinds else _there(there, bank, codebase)
     answer = ask.explained(
-        bank, codebase, query, limit, wanted, scope=scope, refresh_code=refresh_code
+        bank, codebase, query, limit, there, scope=scope, refresh_code=refresh_code
     )
-    words = parse(query, known).question.text
+    words = parse(query, fields).question.text
     allowed = bank.settings.secrets.allow if bank else ()
     own = [note.path for note in answer.notes.values() if note.origin is None]
     titles = linked_titles(bank, own) if bank else {}
     hits = [
-        _hit(one, answer, words, allowed, titles.get(one.id or "", {}))
-        for one in answer.answer.results
+        _hit(entry, answer, words, allowed, titles.get(entry.id or "", {}))
+        for entry in answer.answer.results
     ]
-    said = (remark, *answer.notices, answer.answer.problem or "")
+    remarks = (remark, *answer.notices, answer.answer.problem or "")
     return FoundHits(
         query,
-        tuple(one for one in hits if not one.weak),
-        tuple(one for one in hits if one.weak),
+        tuple(hit for hit in hits if not hit.weak),
+        tuple(hit for hit in hits if hit.weak),
         answer.answer.fallback_reason or "",
-        tuple(dict.fromkeys(filter(None, said))),
+        tuple(dict.fromkeys(filter(None, remarks))),
         conditions,
-        choices(bank, query, conditions, hits, tuple(known)),
+        choices(bank, query, conditions, hits, tuple(fields)),
         len(hits) >= limit,
         scope,
         can,
@@ -363,11 +365,11 @@ def ask_hits(
 
 
 def _there(
-    wanted: tuple[str, ...], bank: Bank | None, codebase: Codebase | None
+    entries: tuple[str, ...], bank: Bank | None, codebase: Codebase | None
 ) -> tuple[str, ...]:
     """Leave out the kinds that need a bank or a codebase, if it is not there."""
     there = {NOTES} if codebase is None else set(INCLUDE) - ({NOTES} if bank is None else set())
-    return tuple(one for one in wanted if one in there) or wanted
+    return tuple(current_there for current_there in entries if current_there in there) or entries
 
 
 def _keys(bank: Bank | None, scope: str) -> frozenset[str]:
@@ -379,7 +381,14 @@ def _keys(bank: Bank | None, scope: str) -> frozenset[str]:
 def dates_of(conditions: Sequence[WrittenCondition]) -> dict[str, str]:
     """Return what the conditions `since` and `before` of a query say; empty for none."""
     return {
-        key: next((one.value for one in conditions if one.key == key and not one.negated), "")
+        key: next(
+            (
+                condition.value
+                for condition in conditions
+                if condition.key == key and not condition.negated
+            ),
+            "",
+        )
         for key in ("since", "before")
     }
 
@@ -387,9 +396,9 @@ def dates_of(conditions: Sequence[WrittenCondition]) -> dict[str, str]:
 def with_date(query: str, key: str, value: str) -> str:
     """Return a query with another condition `since` or `before`, or without; raise BadInput."""
     value = value.strip()
-    for one in reversed(written(query)):
-        if one.key == key and not one.negated:
-            query = without(query, one)
+    for condition in reversed(written(query)):
+        if condition.key == key and not condition.negated:
+            query = without(query, condition)
     if value:
         moment(value)
         query = with_condition(query, key, value)
@@ -404,25 +413,31 @@ def _kinds(
     shared: bool,
 ) -> tuple[tuple[str, ...], str]:
     """Return the kinds that can meet the conditions, and a remark if others were left out."""
-    keys = {one.key for one in conditions}
+    keys = {condition.key for condition in conditions}
     of_code = (_OF_CODE & keys).difference(fields)
     of_notes = keys - _OF_ALL - of_code
     possible = tuple(
-        one for one in INCLUDE if not (of_notes and one != NOTES) and not (of_code and one == NOTES)
+        include
+        for include in INCLUDE
+        if not (of_notes and include != NOTES) and not (of_code and include == NOTES)
     )
     if shared:
-        possible = tuple(one for one in possible if one == NOTES)
-    wanted = tuple(one for one in possible if one in kinds or not kinds)
-    unknown = [one for one in kinds if one not in INCLUDE]
+        possible = tuple(
+            current_possible for current_possible in possible if current_possible == NOTES
+        )
+    possibles = tuple(
+        current_possible for current_possible in possible if current_possible in kinds or not kinds
+    )
+    unknown = [kind for kind in kinds if kind not in INCLUDE]
     if unknown:
-        return (*wanted, *unknown), ""  # the search says which there are
-    if wanted:
-        return wanted, ""
+        return (*possibles, *unknown), ""  # the search says which there are
+    if possibles:
+        return possibles, ""
     if shared and not of_code:
         return (), "other repositories share their notes only: choose this kind, or another scope"
     who = "notes" if of_notes else "code"
-    named = ", ".join(f"{key}:" for key in sorted(of_notes or of_code))
-    return (), f"only {who} can meet {named}: choose another kind, or remove the condition"
+    text = ", ".join(f"{key}:" for key in sorted(of_notes or of_code))
+    return (), f"only {who} can meet {text}: choose another kind, or remove the condition"
 
 
 def _hit(
@@ -436,26 +451,26 @@ def _hit(
     if isinstance(result, NoteResult):
         note = answer.notes[result.id]
         text = snippets.plain(note.snippet, titles)
-        said = "" if same_words(note.title, text) else text
-        marks = marked(note.title or note.path, words), marked(said, words)
+        said_text = "" if same_words(note.title, text) else text
+        marks = marked(note.title or note.path, words), marked(said_text, words)
         return AskHit(kind, result, *marks, note.heading, note.weak, why(note.reasons), note)
-    found = answer.code.get((result.kind, result.id or ""))
-    snippet = result.snippet if found is None else _without_secrets(result.snippet, allowed)
+    hit = answer.code.get((result.kind, result.id or ""))
+    snippet = result.snippet if hit is None else _without_secrets(result.snippet, allowed)
     return AskHit(
         kind,
         result,
         marked(result.title or file_of(result), words),
         marked(snippets.plain(snippet) if kind == DOCS else plain_words(snippet), words),
-        _heading(result, found),
+        _heading(result, hit),
         weak=not answer.answer.answered or result.relevance_score < ranking.STRONG_FURTHER,
-        why=why(found.hit.reasons if found else ()),
+        why=why(hit.hit.reasons if hit else ()),
     )
 
 
-def _heading(result: Result, found: CodeHit | None) -> str:
-    if isinstance(result, SymbolResult | CoupledFileResult) or found is None:
+def _heading(result: Result, hit: CodeHit | None) -> str:
+    if isinstance(result, SymbolResult | CoupledFileResult) or hit is None:
         return ""
-    return " > ".join(found.headings)
+    return " > ".join(hit.headings)
 
 
 def marked(text: str, words: str) -> tuple[Piece, ...]:
@@ -470,6 +485,6 @@ def marked(text: str, words: str) -> tuple[Piece, ...]:
 
 def _without_secrets(text: str, allowed: Sequence[str]) -> str:
     """Return a text of a file with dots for what looks like a secret."""
-    for one in reversed(secrets.find(text, allowed)):
-        text = f"{text[: one.start]}…{text[one.end :]}"
+    for secret in reversed(secrets.find(text, allowed)):
+        text = f"{text[: secret.start]}…{text[secret.end :]}"
     return text

@@ -46,16 +46,16 @@ def read_query(bank: Bank, query: str, *, times: bool = True) -> ReadQuery:
 
     `times`: whether words of time are conditions, too.
     """
-    known = bank.read(lambda view: filters.fields(view.manifest)) if ":" in query else ()
-    parsed = parse(query, known, times=times)
+    content = bank.read(lambda view: filters.fields(view.manifest)) if ":" in query else ()
+    parsed = parse(query, content, times=times)
     return ReadQuery(
         words=parsed.question.text,
         phrases=parsed.question.required + parsed.question.preferred,
         without=parsed.question.excluded,
         conditions=tuple(
-            f"{'-' * found.negated}{found.key}:"
-            f"{found.value if isinstance(found.value, str) else iso(found.value)}"
-            for found in parsed.conditions
+            f"{'-' * condition.negated}{condition.key}:"
+            f"{condition.value if isinstance(condition.value, str) else iso(condition.value)}"
+            for condition in parsed.conditions
         ),
     )
 
@@ -100,19 +100,19 @@ _FRAME = 60
 
 def briefly(answer: Recalled) -> Recalled:
     """Give of sessions what answers best; of the best weak one a few sentences, of others none."""
-    kept, left = list[RecalledNote](), _WEAK_SESSIONS
+    notes, weak_sessions = list[RecalledNote](), _WEAK_SESSIONS
     for note in answer.notes:
         weak = note.weak
         if note.type != SESSION or not note.content:
-            kept.append(note)
-        elif weak and not left:
-            kept.append(note._replace(content="", snippet="", also=()))
+            notes.append(note)
+        elif weak and not weak_sessions:
+            notes.append(note._replace(content="", snippet="", also=()))
         else:
-            left -= weak
+            weak_sessions -= weak
             most = _WEAK if weak else _OF_SESSION
             text = snippets.excerpt(note.content, answer.query, most).text
-            kept.append(note._replace(content=text, snippet="" if weak else note.snippet, also=()))
-    return answer._replace(notes=tuple(kept))
+            notes.append(note._replace(content=text, snippet="" if weak else note.snippet, also=()))
+    return answer._replace(notes=tuple(notes))
 
 
 def fitted(

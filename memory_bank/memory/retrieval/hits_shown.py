@@ -55,8 +55,8 @@ def found(
     """Show the notes that were found, and what limits the answer."""
     read = read_query(bank, query, times=since is None and before is None)
     if call.json:
-        shown = plain(answer)
-        fields = shown if isinstance(shown, dict) else {}
+        shown_plain = plain(answer)
+        fields = shown_plain if isinstance(shown_plain, dict) else {}
         call.document({**fields, **({"read_as": read} if explain else {})})
     elif form is not None:
         {"paths": _paths, "md": _markdown}[form](call, answer)
@@ -66,20 +66,22 @@ def found(
     return FOUND if answer.notes or answer.commits else NOTHING
 
 
-def _remark(call: Call, found: Recalled) -> None:
+def _remark(call: Call, recalled: Recalled) -> None:
     """Say what limits the answer, and whether it is one."""
-    call.incomplete(found.fallback_reason, found.problem, mode=found.mode_used)
-    call.notices(found.notices)
+    call.incomplete(recalled.fallback_reason, recalled.problem, mode=recalled.mode_used)
+    call.notices(recalled.notices)
     if call.json:
         return
-    if found.rev is not None:
-        call.remark(f"as of {found.rev.asked}: {found.rev.commit}, {found.rev.committed_at}")
-    if not (found.notes or found.commits):
+    if recalled.rev is not None:
+        call.remark(
+            f"as of {recalled.rev.asked}: {recalled.rev.commit}, {recalled.rev.committed_at}"
+        )
+    if not (recalled.notes or recalled.commits):
         call.remark("nothing found")
-    elif found.notes and not found.answered:
+    elif recalled.notes and not recalled.answered:
         call.remark(
             "probably nothing answers this"
-            if any(note.origin is not None for note in found.notes)
+            if any(note.origin is not None for note in recalled.notes)
             else "probably nothing in the bank answers this"
         )
 
@@ -91,35 +93,35 @@ class _ShownFields(NamedTuple):
     explain: bool = False
 
 
-def _show(call: Call, answer: Recalled, shown: _ShownFields) -> None:
+def _show(call: Call, answer: Recalled, fields: _ShownFields) -> None:
     """Print the hits of an answer, best first."""
-    if shown.explain:
+    if fields.explain:
         mode = answer.mode_used
-        call.console.line(("read as: ", "dim"), _read(shown.read), ("; mode: ", "dim"), mode)
-    hits = [_Hit(call, rank, note, shown) for rank, note in enumerate(answer.notes, 1)]
+        call.console.line(("read as: ", "dim"), _read(fields.read), ("; mode: ", "dim"), mode)
+    hits = [_Hit(call, rank, note, fields) for rank, note in enumerate(answer.notes, 1)]
     if call.console.terminal:
-        _fit(call, answer, hits, shown)
+        _fit(call, answer, hits, fields)
     for place, hit in enumerate(hits):
-        if place or shown.explain:
+        if place or fields.explain:
             call.console.line()
         if hit.note.weak and not (place and hits[place - 1].note.weak):
             call.console.line((WEAKER, "warn"))
         hit.show()
-    for number, one in enumerate(answer.commits or ()):
+    for number, commit_result in enumerate(answer.commits or ()):
         if number or hits:
             call.console.line()
-        score = f"{one.relevance_score:.2f}"
-        call.console.line(_INDENT, (file_of(one), "place"), "  ", (score, "dim"))
-        call.console.line(_INDENT, (one.title, "bold"))
-        call.console.block(one.snippet, _INDENT)
+        score = f"{commit_result.relevance_score:.2f}"
+        call.console.line(_INDENT, (file_of(commit_result), "place"), "  ", (score, "dim"))
+        call.console.line(_INDENT, (commit_result.title, "bold"))
+        call.console.block(commit_result.snippet, _INDENT)
 
 
 class _Hit:
     """A hit, and the lines of its snippet."""
 
-    def __init__(self, call: Call, rank: int, note: RecalledNote, shown: _ShownFields) -> None:
+    def __init__(self, call: Call, rank: int, note: RecalledNote, fields: _ShownFields) -> None:
         self.console = call.console
-        self.call, self.rank, self.note, self.shown = call, rank, note, shown
+        self.call, self.rank, self.note, self.shown = call, rank, note, fields
         text = visible(note.snippet.replace("\r\n", "\n"))
         self.title = one_line(_headed(note.title, note.heading))
         fits = not self.console.terminal or self._cut(self.title) == self.title
@@ -170,8 +172,8 @@ class _Hit:
         first = f"{self.rank:<{len(_INDENT)}}"
         about = ""
         if self.console.terminal:
-            left = self.console.columns - cells(f"{first}{place}  {score}  ")
-            about = _fitting(self.note, left)
+            columns = self.console.columns - cells(f"{first}{place}  {score}  ")
+            about = _fitting(self.note, columns)
         gap = "  " if about else ""
         self.console.line(first, (place, "place"), "  ", (score, "dim"), gap, (about, "tag"))
         title = self._cut(self.title) if self.console.terminal else self.title
@@ -185,13 +187,13 @@ class _Hit:
         words = self.shown.read.words
         matches = [len(matching_words(line, words)) for line in lines]
         starts = range(len(lines) - self.lines + 1)
-        start = max(starts, key=lambda one: sum(matches[one : one + self.lines]))
-        kept = lines[start : start + self.lines]
-        if start and not kept[0].startswith("…"):
-            kept[0] = self._cut(f"… {kept[0]}")
+        start = max(starts, key=lambda number: sum(matches[number : number + self.lines]))
+        kept_lines = lines[start : start + self.lines]
+        if start and not kept_lines[0].startswith("…"):
+            kept_lines[0] = self._cut(f"… {kept_lines[0]}")
         if start + self.lines < len(lines):
-            kept[-1] = self._cut(f"{kept[-1]} …")
-        return kept
+            kept_lines[-1] = self._cut(f"{kept_lines[-1]} …")
+        return kept_lines
 
     def _cut(self, text: str) -> str:
         return cut(text, self.console.width - len(_INDENT))
@@ -208,24 +210,24 @@ class _Hit:
         return [*pieces, (text[last:], style)]
 
 
-def _fit(call: Call, answer: Recalled, hits: Sequence[_Hit], shown: _ShownFields) -> None:
+def _fit(call: Call, answer: Recalled, hits: Sequence[_Hit], fields: _ShownFields) -> None:
     """Shorten the snippets so that the answer fits the screen, the last ones most."""
     remarks = sum(1 + len(notice) // call.console.columns for notice in answer.notices)
     remarks += (not answer.answered) + any(hit.note.weak for hit in hits)
-    left = call.console.rows - _PROMPTS - remarks - sum(hit.rows + 1 for hit in hits) + 1
+    rows = call.console.rows - _PROMPTS - remarks - sum(hit.rows + 1 for hit in hits) + 1
     good = any(not hit.note.weak for hit in hits)
     most = [min(len(hit.snippet), _MOST_LINES) for hit in hits]
-    if left < len(hits) or shown.explain:
+    if rows < len(hits) or fields.explain:
         for hit, lines in zip(hits, most, strict=True):
             hit.lines = min(lines, _SCROLLING)
         return
     for hit in hits:
         hit.lines = 1
-    left -= len(hits)
+    rows -= len(hits)
     for lines in range(2, _MOST_LINES + 1):
         for hit, longest in zip(hits, most, strict=True):
-            if left and lines <= longest and not (hit.note.weak and good):
-                hit.lines, left = lines, left - 1
+            if rows and lines <= longest and not (hit.note.weak and good):
+                hit.lines, rows = lines, rows - 1
 
 
 def _headed(title: str, heading: str) -> str:
@@ -253,7 +255,7 @@ def _fitting(note: RecalledNote, columns: int) -> str:
     """Return as many whole parts of what is known of a note as fit; the date before all others."""
     parts = _about(note, tags_last=True)
     choices = [*(parts[:most] for most in range(len(parts), 1, -1)), [note.created_at[:10]]]
-    lines = (" · ".join(some) for some in choices)
+    lines = (" · ".join(choice) for choice in choices)
     return next((line for line in lines if cells(line) <= columns), "")
 
 

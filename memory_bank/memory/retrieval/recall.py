@@ -74,19 +74,19 @@ def _with_commits(bank: Bank, answer: Recalled, most: int) -> Recalled:
         with open_codebase(bank.layout.project, bank=bank.layout.root) as codebase:
             problem = codebase.catch_up((COMMITS,)).problem
             hits = codebase.search(COMMITS, answer.query, most, mode=answer.mode_used).hits
-            found = tuple(commit_result(codebase, hit, answer.query) for hit in hits)
+            commit_results = tuple(commit_result(codebase, hit, answer.query) for hit in hits)
     except MemoryBankError as error:
-        problem, found = f"commits not searched: {error.message}", ()
-    return answer._replace(commits=found, problem=answer.problem or problem or None)
+        problem, commit_results = f"commits not searched: {error.message}", ()
+    return answer._replace(commits=commit_results, problem=answer.problem or problem or None)
 
 
 def commit_result(codebase: Codebase, hit: CodeHit, query: str) -> CommitResult:
     """Return a commit that was found, with the sentences of its message that answer best."""
     document = hit.hit.document
-    said = snippets.snippet("\n".join(codebase.whole(hit).split("\n")[1:]), query).text
+    text = snippets.snippet("\n".join(codebase.whole(hit).split("\n")[1:]), query).text
     author = str(document.data.get("author", ""))
     return CommitResult(
-        hit.path, document.title, said, round(hit.score, 4), author, iso_of(document.created)
+        hit.path, document.title, text, round(hit.score, 4), author, iso_of(document.created)
     )
 
 
@@ -113,8 +113,8 @@ def _in_command(
     usual = bank.settings.search.limit == Search().limit
     if limit is None and usual and call.console.terminal and not call.json and form is None:
         limit = _ON_SCREEN
-    found = _by_agent(bank, query, at=at, limit=limit, **options)
-    return found._replace(notes=tuple(sorted(found.notes, key=attrgetter("weak"))))
+    recalled = _by_agent(bank, query, at=at, limit=limit, **options)
+    return recalled._replace(notes=tuple(sorted(recalled.notes, key=attrgetter("weak"))))
 
 
 @operation(
@@ -305,11 +305,15 @@ def recall(
     agents = not {AGENTS, GLOBAL}.isdisjoint(include)
     scope = scope or (bank.settings.search.scope if linked_to is None and not agents else BANK)
     _check(mode, detail, tokens)
-    if unknown := [one for one in include if one not in {AGENTS, GLOBAL, COMMITS}]:
+    if unknown := [
+        current_include
+        for current_include in include
+        if current_include not in {AGENTS, GLOBAL, COMMITS}
+    ]:
         raise BadInput(
             f"recall can't include {unknown[0]!r}", f"choose {AGENTS}, {GLOBAL} or {COMMITS}"
         )
-    wanted = Wanted(
+    argument = Wanted(
         query=query,
         conditions=conditions(tags=tags, types=type, since=since, before=before),
         mode=mode,
@@ -322,7 +326,7 @@ def recall(
     )
     with bank.lock:
         if scope == BANK and not agents:
-            answer = _of_bank(bank, wanted, tokens, progress, count_access=count_access)
+            answer = _of_bank(bank, argument, tokens, progress, count_access=count_access)
         else:
             from memory_bank.memory.retrieval.recall_scopes import (
                 recall_across,  # start-up: rarely asked
@@ -330,7 +334,7 @@ def recall(
 
             answer = recall_across(
                 bank,
-                wanted,
+                argument,
                 scope,
                 agents=agents,
                 everywhere=GLOBAL in include,
@@ -338,14 +342,19 @@ def recall(
                 progress=progress,
             )
             answer = answer if tokens is None else fitted(answer, tokens)
-    return _with_commits(bank, answer, wanted.limit) if COMMITS in include else answer
+    return _with_commits(bank, answer, argument.limit) if COMMITS in include else answer
 
 
 def _of_bank(
-    bank: Bank, wanted: Wanted, tokens: int | None, progress: Progress | None, *, count_access: bool
+    bank: Bank,
+    argument: Wanted,
+    tokens: int | None,
+    progress: Progress | None,
+    *,
+    count_access: bool,
 ) -> Recalled:
     """Search the bank alone, and count accesses; the caller holds its lock."""
-    answer, hits = linked_or_found(bank, wanted, progress)
+    answer, hits = linked_or_found(bank, argument, progress)
     answer = fitted(answer, tokens) if tokens else briefly(answer)
     used = [hit.document.known_as for hit in hits if not hit.weak]
     if not (count_access and used):
@@ -381,10 +390,10 @@ def recall_at(
         raise BadInput("all but the notes is known as it is now", "leave out the revision")
     options |= {"count_access": False, "scope": BANK}
     with bank_at(bank, rev, required=True) as then:
-        found = recall(then, query, limit, mode, **options)
-        notices = (*then.take_notices(), *found.notices)
+        recalled = recall(then, query, limit, mode, **options)
+        notices = (*then.take_notices(), *recalled.notices)
         revision = then.revision
     if revision is None:
-        return found
+        return recalled
     as_of = AsOf(revision.commit, revision.asked, iso_of(revision.when))
-    return found._replace(rev=as_of, notices=notices)
+    return recalled._replace(rev=as_of, notices=notices)

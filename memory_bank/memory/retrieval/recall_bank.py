@@ -37,8 +37,8 @@ def lines(view: View, hit: Hit, span: Span) -> str | None:
 
     None if it changed since it was indexed.
     """
-    found = view.source.text(hit.document.key, hit.document.hash, span)
-    return note_text.shown(found) if found and session_id_of(hit.document) else found
+    text = view.source.text(hit.document.key, hit.document.hash, span)
+    return note_text.shown(text) if text and session_id_of(hit.document) else text
 
 
 def snippet(view: View, hit: Hit, passage: PassageRow, text: str) -> str:
@@ -46,9 +46,11 @@ def snippet(view: View, hit: Hit, passage: PassageRow, text: str) -> str:
     return snippets.snippet(lines(view, hit, passage.span) or "", text).text
 
 
-def heading(place: Section, asked: Collection[str] = ()) -> str:
+def heading(place: Section, headings: Collection[str] = ()) -> str:
     """Return the headings above a place, the outermost first, without those that were asked."""
-    return " > ".join(one for one in place.headings if one not in asked)
+    return " > ".join(
+        current_heading for current_heading in place.headings if current_heading not in headings
+    )
 
 
 _CHANGING = "notes kept changing during the search: some may be missing"
@@ -86,59 +88,59 @@ class BankAnswer(NamedTuple):
 
 
 def linked_or_found(
-    bank: Bank, wanted: Wanted, progress: Progress | None
+    bank: Bank, argument: Wanted, progress: Progress | None
 ) -> tuple[Recalled, list[Hit]]:
     """Search all notes, or those that link to the target around words that match the query."""
-    answer, hits, _ = _of_that_time(bank, wanted, progress)
+    answer, hits, _ = _of_that_time(bank, argument, progress)
     return answer, hits
 
 
-def _of_that_time(bank: Bank, wanted: Wanted, progress: Progress | None) -> BankAnswer:
+def _of_that_time(bank: Bank, argument: Wanted, progress: Progress | None) -> BankAnswer:
     """Search the notes of the time that the query names; if none answers it, those of all dates.
 
     The caller holds the bank's lock.
     """
-    found = _answer(bank, wanted, progress)
-    times = found.query.times
+    answer = _answer(bank, argument, progress)
+    times = answer.query.times
     if times is None:
-        return found
+        return answer
     notice = restricted(times)
-    if not found.good:
-        others = _answer(bank, wanted._replace(times=False), progress)
-        if others.good or not found.hits:
-            found, notice = others, lifted(times)
-    if not found.hits:
-        return found
-    notices = (notice, *found.recalled.notices)
-    return found._replace(recalled=found.recalled._replace(notices=notices))
+    if not answer.good:
+        others_answer = _answer(bank, argument._replace(times=False), progress)
+        if others_answer.good or not answer.hits:
+            answer, notice = others_answer, lifted(times)
+    if not answer.hits:
+        return answer
+    notices = (notice, *answer.recalled.notices)
+    return answer._replace(recalled=answer.recalled._replace(notices=notices))
 
 
-def _answer(bank: Bank, wanted: Wanted, progress: Progress | None) -> BankAnswer:
+def _answer(bank: Bank, argument: Wanted, progress: Progress | None) -> BankAnswer:
     """Search, and read the sections found; repeat if a note changed in between.
 
     The caller holds the bank's lock.
     """
     for _ in range(_TRIES):
         problem = bank.catch_up(progress)
-        found, changed = bank.read(lambda view: _checked_search(bank, view, wanted))
-        if None not in found.notes and not changed:
+        found_answer, changed = bank.read(lambda view: _checked_search(bank, view, argument))
+        if None not in found_answer.notes and not changed:
             break
     else:
         problem = problem or _CHANGING
-    kept = tuple(note for note in found.notes if note is not None)
+    notes = tuple(note for note in found_answer.notes if note is not None)
     answer = Recalled(
         schema_version=SCHEMA_VERSION,
-        query=wanted.query,
-        mode_used=found.result.mode,
-        fallback_reason=found.result.fallback_reason or None,
-        result_count=len(kept),
-        notes=kept,
-        answered=any(not note.weak for note in kept),
+        query=argument.query,
+        mode_used=found_answer.result.mode,
+        fallback_reason=found_answer.result.fallback_reason or None,
+        result_count=len(notes),
+        notes=notes,
+        answered=any(not note.weak for note in notes),
         problem=problem or None,
-        notices=found.notices,
+        notices=found_answer.notices,
     )
-    pairs = zip(found.result.hits, found.notes, strict=True)
-    return BankAnswer(answer, [hit for hit, note in pairs if note is not None], found.query)
+    pairs = zip(found_answer.result.hits, found_answer.notes, strict=True)
+    return BankAnswer(answer, [hit for hit, note in pairs if note is not None], found_answer.query)
 
 
 class _BankAnswer(NamedTuple):
@@ -149,15 +151,15 @@ class _BankAnswer(NamedTuple):
     notices: tuple[str, ...]
 
 
-def _checked_search(bank: Bank, view: View, wanted: Wanted) -> tuple[_BankAnswer, bool]:
+def _checked_search(bank: Bank, view: View, argument: Wanted) -> tuple[_BankAnswer, bool]:
     """Search, and tell whether another process changed the index meanwhile.
 
     Its manifest and its retrievers may then disagree about a note, which hides it.
     """
     manifest = view.manifest
     before = manifest.version()
-    found = _search(bank, view, wanted)
-    return found, manifest.version() != before or manifest.unfinished()
+    answer = _search(bank, view, argument)
+    return answer, manifest.version() != before or manifest.unfinished()
 
 
 def keys_of(view: View, *, across: bool) -> set[str]:
@@ -165,69 +167,77 @@ def keys_of(view: View, *, across: bool) -> set[str]:
     return filters.fields(view.manifest) | (filters.ACROSS if across else set())
 
 
-def _search(bank: Bank, view: View, wanted: Wanted) -> _BankAnswer:
-    known = keys_of(view, across=wanted.across) if ":" in wanted.query else ()
-    parsed = parse(wanted.query, known, times=wanted.times)
-    conditions = (*parsed.conditions, *wanted.conditions)
-    if wanted.across:
-        conditions = tuple(one for one in conditions if one.key not in filters.ACROSS)
-    required = [with_file_names(bank, one) for one in conditions]
-    written = bank.logs.updates.all() if any(one.key == "since" for one in required) else {}
-    within = filters.scope(view.manifest, required, hidden=wanted.archived, written=written)
-    links = linked(view, wanted.node) if wanted.node else {}
+def _search(bank: Bank, view: View, argument: Wanted) -> _BankAnswer:
+    entry = keys_of(view, across=argument.across) if ":" in argument.query else ()
+    parsed = parse(argument.query, entry, times=argument.times)
+    conditions = (*parsed.conditions, *argument.conditions)
+    if argument.across:
+        conditions = tuple(
+            condition for condition in conditions if condition.key not in filters.ACROSS
+        )
+    required = [with_file_names(bank, condition) for condition in conditions]
+    written = (
+        bank.logs.updates.all() if any(condition.key == "since" for condition in required) else {}
+    )
+    within = filters.scope(view.manifest, required, hidden=argument.archived, written=written)
+    links = linked(view, argument.node) if argument.node else {}
     text = parsed.question.text
-    within = within.narrowed(links) if wanted.node else within
-    rarities, scales = wanted.together or (None, {})
-    found = view.engine.search(
+    within = within.narrowed(links) if argument.node else within
+    rarities, scales = argument.together or (None, {})
+    search_result = view.engine.search(
         parsed.question._replace(rarities=rarities),
         within,
-        mode=wanted.mode,
-        limit=max(wanted.limit, _NEAREST, len(links)) if text else wanted.limit,
+        mode=argument.mode,
+        limit=max(argument.limit, _NEAREST, len(links)) if text else argument.limit,
         now=time.time(),
         stale=stale_hits(bank, view),
         scales=scales,
     )
     linking = len(links)
     if links and text:
-        links, found = _links_about(links, found, text)
-    found, newer = _newest_first(bank, view, found, wanted)
-    edited = editors(bank, [note_of(hit.document) for hit in found.hits])
+        links, search_result = _links_about(links, search_result, text)
+    search_result, newer = _newest_first(bank, view, search_result, argument)
+    edited = editors(bank, [note_of(hit.document) for hit in search_result.hits])
     firsts = document_rows.first_passages(
-        view.manifest, [hit.document.number for hit in found.hits]
+        view.manifest, [hit.document.number for hit in search_result.hits]
     )
     # another process may have removed a note meanwhile
-    found = found._replace(hits=tuple(hit for hit in found.hits if hit.document.number in firsts))
+    search_result = search_result._replace(
+        hits=tuple(hit for hit in search_result.hits if hit.document.number in firsts)
+    )
     notes = [
         _recalled(
             _HitText(view, hit, firsts[hit.document.number].line, text),
             edited[hit.document.key],
             links.get(hit.document.number),
-            whole=wanted.whole,
+            whole=argument.whole,
             newer=newer.get(hit.document.number),
         )
-        for hit in found.hits
+        for hit in search_result.hits
     ]
     notices = remarks(view.manifest, parsed.unread, conditions)
-    badges = trust.badges(bank, found.hits)
+    badges = trust.badges(bank, search_result.hits)
     notes = [note and note._replace(trust=tier) for note, tier in zip(notes, badges, strict=True)]
-    if not wanted.texts:
+    if not argument.texts:
         notes = [note and note._replace(content="", snippet="", also=()) for note in notes]
     if text and len(links) < linking:
         notices += (_other_links(linking - len(links)),)
-    whole = not conditions and not wanted.node and wanted.mode != "semantic"
-    if whole and found.hits and not (wanted.across or wanted.together):
-        likely = any(not hit.weak for hit in found.hits)
-        if not likely or found.hits[0].score < _EVEN:
+    whole = not conditions and not argument.node and argument.mode != "semantic"
+    if whole and search_result.hits and not (argument.across or argument.together):
+        likely = any(not hit.weak for hit in search_result.hits)
+        if not likely or search_result.hits[0].score < _EVEN:
             lacking = lacking_words(
                 text, lambda words: view.engine.word_counts(words)[1], names=likely
             )
             notices += (lacking,) if lacking else ()
-            found, notes = _weakened(found, notes) if lacking else (found, notes)
-    return _BankAnswer(found, notes, parsed, notices)
+            search_result, notes = (
+                _weakened(search_result, notes) if lacking else (search_result, notes)
+            )
+    return _BankAnswer(search_result, notes, parsed, notices)
 
 
 def _links_about(
-    links: Mapping[int, tuple[LinkShown, ...]], found: SearchResult, text: str
+    links: Mapping[int, tuple[LinkShown, ...]], search_result: SearchResult, text: str
 ) -> tuple[dict[int, tuple[LinkShown, ...]], SearchResult]:
     """Return the links that have to do with a question, and the hits that have such links.
 
@@ -235,17 +245,17 @@ def _links_about(
     is about a reference in its front matter.
     """
     about = dict[int, tuple[LinkShown, ...]]()
-    for hit in found.hits:
-        kept = [
+    for hit in search_result.hits:
+        kept_links = [
             link
             for link in links.get(hit.document.number, ())
             if snippets.count_words(text, _around_link(link))
             or (not hit.weak and (link.kind == "reference" or _is_in_passage(link, hit)))
         ]
-        if kept:
-            about[hit.document.number] = by_words(kept, text)
-    hits = tuple(hit for hit in found.hits if hit.document.number in about)
-    return about, found._replace(hits=hits)
+        if kept_links:
+            about[hit.document.number] = by_words(kept_links, text)
+    hits = tuple(hit for hit in search_result.hits if hit.document.number in about)
+    return about, search_result._replace(hits=hits)
 
 
 def _around_link(link: LinkShown) -> str:
@@ -263,32 +273,32 @@ def _other_links(count: int) -> str:
 
 
 def _weakened(
-    found: SearchResult, notes: list[RecalledNote | None]
+    search_result: SearchResult, notes: list[RecalledNote | None]
 ) -> tuple[SearchResult, list[RecalledNote | None]]:
     """Mark all matches as weak: no note has a name that the question asks for."""
-    hits = tuple(hit._replace(weak=True) for hit in found.hits)
-    return found._replace(hits=hits), [note and note._replace(weak=True) for note in notes]
+    hits = tuple(hit._replace(weak=True) for hit in search_result.hits)
+    return search_result._replace(hits=hits), [note and note._replace(weak=True) for note in notes]
 
 
 def _newest_first(
-    bank: Bank, view: View, found: SearchResult, wanted: Wanted
+    bank: Bank, view: View, search_result: SearchResult, argument: Wanted
 ) -> tuple[SearchResult, dict[int, str]]:
     """Put hits that may amend another good hit before it, and cut the hits to those wanted.
 
     Also returns the path of the newer note by the number of the older one. Questions about the past
     keep their order.
     """
-    hits = list(found.hits)
+    hits = list(search_result.hits)
     near = hits[:_NEAREST]
     good = [at for at, hit in enumerate(near) if not hit.weak]
     notes = amendments.dated(bank.roots, view, [hit.document for hit in near])
     if len(notes) < len(near):  # another process has just removed one
-        return found._replace(hits=tuple(hits[: wanted.limit])), {}
-    by_meaning = found.mode != "lexical"
+        return search_result._replace(hits=tuple(hits[: argument.limit])), {}
+    by_meaning = search_result.mode != "lexical"
     pairs = amendments.amended_by_meaning(view, notes, near) if by_meaning else {}
     by_words = amendments.amended(view, [notes[at] for at in good])
     pairs |= {good[old]: good[new] for old, new in by_words.items()}
-    for old, new in () if amendments.asks_about_past(wanted.query) else sorted(pairs.items()):
+    for old, new in () if amendments.asks_about_past(argument.query) else sorted(pairs.items()):
         if hits.index(near[old]) < hits.index(near[new]):
             hits.remove(near[new])
             likely = near[new]._replace(score=max(near[new].score, near[old].score), weak=False)
@@ -298,7 +308,7 @@ def _newest_first(
             hits.insert(hits.index(near[old]), likely)
             near[new] = likely
     newer = {near[old].document.number: notes[new].row.key for old, new in pairs.items()}
-    return found._replace(hits=tuple(hits[: wanted.limit])), newer
+    return search_result._replace(hits=tuple(hits[: argument.limit])), newer
 
 
 class _HitText:
@@ -320,10 +330,10 @@ class _HitText:
     @property
     def line(self) -> int:
         """The line of the best passage if the snippet has a part of it, else the snippet's."""
-        shown, best = [self.first + line for line in self.snippet.lines], self.hit.best
-        if not shown or any(best.line <= line < best.end_line for line in shown):
+        firsts, best = [self.first + line for line in self.snippet.lines], self.hit.best
+        if not firsts or any(best.line <= line < best.end_line for line in firsts):
             return best.line
-        return shown[0]
+        return firsts[0]
 
     @property
     def section(self) -> Section:
@@ -341,7 +351,7 @@ def _tells(hit: Hit, section: Section) -> bool:
 
 
 def _recalled(
-    shown: _HitText,
+    hit_text: _HitText,
     edited_by: tuple[str, ...],
     links: tuple[LinkShown, ...] | None,
     *,
@@ -349,19 +359,19 @@ def _recalled(
     newer: str | None,
 ) -> RecalledNote | None:
     """Return a hit with its texts; None if its file changed since it was indexed."""
-    view, hit, text, content = shown.view, shown.hit, shown.query, shown.content
+    view, hit, text, content = hit_text.view, hit_text.hit, hit_text.query, hit_text.content
     if content is None:
         return None
-    note, section = note_of(hit.document), shown.section
-    asked = note.data.get("asked", ())
+    note, section = note_of(hit.document), hit_text.section
+    titles = note.data.get("asked", ())
     return RecalledNote(
         note_id=note.note_id,
         path=note.path,
-        line=shown.line,
-        title=f"Session of {note.created_at[:_DAY]}" if note.title in asked else note.title,
-        heading=heading(section, asked),
-        content=_GAPS.sub("\n\n", shown.body if whole else content),
-        snippet=shown.snippet.text,
+        line=hit_text.line,
+        title=f"Session of {note.created_at[:_DAY]}" if note.title in titles else note.title,
+        heading=heading(section, titles),
+        content=_GAPS.sub("\n\n", hit_text.body if whole else content),
+        snippet=hit_text.snippet.text,
         tags=note.tags,
         type=note.type,
         status=note.status,
@@ -376,11 +386,11 @@ def _recalled(
         last_accessed_at=iso_of(hit.access.last) if hit.access.times else "",
         opened_count=hit.access.opened,
         relevance_score=round(hit.score, 4),
-        reasons=tuple(one._replace(score=round(one.score, 4)) for one in hit.reasons),
+        reasons=tuple(reason._replace(score=round(reason.score, 4)) for reason in hit.reasons),
         also=tuple(
             Also(
                 line=passage.line,
-                heading=heading(passage.section, asked),
+                heading=heading(passage.section, titles),
                 snippet=snippet(view, hit, passage, text),
                 relevance_score=round(score, 4),
             )

@@ -70,22 +70,22 @@ class Across(NamedTuple):
     def count_accesses(self) -> str:
         """Count the good matches in their banks; return why that failed, if it did."""
         used: dict[Bank, list[str]] = defaultdict(list)
-        for one in self.ranked:
-            if one.bank is not None and not one.note.weak:
-                used[one.bank].append(one.known_as)
+        for ranked in self.ranked:
+            if ranked.bank is not None and not ranked.note.weak:
+                used[ranked.bank].append(ranked.known_as)
         problems = [bank.logs.access.add(keys, time.time()) for bank, keys in used.items()]
         return "; ".join(filter(None, problems))
 
 
-def _check(scope: str, wanted: Wanted) -> None:
+def _check(scope: str, argument: Wanted) -> None:
     check_scope(scope)
-    if wanted.node:
+    if argument.node:
         raise BadInput("links are known in the bank only", "ask for them in the scope bank")
 
 
 def recall_across(
     bank: Bank,
-    wanted: Wanted,
+    argument: Wanted,
     scope: str,
     *,
     agents: bool = False,
@@ -100,127 +100,142 @@ def recall_across(
     answer is that of the bank, and says why. Raises BadInput for an unknown scope, or one that
     can't be asked this.
     """
-    _check(scope, wanted)
+    _check(scope, argument)
     if agents and scope != BANK:
         raise BadInput("agents' own memories stay on this machine", "ask in the scope bank")
-    wanted = wanted._replace(across=scope != BANK)
+    argument = argument._replace(across=scope != BANK)
     with ExitStack() as opened:
         if agents:
             memories, remarks = agent_memories.opened(bank, opened, everywhere=everywhere)
-            found = _noticed(_together(bank, [bank, *memories], wanted, progress), remarks)
+            across = _noticed(_together(bank, [bank, *memories], argument, progress), remarks)
         else:
             try:
-                found = _with_shared(bank, wanted, scope, progress)
+                across = _with_shared(bank, argument, scope, progress)
             except SharedUnavailable as error:
-                found = _instead(bank, wanted, error, progress)
-        problem = found.count_accesses() if count_access else ""
-    recalled = found.recalled
+                across = _instead(bank, argument, error, progress)
+        problem = across.count_accesses() if count_access else ""
+    recalled = across.recalled
     return recalled._replace(problem=recalled.problem or problem or None)
 
 
 def _instead(
-    bank: Bank, wanted: Wanted, error: SharedUnavailable, progress: Progress | None
+    bank: Bank, argument: Wanted, error: SharedUnavailable, progress: Progress | None
 ) -> Across:
     """Search the bank alone, and say why."""
-    recalled, hits = linked_or_found(bank, wanted, progress)
+    recalled, hits = linked_or_found(bank, argument, progress)
     ranked = [
         _Ranked(note, hit.rank, bank, hit.document.known_as)
         for note, hit in zip(recalled.notes, hits, strict=True)
     ]
-    said = f"only this bank was searched: {error.message}"
+    text = f"only this bank was searched: {error.message}"
     hint = f"; {error.hint}" if error.hint else ""
     recalled = recalled._replace(fallback_reason=error.reason)
-    return _noticed(Across(recalled, ranked), [said + hint])
+    return _noticed(Across(recalled, ranked), [text + hint])
 
 
-def _with_shared(bank: Bank, wanted: Wanted, scope: str, progress: Progress | None) -> Across:
+def _with_shared(bank: Bank, argument: Wanted, scope: str, progress: Progress | None) -> Across:
     """Search other repositories, and the bank itself if the scope says so."""
     local = [bank] if scope == BOTH else []
-    for one in local:
-        one.catch_up(progress)
-    asked = _SharedQuestion(local, wanted)
-    with shared_hits.asking(bank, wanted, asked.keys) as shared:
-        counts = shared.counts(asked.words)
-        known = rarities(asked.words, [*(_counts(one, asked) for one in local), counts])
+    for current_bank in local:
+        current_bank.catch_up(progress)
+    question = _SharedQuestion(local, argument)
+    with shared_hits.asking(bank, argument, question.keys) as shared:
+        counts = shared.counts(question.words)
+        known_rarities = rarities(
+            question.words, [*(_counts(current_bank, question) for current_bank in local), counts]
+        )
         local = local if shared.includes_bank else []
         common = together(
-            asked.question.text,
-            known,
-            [*(_best(one, asked, known) for one in local), shared.find(known)],
+            question.question.text,
+            known_rarities,
+            [
+                *(_best(current_bank, question, known_rarities) for current_bank in local),
+                shared.find(known_rarities),
+            ],
         )
-        found = shared.found(common)
-    ranked = [_Ranked(note, rank) for note, rank in found.notes]
+        answer = shared.found(common)
+    ranked = [_Ranked(note, rank) for note, rank in answer.notes]
     if not local:
-        recalled = Recalled(SCHEMA_VERSION, wanted.query, found.mode, None, 0, ())
-        across = _best_of(recalled, ranked, wanted.limit)
+        recalled = Recalled(SCHEMA_VERSION, argument.query, answer.mode, None, 0, ())
+        across = _best_of(recalled, ranked, argument.limit)
     else:
-        across = _together(bank, local, wanted, progress, ranked, common)
-    reason = across.recalled.fallback_reason or found.reason or None
+        across = _together(bank, local, argument, progress, ranked, common)
+    reason = across.recalled.fallback_reason or answer.reason or None
     recalled = across.recalled._replace(fallback_reason=reason)
-    return _noticed(across._replace(recalled=recalled), found.notices)
+    return _noticed(across._replace(recalled=recalled), answer.notices)
 
 
 def _together(
     bank: Bank,
     banks: Sequence[Bank],
-    wanted: Wanted,
+    argument: Wanted,
     progress: Progress | None,
-    others: Sequence[_Ranked] = (),
+    rankeds: Sequence[_Ranked] = (),
     common: CommonScales | None = None,
 ) -> Across:
     """Search some banks, and rank their notes with others."""
     if common is None:
-        for one in banks:
-            one.catch_up(progress)
-        asked = _SharedQuestion(banks, wanted)
-        known = rarities(asked.words, [_counts(one, asked) for one in banks])
-        common = together(asked.question.text, known, [_best(one, asked, known) for one in banks])
-    wanted = wanted._replace(together=common)
-    ranked = list(others)
+        for current_bank in banks:
+            current_bank.catch_up(progress)
+        question = _SharedQuestion(banks, argument)
+        known_rarities = rarities(
+            question.words, [_counts(current_bank, question) for current_bank in banks]
+        )
+        common = together(
+            question.question.text,
+            known_rarities,
+            [_best(current_bank, question, known_rarities) for current_bank in banks],
+        )
+    argument = argument._replace(together=common)
+    ranked = list(rankeds)
     answers: list[Recalled] = []
-    for one in banks:
-        recalled, hits = linked_or_found(one, wanted, progress)
-        origin = None if one is bank else Origin(bank=one.layout.name)
+    for current_bank in banks:
+        recalled, hits = linked_or_found(current_bank, argument, progress)
+        origin = None if current_bank is bank else Origin(bank=current_bank.layout.name)
         ranked += [
-            _Ranked(note._replace(origin=origin), hit.rank, one, hit.document.known_as)
+            _Ranked(note._replace(origin=origin), hit.rank, current_bank, hit.document.known_as)
             for note, hit in zip(recalled.notes, hits, strict=True)
         ]
         answers.append(recalled)
     first = answers[0]
     problems = [answer.problem for answer in answers if answer.problem]
     first = first._replace(problem=problems[0] if problems else None)
-    return _best_of(first, ranked, wanted.limit)
+    return _best_of(first, ranked, argument.limit)
 
 
 def _best_of(recalled: Recalled, ranked: Sequence[_Ranked], limit: int) -> Across:
     """Put the best notes of all places into an answer."""
-    best = sorted(ranked, key=lambda one: (one.note.weak, -one.rank))[:limit]
-    notes = tuple(one.note for one in best)
+    best = sorted(
+        ranked, key=lambda current_ranked: (current_ranked.note.weak, -current_ranked.rank)
+    )[:limit]
+    notes = tuple(current_ranked.note for current_ranked in best)
     answered = any(not note.weak for note in notes)
     recalled = recalled._replace(answered=answered, notes=notes, result_count=len(notes))
     return Across(recalled, best)
 
 
-def _noticed(found: Across, notices: Sequence[str]) -> Across:
-    recalled = found.recalled
-    return found._replace(recalled=recalled._replace(notices=(*notices, *recalled.notices)))
+def _noticed(across: Across, notices: Sequence[str]) -> Across:
+    recalled = across.recalled
+    return across._replace(recalled=recalled._replace(notices=(*notices, *recalled.notices)))
 
 
 class _SharedQuestion:
     """What is asked of all places: without words of time, which may restrict it."""
 
-    def __init__(self, banks: Sequence[Bank], wanted: Wanted) -> None:
+    def __init__(self, banks: Sequence[Bank], argument: Wanted) -> None:
         self.keys: set[str] = set()
-        for bank in banks if ":" in wanted.query else ():
-            self.keys |= bank.read(lambda view: keys_of(view, across=wanted.across))
-        self.question: Question = parse(wanted.query, self.keys, times=False).question
+        for bank in banks if ":" in argument.query else ():
+            self.keys |= bank.read(lambda view: keys_of(view, across=argument.across))
+        self.question: Question = parse(argument.query, self.keys, times=False).question
         self.words = words_of(self.question.text)
 
 
-def _counts(bank: Bank, asked: _SharedQuestion) -> WordCounts:
-    return bank.read(lambda view: WordCounts(*view.engine.word_counts(asked.words)))
+def _counts(bank: Bank, question: _SharedQuestion) -> WordCounts:
+    return bank.read(lambda view: WordCounts(*view.engine.word_counts(question.words)))
 
 
-def _best(bank: Bank, asked: _SharedQuestion, known: Mapping[str, float]) -> dict[str, float]:
-    question = asked.question._replace(rarities=known)
+def _best(
+    bank: Bank, asked_question: _SharedQuestion, known_rarities: Mapping[str, float]
+) -> dict[str, float]:
+    question = asked_question.question._replace(rarities=known_rarities)
     return bank.read(lambda view: view.engine.best_scores(question))

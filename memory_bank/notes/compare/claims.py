@@ -118,7 +118,7 @@ def _sentences(block: str, row: int) -> Iterator[Claim]:
         yield Claim(block, row, "prose")
         return
     start = 0
-    for end in (*(found.end() for found in _SENTENCE_END.finditer(block)), len(block)):
+    for end in (*(match.end() for match in _SENTENCE_END.finditer(block)), len(block)):
         if start < end:
             yield Claim(block[start:end], row, "prose")
             row += _line_ends(block[start:end])
@@ -175,27 +175,27 @@ def diff(before: Sequence[Claim], after: Sequence[Claim], old_line: int, line: i
         reason = f"{len(before) + len(after):,} claims, more than {MAX_CLAIMS:,}: not compared"
         return ClaimDiff((), joined(spans), reason)
     changes: list[ClaimChange] = []
-    found: list[TextSpan] = []
+    text_spans: list[TextSpan] = []
     for run in runs([claim.key for claim in before], [claim.key for claim in after]):
         news = after[run.other_start : run.other_end]
         if run.kind == "equal":
-            found += (TextSpan("equal", claim.text) for claim in news)
+            text_spans += (TextSpan("equal", claim.text) for claim in news)
             continue
         for old, new in _paired(before[run.start : run.end], news):
             words = _words(old, new)
-            found += words
+            text_spans += words
             change = _change(old, new, old_line, line, words)
             changes += [change] if change else []
-    return ClaimDiff(tuple(changes), joined(found))
+    return ClaimDiff(tuple(changes), joined(text_spans))
 
 
 def _words(old: Claim | None, new: Claim | None) -> tuple[TextSpan, ...]:
     before, after = old.text if old else "", new.text if new else ""
-    found = text_diff.diff(before, after)
-    if old and new and all(span.kind == "equal" for span in found):
+    text_spans = text_diff.diff(before, after)
+    if old and new and all(span.kind == "equal" for span in text_spans):
         # code whose indentation changed
         return TextSpan("delete", before), TextSpan("insert", after)
-    return found
+    return text_spans
 
 
 def _change(
@@ -214,8 +214,8 @@ def _paired(
     """Yield the claims of a changed run in order, changed ones with what they were."""
     i = j = 0
     for old, new in [*_alike(olds, news), (len(olds), len(news))]:
-        yield from ((one, None) for one in olds[i:old])
-        yield from ((None, one) for one in news[j:new])
+        yield from ((claim, None) for claim in olds[i:old])
+        yield from ((None, claim) for claim in news[j:new])
         if old < len(olds):
             yield olds[old], news[new]
         i, j = old + 1, new + 1
@@ -223,11 +223,11 @@ def _paired(
 
 def _alike(olds: Sequence[Claim], news: Sequence[Claim]) -> list[tuple[int, int]]:
     """Return the positions of claims that are alike, best first, without crossing."""
-    left, right = ([words_of(claim.text) for claim in side] for side in (olds, news))
+    entries, right = ([words_of(claim.text) for claim in side] for side in (olds, news))
 
     def likeness(old: int, new: int) -> float:
         headings = [claim.kind == "heading" for claim in (olds[old], news[new])]
-        return 1.0 if all(headings) else 0.0 if any(headings) else share(left[old], right[new])
+        return 1.0 if all(headings) else 0.0 if any(headings) else share(entries[old], right[new])
 
     if len(olds) * len(news) > _COMPARED:
         # In order, which costs no comparison of each with each.
@@ -238,8 +238,8 @@ def _alike(olds: Sequence[Claim], news: Sequence[Claim]) -> list[tuple[int, int]
         for old in range(len(olds))
         for new in range(len(news))
     )
-    found: list[tuple[int, int]] = []
+    found_entries: list[tuple[int, int]] = []
     for score, _, old, new in scored:
-        if -score >= _ALIKE and all((old - a) * (new - b) > 0 for a, b in found):
-            found.append((old, new))
-    return sorted(found)
+        if -score >= _ALIKE and all((old - a) * (new - b) > 0 for a, b in found_entries):
+            found_entries.append((old, new))
+    return sorted(found_entries)

@@ -40,14 +40,14 @@ def _changed(before: Mapping[str, object], after: Mapping[str, object]) -> Itera
         new = _json(after[key]) if key in after else None
         if old == new:
             continue
-        left, right = _items(before.get(key)), _items(after.get(key))
+        entries, right = _items(before.get(key)), _items(after.get(key))
         yield KeyChange(
             key=key,
             kind="added" if old is None else "removed" if new is None else "changed",
             before=_cut(old),
             after=_cut(new),
-            gained=tuple(item for item in right if item not in left),
-            lost=tuple(item for item in left if item not in right),
+            gained=tuple(item for item in right if item not in entries),
+            lost=tuple(item for item in entries if item not in right),
         )
 
 
@@ -76,12 +76,14 @@ def without_secrets(data: bytes, allowed: Collection[str] = ()) -> bytes:
         return data
     end = len(text)
     parts: list[str] = []
-    for one in sorted(secrets.find(text, allowed), key=lambda one: one.start, reverse=True):
-        if one.end > end:  # inside of another one
+    for secret in sorted(
+        secrets.find(text, allowed), key=lambda secret: secret.start, reverse=True
+    ):
+        if secret.end > end:  # inside of another one
             continue
-        name = f"[secret {secrets.fingerprint(one.value)}]"
-        parts += [text[one.end : end], name + "\n" * text.count("\n", one.start, one.end)]
-        end = one.start
+        name = f"[secret {secrets.fingerprint(secret.value)}]"
+        parts += [text[secret.end : end], name + "\n" * text.count("\n", secret.start, secret.end)]
+        end = secret.start
     return "".join([*parts, text[:end]][::-1]).encode() if parts else data
 
 
@@ -123,12 +125,12 @@ def renamed(before: Mapping[str, Note], after: Mapping[str, Note]) -> dict[str, 
     """
     removed = {path: note for path, note in before.items() if path not in after}
     added = {path: note for path, note in after.items() if path not in before}
-    found: dict[str, str] = {}
+    paths: dict[str, str] = {}
     for value in (_id, _text):
-        found |= _equal(removed, added, value)
-        removed = {path: note for path, note in removed.items() if path not in found}
-        added = {path: note for path, note in added.items() if path not in set(found.values())}
-    return found | pairs(_words_by_path(removed), _words_by_path(added), ALIKE)
+        paths |= _equal(removed, added, value)
+        removed = {path: note for path, note in removed.items() if path not in paths}
+        added = {path: note for path, note in added.items() if path not in set(paths.values())}
+    return paths | pairs(_words_by_path(removed), _words_by_path(added), ALIKE)
 
 
 def _words_by_path(side: Mapping[str, Note]) -> dict[str, Words]:
@@ -145,7 +147,7 @@ def _equal(
             (side, Counter(map(value, side.values()))) for side in (removed, added)
         )
     )
-    return {path: news[one] for one, path in olds.items() if one and one in news}
+    return {path: news[new] for new, path in olds.items() if new and new in news}
 
 
 def _id(note: Note) -> str:
@@ -197,18 +199,18 @@ def compare(before: Side, after: Side, file_of: Callable[[str], str]) -> tuple[N
     old, new = _read(before), _read(after)
     renames = renamed(old.notes, new.notes)
     sources = {now: was for was, now in renames.items()}
-    made = []
+    entries = []
     for path in sorted({*before, *after} - set(renames)):
         was = sources.get(path, path)
         problem = new.problems.get(path) or old.problems.get(was)
-        left, right = old.notes.get(was), new.notes.get(path)
+        note, right = old.notes.get(was), new.notes.get(path)
         kind: ChangeKind = "renamed" if was != path else "changed"
         if path not in after:
             kind = "removed"
         elif was not in before:
             kind = "added"
         former, old_file = (was, file_of(was)) if was != path else (None, None)
-        title = _title(right or left, path)
+        title = _title(right or note, path)
         change = NoteChange(
             path,
             former,
@@ -221,36 +223,38 @@ def compare(before: Side, after: Side, file_of: Callable[[str], str]) -> tuple[N
         )
         if problem:
             checked = not isinstance(after.get(path, before.get(was)), UnreadFile)
-            made.append(change._replace(remark=problem, compared=False, checked=checked))
+            entries.append(change._replace(remark=problem, compared=False, checked=checked))
         else:
-            made.append(_compared(change, left, right))
-    return tuple(made)
+            entries.append(_compared(change, note, right))
+    return tuple(entries)
 
 
 def _read(side: Side) -> _ReadNotes:
     """Parse the files within the limits, the smallest first."""
-    found = _ReadNotes({}, {}, {})
+    read_notes = _ReadNotes({}, {}, {})
     total = 0
     for path, data in side.items():
         if isinstance(data, UnreadFile):
-            found.tokens[path] = data.size // _BYTES_PER_TOKEN
-            found.problems[path] = data.reason
+            read_notes.tokens[path] = data.size // _BYTES_PER_TOKEN
+            read_notes.problems[path] = data.reason
     read = {path: data for path, data in side.items() if isinstance(data, bytes)}
     for path, data in sorted(read.items(), key=lambda item: (len(item[1]), item[0])):
         total += len(data)
-        found.tokens[path] = len(data) // _BYTES_PER_TOKEN
+        read_notes.tokens[path] = len(data) // _BYTES_PER_TOKEN
         if len(data) > MAX_BYTES:
-            found.problems[path] = f"{len(data):,} bytes, more than {MAX_BYTES:,}: not compared"
+            read_notes.problems[path] = (
+                f"{len(data):,} bytes, more than {MAX_BYTES:,}: not compared"
+            )
         elif total > MAX_TOTAL:
-            found.problems[path] = f"changes of more than {MAX_TOTAL:,} bytes: not compared"
+            read_notes.problems[path] = f"changes of more than {MAX_TOTAL:,} bytes: not compared"
         else:
             try:
-                found.notes[path] = note = parsing.parse(path, data)
-                found.tokens[path] = estimate(note.text)
+                read_notes.notes[path] = note = parsing.parse(path, data)
+                read_notes.tokens[path] = estimate(note.text)
             except UnreadableNote as error:
-                found.tokens[path] = 0  # nobody loads it
-                found.problems[path] = f"not compared: {error.message}"
-    return found
+                read_notes.tokens[path] = 0  # nobody loads it
+                read_notes.problems[path] = f"not compared: {error.message}"
+    return read_notes
 
 
 def _title(note: Note | None, path: str) -> str:
@@ -287,10 +291,10 @@ def _number_of_words(sections: tuple[SectionChange, ...], kind: str) -> int:
 
 
 def _remarks(
-    change: NoteChange, shown: object, old: Note | None, new: Note | None
+    change: NoteChange, entry: object, old: Note | None, new: Note | None
 ) -> Iterator[str]:
     """Yield what the lists of changes do not say."""
-    if change.kind == "changed" and not shown:
+    if change.kind == "changed" and not entry:
         yield "only white space or the layout of front matter changed"
     for note in (new or old,):
         yield from (fault.reason for fault in note.faults[:1]) if note else ()

@@ -24,17 +24,23 @@ def paired(before: Sequence[NoteSection], after: Sequence[NoteSection]) -> dict[
     Sections are the same if they have the same headings and text, else the same headings, else the
     same text below the heading, else the most words in common.
     """
-    found: dict[int, int] = {}
-    for same in (_path_and_text, _path, _text):
-        found |= _equal(before, after, found, same)
-    taken = set(found.values())
-    olds = {old: words_of(_below(one)) for old, one in enumerate(before) if old not in found}
-    news = {new: words_of(_below(one)) for new, one in enumerate(after) if new not in taken}
-    return found | pairs(olds, news, _ALIKE)
+    found_olds: dict[int, int] = {}
+    for path_and_text in (_path_and_text, _path, _text):
+        found_olds |= _equal(before, after, found_olds, path_and_text)
+    taken_olds = set(found_olds.values())
+    olds = {
+        old: words_of(_below(section))
+        for old, section in enumerate(before)
+        if old not in found_olds
+    }
+    news = {
+        new: words_of(_below(section)) for new, section in enumerate(after) if new not in taken_olds
+    }
+    return found_olds | pairs(olds, news, _ALIKE)
 
 
 def renamed_sections(
-    before: Sequence[NoteSection], after: Sequence[NoteSection], found: Mapping[int, int]
+    before: Sequence[NoteSection], after: Sequence[NoteSection], entries: Mapping[int, int]
 ) -> frozenset[int]:
     """Return those of paired sections whose own heading changed, or that are below another one.
 
@@ -43,8 +49,8 @@ def renamed_sections(
     names: dict[Headings, Headings] = {}
     """Headings before, mapped to those after."""
     changed: set[int] = set()
-    for old in sorted(found):
-        headings, now = before[old].headings, after[found[old]].headings
+    for old in sorted(entries):
+        headings, now = before[old].headings, after[entries[old]].headings
         above = names.get(headings[:-1], headings[:-1])
         if (headings and now != (*above, headings[-1])) or bool(headings) != bool(now):
             changed.add(old)
@@ -53,44 +59,44 @@ def renamed_sections(
 
 
 def moved_sections(
-    after: Sequence[NoteSection], found: Mapping[int, int], named_anew: Collection[int]
+    after: Sequence[NoteSection], entries: Mapping[int, int], named_anew: Collection[int]
 ) -> frozenset[int]:
     """Return those of the other paired sections that are behind others than before.
 
     A section below one that moved, or was named anew, is not meant.
     """
-    anew = {after[found[old]].headings for old in named_anew}
-    olds = {new: old for old, new in found.items() if not _below_any(after[new], anew)}
+    anew = {after[entries[old]].headings for old in named_anew}
+    olds = {new: old for old, new in entries.items() if not _below_any(after[new], anew)}
     order = [olds[new] for new in sorted(olds)]
     changes = (run for run in runs(sorted(order), order) if run.kind == "replaced")
-    others = {old for run in changes for old in order[run.other_start : run.other_end]}
-    above = {after[found[old]].headings for old in others} - {()}
-    return frozenset(old for old in others if after[found[old]].headings[:-1] not in above)
+    others_olds = {old for run in changes for old in order[run.other_start : run.other_end]}
+    above = {after[entries[old]].headings for old in others_olds} - {()}
+    return frozenset(old for old in others_olds if after[entries[old]].headings[:-1] not in above)
 
 
-def _below_any(section: NoteSection, some: Collection[Headings]) -> bool:
+def _below_any(section: NoteSection, headings: Collection[Headings]) -> bool:
     """Tell whether a section, or one that it is in, has one of some headings."""
     path = section.headings
-    return any(path[:size] in some for size in range(1, len(path) + 1))
+    return any(path[:size] in headings for size in range(1, len(path) + 1))
 
 
 def _equal(
     before: Sequence[NoteSection],
     after: Sequence[NoteSection],
-    found: Mapping[int, int],
-    same: Callable[[NoteSection], Hashable],
+    olds: Mapping[int, int],
+    same_callable: Callable[[NoteSection], Hashable],
 ) -> dict[int, int]:
     """Pair the remaining sections with an equal value, in order; None is no value."""
-    taken = set(found.values())
+    taken_olds = set(olds.values())
     waiting: defaultdict[Hashable, list[int]] = defaultdict(list)
     for new in range(len(after) - 1, -1, -1):
-        if new not in taken:
-            waiting[same(after[new])].append(new)
+        if new not in taken_olds:
+            waiting[same_callable(after[new])].append(new)
     waiting.pop(None, None)
     return {
         old: waiting[value].pop()
         for old, section in enumerate(before)
-        if old not in found and waiting.get(value := same(section))
+        if old not in olds and waiting.get(value := same_callable(section))
     }
 
 
@@ -133,7 +139,7 @@ def changes(
     if (count := len(before) + len(after)) > MAX_SECTIONS:
         reason = f"{count:,} sections, more than {MAX_SECTIONS:,}: compared as one"
         before, after = _one(before), _one(after)
-        return tuple(_said(one, reason) for one in _by_section(before, after))
+        return tuple(_said(change, reason) for change in _by_section(before, after))
     return _by_section(before, after)
 
 
@@ -141,7 +147,7 @@ def _one(sections: Sequence[NoteSection]) -> Sequence[NoteSection]:
     """Return the text of all sections as one section without a heading."""
     if not sections:
         return ()
-    text = "".join(one.text for one in sections)
+    text = "".join(section.text for section in sections)
     first, last = sections[0], sections[-1]
     return (first._replace(level=0, headings=(), text=text, end_line=last.end_line),)
 
@@ -153,33 +159,37 @@ def _said(change: SectionChange, reason: str) -> SectionChange:
 def _by_section(
     before: Sequence[NoteSection], after: Sequence[NoteSection]
 ) -> tuple[SectionChange, ...]:
-    found = paired(before, after)
-    named_anew = renamed_sections(before, after, found)
-    moved = moved_sections(after, found, named_anew)
-    olds = {new: old for old, new in found.items()}
-    made: list[SectionChange] = []
+    found_paired = paired(before, after)
+    named_anew = renamed_sections(before, after, found_paired)
+    moved = moved_sections(after, found_paired, named_anew)
+    olds = {new: old for old, new in found_paired.items()}
+    made_changes: list[SectionChange] = []
     for new, section in enumerate(after):
         old = olds.get(new)
         if old is None:
-            made.append(_whole(section, "added"))
+            made_changes.append(_whole(section, "added"))
         else:
             kind: _Kept = "renamed" if old in named_anew else "moved" if old in moved else None
-            made += _changed(before[old], section, kind)
-    made += (_whole(one, "removed") for old, one in enumerate(before) if old not in found)
-    return tuple(made)
+            made_changes += _changed(before[old], section, kind)
+    made_changes += (
+        _whole(current_section, "removed")
+        for old, current_section in enumerate(before)
+        if old not in found_paired
+    )
+    return tuple(made_changes)
 
 
 def _whole(section: NoteSection, kind: claims.Whole) -> SectionChange:
-    found = claims.whole(section.text, section.line, kind, heading=section.level > 0)
+    claim_diff = claims.whole(section.text, section.line, kind, heading=section.level > 0)
     return SectionChange(
         kind=kind,
         headings=section.headings,
         old_headings=None,
         line=section.line,
         end_line=section.end_line,
-        claims=found.changes,
-        spans=found.spans,
-        shortened=found.shortened,
+        claims=claim_diff.changes,
+        spans=claim_diff.spans,
+        shortened=claim_diff.shortened,
     )
 
 
@@ -187,23 +197,23 @@ def _changed(before: NoteSection, after: NoteSection, kind: _Kept) -> Iterator[S
     """Yield how a section changed, if it did; `kind` is what it is called if its text did not."""
     if before.text == after.text and not kind:
         return
-    found = claims.diff(
+    claim_diff = claims.diff(
         claims_of(before.text, heading=before.level > 0),
         claims_of(after.text, heading=after.level > 0),
         before.line,
         after.line,
     )
-    plain = all(span.kind == "equal" for span in found.spans)
+    plain = all(span.kind == "equal" for span in claim_diff.spans)
     if plain and not kind:
         return
-    kept = not (found.changes or found.shortened) and (plain or kind == "renamed")
+    kept_plain = not (claim_diff.changes or claim_diff.shortened) and (plain or kind == "renamed")
     yield SectionChange(
-        kind=kind if kind and kept else "changed",
+        kind=kind if kind and kept_plain else "changed",
         headings=after.headings,
         old_headings=before.headings if kind == "renamed" else None,
         line=after.line,
         end_line=after.end_line,
-        claims=found.changes,
-        spans=found.spans,
-        shortened=found.shortened,
+        claims=claim_diff.changes,
+        spans=claim_diff.spans,
+        shortened=claim_diff.shortened,
     )

@@ -31,19 +31,19 @@ def runs(before: Sequence[Hashable], after: Sequence[Hashable]) -> list[AlignedR
     rest = min(len(before), len(after)) - size
     tail = _common_start(before[len(before) - rest :][::-1], after[len(after) - rest :][::-1])
     end, other_end = len(before) - tail, len(after) - tail
-    found = [AlignedRun("equal", 0, size, 0, size)] if size else []
+    aligned_runs = [AlignedRun("equal", 0, size, 0, size)] if size else []
     if end + other_end - 2 * size > _MOST_ELEMENTS:
-        found.append(AlignedRun("replaced", size, end, size, other_end))
+        aligned_runs.append(AlignedRun("replaced", size, end, size, other_end))
     else:
         matcher = SequenceMatcher(None, before[size:end], after[size:other_end])
-        for tag, start, stop, other, other_stop in matcher.get_opcodes():
+        for tag, start, stop, number, other_stop in matcher.get_opcodes():
             kind: Literal["equal", "replaced"] = "equal" if tag == "equal" else "replaced"
-            found.append(
-                AlignedRun(kind, start + size, stop + size, other + size, other_stop + size)
+            aligned_runs.append(
+                AlignedRun(kind, start + size, stop + size, number + size, other_stop + size)
             )
     if tail:
-        found.append(AlignedRun("equal", end, len(before), other_end, len(after)))
-    return found
+        aligned_runs.append(AlignedRun("equal", end, len(before), other_end, len(after)))
+    return aligned_runs
 
 
 def _common_start(before: Sequence[Hashable], after: Sequence[Hashable]) -> int:
@@ -73,9 +73,9 @@ def words_of(text: str) -> Words:
     return Counter(_WORD.findall(text[:MAX_CHARACTERS].lower()))
 
 
-def share(one: Words, other: Words) -> float:
+def share(words: Words, other_words: Words) -> float:
     """Return the share of words in common: 1 for the same words, whatever their order."""
-    return 2 * (one & other).total() / ((one.total() + other.total()) or 1)
+    return 2 * (words & other_words).total() / ((words.total() + other_words.total()) or 1)
 
 
 def pairs(before: Mapping[Key, Words], after: Mapping[Key, Words], least: float) -> dict[Key, Key]:
@@ -91,22 +91,22 @@ def pairs(before: Mapping[Key, Words], after: Mapping[Key, Words], least: float)
     olds, news = list(before), list(after)
     numbers = {key: number for number, key in enumerate(olds)}
     for number, words in enumerate(after.values()):
-        known = sorted((len(having[word]), word) for word in words if word in having)
-        seen: Counter[Key] = Counter()
-        for count, word in known[:_RAREST]:
-            seen.update(having[word] if count <= _COMMON else ())
-        near = sorted(seen, key=lambda key: (-seen[key], numbers[key]))[:_COMPARED]
+        counts = sorted((len(having[word]), word) for word in words if word in having)
+        seen_counts: Counter[Key] = Counter()
+        for count, word in counts[:_RAREST]:
+            seen_counts.update(having[word] if count <= _COMMON else ())
+        near = sorted(seen_counts, key=lambda key: (-seen_counts[key], numbers[key]))[:_COMPARED]
         for key in near:
             likeness = share(before[key], words)
             if likeness >= least:
                 scored.append((-likeness, number, numbers[key]))
-    found: dict[Key, Key] = {}
-    taken: set[int] = set()
+    keys: dict[Key, Key] = {}
+    taken_news: set[int] = set()
     for _, new, old in sorted(scored):
-        if new not in taken and olds[old] not in found:
-            found[olds[old]] = news[new]
-            taken.add(new)
-    return found
+        if new not in taken_news and olds[old] not in keys:
+            keys[olds[old]] = news[new]
+            taken_news.add(new)
+    return keys
 
 
 _TOKEN = re.compile(rf"\s*(?:[{_CJK}]|[^\s{_CJK}]{{1,40}})|\s+\Z")
@@ -142,17 +142,17 @@ def diff(before: str, after: str) -> tuple[TextSpan, ...]:
     return joined(spans)
 
 
-def _readable(found: Iterable[AlignedRun]) -> list[AlignedRun]:
+def _readable(aligned_runs: Iterable[AlignedRun]) -> list[AlignedRun]:
     """Return the runs; a word or two that stay between longer changes count as changed."""
-    kept: list[AlignedRun] = []
-    for run in found:
-        if run.kind == "replaced" and len(kept) > 1:
-            change, same = kept[-2:]
-            if same.end - same.start <= min(_FEW, _size(change) - 1, _size(run) - 1):
-                kept[-2:] = [change._replace(end=run.end, other_end=run.other_end)]
+    kept_aligned_runs: list[AlignedRun] = []
+    for run in aligned_runs:
+        if run.kind == "replaced" and len(kept_aligned_runs) > 1:
+            change, aligned_run = kept_aligned_runs[-2:]
+            if aligned_run.end - aligned_run.start <= min(_FEW, _size(change) - 1, _size(run) - 1):
+                kept_aligned_runs[-2:] = [change._replace(end=run.end, other_end=run.other_end)]
                 continue
-        kept.append(run)
-    return kept
+        kept_aligned_runs.append(run)
+    return kept_aligned_runs
 
 
 def _size(run: AlignedRun) -> int:
@@ -162,7 +162,7 @@ def _size(run: AlignedRun) -> int:
 
 def joined(spans: Iterable[TextSpan]) -> tuple[TextSpan, ...]:
     """Join adjacent spans of a kind, and drop empty ones; deleted text comes before inserted."""
-    found: list[TextSpan] = []
+    text_spans: list[TextSpan] = []
     deleted = inserted = ""
     for kind, text in spans:
         if kind == "delete":
@@ -170,17 +170,17 @@ def joined(spans: Iterable[TextSpan]) -> tuple[TextSpan, ...]:
         elif kind == "insert":
             inserted += text
         elif text:
-            found += _change(deleted, inserted)
+            text_spans += _change(deleted, inserted)
             deleted = inserted = ""
-            if found and found[-1].kind == "equal":
-                text = found.pop().text + text  # noqa: PLW2901
-            found.append(TextSpan("equal", text))
-    return (*found, *_change(deleted, inserted))
+            if text_spans and text_spans[-1].kind == "equal":
+                text = text_spans.pop().text + text  # noqa: PLW2901
+            text_spans.append(TextSpan("equal", text))
+    return (*text_spans, *_change(deleted, inserted))
 
 
 def _change(deleted: str, inserted: str) -> list[TextSpan]:
-    made = (TextSpan("delete", deleted), TextSpan("insert", inserted))
-    return [span for span in made if span.text]
+    text_spans = (TextSpan("delete", deleted), TextSpan("insert", inserted))
+    return [span for span in text_spans if span.text]
 
 
 _BREAK = re.compile(r"(?<! {2})(?<!\\)(?:\r\n|\r|\n)[ \t]*(?=[^\s>])")

@@ -39,14 +39,14 @@ def is_kept(base: Lines, ours: Lines, theirs: Lines, parts: Sequence[Part]) -> b
 
 def _stay_below(base: Lines, ours: Lines, theirs: Lines, parts: Sequence[Part]) -> bool:
     old, there = set(base), set(parts)
-    wanted: dict[str, str | None] = {}
+    lines: dict[str, str | None] = {}
     for side in (ours, theirs):
         often = Counter(side)
         for line, above in _headings(side):
             if line not in old and often[line] == 1 and not is_blank(line):
-                wanted[line] = above if line not in wanted else None
+                lines[line] = above if line not in lines else None
     return all(
-        wanted.get(line) in {None, above} or wanted[line] not in there
+        lines.get(line) in {None, above} or lines[line] not in there
         for line, above in _headings(parts)
     )
 
@@ -66,12 +66,12 @@ def _headings(parts: Sequence[Part]) -> Iterator[tuple[str, str | None]]:
 
 def _stay_apart(base: Lines, ours: Lines, theirs: Lines, parts: Sequence[Part]) -> bool:
     """Tell whether lines that are one paragraph now were so before."""
-    known = {pair for side in (base, ours, theirs) for pair in pairwise(side)}
+    pairs = {pair for side in (base, ours, theirs) for pair in pairwise(side)}
     inside, _ = code([part if isinstance(part, str) else "" for part in parts])
     return all(
-        may_part(one, other) or inside[number] or (one, other) in known
-        for number, (one, other) in enumerate(pairwise(parts))
-        if isinstance(one, str) and isinstance(other, str)
+        may_part(above, below) or inside[number] or (above, below) in pairs
+        for number, (above, below) in enumerate(pairwise(parts))
+        if isinstance(above, str) and isinstance(below, str)
     )
 
 
@@ -80,26 +80,32 @@ def joins_versions(base: Lines, ours: Lines, theirs: Lines, parts: Sequence[Part
 
     Items and rows may be, unless two are alike: they are versions of one.
     """
-    known = {section.key for section in _sections(base)}
+    keys = {section.key for section in _sections(base)}
     mine, its = (
-        {one.key: dict.fromkeys(filter(says_something, one.lines[1:])) for one in _sections(side)}
+        {
+            current_section.key: dict.fromkeys(filter(says_something, current_section.lines[1:]))
+            for current_section in _sections(side)
+        }
         for side in (ours, theirs)
     )
     there = {part for part in parts if isinstance(part, str)}
-    for key in (mine.keys() & its.keys()) - known:
-        one, other = (
+    for key in (mine.keys() & its.keys()) - keys:
+        current_ours, other_theirs = (
             [line for line in side[key] if line not in else_[key] and line in there]
             for side, else_ in ((mine, its), (its, mine))
         )
-        rows = all(map(is_row, (*one, *other))) and len(one) * len(other) <= _MOST_COMPARED
-        if one and other and not (rows and _unlike(one, other)):
+        rows = (
+            all(map(is_row, (*current_ours, *other_theirs)))
+            and len(current_ours) * len(other_theirs) <= _MOST_COMPARED
+        )
+        if current_ours and other_theirs and not (rows and _unlike(current_ours, other_theirs)):
             return True
     return False
 
 
 def _unlike(ours: Lines, theirs: Lines) -> bool:
     words = [[words_of(line) for line in side] for side in (ours, theirs)]
-    return all(share(one, other) < _ALIKE for one in words[0] for other in words[1])
+    return all(share(word, other_word) < _ALIKE for word in words[0] for other_word in words[1])
 
 
 _ALIKE = 0.6
@@ -133,13 +139,15 @@ def merge(base: Lines, ours: Lines, theirs: Lines) -> list[Part]:
     """
     if base in (ours, theirs) or ours == theirs:
         return line_merge.merge(base, ours, theirs)
-    found: list[list[Part]] = []
+    entries: list[list[Part]] = []
     for merged in (_sectioned, line_merge.merge):
-        found += islice(_kept(merged, base, ours, theirs), 1)
-        if found and not count(found[-1]):
-            return found[-1]
-    found += [] if found else _kept(partial(line_merge.merge, touching=False), base, ours, theirs)
-    return min(found, key=count, default=list(conflict(ours, theirs, base)))
+        entries += islice(_kept(merged, base, ours, theirs), 1)
+        if entries and not count(entries[-1]):
+            return entries[-1]
+    entries += (
+        [] if entries else _kept(partial(line_merge.merge, touching=False), base, ours, theirs)
+    )
+    return min(entries, key=count, default=list(conflict(ours, theirs, base)))
 
 
 def _kept(merged: _Merge, base: Lines, ours: Lines, theirs: Lines) -> Iterator[list[Part]]:
@@ -178,19 +186,19 @@ _Bodies = ThreeWay[list[_Section]]
 
 def _sections(lines: Lines) -> list[_Section]:
     inside, _ = code(lines)
-    found = [_Section((), [])]
+    sections = [_Section((), [])]
     path: list[tuple[int, str]] = []
-    seen: Counter[Key] = Counter()
+    counts: Counter[Key] = Counter()
     for number, line in enumerate(lines):
         head = None if inside[number] else heading(line)
         if head is not None:
             path = [(level, text) for level, text in path if level < head.level]
             path.append((head.level, head.text))
             key = tuple(text for _, text in path)
-            seen[key] += 1
-            found.append(_Section((*key, f"{seen[key]}"), []))
-        found[-1].lines.append(line)
-    return found
+            counts[key] += 1
+            sections.append(_Section((*key, f"{counts[key]}"), []))
+        sections[-1].lines.append(line)
+    return sections
 
 
 def _shared(three: _Bodies) -> set[Key]:
@@ -204,7 +212,7 @@ def _shared(three: _Bodies) -> set[Key]:
 
 def _in_one_order(three: _Bodies, shared: set[Key]) -> _Bodies | None:
     """Return the sections in the order of the side that moved some; None if both moved some."""
-    orders = [[one.key for one in sections if one.key in shared] for sections in three]
+    orders = [[section.key for section in sections if section.key in shared] for sections in three]
     base, ours, theirs = orders
     if ours == base == theirs:
         return three
@@ -267,21 +275,21 @@ def _joined(chunks: Iterator[list[Part]]) -> Iterator[Part]:
 
 def _is_tight(sections: Sequence[_Section]) -> bool:
     """Tell whether a heading follows a line of text without a blank line between."""
-    return any(one.lines and not is_blank(one.lines[-1]) for one in sections[:-1])
+    return any(section.lines and not is_blank(section.lines[-1]) for section in sections[:-1])
 
 
 def _between(
     sections: Sequence[_Section], shared: set[Key]
 ) -> Iterator[tuple[list[_Section], _Section | None]]:
     """Yield each shared section with those above it, which are not; at the end, the rest."""
-    others: list[_Section] = []
+    others_sections: list[_Section] = []
     for section in sections:
         if section.key in shared:
-            yield others, section
-            others = []
+            yield others_sections, section
+            others_sections = []
         else:
-            others.append(section)
-    yield others, None
+            others_sections.append(section)
+    yield others_sections, None
 
 
 def _merged_gap(
@@ -298,10 +306,12 @@ def _merged_gap(
         matcher = SequenceMatcher(None, keys[0], keys[1], autojunk=False)
         for kind, start, end, other_start, other_end in matcher.get_opcodes():
             if kind == "equal":
-                for one, other in zip(ours[start:end], theirs[other_start:other_end], strict=True):
-                    joined = line_merge.merge([], one.lines, other.lines)
-                    if joins_versions((), one.lines, other.lines, joined):
-                        joined = list(conflict(one.lines, other.lines))
+                for current_section, other_section in zip(
+                    ours[start:end], theirs[other_start:other_end], strict=True
+                ):
+                    joined = line_merge.merge([], current_section.lines, other_section.lines)
+                    if joins_versions((), current_section.lines, other_section.lines, joined):
+                        joined = list(conflict(current_section.lines, other_section.lines))
                     parts += joined
             else:
                 parts += _apart(ours[start:end], theirs[other_start:other_end])

@@ -124,12 +124,12 @@ def conflict(ours: Lines, theirs: Lines, base: Lines = ()) -> Iterator[Part]:
     yield from ours[len(ours) - end :]
 
 
-def _equal(one: Lines, other: Lines) -> int:
+def _equal(current_lines: Lines, other_lines: Lines) -> int:
     """Return the number of first lines that are equal."""
-    pairs = zip(one, other, strict=False)
+    pairs = zip(current_lines, other_lines, strict=False)
     return next(
         (number for number, (mine, its) in enumerate(pairs) if mine != its),
-        min(len(one), len(other)),
+        min(len(current_lines), len(other_lines)),
     )
 
 
@@ -201,11 +201,11 @@ def check(path: str, new: str, old: str = "") -> None:
 
     A text that resolves all conflicts of the old one passes.
     """
-    left = find(new)
-    line = left[0].line if left else _leftover(new, old)
+    merge_conflicts = find(new)
+    line = merge_conflicts[0].line if merge_conflicts else _leftover(new, old)
     if line:
-        what = f"{path} has an {UNRESOLVED} (line {line})"
-        raise UnreadableNote(f"{what}: nothing was written", Hint.RESOLVE_CONFLICT)
+        text = f"{path} has an {UNRESOLVED} (line {line})"
+        raise UnreadableNote(f"{text}: nothing was written", Hint.RESOLVE_CONFLICT)
 
 
 def _leftover(new: str, old: str) -> int:
@@ -215,9 +215,9 @@ def _leftover(new: str, old: str) -> int:
         return 0
     lines = BREAK.split(new)
     before, after = _counted(BREAK.split(old), marked), _counted(lines, marked)
-    left = {marker for marker, many in after.items() if many > before[marker] - marked[marker]}
-    return next((number for number, line in enumerate(lines, 1) if line in left), 0)
+    markers = {marker for marker, many in after.items() if many > before[marker] - marked[marker]}
+    return next((number for number, line in enumerate(lines, 1) if line in markers), 0)
 
 
-def _counted(lines: list[str], wanted: Collection[str]) -> Counter[str]:
-    return Counter(line for line in lines if line in wanted)
+def _counted(lines: list[str], wanted_lines: Collection[str]) -> Counter[str]:
+    return Counter(line for line in lines if line in wanted_lines)

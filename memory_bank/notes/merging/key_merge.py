@@ -48,16 +48,16 @@ def read(block: str) -> Keys:
         return Keys(below=block)
     if root.flow or any(node.kind == "alias" for node in _nodes(root)):
         raise BlockError("not one key below the other", root.start)
-    found: dict[str, KeyLines] = {}
+    key_lines: dict[str, KeyLines] = {}
     at = 0
     parts = iter(root.children)
     for key, value in zip(parts, parts, strict=True):
         start, end = line_start(block, key.start), line_end(block, max(key.end, value.end))
         if key.kind != "scalar" or start < at or block[start : key.start].strip():
             raise BlockError("not one key below the other", key.start)
-        found[key.text] = KeyLines(block[at:start], block[start:end], values[key.text])
+        key_lines[key.text] = KeyLines(block[at:start], block[start:end], values[key.text])
         at = end
-    return Keys(found, block[at:])
+    return Keys(key_lines, block[at:])
 
 
 def _nodes(root: YamlNode) -> Iterator[YamlNode]:
@@ -70,7 +70,7 @@ def _nodes(root: YamlNode) -> Iterator[YamlNode]:
 
 def comments(text: str) -> set[str]:
     """Return what may be comments in the lines of a key."""
-    return {found.strip() for found in _COMMENT.findall(text)}
+    return {match.strip() for match in _COMMENT.findall(text)}
 
 
 _LISTS = frozenset({
@@ -102,8 +102,10 @@ def united(key: str, values: ThreeWay[object]) -> list[object]:
         {_same(key, item): item for item in value} if isinstance(value, list) else {}
         for value in values
     )
-    kept = [item for name, item in ours.items() if name in theirs or name not in base]
-    return kept + [item for name, item in theirs.items() if name not in ours and name not in base]
+    entries = [item for name, item in ours.items() if name in theirs or name not in base]
+    return entries + [
+        item for name, item in theirs.items() if name not in ours and name not in base
+    ]
 
 
 def _same(key: str, item: object) -> str:
@@ -140,10 +142,10 @@ def older(ours: Sequence[tuple[str, object]], theirs: Sequence[tuple[str, object
 
 
 def _age(keys: Sequence[tuple[str, object]]) -> tuple[bool, float, str]:
-    named = {plain_key(key): value for key, value in keys}
-    moments = (to_datetime(named.get(name)) for name in _CREATED)
+    entries = {plain_key(key): value for key, value in keys}
+    moments = (to_datetime(entries.get(name)) for name in _CREATED)
     moment = next((moment for moment in moments if moment is not None), None)
-    return moment is None, moment.timestamp() if moment else 0.0, str(named.get("id", ""))
+    return moment is None, moment.timestamp() if moment else 0.0, str(entries.get("id", ""))
 
 
 _MISSING = KeyLines("", "", None)
@@ -162,35 +164,37 @@ def merge(base: str, ours: str, theirs: str, *, are_two_notes: bool = False) -> 
     three = (blocks[0], blocks[1], blocks[2])
     is_older = _older(three[1], three[2]) if are_two_notes else None
     parts: list[Part] = []
-    wanted: dict[str, object] = {}
+    fields: dict[str, object] = {}
     for key in _order(*three):
         of_key = ThreeWay(*(block.of.get(key, _MISSING) for block in three))
-        found = _merged(key, of_key, ours_is_older=is_older)
-        parts += found
-        value = _value(found, key)
+        merged = _merged(key, of_key, ours_is_older=is_older)
+        parts += merged
+        value = _value(merged, key)
         if value is not None:
-            wanted[key] = value[0]
+            fields[key] = value[0]
     parts += _lines(_text(base=blocks[0].below, ours=blocks[1].below, theirs=blocks[2].below))
     parts = list(_without_copies(parts, base, ours, theirs))
-    _verify(parts, wanted)
+    _verify(parts, fields)
     return parts
 
 
 def _without_copies(parts: Iterable[Part], base: str, ours: str, theirs: str) -> Iterator[Part]:
     """Yield the parts without comments that are copies: a key moved, or was removed, below them."""
     old, mine, its = (Counter(block.split("\n")) for block in (base, ours, theirs))
-    seen = Counter[str]()
+    entries = Counter[str]()
     for part in parts:
         if isinstance(part, str) and part.startswith("#"):
-            seen[part] += 1
+            entries[part] += 1
             least, most = sorted((mine[part], its[part]))
-            if seen[part] > min(most, max(least + most - old[part], least)):
+            if entries[part] > min(most, max(least + most - old[part], least)):
                 continue
         yield part
 
 
 def _older(ours: Keys, theirs: Keys) -> bool:
-    mine, its = ([(key, one.value) for key, one in keys.of.items()] for keys in (ours, theirs))
+    mine, its = (
+        [(key, key_lines.value) for key, key_lines in keys.of.items()] for keys in (ours, theirs)
+    )
     return older(mine, its)
 
 
@@ -222,15 +226,15 @@ def _merged(key: str, three: ThreeWay[KeyLines], *, ours_is_older: bool | None) 
     if base is _MISSING or (ours is not _MISSING and theirs is not _MISSING):
         above = _lines(_text(base.above, ours.above, theirs.above))
         return [*above, *_changed(key, three, ours_is_older=ours_is_older)]
-    kept = ours if theirs is _MISSING else theirs
-    if kept[:2] == base[:2]:
+    key_lines = ours if theirs is _MISSING else theirs
+    if key_lines[:2] == base[:2]:
         return []  # one side removed it
-    return [*_lines(kept.above), *_changed(key, three, ours_is_older=ours_is_older)]
+    return [*_lines(key_lines.above), *_changed(key, three, ours_is_older=ours_is_older)]
 
 
 def _changed(key: str, three: ThreeWay[KeyLines], *, ours_is_older: bool | None) -> list[Part]:
     """Return the lines of a key that one side or both changed."""
-    base, ours, theirs = (one.text for one in three)
+    base, ours, theirs = (key_lines.text for key_lines in three)
     if theirs in (ours, base):
         return _lines(ours)
     if ours == base:
@@ -247,10 +251,10 @@ def _chosen(key: str, three: ThreeWay[KeyLines], *, ours_is_older: bool | None) 
     base, ours, theirs = three
     values = ThreeWay[object](base.value, ours.value, theirs.value)
     if ours is not _MISSING and theirs is not _MISSING:
-        same = [repr(value) for value in values]
-        if same[1] == same[2] or (base is not _MISSING and same[0] == same[2]):
+        texts = [repr(value) for value in values]
+        if texts[1] == texts[2] or (base is not _MISSING and texts[0] == texts[2]):
             return ours.text
-        if base is not _MISSING and same[0] == same[1]:
+        if base is not _MISSING and texts[0] == texts[1]:
             return theirs.text
     if is_list(key, values):
         return _with_items(key, three, united(key, values))
@@ -265,9 +269,9 @@ def _chosen(key: str, three: ThreeWay[KeyLines], *, ours_is_older: bool | None) 
 def _with_items(key: str, three: ThreeWay[KeyLines], items: list[object]) -> str | None:
     """Return the lines of a list with these items, in the style of ours if that has the key."""
     _, ours, theirs = three
-    for one in (ours, theirs):
-        if repr(one.value) == repr(items):
-            return one.text
+    for key_lines in (ours, theirs):
+        if repr(key_lines.value) == repr(items):
+            return key_lines.text
     if not items and _MISSING in (ours, theirs):
         return ""
     try:
@@ -277,7 +281,7 @@ def _with_items(key: str, three: ThreeWay[KeyLines], items: list[object]) -> str
 
 
 def _keeps_comments(text: str, three: ThreeWay[KeyLines]) -> bool:
-    base, ours, theirs = (comments(one.text) for one in three)
+    base, ours, theirs = (comments(key_lines.text) for key_lines in three)
     return (ours | theirs) - base <= comments(text)
 
 
@@ -297,9 +301,9 @@ def _lines(text: str) -> list[Part]:
     return [*text.removesuffix("\n").split("\n")] if text else []
 
 
-def _value(found: Iterable[Part], key: str) -> tuple[object] | None:
+def _value(found_parts: Iterable[Part], key: str) -> tuple[object] | None:
     """Return the value that the lines of a key say, if it remains without a conflict."""
-    parts = list(found)
+    parts = list(found_parts)
     if not parts or any(isinstance(part, ConflictingChange) for part in parts):
         return None
     text = "".join(f"{part}\n" for part in parts)
@@ -307,11 +311,11 @@ def _value(found: Iterable[Part], key: str) -> tuple[object] | None:
     return (values[key],) if key in values else None
 
 
-def _verify(parts: Sequence[Part], wanted: Mapping[str, object]) -> None:
+def _verify(parts: Sequence[Part], fields: Mapping[str, object]) -> None:
     """Raise BlockError unless the lines outside of conflicts say what each key's lines say."""
     block = "".join(f"{part}\n" for part in parts if isinstance(part, str))
-    found, faults = yaml.values(yaml.parse(block), block)
-    if faults or {key: repr(value) for key, value in found.items()} != {
-        key: repr(value) for key, value in wanted.items()
+    entries, faults = yaml.values(yaml.parse(block), block)
+    if faults or {key: repr(value) for key, value in entries.items()} != {
+        key: repr(value) for key, value in fields.items()
     }:
         raise BlockError("the merged keys would not say what they should")

@@ -32,10 +32,12 @@ def hunks(old: Lines, new: Lines) -> list[Hunk]:
     )
 
 
-def _slid(old: Lines, found: Sequence[Hunk]) -> list[Hunk]:
+def _slid(old: Lines, found_hunks: Sequence[Hunk]) -> list[Hunk]:
     """Return the changes with insertions moved down over equal lines."""
     slid: list[Hunk] = []
-    for hunk, following in zip(found, [*found[1:], Hunk(len(old) + 1, 0, ())], strict=False):
+    for hunk, following in zip(
+        found_hunks, [*found_hunks[1:], Hunk(len(old) + 1, 0, ())], strict=False
+    ):
         start, lines = hunk.start, list(hunk.lines)
         if start == hunk.end:
             while start < min(len(old), following.start - 1) and lines[0] == old[start]:
@@ -66,12 +68,12 @@ def is_blank(line: str) -> bool:
 
 def heading(line: str) -> LineHeading | None:
     """Return the heading that a line is, `#` to `######`."""
-    found = _HEADING.match(line) if "#" in line[:4] else None
-    if found is None:
+    match = _HEADING.match(line) if "#" in line[:4] else None
+    if match is None:
         return None
-    text = line[found.end() :].strip()
+    text = line[match.end() :].strip()
     bare = text.rstrip("#")
-    return LineHeading(len(found[1]), bare.strip() if not bare or bare[-1].isspace() else text)
+    return LineHeading(len(match[1]), bare.strip() if not bare or bare[-1].isspace() else text)
 
 
 def is_row(line: str) -> bool:
@@ -90,12 +92,12 @@ def code(lines: Lines) -> tuple[list[bool], bool]:
     inside: list[bool] = []
     for line in lines:
         inside.append(bool(fence))
-        found = _FENCE.match(line) if "```" in line or "~~~" in line else None
-        if not found:
+        match = _FENCE.match(line) if "```" in line or "~~~" in line else None
+        if not match:
             continue
         if not fence:
-            fence = found[1] if found[1][0] == "~" or "`" not in found[2] else ""
-        elif found[1].startswith(fence) and is_blank(found[2]):
+            fence = match[1] if match[1][0] == "~" or "`" not in match[2] else ""
+        elif match[1].startswith(fence) and is_blank(match[2]):
             fence = ""
     return inside, bool(fence)
 
@@ -156,9 +158,10 @@ def is_balanced(base: Lines, ours: Lines, theirs: Lines, parts: Sequence[Part]) 
 
 def is_repeated(ours: Lines, theirs: Lines, parts: Sequence[Part]) -> bool:
     """Tell whether a line of text that both sides added is there more often than in either."""
-    mine, its, found = counted(ours), counted(theirs), counted(_outside(parts))
+    mine, its, found_counted = counted(ours), counted(theirs), counted(_outside(parts))
     return any(
-        many > max(mine[line], its[line]) and not heading(line) for line, many in found.items()
+        many > max(mine[line], its[line]) and not heading(line)
+        for line, many in found_counted.items()
     )
 
 
@@ -200,7 +203,7 @@ def both(ours: Lines, theirs: Lines, above: str | None, below: str | None) -> li
         return None
     if not first.blocks or not second.blocks:
         return _with_blanks(ours, theirs, first, second)
-    if not all(_fits(one, above, below) for one in (first, second)):
+    if not all(_fits(inserted, above, below) for inserted in (first, second)):
         return None
     if second.blocks[0].gap < first.blocks[0].gap:  # it continues the list above
         first, second = second, first
@@ -215,12 +218,12 @@ def _read(lines: Lines) -> _Inserted | None:
     """Return the blocks of a text; None if a fence of code is not closed."""
     if code(lines)[1]:
         return None
-    found: list[_Block] = []
+    found_blocks: list[_Block] = []
     at = 0
     for start, end in blocks(lines):
-        found.append(_Block(tuple(lines[start:end]), start - at))
+        found_blocks.append(_Block(tuple(lines[start:end]), start - at))
         at = end
-    return _Inserted(tuple(found), len(lines) - at)
+    return _Inserted(tuple(found_blocks), len(lines) - at)
 
 
 def _with_blanks(ours: Lines, theirs: Lines, first: _Inserted, second: _Inserted) -> list[str]:
@@ -231,11 +234,11 @@ def _with_blanks(ours: Lines, theirs: Lines, first: _Inserted, second: _Inserted
     return [*text, *blank[tail:]]
 
 
-def _fits(one: _Inserted, above: str | None, below: str | None) -> bool:
+def _fits(inserted: _Inserted, above: str | None, below: str | None) -> bool:
     """Tell whether a text stays apart from the lines around it when others come between."""
-    first, last = one.blocks[0], one.blocks[-1]
+    first, last = inserted.blocks[0], inserted.blocks[-1]
     starts = first.gap > 0 or may_part(above, first.lines[0])
-    ends = one.tail > 0 or may_part(last.lines[-1], below)
+    ends = inserted.tail > 0 or may_part(last.lines[-1], below)
     return starts and ends
 
 
@@ -244,7 +247,10 @@ def _woven(ours: Sequence[_Block], theirs: Sequence[_Block]) -> list[tuple[_Bloc
     if len(ours) + len(theirs) > _MOST_BLOCKS:
         return None
     matcher = SequenceMatcher(
-        None, [one.lines for one in ours], [one.lines for one in theirs], autojunk=False
+        None,
+        [current_block.lines for current_block in ours],
+        [current_block.lines for current_block in theirs],
+        autojunk=False,
     )
     order: list[tuple[_Block, bool]] = []
     mine: list[_Block] = []
@@ -335,12 +341,12 @@ class _Lines:
             return list(ours)
         if not self.touching:
             return list(conflict(ours, theirs, self.base[start:end]))
-        found: Sequence[Part] | None = self.apart(group)
-        if found is None and not self.in_code(start):
-            found = self.together(ours, theirs, start, end)
-        if found is None:
+        apart: Sequence[Part] | None = self.apart(group)
+        if apart is None and not self.in_code(start):
+            apart = self.together(ours, theirs, start, end)
+        if apart is None:
             return list(conflict(ours, theirs, self.base[start:end]))
-        return list(found)
+        return list(apart)
 
     def changed(self, changes: Sequence[_Change], start: int, end: int) -> list[str]:
         """Return the lines `start` to `end` with the changes of one side."""
@@ -357,10 +363,10 @@ class _Lines:
         at = group[0].hunk.start
         for number, change in enumerate(group):
             hunk = change.hunk
-            kept = self.base[at : hunk.start]
-            lines += kept
+            base = self.base[at : hunk.start]
+            lines += base
             above = lines[-1] if lines else above
-            if number and change.is_ours != group[number - 1].is_ours and not kept:
+            if number and change.is_ours != group[number - 1].is_ours and not base:
                 before = group[number - 1].hunk
                 both_insert = before.start == before.end == hunk.start == hunk.end
                 if hunk.start < at or both_insert or not self.parts(hunk, above):
@@ -380,12 +386,12 @@ class _Lines:
 
     def together(self, ours: Lines, theirs: Lines, start: int, end: int) -> list[str] | None:
         """Return the lines if both sides made the same of the base, and inserted blocks besides."""
-        same = end - start
-        if len(ours) < same or ours[:same] != theirs[:same]:
+        same_end = end - start
+        if len(ours) < same_end or ours[:same_end] != theirs[:same_end]:
             return None
-        above = ours[same - 1] if same else self.line(start - 1)
-        found = both(ours[same:], theirs[same:], above, self.line(end))
-        return None if found is None else [*ours[:same], *found]
+        above = ours[same_end - 1] if same_end else self.line(start - 1)
+        entries = both(ours[same_end:], theirs[same_end:], above, self.line(end))
+        return None if entries is None else [*ours[:same_end], *entries]
 
     def in_code(self, number: int) -> bool:
         """Tell whether a line, or what is inserted above it, is in a fence of code."""

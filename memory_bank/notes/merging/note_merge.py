@@ -46,16 +46,16 @@ def merge(base: bytes, ours: bytes, theirs: bytes, labels: Labels = Labels()) ->
         texts = [conflicts.read(data) for data in (base, ours, theirs)]
     except conflicts.NoText as error:
         raise CannotMerge(str(error)) from error
-    if any(conflicts.find(one.text) for one in texts):
+    if any(conflicts.find(text.text) for text in texts):
         raise CannotMerge("it has an unresolved conflict")
-    forms = [one.form for one in texts]
+    forms = [text.form for text in texts]
     form = conflicts.merged(*forms)
     newline = form.newline
-    if any(one.newline == "" for one in forms):
+    if any(current_form.newline == "" for current_form in forms):
         newline, form = "", form._replace(newline="")
-    ends = ["" if newline == "" else one.form.newline or "" for one in texts]
-    lines = [conflicts.lines(one.text, end) for one, end in zip(texts, ends, strict=True)]
-    read = ["".join(f"{line}\n" for line in some) for some in lines]
+    ends = ["" if newline == "" else text.form.newline or "" for text in texts]
+    lines = [conflicts.lines(text.text, end) for text, end in zip(texts, ends, strict=True)]
+    read = ["".join(f"{line}\n" for line in some_line) for some_line in lines]
     three = ThreeWay(*map(front_matter.split, read))
     try:
         return _merged(three, form, labels, is_new=not base)
@@ -71,9 +71,9 @@ def keeps_all(base: bytes, ours: bytes, theirs: bytes, merged: bytes) -> bool:
     Raises UnicodeDecodeError.
     """
     texts = [data.decode().replace("\r\n", "\n") for data in (base, ours, theirs, merged)]
-    found, faults = front_matter.metadata(front_matter.split(texts[3]))
+    entries, faults = front_matter.metadata(front_matter.split(texts[3]))
     has_keys = any(front_matter.split(text).opening for text in texts[1:3])
-    if faults or (has_keys and not found):
+    if faults or (has_keys and not entries):
         return False
     old, mine, its, new = map(_lines, texts)
     return line_merge.is_balanced(old, mine, its, new) and not body.joins_versions(
@@ -89,14 +89,14 @@ def _merged(three: ThreeWay[Split], form: Form, labels: Labels, *, is_new: bool)
         ours, theirs = (tuple(_lines("".join(side[:4]))) for side in three[1:])
         whole = ConflictingChange(ours, theirs)
         return MergedNote(_written([whole], form, labels), 1, are_two_notes=True)
-    found = [*_head(three, are_two_notes=two_ids), *_body(three, are_two_notes=two_ids)]
-    return MergedNote(_written(found, form, labels), conflicts.count(found))
+    head = [*_head(three, are_two_notes=two_ids), *_body(three, are_two_notes=two_ids)]
+    return MergedNote(_written(head, form, labels), conflicts.count(head))
 
 
 def _check(side: Split) -> None:
     """Raise BlockError for front matter that can't be read."""
-    found, faults = front_matter.metadata(side)
-    if faults and not found:
+    entries, faults = front_matter.metadata(side)
+    if faults and not entries:
         raise BlockError(faults[0].reason)
 
 
@@ -145,13 +145,13 @@ def _lines(text: str) -> list[str]:
     return text.removesuffix("\n").split("\n") if text else []
 
 
-def _written(found: Sequence[Part], form: Form, labels: Labels) -> bytes:
+def _written(parts: Sequence[Part], form: Form, labels: Labels) -> bytes:
     """Return the bytes of a file with these lines."""
     newline = form.newline or "\n"
     mixed = form.newline == "" and any(
-        isinstance(part, str) and part.endswith("\r") for part in found
+        isinstance(part, str) and part.endswith("\r") for part in parts
     )
-    lines = list(conflicts.rendered(found, labels, "\r" if mixed else ""))
+    lines = list(conflicts.rendered(parts, labels, "\r" if mixed else ""))
     text = newline.join(lines)
-    ends = form.ended is not False or (bool(found) and isinstance(found[-1], ConflictingChange))
+    ends = form.ended is not False or (bool(parts) and isinstance(parts[-1], ConflictingChange))
     return form.mark + f"{text}{newline if lines and ends else ''}".encode()

@@ -48,7 +48,7 @@ class _Place(NamedTuple):
 
 @cache
 def _labels() -> tuple[_Label, ...]:
-    found = []
+    labels = []
     for row in table()["labels"]:
         verbs = "|".join(map(re.escape, row["verbs"]))
         verbs = rf"(?:{verbs})" if row.get("attached") else rf"\b(?:{verbs})\b"
@@ -62,9 +62,9 @@ def _labels() -> tuple[_Label, ...]:
             r"[ \t]{0,4}[\"'`*_“«「『（(]{0,4}",
             re.IGNORECASE,
         )
-        found += [_Label(word, True, row["ending"], gap) for word in row["passwords"]]
-        found += [_Label(word, False, row["ending"], gap) for word in row["tokens"]]
-    return tuple(found)
+        labels += [_Label(word, True, row["ending"], gap) for word in row["passwords"]]
+        labels += [_Label(word, False, row["ending"], gap) for word in row["tokens"]]
+    return tuple(labels)
 
 
 @cache
@@ -124,10 +124,10 @@ def placed(text: str, lower: str) -> Iterator[SecretPlace]:
     """Find values in the places that the data file describes; `lower` is in lower case."""
     for place in _places():
         for start, end in _windows(text, each(lower, place.mark)):
-            for found in place.pattern.finditer(text, start, end):
-                value = found[1]
+            for match in place.pattern.finditer(text, start, end):
+                value = match[1]
                 if not placeholder(value) and (not place.is_drawn or drawn(value)):
-                    yield SecretPlace(place.kind, *found.span(1))
+                    yield SecretPlace(place.kind, *match.span(1))
 
 
 def _windows(text: str, marks: Iterable[int]) -> Iterator[tuple[int, int]]:

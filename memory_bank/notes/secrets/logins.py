@@ -92,11 +92,11 @@ def codes(text: str, lower: str) -> Iterator[SecretPlace]:
     """Find seeds of second factors, recovery codes, session cookies and Wi-Fi keys."""
     yield from _seeds(text, lower)
     for word in _CODE_WORDS:
-        done = 0
+        end = 0
         for at in each(lower, word):
-            named = _CODES_NAMED.match(lower, at) if at >= done else None
-            for place in _listed(text, named.end()) if named else ():
-                done = place.end
+            match = _CODES_NAMED.match(lower, at) if at >= end else None
+            for place in _listed(text, match.end()) if match else ():
+                end = place.end
                 yield place
     yield from _cookies(text, lower)
     for at in each(text, "WIFI:"):
@@ -111,9 +111,9 @@ def _seeds(text: str, lower: str) -> Iterator[SecretPlace]:
         for at in each(lower, word):
             if _OTHER_WORD.search(lower, max(0, at - 4), at + len(word) + 1):
                 continue
-            for found in _SEED.finditer(text, at, at + _REACH):
-                if _is_seed(found[0]):
-                    yield SecretPlace(SEED, *found.span())
+            for match in _SEED.finditer(text, at, at + _REACH):
+                if _is_seed(match[0]):
+                    yield SecretPlace(SEED, *match.span())
     for word in _PHRASE_WORDS:
         for at in each(lower, word):
             phrase = _PHRASE.match(lower, at + len(word))
@@ -124,14 +124,14 @@ def _seeds(text: str, lower: str) -> Iterator[SecretPlace]:
 def _cookies(text: str, lower: str) -> Iterator[SecretPlace]:
     for word in _COOKIE_WORDS:
         for at in each(lower, word):
-            for found in _COOKIE.finditer(text, at, at + _REACH + _LONGEST):
-                value = found["value"]
-                if found.start() > at + _REACH:
+            for match in _COOKIE.finditer(text, at, at + _REACH + _LONGEST):
+                value = match["value"]
+                if match.start() > at + _REACH:
                     break
-                if found["said"] and len(value) in _OF_HASHES and _HEX.fullmatch(value):
+                if match["said"] and len(value) in _OF_HASHES and _HEX.fullmatch(value):
                     continue  # a commit or a checksum rather than a session
                 if not _NOT_A_COOKIE.match(value) and not placeholder(value) and drawn(value):
-                    yield SecretPlace(COOKIE, *found.span("value"))
+                    yield SecretPlace(COOKIE, *match.span("value"))
 
 
 def _is_seed(value: str) -> bool:
@@ -144,17 +144,17 @@ def _is_seed(value: str) -> bool:
     )
 
 
-def _listed(text: str, named: int) -> Iterator[SecretPlace]:
+def _listed(text: str, number: int) -> Iterator[SecretPlace]:
     """Find the codes of a list after their name, each close to the previous one."""
-    at, begun = named, False
+    at, begun = number, False
     for _ in range(_MOST_CODES):
-        found = _ONE_CODE.search(text, at, at + _GAP)
-        if found is None:
+        match = _ONE_CODE.search(text, at, at + _GAP)
+        if match is None:
             return
-        at = found.end()
-        begun = begun or _BEGINS.search(text[named : found.start()]) is not None
-        if begun and _is_code(found[0]) and not _OWN_KEY.search(text, named, found.start()):
-            yield SecretPlace(CODE, *found.span())
+        at = match.end()
+        begun = begun or _BEGINS.search(text[number : match.start()]) is not None
+        if begun and _is_code(match[0]) and not _OWN_KEY.search(text, number, match.start()):
+            yield SecretPlace(CODE, *match.span())
 
 
 def _is_code(value: str) -> bool:
@@ -237,45 +237,45 @@ def logins(text: str, lower: str) -> Iterator[SecretPlace]:
             if pair and (strong(pair[1]) or joined(pair[1].rstrip(_TRAILING))):
                 yield SecretPlace(PASSWORD, *pair.span(1))
     for at in each(lower, "login"):
-        found = _NETRC.match(text, at)
-        if found and not placeholder(found[1]) and chosen(found[1], loose=True):
-            yield SecretPlace(PASSWORD, *found.span(1))
-    for found in islice(_PGPASS.finditer(text), MOST) if ":" in text else ():
-        value = found[2].rstrip(_TRAILING)
-        if not _HOST.search(lower, max(0, found.start() - 70), found.start()) or placeholder(value):
+        match = _NETRC.match(text, at)
+        if match and not placeholder(match[1]) and chosen(match[1], loose=True):
+            yield SecretPlace(PASSWORD, *match.span(1))
+    for match in islice(_PGPASS.finditer(text), MOST) if ":" in text else ():
+        value = match[2].rstrip(_TRAILING)
+        if not _HOST.search(lower, max(0, match.start() - 70), match.start()) or placeholder(value):
             continue
-        if _PGPASS_PORT.match(found[1]) or strong(value):
-            yield SecretPlace(PASSWORD, found.start(2), found.start(2) + len(value))
+        if _PGPASS_PORT.match(match[1]) or strong(value):
+            yield SecretPlace(PASSWORD, match.start(2), match.start(2) + len(value))
     yield from _in_commands(text, lower)
 
 
 def _near_access(text: str, lower: str) -> Iterator[SecretPlace]:
     """Find generated values in lines about access, and answers to questions for a password."""
     for word in (*_ACCESS, *_HOLDERS):
-        done = 0
+        line_end = 0
         for at in each(lower, word):
-            if at < done or lower[at - 1 : at].isalnum():
+            if at < line_end or lower[at - 1 : at].isalnum():
                 continue
             start = max(text.rfind("\n", max(0, at - _LEFT), at) + 1, at - _LEFT, 0)
-            done = _line_end(text, at, at + _RIGHT)
-            answer = word in _ASKED and "?" in text[at:done]
+            line_end = _line_end(text, at, at + _RIGHT)
+            answer = word in _ASKED and "?" in text[at:line_end]
             if answer:
-                done = _line_end(text, done + 1, done + _RIGHT)
-            for found in _VALUE.finditer(text, start, done):
-                value = found[1].rstrip(_TRAILING)
-                given = _GIVEN.search(text, max(start, found.start(1) - 12), found.start(1))
-                handed = given is not None
-                if answer and handed and found.end() == done and joined(value):
+                line_end = _line_end(text, line_end + 1, line_end + _RIGHT)
+            for match in _VALUE.finditer(text, start, line_end):
+                value = match[1].rstrip(_TRAILING)
+                given_match = _GIVEN.search(text, max(start, match.start(1) - 12), match.start(1))
+                handed = given_match is not None
+                if answer and handed and match.end() == line_end and joined(value):
                     sure = True
-                elif found.start() < found.start(1) and len(value) >= _LEAST_TOKEN:
+                elif match.start() < match.start(1) and len(value) >= _LEAST_TOKEN:
                     sure = drawn(value) and not placeholder(value)
                 elif generated(value):
-                    worded = given is not None and given["word"] is not None
+                    worded = given_match is not None and given_match["word"] is not None
                     sure = word not in _HOLDERS or _signed(value) or worded
                 else:
                     sure = handed and _signed(value) and strong(value)
                 if sure:
-                    yield SecretPlace(PASSWORD, found.start(1), found.start(1) + len(value))
+                    yield SecretPlace(PASSWORD, match.start(1), match.start(1) + len(value))
 
 
 def _line_end(text: str, start: int, most: int) -> int:
@@ -293,12 +293,12 @@ def _in_commands(text: str, lower: str) -> Iterator[SecretPlace]:
     """Find passwords given to programs, as in `curl -u user:…` and `mysql -p…`."""
     for word in _COMMANDS:
         for at in each(lower, word):
-            found = _OPTION.match(text, at + len(word))
-            if found is not None:
-                group = found.lastgroup or "any"
-                if not placeholder(found[group]) and chosen(found[group], loose=group != "rare"):
-                    yield SecretPlace(PASSWORD, *found.span(group))
+            match = _OPTION.match(text, at + len(word))
+            if match is not None:
+                group = match.lastgroup or "any"
+                if not placeholder(match[group]) and chosen(match[group], loose=group != "rare"):
+                    yield SecretPlace(PASSWORD, *match.span(group))
     for at in each(lower, "echo "):
-        found = _ECHO.match(text, at)
-        if found and generated(found[1]):
-            yield SecretPlace(PASSWORD, *found.span(1))
+        match = _ECHO.match(text, at)
+        if match and generated(match[1]):
+            yield SecretPlace(PASSWORD, *match.span(1))

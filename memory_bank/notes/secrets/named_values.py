@@ -164,28 +164,28 @@ def named(text: str, lower: str) -> Iterator[SecretPlace]:
 
 def _name(lower: str, start: int) -> _Name | None:
     """Return the name of a secret at a position, as `password_production`; None if there is none."""
-    found = _NAME.match(lower, start)
-    if found is None:
+    match = _NAME.match(lower, start)
+    if match is None:
         return None
-    word, before = found[0], lower[max(0, start - 24) : start]
+    word, before = match[0], lower[max(0, start - 24) : start]
     if word == "pass" and before[-1:].isalpha():
         word = "…pass"
     elif (word in _WHOLE and before[-1:].isalpha()) or _PUBLIC.search(before):
         return None
     if word == "pass" and _ROUND.search(before):
         return None
-    password = found[0].startswith(_PASSWORDS)
+    password = match[0].startswith(_PASSWORDS)
     sure = True
     if word in _KEYS:
         password = bool(_WIRELESS.search(before))
         sure = password or bool(_OWNER.search(before))
-        if not sure and (before[-1:].isalpha() or not _BARE_KEY.match(lower, found.end())):
+        if not sure and (before[-1:].isalpha() or not _BARE_KEY.match(lower, match.end())):
             return None
-    rest = _REST.match(lower, found.end())
+    rest = _REST.match(lower, match.end())
     suffix = rest[0].rstrip(".-") if rest else ""
     if _NO_VALUE.search(suffix):
         return None
-    return _Name(word, found.end() + len(suffix), password, sure)
+    return _Name(word, match.end() + len(suffix), password, sure)
 
 
 def _value(text: str, start: int, name: _Name) -> SecretPlace | None:
@@ -210,9 +210,11 @@ def _value(text: str, start: int, name: _Name) -> SecretPlace | None:
     if _is_verb(name, gap, value):
         return None
     called = gap == " " and _USER.search(text, max(0, begin - 40), begin) is not None
-    said = gap.rstrip().endswith(("=", ":", "|", ">")) or _SAID.search(gap) is not None or called
-    letters = (said or (quoted and "," not in gap)) or (flag and gap in (" ", "="))
-    if not _secret(value, name, tight=quoted or said or flag, letters=letters):
+    endswith = (
+        gap.rstrip().endswith(("=", ":", "|", ">")) or _SAID.search(gap) is not None or called
+    )
+    letters = (endswith or (quoted and "," not in gap)) or (flag and gap in (" ", "="))
+    if not _secret(value, name, tight=quoted or endswith or flag, letters=letters):
         return None
     return SecretPlace(PASSWORD if name.password else TOKEN, at, at + len(value))
 
@@ -289,30 +291,30 @@ def in_prose(text: str, lower: str) -> Iterator[SecretPlace]:
         for word in ("is", "are", "was", "be", "ist", "lautet", "est", "es", "as", "als")
     ):
         return
-    for found in _PROSE.finditer(text):
-        chosen = found["name"].lower().startswith(("pass", "pwd", "kenn", "mot", "contr"))
-        close = {"“": "”"}.get(found["quote"], found["quote"])
-        end = text.find(close, found.end("quote"), found.end("quote") + _REACH) if close else -1
-        phrase = text[found.end("quote") : end] if end > 0 else ""
+    for match in _PROSE.finditer(text):
+        chosen = match["name"].lower().startswith(("pass", "pwd", "kenn", "mot", "contr"))
+        close = {"“": "”"}.get(match["quote"], match["quote"])
+        end = text.find(close, match.end("quote"), match.end("quote") + _REACH) if close else -1
+        phrase = text[match.end("quote") : end] if end > 0 else ""
         if chosen and len(phrase.split()) >= _PHRASE_WORDS:
-            yield SecretPlace(PASSWORD, found.end("quote"), end)
+            yield SecretPlace(PASSWORD, match.end("quote"), end)
         else:
-            yield from _valued(found, chosen=chosen)
-    for found in _AS_NAME.finditer(text):
-        yield from _valued(found, chosen=True)
+            yield from _valued(match, chosen=chosen)
+    for match in _AS_NAME.finditer(text):
+        yield from _valued(match, chosen=True)
 
 
 _TEMPLATE = re.compile(r"<[\w-]+>|\{[\w-]+\}")
 """A part of a value that stands for another, as in `order:<id>`."""
 
 
-def _valued(found: re.Match[str], *, chosen: bool) -> Iterator[SecretPlace]:
-    value = found["value"].rstrip(".,;:!?)\"'`”")
+def _valued(match: re.Match[str], *, chosen: bool) -> Iterator[SecretPlace]:
+    value = match["value"].rstrip(".,;:!?)\"'`”")
     random = len(value) >= _LEAST_TOKEN and drawn(value)
     if _TEMPLATE.search(value):
         return
     if not placeholder(value) and (random or (chosen and (strong(value) or generated(value)))):
-        start = found.start("value")
+        start = match.start("value")
         yield SecretPlace(TOKEN if random else PASSWORD, start, start + len(value))
 
 
@@ -323,19 +325,19 @@ def in_columns(text: str, lower: str) -> Iterator[SecretPlace]:
     }
     after = 0
     for newline in sorted(marks):
-        found = _ROW.match(text, newline + 1)
-        if newline < max(after, 0) or found is None:
+        match = _ROW.match(text, newline + 1)
+        if newline < max(after, 0) or match is None:
             continue
         top = text.rfind("\n", max(0, newline - 1000), newline) + 1
         heads = lower[top:newline].strip("|> \n").split("|")
-        wanted = {n: name for n, head in enumerate(heads) if (name := _heads(head))}
-        at = found.end()
-        for _ in range(_MOST_ROWS if wanted else 0):
+        names = {n: name for n, head in enumerate(heads) if (name := _heads(head))}
+        at = match.end()
+        for _ in range(_MOST_ROWS if names else 0):
             end = text.find("\n", at)
             row = text[at : end if end >= 0 else len(text)]
             if "|" not in row:
                 break
-            yield from _cells(row, at, wanted)
+            yield from _cells(row, at, names)
             at += len(row) + 1
         after = at - 1
 
@@ -351,12 +353,12 @@ def _heads(head: str) -> _Name | None:
     return None if password is None else _Name(head, len(head), password, sure=True)
 
 
-def _cells(row: str, at: int, wanted: Mapping[int, _Name]) -> Iterator[SecretPlace]:
+def _cells(row: str, at: int, names: Mapping[int, _Name]) -> Iterator[SecretPlace]:
     start = len(row) - len(row.lstrip("> \t"))
     start += row.startswith("|", start)
     for number, cell in enumerate(row[start:].split("|")):
         value = cell.strip(" `*\t\r\"'")
-        name = wanted.get(number)
+        name = names.get(number)
         if not name or not value or any(char.isspace() for char in value):
             pass
         elif _secret(value, name, tight=True, letters=True):

@@ -31,9 +31,9 @@ class Format(NamedTuple):
 @cache
 def table() -> dict[str, Any]:
     """Return the data file: formats, and words that are no secret."""
-    found = tomllib.loads(Path(__file__).with_name("secrets.toml").read_text(encoding="utf-8"))
-    found["allowlist"]["stopwords"] = frozenset(found["allowlist"]["stopwords"])
-    return found
+    document = tomllib.loads(Path(__file__).with_name("secrets.toml").read_text(encoding="utf-8"))
+    document["allowlist"]["stopwords"] = frozenset(document["allowlist"]["stopwords"])
+    return document
 
 
 @cache
@@ -72,30 +72,32 @@ def matches(text: str) -> Iterator[FormatMatch]:
         runs.append(run[0])
         size += len(run[0]) + 1
     joined = "\n".join(runs)
-    for one in formats():
-        if one.mark not in joined:
+    for current_format in formats():
+        if current_format.mark not in joined:
             continue
-        for found in islice(_fitting(joined, one), _MOST):
-            number = bisect_right(ends, found.start()) - 1
+        for match in islice(_fitting(joined, current_format), _MOST):
+            number = bisect_right(ends, match.start()) - 1
             moved = starts[number] - ends[number]
-            start, end = found.start() + moved, found.end() + moved
-            around = text[max(0, start - _NEAR) : end + _NEAR].lower() if one.near else ""
-            if not one.near or re.search(one.near, around):
-                yield FormatMatch(one.kind, start, end, found[1])
+            start, end = match.start() + moved, match.end() + moved
+            around = (
+                text[max(0, start - _NEAR) : end + _NEAR].lower() if current_format.near else ""
+            )
+            if not current_format.near or re.search(current_format.near, around):
+                yield FormatMatch(current_format.kind, start, end, match[1])
 
 
-def _fitting(text: str, one: Format) -> Iterator[re.Match[str]]:
+def _fitting(text: str, current_format: Format) -> Iterator[re.Match[str]]:
     """Try a pattern only where its mark stands, if it starts with it: `str.find` is fastest."""
-    fits = compiled(one.pattern)
-    if not one.pattern.replace("\\", "").startswith(one.mark):
+    fits = compiled(current_format.pattern)
+    if not current_format.pattern.replace("\\", "").startswith(current_format.mark):
         yield from fits.finditer(text)
         return
-    at = text.find(one.mark)
+    at = text.find(current_format.mark)
     while at >= 0:
-        found = fits.match(text, at)
-        if found is not None:
-            yield found
-        at = text.find(one.mark, found.end() if found else at + len(one.mark))
+        match = fits.match(text, at)
+        if match is not None:
+            yield match
+        at = text.find(current_format.mark, match.end() if match else at + len(current_format.mark))
 
 
 @cache
@@ -192,12 +194,12 @@ def masked(value: str) -> bool:
     lower = value.lower()
     if _INVENTED.search(lower):
         return True
-    kept = [char for char in lower if char.isalnum()]
-    if not kept or len(set(kept)) < _LEAST_KINDS:
+    chars = [char for char in lower if char.isalnum()]
+    if not chars or len(set(chars)) < _LEAST_KINDS:
         return True
-    if max(kept.count(char) for char in set(kept)) > _FEW * len(kept):
+    if max(chars.count(char) for char in set(chars)) > _FEW * len(chars):
         return True
-    return len(kept) >= _IN_A_ROW and _in_sequence("".join(kept))
+    return len(chars) >= _IN_A_ROW and _in_sequence("".join(chars))
 
 
 def drawn(value: str) -> bool:
@@ -208,7 +210,7 @@ def drawn(value: str) -> bool:
     least = 2.5 if _HEX.fullmatch(core) else 3.0
     if entropy(core) < least:
         return False
-    words = sum(len(found) for found in _WORD.findall(core))
+    words = sum(len(match) for match in _WORD.findall(core))
     if words > 0.65 * len(core):
         return False
     return _changes(core) > 0.2 * len(core)
@@ -279,9 +281,9 @@ def entropy(value: str) -> float:
     )
 
 
-def _in_sequence(kept: str) -> bool:
+def _in_sequence(text: str) -> bool:
     """Tell whether eight characters in a row follow the alphabet, a keyboard row or the digits."""
-    parts = {kept[at : at + _IN_A_ROW] for at in range(min(len(kept), 400) - _IN_A_ROW + 1)}
+    parts = {text[at : at + _IN_A_ROW] for at in range(min(len(text), 400) - _IN_A_ROW + 1)}
     return any(part in sequence for part in parts for sequence in _SEQUENCES)
 
 
@@ -291,4 +293,4 @@ def _changes(value: str) -> int:
         "d" if char.isdigit() else "l" if char.islower() else "u" if char.isupper() else "s"
         for char in value
     ]
-    return sum(one != other for one, other in pairwise(classes))
+    return sum(text != other_text for text, other_text in pairwise(classes))

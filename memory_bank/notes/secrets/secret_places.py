@@ -45,20 +45,20 @@ def each(text: str, word: str) -> Iterator[int]:
 def in_urls(text: str) -> Iterator[SecretPlace]:
     """Find passwords and tokens before the host of a URL."""
     for at in each(text, "://"):
-        found = _USERINFO.match(text, at)
-        bare = None if found else _BARE_USERINFO.match(text, at)
+        match = _USERINFO.match(text, at)
+        bare = None if match else _BARE_USERINFO.match(text, at)
         if bare and not placeholder(bare[1]) and drawn(bare[1]):
             yield SecretPlace(URL, *bare.span(1))
-        if found is None:
+        if match is None:
             continue
-        user, value = found[1], found[2]
+        user, value = match[1], match[2]
         if (
             len(value) >= _LEAST_PASSWORD
             and value != user
             and not placeholder(value)
             and "/" not in value[:1]
         ):
-            yield SecretPlace(URL, *found.span(2))
+            yield SecretPlace(URL, *match.span(2))
 
 
 def in_headers(text: str, lower: str) -> Iterator[SecretPlace]:

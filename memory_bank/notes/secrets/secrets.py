@@ -75,8 +75,8 @@ def fingerprint(value: str) -> str:
     """Return the hash of a value for `secrets.allow`: 16 hex digits; white space does not count."""
     from blake3 import blake3  # start-up: most texts have no secret
 
-    known = blake3("".join(value.split()).encode(), derive_key_context=_CONTEXT)
-    return known.hexdigest()[:DIGITS]
+    known_blake3 = blake3("".join(value.split()).encode(), derive_key_context=_CONTEXT)
+    return known_blake3.hexdigest()[:DIGITS]
 
 
 def line(text: str, start: int) -> int:
@@ -94,7 +94,7 @@ def find(text: str, allowed: Collection[str] = ()) -> list[Secret]:
     if escapes:
         text = text.replace("\\_", "_")
         escapes = [at - number for number, at in enumerate(escapes)]
-    found: list[Secret] = []
+    secrets: list[Secret] = []
     end = 0
     for place in sorted(_places(text), key=lambda place: (place.start, -place.end)):
         if place.start < end:
@@ -104,16 +104,16 @@ def find(text: str, allowed: Collection[str] = ()) -> list[Secret]:
         if mark not in _EXAMPLES and mark not in allowed:
             start = place.start + bisect_left(escapes, place.start)
             last = place.end + bisect_left(escapes, place.end)
-            found.append(Secret(place.kind, start, value, last))
+            secrets.append(Secret(place.kind, start, value, last))
         end = place.end
-    return found
+    return secrets
 
 
 def why_private(name: str, text: str, allowed: Collection[str]) -> str:
     """Return which secret a note has in its text or name, for its owner; empty if it has none."""
-    for one in find(text, allowed):
-        mark = fingerprint(one.value)
-        return f"has a secret: {one.kind}, line {line(text, one.start)} ({mark})"
+    for secret in find(text, allowed):
+        mark = fingerprint(secret.value)
+        return f"has a secret: {secret.kind}, line {line(text, secret.start)} ({mark})"
     return "has a secret in its name" if find(name, allowed) else ""
 
 
@@ -138,31 +138,31 @@ def _formats(text: str) -> Iterator[SecretPlace]:
 
 def _aws_secret(text: str, start: int) -> Iterator[SecretPlace]:
     """Find the secret key of an access key: 40 characters soon after it."""
-    found = _NEAR_KEY.search(text, start, start + _AWS_REACH)
-    if found and drawn(found[0]) and not placeholder(found[0]):
-        yield SecretPlace("AWS secret key", *found.span())
+    match = _NEAR_KEY.search(text, start, start + _AWS_REACH)
+    if match and drawn(match[0]) and not placeholder(match[0]):
+        yield SecretPlace("AWS secret key", *match.span())
 
 
 def _private_keys(text: str) -> Iterator[SecretPlace]:
     if "PRIVATE KEY" in text:
-        for found in islice(_BLOCK.finditer(text), _MOST):
-            body = _KEY_TEXT.search(text, found.end(), found.end() + _NEAR)
-            end = text.find("-----END", found.end(), found.end() + _LONGEST)
+        for match in islice(_BLOCK.finditer(text), _MOST):
+            body = _KEY_TEXT.search(text, match.end(), match.end() + _NEAR)
+            end = text.find("-----END", match.end(), match.end() + _LONGEST)
             if body and not (0 <= end < body.start()) and not masked(body[0]):
-                yield SecretPlace("private key", found.start(), end if end > 0 else body.end())
+                yield SecretPlace("private key", match.start(), end if end > 0 else body.end())
     if "Private-Lines:" in text:
-        for found in islice(_PUTTY.finditer(text), _MOST):
-            body = _KEY_TEXT.search(text, found.end(), found.end() + _NEAR)
+        for match in islice(_PUTTY.finditer(text), _MOST):
+            body = _KEY_TEXT.search(text, match.end(), match.end() + _NEAR)
             if body and not masked(body[0]):
-                yield SecretPlace("PuTTY private key", found.start(), body.end())
+                yield SecretPlace("PuTTY private key", match.start(), body.end())
 
 
 def _web_tokens(text: str) -> Iterator[SecretPlace]:
     if any(part in text for part in _SECOND_PART):
-        for found in _JWT.finditer(text):
-            start = max(found[1].rfind("eyJ"), found[1].rfind("ewo"))
-            if start >= 0 and not masked(found[3]):
-                yield SecretPlace("JSON web token", found.start() + start, found.end())
+        for match in _JWT.finditer(text):
+            start = max(match[1].rfind("eyJ"), match[1].rfind("ewo"))
+            if start >= 0 and not masked(match[3]):
+                yield SecretPlace("JSON web token", match.start() + start, match.end())
 
 
 _MOST_LISTED = 5
@@ -182,27 +182,27 @@ def check(
     The error counts lines in `given`, what the caller wrote, where the secret is from there, else
     in the note. `path` is looked at too, for a new name. Neither error nor traceback has a value.
     """
-    found = _added(text, before, allowed)
-    places = [_place(text, given, secret) for secret in found[:_MOST_LISTED]]
-    named = _added(path, before, allowed)
-    found += named
-    places += ["the note's name"] * len(named)
-    if found:
-        raise _refusal(found, places)
+    secrets = _added(text, before, allowed)
+    places = [_place(text, given, secret) for secret in secrets[:_MOST_LISTED]]
+    named_secrets = _added(path, before, allowed)
+    secrets += named_secrets
+    places += ["the note's name"] * len(named_secrets)
+    if secrets:
+        raise _refusal(secrets, places)
 
 
 def _added(text: str, before: Sequence[str], allowed: Collection[str]) -> list[Secret]:
     """Return the new secrets; a value that was already in the note is not new."""
-    found = find(text, allowed)
-    if not found:
+    secrets = find(text, allowed)
+    if not secrets:
         return []
-    known = {_bare(secret.value) for old in before for secret in find(old, allowed)}
+    bares = {_bare(secret.value) for old in before for secret in find(old, allowed)}
     new: dict[str, Secret] = {}
-    for secret in found:
+    for secret in secrets:
         value = _bare(secret.value)
-        if value not in known and value not in new and len(new) <= _MOST_LISTED:
+        if value not in bares and value not in new and len(new) <= _MOST_LISTED:
             if any(secret.value in old for old in before):
-                known.add(value)
+                bares.add(value)
             else:
                 new[value] = secret
     return list(new.values())
@@ -213,20 +213,20 @@ def _bare(value: str) -> str:
     return "".join(value.split())
 
 
-def _place(text: str, given: str, secret: Secret) -> str:
-    at = given.find(secret.value)
+def _place(text: str, given_text: str, secret: Secret) -> str:
+    at = given_text.find(secret.value)
     if at >= 0:
-        return f"line {line(given, at)}"
+        return f"line {line(given_text, at)}"
     return f"line {line(text, secret.start)} of the note"
 
 
-def _refusal(found: Sequence[Secret], places: Sequence[str]) -> SecretFound:
-    listed = [f"{secret.kind} ({place})" for secret, place in zip(found, places, strict=False)]
-    more = " and more" if len(found) > _MOST_LISTED else ""
-    what = "a secret" if len(found) == 1 else "secrets"
-    hashes = ", ".join(f'"{fingerprint(secret.value)}"' for secret in found[:_MOST_LISTED])
+def _refusal(secrets: Sequence[Secret], places: Sequence[str]) -> SecretFound:
+    listed = [f"{secret.kind} ({place})" for secret, place in zip(secrets, places, strict=False)]
+    more = " and more" if len(secrets) > _MOST_LISTED else ""
+    text = "a secret" if len(secrets) == 1 else "secrets"
+    hashes = ", ".join(f'"{fingerprint(secret.value)}"' for secret in secrets[:_MOST_LISTED])
     return SecretFound(
-        f"nothing was written: it would add {what}: {', '.join(listed[:_MOST_LISTED])}{more}",
+        f"nothing was written: it would add {text}: {', '.join(listed[:_MOST_LISTED])}{more}",
         Hint.WRITE_ELSEWHERE,
         hashes=hashes,
     )

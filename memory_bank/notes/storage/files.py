@@ -43,13 +43,16 @@ _EXCHANGE = 2
 _UNSUPPORTED = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EPERM)
 
 
-def exchange(one: FolderEntry, other: FolderEntry) -> bool:
+def exchange(current_entry: FolderEntry, other_entry: FolderEntry) -> bool:
     """Exchange two files; return False if the system can't. Raises OSError for other failures."""
     library = _library()
     if library is None:
         return False
-    folders = [_WORKING_DIRECTORY if file.folder is None else file.folder for file in (one, other)]
-    names = os.fsencode(one.name), os.fsencode(other.name)
+    folders = [
+        _WORKING_DIRECTORY if file.folder is None else file.folder
+        for file in (current_entry, other_entry)
+    ]
+    names = os.fsencode(current_entry.name), os.fsencode(other_entry.name)
     if library.renameat2(folders[0], names[0], folders[1], names[1], _EXCHANGE) == 0:
         return True
     import ctypes  # start-up: reading needs none
@@ -57,7 +60,7 @@ def exchange(one: FolderEntry, other: FolderEntry) -> bool:
     number = ctypes.get_errno()
     if number in _UNSUPPORTED:
         return False
-    raise OSError(number, os.strerror(number), str(other.path))
+    raise OSError(number, os.strerror(number), str(other_entry.path))
 
 
 def open_for_writing(file: FolderEntry | Path) -> bool:
@@ -173,12 +176,14 @@ def check_in(root: Path, path: str, expected: str) -> None:
     _compare(path, current_in(root, path), expected)
 
 
-def _compare(name: str, found: str, expected: str) -> None:
-    if found == expected or (len(expected) >= SHORT and found.startswith(expected)):
+def _compare(name: str, found_expected: str, expected: str) -> None:
+    if found_expected == expected or (
+        len(expected) >= SHORT and found_expected.startswith(expected)
+    ):
         return
     if expected == ABSENT:
         raise taken(name)
-    raise _changed(name, expected, found)
+    raise _changed(name, expected, found_expected)
 
 
 def replace(
@@ -249,14 +254,14 @@ def move(source: FolderEntry | Path, target: FolderEntry | Path) -> None:
 def copy(source: FolderEntry, target: FolderEntry) -> None:
     """Copy a file with its mode and times to a free name; not synced to the disk."""
     with os.fdopen(source.open(os.O_RDONLY), "rb") as taken_from:
-        found = os.fstat(taken_from.fileno())
+        stat = os.fstat(taken_from.fileno())
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
         with os.fdopen(target.open(flags, 0o600), "wb") as stream:
             while part := taken_from.read(_PART):
                 stream.write(part)
             stream.flush()
-            _set_mode(stream.fileno(), target, found.st_mode & 0o7777)
-            times = (found.st_atime_ns, found.st_mtime_ns)
+            _set_mode(stream.fileno(), target, stat.st_mode & 0o7777)
+            times = (stat.st_atime_ns, stat.st_mtime_ns)
             os.utime(stream.fileno() if os.utime in os.supports_fd else target.name, ns=times)
 
 
@@ -286,9 +291,9 @@ def taken(path: str) -> NoteExists:
     return NoteExists(f"{path} exists already", Hint.CHOOSE_ANOTHER_NAME)
 
 
-def _changed(name: str, expected: str, found: str) -> Conflict:
+def _changed(name: str, expected: str, text: str) -> Conflict:
     return Conflict(
-        f"{name} changed since it was read: expected etag {expected}, found {found or 'no file'}",
+        f"{name} changed since it was read: expected etag {expected}, found {text or 'no file'}",
         Hint.READ_AND_REPEAT,
     )
 
@@ -317,11 +322,11 @@ def _exchange_if_unchanged(
         raise _changed(file.path.name, expected, ABSENT) from None
     inside = ours
     while not (inside == ours and is_unchanged(temporary, expected)):
-        found = current(temporary)
+        found_current = current(temporary)
         exchange(temporary, file)
         if current(temporary) == inside:
-            raise _changed(file.path.name, expected, found)
-        inside = found
+            raise _changed(file.path.name, expected, found_current)
+        inside = found_current
     return True
 
 
@@ -398,16 +403,16 @@ def scan(root: Path) -> FileScan:
     """
     if not root.is_dir():
         raise NoBank(f"the bank {root} is gone", "its index is kept; bring the folder back")
-    found = FileScan()
+    file_scan = FileScan()
     try:
-        _walk(str(root), None, "", found)
+        _walk(str(root), None, "", file_scan)
     except (NotADirectoryError, FileNotFoundError) as error:
         raise NoBank(f"the bank {root} is gone", "bring the folder back") from error
-    return found
+    return file_scan
 
 
 def scan_part(
-    root: Path, path: str, found: FileScan, folders: Collection[str] | None = None
+    root: Path, path: str, file_scan: FileScan, folders: Collection[str] | None = None
 ) -> str:
     """Add a file below `root`, or the Markdown files of a folder, to a scan.
 
@@ -417,12 +422,12 @@ def scan_part(
     """
     try:
         if path == ".":
-            _walk(str(root), None, "", found, folders)
+            _walk(str(root), None, "", file_scan, folders)
             return ""
         with held(root, path) as entry:
             stat = os.stat(entry.name, dir_fd=entry.folder, follow_symlinks=False)
             if S_ISDIR(stat.st_mode):
-                _walk(str(root / path), entry.folder, f"{path}/", found, folders)
+                _walk(str(root / path), entry.folder, f"{path}/", file_scan, folders)
                 return ""
     except BadName:
         return _LINK
@@ -432,7 +437,7 @@ def scan_part(
         raise _unreadable(str(root / path), error) from error
     reason = _no_note(path, stat.st_mode)
     if not reason:
-        found.files[path] = filenames.signature(stat)
+        file_scan.files[path] = filenames.signature(stat)
     return reason
 
 
@@ -449,7 +454,7 @@ def _walk(
     folder: str,
     above: int | None,
     prefix: str,
-    found: FileScan,
+    file_scan: FileScan,
     folders: Collection[str] | None = None,
 ) -> None:
     """Scan a folder in the open folder `above`, then its subfolders: all, or those in `folders`.
@@ -457,7 +462,7 @@ def _walk(
     Raises NotADirectoryError or FileNotFoundError where it is no folder any more.
     """
     below: list[str] = []
-    named = is_utf8(prefix)
+    named_is_utf8 = is_utf8(prefix)
     handle = None
     try:
         handle = open_folder(folder, above)
@@ -465,24 +470,24 @@ def _walk(
             for entry in entries:
                 name = entry.name
                 if name.endswith(NOTE_SUFFIXES) and name[0] != ".":
-                    if entry.is_file(follow_symlinks=False) and named and is_utf8(name):
+                    if entry.is_file(follow_symlinks=False) and named_is_utf8 and is_utf8(name):
                         try:
                             stat = entry.stat(follow_symlinks=False)
                         except FileNotFoundError:
                             continue  # removed meanwhile
                         # not `_signature`: a call for every note before each answer is slow
-                        found.files[prefix + name] = (
+                        file_scan.files[prefix + name] = (
                             stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino
                         )  # fmt: skip
                     else:
-                        _refuse(entry, prefix + name, found)
+                        _refuse(entry, prefix + name, file_scan)
                 elif name[0] != "." and entry.is_dir(follow_symlinks=False):
                     below.append(name)
                 else:
-                    _pass(entry, prefix + name, found)
+                    _pass(entry, prefix + name, file_scan)
         for name in _entered(below, prefix, folders):
             with suppress(NotADirectoryError, FileNotFoundError):  # its notes are gone, too
-                _walk(f"{folder}{os.sep}{name}", handle, f"{prefix}{name}/", found, folders)
+                _walk(f"{folder}{os.sep}{name}", handle, f"{prefix}{name}/", file_scan, folders)
     except (NotADirectoryError, FileNotFoundError):
         raise
     except OSError as error:
@@ -505,22 +510,22 @@ def _unreadable(folder: str, error: OSError) -> StorageFailed:
     )
 
 
-def _refuse(entry: os.DirEntry[str], path: str, found: FileScan) -> None:
+def _refuse(entry: os.DirEntry[str], path: str, file_scan: FileScan) -> None:
     if entry.is_file(follow_symlinks=False):
-        found.refused[as_utf8(path)] = "its name is not UTF-8"
+        file_scan.refused[as_utf8(path)] = "its name is not UTF-8"
     else:
-        found.refused[as_utf8(path)] = _LINK if entry.is_symlink() else "not a plain file"
+        file_scan.refused[as_utf8(path)] = _LINK if entry.is_symlink() else "not a plain file"
 
 
-def _pass(entry: os.DirEntry[str], path: str, found: FileScan) -> None:
+def _pass(entry: os.DirEntry[str], path: str, file_scan: FileScan) -> None:
     """Skip an entry, but record it if it may be meant as notes."""
     if entry.name.startswith("."):
         if entry.name.startswith(TEMPORARY_PREFIX):
-            found.leftover.append(path)
+            file_scan.leftover.append(path)
     elif entry.name.lower().endswith(NOTE_SUFFIXES):
-        found.refused[as_utf8(path)] = _NO_NOTE
+        file_scan.refused[as_utf8(path)] = _NO_NOTE
     elif entry.name.lower().endswith(TEXT_SUFFIXES):
         if entry.is_file(follow_symlinks=False) and is_utf8(path):
-            found.texts.append(path)
+            file_scan.texts.append(path)
     elif entry.is_symlink() and entry.is_dir():
-        found.refused[as_utf8(f"{path}/")] = _LINK
+        file_scan.refused[as_utf8(f"{path}/")] = _LINK

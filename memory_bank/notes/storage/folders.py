@@ -46,8 +46,8 @@ class FolderEntry:
 
     def open(self, flags: int, mode: int = 0o666) -> int:
         """Open the file; follow a symbolic link only in a path that the user gave."""
-        kept = 0 if self.folder is None else _PLAIN
-        return os.open(self.name, flags | _BINARY | kept, mode, dir_fd=self.folder)
+        plain = 0 if self.folder is None else _PLAIN
+        return os.open(self.name, flags | _BINARY | plain, mode, dir_fd=self.folder)
 
     def stat(self) -> os.stat_result:
         """Return the file's status; follow a symbolic link only in a path that the user gave."""
@@ -61,14 +61,16 @@ class FolderEntry:
             return False
         return True
 
-    def replace(self, other: FolderEntry) -> None:
+    def replace(self, other_entry: FolderEntry) -> None:
         """Rename the file; replace the other one."""
-        os.replace(self.name, other.name, src_dir_fd=self.folder, dst_dir_fd=other.folder)
+        os.replace(
+            self.name, other_entry.name, src_dir_fd=self.folder, dst_dir_fd=other_entry.folder
+        )
 
-    def link(self, other: FolderEntry) -> None:
+    def link(self, other_entry: FolderEntry) -> None:
         """Make a hard link; raise FileExistsError if the name is taken."""
         os.link(
-            self.name, other.name, src_dir_fd=self.folder, dst_dir_fd=other.folder,
+            self.name, other_entry.name, src_dir_fd=self.folder, dst_dir_fd=other_entry.folder,
             follow_symlinks=self.folder is None,
         )  # fmt: skip
 
@@ -202,10 +204,10 @@ def files_in(root: Path, path: str) -> Iterator[str]:
     """Yield the plain files in a folder and in those below it, by path below `root`."""
     for name in names_in(root, path):
         below = f"{path}/{name}"
-        found = stat_of(root, below)
-        if found is not None and S_ISDIR(found.st_mode):
+        stat = stat_of(root, below)
+        if stat is not None and S_ISDIR(stat.st_mode):
             yield from files_in(root, below)
-        elif found is not None and S_ISREG(found.st_mode):
+        elif stat is not None and S_ISREG(stat.st_mode):
             yield below
 
 

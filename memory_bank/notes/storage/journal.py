@@ -118,7 +118,7 @@ def recover(root: Path, trash: Path) -> list[str]:
     A file that was changed since then stays; our version goes to the trash. A plan that is damaged,
     or was not made by this program (a repository may contain one), stays in the trash unapplied.
     """
-    done: list[str] = []
+    entries: list[str] = []
     below = trash.relative_to(root).as_posix()
     for name in sorted(names_in(root, below)):
         if not name.startswith(JOURNAL_PREFIX):
@@ -130,9 +130,9 @@ def recover(root: Path, trash: Path) -> list[str]:
             _set_aside(place)
             continue
         for step in steps:
-            done += _redo(place, step)
+            entries += _redo(place, step)
         _remove_durably(place)
-    return done
+    return entries
 
 
 def _check(root: Path, changes: Sequence[JournalEntry]) -> None:
@@ -142,27 +142,29 @@ def _check(root: Path, changes: Sequence[JournalEntry]) -> None:
     """
     leaving = [stat for c in changes if c.data is None and (stat := stat_of(root, c.path))]
     for change in changes:
-        found = stat_of(root, change.path) if change.expected == files.ABSENT else None
-        if not (found and any(os.path.samestat(found, other) for other in leaving)):
+        found_stat = stat_of(root, change.path) if change.expected == files.ABSENT else None
+        if not (
+            found_stat and any(os.path.samestat(found_stat, other_stat) for other_stat in leaving)
+        ):
             files.check_in(root, change.path, change.expected)
 
 
 def _stage(place: _JournalFolder, change: JournalEntry, number: int, stamp: str) -> _Step:
-    staged = kept = ""
+    staged = text = ""
     if change.data is not None:
         staged = f"new-{number}"
         with place.opened(staged, "prepare") as file:
             files.replace(file, change.data, files.ABSENT)
     if change.expected != files.ABSENT:
-        kept = f"old-{number}"
-        with place.note(change.path, "copy") as note, place.opened(kept, "prepare") as file:
+        text = f"old-{number}"
+        with place.note(change.path, "copy") as note, place.opened(text, "prepare") as file:
             files.copy(note, file)
     return _Step(
         path=change.path,
         before=change.expected,
         after=files.ABSENT if change.data is None else etag(change.data),
         staged=staged,
-        kept=kept,
+        kept=text,
         trash=f"{stamp}/{change.path}" if change.trash else "",
     )
 
@@ -172,8 +174,8 @@ def _read_plan(place: _JournalFolder) -> list[_Step]:
 
     All of its files must be notes inside the bank, and all new contents intact.
     """
-    found = stat_of(place.root, place.folder)
-    if found is None or not S_ISDIR(found.st_mode):
+    stat = stat_of(place.root, place.folder)
+    if stat is None or not S_ISDIR(stat.st_mode):
         raise BadName(f"{place.folder} is not a folder")
     data = place.read(_PLAN)
     steps = [] if data is None else [_Step(**item) for item in json.loads(data)]
@@ -182,10 +184,10 @@ def _read_plan(place: _JournalFolder) -> list[_Step]:
             raise TypeError(f"{place.folder} has no valid plan")
         _check_inside(place.root, step.path)
         stamp, _, rest = step.trash.partition("/")
-        known = step.staged in {"", f"new-{number}"} and step.kept in {"", f"old-{number}"}
+        is_known = step.staged in {"", f"new-{number}"} and step.kept in {"", f"old-{number}"}
         trash_valid = not step.trash or (_STAMP.fullmatch(stamp) and rest == step.path)
         whole = place.current(step.staged) == step.after if step.staged else not step.after
-        if not (known and trash_valid and whole):
+        if not (is_known and trash_valid and whole):
             raise BadName(f"{place.folder} has no valid plan")
     return steps
 
@@ -214,24 +216,24 @@ def do_step(place: _JournalFolder, step: _Step) -> None:
     with place.note(step.path, "move") as target:
         if step.trash:
             files.check(target, step.before)
-            with place.note(f"{place.trash}/{step.trash}", "move", make=True) as kept:
-                files.move(target, kept)
+            with place.note(f"{place.trash}/{step.trash}", "move", make=True) as entry:
+                files.move(target, entry)
             return
         with place.opened(f"{_LEAVING}{urandom(4).hex()}", "remove") as aside:
             files.remove(target, aside, step.before)
 
 
 def _redo(place: _JournalFolder, step: _Step) -> list[str]:
-    found = files.current_in(place.root, step.path)
-    if found == step.after:
+    current = files.current_in(place.root, step.path)
+    if current == step.after:
         return []
-    if found == step.before:
+    if current == step.before:
         do_step(place, step)
         return [step.path]
     if step.staged:  # changed meanwhile: keep both versions
         ours = place.read(step.staged)
-        kept = f"{place.trash}/{place.name.lstrip('.')}/{step.path}"
-        with place.note(kept, "write", make=True) as file:
+        text = f"{place.trash}/{place.name.lstrip('.')}/{step.path}"
+        with place.note(text, "write", make=True) as file:
             files.replace(file, ours or b"")
     return []
 
@@ -242,8 +244,8 @@ def undo_step(place: _JournalFolder, step: _Step) -> None:
         return
     with place.note(step.path, "put back") as target:
         if step.kept:
-            with place.opened(step.kept, "put back") as kept:
-                kept.replace(target)  # a rename needs no space on a full disk
+            with place.opened(step.kept, "put back") as entry:
+                entry.replace(target)  # a rename needs no space on a full disk
         else:
             target.unlink()
         target.sync()

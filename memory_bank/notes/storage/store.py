@@ -239,13 +239,13 @@ class Store(WriteLock):
         if keep:
             self.keep(keep)
         failed: list[str] = []
-        for number, (root, some) in enumerate(by_root.items()):
+        for number, (root, entries) in enumerate(by_root.items()):
             try:
-                self._apply(root, some)
+                self._apply(root, entries)
             except MemoryBankError:
                 if not number:
                     raise
-                failed += [change.path for change in some]
+                failed += [change.path for change in entries]
         return tuple(failed)
 
     def _apply(self, root: NoteRoot, changes: Sequence[JournalEntry]) -> None:
@@ -261,7 +261,7 @@ class Store(WriteLock):
     def _bytes(self, path: str) -> bytes:
         return files.read_in(self.roots.home(path).folder, path) or b""
 
-    def _check_changes(self, changes: Sequence[JournalEntry], given: str) -> None:
+    def _check_changes(self, changes: Sequence[JournalEntry], given_text: str) -> None:
         """Raise UnreadableNote for a merge conflict, SecretFound for a new secret."""
         for change in changes:  # no part of a note with a conflict must go elsewhere
             for data in (self._bytes(change.path), change.data or b""):
@@ -274,7 +274,7 @@ class Store(WriteLock):
             if change.data is not None:
                 name = "" if change.path in existing else change.path
                 text = _text(change.data)
-                self._check_secrets(text, before, given=given, path=name)
+                self._check_secrets(text, before, given=given_text, path=name)
 
     def _check_secrets(
         self, text: str, before: Sequence[str], *, given: str, path: str = ""
@@ -289,9 +289,9 @@ class Store(WriteLock):
         """Move a note to the trash; with `if_match`, only if it still has that etag."""
         self.roots.check_writable(path, moving=True)
         with self.writing(path):
-            found, root = etag(self.read_bytes(path)), self.roots.home(path)
+            found_etag, root = etag(self.read_bytes(path)), self.roots.home(path)
             with files.opened(root.folder, path, "move") as file:
-                files.check(file, found if if_match is None else if_match)
+                files.check(file, found_etag if if_match is None else if_match)
                 trashed = Trashed(path, new_version())
                 with self._in_trash(root, trashed) as target:
                     files.move(file, target)
@@ -332,18 +332,18 @@ class Store(WriteLock):
         `version` is as in `trash.chosen`, which raises.
         """
         with self.writing():
-            found = self.chosen(path, version)
-            root, target = self._root_of(found), target or found.path
-            self.roots.check_move(found.path, target, root=root)
+            trashed = self.chosen(path, version)
+            root, target = self._root_of(trashed), target or trashed.path
+            self.roots.check_move(trashed.path, target, root=root)
             self.enter(root)
             self.check_free(target)
             self._place(root, target)
             with (
-                self._in_trash(root, found) as source,
+                self._in_trash(root, trashed) as source,
                 files.opened(root.folder, target, "move", make=True) as goal,
             ):
                 files.move(source, goal)
-            _remove_empty(root.folder, found.place)
+            _remove_empty(root.folder, trashed.place)
         return target
 
     def emptied(self, before: datetime | None = None) -> list[Trashed]:
@@ -404,12 +404,12 @@ def _has_alike(root: Path, path: str) -> bool:
     """Tell whether a folder has a file of a path that some file systems consider equal."""
     places = [""]
     for part in path.split("/"):
-        wanted = names.folded(part)
+        folded = names.folded(part)
         places = [
             f"{place}/{name}".lstrip("/")
             for place in places
             for name in names_in(root, place)
-            if names.folded(name) == wanted
+            if names.folded(name) == folded
         ]
     return bool(places)
 

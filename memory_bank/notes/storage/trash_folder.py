@@ -53,7 +53,7 @@ def deleted_at(version: str) -> datetime | None:
 
 def trashed(roots: Iterable[Path]) -> list[Trashed]:
     """List the notes in the trash of some folders of notes, the newest first."""
-    found = [
+    trasheds = [
         Trashed(file.removeprefix(f"{TRASH}/{version}/"), version)
         for root in roots
         for version in names_in(root, TRASH)
@@ -61,7 +61,7 @@ def trashed(roots: Iterable[Path]) -> list[Trashed]:
         for file in files_in(root, f"{TRASH}/{version}")
         if file.endswith(NOTE_SUFFIXES)
     ]
-    return sorted(found, key=lambda note: (note.version, note.path), reverse=True)
+    return sorted(trasheds, key=lambda note: (note.version, note.path), reverse=True)
 
 
 def chosen(among: Iterable[Trashed], path: str, version: str = "") -> Trashed:
@@ -69,24 +69,24 @@ def chosen(among: Iterable[Trashed], path: str, version: str = "") -> Trashed:
 
     Raises NoteNotFound if there is none, Conflict if several start so.
     """
-    wanted = names.key(path)
-    every = [note for note in among if names.key(note.path) == wanted]
-    if not every:
+    key = names.key(path)
+    trasheds = [note for note in among if names.key(note.path) == key]
+    if not trasheds:
         raise NoteNotFound(f"there is no {path!r} in the trash", Hint.LIST_TRASH)
-    found = [note for note in every if note.version.startswith(version)]
-    if not found:
+    found_trasheds = [note for note in trasheds if note.version.startswith(version)]
+    if not found_trasheds:
         raise NoteNotFound(
-            f"there is no version {version!r} of {every[0].path} in the trash",
+            f"there is no version {version!r} of {trasheds[0].path} in the trash",
             "it has: {versions}",
-            versions=", ".join(note.version for note in every),
+            versions=", ".join(note.version for note in trasheds),
         )
-    if version and len(found) > 1:
+    if version and len(found_trasheds) > 1:
         raise Conflict(
-            f"{len(found)} versions of {found[0].path} start with {version!r}",
+            f"{len(found_trasheds)} versions of {found_trasheds[0].path} start with {version!r}",
             "choose one: {versions}",
-            versions=", ".join(note.version for note in found),
+            versions=", ".join(note.version for note in found_trasheds),
         )
-    return found[0]
+    return found_trasheds[0]
 
 
 def remove_version(root: Path, version: str) -> None:
@@ -110,8 +110,8 @@ def _remove(root: Path, path: str) -> None:
     """Remove a folder and what is in it; symbolic links are not followed."""
     for name in names_in(root, path):
         below = f"{path}/{name}"
-        found = stat_of(root, below)
-        if found is not None and S_ISDIR(found.st_mode):
+        stat = stat_of(root, below)
+        if stat is not None and S_ISDIR(stat.st_mode):
             _remove(root, below)
         else:
             with files.opened(root, below, "delete") as file:

@@ -177,18 +177,18 @@ def agent_command(note: NoteText, _: Settings) -> Iterator[Finding]:
         return
     plain, places = characters.without(names.latin(text))
     if plain != text:
-        known = {start for start, _ in _found(text, offsets)}
+        starts = {start for start, _ in _found(text, offsets)}
         for start, end in _found(plain, places):
-            if start not in known:
+            if start not in starts:
                 yield from _place(note, start, end)
 
 
 def _found(text: str, offsets: range | list[int]) -> list[tuple[int, int]]:
-    kept: list[tuple[int, int]] = []
+    entries: list[tuple[int, int]] = []
     for start, end in sorted(_matches(text)):
-        if not kept or offsets[start] >= kept[-1][1]:
-            kept.append((offsets[start], offsets[end]))
-    return kept
+        if not entries or offsets[start] >= entries[-1][1]:
+            entries.append((offsets[start], offsets[end]))
+    return entries
 
 
 def _matches(text: str) -> Iterator[tuple[int, int]]:
@@ -198,8 +198,8 @@ def _matches(text: str) -> Iterator[tuple[int, int]]:
         place = lower.find(start)
         while place >= 0:
             for command in commands:
-                if found := command.match(text, place):
-                    yield found.span()
+                if match := command.match(text, place):
+                    yield match.span()
             place = lower.find(start, place + len(start))
 
 
@@ -241,17 +241,21 @@ def tool_call(note: NoteText, _: Settings) -> Iterator[Finding]:
     in the note too, or if it speaks to an agent.
     """
     start = note.body_start
-    for found in _MARKS.finditer(note.text, start):
-        if not note.in_code(found.start()):
-            yield _call_place(note, *found.span(), f"looks like a tool call: {found[0][:80]!r}")
-    turns = [one for one in _TURN.finditer(note.text, start) if not note.in_code(one.start(1))]
-    roles = {one[1].casefold() for one in turns}
-    for one in turns:
-        role = one[1].casefold()
+    for found_match in _MARKS.finditer(note.text, start):
+        if not note.in_code(found_match.start()):
+            yield _call_place(
+                note, *found_match.span(), f"looks like a tool call: {found_match[0][:80]!r}"
+            )
+    turns = [
+        match for match in _TURN.finditer(note.text, start) if not note.in_code(match.start(1))
+    ]
+    roles = {match[1].casefold() for match in turns}
+    for match in turns:
+        role = match[1].casefold()
         alone = role not in {"assistant", "human"} and not (roles & {"assistant", "human"} - {role})
-        if not alone or _TO_AGENT.search(one[2]):
-            message = f"looks like a turn of a conversation: {one[0].strip()[:80]!r}"
-            yield _call_place(note, one.start(1), one.end(), message)
+        if not alone or _TO_AGENT.search(match[2]):
+            message = f"looks like a turn of a conversation: {match[0].strip()[:80]!r}"
+            yield _call_place(note, match.start(1), match.end(), message)
 
 
 def _call_place(note: NoteText, start: int, end: int, message: str) -> Finding:

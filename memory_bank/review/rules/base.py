@@ -61,8 +61,8 @@ def at(note: NoteText, start: int, end: int, message: str, fix: str | None = Non
     """Return what was found between two offsets of a note's text."""
     line, column = note.place(start)
     end_line, end_column = note.place(end)
-    found = problem(note.path, line, message, fix)
-    return found._replace(column=column, end_line=end_line, end_column=end_column)
+    finding = problem(note.path, line, message, fix)
+    return finding._replace(column=column, end_line=end_line, end_column=end_column)
 
 
 class Rule(NamedTuple):
@@ -145,8 +145,8 @@ class RuleContext:
 
     def wanted(self, paths: Iterable[str]) -> Iterable[str]:
         """Return those of some files whose findings are wanted."""
-        wanted = self.paths
-        return paths if wanted is None else [path for path in paths if path in wanted]
+        wanted_paths = self.paths
+        return paths if wanted_paths is None else [path for path in paths if path in wanted_paths]
 
     def is_included(self, path: str) -> bool:
         """Tell whether a note is a file of the project that settings include."""
@@ -187,7 +187,11 @@ class RuleContext:
         """The paths below the bank of all files that git has, or had in its revision."""
         prefix, listed = self.layout.prefix, self.layout.listed()
         if listed is not None:
-            return sorted(one.removeprefix(prefix) for one in listed if one.startswith(prefix))
+            return sorted(
+                current_listed.removeprefix(prefix)
+                for current_listed in listed
+                if current_listed.startswith(prefix)
+            )
         names = process.run(self.layout.root, "ls-files", "-z", "--", ".") if self.tree else ""
         return [name for name in (names or "").split("\0") if name]
 
@@ -198,11 +202,11 @@ class RuleContext:
     def moved_notes(self, paths: Collection[str]) -> dict[str, str]:
         """Map paths of former notes to the paths of the notes to which git moved them."""
         layout, included = self.layout, self.roots.included
-        found = self.moved(paths, layout.root)
+        moved = self.moved(paths, layout.root)
         if included is not None:
             moves = self.moved([path for path in paths if included.owns(path)], layout.project)
-            found |= {old: new for old, new in moves.items() if included.owns(new)}
-        return found
+            moved |= {old: new for old, new in moves.items() if included.owns(new)}
+        return moved
 
     def moved(self, names: Collection[str], folder: Path) -> dict[str, str]:
         """Map names of files in a folder that git moved to their new names.
@@ -224,8 +228,8 @@ class RuleContext:
         root = self.roots.included if folder == origin.project else self.roots.bank
         commits = (root or self.roots.bank).history
         moves = commits.moved(paths, there) if isinstance(commits, FileCommits) else {}
-        found = {paths[old]: posixpath.relpath(new, home) for old, new in moves.items()}
-        return {old: new for old, new in found.items() if not new.startswith("../")}
+        relpaths = {paths[old]: posixpath.relpath(new, home) for old, new in moves.items()}
+        return {old: new for old, new in relpaths.items() if not new.startswith("../")}
 
 
 def bank_rule(
@@ -266,11 +270,13 @@ def note_rule(
 
 def rules() -> dict[str, Rule]:
     """Return the rules by their names."""
-    found: dict[str, Rule] = {}
+    found_rules: dict[str, Rule] = {}
     for name in reversed(plugins.names(_KIND)):  # ours last, so that no other takes its name
         module = plugins.load(_KIND, name).__name__
-        found |= {one.name: one for (where, _), one in _declared.items() if where == module}
-    return dict(sorted(found.items()))
+        found_rules |= {
+            rule.name: rule for (where, _), rule in _declared.items() if where == module
+        }
+    return dict(sorted(found_rules.items()))
 
 
 def chosen(settings: Settings, names: Collection[str] = ()) -> list[Rule]:
@@ -278,8 +284,8 @@ def chosen(settings: Settings, names: Collection[str] = ()) -> list[Rule]:
 
     Rules that the settings disable are left out unless they are named.
     """
-    wanted = names or rules().keys() - settings.lint.disable
-    return [rule for rule in listed(settings) if rule.name in wanted]
+    wanted_names = names or rules().keys() - settings.lint.disable
+    return [rule for rule in listed(settings) if rule.name in wanted_names]
 
 
 def listed(settings: Settings) -> list[Rule]:
@@ -299,35 +305,39 @@ def findings(bank: RuleContext, names: Collection[str] = ()) -> list[Finding]:
 
     `names` are those of rules; by default all that are not disabled.
     """
-    some = chosen(bank.settings, names)
+    some_rules = chosen(bank.settings, names)
     bank.named = names
-    found = [
+    found_findings = [
         place._replace(
             rule=rule.name,
             severity=place.severity
             if rule.has_remarks and place.severity == "info"
             else rule.severity,
         )
-        for rule in some
+        for rule in some_rules
         for place in (rule.check(bank) if rule.check else ())
         if bank.paths is None or place.path in bank.paths
     ]
-    found = [one for one in found if one.rule not in allowed(bank.note(one.path), one.rule)]
+    found_findings = [
+        finding
+        for finding in found_findings
+        if finding.rule not in allowed(bank.note(finding.path), finding.rule)
+    ]
     for path in bank.files if bank.paths is None else sorted(bank.paths):
         if note := bank.note(path):
             private = bank.roots.is_private(path)
-            found += note_findings(note, bank.settings, some, private=private)
-    return sorted(found, key=order)
+            found_findings += note_findings(note, bank.settings, some_rules, private=private)
+    return sorted(found_findings, key=order)
 
 
 def note_findings(
-    note: NoteText, settings: Settings, some: Iterable[Rule], *, private: bool = False
+    note: NoteText, settings: Settings, some_rules: Iterable[Rule], *, private: bool = False
 ) -> Iterator[Finding]:
     """Yield the findings of those of some rules that need one note's text only.
 
     Of a rule, the first ones, and one that says that there are more.
     """
-    for rule in some:
+    for rule in some_rules:
         if rule.check_note is None or (private and not rule.private):
             continue
         if rule.name not in allowed(note, rule.name):
@@ -343,5 +353,5 @@ def allowed(note: NoteText | None, rule: str) -> Collection[str]:
     """Return the names of rules whose findings the front matter of a note accepts."""
     if note is None or ALLOW not in note.head or rule in _NEVER_ALLOWED:
         return ()
-    found = note.keys.get(ALLOW)
-    return [str(name) for name in (found if isinstance(found, list) else [found])]
+    key = note.keys.get(ALLOW)
+    return [str(name) for name in (key if isinstance(key, list) else [key])]

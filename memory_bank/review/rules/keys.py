@@ -20,8 +20,8 @@ from memory_bank.review.rules.base import ALLOW, RuleContext, bank_rule, note_ru
 @bank_rule("error", "a setting of the project's file is wrong, or only the user may have it")
 def bad_setting(bank: RuleContext) -> Iterator[Finding]:
     """Yield what is wrong, where the file has it."""
-    for one in bank.settings.problems:
-        yield problem(SETTINGS, one.line, one.message, one.hint)
+    for setting_problem in bank.settings.problems:
+        yield problem(SETTINGS, setting_problem.line, setting_problem.message, setting_problem.hint)
 
 
 _ZONES = timedelta(hours=14)
@@ -45,14 +45,14 @@ def future_date(note: NoteText, _: Settings) -> Iterator[Finding]:
 @bank_rule("warning", "a setting of [lint] names a rule that does not exist")
 def lint_setting(bank: RuleContext) -> Iterator[Finding]:
     """Yield each name, where the settings have it."""
-    known = rules()
+    known_rules = rules()
     lint = bank.settings.lint
     for key, names in (("disable", lint.disable), ("severity", tuple(lint.severity))):
         file, _, line = bank.settings.origins.get(f"lint.{key}", "").rpartition(":")
         own = file == str(bank.layout.config) and line.isdigit()
         for name in names:
-            if name not in known:
-                near = similar_names(name, sorted(known), most=1)
+            if name not in known_rules:
+                near = similar_names(name, sorted(known_rules), most=1)
                 fix = f"write {next(iter(near))}, if that is meant" if near else None
                 message = f"lint.{key}: there is no rule {name[:60]!r}"
                 yield problem(SETTINGS, int(line) if own else 1, message, fix)
@@ -73,8 +73,8 @@ def schema(note: NoteText, settings: Settings) -> Iterator[Finding]:
 
 def schema_of(note: NoteText, settings: Settings) -> tuple[str, TypeSchema]:
     """Return the type of a note, and its schema."""
-    found = next((note.keys[key] for key in keys_of(note.keys, "type")), "")
-    kind = known_type(str(found))
+    found_key = next((note.keys[key] for key in keys_of(note.keys, "type")), "")
+    kind = known_type(str(found_key))
     by_type = {known_type(name): schema for name, schema in settings.schema.types.items()}
     return kind, by_type.get(kind, TypeSchema())
 
@@ -83,7 +83,7 @@ def _says_something(value: object) -> bool:
     return value is not None and value not in ("", [], {})
 
 
-KNOWN = TYPES | {one for names in KEYS.values() for one in names} | {
+KNOWN = TYPES | {name for names in KEYS.values() for name in names} | {
     ALLOW, "archived", "same_as", "session_id", "imported_from", "imported_hash", "verified_commit",
     "verified_at", "related_to",
 }  # fmt: skip
@@ -97,9 +97,9 @@ def unknown_key(note: NoteText, settings: Settings) -> Iterator[Finding]:
         return
     _, schema = schema_of(note, settings)
     strict = settings.schema.strict if schema.strict is None else schema.strict
-    known = KNOWN | set(map(plain_key, (*schema.required, *schema.optional)))
+    plain_keys = KNOWN | set(map(plain_key, (*schema.required, *schema.optional)))
     for key in note.keys if strict else ():
-        if plain_key(key) not in known:
-            near = similar_names(plain_key(key), sorted(known), most=1)
+        if plain_key(key) not in plain_keys:
+            near = similar_names(plain_key(key), sorted(plain_keys), most=1)
             fix = f"write {next(iter(near))}, if that is meant" if near else None
             yield problem(note.path, note.key_line(key), f"the key {key[:60]!r} is not known", fix)

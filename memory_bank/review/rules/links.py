@@ -36,17 +36,17 @@ from memory_bank.trust.stale_report import Citation
 @bank_rule("warning", "a link leads to a heading or block that its note does not have")
 def broken_link(bank: RuleContext) -> Iterator[Finding]:
     """Yield the broken links."""
-    for row, what in bank.once(broken):
+    for row, text in bank.once(broken):
         if not row.ambiguous:
-            yield problem(row.source_key, row.line, what)
+            yield problem(row.source_key, row.line, text)
 
 
 def broken(bank: RuleContext) -> Iterator[tuple[LinkRow, str]]:
     """Yield the broken and the ambiguous links, each with its problem."""
     rows = bank.once(links)
-    for row, what in zip(rows, problems(bank.manifest, rows), strict=True):
-        if what:
-            yield row, what
+    for row, current_problem in zip(rows, problems(bank.manifest, rows), strict=True):
+        if current_problem:
+            yield row, current_problem
 
 
 def links(bank: RuleContext) -> list[LinkRow]:
@@ -62,9 +62,9 @@ _FIX_AMBIGUOUS_LINK = "write the path of the note that is meant"
 @bank_rule("warning", "a link may mean several notes")
 def ambiguous_link(bank: RuleContext) -> Iterator[Finding]:
     """Yield the ambiguous links, each with the notes that it may mean."""
-    for row, what in bank.once(broken):
+    for row, text in bank.once(broken):
         if row.ambiguous:
-            yield problem(row.source_key, row.line, what, _FIX_AMBIGUOUS_LINK)
+            yield problem(row.source_key, row.line, text, _FIX_AMBIGUOUS_LINK)
 
 
 _NO_FILE = re.compile(r"[*?\[\0]|://|\A[A-Za-z]:|\A/|\A\.\.?(?:/|\Z)")
@@ -92,17 +92,23 @@ def missing_file_ref(bank: RuleContext) -> Iterator[Finding]:
     if not bank.layout.prefix:
         return  # a bank without a project: the location of its files is unknown
     missing = list(_missing(bank))
-    known = {(one.path, one.target): one.fix for one in bank.once(_moved_code)}
-    moved = bank.moved({one.file for one in missing}, bank.layout.project)
-    for one in missing:
-        file = moved.get(one.file)
-        new = known.get((one.note, one.written)) or (
-            f"{file}{one.written[len(one.written_file) :]}" if file else None
+    fixes = {(citation.path, citation.target): citation.fix for citation in bank.once(_moved_code)}
+    moved = bank.moved({current_missing.file for current_missing in missing}, bank.layout.project)
+    for current_missing in missing:
+        file = moved.get(current_missing.file)
+        new = fixes.get((current_missing.note, current_missing.written)) or (
+            f"{file}{current_missing.written[len(current_missing.written_file) :]}"
+            if file
+            else None
         )
-        what = "which git moved" if new else "which does not exist"
-        line = _line(bank.text(one.note) or "", one.written)
-        place = problem(one.note, line, f"file_refs names {one.written}, {what}", new)
-        yield place._replace(edits=_target_edits(bank, one.note, 1, one.written, new))
+        text = "which git moved" if new else "which does not exist"
+        line = _line(bank.text(current_missing.note) or "", current_missing.written)
+        place = problem(
+            current_missing.note, line, f"file_refs names {current_missing.written}, {text}", new
+        )
+        yield place._replace(
+            edits=_target_edits(bank, current_missing.note, 1, current_missing.written, new)
+        )
 
 
 MOVED_CODE = "moved-code"
@@ -112,16 +118,18 @@ MOVED_CODE = "moved-code"
 @bank_rule("warning", "a link names code that was moved or has another name", fixes=True)
 def moved_code(bank: RuleContext) -> Iterator[Finding]:
     """Yield the citations of code that is in another place, with that."""
-    missing = {(one.note, one.written) for one in bank.once(_missing)}
-    for one in bank.once(_moved_code):
-        line = one.line
+    missing = {
+        (current_missing.note, current_missing.written) for current_missing in bank.once(_missing)
+    }
+    for citation in bank.once(_moved_code):
+        line = citation.line
         if line == 1:
-            if (one.path, one.target) in missing:
+            if (citation.path, citation.target) in missing:
                 continue  # a missing-file-ref
-            line = _line(bank.text(one.path) or "", one.target)
-        what = f"names {one.target}, which was {one.state}"
-        edits = _target_edits(bank, one.path, one.line, one.target, one.fix)
-        yield problem(one.path, line, what, one.fix, words=one.target, edits=edits)
+            line = _line(bank.text(citation.path) or "", citation.target)
+        text = f"names {citation.target}, which was {citation.state}"
+        edits = _target_edits(bank, citation.path, citation.line, citation.target, citation.fix)
+        yield problem(citation.path, line, text, citation.fix, words=citation.target, edits=edits)
 
 
 def _moved_code(bank: RuleContext) -> Iterator[Citation]:
@@ -133,8 +141,10 @@ def _moved_code(bank: RuleContext) -> Iterator[Citation]:
         return
     notes = None if bank.paths is None else document_rows.numbers_of(bank.manifest, bank.paths)
     with suppress(MemoryBankError):
-        found = cited(bank.manifest, bank.bank, work_tree_of(bank.layout.project), notes)
-        yield from (one for one in moved_citations(bank.bank, found, end=NOW) if one.moved)
+        citeds = cited(bank.manifest, bank.bank, work_tree_of(bank.layout.project), notes)
+        yield from (
+            citation for citation in moved_citations(bank.bank, citeds, end=NOW) if citation.moved
+        )
 
 
 def _target_edits(
@@ -152,15 +162,17 @@ def _target_edits(
 
 def _missing(bank: RuleContext) -> Iterator[_Missing]:
     there: dict[str, bool] = {}
-    for path, found in document_rows.data_of(bank.manifest, "file_refs"):
-        for written in found:
+    for path, answer in document_rows.data_of(bank.manifest, "file_refs"):
+        for written in answer:
             file = posixpath.normpath(of_file(str(written), bank.layout))
             if file not in there:
                 outside = any(map(_NO_FILE.search, (str(written), file)))
                 there[file] = outside or _exists(bank, file)
             if not there[file]:
                 yield _Missing(
-                    path, str(written), *(_INSIDE.sub("", one) for one in (file, str(written)))
+                    path,
+                    str(written),
+                    *(_INSIDE.sub("", current_file) for current_file in (file, str(written))),
                 )
 
 
@@ -185,9 +197,9 @@ _REFERENCE = "reference"
 def moved_link(bank: RuleContext) -> Iterator[Finding]:
     """Yield the links to ghosts that were the name of a note before git moved it."""
     for row, old, new in bank.once(_moved):
-        what = f"leads to {old}, which git moved to {new}"
+        text = f"leads to {old}, which git moved to {new}"
         target = written_target(bank, row, new)
-        place = problem(row.source_key, row.line, what, target)
+        place = problem(row.source_key, row.line, text, target)
         yield place._replace(words=row.target, edits=_edits(bank, row, target))
 
 
@@ -214,28 +226,28 @@ def _edits(bank: RuleContext, row: LinkRow, target: str) -> tuple[Edit, ...] | N
     note = bank.note(row.source_key)
     if note is None:
         return None
-    same = row.line, row.target
+    lines = row.line, row.target
     try:
-        found = edits(
+        found_edits = edits(
             note.text,
-            lambda link: target if (link.line, link.target) == same else None,
+            lambda link: target if (link.line, link.target) == lines else None,
             note.body_start,
         )
     except BadInput:
         return None
-    return tuple(Edit(at, note.text[at:end], new) for (at, end), new in found.items()) or None
+    return tuple(Edit(at, note.text[at:end], new) for (at, end), new in found_edits.items()) or None
 
 
-def _former(bank: RuleContext, wanted: set[str]) -> dict[str, str]:
+def _former(bank: RuleContext, names: set[str]) -> dict[str, str]:
     """Map names to the former paths of the notes that had them, if only one had."""
     there = set(bank.files)
-    found: dict[str, dict[int, set[str]]] = {}
+    entries: dict[str, dict[int, set[str]]] = {}
     for path in bank.committed():
         if path.endswith(NOTE_SUFFIXES) and path not in there:
             for name, rank in path_names(path, ()):
-                if name in wanted:
-                    found.setdefault(name, {}).setdefault(rank, set()).add(path)
-    best = {name: paths[min(paths)] for name, paths in found.items()}
+                if name in names:
+                    entries.setdefault(name, {}).setdefault(rank, set()).add(path)
+    best = {name: paths[min(paths)] for name, paths in entries.items()}
     return {name: next(iter(paths)) for name, paths in best.items() if len(paths) == 1}
 
 
@@ -268,42 +280,44 @@ def mistyped_link(bank: RuleContext) -> Iterator[Finding]:
         paths = sorted(near.get(name, set()) - {row.source_key})
         if not paths:
             continue
-        what = f"leads to no note{did_you_mean(paths)}"
+        text = f"leads to no note{did_you_mean(paths)}"
         target = written_target(bank, row, paths[0]) if len(paths) == 1 else None
-        yield problem(row.source_key, row.line, f"{row.target!r} {what}", target, words=row.target)
+        yield problem(row.source_key, row.line, f"{row.target!r} {text}", target, words=row.target)
 
 
 def _name(bank: RuleContext, row: LinkRow) -> str:
     """Return the name of the note that a link may mean; empty if it leads to something else."""
-    other = not row.ghost or row.ambiguous or row.kind == "reference" or ":" in row.ghost
-    if other or any(map(bank.layout.project_has, row.files(bank.roots.place(row.source_key)))):
+    ambiguous = not row.ghost or row.ambiguous or row.kind == "reference" or ":" in row.ghost
+    if ambiguous or any(map(bank.layout.project_has, row.files(bank.roots.place(row.source_key)))):
         return ""
     return key(row.ghost.removeprefix(bank.layout.prefix))
 
 
-def _near(bank: RuleContext, wanted: set[str]) -> dict[str, set[str]]:
+def _near(bank: RuleContext, entries: set[str]) -> dict[str, set[str]]:
     """Map names to the paths of the notes whose names are that near."""
     reduced: dict[str, set[str]] = {}
-    for name in islice(filter(_fits, sorted(wanted)), _MOST):
+    for name in islice(filter(_fits, sorted(entries)), _MOST):
         for less in without_one_letter(name):
             reduced.setdefault(less, set()).add(name)
-    found: dict[str, set[str]] = {}
+    found_entries: dict[str, set[str]] = {}
     for path, title, _ in document_rows.titles(bank.manifest):
-        names = {one for one, _ in path_names(path, ())} | {key(title)}
-        for one in names:
-            for stem in {without_id_start(one), _numbered(one)} & wanted - {one}:
-                found.setdefault(stem, set()).add(path)
-            for less in without_one_letter(one) if _fits(one) else ():
+        names = {text for text, _ in path_names(path, ())} | {key(title)}
+        for current_name in names:
+            for stem in {without_id_start(current_name), _numbered(current_name)} & entries - {
+                current_name
+            }:
+                found_entries.setdefault(stem, set()).add(path)
+            for less in without_one_letter(current_name) if _fits(current_name) else ():
                 for name in reduced.get(less, ()):
-                    if differ_by_one_letter(name, one):
-                        found.setdefault(name, set()).add(path)
-    return found
+                    if differ_by_one_letter(name, current_name):
+                        found_entries.setdefault(name, set()).add(path)
+    return found_entries
 
 
 def _numbered(name: str) -> str:
     """Return the number with which a name begins, such as `spec-10` of `spec-10 one index`."""
-    found = _NUMBERED.match(name)
-    return found[0] if found else ""
+    match = _NUMBERED.match(name)
+    return match[0] if match else ""
 
 
 def _fits(name: str) -> bool:

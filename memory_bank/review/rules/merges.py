@@ -53,14 +53,14 @@ def bad_union_merge(note: NoteText, _: Settings) -> Iterator[Finding]:
 
 
 def _keys(note: NoteText) -> Iterator[Finding]:
-    seen: dict[str, int] = {}
+    matches: dict[str, int] = {}
     for number, line in enumerate(BREAK.split(note.head), 2):
-        found = _ONCE.match(line)
-        if found and found[1] in seen:
-            message = f"the key {found[1]!r} is also on line {seen[found[1]]}"
+        match = _ONCE.match(line)
+        if match and match[1] in matches:
+            message = f"the key {match[1]!r} is also on line {matches[match[1]]}"
             yield problem(note.path, number, message, _FIX_BAD_UNION_MERGE)
-        elif found:
-            seen[found[1]] = number
+        elif match:
+            matches[match[1]] = number
 
 
 def _second_head(
@@ -123,22 +123,22 @@ def _versions(
         if len(line) < _SHORTEST or inside[number] or not line[0].isalnum():
             continue
         words = line.split()
-        for other in range(max(block.start, number - _NEAR), number):
-            if words != (above := lines[other].split()) and _alike(above, words):
-                message = f"this line looks like another version of line {first + other}"
+        for index in range(max(block.start, number - _NEAR), number):
+            if words != (above := lines[index].split()) and _alike(above, words):
+                message = f"this line looks like another version of line {first + index}"
                 yield problem(note.path, first + number, message, _REMOVE)
                 break
 
 
-def _alike(one: list[str], other: list[str]) -> bool:
+def _alike(entries: list[str], other_entries: list[str]) -> bool:
     """Tell whether two lines begin and end with the same words, for the most part."""
-    fewer, more = sorted((len(one), len(other)))
-    if fewer < _FEWEST_WORDS or one[0] != other[0]:
+    fewer, more = sorted((len(entries), len(other_entries)))
+    if fewer < _FEWEST_WORDS or entries[0] != other_entries[0]:
         return False
     start = end = 0
-    while start < fewer and one[start] == other[start]:
+    while start < fewer and entries[start] == other_entries[start]:
         start += 1
-    while end < fewer - start and one[-1 - end] == other[-1 - end]:
+    while end < fewer - start and entries[-1 - end] == other_entries[-1 - end]:
         end += 1
     return start + end >= _ALIKE * more
 
@@ -149,7 +149,7 @@ _FIX_MERGE_CONFLICT = "keep the right lines and remove the lines of <<<<<<<, ===
 @note_rule("error", "a merge conflict was not resolved", private=True)
 def merge_conflict(note: NoteText, _: Settings) -> Iterator[Finding]:
     """Yield each conflict."""
-    lines = {found.line for found in conflicts.find(note.text)}
+    lines = {found_merge_conflict.line for found_merge_conflict in conflicts.find(note.text)}
     if conflicts.OPENING in note.head:
         lines |= {fault.line for fault in note.faults if fault.reason == UNRESOLVED}
     for line in sorted(lines):

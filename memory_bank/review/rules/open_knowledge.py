@@ -66,9 +66,9 @@ def _reserved(note: NoteText, *, is_root: bool) -> Iterator[Finding]:
     """Yield what a list or a log must not have."""
     is_log = note.path.endswith("log.md")
     if note.head and not (is_root and "okf_version" in note.keys):
-        found = problem(note.path, 1, "lists and logs have no front matter", "remove it")
+        finding = problem(note.path, 1, "lists and logs have no front matter", "remove it")
         # the specification's own bundle has a log with some
-        yield found if is_log else found._replace(severity="error")
+        yield finding if is_log else finding._replace(severity="error")
     if not is_log:
         return
     for number, line in enumerate(BREAK.split(note.text), 1):
@@ -116,13 +116,13 @@ def _sources(note: NoteText) -> Iterator[Finding]:
         else:
             ids.add(str(source.get("id", "")))
     ids.update(_DEFINED.findall(note.parts.body))
-    for found in _FOOTNOTE.finditer(note.parts.body) if "sources" in note.keys else ():
-        if found[1] not in ids and not note.in_code(note.body_start + found.start()):
-            line, _ = note.place(note.body_start + found.start())
+    for match in _FOOTNOTE.finditer(note.parts.body) if "sources" in note.keys else ():
+        if match[1] not in ids and not note.in_code(note.body_start + match.start()):
+            line, _ = note.place(note.body_start + match.start())
             yield problem(
                 note.path,
                 line,
-                f"the footnote {found[1]!r} is neither defined nor the id of a source",
+                f"the footnote {match[1]!r} is neither defined nor the id of a source",
             )
 
 

@@ -94,8 +94,8 @@ def same_id(bank: RuleContext) -> Iterator[Finding]:
     """Yield each note whose id another note has."""
     for note_id, paths in document_rows.same_ids(bank.manifest):
         for path in paths:
-            others = ", ".join(other for other in paths if other != path)
-            yield problem(path, 1, f"has the id {note_id}, as {others}", _FIX_SAME_ID)
+            text = ", ".join(other_path for other_path in paths if other_path != path)
+            yield problem(path, 1, f"has the id {note_id}, as {text}", _FIX_SAME_ID)
 
 
 _DECISION = "decision"
@@ -109,20 +109,20 @@ def same_number(bank: RuleContext) -> Iterator[Finding]:
         for row in document_rows.all_documents(bank.manifest)
         if row.data.get("type") == _DECISION and record_name(name_of(row.key))
     ]
-    taken: dict[tuple[str, str], list[str]] = {}
+    entries: dict[tuple[str, str], list[str]] = {}
     for path in rows:
-        taken.setdefault(_numbered(path), []).append(path)
+        entries.setdefault(_numbered(path), []).append(path)
     elsewhere = _on_default_branch(bank, rows)
     for path in bank.wanted(rows):
         number = _numbered(path)
-        others = [one for one in taken[number] if one != path]
-        if others:
-            message = f"has the number of {', '.join(others)}"
+        paths = [current_path for current_path in entries[number] if current_path != path]
+        if paths:
+            message = f"has the number of {', '.join(paths)}"
             yield problem(path, 1, message, "give the newer one the next number")
-        elif other := elsewhere.get(number, "") if path not in elsewhere.values() else "":
-            if other in bank.committed():
+        elif other_elsewhere := elsewhere.get(number, "") if path not in elsewhere.values() else "":
+            if other_elsewhere in bank.committed():
                 continue  # this branch had it too, and renamed or removed it
-            message = f"has the number of {other} on the default branch"
+            message = f"has the number of {other_elsewhere} on the default branch"
             yield problem(path, 1, message, "give it the next number")
 
 
@@ -143,15 +143,15 @@ def _on_default_branch(bank: RuleContext, paths: Sequence[str]) -> dict[tuple[st
     project = bank.layout.origin.project.relative_to(bank.tree).as_posix()
     above = "" if project == "." else f"{project}/"
     inside = {str(PurePosixPath(path).parent) for path in paths}
-    found: dict[tuple[str, str], list[str]] = {}
+    entries: dict[tuple[str, str], list[str]] = {}
     for file in (listed or "").split("\0"):
         if file.startswith(above) and file.endswith(NOTE_SUFFIXES):
             path = file.removeprefix(above)
             key = path.removeprefix(bank.layout.prefix or path + "/")
             number = _numbered(key)
             if number[0] in inside and number[1]:
-                found.setdefault(number, []).append(key)
-    return {number: keys[0] for number, keys in found.items() if len(keys) == 1}
+                entries.setdefault(number, []).append(key)
+    return {number: keys[0] for number, keys in entries.items() if len(keys) == 1}
 
 
 @bank_rule(
@@ -165,17 +165,19 @@ def twin_name(bank: RuleContext) -> Iterator[Finding]:
             written.setdefault(folded(part), set()).add(part)
     for path in bank.wanted(bank.files):
         for part in _parts(path):
-            if others := sorted(written[folded(part)] - {part}):
-                what = "" if part == path else f"the folder {part} of "
-                form = ", in another Unicode form," if _composed(part, others[0]) else ""
-                message = f"{what}this path is the same as {others[0]}{form} on some file systems"
+            if others_written := sorted(written[folded(part)] - {part}):
+                text = "" if part == path else f"the folder {part} of "
+                form = ", in another Unicode form," if _composed(part, others_written[0]) else ""
+                message = (
+                    f"{text}this path is the same as {others_written[0]}{form} on some file systems"
+                )
                 yield problem(path, 1, message, "rename one of them")
                 break
 
 
-def _composed(one: str, other: str) -> bool:
+def _composed(text: str, other_text: str) -> bool:
     """Tell whether two paths look the same: only their Unicode forms differ."""
-    return normalize("NFC", one) == normalize("NFC", other)
+    return normalize("NFC", text) == normalize("NFC", other_text)
 
 
 def _parts(path: str) -> Iterator[str]:

@@ -22,10 +22,10 @@ def bidi_control(note: NoteText, _: Settings) -> Iterator[Finding]:
     """Yield each such character, unless text from right to left needs it."""
     if note.text.isascii():
         return
-    for one in direction_controls(note.text):
-        message = f"{one.named} changes the order in which text appears"
-        edit = Edit(one.start, note.text[one.start : one.end], "")
-        yield at(note, one.start, one.end, message, "remove it")._replace(edits=(edit,))
+    for unseen in direction_controls(note.text):
+        message = f"{unseen.named} changes the order in which text appears"
+        edit = Edit(unseen.start, note.text[unseen.start : unseen.end], "")
+        yield at(note, unseen.start, unseen.end, message, "remove it")._replace(edits=(edit,))
 
 
 _TAG = re.compile(r"<[a-z][^<>]*", re.IGNORECASE)
@@ -56,9 +56,9 @@ def hidden_text(note: NoteText, _: Settings) -> Iterator[Finding]:
     start = note.body_start
     if "<" in note.text:
         for tag in _TAG.finditer(note.text, start):
-            found = _STYLE.search(tag[0])
-            if found and not note.in_code(tag.start()):
-                first, last = (tag.start() + place for place in found.span())
+            match = _STYLE.search(tag[0])
+            if match and not note.in_code(tag.start()):
+                first, last = (tag.start() + place for place in match.span())
                 yield _place(note, first, last)
     if "\\" in note.text:
         for formula in _FORMULA.finditer(note.text, start):
@@ -77,11 +77,11 @@ def invisible_character(note: NoteText, _: Settings) -> Iterator[Finding]:
     """Yield each place with such characters, unless a script or an emoji needs them."""
     if note.text.isascii() and note.text.isprintable():
         return
-    for one in invisible(note.text):
-        place = at(note, one.start, one.end, f"{one.named} can't be seen")
-        if one.removable:
-            old = note.text[one.start : one.end]
-            edit = Edit(one.start, old, " " * old.count(" "))
+    for unseen in invisible(note.text):
+        place = at(note, unseen.start, unseen.end, f"{unseen.named} can't be seen")
+        if unseen.removable:
+            old = note.text[unseen.start : unseen.end]
+            edit = Edit(unseen.start, old, " " * old.count(" "))
             place = place._replace(fix="remove it", edits=(edit,))
         yield place
 
@@ -105,29 +105,32 @@ _NAME = re.compile(r"[\w-]+(\.[a-z]\w{0,7}\b)?")
 )
 def mixed_script(note: NoteText, _: Settings) -> Iterator[Finding]:
     """Yield each name or target with such letters, and the letters."""
-    if found := deceptive(note.path):
+    if found_deceptive := deceptive(note.path):
         yield problem(
-            note.path, 1, f"the file's name has {_letters(found)}", _fix(note.path, found)
+            note.path,
+            1,
+            f"the file's name has {_letters(found_deceptive)}",
+            _fix(note.path, found_deceptive),
         )
     if note.text.isascii():
         return
     for start, target in _targets(note):
-        if found := deceptive(target):
-            message = f"the target has {_letters(found)}"
-            place = at(note, start, start + len(target), message, _fix(target, found))
+        if found_deceptive := deceptive(target):
+            message = f"the target has {_letters(found_deceptive)}"
+            place = at(note, start, start + len(target), message, _fix(target, found_deceptive))
             yield place._replace(words=target)
 
 
 def _targets(note: NoteText) -> Iterator[tuple[int, str]]:
     """Yield the targets that are written in a note, with their offsets."""
     head = len(note.parts.opening)
-    for one in _references(note.head):
-        if not one[0].isascii():
-            yield head + one.start(), one[0]
-    for one in _TARGET.finditer(note.text, note.body_start):
-        number = one.lastindex or 1
-        if not one[number].isascii() and not note.in_code(one.start()):
-            yield one.start(number), one[number]
+    for match in _references(note.head):
+        if not match[0].isascii():
+            yield head + match.start(), match[0]
+    for match in _TARGET.finditer(note.text, note.body_start):
+        number = match.lastindex or 1
+        if not match[number].isascii() and not note.in_code(match.start()):
+            yield match.start(number), match[number]
 
 
 def _references(head: str) -> Iterator[re.Match[str]]:
@@ -140,14 +143,14 @@ def _references(head: str) -> Iterator[re.Match[str]]:
             yield from (name for name in names if name[1])
 
 
-def _letters(found: list[tuple[int, str, str]]) -> str:
-    shown = [f"{named(char)}, which looks like {letter!r}" for _, char, letter in found]
-    return " and ".join(dict.fromkeys(shown))
+def _letters(entries: list[tuple[int, str, str]]) -> str:
+    texts = [f"{named(char)}, which looks like {letter!r}" for _, char, letter in entries]
+    return " and ".join(dict.fromkeys(texts))
 
 
-def _fix(path: str, found: list[tuple[int, str, str]]) -> str:
+def _fix(path: str, entries: list[tuple[int, str, str]]) -> str:
     letters = list(path)
-    for place, _, letter in found:
+    for place, _, letter in entries:
         letters[place] = letter
     return f"write {''.join(letters)} if that is meant"
 
@@ -160,10 +163,10 @@ _OPEN = re.compile(r"\bopen\b", re.IGNORECASE)
 @note_rule("info", "a part of the text is collapsed, so that readers see only its summary")
 def collapsed_details(note: NoteText, _: Settings) -> Iterator[Finding]:
     """Yield each `<details>` outside code that is not open."""
-    for found in _DETAILS.finditer(note.text, note.body_start):
-        if not _OPEN.search(found[1]) and not note.in_code(found.start()):
+    for match in _DETAILS.finditer(note.text, note.body_start):
+        if not _OPEN.search(match[1]) and not note.in_code(match.start()):
             fix = "write <details open>, or a heading"
-            yield at(note, *found.span(), "what follows is collapsed", fix)
+            yield at(note, *match.span(), "what follows is collapsed", fix)
 
 
 _DATA = re.compile(
@@ -176,10 +179,10 @@ def data_uri(note: NoteText, _: Settings) -> Iterator[Finding]:
     """Yield each such address outside code."""
     if "data:" not in note.text.lower():
         return
-    for found in _DATA.finditer(note.text, note.body_start):
-        if not note.in_code(found.start()):
-            kind = found[0][:-1]
-            place = at(note, *found.span(), f"content inside an address: {kind}", "link to a file")
+    for match in _DATA.finditer(note.text, note.body_start):
+        if not note.in_code(match.start()):
+            kind = match[0][:-1]
+            place = at(note, *match.span(), f"content inside an address: {kind}", "link to a file")
             yield place._replace(words=kind)
 
 
@@ -218,9 +221,9 @@ def html_comment(note: NoteText, _: Settings) -> Iterator[Finding]:
         elif words and not _TOOLS.fullmatch(words):
             yield _at(note, start, end, words)
         start = end
-    for found in _DEFINITION.finditer(text, note.body_start):
-        if not note.in_code(found.start()):
-            yield _at(note, *found.span(), found[1])
+    for match in _DEFINITION.finditer(text, note.body_start):
+        if not note.in_code(match.start()):
+            yield _at(note, *match.span(), match[1])
 
 
 def _at(note: NoteText, start: int, end: int, words: str) -> Finding:

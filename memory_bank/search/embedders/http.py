@@ -78,8 +78,8 @@ class EmbeddingEndpoint:
         key = options.key.strip()
         if not _plain(key):
             raise BadSetting("http.key holds a character that no header may", "copy it once more")
-        shown = f"[{host}]" if ":" in host else host
-        place = f"{parts.scheme}://{shown}{port}{parts.path}"
+        text = f"[{host}]" if ":" in host else host
+        place = f"{parts.scheme}://{text}{port}{parts.path}"
         url = parts._replace(fragment="").geturl()
         timeout = min(options.timeout, _MAX_SECONDS)
         return cls(url, place, parts.path.rstrip("/"), host, key, timeout, options.retries)
@@ -94,12 +94,12 @@ class EmbeddingEndpoint:
             tries = self.retries + 1
             end = time.monotonic() + self.timeout * (tries if patient else 1)
             pause = _FIRST_PAUSE
-            for left in reversed(range(tries)):
+            for index in reversed(range(tries)):
                 try:
                     return self._once(transport, body, end)
                 except _Transient as failure:
                     wait = max(pause, failure.wait)
-                    if not left or time.monotonic() + wait + _LEAST > end:
+                    if not index or time.monotonic() + wait + _LEAST > end:
                         raise failure.final from failure.final.__cause__
                 time.sleep(wait)
                 pause *= 2
@@ -248,11 +248,11 @@ def _read(response: httpx2.Response, end: float, most: int) -> bytes:
     import httpx2
 
     parts: list[bytes] = []
-    left = most
+    left_most = most
     for chunk in response.iter_raw():
-        parts.append(chunk[:left])
-        left -= len(parts[-1])
-        if not left:
+        parts.append(chunk[:left_most])
+        left_most -= len(parts[-1])
+        if not left_most:
             break
         if time.monotonic() > end:
             raise httpx2.ReadTimeout("")
@@ -351,15 +351,15 @@ class HttpEmbedder:
     def _ask(self, texts: list[str], *, patient: bool) -> Vectors:
         answer = self._endpoint.post({"model": self._model, "input": texts}, patient=patient)
         rows = self._rows(answer, len(texts))
-        found = rows.shape[1]
+        shape = rows.shape[1]
         if not self._dimension:
-            self._dimension = found
-            remember(self._key, KnownModel(found))
-        elif found != self._dimension:
+            self._dimension = shape
+            remember(self._key, KnownModel(shape))
+        elif shape != self._dimension:
             remember(self._key, KnownModel())  # asked anew at the next start, unless it is set
             self._refuse(
-                f"gives vectors of {found} components, not {self._dimension}",
-                f"run it again if the model has changed, or set http.dimension to {found}",
+                f"gives vectors of {shape} components, not {self._dimension}",
+                f"run it again if the model has changed, or set http.dimension to {shape}",
             )
         return rows
 
@@ -381,8 +381,8 @@ class HttpEmbedder:
             self._refuse("gives vectors with components that are no finite numbers")
         return rows.astype(np.float32)
 
-    def _refuse(self, what: str, hint: str = _HINT) -> NoReturn:
-        message = f"{self._endpoint.place}: model {self._model!r} {what}"
+    def _refuse(self, text: str, hint: str = _HINT) -> NoReturn:
+        message = f"{self._endpoint.place}: model {self._model!r} {text}"
         raise EmbedderUnavailable(message, hint, BAD_ANSWER)
 
 

@@ -69,9 +69,9 @@ class Onnx:
         options = self._options
         prefix = options.query_prefix if kind == "query" else options.passage_prefix
         filled = [index for index, text in enumerate(texts) if text and not text.isspace()]
-        found = self._splitter.ids([prefix + texts[index] for index in filled])
+        found_ids = self._splitter.ids([prefix + texts[index] for index in filled])
         ids: list[list[int]] = [[] for _ in texts]
-        for index, item in zip(filled, found, strict=True):
+        for index, item in zip(filled, found_ids, strict=True):
             ids[index] = item
         # 0: each text alone, as a quantised model lets a text's neighbours change its vector
         return vectors.encode(ids, self._session, dimension=self.dimension, tokens=0)
@@ -96,11 +96,11 @@ class Onnx:
 
     @cached_property
     def _known(self) -> KnownModel:
-        known = recall(self._key)
-        if not known.model_hash:
-            known = KnownModel(0, self._hash())
-            remember(self._key, known)
-        return known
+        model = recall(self._key)
+        if not model.model_hash:
+            model = KnownModel(0, self._hash())
+            remember(self._key, model)
+        return model
 
     @cached_property
     def _key(self) -> str:

@@ -102,8 +102,8 @@ def count_tokens(texts: Sequence[str]) -> list[int]:
     from memory_bank.search.models import tokenizer
 
     path = TOKENIZER.check_size(_folder(), _HINT)
-    found = tokenizer.read(path, _HINT).encode_batch_fast(list(texts), add_special_tokens=False)
-    return [len(encoding.ids) for encoding in found]
+    encodings = tokenizer.read(path, _HINT).encode_batch_fast(list(texts), add_special_tokens=False)
+    return [len(encoding.ids) for encoding in encodings]
 
 
 def _folder() -> Path:

@@ -52,7 +52,7 @@ def rows(manifest: Manifest) -> GraphRows:
 
 def _read(manifest: Manifest) -> GraphRows:
     live = f"state IN ({DONE}, {PENDING})"
-    found = manifest.execute(
+    found_rows = manifest.execute(
         "SELECT id, key, title, coalesce(json_extract(data, '$.type'), ''),"
         " coalesce(json_extract(data, '$.status'), 'active'), hidden,"
         f" coalesce(json_extract(data, '$.tags'), '[]') FROM documents WHERE {live} ORDER BY key"
@@ -67,7 +67,7 @@ def _read(manifest: Manifest) -> GraphRows:
             bool(hidden),
             tuple(sorted(map(str, json.loads(tags)))),
         )
-        for number, key, title, kind, status, hidden, tags in found
+        for number, key, title, kind, status, hidden, tags in found_rows
     )
     links = manifest.execute(
         "SELECT DISTINCT document, coalesce(dest, 0), iif(dest IS NULL, ghost, ''), kind, type"
@@ -97,13 +97,13 @@ def superseded(manifest: Manifest, numbers: Collection[int]) -> dict[int, tuple[
         " ON documents.id = links.dest WHERE links.type = 'superseded_by' AND NOT hidden"
         " AND links.document IN ({})"
     )
-    wanted = list(numbers)
-    rows = [row for sql in (from_new, from_old) for row in manifest.chunked(sql, wanted)]
-    found: dict[int, tuple[int, str]] = {}
+    wanted_numbers = list(numbers)
+    rows = [row for sql in (from_new, from_old) for row in manifest.chunked(sql, wanted_numbers)]
+    entries: dict[int, tuple[int, str]] = {}
     for _, key, old, new in sorted(rows, key=lambda row: (-row[0], row[1])):
         if old != new:
-            found.setdefault(old, (new, key))
-    return found
+            entries.setdefault(old, (new, key))
+    return entries
 
 
 def ended(manifest: Manifest, numbers: Collection[int]) -> dict[int, str]:
@@ -125,8 +125,12 @@ def ended(manifest: Manifest, numbers: Collection[int]) -> dict[int, str]:
 def linked_pairs(manifest: Manifest, numbers: Collection[int]) -> set[tuple[int, int]]:
     """Return the links among some documents, as source and target."""
     sql = "SELECT DISTINCT document, dest FROM links WHERE document IN ({}) AND dest IS NOT NULL"
-    wanted = set(numbers)
-    return {(one, other) for one, other in manifest.chunked(sql, list(wanted)) if other in wanted}
+    wanted_numbers = set(numbers)
+    return {
+        (entry, number)
+        for entry, number in manifest.chunked(sql, list(wanted_numbers))
+        if number in wanted_numbers
+    }
 
 
 def any_supersedes(manifest: Manifest) -> bool:
@@ -136,5 +140,5 @@ def any_supersedes(manifest: Manifest) -> bool:
 
 def _any_link(manifest: Manifest, types: str) -> bool:
     # the second condition makes SQLite use the partial index
-    known = f"SELECT 1 FROM links WHERE type IN ({types}) AND type <> 'related_to' LIMIT 1"
-    return manifest.execute(known).fetchone() is not None
+    text = f"SELECT 1 FROM links WHERE type IN ({types}) AND type <> 'related_to' LIMIT 1"
+    return manifest.execute(text).fetchone() is not None

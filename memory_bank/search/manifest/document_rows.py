@@ -118,7 +118,7 @@ class Version(NamedTuple):
 def versions(manifest: Manifest) -> dict[str, Version]:
     """Return every live document by key; faster than all rows."""
     rows = manifest.execute(f"SELECT key, id, {HASH}, hidden FROM documents WHERE {_LIVE}")
-    return {key: Version(number, found, bool(hidden)) for key, number, found, hidden in rows}
+    return {key: Version(number, answer, bool(hidden)) for key, number, answer, hidden in rows}
 
 
 def titles(manifest: Manifest) -> list[tuple[str, str, str]]:
@@ -150,9 +150,9 @@ def sharing(manifest: Manifest, key: str) -> Iterator[list[DocumentRow]]:
         "SELECT value FROM fields WHERE key = ? GROUP BY value HAVING count(*) > 1", (key,)
     )
     for (value,) in rows.fetchall():
-        found = with_field(manifest, key, value)
-        if len(found) > 1:
-            yield found
+        found_rows = with_field(manifest, key, value)
+        if len(found_rows) > 1:
+            yield found_rows
 
 
 def data_of(manifest: Manifest, key: str) -> Iterator[tuple[str, Any]]:
@@ -188,7 +188,7 @@ def dates(manifest: Manifest, numbers: Collection[int] | None = None) -> Dates:
         if numbers is None
         else manifest.chunked(f"{sql} WHERE id IN ({{}})", list(numbers))
     )
-    return {number: (created, known) for number, created, known in rows}
+    return {number: (created, entry) for number, created, entry in rows}
 
 
 def newest(
@@ -201,8 +201,11 @@ def newest(
     inside = newest_numbers(manifest, scope)
     late = known_as(manifest, list(written)).intersection(inside)
     rows = documents(manifest, {*inside[:limit], *late}).values()
-    found = [updated_by(row, written) for row in rows]
-    return sorted(found, key=lambda one: (-max(one.created, one.updated), one.key))[:limit]
+    found_rows = [updated_by(row, written) for row in rows]
+    return sorted(
+        found_rows,
+        key=lambda current_row: (-max(current_row.created, current_row.updated), current_row.key),
+    )[:limit]
 
 
 def newest_numbers(manifest: Manifest, scope: Scope) -> list[int]:
@@ -224,8 +227,8 @@ def known_as(manifest: Manifest, names: Collection[str]) -> set[int]:
     """Return the documents with these names in the logs of activity."""
     by_id = "SELECT id FROM documents WHERE known_as <> '' AND known_as IN ({})"
     by_key = "SELECT id FROM documents WHERE known_as = '' AND key IN ({})"
-    wanted = list(names)
-    return {number for sql in (by_id, by_key) for (number,) in manifest.chunked(sql, wanted)}
+    wanted_names = list(names)
+    return {number for sql in (by_id, by_key) for (number,) in manifest.chunked(sql, wanted_names)}
 
 
 def code_ratio(manifest: Manifest, rows: Collection[int]) -> float:
@@ -293,11 +296,11 @@ def faults(manifest: Manifest) -> list[tuple[str, int, str]]:
 
 def same_ids(manifest: Manifest) -> list[tuple[str, tuple[str, ...]]]:
     """Return the ids that several documents have, with the keys of these."""
-    found: dict[str, list[str]] = {}
+    entries: dict[str, list[str]] = {}
     sql = f"SELECT known_as, key FROM documents WHERE known_as <> '' AND {_LIVE} ORDER BY key"
     for known_as, key in manifest.execute(sql):
-        found.setdefault(known_as, []).append(key)
-    return [(known_as, tuple(keys)) for known_as, keys in found.items() if len(keys) > 1]
+        entries.setdefault(known_as, []).append(key)
+    return [(known_as, tuple(keys)) for known_as, keys in entries.items() if len(keys) > 1]
 
 
 def counts(manifest: Manifest, field: str) -> dict[str, int]:
@@ -390,7 +393,7 @@ def _document(row: Sequence[Any]) -> DocumentRow:
         data: Mapping[str, Any] = json.loads(row[-1])
     except ValueError as error:
         raise IndexDamaged(f"the row of {row[1]} is damaged", "it is rebuilt") from error
-    number, key, found, size, known_as, title, created, updated, hidden, _ = row
+    number, key, answer, size, known_as, title, created, updated, hidden, _ = row
     return DocumentRow(
-        number, key, found, size, known_as, title, created, updated, bool(hidden), data
+        number, key, answer, size, known_as, title, created, updated, bool(hidden), data
     )

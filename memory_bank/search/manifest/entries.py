@@ -116,7 +116,7 @@ def superseded(manifest: Manifest, documents: Collection[int]) -> set[str]:
     It links to the section as superseding it, or the section links to it as its successor, or to
     a document that was promoted from the section and is superseded.
     """
-    wanted = list(documents)
+    wanted_documents = list(documents)
     from_new = (
         "SELECT dest, anchor FROM links WHERE type = 'supersedes' AND anchor <> '' AND dest IN ({})"
     )
@@ -125,11 +125,13 @@ def superseded(manifest: Manifest, documents: Collection[int]) -> set[str]:
         " ON s.document = l.document AND l.line >= s.line AND l.line < s.end_line"
         " WHERE l.type IN ('superseded_by', 'promoted_to') AND s.name <> '' AND l.document IN ({})"
     )
-    found = {name for _, name in manifest.chunked(from_new, wanted)}
-    links = manifest.chunked(from_old, wanted)
+    found_names = {name for _, name in manifest.chunked(from_new, wanted_documents)}
+    links = manifest.chunked(from_old, wanted_documents)
     promoted = [dest for _, kind, dest in links if kind == "promoted_to" and dest is not None]
     old = document_graph.superseded(manifest, promoted)
-    return found | {name for name, kind, dest in links if kind == "superseded_by" or dest in old}
+    return found_names | {
+        name for name, kind, dest in links if kind == "superseded_by" or dest in old
+    }
 
 
 OBSERVATIONS, SESSIONS, NOTES = "observation", "session", "note"
@@ -241,8 +243,8 @@ class _Condition:
 def session_id_of(document: DocumentRow) -> str:
     """Return the id of the session whose note a document is; empty if it is no session's note."""
     extra = document.data.get("extra") or {}
-    named = extra.get(PROJECT) is not None and document.data.get("type") == SESSIONS
-    return str(extra.get(SESSION_ID) or "") if named else ""
+    entry = extra.get(PROJECT) is not None and document.data.get("type") == SESSIONS
+    return str(extra.get(SESSION_ID) or "") if entry else ""
 
 
 def of_session(document: DocumentRow) -> bool:
@@ -252,7 +254,7 @@ def of_session(document: DocumentRow) -> bool:
 
 def listed(
     manifest: Manifest,
-    wanted: EntryConditions,
+    entry_conditions: EntryConditions,
     limit: int,
     offset: int = 0,
     *,
@@ -263,26 +265,26 @@ def listed(
 
     The newest come first unless `ascending`; `start` is a time and name that they must be beyond.
     """
-    found: list[Entry] = []
+    entries: list[Entry] = []
     way, beyond = ("ASC", ">") if ascending else ("DESC", "<")
-    for kind, (columns, condition) in _queries(wanted).items():
+    for kind, (columns, condition) in _queries(entry_conditions).items():
         time, name = ("s.created", "s.name") if kind == OBSERVATIONS else ("d.created", _TIE)
         if start is not None:
             within = f"{time} {beyond}= ? AND ({time} {beyond} ? OR {name} {beyond} ?)"
             condition.add(within, start[0], *start)
         sql = f"SELECT {columns} WHERE {condition.text} ORDER BY {time} {way}, {name} {way} LIMIT ?"
         rows = manifest.execute(sql, [*condition.values, limit + offset])
-        found += (Entry(*row) for row in rows)
-    found.sort(key=lambda one: (one.created, one.name), reverse=not ascending)
-    return found[offset : offset + limit]
+        entries += (Entry(*row) for row in rows)
+    entries.sort(key=lambda entry: (entry.created, entry.name), reverse=not ascending)
+    return entries[offset : offset + limit]
 
 
 def count(manifest: Manifest, kind: str) -> int:
     """Count the entries of a kind; archived ones are left out."""
     columns, condition = _queries(EntryConditions(kinds=frozenset([kind])))[kind]
     sql = f"SELECT count(*) FROM (SELECT {columns} WHERE {condition.text})"
-    (found,) = manifest.execute(sql, condition.values).fetchone()
-    return int(found)
+    (answer,) = manifest.execute(sql, condition.values).fetchone()
+    return int(answer)
 
 
 def changed_notes(manifest: Manifest, since: float) -> dict[str, float]:
@@ -308,29 +310,29 @@ def place(manifest: Manifest, document: int, section: int = WHOLE) -> tuple[floa
     return created, name
 
 
-def scope(manifest: Manifest, wanted: EntryConditions) -> Scope:
+def scope(manifest: Manifest, entry_conditions: EntryConditions) -> Scope:
     """Return the passages of the entries that meet all conditions."""
-    if wanted.of_documents and not wanted.project:
+    if entry_conditions.of_documents and not entry_conditions.project:
         hidden = manifest.execute("SELECT id FROM documents WHERE hidden = 1")
         return Scope(without=frozenset(number for (number,) in hidden))
-    if wanted.of_documents:
+    if entry_conditions.of_documents:
         condition = _Condition(_LIVE)
-        _of_project(condition, wanted)
+        _of_project(condition, entry_conditions)
         sql = f"SELECT d.id FROM documents AS d WHERE {condition.text}"
         return Scope(only=frozenset(n for (n,) in manifest.execute(sql, condition.values)))
-    found: dict[int, int] = {}
-    for kind, (_, condition) in _queries(wanted).items():
+    entries: dict[int, int] = {}
+    for kind, (_, condition) in _queries(entry_conditions).items():
         tables = _OBSERVATION_PASSAGES if kind == OBSERVATIONS else _OTHER_PASSAGES
         sql = f"SELECT p.row, p.document FROM {tables} WHERE {condition.text}"
         if kind != OBSERVATIONS:
             sql += f" AND NOT EXISTS (SELECT 1 FROM sections AS s WHERE {_OF_PASSAGE})"
-        found.update(manifest.execute(sql, condition.values))
-    return Scope(only=frozenset(found.values()), rows=frozenset(found))
+        entries.update(manifest.execute(sql, condition.values))
+    return Scope(only=frozenset(entries.values()), rows=frozenset(entries))
 
 
-def narrowed(manifest: Manifest, within: Scope, wanted: Collection[int]) -> Scope:
+def narrowed(manifest: Manifest, within: Scope, entries: Collection[int]) -> Scope:
     """Return the intersection of a scope, with its passages, and some documents."""
-    scope = within.narrowed(wanted)
+    scope = within.narrowed(entries)
     if scope.rows is None:
         return scope
     sql = "SELECT row, document FROM passages WHERE row IN ({})"
@@ -361,14 +363,14 @@ def parts(
         f" {IS_OBSERVATION}) AND document IN ({{}})"
     )
     rows = set(manifest.chunked(sql, list(documents)))
-    one = f"SELECT {_PART} FROM sections AS s WHERE document = ? AND ordinal = ?"
+    text = f"SELECT {_PART} FROM sections AS s WHERE document = ? AND ordinal = ?"
     for place in observations:
-        rows.update(manifest.execute(one, place))
-    found: dict[int, dict[int, Section]] = {document: {} for document in documents}
+        rows.update(manifest.execute(text, place))
+    sections: dict[int, dict[int, Section]] = {document: {} for document in documents}
     for document, at, line, end, headings, name, created, tokens in sorted(rows):
         above = tuple(filter(None, headings.split(SEPARATOR)))
-        found[document][at] = Section(line, end, above, name, created=created, tokens=tokens)
-    return found
+        sections[document][at] = Section(line, end, above, name, created=created, tokens=tokens)
+    return sections
 
 
 def observation_type(manifest: Manifest, document: int, section: int) -> str | None:
@@ -388,85 +390,107 @@ def observations_of(manifest: Manifest, document: int) -> list[int]:
     return sorted(at for (at,) in manifest.execute(sql, (document,)))
 
 
-def _queries(wanted: EntryConditions) -> dict[str, tuple[str, _Condition]]:
+def _queries(entry_conditions: EntryConditions) -> dict[str, tuple[str, _Condition]]:
     """Return columns, tables and conditions of each kind of entries."""
-    found = {}
-    if OBSERVATIONS in wanted.kinds:
+    entries = {}
+    if OBSERVATIONS in entry_conditions.kinds:
         columns = (
             "s.document, s.ordinal, s.created, s.name FROM sections AS s"
             " INDEXED BY sections_created CROSS JOIN documents AS d ON d.id = s.document"
         )
-        found[OBSERVATIONS] = columns, _of_observations(wanted)
+        entries[OBSERVATIONS] = columns, _of_observations(entry_conditions)
     columns = f"d.id, {WHOLE}, d.created, {_TIE} FROM documents AS d"
-    if SESSIONS in wanted.kinds and not (wanted.obs_types or wanted.types):
-        found[SESSIONS] = columns, _of_documents(wanted, sessions=True)
-    if NOTES in wanted.kinds and (wanted.types or not wanted.obs_types):
-        found[NOTES] = columns, _of_documents(wanted, sessions=False)
-    return found
+    if SESSIONS in entry_conditions.kinds and not (
+        entry_conditions.obs_types or entry_conditions.types
+    ):
+        entries[SESSIONS] = columns, _of_documents(entry_conditions, sessions=True)
+    if NOTES in entry_conditions.kinds and (
+        entry_conditions.types or not entry_conditions.obs_types
+    ):
+        entries[NOTES] = columns, _of_documents(entry_conditions, sessions=False)
+    return entries
 
 
-def _of_observations(wanted: EntryConditions) -> _Condition:
-    made = _Condition(_LIVE, NAMED if wanted.obs_types else IS_OBSERVATION)
-    _of_project(made, wanted)
-    if wanted.obs_types:
-        _has(made, (OBS_TYPE,), wanted.obs_types)
-    for concept in wanted.concepts:
-        _has(made, (CONCEPTS,), (concept,))
-    if wanted.files:
-        _has(made, FILES[1:] if wanted.modified else FILES, wanted.files)
-    _of_time(made, wanted, "s.created", "s.created")
-    return made
+def _of_observations(entry_conditions: EntryConditions) -> _Condition:
+    condition = _Condition(_LIVE, NAMED if entry_conditions.obs_types else IS_OBSERVATION)
+    _of_project(condition, entry_conditions)
+    if entry_conditions.obs_types:
+        _has(condition, (OBS_TYPE,), entry_conditions.obs_types)
+    for concept in entry_conditions.concepts:
+        _has(condition, (CONCEPTS,), (concept,))
+    if entry_conditions.files:
+        _has(condition, FILES[1:] if entry_conditions.modified else FILES, entry_conditions.files)
+    _of_time(condition, entry_conditions, "s.created", "s.created")
+    return condition
 
 
-def _of_documents(wanted: EntryConditions, *, sessions: bool) -> _Condition:
-    made = _Condition(_LIVE, _SESSION if sessions else f"NOT ({_SESSION})")
-    _of_project(made, wanted)
-    if wanted.types:
-        tests = " OR ".join(_HAS_FIELD for _ in wanted.types)
-        made.add(tests, *(value for one in wanted.types for value in ("type", one.casefold())))
-    for concept in wanted.concepts:
-        made.add(_HAS_FIELD, "tag", concept.casefold())
-    if wanted.files and sessions:
-        keys = FILES[1:] if wanted.modified else FILES
-        inside = _among(keys, wanted.files)
-        made.add(
+def _of_documents(entry_conditions: EntryConditions, *, sessions: bool) -> _Condition:
+    condition = _Condition(_LIVE, _SESSION if sessions else f"NOT ({_SESSION})")
+    _of_project(condition, entry_conditions)
+    if entry_conditions.types:
+        tests = " OR ".join(_HAS_FIELD for _ in entry_conditions.types)
+        condition.add(
+            tests,
+            *(
+                value
+                for current_type in entry_conditions.types
+                for value in ("type", current_type.casefold())
+            ),
+        )
+    for concept in entry_conditions.concepts:
+        condition.add(_HAS_FIELD, "tag", concept.casefold())
+    if entry_conditions.files and sessions:
+        keys = FILES[1:] if entry_conditions.modified else FILES
+        inside = _among(keys, entry_conditions.files)
+        condition.add(
             "EXISTS (SELECT 1 FROM sections AS s JOIN section_fields AS f ON f.document"
             " = s.document AND f.ordinal = s.ordinal WHERE s.document = d.id AND s.name >= 'sum-'"
             f" AND s.name < 'sum.' AND {inside})",
             *keys,
-            *map(str.casefold, wanted.files),
+            *map(str.casefold, entry_conditions.files),
         )
-    elif wanted.files:
-        tests = " OR ".join(_LINKS.replace("?1", "?").replace("?2", "?") for _ in wanted.files)
-        names = (link_key(file) for file in wanted.files)
-        made.add(tests, *(v for name in names for v in (name, name, name_number(name))))
-    _of_time(made, wanted, "d.created", "d.created" if sessions else "max(d.created, d.updated)")
-    return made
+    elif entry_conditions.files:
+        tests = " OR ".join(
+            _LINKS.replace("?1", "?").replace("?2", "?") for _ in entry_conditions.files
+        )
+        names = (link_key(file) for file in entry_conditions.files)
+        condition.add(tests, *(v for name in names for v in (name, name, name_number(name))))
+    _of_time(
+        condition,
+        entry_conditions,
+        "d.created",
+        "d.created" if sessions else "max(d.created, d.updated)",
+    )
+    return condition
 
 
-def _of_project(made: _Condition, wanted: EntryConditions) -> None:
-    if not wanted.project:
+def _of_project(condition: _Condition, entry_conditions: EntryConditions) -> None:
+    if not entry_conditions.project:
         return
     none = " OR NOT EXISTS (SELECT 1 FROM fields WHERE document = d.id AND key = 'project')"
-    made.add(_HAS_FIELD + none * wanted.own, PROJECT, wanted.project.casefold())
+    condition.add(
+        _HAS_FIELD + none * entry_conditions.own, PROJECT, entry_conditions.project.casefold()
+    )
 
 
-def _of_time(made: _Condition, wanted: EntryConditions, created: str, changed: str) -> None:
-    if wanted.since is not None:
-        late = ",".join(map(str, wanted.changed)) if created != changed else ""
-        made.add(f"{changed} >= ? OR d.id IN ({late})", wanted.since)
-    if wanted.before is not None:
-        made.add(f"{created} < ?", wanted.before)
+def _of_time(
+    condition: _Condition, entry_conditions: EntryConditions, created: str, changed: str
+) -> None:
+    if entry_conditions.since is not None:
+        late = ",".join(map(str, entry_conditions.changed)) if created != changed else ""
+        condition.add(f"{changed} >= ? OR d.id IN ({late})", entry_conditions.since)
+    if entry_conditions.before is not None:
+        condition.add(f"{created} < ?", entry_conditions.before)
 
 
-def _has(made: _Condition, keys: Sequence[str], values: Sequence[str]) -> None:
+def _has(condition: _Condition, keys: Sequence[str], values: Sequence[str]) -> None:
     inside = (
         "EXISTS (SELECT 1 FROM section_fields AS f WHERE f.document = s.document"
         f" AND f.ordinal = s.ordinal AND {_among(keys, values)})"
     )
-    made.add(inside, *keys, *map(str.casefold, values))
+    condition.add(inside, *keys, *map(str.casefold, values))
 
 
 def _among(keys: Sequence[str], values: Sequence[str]) -> str:
-    marks = (",".join("?" * len(some)) for some in (keys, values))
+    marks = (",".join("?" * len(key)) for key in (keys, values))
     return "f.key IN ({}) AND f.value IN ({})".format(*marks)

@@ -61,21 +61,25 @@ def scope(
 
     `written` has later times of updates from the log of updates, by names as in `known_as`.
     """
-    without = not hidden and not any(one.key == HIDING for one in conditions)
+    without = not hidden and not any(condition.key == HIDING for condition in conditions)
     if not conditions:
         rows = manifest.execute("SELECT id FROM documents WHERE hidden = 1") if without else ()
         return Scope(without=frozenset(number for (number,) in rows))
     live = f"SELECT id FROM documents WHERE state NOT IN ({GONE}, {UNREADABLE})"
     if without:
         live += " AND NOT hidden"
-    met = [_meeting(manifest, one, written) for one in conditions if not one.negated]
-    unmet = [_meeting(manifest, one, written) for one in conditions if one.negated]
+    met = [
+        _meeting(manifest, condition, written) for condition in conditions if not condition.negated
+    ]
+    unmet = [
+        _meeting(manifest, condition, written) for condition in conditions if condition.negated
+    ]
     if met:  # few, mostly
-        wanted = list(set.intersection(*met))
-        found = manifest.chunked(f"{live} AND id IN ({{}})", wanted)
+        wanted_set = list(set.intersection(*met))
+        chunked = manifest.chunked(f"{live} AND id IN ({{}})", wanted_set)
     else:
-        found = manifest.execute(live).fetchall()
-    return Scope(only=frozenset(number for (number,) in found).difference(*unmet))
+        chunked = manifest.execute(live).fetchall()
+    return Scope(only=frozenset(number for (number,) in chunked).difference(*unmet))
 
 
 def fields(manifest: Manifest) -> set[str]:
@@ -99,7 +103,7 @@ def _meeting(manifest: Manifest, condition: Condition, written: Mapping[str, flo
         late = [key for key, when in written.items() if when >= value.timestamp()]
         return met | document_rows.known_as(manifest, late)
     values = [part.strip() for part in value.split(",") if part.strip()]
-    return {number for one in values for number in _having(manifest, condition.key, one)}
+    return {number for word in values for number in _having(manifest, condition.key, word)}
 
 
 def _having(manifest: Manifest, name: str, value: str) -> set[int]:
@@ -108,10 +112,10 @@ def _having(manifest: Manifest, name: str, value: str) -> set[int]:
         return _numbers(manifest, _FOLDER, (value.strip("/") + "/",))
     if name == "links":
         return _numbers(manifest, _LINKS, (key(value), name_number(key(value))))
-    wanted = value.casefold()
+    text = value.casefold()
     if name.casefold() == "tag":
-        return _numbers(manifest, _TAG, (wanted.strip("#/") or wanted,))
-    return _numbers(manifest, _FIELD, (name.casefold(), wanted.lstrip("#") or wanted))
+        return _numbers(manifest, _TAG, (text.strip("#/") or text,))
+    return _numbers(manifest, _FIELD, (name.casefold(), text.lstrip("#") or text))
 
 
 def _numbers(manifest: Manifest, test: str, values: tuple[object, ...]) -> set[int]:

@@ -34,14 +34,14 @@ def names_of(manifest: Manifest, documents: Iterable[int]) -> set[int]:
 def resolve_links(manifest: Manifest, documents: Iterable[int], names: Iterable[int]) -> None:
     """Resolve the links of these documents, and all links with one of these names."""
     links: dict[int, tuple[int, int]] = {}
-    wanted = "SELECT id, name, second_name FROM links WHERE {column} IN ({{}})"
+    text = "SELECT id, name, second_name FROM links WHERE {column} IN ({{}})"
     for column, values in (
         ("document", list(documents)),
         ("name", list(names)),
         # the first condition makes SQLite use the partial index, which has the same text
         (f"second_name <> {NO_NAME} AND second_name", list(names)),
     ):
-        for number, first, second in manifest.chunked(wanted.format(column=column), values):
+        for number, first, second in manifest.chunked(text.format(column=column), values):
             links[number] = (first, second)
     resolved = _documents_of_names(manifest, {name for pair in links.values() for name in pair})
     manifest.executemany(
@@ -70,11 +70,14 @@ def candidates(
     """Map the names of ambiguous links, as the links have them, to the keys of the documents."""
     pairs = set(names)
     resolved = _documents_of_names(manifest, {name for pair in pairs for name in pair})
-    meant = {(first, second): resolved(first) or resolved(second) for first, second in pairs}
+    resolveds = {(first, second): resolved(first) or resolved(second) for first, second in pairs}
     sql = f"SELECT id, key FROM documents WHERE state <> {GONE} AND id IN ({{}})"
-    every = {number for found in meant.values() for number in found}
-    keys = dict(manifest.chunked(sql, sorted(every)))
-    return {pair: [keys[one] for one in found if one in keys] for pair, found in meant.items()}
+    numbers = {number for found_resolved in resolveds.values() for number in found_resolved}
+    keys = dict(manifest.chunked(sql, sorted(numbers)))
+    return {
+        pair: [keys[key] for key in found_resolved if key in keys]
+        for pair, found_resolved in resolveds.items()
+    }
 
 
 def has_key(manifest: Manifest, key: str) -> bool:
@@ -90,11 +93,11 @@ def _documents_of_names(manifest: Manifest, names: set[int]) -> Callable[[int], 
         "SELECT name, rank, document FROM names WHERE name IN ({})", sorted(names)
     )
     for name, rank, document in rows:
-        found = best.get(name)
-        if found is None or rank < found[0]:
+        found_best = best.get(name)
+        if found_best is None or rank < found_best[0]:
             best[name] = (rank, [document])
-        elif rank == found[0]:
-            found[1].append(document)
+        elif rank == found_best[0]:
+            found_best[1].append(document)
     return lambda name: best.get(name, (0, []))[1]
 
 
@@ -225,11 +228,11 @@ def destinations(manifest: Manifest) -> dict[str, list[LinkDestination]]:
         f" links.kind, links.heading <> '' OR links.anchor <> '' {_FROM} WHERE {_LIVE}"
         " ORDER BY source.key, links.line, links.id"
     )
-    found: dict[str, list[LinkDestination]] = {}
+    link_destinations: dict[str, list[LinkDestination]] = {}
     for source, dest, ghost, ambiguous, kind, inside in manifest.execute(sql):
         goal = LinkDestination(dest, ghost, bool(ambiguous), kind, bool(inside))
-        found.setdefault(source, []).append(goal)
-    return found
+        link_destinations.setdefault(source, []).append(goal)
+    return link_destinations
 
 
 def edges(manifest: Manifest) -> list[tuple[str, str, str]]:
@@ -267,29 +270,29 @@ def problems(manifest: Manifest, rows: Sequence[LinkRow]) -> list[str]:
     headings, blocks = anchors(manifest, goals) if goals else (set(), set())
     slugs = _slugs(manifest, goals) if goals else set()  # Markdown links name them so
     many = candidates(manifest, [row.hashes for row in rows if row.ambiguous])
-    meant = {names: sorted(keys) for names, keys in many.items()}
-    found = []
+    meant_keys = {names: sorted(keys) for names, keys in many.items()}
+    entries = []
     for row in rows:
         last = row.heading.split("#")[-1].strip().casefold()
         if row.ambiguous:
-            near = meant[row.hashes]
+            near = meant_keys[row.hashes]
             if len(near) <= _MAX_SORTED:
                 near = nearest_first(row.source_key, near)
-            found.append(f"several notes answer to {row.target!r}: {listed(near)}")
+            entries.append(f"several notes answer to {row.target!r}: {listed(near)}")
         elif (
             row.dest is not None and row.anchor and (row.dest, row.anchor.casefold()) not in blocks
         ):
-            found.append(f"{row.dest_key} has no block ^{row.anchor}")
+            entries.append(f"{row.dest_key} has no block ^{row.anchor}")
         elif (
             row.dest is not None
             and last
             and (row.dest, last) not in headings
             and (row.dest, slug(last)) not in slugs
         ):
-            found.append(f"{row.dest_key} has no heading {row.heading!r}")
+            entries.append(f"{row.dest_key} has no heading {row.heading!r}")
         else:
-            found.append("")
-    return found
+            entries.append("")
+    return entries
 
 
 def nearest_first(source: str, keys: Iterable[str]) -> list[str]:
@@ -315,15 +318,15 @@ def _slugs(manifest: Manifest, documents: Sequence[int]) -> set[tuple[int, str]]
     """Return the slugs of all headings, of which a repeated one has a number: `added-1`."""
     sql = "SELECT document, headings FROM sections WHERE document IN ({}) ORDER BY document, line"
     counts = Counter[tuple[int, str]]()
-    found = set()
+    entries = set()
     for document, path in manifest.chunked(sql, documents):
         name = slug(path.split(SEPARATOR)[-1].casefold())
         repeated = counts[document, name]
         counts[document, name] += 1
-        found |= {(document, form) for form in (name, name.strip("-"))}
+        entries |= {(document, form) for form in (name, name.strip("-"))}
         if repeated:
-            found.add((document, f"{name}-{repeated}"))
-    return found
+            entries.add((document, f"{name}-{repeated}"))
+    return entries
 
 
 def slug(heading: str) -> str:
@@ -331,18 +334,20 @@ def slug(heading: str) -> str:
 
     What is left out leaves its blanks, as on GitHub: `🚀 Launch` is `-launch`.
     """
-    kept = "".join(char for char in heading.strip() if char.isalnum() or char in " -_")
-    return kept.replace(" ", "-")
+    text = "".join(char for char in heading.strip() if char.isalnum() or char in " -_")
+    return text.replace(" ", "-")
 
 
 def _rows(manifest: Manifest, where: str, values: Sequence[Any]) -> list[LinkRow]:
-    found = manifest.execute(f"SELECT {_COLUMNS} {_FROM} WHERE {where}", values)
-    return [_row(row) for row in found]
+    rows = manifest.execute(f"SELECT {_COLUMNS} {_FROM} WHERE {where}", values)
+    return [_row(row) for row in rows]
 
 
 def _row(row: tuple[Any, ...]) -> LinkRow:
-    line, kind, type_, target, ghost, *texts, source, key, ambiguous, dest, dest_key, one, two = row
+    line, kind, type_, target, ghost, *texts, source, key, ambiguous, dest, dest_key, entry, two = (
+        row
+    )
     return LinkRow(
         line, kind, type_, target, (), "" if dest else ghost, *texts, source=source, source_key=key,
-        ambiguous=bool(ambiguous), dest=dest, dest_key=dest_key or "", hashes=(one, two),
+        ambiguous=bool(ambiguous), dest=dest, dest_key=dest_key or "", hashes=(entry, two),
     )  # fmt: skip

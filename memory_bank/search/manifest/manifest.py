@@ -123,10 +123,10 @@ class Manifest:
         self._base = sqlite.connect(file, _TABLES + born, VERSION, make=make)
         self._identity = sqlite.identity(file) if make else self._identity
         with sqlite.guarded(file):
-            found = self.meta("index")
+            meta = self.meta("index")
             self.owner = str(self.meta("owner"))
             """Random id of this manifest; retrievers store it."""
-        if found != index_id:
+        if meta != index_id:
             self.close()
             raise IndexDamaged(f"{file} was made for another index", "it is rebuilt")
 

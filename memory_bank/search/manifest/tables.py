@@ -44,10 +44,10 @@ _TABLES = {
 def differences(ours: Manifest, fresh: Manifest) -> Iterator[str]:
     """Yield a description of each difference between a manifest and a fresh one."""
     for table, sql in _TABLES.items():
-        left, right = set(ours.execute(sql)), set(fresh.execute(sql))
-        for row in sorted(left - right, key=repr):
+        rows, right = set(ours.execute(sql)), set(fresh.execute(sql))
+        for row in sorted(rows - right, key=repr):
             yield f"{table}: indexed, but not in the files: {_words(row)}"
-        for row in sorted(right - left, key=repr):
+        for row in sorted(right - rows, key=repr):
             yield f"{table}: in the files, but not indexed: {_words(row)}"
     (unfinished,) = ours.execute(
         f"SELECT count(*) FROM documents WHERE state NOT IN ({DONE}, {UNREADABLE})"
@@ -66,11 +66,15 @@ def keys_with(manifest: Manifest, anchors: Sequence[str]) -> dict[str, str]:
         "SELECT anchor, key FROM anchors JOIN documents ON documents.id = document"
         f" WHERE state IN ({DONE}, {PENDING}) AND anchor IN ({{}})"
     )
-    wanted = [anchor.casefold() for anchor in anchors]
-    found: dict[str, str] = {}
-    for anchor, key in sorted(manifest.chunked(sql, wanted)):
-        found.setdefault(anchor, key)
-    return {one: found[one.casefold()] for one in anchors if one.casefold() in found}
+    wanted_anchors = [anchor.casefold() for anchor in anchors]
+    found_anchors: dict[str, str] = {}
+    for anchor, key in sorted(manifest.chunked(sql, wanted_anchors)):
+        found_anchors.setdefault(anchor, key)
+    return {
+        current_anchor: found_anchors[current_anchor.casefold()]
+        for current_anchor in anchors
+        if current_anchor.casefold() in found_anchors
+    }
 
 
 class SessionCounts(NamedTuple):
@@ -90,7 +94,7 @@ class SessionCounts(NamedTuple):
 
 def session_counts(manifest: Manifest, documents: Collection[int]) -> dict[int, SessionCounts]:
     """Count what some notes of sessions have."""
-    wanted = list(documents)
+    wanted_documents = list(documents)
     observations = (
         # the plus keeps SQLite from reading the sections of all documents by their names
         f"SELECT s.document, count(*), sum(s.tokens), sum({WORK_TOKENS}), max(s.created)"
@@ -102,14 +106,14 @@ def session_counts(manifest: Manifest, documents: Collection[int]) -> dict[int, 
         " AND key GLOB 'prompt_[0-9]*' GROUP BY document"
     )
     summaries = "SELECT document FROM sections WHERE document IN ({}) AND +name GLOB 'sum-*'"
-    found = dict.fromkeys(wanted, SessionCounts())
-    for document, number, read, work, last in manifest.chunked(observations, wanted):
-        found[document] = SessionCounts(0, number, read, work or 0, last)
-    for document, number in manifest.chunked(prompts, wanted):
-        found[document] = found[document]._replace(prompts=number)
-    for (document,) in manifest.chunked(summaries, wanted):
-        found[document] = found[document]._replace(summary=True)
-    return found
+    counts = dict.fromkeys(wanted_documents, SessionCounts())
+    for document, number, read, work, last in manifest.chunked(observations, wanted_documents):
+        counts[document] = SessionCounts(0, number, read, work or 0, last)
+    for document, number in manifest.chunked(prompts, wanted_documents):
+        counts[document] = counts[document]._replace(prompts=number)
+    for (document,) in manifest.chunked(summaries, wanted_documents):
+        counts[document] = counts[document]._replace(summary=True)
+    return counts
 
 
 def links_of_sections(manifest: Manifest, document: int, kind: str) -> dict[str, str]:

@@ -47,47 +47,50 @@ _CODE_CHARACTER = re.compile(r"[(){}=;<>_]")
 
 
 def put(
-    manifest: Manifest, found: Sequence[tuple[Document, Signature]]
+    manifest: Manifest, entries: Sequence[tuple[Document, Signature]]
 ) -> tuple[list[int], list[IndexedPassage]]:
     """Write documents as pending; return their numbers and the entries to index.
 
     Former rows of the documents are replaced; their numbers stay.
     """
-    files = [(one.key, signature, one.hash) for one, signature in found]
+    files = [(document.key, signature, document.hash) for document, signature in entries]
     numbers = _upsert(manifest, PENDING, files)
-    known = [(number, one) for number, (one, _) in zip(numbers, found, strict=True)]
+    known_numbers = [
+        (number, document) for number, (document, _) in zip(numbers, entries, strict=True)
+    ]
     manifest.executemany(
-        f"UPDATE documents SET {_COLUMNS} WHERE id = ?", ((*_values(one), n) for n, one in known)
+        f"UPDATE documents SET {_COLUMNS} WHERE id = ?",
+        ((*_values(document), n) for n, document in known_numbers),
     )
     for table, rows in _DOCUMENT_ROWS:
         manifest.executemany(
             f"INSERT OR IGNORE INTO {table}",
-            ((number, *row) for number, one in known for row in rows(one)),
+            ((number, *row) for number, document in known_numbers for row in rows(document)),
         )
-    return numbers, _put_passages(manifest, known)
+    return numbers, _put_passages(manifest, known_numbers)
 
 
 def put_unreadable(
-    manifest: Manifest, found: Mapping[str, tuple[Unreadable, Signature]]
+    manifest: Manifest, entries: Mapping[str, tuple[Unreadable, Signature]]
 ) -> list[int]:
     """Record documents that can't be indexed, by key; return their numbers."""
-    files = [(key, signature, one.hash) for key, (one, signature) in found.items()]
+    files = [(key, signature, unreadable.hash) for key, (unreadable, signature) in entries.items()]
     numbers = _upsert(manifest, UNREADABLE, files)
     manifest.executemany(
         f"UPDATE documents SET {_COLUMNS} WHERE id = ?",
         (
-            (one.size, one.reason, "", "", 0, 0, 0, 0, "{}", number)
-            for number, (one, _) in zip(numbers, found.values(), strict=True)
+            (unreadable.size, unreadable.reason, "", "", 0, 0, 0, 0, "{}", number)
+            for number, (unreadable, _) in zip(numbers, entries.values(), strict=True)
         ),
     )
     return numbers
 
 
-def update_signatures(manifest: Manifest, found: Mapping[str, Unchanged]) -> None:
+def update_signatures(manifest: Manifest, unchangeds: Mapping[str, Unchanged]) -> None:
     """Record the signatures and dates of documents whose content is the same."""
     manifest.executemany(
         "UPDATE documents SET signature = ?, created = ?, updated = ?, stated = ? WHERE key = ?",
-        ((one.signature, *one.dates, key) for key, one in found.items()),
+        ((unchanged.signature, *unchanged.dates, key) for key, unchanged in unchangeds.items()),
     )
 
 
@@ -173,10 +176,10 @@ def entries_of(manifest: Manifest, number: int, document: Document) -> list[Inde
     return list(_entries(document, number, rows))
 
 
-def _values(one: Document) -> Row:
-    data = json.dumps(one.data, ensure_ascii=False, default=str) if one.data else "{}"
+def _values(document: Document) -> Row:
+    data = json.dumps(document.data, ensure_ascii=False, default=str) if document.data else "{}"
     return (
-        one.size, "", one.id, one.title, *one.dates, one.hidden, data,
+        document.size, "", document.id, document.title, *document.dates, document.hidden, data,
     )  # fmt: skip
 
 
@@ -205,13 +208,16 @@ def _section_fields(document: Document) -> Iterator[Row]:
 
 
 _DOCUMENT_ROWS: tuple[tuple[str, Callable[[Document], Iterable[Row]]], ...] = (
-    ("fields VALUES (?, ?, ?)", lambda one: one.fields),
+    ("fields VALUES (?, ?, ?)", lambda document: document.fields),
     (
         "names (document, name, rank) VALUES (?, ?, ?)",
-        lambda one: ((name_number(name), rank) for name, rank in one.names if name),
+        lambda document: ((name_number(name), rank) for name, rank in document.names if name),
     ),
-    ("anchors VALUES (?, ?, ?)", lambda one: one.anchors),
-    ("faults VALUES (?, ?, ?)", lambda one: ((fault.line, fault.reason) for fault in one.faults)),
+    ("anchors VALUES (?, ?, ?)", lambda document: document.anchors),
+    (
+        "faults VALUES (?, ?, ?)",
+        lambda document: ((fault.line, fault.reason) for fault in document.faults),
+    ),
     ("sections VALUES (?, ?, ?, ?, ?, ?, ?, ?)", _sections),
     ("section_fields VALUES (?, ?, ?, ?)", _section_fields),
     (_LINKS, _links),
@@ -232,8 +238,8 @@ def _upsert(
         "INSERT INTO documents (id, key, state, signature, hash) VALUES (?1, ?2, ?3, ?4, ?5)"
         " ON CONFLICT (id) DO UPDATE SET state = ?3, signature = ?4, hash = ?5",
         (
-            (number[key], key, state, signature, bytes.fromhex(found))
-            for key, signature, found in files
+            (number[key], key, state, signature, bytes.fromhex(text))
+            for key, signature, text in files
         ),
     )
     return [number[key] for key in keys]
@@ -246,11 +252,13 @@ def _clear(manifest: Manifest, numbers: Sequence[int]) -> None:
 
 
 def _put_passages(
-    manifest: Manifest, found: Sequence[tuple[int, Document]]
+    manifest: Manifest, found_entries: Sequence[tuple[int, Document]]
 ) -> list[IndexedPassage]:
     free = _unused_numbers(manifest, "passages")
-    entries = [entry for number, one in found for entry in _entries(one, number, free)]
-    places = [passage for _, one in found for passage in _passages(one)]
+    entries = [
+        entry for number, document in found_entries for entry in _entries(document, number, free)
+    ]
+    places = [passage for _, document in found_entries for passage in _passages(document)]
     manifest.executemany(
         "INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?)",
         (
@@ -269,7 +277,9 @@ def _entries(document: Document, number: int, rows: Iterable[int]) -> Iterator[I
     for place, row in zip(_passages(document), rows, strict=False):
         inside = place.section >= 0
         above = document.sections[place.section].headings if inside else ()
-        headings = tuple(one for one in above if one not in document.asked)
+        headings = tuple(
+            current_above for current_above in above if current_above not in document.asked
+        )
         words = place.text.count(" ") + place.text.count("\n") + 1
         yield IndexedPassage(row, number, title, headings, place.text, words, keywords, about)
         keywords = about = ""

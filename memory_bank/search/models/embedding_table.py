@@ -49,28 +49,28 @@ class Table:
         A sum has the direction of the mean. Equal tokens are counted first, which is exact, so
         that the result does not depend on order or batch.
         """
-        found = np.zeros((len(texts), self._rows.shape[1]), np.float32)
+        array = np.zeros((len(texts), self._rows.shape[1]), np.float32)
         short: dict[int, str] = {}
         room = _BLOCK
         for index, text in enumerate(texts):
             if not text or text.isspace():
                 continue
             if len(text) > _PIECE:
-                found[index] = self._sum(*self._count_long(text))
+                array[index] = self._sum(*self._count_long(text))
                 continue
             short[index] = tokenizer.clean(text)
             room -= len(text)
             if room <= 0:
-                self._fill(found, short)
+                self._fill(array, short)
                 short, room = {}, _BLOCK
-        self._fill(found, short)
-        return unit(found)
+        self._fill(array, short)
+        return unit(array)
 
-    def _fill(self, found: Vectors, texts: dict[int, str]) -> None:
+    def _fill(self, array: Vectors, texts: dict[int, str]) -> None:
         if texts:
             counted = self._count(list(texts.values()))
             for index, (ids, counts) in zip(texts, counted, strict=True):
-                found[index] = self._sum(ids, counts)
+                array[index] = self._sum(ids, counts)
 
     def _sum(self, ids: NDArray[np.int64], counts: NDArray[np.int64]) -> Vectors:
         places = self._place[ids]

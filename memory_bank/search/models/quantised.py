@@ -44,8 +44,8 @@ class Table(NamedTuple):
 
     def __getitem__(self, index: Any) -> NDArray[np.float32]:  # type: ignore[override]  # noqa: ANN401
         """Return rows as numpy does."""
-        found: NDArray[np.float32] = self.rows[index] * self.scales[index]
-        return found
+        array: NDArray[np.float32] = self.rows[index] * self.scales[index]
+        return array
 
 
 def read(path: Path, hint: str) -> dict[str, Any]:
@@ -69,14 +69,16 @@ def read(path: Path, hint: str) -> dict[str, Any]:
 
 
 def _named(tensors: dict[str, NDArray[Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {
+    found_tensors: dict[str, Any] = {
         name.removeprefix(_PREFIX): tensor
         for name, tensor in tensors.items()
         if name.startswith(_PREFIX) and tensor.dtype == np.float32 and not _is_scale(name)
     }
     for kind in _TABLES:
         name = f"embeddings.{kind}_embeddings.weight"
-        found[name] = Table(tensors[f"{_PREFIX}{name}_q"], tensors[f"{_PREFIX}{name}_scale"])
+        found_tensors[name] = Table(
+            tensors[f"{_PREFIX}{name}_q"], tensors[f"{_PREFIX}{name}_scale"]
+        )
     matrices = [name for name in tensors if name.endswith("_q") and not name.startswith(_PREFIX)]
     for number, name in enumerate(matrices):
         layer, part = divmod(number, len(_PARTS))
@@ -84,8 +86,8 @@ def _named(tensors: dict[str, NDArray[Any]]) -> dict[str, Any]:
         # the file has a column for each output, safetensors a row
         whole = tensors[name].astype(np.float32)
         whole *= scale
-        found[f"encoder.layer.{layer}.{_PARTS[part]}.weight"] = whole.T
-    return found
+        found_tensors[f"encoder.layer.{layer}.{_PARTS[part]}.weight"] = whole.T
+    return found_tensors
 
 
 def _is_scale(name: str) -> bool:

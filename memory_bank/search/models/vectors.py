@@ -60,9 +60,9 @@ def unit(rows: Vectors) -> Vectors:
     return rows
 
 
-def joined(rows: Vectors, others: Vectors, share: float) -> Vectors:
+def joined(rows: Vectors, array: Vectors, share: float) -> Vectors:
     """Put rows of length 1 side by side, the second ones scaled by `share`, as rows of length 1."""
-    return unit(np.hstack([rows, np.float32(share) * others]))
+    return unit(np.hstack([rows, np.float32(share) * array]))
 
 
 def packed(rows: Vectors) -> NDArray[np.int8]:
@@ -81,8 +81,8 @@ def cosines(rows: NDArray[np.int8], vector: NDArray[np.float32]) -> NDArray[np.f
     """Return the cosine of each quantised row with a vector of length 1; 0 for a row of zeros."""
     numbers = rows.astype(np.float32)
     lengths = np.sqrt(np.einsum("ij,ij->i", numbers, numbers))
-    found: NDArray[np.float32] = numbers @ vector / np.maximum(lengths, 1)
-    return found
+    array: NDArray[np.float32] = numbers @ vector / np.maximum(lengths, 1)
+    return array
 
 
 def encode(

@@ -46,12 +46,12 @@ class Pinned(NamedTuple):
         path = self.check_size(folder, hint)
         try:
             with path.open("rb") as file:
-                found = hashlib.file_digest(file, "sha256").hexdigest()
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
         except OSError as error:
             raise EmbedderUnavailable(f"{path}: {error.strerror}", hint) from error
-        if found != self.sha256:
+        if digest != self.sha256:
             raise EmbedderUnavailable(
-                f"{path}: SHA-256 is {found}, not the pinned {self.sha256}", hint
+                f"{path}: SHA-256 is {digest}, not the pinned {self.sha256}", hint
             )
         return path
 
@@ -75,18 +75,18 @@ def recall(key: str) -> KnownModel:
     return KnownModel()
 
 
-def remember(key: str, known: KnownModel) -> None:
+def remember(key: str, model: KnownModel) -> None:
     """Cache values; ignore failures of the disk."""
     path = _path()
     entries = _read(path)
     entries.pop(key, None)
-    entries[key] = known._asdict()
+    entries[key] = model._asdict()
     newest = dict(list(entries.items())[-_MOST:])
-    made = path.with_name(f"{path.name}.{os.getpid()}")
+    made_path = path.with_name(f"{path.name}.{os.getpid()}")
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        made.write_text(json.dumps(newest, indent=1), encoding="utf-8")
-        made.replace(path)
+        made_path.write_text(json.dumps(newest, indent=1), encoding="utf-8")
+        made_path.replace(path)
 
 
 def _path() -> Path:

@@ -43,20 +43,20 @@ class RetrieverSet:
 
     def all(self) -> tuple[list[Retriever], str]:
         """Return the retrievers that can be filled now, and why another can't, if so."""
-        found, missing = [], ""
+        retrievers, missing = [], ""
         for name in self._names:
             try:
                 retriever = self.get(name)
             except EmbedderUnavailable as error:
                 missing = error.message
             else:
-                found += [retriever] if retriever is not None else []
+                retrievers += [retriever] if retriever is not None else []
                 missing = missing or getattr(retriever, "problem", "")
         for folder in filter(Path.is_dir, map(self._folder.joinpath, self._without)):
             import shutil  # start-up: compressors come with it
 
             shutil.rmtree(folder, ignore_errors=True)  # of an earlier version
-        return found, missing
+        return retrievers, missing
 
     def in_mode(self, mode: str) -> list[str]:
         """Return the names of the retrievers that a mode of search queries."""

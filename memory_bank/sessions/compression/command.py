@@ -47,18 +47,18 @@ def question(
         "session_id": events[0].session_id if events else "",
         "project": project,
         "model": model,
-        "prompts": [_plain(one) for one in prompts],
+        "prompts": [_plain(prompt) for prompt in prompts],
         "events": [
-            _plain(one)
-            | {"tool_input": _value(one.tool_input), "tool_output": _value(one.tool_output)}
-            for one in events
+            _plain(event)
+            | {"tool_input": _value(event.tool_input), "tool_output": _value(event.tool_output)}
+            for event in events
         ],
     }
 
 
-def _plain(one: Prompt | Event) -> dict[str, Any]:
-    found = one._asdict() if isinstance(one, Event) else asdict(one)
-    return {**found, "created_at": one.created_at.isoformat()}
+def _plain(entry: Prompt | Event) -> dict[str, Any]:
+    found_asdict = entry._asdict() if isinstance(entry, Event) else asdict(entry)
+    return {**found_asdict, "created_at": entry.created_at.isoformat()}
 
 
 def _value(text: str) -> Any:  # noqa: ANN401 - what JSON can hold
@@ -76,17 +76,24 @@ def observations(
     A file that the events changed and the answer doesn't name is added to the last observation; so
     are the tokens of events that no observation names.
     """
-    left = {one.id: one for one in events}
-    found = list(_made(_observations(answer), events, left))
-    named = {path for one in found for path in one.files_modified}
-    paths, last = Paths(root), found[-1]
+    left_events = {current_event.id: current_event for current_event in events}
+    found_observations = list(_made(_observations(answer), events, left_events))
+    named_paths = {
+        path
+        for current_observation in found_observations
+        for path in current_observation.files_modified
+    }
+    paths, last = Paths(root), found_observations[-1]
     changed = dict.fromkeys(path for event in events for path in read(event).changed(paths))
-    found[-1] = replace(
+    found_observations[-1] = replace(
         last,
-        files_modified=(*last.files_modified, *(path for path in changed if path not in named)),
-        discovery_tokens=last.discovery_tokens + sum(map(tokens, left.values())),
+        files_modified=(
+            *last.files_modified,
+            *(path for path in changed if path not in named_paths),
+        ),
+        discovery_tokens=last.discovery_tokens + sum(map(tokens, left_events.values())),
     )
-    return tuple(found)
+    return tuple(found_observations)
 
 
 def _observations(answer: str) -> list[Any]:
@@ -97,34 +104,42 @@ def _observations(answer: str) -> list[Any]:
         value, _ = json.JSONDecoder().raw_decode(text, start.start() if start else 0)
     except (ValueError, RecursionError):
         raise NoObservations("the answer is no JSON") from None
-    found = value.get("observations") if isinstance(value, dict) else value
-    if not isinstance(found, list) or not found:
+    found_answer = value.get("observations") if isinstance(value, dict) else value
+    if not isinstance(found_answer, list) or not found_answer:
         raise NoObservations("the answer has no observations")
-    if len(found) > _MOST:
+    if len(found_answer) > _MOST:
         raise NoObservations(f"the answer has more than {_MOST} observations")
-    return found
+    return found_answer
 
 
 def _made(
-    found: list[Any], events: Sequence[Event], left: dict[int, Event]
+    entries: list[Any], events: Sequence[Event], left_events: dict[int, Event]
 ) -> Iterator[Observation]:
     """Yield the observations of an answer, and take their events out of those that are left."""
-    for number, one in enumerate(found, 1):
+    for number, entry in enumerate(entries, 1):
         where = f"observation {number} of the answer"
-        if not isinstance(one, dict):
+        if not isinstance(entry, dict):
             raise NoObservations(f"{where} is no object")
-        texts = {name: _text(one, name, where).strip() for name in _TEXTS}
-        lists = {name: _list(one, name, where) for name in _LISTS}
-        obs_type = str(one.get("obs_type") or one.get("type") or "").strip().casefold()
+        texts = {name: _text(entry, name, where).strip() for name in _TEXTS}
+        lists = {name: _list(entry, name, where) for name in _LISTS}
+        obs_type = str(entry.get("obs_type") or entry.get("type") or "").strip().casefold()
         if not texts["title"]:
             raise NoObservations(f"{where} has no title")
         if obs_type not in OBSERVATION_TYPES:
             raise NoObservations(f"{where} has no known obs_type")
-        ids = one.get("event_ids")
-        known = [one for one in ids if type(one) is int] if isinstance(ids, list) else []
-        own = [left.pop(one) for one in dict.fromkeys(known) if one in left]
+        ids = entry.get("event_ids")
+        known_ids = (
+            [current_id for current_id in ids if type(current_id) is int]
+            if isinstance(ids, list)
+            else []
+        )
+        own = [
+            left_events.pop(fromkey)
+            for fromkey in dict.fromkeys(known_ids)
+            if fromkey in left_events
+        ]
         last = max(own or events, key=lambda event: event.created_at)
-        prompt = one.get("prompt_number")
+        prompt = entry.get("prompt_number")
         yield observation(
             obs_type,
             texts.pop("title"),
@@ -137,14 +152,14 @@ def _made(
         )
 
 
-def _text(one: Mapping[str, Any], name: str, where: str) -> str:
-    if not isinstance(value := one.get(name) or "", str):
+def _text(entries: Mapping[str, Any], name: str, where: str) -> str:
+    if not isinstance(value := entries.get(name) or "", str):
         raise NoObservations(f"{name} of {where} is no text")
     return value
 
 
-def _list(one: Mapping[str, Any], name: str, where: str) -> list[str]:
-    value = one.get(name) or []
+def _list(entries: Mapping[str, Any], name: str, where: str) -> list[str]:
+    value = entries.get(name) or []
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise NoObservations(f"{name} of {where} is no list of texts")
     return value
@@ -210,19 +225,21 @@ def ask(command: str, question: Mapping[str, Any]) -> str:
         raise NoObservations(f"compression.command can't be read: {error}") from None
     if not words:
         raise NoObservations("compression.command is not set")
-    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as errors:
-        given.write(json.dumps(question, ensure_ascii=False).encode(errors="replace"))
-        given.seek(0)
-        answer, code, late = _run(words, given, errors)
+    with tempfile.TemporaryFile() as buffered_random, tempfile.TemporaryFile() as errors:
+        buffered_random.write(json.dumps(question, ensure_ascii=False).encode(errors="replace"))
+        buffered_random.seek(0)
+        answer, code, late = _run(words, buffered_random, errors)
         errors.seek(0)
-        said = cut(errors.read(8000).decode(errors="replace"), _MOST_REASON)
+        said_cut = cut(errors.read(8000).decode(errors="replace"), _MOST_REASON)
     name = cut(Path(words[0]).name, 60)
     if late:
         raise NoObservations(f"{name} took longer than {SECONDS:g} s")
     if len(answer) > MOST_ANSWER * _BYTES:
         raise NoObservations(f"{name} printed more than {MOST_ANSWER:,} characters")
     if code:
-        raise NoObservations(f"{name} ended with exit code {code}" + (f": {said}" if said else ""))
+        raise NoObservations(
+            f"{name} ended with exit code {code}" + (f": {said_cut}" if said_cut else "")
+        )
     return answer.decode(errors="replace")
 
 

@@ -24,14 +24,14 @@ def table(file: str) -> Mapping[str, Any]:
 @lru_cache
 def rows(kind: str) -> tuple[tuple[Mapping[str, Any], re.Pattern[str]], ...]:
     """Return the rows of a kind, each with its pattern."""
-    file = next(one for one in TABLES if kind in table(one))
+    file = next(current_table for current_table in TABLES if kind in table(current_table))
     return tuple((row, _compiled(row["pattern"], file)) for row in table(file)[kind])
 
 
 @lru_cache
 def rule(kind: str) -> re.Pattern[str]:
     """Return all patterns of a kind as one."""
-    file = next(one for one in TABLES if kind in table(one))
+    file = next(current_table for current_table in TABLES if kind in table(current_table))
     return _compiled("|".join(f"(?:{row['pattern']})" for row in table(file)[kind]), file)
 
 
@@ -41,23 +41,25 @@ def pattern(text: str) -> re.Pattern[str]:
 
 
 def _compiled(text: str, file: str) -> re.Pattern[str]:
-    for name, found in table(file)["words"].items():
-        text = text.replace(f"{{{name}}}", found)
+    for name, found_table in table(file)["words"].items():
+        text = text.replace(f"{{{name}}}", found_table)
     return re.compile(text, TABLES[file])
 
 
 @lru_cache
 def words(group: str, name: str) -> KeysView[str]:
     """Return the words of a list, such as the readers among the programs, in order."""
-    found = next(one[group][name] for one in map(table, TABLES) if name in one.get(group, ()))
-    return dict.fromkeys(found.split()).keys()
+    entry = next(
+        entries[group][name] for entries in map(table, TABLES) if name in entries.get(group, ())
+    )
+    return dict.fromkeys(entry.split()).keys()
 
 
 @lru_cache
 def lists(group: str) -> Mapping[str, str]:
     """Return the name of the list in which each word of a group is."""
-    found = table("programs.toml")[group]
-    return {word: name for name, listed in found.items() for word in listed.split()}
+    found_table = table("programs.toml")[group]
+    return {word: name for name, listed in found_table.items() for word in listed.split()}
 
 
 FileKind = Literal["code", "test", "docs", "config", "data"]
@@ -84,8 +86,8 @@ class DefinedName(NamedTuple):
 
 def kind_of(path: str) -> FileKind:
     """Return what a file is for, by its path."""
-    found = next((row["of"] for row, of in rows("file") if of.search(path)), "code")
-    return cast("FileKind", found)
+    found_row = next((row["of"] for row, of in rows("file") if of.search(path)), "code")
+    return cast("FileKind", found_row)
 
 
 def names(path: str, lines: Iterable[str]) -> Iterator[DefinedName]:
@@ -93,8 +95,8 @@ def names(path: str, lines: Iterable[str]) -> Iterator[DefinedName]:
     code = kind_of(path) in ("code", "test")
     patterns = [(row["of"], of) for row, of in rows("name")] if code else []
     for line in filter(str.strip, lines if patterns else ()):
-        found = ((what, pattern.match(line[:_LINE])) for what, pattern in patterns)
-        yield from [DefinedName(what, match[1].strip()) for what, match in found if match][:1]
+        matches = ((entry, pattern.match(line[:_LINE])) for entry, pattern in patterns)
+        yield from [DefinedName(entry, match[1].strip()) for entry, match in matches if match][:1]
 
 
 _WINDOWS = re.compile(r"[A-Za-z]:[\\/]|\\\\")
@@ -131,9 +133,9 @@ class Paths:
                 text = text.replace(f"{root}/", "")
         return text
 
-    def outside(self, shown: str) -> bool:
+    def outside(self, text: str) -> bool:
         """Tell whether a shown path is none of the project."""
-        return shown.startswith(("/", "~/", "../")) or bool(_WINDOWS.match(shown))
+        return text.startswith(("/", "~/", "../")) or bool(_WINDOWS.match(text))
 
 
 def _relative(path: str) -> bool:
@@ -145,9 +147,9 @@ def _slashes(path: str) -> str:
 
 
 def _forms(root: Path) -> tuple[str, ...]:
-    given = str(root).replace("\\", "/").rstrip("/")
+    given_root = str(root).replace("\\", "/").rstrip("/")
     real = os.path.realpath(root).replace("\\", "/").rstrip("/")
-    return tuple(dict.fromkeys((given, real)))
+    return tuple(dict.fromkeys((given_root, real)))
 
 
 @lru_cache(256)

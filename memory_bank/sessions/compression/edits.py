@@ -88,13 +88,17 @@ class FileChange:
         if self.action == "delete":
             yield f"removes {self.path}"
         elif self.new or self.gains:
-            named = listed(self.gains, 8)
-            yield f"new file{' with ' * bool(named)}{named}" if self.new else f"adds {named}"
+            named_listed = listed(self.gains, 8)
+            yield (
+                f"new file{' with ' * bool(named_listed)}{named_listed}"
+                if self.new
+                else f"adds {named_listed}"
+            )
         if self.loses and self.action != "delete":
             yield f"removes {listed(self.loses, 8)}"
-        if same := [name for name in self._names[0] if name not in self.gains]:
-            yield f"changes the definition of {listed(same)}"
-        yield from (f"says: {said}" for said in _remarks(self))
+        if defined_names := [name for name in self._names[0] if name not in self.gains]:
+            yield f"changes the definition of {listed(defined_names)}"
+        yield from (f"says: {remark}" for remark in _remarks(self))
 
 
 def _title(gains: Sequence[DefinedName], loses: Sequence[DefinedName]) -> str:
@@ -111,8 +115,8 @@ def between(path: str, old: str, new: str, action: Action = "update") -> FileCha
     It takes linear time, which a shortest edit script doesn't.
     """
     before, after = (text.splitlines()[:_MOST_LINES] for text in (old, new))
-    had, has = Counter(before), Counter(after)
-    removed, added = _taken(before, had - has), _taken(after, has - had)
+    counts, has = Counter(before), Counter(after)
+    removed, added = _taken(before, counts - has), _taken(after, has - counts)
     return FileChange(path, action, tuple(removed), tuple(added))
 
 
@@ -138,8 +142,8 @@ def is_patch(text: str) -> bool:
 def of_patch(text: str) -> Iterator[FileChange]:
     """Yield the changes of a patch in the form of `apply_patch`."""
     body = text[text.find(_BEGIN) :].partition("\n*** End Patch")[0]
-    found = _FILE.split(body)
-    for action, path, changed in zip(found[1::3], found[2::3], found[3::3], strict=True):
+    parts = _FILE.split(body)
+    for action, path, changed in zip(parts[1::3], parts[2::3], parts[3::3], strict=True):
         lines = changed.splitlines()[1:_MOST_LINES]
         moved = [line.removeprefix(_MOVED).strip() for line in lines if line.startswith(_MOVED)]
         how = cast("Action", "move" if moved else action.lower())
@@ -162,25 +166,25 @@ def merged(path: str, changes: Sequence[FileChange]) -> FileChange:
 
 def _remarks(change: FileChange) -> Iterator[str]:
     """Yield what new comments in code say: they tell why."""
-    kept = ""
+    text = ""
     for line in [*change.added[:400], ""]:
-        if found := rule("remark").match(line):
-            kept = f"{kept} {found[1].strip()}".strip()
+        if match := rule("remark").match(line):
+            text = f"{text} {match[1].strip()}".strip()
             continue
-        if len(kept.split()) >= _LEAST_REMARK:
-            yield kept
-        kept = ""
+        if len(text.split()) >= _LEAST_REMARK:
+            yield text
+        text = ""
 
 
-def listed(found: Sequence[DefinedName], most: int = _MOST_NAMES) -> str:
+def listed(defined_names: Sequence[DefinedName], most: int = _MOST_NAMES) -> str:
     """Return names as a list of words: `a(), b() and 2 more`; a kind is said once in a row."""
-    shown, last = list[str](), ""
-    for name in found[:most]:
+    entries, last = list[str](), ""
+    for name in defined_names[:most]:
         text = name.shown
         if name.kind == last == "class":
             text = name.name
-        shown.append(text)
+        entries.append(text)
         last = name.kind
-    if len(found) > most:
-        return f"{', '.join(shown)} and {len(found) - most} more"
-    return " and ".join(filter(None, (", ".join(shown[:-1]), shown[-1]))) if shown else ""
+    if len(defined_names) > most:
+        return f"{', '.join(entries)} and {len(defined_names) - most} more"
+    return " and ".join(filter(None, (", ".join(entries[:-1]), entries[-1]))) if entries else ""

@@ -47,8 +47,8 @@ def tests(output: str) -> Tests:
     """Return how many tests failed and passed, added up over the runs of an output."""
     count = Counter[str]()
     for _, pattern in definitions.rows("count"):
-        for found in pattern.finditer(output):
-            for name, text in found.groupdict().items():
+        for match in pattern.finditer(output):
+            for name, text in match.groupdict().items():
                 count[name] += int(text) if (text or "").isdigit() else bool(text)
     return Tests(count["failed"] + count["errors"], count["passed"])
 
@@ -68,23 +68,23 @@ def says_failure(output: str) -> bool:
 def problem(output: str) -> FirstError:
     """Return the error that says most, the earliest of them, and the lines that matter."""
     best, message, where, place = 0, "", "", ""
-    kept = dict[str, int]()
+    entries = dict[str, int]()
     last = ""
     for line in _lines(output):
         last = line.strip() or last
-        found = rule("place").match(line)
-        if found:
-            file = found["file"] or ""
+        match = rule("place").match(line)
+        if match:
+            file = match["file"] or ""
             if not file or not re.search(r"site-packages|dist-packages|/lib/python|<frozen", file):
-                place = found["rust"] or f"{file}:{found['line']}"
+                place = match["rust"] or f"{file}:{match['line']}"
         score, text, spot = _judged(line)
         if score:
-            kept.setdefault(line.strip()[:240], score)
+            entries.setdefault(line.strip()[:240], score)
         if score > best:
             best, message, where = score, text, spot or place
     if not where:
         where = place
-    lines = [line for line, score in kept.items() if score >= min(best, _SUREST)][:_MOST_KEPT]
+    lines = [line for line, score in entries.items() if score >= min(best, _SUREST)][:_MOST_KEPT]
     return FirstError(message or last[:240], where, tuple(lines or filter(None, [last[:240]])))
 
 
@@ -93,9 +93,9 @@ def _judged(line: str) -> tuple[int, str, str]:
     if len(line) < _LEAST_LINE or not rule("error_word").search(line):
         return 0, "", ""
     for row, pattern in definitions.rows("error"):
-        if found := pattern.match(line):
-            told = found.groupdict("")
-            return row["score"], told.get("message", "").strip(), told.get("where", "")
+        if match := pattern.match(line):
+            groups = match.groupdict("")
+            return row["score"], groups.get("message", "").strip(), groups.get("where", "")
     return 0, "", ""
 
 
@@ -112,10 +112,10 @@ def look(call: ToolCall, paths: Paths) -> tuple[list[str], str]:
         read = [path for step in shell.steps(call.command) for path in shell.reads(step)]
     else:
         read = [call.path] if call.kind == "read" and call.path else []
-    asked = cut(call.words or call.event.tool_input, 80)
-    fact = f"{call.event.tool_name} of {asked}: {cut(call.output, 100)}"
-    shown = [] if call.failed else [paths.shown(path, call.event.cwd) for path in read]
-    return shown, "" if call.kind in ("read", "command") else fact
+    asked_cut = cut(call.words or call.event.tool_input, 80)
+    fact = f"{call.event.tool_name} of {asked_cut}: {cut(call.output, 100)}"
+    entries = [] if call.failed else [paths.shown(path, call.event.cwd) for path in read]
+    return entries, "" if call.kind in ("read", "command") else fact
 
 
 def failure_fact(call: ToolCall, counts: Tests) -> str:
@@ -127,8 +127,8 @@ def failure_fact(call: ToolCall, counts: Tests) -> str:
 def said_of(counts: Tests, error: FirstError | None) -> str:
     """Return what the output of a failure says, after a colon."""
     parts = counts.shown, error.message if error else ""
-    told = "; ".join(filter(None, parts))
-    return f": {cut(told, 140)}" if told else ""
+    text = "; ".join(filter(None, parts))
+    return f": {cut(text, 140)}" if text else ""
 
 
 def result(output: str) -> str:

@@ -52,33 +52,35 @@ _LEAST_WORDS, _LEAST_CLAUSE = 5, 45
 
 def sentences(text: str) -> list[str]:
     """Return the sentences of a text without marks of Markdown, code blocks, headings and tables."""
-    return [one for line in _lines(text[:_MOST]) for one in _split(line)][:_MOST_SENTENCES]
+    return [word for line in _lines(text[:_MOST]) for word in _split(line)][:_MOST_SENTENCES]
 
 
 def _lines(text: str) -> Iterator[str]:
     """Yield paragraphs and list items, each as one line."""
-    kept = ""
+    kept_text = ""
     for line in _FENCE.sub("\n", text).splitlines():
         if not line.strip() or _SKIPPED.match(line):
-            yield kept
-            kept = ""
+            yield kept_text
+            kept_text = ""
         elif _BLOCK.match(line):
-            yield kept
-            kept = _BLOCK.sub("", line).strip()
-        elif kept and not re.search(r"[.:!?;]$", kept) and not line.lstrip()[:1].isupper():
-            kept = f"{kept} {line.strip()}"  # a paragraph that was wrapped
+            yield kept_text
+            kept_text = _BLOCK.sub("", line).strip()
+        elif (
+            kept_text and not re.search(r"[.:!?;]$", kept_text) and not line.lstrip()[:1].isupper()
+        ):
+            kept_text = f"{kept_text} {line.strip()}"  # a paragraph that was wrapped
         else:
-            yield kept
-            kept = line.strip()
-    yield kept
+            yield kept_text
+            kept_text = line.strip()
+    yield kept_text
 
 
 def _split(line: str) -> Iterator[str]:
     start = 0
-    for found in _END.finditer(line):
-        if found.end() > start and not _SHORTENED.search(line[start : found.start()]):
-            yield from filter(None, [plain(line[start : found.end()])])
-            start = found.end()
+    for match in _END.finditer(line):
+        if match.end() > start and not _SHORTENED.search(line[start : match.start()]):
+            yield from filter(None, [plain(line[start : match.end()])])
+            start = match.end()
     yield from filter(None, [plain(line[start:])])
 
 
@@ -92,16 +94,27 @@ def telling(text: str) -> str:
 
     One of few words is taken where no longer one says anything.
     """
-    telling = [one for one in map(opened, sentences(text)) if one and not rule("empty").search(one)]
-    found = [one for one in telling if size(one) >= _LEAST_WORDS] or telling
-    return next((one for one in found if not rule("next").search(one)), found[0] if found else "")
+    telling = [
+        word for word in map(opened, sentences(text)) if word and not rule("empty").search(word)
+    ]
+    found_telling = [
+        current_telling for current_telling in telling if size(current_telling) >= _LEAST_WORDS
+    ] or telling
+    return next(
+        (
+            current_telling
+            for current_telling in found_telling
+            if not rule("next").search(current_telling)
+        ),
+        found_telling[0] if found_telling else "",
+    )
 
 
 def opened(sentence: str) -> str:
     """Return a sentence without first words such as `Done:`."""
-    found = rule("opening").match(sentence)
-    rest = sentence[found.end() :] if found else sentence
-    return _capital(rest) if found else rest
+    match = rule("opening").match(sentence)
+    rest = sentence[match.end() :] if match else sentence
+    return _capital(rest) if match else rest
 
 
 def _capital(text: str) -> str:
@@ -117,13 +130,15 @@ def step_of(sentence: str) -> str:
 
 def headline(sentence: str, most: int) -> str:
     """Return a sentence as a title: whole, its first clauses, or its first words."""
-    said = sentence.rstrip(" .:;!")
-    if len(said) <= most:
-        return said
-    ends = [at.start() for at in _CLAUSE.finditer(said) if _LEAST_CLAUSE <= at.start() <= most]
+    said_sentence = sentence.rstrip(" .:;!")
+    if len(said_sentence) <= most:
+        return said_sentence
+    ends = [
+        at.start() for at in _CLAUSE.finditer(said_sentence) if _LEAST_CLAUSE <= at.start() <= most
+    ]
     if ends:
-        return said[: ends[-1]].rstrip(" ,")
-    return said[: most - 1].rsplit(" ", 1)[0].rstrip(" ,;:(") + "…"
+        return said_sentence[: ends[-1]].rstrip(" ,")
+    return said_sentence[: most - 1].rsplit(" ", 1)[0].rstrip(" ,;:(") + "…"
 
 
 def decided(text: str) -> list[str]:
@@ -134,32 +149,32 @@ def decided(text: str) -> list[str]:
 def planned(text: str) -> list[str]:
     """Return the sentences that say what is still to be done, and the lists of such things."""
     text = _FENCE.sub("\n", text[:_MOST])
-    listed = [plain(one) for one in _TO_DO.findall(text)]
-    for found in _LIST.finditer(text):
-        head = plain(_BLOCK.sub("", found["head"])).rstrip(" :.")
+    listed = [plain(match) for match in _TO_DO.findall(text)]
+    for found_match in _LIST.finditer(text):
+        head = plain(_BLOCK.sub("", found_match["head"])).rstrip(" :.")
         if pattern("{label}").fullmatch(head):
-            items = (_BLOCK.sub("", line) for line in found["items"].splitlines())
-            listed += [plain(one) for one in items if one.strip()]
+            items = (_BLOCK.sub("", line) for line in found_match["items"].splitlines())
+            listed += [plain(word) for word in items if word.strip()]
     return list(dict.fromkeys([*listed, *_found("next", text)]))
 
 
 def _found(kind: str, text: str) -> list[str]:
-    found = [
+    found_sentences = [
         sentence
         for sentence in sentences(text)
         if size(sentence) > 2  # noqa: PLR2004 - `and then` says nothing
         and not sentence.endswith("?")
         and rule(kind).search(opened(sentence))
     ]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(found_sentences))
 
 
 def words(text: str) -> frozenset[str]:
     """Return the starts of the words that tell what a sentence is about."""
-    found = re.findall(r"[^\W\d_][\w-]{3,}|\b\w+_\w+", _UNSPACED.sub(" ", text.casefold()))
-    found += map("".join, pairwise(_UNSPACED.findall(text)))
+    matches = re.findall(r"[^\W\d_][\w-]{3,}|\b\w+_\w+", _UNSPACED.sub(" ", text.casefold()))
+    matches += map("".join, pairwise(_UNSPACED.findall(text)))
     common = definitions.words("words", "common_in_steps")
-    return frozenset(word[:5] for word in found if word not in common)
+    return frozenset(word[:5] for word in matches if word not in common)
 
 
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
@@ -171,8 +186,8 @@ def size(text: str) -> int:
     return len(text.split()) + len(_UNSPACED.findall(text)) // 2
 
 
-def covered(step: str, done: Sequence[str], share: float = 0.6) -> bool:
+def covered(step: str, entries: Sequence[str], share: float = 0.6) -> bool:
     """Tell whether one of some texts has that share of the words of a step."""
-    wanted = words(opened(step))
-    most = max((len(wanted & words(one)) for one in done), default=0)
-    return len(wanted) > 1 and most >= share * len(wanted)
+    wanted_words = words(opened(step))
+    most = max((len(wanted_words & words(word)) for word in entries), default=0)
+    return len(wanted_words) > 1 and most >= share * len(wanted_words)

@@ -90,14 +90,14 @@ def _before(word: str) -> bool:
 def steps(command: str) -> list[SimpleCommand]:
     """Return the simple commands of a command line; a text that is no shell gives odd words."""
     command = command[:_MOST]
-    made, step, at, target = list[SimpleCommand](), SimpleCommand(), 0, ""
+    simple_commands, step, at, target = list[SimpleCommand](), SimpleCommand(), 0, ""
     waiting = list[tuple[SimpleCommand, str]]()
-    while len(made) < _MOST_STEPS and (found := _TOKEN.match(command, at)):
-        kind, text, at = found.lastgroup or "", found[0], found.end()
-        if found["here"]:
-            waiting.append((step, found["mark"]))
-        elif found["out"] or found["in"]:
-            target = "<" if found["in"] else ">>" if ">>" in text else ">"
+    while len(simple_commands) < _MOST_STEPS and (match := _TOKEN.match(command, at)):
+        kind, text, at = match.lastgroup or "", match[0], match.end()
+        if match["here"]:
+            waiting.append((step, match["mark"]))
+        elif match["out"] or match["in"]:
+            target = "<" if match["in"] else ">>" if ">>" in text else ">"
         elif kind == "word":
             word = "".join(shlex.split(text)) if re.search(r"['\"\\]", text) else text
             (step.inputs if target == "<" else step.outputs if target else step.words).append(word)
@@ -106,11 +106,11 @@ def steps(command: str) -> list[SimpleCommand]:
         elif kind == "end":
             if step.words or step.outputs:
                 step.behind = text == "&"
-                made.append(step)
+                simple_commands.append(step)
             step, target = SimpleCommand(before=text, folder=_folder(step)), ""
             if text == "\n" and waiting:
                 at = _here(command, at, waiting)
-    return [*made, step] if step.words or step.outputs else made
+    return [*simple_commands, step] if step.words or step.outputs else simple_commands
 
 
 def _folder(step: SimpleCommand) -> str:
@@ -137,9 +137,9 @@ def _here(command: str, at: int, waiting: list[tuple[SimpleCommand, str]]) -> in
 
 def writes(step: SimpleCommand) -> Iterator[FileChange]:
     """Yield the changes of files by a command, as far as its words say so."""
-    for one in _writes(step):
-        moved = _below(step, one.moved_to) if one.moved_to else ""
-        yield replace(one, path=_below(step, one.path), moved_to=moved)
+    for change in _writes(step):
+        moved = _below(step, change.moved_to) if change.moved_to else ""
+        yield replace(change, path=_below(step, change.path), moved_to=moved)
 
 
 def _writes(step: SimpleCommand) -> Iterator[FileChange]:
@@ -207,24 +207,26 @@ def reads(step: SimpleCommand) -> Iterator[str]:
                 yield _below(step, word)
 
 
-def only_looks(found: Sequence[SimpleCommand]) -> bool:
+def only_looks(simple_commands: Sequence[SimpleCommand]) -> bool:
     """Tell whether commands only read, search or list, and change nothing."""
     looks = {*_programs("readers"), *_programs("seekers")}
-    return bool(found) and all(
+    return bool(simple_commands) and all(
         step.program in looks and not _edits_in_place(step) and not list(writes(step))
-        for step in found
+        for step in simple_commands
     )
 
 
 def shown(command: str) -> str:
     """Return a command line for people: without `cd`, assignments, filters and redirections."""
-    kept = list[str]()
+    entries = list[str]()
     for step in steps(command):
         filtering = step.piped and step.program in _programs("filters")
         if not filtering and step.program not in ("cd", "export", "set", "source"):
             words = [*dropwhile(_ASSIGNED.match, step.words[:-1]), *step.words[-1:]]
-            kept.append(" ".join(word if word.split() == [word] else f'"{word}"' for word in words))
-    return "; ".join(filter(None, kept)) or " ".join(command.split())
+            entries.append(
+                " ".join(word if word.split() == [word] else f'"{word}"' for word in words)
+            )
+    return "; ".join(filter(None, entries)) or " ".join(command.split())
 
 
 def _after_flags(words: list[str]) -> list[str]:
@@ -236,9 +238,9 @@ def _after_flags(words: list[str]) -> list[str]:
 
 def option(step: SimpleCommand, *names: str) -> list[str]:
     """Return the values of an option, as of `-m` in `git commit -am "…" -m "…"`."""
-    found = [after for word, after in pairwise(step.words) if word in names]
+    afters = [after for word, after in pairwise(step.words) if word in names]
     long = tuple(f"{name}=" for name in names)
-    return [*found, *(word.partition("=")[2] for word in step.words if word.startswith(long))]
+    return [*afters, *(word.partition("=")[2] for word in step.words if word.startswith(long))]
 
 
 class ProgramRun(NamedTuple):
@@ -273,14 +275,16 @@ def _tells(step: SimpleCommand, rest: Sequence[SimpleCommand]) -> bool:
     No pipe, `||`, `;` or other command hides its code; that of `timeout` may be its own.
     """
     wrapped = step.behind or {"timeout", "!", "if", "while"}.intersection(step.words[:2])
-    return not wrapped and all(one.before in ("&&", ")") for one in rest)
+    return not wrapped and all(simple_command.before in ("&&", ")") for simple_command in rest)
 
 
 def _selected(run: ProgramRun, rest: Sequence[SimpleCommand]) -> bool:
     """Tell whether filters may hide a failure: `tail` keeps the end, where each runner names it."""
-    filters = takewhile(lambda one: one.piped, rest)
+    filters = takewhile(lambda simple_command: simple_command.piped, rest)
     whole = run.runner.partition(" ")[0] in _programs("one_summary")
-    return not whole and any(one.program not in _programs("keep_the_end") for one in filters)
+    return not whole and any(
+        simple_command.program not in _programs("keep_the_end") for simple_command in filters
+    )
 
 
 def _run(step: SimpleCommand) -> ProgramRun:
@@ -297,8 +301,8 @@ def _run(step: SimpleCommand) -> ProgramRun:
         words = [name, "test", *(word for word in words[1:] if word != "--test")]
     rest = [word for word in words[1:] if not _is_flag(word)]
     if name in _programs("two_words") and rest:
-        taken = 2 if rest[0] == "run" and len(rest) > 1 else 1
-        name, rest = " ".join([name, *rest[:taken]]), rest[taken:]
+        number = 2 if rest[0] == "run" and len(rest) > 1 else 1
+        name, rest = " ".join([name, *rest[:number]]), rest[number:]
     return ProgramRun(name, frozenset(rest), check=bool(rule("check").match(name)))
 
 
@@ -313,7 +317,11 @@ def covers(now: ProgramRun, then: ProgramRun, where: str, tests: tuple[int, int]
     `make test`, covers one of fewer tests.
     """
     if now.runner != then.runner:
-        whole = now.check and then.check and not any(re.search(r"[./]", one) for one in now.targets)
+        whole = (
+            now.check
+            and then.check
+            and not any(re.search(r"[./]", current_target) for current_target in now.targets)
+        )
         return whole and tests[0] >= tests[1] > 0
     if not now.targets or now.targets == then.targets:
         return True

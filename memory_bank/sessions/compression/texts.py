@@ -77,10 +77,12 @@ def observation(
     facts = dict.fromkeys(cut(fact, _FACT) for fact in lists.get("facts", ()))
     concepts = dict.fromkeys(cut(word, 40).casefold() for word in lists.get("concepts", ()))
     read = dict.fromkeys(map(_path, lists["files_read"]))
-    made = Observation("", "", "", obs_type, cut(title, TITLE_LIMIT - 1), created_at, **texts)
+    made_observation = Observation(
+        "", "", "", obs_type, cut(title, TITLE_LIMIT - 1), created_at, **texts
+    )
     return replace(
-        made,
-        subtitle=cut(made.subtitle, 160),
+        made_observation,
+        subtitle=cut(made_observation.subtitle, 160),
         facts=tuple(filter(None, facts))[:_FACTS],
         narrative=ends(narrative, most),
         concepts=tuple(filter(None, concepts))[:_CONCEPTS],

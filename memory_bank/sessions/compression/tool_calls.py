@@ -35,11 +35,11 @@ class ToolCall:
     def command(self) -> str:
         """The command line of a shell."""
         for key in _keys("command"):
-            given = self.arguments.get(key)
-            if isinstance(given, str):
-                return given
-            if isinstance(given, list) and given:
-                words = [str(word) for word in given[:1000]]
+            argument = self.arguments.get(key)
+            if isinstance(argument, str):
+                return argument
+            if isinstance(argument, list) and argument:
+                words = [str(word) for word in argument[:1000]]
                 script = len(words) > 1 and bool(re.fullmatch(r"-[a-z]{0,3}c", words[-2]))
                 return words[-1] if script else shlex.join(words)
         return ""
@@ -63,13 +63,13 @@ class ToolCall:
     @cached_property
     def exit_code(self) -> int | None:
         """The exit code of a command; None if the client doesn't say it."""
-        found = _code(self.answer)
-        if found is None:
+        code = _code(self.answer)
+        if code is None:
             text = "\n".join(_texts(self.answer, 0))
             stated = rule("exit_code").search(text[:2000]) or rule("exit_code").search(text[-2000:])
             if stated is not None:
-                found = int(next(filter(None, stated.groups())))
-        return found
+                code = int(next(filter(None, stated.groups())))
+        return code
 
     @cached_property
     def failed(self) -> bool:
@@ -93,15 +93,25 @@ class ToolCall:
     @property
     def open_steps(self) -> list[str] | None:
         """The open steps of a plan; None if it has no plan."""
-        given = map(self.arguments.get, ("todos", "plan", "items", "todoList"))
-        plan = next((one for one in given if isinstance(one, list)), None)
+        argument = map(self.arguments.get, ("todos", "plan", "items", "todoList"))
+        plan = next(
+            (
+                current_argument
+                for current_argument in argument
+                if isinstance(current_argument, list)
+            ),
+            None,
+        )
         if plan is None:
             return None
-        steps = [one for one in plan[:100] if isinstance(one, dict)]
-        named = ("content", "step", "title", "description", "text")
-        found = ((_first(one, named), _first(one, ("status", "state"))) for one in steps)
+        steps = [current_plan for current_plan in plan[:100] if isinstance(current_plan, dict)]
+        texts = ("content", "step", "title", "description", "text")
+        firsts = (
+            (_first(current_step, texts), _first(current_step, ("status", "state")))
+            for current_step in steps
+        )
         closed = ("completed", "done", "complete", "cancelled")
-        return [step for step, status in found if step and status.casefold() not in closed]
+        return [step for step, status in firsts if step and status.casefold() not in closed]
 
 
 def tokens(event: Event) -> int:
@@ -111,13 +121,13 @@ def tokens(event: Event) -> int:
 
 def read(event: Event) -> ToolCall:
     """Return an event as a call of a tool."""
-    found = _parsed(event.tool_input)
-    arguments = found if isinstance(found, dict) else {"input": event.tool_input}
+    parsed = _parsed(event.tool_input)
+    arguments = parsed if isinstance(parsed, dict) else {"input": event.tool_input}
     if event.tool_name == MESSAGE:
         return ToolCall(event, "message", arguments, event.tool_output)
     name = event.tool_name.rpartition(".")[2]
-    found = definitions.lists("tools").get(re.sub(r"[^a-z]", "", name.casefold()), "other")
-    kind = cast("Kind", found)
+    parsed = definitions.lists("tools").get(re.sub(r"[^a-z]", "", name.casefold()), "other")
+    kind = cast("Kind", parsed)
     if name.startswith(("mcp_", "MCP:", "mcp-")):
         kind = "other"
     patch = _patch(arguments)
@@ -132,15 +142,15 @@ def read(event: Event) -> ToolCall:
 
 def _parsed(text: str) -> object:
     """Return a JSON value, twice parsed if a client sends JSON in a JSON string; else the text."""
-    found: object = text
+    found_text: object = text
     for _ in range(2):
-        if not isinstance(found, str) or found.lstrip()[:1] not in ("{", "[", '"'):
+        if not isinstance(found_text, str) or found_text.lstrip()[:1] not in ("{", "[", '"'):
             break
         try:
-            found = json.loads(found)
+            found_text = json.loads(found_text)
         except (ValueError, RecursionError):
             break
-    return found
+    return found_text
 
 
 def _keys(name: str) -> Collection[str]:
@@ -149,9 +159,9 @@ def _keys(name: str) -> Collection[str]:
 
 def _first(values: Mapping[str, Any], keys: Collection[str]) -> str:
     for key in keys:
-        found = values.get(key)
-        if isinstance(found, str) and found:
-            return found
+        answer = values.get(key)
+        if isinstance(answer, str) and answer:
+            return answer
     return ""
 
 
@@ -163,11 +173,11 @@ def _texts(value: object, depth: int) -> Iterator[str]:
         for item in value[:5000]:
             yield from _texts(item, depth + 1)
     elif isinstance(value, dict) and depth < _DEEPEST:
-        seen = set[str]()
+        texts = set[str]()
         for key in _keys("output"):
             for text in _texts(value.get(key), depth + 1):
-                if text not in seen:
-                    seen.add(text)
+                if text not in texts:
+                    texts.add(text)
                     yield text
 
 
@@ -176,9 +186,9 @@ def _code(value: object) -> int | None:
     if not isinstance(value, dict):
         return None
     for key in _keys("code"):
-        found = value.get(key)
-        if isinstance(found, int) and not isinstance(found, bool):
-            return found
+        answer = value.get(key)
+        if isinstance(answer, int) and not isinstance(answer, bool):
+            return answer
     return _code(value.get("metadata")) if isinstance(value.get("metadata"), dict) else None
 
 
@@ -233,33 +243,35 @@ def _written(call: ToolCall, unsaid: edits.Action) -> edits.Action:
     """Tell whether a file was new, if the client says so."""
     answer = call.answer if isinstance(call.answer, dict) else {}
     for place in (answer, answer.get("metadata"), answer.get("returnDisplay")):
-        said = place if isinstance(place, dict) else {}
-        known = said.get("type"), said.get("isNewFile"), said.get("exists")
-        if known[0] == "create" or known[1] is True or known[2] is False:
+        said_place = place if isinstance(place, dict) else {}
+        places = said_place.get("type"), said_place.get("isNewFile"), said_place.get("exists")
+        if places[0] == "create" or places[1] is True or places[2] is False:
             return "add"
-        if known[0] == "update" or known[1] is False or known[2] is True:
+        if places[0] == "update" or places[1] is False or places[2] is True:
             return "update"
     return unsaid
 
 
 def _hunks(patch: object) -> list[str]:
     """Return the lines of the hunks of a structured patch."""
-    found = list[str]()
+    entries = list[str]()
     for hunk in patch[:1000] if isinstance(patch, list) else ():
         lines = hunk.get("lines") if isinstance(hunk, dict) else None
-        found += [str(line) for line in lines] if isinstance(lines, list) else []
-    return found
+        entries += [str(line) for line in lines] if isinstance(lines, list) else []
+    return entries
 
 
 def _listed(listed: Mapping[str, Any]) -> Iterator[FileChange]:
     """Yield changes that a client lists by path, as in Codex's file changes."""
-    for path, given in list(listed.items())[:1000]:
-        change = given if isinstance(given, dict) else {}
+    for path, argument in list(listed.items())[:1000]:
+        change = argument if isinstance(argument, dict) else {}
         kind, moved = _first(change, ("type", "kind")), _first(change, ("move_path",))
         diff = _first(change, ("unified_diff", "diff", "content"))
         if kind in ("add", "delete") and not diff.startswith(("@@", "---")):
             sides = ("", diff) if kind == "add" else (diff, "")
             yield edits.between(path, *sides, "add" if kind == "add" else "delete")
         else:
-            found = edits.of_lines(path, diff.splitlines()[:20_000], "move" if moved else "update")
-            yield replace(found, moved_to=moved)
+            found_change = edits.of_lines(
+                path, diff.splitlines()[:20_000], "move" if moved else "update"
+            )
+            yield replace(found_change, moved_to=moved)

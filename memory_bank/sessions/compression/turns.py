@@ -62,28 +62,33 @@ class TurnWork:
     @property
     def modified(self) -> list[str]:
         """The files that it changed, also those that were moved."""
-        moved = (one.moved_to for found in self.changes.values() for one in found if one.moved_to)
+        moved = (
+            change.moved_to
+            for changes in self.changes.values()
+            for change in changes
+            if change.moved_to
+        )
         return list(dict.fromkeys([*self.changes, *moved]))
 
     @property
     def mends(self) -> bool:
         """Whether a run that failed before its changes of code passed after them."""
-        before = any(one.failed and one.closed and not one.edits for one in self.runs)
+        before = any(run.failed and run.closed and not run.edits for run in self.runs)
         return before and any(word.kind == "code" for word in self.words)
 
-    def absorb(self, other: TurnWork) -> None:
+    def absorb(self, turn_work: TurnWork) -> None:
         """Add all of another work that changed nothing."""
-        self.when, self.tokens = max(self.when, other.when), self.tokens + other.tokens
-        self.reads += other.reads
-        self.looks += other.looks
-        self.runs += other.runs
-        self.reports += other.reports
+        self.when, self.tokens = max(self.when, turn_work.when), self.tokens + turn_work.tokens
+        self.reads += turn_work.reads
+        self.looks += turn_work.looks
+        self.runs += turn_work.runs
+        self.reports += turn_work.reports
 
     def describe(self) -> None:
         """Tell its changes in words, but those that were put back."""
-        for path, found in self.changes.items():
-            net = merged(path, found)
-            if len(found) == 1 or net.action != "update" or net.added or net.removed:
+        for path, changes in self.changes.items():
+            net = merged(path, changes)
+            if len(changes) == 1 or net.action != "update" or net.added or net.removed:
                 self.words.append(net)
 
 
@@ -134,14 +139,14 @@ class Turn:
         """
         for work in self.works:
             work.describe()
-        kept = [work for work in self.works if work.modified or work.commit]
-        if not kept:
-            kept = self.works[:1]
+        turn_works = [work for work in self.works if work.modified or work.commit]
+        if not turn_works:
+            turn_works = self.works[:1]
         for number, work in enumerate(self.works):
-            if work not in kept:
-                before = [one for one in self.works[:number] if one in kept]
-                (before or kept)[-1 if before else 0].absorb(work)
-        return kept
+            if work not in turn_works:
+                before = [turn_work for turn_work in self.works[:number] if turn_work in turn_works]
+                (before or turn_works)[-1 if before else 0].absorb(work)
+        return turn_works
 
     def _look(self, work: TurnWork, call: ToolCall) -> None:
         read, fact = outcomes.look(call, self.paths)
@@ -150,17 +155,17 @@ class Turn:
 
     def _report(self, work: TurnWork, call: ToolCall) -> None:
         """Keep what a subagent said, which two events may tell."""
-        told = call.output.strip()
-        known = {" ".join(text.split()) for one in self.works for text in one.reports}
-        if told and " ".join(told.split()) not in known:
-            work.reports.append(told)
+        output = call.output.strip()
+        texts = {" ".join(text.split()) for turn_work in self.works for text in turn_work.reports}
+        if output and " ".join(output.split()) not in texts:
+            work.reports.append(output)
 
     def _edit(self, work: TurnWork, call: ToolCall, changes: Sequence[FileChange]) -> None:
         for change in changes:
             path = self.paths.shown(change.path, call.event.cwd)
             moved = self.paths.shown(change.moved_to, call.event.cwd) if change.moved_to else ""
-            shown = replace(change, path=path, moved_to=moved)
-            work.changes.setdefault(path, []).append(shown)
+            shown_change = replace(change, path=path, moved_to=moved)
+            work.changes.setdefault(path, []).append(shown_change)
             self.edits += kind_of(path) == "code"
 
     def _command(self, work: TurnWork, call: ToolCall) -> None:
@@ -191,29 +196,31 @@ class Turn:
         good = not program.selected and outcomes.says_success(call.output)
         passed = not failed and (sure or good)
         error = outcomes.problem(call.output) if failed else None
-        shown = cut(shell.shown(call.command), _SHOWN)
-        made = Run(shown, call, program, failed, passed, counts, error, self.edits)
+        shown_cut = cut(shell.shown(call.command), _SHOWN)
+        run = Run(shown_cut, call, program, failed, passed, counts, error, self.edits)
         if passed:
-            for one in self.runs:
-                same = one.shown == shown
-                where = one.error.where if one.error else ""
-                size = sum(counts), sum(one.counts)
-                covered = same or shell.covers(program, one.program, where, size)
-                one.closed = one.closed or (one.failed and covered)
-        return made
+            for current_run in self.runs:
+                is_same = current_run.shown == shown_cut
+                where = current_run.error.where if current_run.error else ""
+                size = sum(counts), sum(current_run.counts)
+                covered = is_same or shell.covers(program, current_run.program, where, size)
+                current_run.closed = current_run.closed or (current_run.failed and covered)
+        return run
 
 
 def _writes(steps: Sequence[shell.SimpleCommand], *, failed: bool) -> list[FileChange]:
     """Return what commands write; of some that failed all but the last one were done."""
     last = steps[-1:] if failed else ()
-    undone = {one for step in last for one in shell.writes(step) if one.path not in step.outputs}
-    return [one for step in steps for one in shell.writes(step) if one not in undone]
+    undone = {
+        change for step in last for change in shell.writes(step) if change.path not in step.outputs
+    }
+    return [change for step in steps for change in shell.writes(step) if change not in undone]
 
 
 def _commit(steps: Sequence[shell.SimpleCommand]) -> str | None:
     """Return the message of a `git commit`; None if there is none among the commands."""
     for step in steps:
         if step.program == "git-commit":
-            given = [_HERE.sub("", text) for text in shell.option(step, *_MESSAGE)]
-            return "\n\n".join(text.strip() for text in given) or step.here
+            texts = [_HERE.sub("", text) for text in shell.option(step, *_MESSAGE)]
+            return "\n\n".join(text.strip() for text in texts) or step.here
     return None

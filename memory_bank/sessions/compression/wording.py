@@ -59,16 +59,16 @@ def observations(
     Each file that was changed is among their files, each command that failed in their text.
     `before` are the observations that the session has already.
     """
-    asked = {prompt.prompt_number: prompt.prompt_text for prompt in prompts}
+    prompt_texts = {prompt.prompt_number: prompt.prompt_text for prompt in prompts}
     paths = Paths(project_root)
     turns = dict[int, Turn]()
     for event in events:
         number = event.prompt_number
-        turns.setdefault(number, Turn(paths, asked.get(number, ""))).take(read(event))
-    made = list[Observation]()
+        turns.setdefault(number, Turn(paths, prompt_texts.get(number, ""))).take(read(event))
+    made_observations = list[Observation]()
     for turn in turns.values():
-        made += _of_turn(turn, (*before, *made))
-    return tuple(made)
+        made_observations += _of_turn(turn, (*before, *made_observations))
+    return tuple(made_observations)
 
 
 def _of_turn(turn: Turn, before: Sequence[Observation]) -> Iterator[Observation]:
@@ -77,13 +77,17 @@ def _of_turn(turn: Turn, before: Sequence[Observation]) -> Iterator[Observation]
     `before` are the observations of the session's earlier turns.
     """
     works = turn.end()
-    main = max(works, key=lambda one: (bool(one.changes), len(one.modified)), default=None)
+    main = max(
+        works,
+        key=lambda turn_work: (bool(turn_work.changes), len(turn_work.modified)),
+        default=None,
+    )
     stated = decided(turn.request)
     for work in works:
-        said = turn.said if work is main else ""
-        made = _Wording(turn, work, said, stated if work is main else [], before)
-        if made.worth_keeping:
-            yield made.observation()
+        text = turn.said if work is main else ""
+        wording = _Wording(turn, work, text, stated if work is main else [], before)
+        if wording.worth_keeping:
+            yield wording.observation()
 
 
 class _Wording:
@@ -93,33 +97,39 @@ class _Wording:
         self,
         turn: Turn,
         work: TurnWork,
-        said: str,
+        text: str,
         stated: list[str],
         before: Sequence[Observation],
     ) -> None:
-        self._turn, self._work, self._said, self._before = turn, work, said, before
-        self._decided = [cut(one, _TITLE * 2) for one in stated[:_MOST_RULES]]
-        self._planned = planned(said)
-        told = telling(said)
-        repeated = told in map(opened, self._planned) and all(
-            covered(one, [turn.request], 0.4) for one in sentences(said) if len(one) > _LEAST_SAID
+        self._turn, self._work, self._said, self._before = turn, work, text, before
+        self._decided = [cut(current_stated, _TITLE * 2) for current_stated in stated[:_MOST_RULES]]
+        self._planned = planned(text)
+        told_telling = telling(text)
+        repeated = told_telling in map(opened, self._planned) and all(
+            covered(sentence, [turn.request], 0.4)
+            for sentence in sentences(text)
+            if len(sentence) > _LEAST_SAID
         )
-        self._answer = "" if repeated else told
+        self._answer = "" if repeated else told_telling
         self._paths = turn.paths
-        self._words = sorted(work.words, key=lambda one: one.kind != "code")
+        self._words = sorted(work.words, key=lambda change: change.kind != "code")
         self._last = list[Run]()  # of each command the last run
         for run in work.runs:
-            self._last = [one for one in self._last if one.shown != run.shown] + [run]
+            self._last = [
+                current_run for current_run in self._last if current_run.shown != run.shown
+            ] + [run]
 
     @property
     def worth_keeping(self) -> bool:
         work = self._work
         steps = self._turn.steps or [
-            one for one in self._planned if not covered(one, [self._turn.request], 0.4)
+            current_planned
+            for current_planned in self._planned
+            if not covered(current_planned, [self._turn.request], 0.4)
         ]
-        done = work.changes or work.commit or work.runs or work.reports
+        changes = work.changes or work.commit or work.runs or work.reports
         reported = not self._turn.request  # by the agent itself, not by a hook
-        return bool(done or self._answer or steps or reported or (self._decided and self._said))
+        return bool(changes or self._answer or steps or reported or (self._decided and self._said))
 
     def observation(self) -> Observation:
         """Return the work as an observation."""
@@ -142,10 +152,10 @@ class _Wording:
     def _committed(self) -> list[str]:
         """Return the files of earlier turns that a commit without changes of its own has."""
         files = list[str]()
-        for one in reversed(self._before if self._work.commit else ()):
-            if COMMITTED in one.facts:
+        for current_observation in reversed(self._before if self._work.commit else ()):
+            if COMMITTED in current_observation.facts:
                 break
-            files += one.files_modified
+            files += current_observation.files_modified
         return list(dict.fromkeys(files))
 
     def _type(self) -> str:
@@ -153,19 +163,19 @@ class _Wording:
         prefix = _PREFIX.match(subject)
         if self._decided or decided(self._work.commit):
             return "decision"
-        said = definitions.lists("commit_types").get(prefix[1].casefold()) if prefix else None
-        if said:
-            return said
-        told = [subject] if subject else [self._said.lstrip(), self._turn.request.lstrip()]
+        said_list = definitions.lists("commit_types").get(prefix[1].casefold()) if prefix else None
+        if said_list:
+            return said_list
+        subjects = [subject] if subject else [self._said.lstrip(), self._turn.request.lstrip()]
         code = [word for word in self._words if word.kind == "code"]
-        found = (
+        texts = (
             ("discovery", not self._words and not subject),
             ("change", not code and not subject),
-            ("bugfix", self._work.mends or any(map(rule("fixes").match, told))),
-            ("refactor", any(map(rule("tidies").match, told))),
+            ("bugfix", self._work.mends or any(map(rule("fixes").match, subjects))),
+            ("refactor", any(map(rule("tidies").match, subjects))),
             ("feature", any(word.new or word.gains for word in code)),
         )
-        return next((kind for kind, holds in found if holds), "change")
+        return next((kind for kind, holds in texts if holds), "change")
 
     def _title(self) -> str:
         """Return what was done or learned: a commit's subject, a new symbol, the answer."""
@@ -177,9 +187,9 @@ class _Wording:
             return answer or headline(self._decided[0], _TITLE)
         if answer:
             return answer
-        named = next((one.title for one in self._words if one.title), "")
-        if named or self._words:
-            return _with(named or "Change", self._place())
+        title = next((change.title for change in self._words if change.title), "")
+        if title or self._words:
+            return _with(title or "Change", self._place())
         return self._title_without_changes()
 
     def _title_without_changes(self) -> str:
@@ -187,18 +197,18 @@ class _Wording:
         failed = [run for run in self._last if run.failed]
         if failed:
             run = failed[-1]
-            told = f": {run.error.message}" if run.error and run.error.message else ""
-            return cut(f"{cut(run.shown, 60)} fails{told}", _TITLE)
+            text = f": {run.error.message}" if run.error and run.error.message else ""
+            return cut(f"{cut(run.shown, 60)} fails{text}", _TITLE)
         if work.reports:
             return headline(telling(work.reports[0]) or work.reports[0], _TITLE)
         if self._last:
             run = self._last[-1]
             return cut(f"{run.shown} passes" if run.passed else f"Run {run.shown}", _TITLE)
         if not self._said:
-            shown = ", ".join(map(_short, work.reads[:3]))
-            return cut(next(iter(work.looks), f"Look at {shown or 'the project'}"), _TITLE)
-        said = self._planned or self._turn.steps or self._decided or [self._said]
-        return headline(opened(said[0]), _TITLE)
+            shown_text = ", ".join(map(_short, work.reads[:3]))
+            return cut(next(iter(work.looks), f"Look at {shown_text or 'the project'}"), _TITLE)
+        said_planned = self._planned or self._turn.steps or self._decided or [self._said]
+        return headline(opened(said_planned[0]), _TITLE)
 
     def _place(self) -> str:
         """Return the files of a change for a title: the path of one, the number of others."""
@@ -213,26 +223,28 @@ class _Wording:
     def _facts(self) -> list[str]:
         """Return decisions, outcomes, what is open, then what changed."""
         work = self._work
-        facts = [f"{DECIDED}{one}" for one in self._decided]
-        facts += [f"{DECIDED}{cut(one, 220)}" for one in decided(self._said)[:2]]
+        facts = [f"{DECIDED}{current_decided}" for current_decided in self._decided]
+        facts += [
+            f"{DECIDED}{cut(current_decided, 220)}" for current_decided in decided(self._said)[:2]
+        ]
         facts += self._steps()
         facts += self._outcomes()
         if work.commit:
             facts.append(COMMITTED)
         several = len(self._words) > 1
         for word in self._words[:_MOST_FILES]:
-            said = "; ".join([*word.facts][: 2 if several else 4])
-            facts += [f"{word.place}: {said}" if several else said] if said else []
+            text = "; ".join([*word.facts][: 2 if several else 4])
+            facts += [f"{word.place}: {text}" if several else text] if text else []
         if not work.changes and not self._said:
             facts += work.looks[:6]
         else:
-            facts += [one for one in work.looks if one.startswith("`")][:3]
+            facts += [look for look in work.looks if look.startswith("`")][:3]
         return list(dict.fromkeys(filter(None, facts)))
 
     def _steps(self) -> list[str]:
         last = self._work is self._turn.works[-1]
         steps = [*(self._turn.steps if last or self._said else ()), *self._planned]
-        return [f"{NEXT}{cut(step_of(one), 220)}" for one in steps[:_MOST_STEPS]]
+        return [f"{NEXT}{cut(step_of(step), 220)}" for step in steps[:_MOST_STEPS]]
 
     def _outcomes(self) -> Iterator[str]:
         """Yield how the runs of each command ended, failures first."""
@@ -242,8 +254,8 @@ class _Wording:
             if run.failed:
                 firsts.setdefault(run.shown, run)
         last = {run.shown: run for run in runs}
-        for shown, run in firsts.items():
-            still = last[shown]
+        for text, run in firsts.items():
+            still = last[text]
             error = still.error or run.error
             if (
                 not still.closed
@@ -257,13 +269,13 @@ class _Wording:
                 yield outcomes.failure_fact(run.call, run.counts)
             if error and error.where:
                 yield f"at {self._paths.shown(error.where, run.call.event.cwd)}"
-        for shown, run in last.items():
-            told = run.counts.shown or outcomes.result(run.call.output)
-            more = f": {told}" if told else ""
+        for text, run in last.items():
+            told_text = run.counts.shown or outcomes.result(run.call.output)
+            more = f": {told_text}" if told_text else ""
             if run.passed and run.program.check:
-                yield f"`{shown}` passes{more}"
+                yield f"`{text}` passes{more}"
             elif not run.failed and more and not self._said:
-                yield f"`{shown}`{more}"
+                yield f"`{text}`{more}"
 
     def _narrative(self) -> str:
         """Return the agent's last text, a commit's message, what subagents said, and errors."""
@@ -271,11 +283,15 @@ class _Wording:
         parts = [self._said] if telling(self._said) or size(self._said) > _MOST_RULES else []
         if "\n" in work.commit:
             parts.append(work.commit.split("\n", 1)[1].strip())
-        parts += [ends(one, _REPORT) for one in work.reports if one not in self._said]
+        parts += [ends(report, _REPORT) for report in work.reports if report not in self._said]
         errors = [run.error for run in work.runs if run.error]
-        told = " ".join(error.message for error in errors)
+        text = " ".join(error.message for error in errors)
         lines = dict.fromkeys(line for error in errors for line in error.lines)
-        parts.append("\n".join([one for one in lines if one[-40:] not in told][:3]))
+        parts.append(
+            "\n".join(
+                [current_line for current_line in lines if current_line[-40:] not in text][:3]
+            )
+        )
         outside = [path for path in work.modified if self._paths.outside(path)]
         if outside:
             parts.append(f"Outside the project: {', '.join(outside[:20])}")
@@ -299,11 +315,11 @@ class _Wording:
 
 def _parts_of(text: str) -> list[str]:
     """Return the words of a name that may name what something is about."""
-    found = [part for letters in _LETTERS.findall(nfc(text)) for part in _parts(letters)]
+    parts = [part for letters in _LETTERS.findall(nfc(text)) for part in _parts(letters)]
     common = definitions.words("words", "common_in_names")
     return [
         word.casefold()
-        for word in found
+        for word in parts
         if len(word) >= (_LEAST_WORD if word.isascii() else 2) and word.casefold() not in common
     ]
 
@@ -326,11 +342,11 @@ def _short(path: str) -> str:
     return short if len(short) <= _MOST_PLACE else "…" + parts[-1][1 - _MOST_PLACE :]
 
 
-def _with(told: str, place: str) -> str:
+def _with(places: str, place: str) -> str:
     """Return a title with its place in brackets, where it is not in it yet."""
-    if not place or place in told:
-        return cut(told, _TITLE)
-    if told == "Change":
+    if not place or place in places:
+        return cut(places, _TITLE)
+    if places == "Change":
         return cut(f"Change {place}", _TITLE)
     joined = f" ({place})"
-    return cut(told, _TITLE - len(joined)) + joined
+    return cut(places, _TITLE - len(joined)) + joined

@@ -333,7 +333,9 @@ class SharedEngine(Protocol):
     def frequencies(self, words: Collection[int]) -> dict[int, int]:
         """Count the passages that have each word, of those that the role may read."""
 
-    def words(self, asked: Sequence[AskedWord], limit: int, where: Where) -> list[SharedMatch]:
+    def words(
+        self, asked_words: Sequence[AskedWord], limit: int, where: Where
+    ) -> list[SharedMatch]:
         """Return the passages with the highest BM25 scores, best first.
 
         Of a question with frequent words, only passages that have one of the rarer ones are found.

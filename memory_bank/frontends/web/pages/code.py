@@ -64,11 +64,11 @@ def code_view(code: Codebase, path: str) -> CodeView:
 
 def _without_secrets(text: str, allowed: tuple[str, ...]) -> tuple[str, int]:
     """Return a text without what looks like a secret, with the same number of lines."""
-    found = secrets.find(text, allowed)
-    for one in reversed(found):
-        inside = text[one.start : one.end]
-        text = text[: one.start] + HIDDEN + "\n" * inside.count("\n") + text[one.end :]
-    return text, len(found)
+    found_secrets = secrets.find(text, allowed)
+    for secret in reversed(found_secrets):
+        inside = text[secret.start : secret.end]
+        text = text[: secret.start] + HIDDEN + "\n" * inside.count("\n") + text[secret.end :]
+    return text, len(found_secrets)
 
 
 TITLE = "Code"
@@ -83,7 +83,7 @@ def routes(site: Site) -> Sequence[Route]:
 
     async def code(request: Request) -> Response:
         path = request.path_params["path"]
-        found = await site.ask_code(code_view, path)
-        return await site.page(request, "code.html", {"found": found}, title=found.path)
+        view = await site.ask_code(code_view, path)
+        return await site.page(request, "code.html", {"found": view}, title=view.path)
 
     return [Route(f"{PATH}/{{path:path}}", code)]

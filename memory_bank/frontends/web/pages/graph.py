@@ -34,10 +34,10 @@ def routes(site: Site) -> Sequence[Route]:
     """Return the routes of the page, of its data, of one node, and of names to choose from."""
 
     async def graph(request: Request) -> Response:
-        wanted = _wanted(request)
-        if not wanted.note:
-            wanted = wanted._replace(whole=True)
-        values = await site.ask(_values, wanted)
+        wanted_graph = _wanted(request)
+        if not wanted_graph.note:
+            wanted_graph = wanted_graph._replace(whole=True)
+        values = await site.ask(_values, wanted_graph)
         return await site.page(request, "graph.html", values, title=TITLE)
 
     async def data(request: Request) -> Response:
@@ -45,26 +45,28 @@ def routes(site: Site) -> Sequence[Route]:
 
     async def node(request: Request) -> Response:
         name = request.query_params.get("id", "")
-        found = await site.ask(graph_clusters.details, name)
+        node_details = await site.ask(graph_clusters.details, name)
         values = {
-            "details": found,
+            "details": node_details,
             "url": _url(_WHOLE._replace(whole=False)),
             "note_url": note_url,
             "alone": 0,
         }
-        return await site.page(request, "graph_node_page.html", values, title=found.node.label)
+        return await site.page(
+            request, "graph_node_page.html", values, title=node_details.node.label
+        )
 
     async def names(request: Request) -> Response:
         text = request.query_params.get("q", "")
-        found = await site.ask(note_graph.names, text)
+        nodes = await site.ask(note_graph.names, text)
         rows = [
             {
-                "id": one.id,
-                "label": visible(one.label),
-                "kind": one.kind,
-                "url": note_url(one.id) if one.kind == NOTE else "",
+                "id": current_node.id,
+                "label": visible(current_node.label),
+                "kind": current_node.kind,
+                "url": note_url(current_node.id) if current_node.kind == NOTE else "",
             }
-            for one in found
+            for current_node in nodes
         ]
         return JSONResponse(rows)
 
@@ -76,26 +78,26 @@ def routes(site: Site) -> Sequence[Route]:
     ]
 
 
-def _values(bank: Bank, wanted: WantedGraph) -> dict[str, Any]:
-    part = note_graph.part(bank, wanted)
+def _values(bank: Bank, graph: WantedGraph) -> dict[str, Any]:
+    part = note_graph.part(bank, graph)
     details = graph_clusters.details(bank, part.centre) if part.centre else None
-    query = _query(wanted)
+    query = _query(graph)
     return {
-        "wanted": wanted,
+        "wanted": graph,
         "part": part,
         "listed": list(zip(part.nodes, part.degrees, strict=True))[:_LISTED],
         "details": details,
         "choices": graph_clusters.choices(bank),
         "alone": graph_clusters.alone(bank),
         "data": f"{PATH}/data?{query}",
-        "url": _url(wanted),
+        "url": _url(graph),
         "note_url": note_url,
     }
 
 
-def _data(bank: Bank, wanted: WantedGraph) -> dict[str, Any]:
+def _data(bank: Bank, graph: WantedGraph) -> dict[str, Any]:
     """Return what the browser draws; where a node is, it computes itself."""
-    part = note_graph.part(bank, wanted)
+    part = note_graph.part(bank, graph)
     clusters = graph_clusters.clusters(part)
     rows = zip(part.nodes, part.degrees, clusters.members, strict=True)
     return {
@@ -114,41 +116,44 @@ def _data(bank: Bank, wanted: WantedGraph) -> dict[str, Any]:
             for node, degree, cluster in rows
         ],
         "edges": part.edges,
-        "clusters": [one._replace(name=visible(one.name))._asdict() for one in clusters.named],
+        "clusters": [
+            current_cluster._replace(name=visible(current_cluster.name))._asdict()
+            for current_cluster in clusters.named
+        ],
     }
 
 
 def _wanted(request: Request) -> WantedGraph:
-    asked = request.query_params
-    depth = asked.get("depth") or "1"
+    query_params = request.query_params
+    depth = query_params.get("depth") or "1"
     if (steps := number_in(depth, -1)) < 0:
         raise BadInput(f"depth is {depth[:20]!r}", "it is 1 or 2")
     return WantedGraph(
-        note=asked.get("note", "").strip(),
+        note=query_params.get("note", "").strip(),
         depth=steps,
-        whole=asked.get("whole") == "1",
-        kinds=tuple(dict.fromkeys([NOTE, *filter(None, asked.getlist("kind"))])),
-        types=tuple(filter(None, asked.getlist("type"))),
-        tags=tuple(filter(None, asked.getlist("tag"))),
-        archived=asked.get("archived") == "1",
+        whole=query_params.get("whole") == "1",
+        kinds=tuple(dict.fromkeys([NOTE, *filter(None, query_params.getlist("kind"))])),
+        types=tuple(filter(None, query_params.getlist("type"))),
+        tags=tuple(filter(None, query_params.getlist("tag"))),
+        archived=query_params.get("archived") == "1",
     )
 
 
-def _query(wanted: WantedGraph) -> str:
+def _query(graph: WantedGraph) -> str:
     """Return what is wanted as the query of a URL; what goes without saying is left out."""
     plain = WantedGraph()
-    pairs = [("note", wanted.note)] if wanted.note else []
-    pairs += [("depth", str(wanted.depth))] if wanted.depth != plain.depth else []
-    pairs += [("whole", "1")] if wanted.whole else []
-    pairs += [("kind", one) for one in wanted.kinds if one != NOTE]
-    pairs += [("type", one) for one in wanted.types]
-    pairs += [("tag", one) for one in wanted.tags]
-    pairs += [("archived", "1")] if wanted.archived else []
+    pairs = [("note", graph.note)] if graph.note else []
+    pairs += [("depth", str(graph.depth))] if graph.depth != plain.depth else []
+    pairs += [("whole", "1")] if graph.whole else []
+    pairs += [("kind", kind) for kind in graph.kinds if kind != NOTE]
+    pairs += [("type", current_type) for current_type in graph.types]
+    pairs += [("tag", tag) for tag in graph.tags]
+    pairs += [("archived", "1")] if graph.archived else []
     return urlencode(pairs, errors="surrogateescape")
 
 
-def _url(wanted: WantedGraph) -> Any:  # noqa: ANN401  (a function for the template)
+def _url(graph: WantedGraph) -> Any:  # noqa: ANN401  (a function for the template)
     def url(**changes: Any) -> str:  # noqa: ANN401  (fields of WantedGraph)
-        return f"{PATH}?{_query(wanted._replace(**changes))}"
+        return f"{PATH}?{_query(graph._replace(**changes))}"
 
     return url

@@ -66,19 +66,25 @@ def routes(site: Site) -> Sequence[Route]:
 
 
 def _values(bank: Bank) -> dict[str, Any]:
-    found = overview.home(bank)
-    days, shown = _days(found.lately.changes)
-    some = [one for day in days for group in day.groups if len(group) <= _FEW for one in group]
+    home = overview.home(bank)
+    days, shown_number = _days(home.lately.changes)
+    changed_latelies = [
+        changed_lately
+        for day in days
+        for group in day.groups
+        if len(group) <= _FEW
+        for changed_lately in group
+    ]
     return {
-        "notes": found.notes,
+        "notes": home.notes,
         "folder": bank.layout.root.name,
-        "lately": found.lately,
+        "lately": home.lately,
         "days": days,
-        "shown": shown,
-        "texts": _sentences(bank, [one.path for one in some]),
-        "tags": dict(list(found.tags.items())[:_TOPICS]),
-        "types": {name: number for name, number in found.types.items() if name and name != SESSION},
-        "problem": found.problem,
+        "shown": shown_number,
+        "texts": _sentences(bank, [changed_lately.path for changed_lately in changed_latelies]),
+        "tags": dict(list(home.tags.items())[:_TOPICS]),
+        "types": {name: number for name, number in home.types.items() if name and name != SESSION},
+        "problem": home.problem,
         "hubs": _hubs(bank),
     }
 
@@ -95,41 +101,47 @@ def _hubs(bank: Bank) -> list[Hub]:
     return [hub for hub in hubs[:_HUBS] if hub.links > 1]
 
 
-def _days(found: Sequence[ChangedLately]) -> tuple[list[ChangedDay], int]:
+def _days(changed_latelies: Sequence[ChangedLately]) -> tuple[list[ChangedDay], int]:
     """Return the changes by day and commit, as many as a page shows, and their number."""
     days: list[ChangedDay] = []
-    rows = shown = 0
-    for day, some in groupby(found, key=lambda one: one.changed_at[:10]):
+    rows = count = 0
+    for day, some_changed_latelies in groupby(
+        changed_latelies, key=lambda changed_lately: changed_lately.changed_at[:10]
+    ):
         groups = []
-        for group in _groups(some):
+        for group in _groups(some_changed_latelies):
             size = 1 if len(group) > _FEW else len(group)
             if rows + size > _ROWS:
                 break
-            rows, shown = rows + size, shown + len(group)
+            rows, count = rows + size, count + len(group)
             groups.append(group)
         if not groups:
             break
         days.append(ChangedDay(day_name(day), tuple(groups)))
-    return days, shown
+    return days, count
 
 
-def _groups(found: Iterator[ChangedLately]) -> Iterator[tuple[ChangedLately, ...]]:
+def _groups(changed_latelies: Iterator[ChangedLately]) -> Iterator[tuple[ChangedLately, ...]]:
     """Yield the changes of each commit; those that are not committed stand together."""
 
-    def commit(one: ChangedLately) -> tuple[object, ...]:
-        return (one.changed_at, one.author, one.subject) if one.committed else ()
+    def commit(changed_lately: ChangedLately) -> tuple[object, ...]:
+        return (
+            (changed_lately.changed_at, changed_lately.author, changed_lately.subject)
+            if changed_lately.committed
+            else ()
+        )
 
-    for _, some in groupby(found, key=commit):
-        yield tuple(some)
+    for _, some_changed_latelies in groupby(changed_latelies, key=commit):
+        yield tuple(some_changed_latelies)
 
 
 def _sentences(bank: Bank, paths: Sequence[str]) -> dict[str, str]:
     """Return how notes begin; empty if one can't be read."""
     titles = linked_titles(bank, paths)
-    found = dict.fromkeys(paths, "")
+    fromkeys = dict.fromkeys(paths, "")
     for path in paths:
         with suppress(MemoryBankError):
             note = bank.store.read(path)
             start = snippets.without_links(note.text[note.body_start :][:4000], titles[path])
-            found[path] = snippets.plain(snippets.snippet(start, "", _SENTENCE).text)
-    return found
+            fromkeys[path] = snippets.plain(snippets.snippet(start, "", _SENTENCE).text)
+    return fromkeys

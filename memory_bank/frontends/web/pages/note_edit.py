@@ -68,9 +68,9 @@ def routes(site: Site) -> Sequence[Route]:
     """Return the route of the notes that are close to another."""
 
     async def known(request: Request) -> Response:
-        given = request.query_params
-        found = await site.ask(_close, given.get("note", ""))
-        values = {"known": found[:3], "texts": False, "nothing": "Nothing else is."}
+        query_params = request.query_params
+        notes = await site.ask(_close, query_params.get("note", ""))
+        values = {"known": notes[:3], "texts": False, "nothing": "Nothing else is."}
         return await site.page(request, "known.html", values)
 
     return [Route(f"{NEW}/known", known)]
@@ -87,31 +87,36 @@ def write_routes(site: Site) -> Sequence[Route]:
 
 def _new_routes(site: Site) -> list[Route]:
     async def new(request: Request) -> Response:
-        given = request.query_params
-        fields = NoteFields(title=given.get("title", "")[:_TITLE], type=given.get("type", ""))
+        query_params = request.query_params
+        fields = NoteFields(
+            title=query_params.get("title", "")[:_TITLE], type=query_params.get("type", "")
+        )
         return await _new_form(site, request, fields)
 
     async def known(request: Request) -> Response:
         fields = NoteFields.sent(request.state.form)
         text = f"{fields.title} {fields.text}"
         nothing = "Nothing close to it is known." if text.strip() else "Write first."
-        found = await site.ask(_known, text, request.query_params.get("besides", ""))
-        values = {"known": found, "texts": True, "nothing": nothing}
+        notes = await site.ask(_known, text, request.query_params.get("besides", ""))
+        values = {"known": notes, "texts": True, "nothing": nothing}
         return await site.page(request, "known.html", values)
 
     async def add(request: Request) -> Response:
         fields = NoteFields.sent(request.state.form)
         if request.state.form.get("look"):
-            found = await site.ask(_known, f"{fields.title} {fields.text}", "")
-            more = {"known": found, "texts": True, "nothing": "Nothing close to it is known."}
+            notes = await site.ask(_known, f"{fields.title} {fields.text}", "")
+            more = {"known": notes, "texts": True, "nothing": "Nothing close to it is known."}
             return await _new_form(site, request, fields, more)
         try:
-            done = await site.ask(_remembered, fields)
+            remembered = await site.ask(_remembered, fields)
         except MemoryBankError as error:
-            said = {"problem": site.hide(error.message), "hint": site.hide(error.hint_in(HINTS))}
-            return await _new_form(site, request, fields, said, status_of(error))
-        word = "created" if done.action == CREATED else "known"
-        return await _answer(site, request, _Done(done.path, done.warning), word)
+            said_more = {
+                "problem": site.hide(error.message),
+                "hint": site.hide(error.hint_in(HINTS)),
+            }
+            return await _new_form(site, request, fields, said_more, status_of(error))
+        word = "created" if remembered.action == CREATED else "known"
+        return await _answer(site, request, _Done(remembered.path, remembered.warning), word)
 
     return [
         Route(NEW, new),
@@ -134,12 +139,14 @@ def _edit_routes(site: Site) -> list[Route]:
         return await site.page(request, "note_edit.html", values, title=TITLE)
 
     async def save(request: Request) -> Response:
-        name, given = request.path_params["name"], request.state.form
+        name, given_form = request.path_params["name"], request.state.form
         try:
-            done = await site.ask(_saved, name, given)
-            return await _answer(site, request, done, "created" if given.get("create") else "saved")
+            answer = await site.ask(_saved, name, given_form)
+            return await _answer(
+                site, request, answer, "created" if given_form.get("create") else "saved"
+            )
         except MemoryBankError as error:
-            values = await _refused(site, name, given, error)
+            values = await _refused(site, name, given_form, error)
             status = status_of(error)
             return await site.page(request, "note_edit.html", values, title=TITLE, status=status)
 
@@ -162,15 +169,15 @@ def _known(bank: Bank, text: str, besides: str) -> list[KnownNote]:
     words = " ".join(_WORDS.findall(text)[:_MOST_WORDS])
     if not words:
         return []
-    found = ask_hits.ask_hits(bank, None, words, _MOST_KNOWN + 1, ("notes",))
+    hits = ask_hits.ask_hits(bank, None, words, _MOST_KNOWN + 1, ("notes",))
     return [
         KnownNote(
-            one.path,
-            "".join(piece.text for piece in one.title),
-            snippet("".join(piece.text for piece in one.snippet), "", _SNIPPET).text,
+            hit.path,
+            "".join(piece.text for piece in hit.title),
+            snippet("".join(piece.text for piece in hit.snippet), "", _SNIPPET).text,
         )
-        for one in found.hits
-        if one.path != besides and one.origin is None
+        for hit in hits.hits
+        if hit.path != besides and hit.origin is None
     ][:_MOST_KNOWN]
 
 
@@ -180,8 +187,8 @@ def _close(bank: Bank, name: str) -> list[KnownNote]:
     graph = whole_graph(bank)
     near = graph.near[graph.places[note.path]] if note.path in graph.places else ()
     linked = {graph.nodes[place].id for edge in near for place in (edge.source, edge.target)}
-    found = _known(bank, f"{note.title} {note.text[note.body_start :][:_START]}", note.path)
-    return [one for one in found if one.path not in linked]
+    notes = _known(bank, f"{note.title} {note.text[note.body_start :][:_START]}", note.path)
+    return [current_note for current_note in notes if current_note.path not in linked]
 
 
 def _remembered(bank: Bank, fields: NoteFields) -> Remembered:
@@ -213,8 +220,8 @@ def _button(
     """Return what answers a button of the page of a note."""
 
     async def pressed(request: Request) -> Response:
-        done = await site.ask(action, request.path_params["name"], request.state.form)
-        return await _answer(site, request, done, word)
+        answer = await site.ask(action, request.path_params["name"], request.state.form)
+        return await _answer(site, request, answer, word)
 
     return pressed
 
@@ -261,8 +268,8 @@ def _saved(bank: Bank, name: str, form: dict[str, str]) -> _Done:
         text, tags = fields.text if form.get("source") else fields.content, items(fields.tags)
         create.create(bank, name, text, tags=tags, type=fields.type)
         return _Done(name)
-    done = change.rewrite(bank, name, _text(bank, name, form), if_match=_etag(form))
-    return _Done(done.path, done.warning)
+    note = change.rewrite(bank, name, _text(bank, name, form), if_match=_etag(form))
+    return _Done(note.path, note.warning)
 
 
 def _text(bank: Bank, name: str, form: dict[str, str]) -> str:
@@ -286,10 +293,10 @@ async def _refused(
         return values
     try:
         text = await site.ask(_text, name, form)
-        found: ChangedSince = await site.ask(change.difference, name, text)
+        changed_since: ChangedSince = await site.ask(change.difference, name, text)
     except (NoteNotFound, BadInput, UnreadableNote):
         return values
-    return values | {"conflict": found, "etag": found.etag}
+    return values | {"conflict": changed_since, "etag": changed_since.etag}
 
 
 def _etag(form: dict[str, str]) -> str:
@@ -298,13 +305,13 @@ def _etag(form: dict[str, str]) -> str:
 
 
 def _with_status(bank: Bank, name: str, form: dict[str, str], *, status: str) -> _Done:
-    done = change.set_status(bank, name, status, if_match=_etag(form))
-    return _Done(done.path, done.warning)
+    note = change.set_status(bank, name, status, if_match=_etag(form))
+    return _Done(note.path, note.warning)
 
 
 def _confirmed(bank: Bank, name: str, form: dict[str, str]) -> _Done:
-    (done,) = confirm.confirm(bank, [name], if_match=_etag(form)).notes
-    return _Done(done.path, done.warning)
+    (confirmed,) = confirm.confirm(bank, [name], if_match=_etag(form)).notes
+    return _Done(confirmed.path, confirmed.warning)
 
 
 def _promoted(bank: Bank, name: str, form: dict[str, str]) -> _Done:

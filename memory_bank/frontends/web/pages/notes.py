@@ -75,14 +75,14 @@ def routes(site: Site) -> Sequence[Route]:
     async def history(request: Request) -> Response:
         name = request.path_params["name"]
         try:
-            found = await site.ask(note_view.history, name, _from(request))
+            found_history = await site.ask(note_view.history, name, _from(request))
         except NoteNotFound:
             # a note may have the name "history"
             note = await site.ask(note_view.find, f"{name}/history")
             if note is None:
                 raise
             return RedirectResponse(f"{PATH}/{quote(url_of(note))}", 303)
-        values = {"history": found, "words": spans_of, "step": COMMITS}
+        values = {"history": found_history, "words": spans_of, "step": COMMITS}
         return await site.page(request, "note_history.html", values, title="History of a note")
 
     return [
@@ -102,7 +102,7 @@ def _list(bank: Bank, request: Request) -> dict[str, Any]:
     """Return the values of the list."""
     chosen = {name: request.query_params.get(name, "") for name in _FILTERS}
     archived = request.query_params.get("archived") == "1"
-    found = overview.browse(
+    browsed = overview.browse(
         bank,
         folder=chosen["folder"],
         type=chosen["type"],
@@ -115,14 +115,14 @@ def _list(bank: Bank, request: Request) -> dict[str, Any]:
     def url(**changes: str | int) -> str:
         """Return the address of the page with other filters, from its start."""
         now = {**chosen, "archived": int(archived)}
-        wanted = {**now, **changes}
-        query = urlencode({key: value for key, value in wanted.items() if value}, errors="replace")
+        fields = {**now, **changes}
+        query = urlencode({key: value for key, value in fields.items() if value}, errors="replace")
         return f"{PATH}?{query}" if query else PATH
 
     return {
-        "found": found,
-        "all": sum(found.types.values()),
-        "types": {name: number for name, number in found.types.items() if name},
+        "found": browsed,
+        "all": sum(browsed.types.values()),
+        "types": {name: number for name, number in browsed.types.items() if name},
         "folder": bank.layout.root.name,
         "chosen": chosen,
         "archived": archived,
@@ -143,7 +143,9 @@ def _note(bank: Bank, name: str, *, full: bool = False) -> dict[str, Any]:
         "standing_alone": False,
         "place_of": place_of,
         "relations": _RELATIONS,
-        "titles": linked_titles(bank, [one.path for one in view.backlinks[:_MOST_QUOTED]]),
+        "titles": linked_titles(
+            bank, [backlink.path for backlink in view.backlinks[:_MOST_QUOTED]]
+        ),
         "url": url,
     }
 

@@ -63,49 +63,56 @@ class Reviews:
         """Number of reviews that were begun."""
         background.listen(self._note_change)
 
-    async def sides(self, wanted: Range) -> tuple[Side, Side]:
+    async def sides(self, wanted_range: Range) -> tuple[Side, Side]:
         """Return what would be compared; raise NoRepository and BadInput."""
-        return await to_thread.run_sync(self._sides, wanted)
+        return await to_thread.run_sync(self._sides, wanted_range)
 
-    async def of(self, wanted: Range) -> Review:
+    async def of(self, wanted_range: Range) -> Review:
         """Return the review of a range; raise NoRepository and BadInput."""
-        state = _ReviewInput(*await self.sides(wanted), self._changes)
-        found = self._reviews.get(state)
-        if found is None:
-            found = self._reviews[state] = asyncio.ensure_future(self._run(wanted))
-            found.add_done_callback(lambda done: self._end(state, done))
+        state = _ReviewInput(*await self.sides(wanted_range), self._changes)
+        future = self._reviews.get(state)
+        if future is None:
+            future = self._reviews[state] = asyncio.ensure_future(self._run(wanted_range))
+            future.add_done_callback(lambda task: self._end(state, task))
         # one who leaves does not end the review for the others
-        return await asyncio.shield(found)
+        return await asyncio.shield(future)
 
-    def _sides(self, wanted: Range) -> tuple[Side, Side]:
+    def _sides(self, wanted_range: Range) -> tuple[Side, Side]:
         bank = self._shared.bank()
         return revision_range.sides(
             bank.layout.root,
-            wanted.revisions or None,
-            staged=wanted.staged,
-            worktree=wanted.worktree,
+            wanted_range.revisions or None,
+            staged=wanted_range.staged,
+            worktree=wanted_range.worktree,
         )
 
-    async def _run(self, wanted: Range) -> Review:
+    async def _run(self, wanted_range: Range) -> Review:
         self.made += 1
         if self._limiter is None:
             self._limiter = CapacityLimiter(_AT_ONCE)
-        return await to_thread.run_sync(self._review, wanted, limiter=self._limiter)
+        return await to_thread.run_sync(self._review, wanted_range, limiter=self._limiter)
 
-    def _review(self, wanted: Range) -> Review:
+    def _review(self, wanted_range: Range) -> Review:
         # a bank of its own: requests for other pages don't wait for its lock
         with self._shared.another(embeds=False) as bank:
             return review.review(
-                bank, wanted.revisions or None, staged=wanted.staged, worktree=wanted.worktree
+                bank,
+                wanted_range.revisions or None,
+                staged=wanted_range.staged,
+                worktree=wanted_range.worktree,
             )
 
-    def _end(self, state: _ReviewInput, done: asyncio.Future[Review]) -> None:
-        failed = done.cancelled() or done.exception() is not None
+    def _end(self, state: _ReviewInput, future: asyncio.Future[Review]) -> None:
+        failed = future.cancelled() or future.exception() is not None
         if failed or not (state.head.commit and state.base.commit):
             self._reviews.pop(state, None)
-        ended = [one for one, found in self._reviews.items() if found.done()]
-        for one in ended[:-_KEPT]:
-            del self._reviews[one]
+        ended = [
+            review_input
+            for review_input, found_future in self._reviews.items()
+            if found_future.done()
+        ]
+        for review_input in ended[:-_KEPT]:
+            del self._reviews[review_input]
 
     def _note_change(self, _: object) -> None:
         self._changes += 1
@@ -127,62 +134,72 @@ def routes(site: Site) -> Sequence[Route]:
     """Return the routes of the form, and of the report alone."""
     reviews = Reviews(site.shared, site.background)
 
-    async def asked(given: QueryParams) -> dict[str, Any]:
+    async def asked(query_params: QueryParams) -> dict[str, Any]:
         return {
-            "range": given.get("range", "").strip(),
-            "of": given.get("of", ""),
+            "range": query_params.get("range", "").strip(),
+            "of": query_params.get("of", ""),
             "branches": await site.ask(revision_range.branches),
             **dict.fromkeys(("report", "sides", "refused")),
         }
 
     async def review(request: Request) -> Response:
-        given = request.query_params
-        values = await asked(given)
-        values["query"] = urlencode({name: given.get(name, "") for name in ("range", "of")})
+        query_params = request.query_params
+        values = await asked(query_params)
+        values["query"] = urlencode({name: query_params.get(name, "") for name in ("range", "of")})
         status = 200
         try:
-            values["sides"] = await reviews.sides(_range(given))
-            if "full" in given:
-                values["report"] = await site.ask(_report, await reviews.of(_range(given)))
+            values["sides"] = await reviews.sides(_range(query_params))
+            if "full" in query_params:
+                values["report"] = await site.ask(_report, await reviews.of(_range(query_params)))
         except BadInput as error:
-            what, hint = site.hide(error.message), site.hide(error.hint_in(HINTS))
-            values["refused"], status = {"what": what, "next": hint}, 400
+            hide, hint = site.hide(error.message), site.hide(error.hint_in(HINTS))
+            values["refused"], status = {"what": hide, "next": hint}, 400
         return await site.page(request, "review.html", values, title=TITLE, status=status)
 
     async def report(request: Request) -> Response:
-        given = request.query_params
-        found = await reviews.of(_range(given))
-        values = await asked(given)
-        values |= {"report": await site.ask(_report, found), "sides": (found.base, found.head)}
+        query_params = request.query_params
+        found_review = await reviews.of(_range(query_params))
+        values = await asked(query_params)
+        values |= {
+            "report": await site.ask(_report, found_review),
+            "sides": (found_review.base, found_review.head),
+        }
         return await site.page(request, "review_part.html", values, title=TITLE)
 
     return [Route(PATH, review), Route(f"{PATH}/report", report)]
 
 
-def _range(given: QueryParams) -> Range:
-    of = given.get("of", "")
-    return Range(given.get("range", "").strip(), of == _STAGED, of == _WORKTREE)
+def _range(query_params: QueryParams) -> Range:
+    of = query_params.get("of", "")
+    return Range(query_params.get("range", "").strip(), of == _STAGED, of == _WORKTREE)
 
 
-def _report(bank: Bank, found: Review) -> dict[str, Any]:
+def _report(bank: Bank, found_review: Review) -> dict[str, Any]:
     """Return what the template shows of a review."""
-    others = [one for one in found.findings if one.rule not in HEADINGS]
-    kinds = {kind: [one for one in found.changes if one.kind == kind] for kind in _KINDS}
-    rules = Counter(one.rule for one in found.findings)
-    known = {one.key: one.title for one in bank.read(lambda view: all_documents(view.manifest))}
-    titles = known | {one.path: one.title for one in found.changes if one.title}
+    findings = [finding for finding in found_review.findings if finding.rule not in HEADINGS]
+    kinds = {
+        kind: [change for change in found_review.changes if change.kind == kind] for kind in _KINDS
+    }
+    rules = Counter(finding.rule for finding in found_review.findings)
+    known_titles = {
+        row.key: row.title for row in bank.read(lambda view: all_documents(view.manifest))
+    }
+    titles = known_titles | {
+        change.path: change.title for change in found_review.changes if change.title
+    }
     return {
-        "review": found,
+        "review": found_review,
         "checks": {name: rules[rule] for rule, name in _LINKS.items()}
-        | {heading: len(some) for heading, some in found.to_check.items()},
+        | {heading: len(some_findings) for heading, some_findings in found_review.to_check.items()},
         "rules": by_rule(
-            (one for one in others if one.new), {one.name: one.summary for one in found.rules}
+            (finding for finding in findings if finding.new),
+            {with_findings.name: with_findings.summary for with_findings in found_review.rules},
         ),
-        "old": [one for one in others if not one.new],
+        "old": [finding for finding in findings if not finding.new],
         "edited": [*kinds["changed"], *kinds["renamed"]],
         "added": kinds["added"],
         "removed": kinds["removed"],
-        "gone": {one.path for one in kinds["removed"]},
+        "gone": {change.path for change in kinds["removed"]},
         "titles": titles,
         "first": headline,
         "words": spans_of,

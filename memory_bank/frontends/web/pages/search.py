@@ -80,19 +80,22 @@ def routes(site: Site) -> Sequence[Route]:
     """Return the route of the search."""
 
     async def search(request: Request) -> Response:
-        given = request.query_params
-        asked, dates = _asked(given), {key: given.get(key, "") for key in ("since", "before")}
+        query_params = request.query_params
+        search_state, dates = (
+            _asked(query_params),
+            {key: query_params.get(key, "") for key in ("since", "before")},
+        )
         error, at = "", ""
-        if given.get("dates") is not None:
-            query = asked.query
+        if query_params.get("dates") is not None:
+            query = search_state.query
             for key, value in dates.items():
                 try:
                     query = ask_hits.with_date(query, key, value)
                 except BadInput as problem:
                     error, at = f"{problem.message}: {problem.hint_in(HINTS)}", key
             if not error:
-                return RedirectResponse(asked.with_query(query), 303)
-        values, status = await to_thread.run_sync(_values, site, asked)
+                return RedirectResponse(search_state.with_query(query), 303)
+        values, status = await to_thread.run_sync(_values, site, search_state)
         values |= {
             "date_error": error,
             "date_error_at": at,
@@ -102,37 +105,37 @@ def routes(site: Site) -> Sequence[Route]:
             request,
             "search.html",
             values,
-            title=f"{asked.query} · Search" if asked.query else TITLE,
+            title=f"{search_state.query} · Search" if search_state.query else TITLE,
             status=400 if error else status,
         )
 
     return [Route(PATH, search)]
 
 
-def _asked(given: QueryParams) -> SearchState:
+def _asked(query_params: QueryParams) -> SearchState:
     return SearchState(
-        given.get("q", "").strip(),
-        tuple(dict.fromkeys(given.getlist("kind"))),
-        number_in(given.get("limit", ""), 0, MOST) or LIMIT,
-        given.get("scope", ""),
+        query_params.get("q", "").strip(),
+        tuple(dict.fromkeys(query_params.getlist("kind"))),
+        number_in(query_params.get("limit", ""), 0, MOST) or LIMIT,
+        query_params.get("scope", ""),
     )
 
 
-def _values(site: Site, asked: SearchState) -> tuple[dict[str, Any], int]:
-    found, reading, tree, error = FoundHits(asked.query), False, True, ""
+def _values(site: Site, search_state: SearchState) -> tuple[dict[str, Any], int]:
+    hits, reading, tree, error = FoundHits(search_state.query), False, True, ""
     try:
-        found, reading, tree = _found(site, asked)
+        hits, reading, tree = _found(site, search_state)
     except BadInput as problem:  # what is typed stays in the field
         error = f"{problem.message}: {problem.hint_in(HINTS)}"
     values = {
-        "asked": asked,
-        "found": found,
-        "titles": _successors(site, found),
+        "asked": search_state,
+        "found": hits,
+        "titles": _successors(site, hits),
         "error": site.hide(error),
         "reading": reading,
         "in_git": tree,
-        "remarks": [site.hide(one) for one in found.remarks],
-        "dates": ask_hits.dates_of(found.conditions),
+        "remarks": [site.hide(remark) for remark in hits.remarks],
+        "dates": ask_hits.dates_of(hits.conditions),
         "kinds": KINDS,
         "scopes": SCOPES,
         "most": MOST,
@@ -141,17 +144,17 @@ def _values(site: Site, asked: SearchState) -> tuple[dict[str, Any], int]:
     return values, 400 if error else 200
 
 
-def _successors(site: Site, found: FoundHits) -> dict[str, str]:
+def _successors(site: Site, hits: FoundHits) -> dict[str, str]:
     """Return the titles of the notes that replace hits, by path."""
-    notes = (one.note for one in (*found.hits, *found.weaker) if one.note)
-    named = {one.superseded_by for one in notes if one.superseded_by}
-    if not named:
+    notes = (hit.note for hit in (*hits.hits, *hits.weaker) if hit.note)
+    superseded_bies = {note.superseded_by for note in notes if note.superseded_by}
+    if not superseded_bies:
         return {}
-    paths = {path_of(name): name for name in named}
-    return {paths[one.path]: one.title for one in overview.rows_of(site.shared.bank(), paths)}
+    paths = {path_of(name): name for name in superseded_bies}
+    return {paths[row.path]: row.title for row in overview.rows_of(site.shared.bank(), paths)}
 
 
-def _found(site: Site, asked: SearchState) -> tuple[FoundHits, bool, bool]:
+def _found(site: Site, search_state: SearchState) -> tuple[FoundHits, bool, bool]:
     """Search what there is; tell if the code is still being read, and if there is a repository.
 
     Raises NoBank if there is neither a bank nor a repository.
@@ -163,17 +166,23 @@ def _found(site: Site, asked: SearchState) -> tuple[FoundHits, bool, bool]:
         missing = error
     try:
         if site.shared.code.enabled:
-            needed = bank is None or (asked.query and asked.kinds != ("notes",))
+            needed = bank is None or (search_state.query and search_state.kinds != ("notes",))
             reading = not site.shared.code.indexed(_WAIT if needed else 0) and bool(needed)
             code = None if bank and (reading or not needed) else site.shared.codebase()
     except NoRepository as error:
         if missing is not None:
             raise ask.nothing_here(missing, error) from None
         tree = False
-    found = ask_hits.ask_hits(
-        bank, code, asked.query, asked.limit, asked.kinds, scope=asked.scope, refresh_code=reading
+    hits = ask_hits.ask_hits(
+        bank,
+        code,
+        search_state.query,
+        search_state.limit,
+        search_state.kinds,
+        scope=search_state.scope,
+        refresh_code=reading,
     )
-    return found, reading and code is None, tree
+    return hits, reading and code is None, tree
 
 
 def link(hit: AskHit) -> str:

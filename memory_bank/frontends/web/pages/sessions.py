@@ -33,10 +33,10 @@ def routes(site: Site) -> Sequence[Route]:
     """Return the routes of the list and of a session."""
 
     async def sessions(request: Request) -> Response:
-        given = request.query_params
-        chosen = {name: given.get(name, "").strip() for name in _FILTERS}
-        page = _number(given.get("page"))
-        found = await site.ask(
+        query_params = request.query_params
+        chosen = {name: query_params.get(name, "").strip() for name in _FILTERS}
+        page = _number(query_params.get("page"))
+        timeline = await site.ask(
             days.session_timeline,
             agent=_agent(chosen),
             project=chosen["project"],
@@ -46,8 +46,8 @@ def routes(site: Site) -> Sequence[Route]:
             offset=(page - 1) * _PAGE,
         )
         totals = await site.ask(overview.overview)
-        values = {"totals": totals, "found": found, "chosen": chosen, "unnamed": _UNNAMED}
-        values |= _pages(found, chosen)
+        values = {"totals": totals, "found": timeline, "chosen": chosen, "unnamed": _UNNAMED}
+        values |= _pages(timeline, chosen)
         values["offers"] = () if any(chosen.values()) else (await site.ask(confirm.keep)).offers
         return await site.page(request, "sessions.html", values, title=TITLE)
 
@@ -62,28 +62,28 @@ def write_routes(site: Site) -> Sequence[Route]:
 
     async def promote(request: Request) -> Response:
         form = request.state.form
-        wanted = form.get("of", "")
+        wanted_form = form.get("of", "")
         try:
             await site.ask(
                 confirm.promote,
-                wanted,
+                wanted_form,
                 type=form.get("type", "").strip(),
                 name=form.get("name", "").strip(),
             )
         except MemoryBankError as error:
-            said = {"of": wanted, "what": site.hide(error.message)}
-            said["next"] = site.hide(error.hint_in(HINTS))
-            refused = {"said": {**form, **said}, "status": app.status_of(error)}
+            fields = {"of": wanted_form, "what": site.hide(error.message)}
+            fields["next"] = site.hide(error.hint_in(HINTS))
+            refused = {"said": {**form, **fields}, "status": app.status_of(error)}
             return await _session_page(site, request, refused)
-        where = f"{PATH}/{quoted(request.path_params['name'])}?{urlencode({'at': wanted})}"
-        return RedirectResponse(f"{where}#{quoted(wanted)}", 303)
+        where = f"{PATH}/{quoted(request.path_params['name'])}?{urlencode({'at': wanted_form})}"
+        return RedirectResponse(f"{where}#{quoted(wanted_form)}", 303)
 
     async def offered(request: Request) -> Response:
         form = request.state.form
         chosen = [form.get("of", "")]
-        kept, refused = ([], chosen) if form.get("refuse") else (chosen, [])
-        done = await site.ask(confirm.keep, kept, refuse=refused)
-        where = f"/notes/{quoted(done.kept[0].removesuffix('.md'))}" if done.kept else PATH
+        entries, refused = ([], chosen) if form.get("refuse") else (chosen, [])
+        answer = await site.ask(confirm.keep, entries, refuse=refused)
+        where = f"/notes/{quoted(answer.kept[0].removesuffix('.md'))}" if answer.kept else PATH
         return RedirectResponse(where, 303)
 
     return [
@@ -97,38 +97,38 @@ _UNNAMED = "-"
 
 
 def _agent(chosen: Mapping[str, str]) -> str | None:
-    given = chosen["agent"]
-    return "" if given == _UNNAMED else given or None
+    given_chosen = chosen["agent"]
+    return "" if given_chosen == _UNNAMED else given_chosen or None
 
 
 async def _session_page(site: Site, request: Request, refused: Mapping[str, Any]) -> Response:
     """Return the page of a session; `refused` says which form was refused, and why."""
-    given = request.query_params
-    said = refused.get("said", {})
+    query_params = request.query_params
+    said_refused = refused.get("said", {})
     view = await site.ask(
         listing.view_session,
         request.path_params["name"],
-        page=_number(given.get("page")),
-        at=said.get("of") or given.get("at", ""),
+        page=_number(query_params.get("page")),
+        at=said_refused.get("of") or query_params.get("at", ""),
     )
-    values = {"view": view, "said": said}
+    values = {"view": view, "said": said_refused}
     title = f"{view.entry.title} · {TITLE}"
     status = refused.get("status", 200)
     return await site.page(request, "session.html", values, title=title, status=status)
 
 
-def _number(given: str | None) -> int:
+def _number(text: str | None) -> int:
     """Return the number of a page; the first for anything else."""
-    return max(1, number_in(given or "", 1))
+    return max(1, number_in(text or "", 1))
 
 
-def _pages(found: SessionTimeline, chosen: Mapping[str, str]) -> dict[str, Any]:
+def _pages(timeline: SessionTimeline, chosen: Mapping[str, str]) -> dict[str, Any]:
     """Return the addresses of the pages before and after this one."""
-    here = found.offset // _PAGE + 1
+    here = timeline.offset // _PAGE + 1
 
     def url(page: int) -> str:
-        kept = {name: value for name, value in chosen.items() if value}
-        return f"{PATH}?{urlencode({**kept, 'page': page})}"
+        entries = {name: value for name, value in chosen.items() if value}
+        return f"{PATH}?{urlencode({**entries, 'page': page})}"
 
-    more = found.offset + found.count < found.total
+    more = timeline.offset + timeline.count < timeline.total
     return {"newer": url(here - 1) if here > 1 else "", "older": url(here + 1) if more else ""}

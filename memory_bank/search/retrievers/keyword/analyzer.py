@@ -95,8 +95,8 @@ def weighted_stems(text: str) -> tuple[WeightedStem, ...]:
 @lru_cache(maxsize=16)
 def adjacent_stems(text: str) -> tuple[tuple[str, str], ...]:
     """Return pairs of stems that are adjacent in a question without stop words."""
-    found = [stem for _, word in query_words(text)[:MOST_WORDS] for stem in stems(word)[:1]]
-    return tuple((first, second) for first, second in pairwise(found) if first != second)
+    found_stems = [stem for _, word in query_words(text)[:MOST_WORDS] for stem in stems(word)[:1]]
+    return tuple((first, second) for first, second in pairwise(found_stems) if first != second)
 
 
 def beginnings(text: str) -> tuple[str, ...]:
@@ -215,7 +215,7 @@ def identifier_parts(text: str) -> str:
 
     Underscores, dots and slashes need no handling: every tokenizer splits there.
     """
-    found: list[str] = []
+    entries: list[str] = []
     end = 0
     for joint in _JOINT.finditer(text):
         if joint.start() >= end:
@@ -225,8 +225,8 @@ def identifier_parts(text: str) -> str:
             word = _WORD.match(text, start)
             if word is not None:
                 end = word.end()
-                found += [part for part in _PART.findall(word[0]) if len(part) > 1]
-    return " ".join(found)
+                entries += [part for part in _PART.findall(word[0]) if len(part) > 1]
+    return " ".join(entries)
 
 
 def grams(text: str) -> str:
@@ -283,18 +283,20 @@ def fields_of(
     about: str = "",
 ) -> dict[str, str]:
     """Return the texts of some passages, given as headings and text; no text is empty."""
-    headings = [heading for some, _ in passages for heading in some if heading != title]
+    headings = [
+        heading for some_entries, _ in passages for heading in some_entries if heading != title
+    ]
     above = "\n".join((title, *dict.fromkeys(headings)))
     parts = [_analyzed(text) for text in (above, *(text for _, text in passages))]
     rest = identifier_parts(f"{keywords}\n{about}")
-    found = {
+    entries = {
         "body": "\n".join((plain(above), *(part.text for part in parts[1:]), plain(keywords))),
         "about": plain(about),
         "identifiers": " ".join(filter(None, (*(part.identifiers for part in parts), rest))),
         GRAMS: " ".join(filter(None, (part.grams for part in parts))),
         TARGETS: " ".join(filter(None, (part.targets for part in parts))),
     }
-    return {field: text for field, text in found.items() if text}
+    return {field: text for field, text in entries.items() if text}
 
 
 def forget() -> None:

@@ -154,9 +154,10 @@ class ChecksumVerifier:
     def _load(self) -> dict[str, Signature]:
         """Return what was verified; raise IndexDamaged if the folder is another owner's."""
         try:
-            found = json.loads(Path(self._folder, _FILE).read_bytes())
-            if found["owner"] == self._owner:
-                return {str(name): (*map(int, one),) for name, one in found["verified"].items()}  # type: ignore[misc]
+            found_document = json.loads(Path(self._folder, _FILE).read_bytes())
+            if found_document["owner"] == self._owner:
+                verified = found_document["verified"].items()
+                return {str(name): (*map(int, sizes),) for name, sizes in verified}  # type: ignore[misc]
         except (OSError, ValueError, TypeError, AttributeError, KeyError):
             pass
         raise IndexDamaged(f"{self._folder} is missing or belongs to another bank", "it is rebuilt")
@@ -167,13 +168,13 @@ class ChecksumVerifier:
         new.write_text(json.dumps(data), encoding="utf-8")
         new.replace(Path(self._folder, _FILE))
 
-    def _damaged(self, what: str) -> IndexDamaged:
-        return IndexDamaged(f"{self._folder} is damaged: {what}", "it is rebuilt")
+    def _damaged(self, text: str) -> IndexDamaged:
+        return IndexDamaged(f"{self._folder} is damaged: {text}", "it is rebuilt")
 
 
 def _signature(file: str) -> Signature:
-    found = os.stat(file)  # noqa: PTH116  (some twenty in each answer)
-    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
+    stat = os.stat(file)  # noqa: PTH116  (some twenty in each answer)
+    return stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino
 
 
 def _intact(file: str) -> bool:
@@ -282,8 +283,10 @@ class KeywordIndex:
             sizes = self._checksums.sizes
             if not compaction_is_due(sizes):
                 return ()
-            found = searcher.fast_field_values("document", in_small_segments(searcher, sizes))
-        return {int(document) for document in found if document is not None}
+            fast_field_values = searcher.fast_field_values(
+                "document", in_small_segments(searcher, sizes)
+            )
+        return {int(document) for document in fast_field_values if document is not None}
 
     def put(self, entries: Sequence[IndexedPassage], replaced: Collection[int]) -> None:
         """Add passages, after dropping those of the documents in `replaced`.
@@ -326,9 +329,12 @@ class KeywordIndex:
             searcher = self._searcher()
             hits = searcher.search(Query.all_query(), max(1, searcher.num_docs), count=False).hits
             field = "row" if self.unit == "passages" else "document"
-            found = searcher.fast_field_values(field, [place for _, place in hits])
-        wanted = entries.keys() if self.unit == "passages" else set(entries.values())
-        return len(found) == len(wanted) and set(found) == wanted
+            fast_field_values = searcher.fast_field_values(field, [place for _, place in hits])
+        wanted_entries = entries.keys() if self.unit == "passages" else set(entries.values())
+        return (
+            len(fast_field_values) == len(wanted_entries)
+            and set(fast_field_values) == wanted_entries
+        )
 
     def state(self) -> str:
         """Return the signature of the list of segments."""
@@ -362,8 +368,8 @@ class KeywordIndex:
         """Count all texts, and those that have each word: a stem, or a bigram."""
         with _guarded(self._folder):
             searcher = self._searcher()
-            asked = KeywordQuery(searcher, self._schema, Question(""), Scope())
-            return searcher.num_docs, asked.counts(words)
+            query = KeywordQuery(searcher, self._schema, Question(""), Scope())
+            return searcher.num_docs, query.counts(words)
 
     def check(self) -> None:
         """Raise IndexDamaged unless the index can be opened and read."""
@@ -426,8 +432,8 @@ class KeywordIndex:
                 yield self._document([entry], entry.row)
             return
         for _, passages in groupby(entries, key=lambda entry: entry.document):
-            found = list(passages)
-            yield self._document(found, found[0].row)
+            found_passages = list(passages)
+            yield self._document(found_passages, found_passages[0].row)
 
     def _document(self, entries: Sequence[IndexedPassage], row: int) -> Document:
         first = entries[0]

@@ -102,15 +102,15 @@ class KeywordQuery:
         query = self._query()
         if query is None:
             return Matches()
-        found = self._search(query, limit)
-        found.scale = self._scale(query, found)
+        matches = self._search(query, limit)
+        matches.scale = self._scale(query, matches)
         proximity = [(Occur.Should, query) for query in self._proximity_queries()]
         if not proximity:
-            return found
+            return matches
         more = self._search(Query.boolean_query(proximity), min(limit, _PROXIMITY_DEPTH))
-        return _sum(found, more, limit, only_known=self._question.strict)
+        return _sum(matches, more, limit, only_known=self._question.strict)
 
-    def _scale(self, query: Query, found: Matches) -> Scale:
+    def _scale(self, query: Query, matches: Matches) -> Scale:
         """Return the score of a passage of mean length that has every word of the question once.
 
         It does not depend on the scope.
@@ -121,10 +121,10 @@ class KeywordQuery:
         perfect = sum(word.weight * self._expected_rarity(word.stem) for word in words)
         perfect += sum(self._pair_rarity(pair) for pair in pairs)
         if words and not pairs and all(map(self._is_only_linked, words)):
-            return found.scale  # the target is no note: who links to it says most of it
+            return matches.scale  # the target is no note: who links to it says most of it
         if not perfect:  # phrases only
-            return found.scale
-        best = found.scale.perfect
+            return matches.scale
+        best = matches.scale.perfect
         if self._scope.bounded:
             hits = self._searcher.search(query, 1, count=False).hits
             best = hits[0][0] if hits else 0.0
@@ -212,10 +212,10 @@ class KeywordQuery:
 
     def _weighted(self, field: str, word: str, weight: float) -> Query:
         """Match a word in a field; a given rarity replaces the index's own."""
-        given = self._question.rarities
-        if given is not None:
+        rarities = self._question.rarities
+        if rarities is not None:
             count = self._searcher.doc_freq(field, word)
-            weight *= given.get(word, 0.0) / self._rarity(count) if count else 0.0
+            weight *= rarities.get(word, 0.0) / self._rarity(count) if count else 0.0
         return Query.boost_query(self._term(field, word), weight)
 
     def _proximity_queries(self) -> Iterator[Query]:
@@ -227,9 +227,9 @@ class KeywordQuery:
 
     def _share_of_own(self, pair: tuple[str, str]) -> float:
         """Return the given rarity of two words as a share of the index's own, which is replaced."""
-        given = self._question.rarities
+        rarities = self._question.rarities
         own = sum(self._rarity(self._document_frequency(word)) for word in pair)
-        return sum(given.get(word, 0.0) for word in pair) / own if given is not None else 1.0
+        return sum(rarities.get(word, 0.0) for word in pair) / own if rarities is not None else 1.0
 
     def _similar_queries(self) -> Iterator[Query]:
         """Match words that resemble, or begin with, a word that no document has, and `word*`."""
@@ -307,12 +307,12 @@ class KeywordQuery:
         return Query.boolean_query(parts) if len(parts) > 1 else query
 
 
-def _sum(found: Matches, more: Matches, limit: int, *, only_known: bool) -> Matches:
+def _sum(matches: Matches, more: Matches, limit: int, *, only_known: bool) -> Matches:
     """Add the scores of two queries; only the first one applies required and excluded phrases."""
     if not len(more):
-        return found
-    rows, documents, words = list(found.rows), list(found.documents), list(found.words)
-    negated = list(map(neg, found.scores))  # sorts best first
+        return matches
+    rows, documents, words = list(matches.rows), list(matches.documents), list(matches.words)
+    negated = list(map(neg, matches.scores))  # sorts best first
     places = {row: position for position, row in enumerate(rows)}
     for row, document, score, length in zip(
         more.rows, more.documents, more.scores, more.words, strict=True
@@ -330,4 +330,4 @@ def _sum(found: Matches, more: Matches, limit: int, *, only_known: bool) -> Matc
     if not ranked:
         return Matches()
     negated_scores, at, of, long = zip(*ranked, strict=True)
-    return Matches(at, of, list(map(neg, negated_scores)), long, found.scale)
+    return Matches(at, of, list(map(neg, negated_scores)), long, matches.scale)

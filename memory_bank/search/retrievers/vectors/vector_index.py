@@ -345,8 +345,8 @@ class _Columns:
         if not len(chosen):
             return Matches(scale=scale)
         searched = np.ascontiguousarray(vectors if len(chosen) == len(vectors) else vectors[chosen])
-        asked = packed(vector[None])[0]
-        near = search(searched, asked, min(limit, len(chosen)), "cos", exact=True)
+        asked_packed = packed(vector[None])[0]
+        near = search(searched, asked_packed, min(limit, len(chosen)), "cos", exact=True)
         chosen = chosen[np.asarray(near.keys, np.int64)]
         scores = cosines(vectors[chosen], vector)
         best = np.lexsort((self.rows[chosen], -scores))
@@ -365,12 +365,12 @@ class _Columns:
         return inside
 
 
-def _merged(matches: Matches, others: Matches, limit: int) -> Matches:
+def _merged(matches: Matches, others_matches: Matches, limit: int) -> Matches:
     """Merge matches by other vectors, whose scores are first brought to the scale of these."""
-    low, high = others.scale
+    low, high = others_matches.scale
     factor = (matches.scale.perfect - matches.scale.unrelated) / (high - low)
     start = matches.scale.unrelated
-    moved = (match._replace(score=start + (match.score - low) * factor) for match in others)
+    moved = (match._replace(score=start + (match.score - low) * factor) for match in others_matches)
     best = sorted([*matches, *moved], key=lambda match: (-match.score, match.row))
     return Matches.of(best[:limit], matches.scale)
 

@@ -54,12 +54,12 @@ def opened(url: str, seconds: float) -> OpenedConnection:
     if url.startswith(addresses.EMBEDDED):
         url = started(url.removeprefix(addresses.EMBEDDED).strip())
     try:
-        given = {key: str(value) for key, value in conninfo_to_dict(url).items()}
+        fields = {key: str(value) for key, value in conninfo_to_dict(url).items()}
     except psycopg.Error:  # its message has parts of the URL
         raise BadSetting(addresses.UNREADABLE, addresses.QUOTE) from None
-    addresses.check_parts(given)
-    place = addresses.shown(given)
-    secured = addresses.secured(given)
+    addresses.check_parts(fields)
+    place = addresses.shown(fields)
+    secured = addresses.secured(fields)
     secured.setdefault("connect_timeout", str(max(2, int(seconds or _CONNECT_SECONDS))))
     secured.setdefault("application_name", _PROGRAM)
     secured["client_encoding"] = "utf8"
@@ -68,7 +68,7 @@ def opened(url: str, seconds: float) -> OpenedConnection:
             make_conninfo("", **secured), autocommit=True, prepare_threshold=None
         )
         if "sslmode" in secured and secured["sslmode"] == "verify-full":
-            _check_tls(connection, place, local=addresses.is_local(given))
+            _check_tls(connection, place, local=addresses.is_local(fields))
         limit = int(1000 * (seconds or _LONG_SECONDS))
         lock = int(1000 * min(seconds or _LOCK_SECONDS, _LOCK_SECONDS))
         connection.execute(
@@ -143,8 +143,8 @@ def batches(items: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
 
 def _reason(error: psycopg.Error) -> str:
     """Return the first line of an error, without the values of rows."""
-    said = error.diag.message_primary or str(error)
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    message_primary = error.diag.message_primary or str(error)
+    lines = [line.strip() for line in message_primary.splitlines() if line.strip()]
     return lines[0][:300] if lines else type(error).__name__
 
 

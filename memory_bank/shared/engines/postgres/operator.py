@@ -45,9 +45,12 @@ class PostgresOperator:
             rows = self._connection.execute("SELECT key, value FROM memory_bank.meta").fetchall()
         except (errors.UndefinedTable, errors.InvalidSchemaName, errors.InsufficientPrivilege):
             return None
-        found: dict[str, str] = dict(rows)
+        found_rows: dict[str, str] = dict(rows)
         return IndexInfo(
-            found["id"], int(found["version"]), found["embedder"], int(found["dimension"])
+            found_rows["id"],
+            int(found_rows["version"]),
+            found_rows["embedder"],
+            int(found_rows["dimension"]),
         )
 
     def vector_schema(self) -> str:
@@ -69,56 +72,56 @@ class PostgresOperator:
             )
         with guarded(self._place), self._connection.transaction():
             self._connection.execute(_LOCK)
-            found = self._stored_if_made()
-            if found is not None:
-                return found
+            index_info = self._stored_if_made()
+            if index_info is not None:
+                return index_info
             self._make_extension()
-            made = IndexInfo(secrets.token_hex(8), VERSION, embedder, dimension)
+            made_index_info = IndexInfo(secrets.token_hex(8), VERSION, embedder, dimension)
             self._connection.execute("CREATE SCHEMA memory_bank")
             self._upgrade(0, dimension)
-            for key, value in made._asdict().items():
+            for key, value in made_index_info._asdict().items():
                 self._connection.execute(
                     "INSERT INTO memory_bank.meta VALUES (%s, %s)", (key, str(value))
                 )
-        return made
+        return made_index_info
 
     def migrate(self) -> tuple[int, int]:
         """Bring the tables up to date; return the versions before and after."""
         with guarded(self._place), self._connection.transaction():
             self._connection.execute(_LOCK)
-            found = self._existing()
-            if found.version > VERSION:
+            index_info = self._existing()
+            if index_info.version > VERSION:
                 raise BadInput(
-                    f"{self._place}: the tables have version {found.version}, this program"
+                    f"{self._place}: the tables have version {index_info.version}, this program"
                     f" {VERSION}",
                     "install a newer version of this program",
                 )
-            if found.version < VERSION:
-                self._upgrade(found.version, found.dimension)
+            if index_info.version < VERSION:
+                self._upgrade(index_info.version, index_info.dimension)
                 self._connection.execute(
                     "UPDATE memory_bank.meta SET value = %s WHERE key = 'version'", (str(VERSION),)
                 )
-        return found.version, VERSION
+        return index_info.version, VERSION
 
     def drop(self) -> bool:
         """Remove the tables and all that is published; tell whether there were any."""
         with guarded(self._place), self._connection.transaction():
             self._connection.execute(_LOCK)
-            found = self._stored_if_made()
+            index_info = self._stored_if_made()
             self._connection.execute("DROP SCHEMA IF EXISTS memory_bank CASCADE")
-        return found is not None
+        return index_info is not None
 
     def grant(self, role: str, *, repo: str = "", team: str = "") -> bool:
         """Let a role read a repository, or those of a team; tell whether that is new."""
         with guarded(self._place), self._connection.transaction():
             self._existing()
             self._open(role, READ, "SELECT")
-            done = self._connection.execute(
+            rows = self._connection.execute(
                 "INSERT INTO memory_bank.grants (role, repo, team) VALUES (%s, %s, %s)"
                 " ON CONFLICT DO NOTHING",
                 (role, self._repository(repo) if repo else None, team or None),
             )
-        return done.rowcount > 0
+        return rows.rowcount > 0
 
     def allow_publishing(self, role: str, repo: str) -> bool:
         """Let a role publish a repository; tell whether that is new."""
@@ -126,11 +129,11 @@ class PostgresOperator:
             self._existing()
             self._open(role, READ, "SELECT")
             self._open(role, WRITTEN, "INSERT, UPDATE, DELETE")
-            done = self._connection.execute(
+            rows = self._connection.execute(
                 "INSERT INTO memory_bank.publishers VALUES (%s, %s) ON CONFLICT DO NOTHING",
                 (role, self._repository(repo)),
             )
-        return done.rowcount > 0
+        return rows.rowcount > 0
 
     def revoke(self, role: str, *, repo: str = "", team: str = "") -> int:
         """Take from a role what it may do with a repository or a team; from all without both.
@@ -140,19 +143,19 @@ class PostgresOperator:
         with guarded(self._place), self._connection.transaction():
             self._existing()
             number = self._known(repo) if repo else None
-            done = self._connection.execute(
+            rowcount = self._connection.execute(
                 "DELETE FROM memory_bank.grants WHERE role = %(role)s"
                 " AND (%(all)s OR repo = %(repo)s OR team = %(team)s)",
                 {"role": role, "all": not (repo or team), "repo": number, "team": team or None},
             ).rowcount
             if not team:
-                done += self._connection.execute(
+                rowcount += self._connection.execute(
                     "DELETE FROM memory_bank.publishers WHERE role = %(role)s"
                     " AND (%(all)s OR repo = %(repo)s)",
                     {"role": role, "all": not repo, "repo": number},
                 ).rowcount
             self._close(role)
-        return done
+        return rowcount
 
     def assign(self, repo: str, team: str, *, remove: bool = False) -> bool:
         """Put a repository into a team, or out of it; tell whether that changed anything."""
@@ -179,10 +182,10 @@ class PostgresOperator:
             return []
 
     def _existing(self) -> IndexInfo:
-        found = self._stored_if_made()
-        if found is None:
+        index_info = self._stored_if_made()
+        if index_info is None:
             raise BadInput(f"{self._place}: there is no shared index", "make one first")
-        return found
+        return index_info
 
     def _stored_if_made(self) -> IndexInfo | None:
         """Return what was fixed, inside a transaction, which an error would end."""
@@ -222,13 +225,13 @@ class PostgresOperator:
 
     def _close(self, role: str) -> None:
         """Take the tables from a role that may do nothing more."""
-        left = self._connection.execute(
+        row = self._connection.execute(
             "SELECT EXISTS (SELECT FROM memory_bank.publishers WHERE role = %(role)s),"
             " EXISTS (SELECT FROM memory_bank.grants WHERE role = %(role)s),"
             " EXISTS (SELECT FROM pg_roles WHERE rolname = %(role)s)",
             {"role": role},
         ).fetchone()
-        publishes, reads, exists = left or (False, False, False)
+        publishes, reads, exists = row or (False, False, False)
         if not exists:
             return
         name = identifier(role)

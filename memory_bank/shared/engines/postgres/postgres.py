@@ -54,12 +54,12 @@ class Postgres:
         """Return what was fixed when the index was made."""
         if self._info is None:
             with guarded(self.place):
-                found = self.administration.stored()
-            if found is None:
+                index_info = self.administration.stored()
+            if index_info is None:
                 raise no_index(self.place)
-            if found.version != VERSION:
-                raise _other_version(self.place, found.version)
-            self._info = found
+            if index_info.version != VERSION:
+                raise _other_version(self.place, index_info.version)
+            self._info = index_info
         return self._info
 
     @contextmanager
@@ -113,10 +113,12 @@ class Postgres:
         with guarded(self.place):
             return searching.frequencies(self._connection, words)
 
-    def words(self, asked: Sequence[AskedWord], limit: int, where: Where) -> list[SharedMatch]:
+    def words(
+        self, asked_words: Sequence[AskedWord], limit: int, where: Where
+    ) -> list[SharedMatch]:
         """Return the passages with the highest BM25 scores, best first."""
         with guarded(self.place):
-            return searching.by_words(self._connection, asked, limit, where, self._vector)
+            return searching.by_words(self._connection, asked_words, limit, where, self._vector)
 
     def nearest(self, vector: Sequence[float], limit: int, where: Where) -> list[SharedMatch]:
         """Return the passages with the highest cosines, best first."""
@@ -136,7 +138,7 @@ class Postgres:
         return self.administration.vector_schema()
 
 
-def _other_version(place: str, found: int) -> SharedUnavailable:
-    what = f"{place}: the tables of the shared index have version {found}, this program {VERSION}"
-    hint = Hint.MIGRATE_SHARED if found < VERSION else "install a newer version of this program"
-    return SharedUnavailable(what, hint, OTHER_VERSION)
+def _other_version(place: str, version: int) -> SharedUnavailable:
+    text = f"{place}: the tables of the shared index have version {version}, this program {VERSION}"
+    hint = Hint.MIGRATE_SHARED if version < VERSION else "install a newer version of this program"
+    return SharedUnavailable(text, hint, OTHER_VERSION)

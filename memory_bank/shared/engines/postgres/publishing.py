@@ -158,26 +158,26 @@ def positions(
     return {key: Position(*where) for key, *where in rows}
 
 
-def publish(connection: Connection, repo: int, found: Publication, vector: str) -> None:
+def publish(connection: Connection, repo: int, publication: Publication, vector: str) -> None:
     """Apply a difference; raise Conflict if the head is not its base."""
-    head = found.head
+    head = publication.head
     of = {"repo": repo, "bank": head.bank}
     with connection.transaction():
         connection.execute(_FIRST_HEAD, (repo, head.bank))
         row = connection.execute(_LOCK_HEAD, (repo, head.bank)).fetchone()
-        if row is None or row[0] != found.base:
+        if row is None or row[0] != publication.base:
             raise Conflict(f"{head.repo}: another commit was published meanwhile", "it is repeated")
         counts: Counter[int] = Counter()
-        for some in batches(found.gone_passages, _AT_ONCE):
-            keys = [bytes.fromhex(key) for key in some]
+        for batch in batches(publication.gone_passages, _AT_ONCE):
+            keys = [bytes.fromhex(key) for key in batch]
             gone = connection.execute(_DROP_PASSAGES, (repo, head.bank, keys))
             for (words,) in gone:
                 counts.subtract(words)
-        _put(connection, of, found, counts, vector)
-        for some in batches([*found.moved.items()], 10 * _AT_ONCE):
-            moved = [{"key": key, **where._asdict()} for key, where in some]
+        _put(connection, of, publication, counts, vector)
+        for batch in batches([*publication.moved.items()], 10 * _AT_ONCE):
+            moved = [{"key": key, **where._asdict()} for key, where in batch]
             connection.execute(_MOVE, {**of, "moved": Json(moved)})
-        for gone_some in batches(found.gone_notes, 10 * _AT_ONCE):
+        for gone_some in batches(publication.gone_notes, 10 * _AT_ONCE):
             connection.execute(
                 "DELETE FROM memory_bank.notes WHERE repo = %s AND bank = %s AND path = ANY(%s)",
                 (repo, head.bank, [clean(path) for path in gone_some]),
@@ -210,50 +210,52 @@ def remove(connection: Connection, repo: int, bank: str) -> bool:
 def _put(
     connection: Connection,
     of: dict[str, Any],
-    found: Publication,
+    publication: Publication,
     counts: Counter[int],
     vector: str,
 ) -> None:
     """Add notes and passages, and their words to the counts."""
-    for notes in batches(found.notes, _AT_ONCE):
-        connection.execute(_PUT_NOTES, {**of, "notes": Json([_note(one) for one in notes])})
-        paths = [clean(one.path) for one in notes]
+    for notes in batches(publication.notes, _AT_ONCE):
+        connection.execute(_PUT_NOTES, {**of, "notes": Json([_note(note) for note in notes])})
+        paths = [clean(note.path) for note in notes]
         connection.execute(_FIELDS, {**of, "paths": paths})
     statement = _PUT_PASSAGES.format(vector=vector)
-    for some in batches(found.passages, _AT_ONCE):
-        rows = [_passage(one) for one in some]
-        done = connection.execute(statement, {**of, "passages": Json(rows)})
-        if done.rowcount != len(rows):
-            raise Conflict(f"{found.head.repo}: its notes changed meanwhile", "it is repeated")
-        for one in some:
-            counts.update(one.terms.keys())
+    for some_batch in batches(publication.passages, _AT_ONCE):
+        rows = [_passage(batch) for batch in some_batch]
+        done_rows = connection.execute(statement, {**of, "passages": Json(rows)})
+        if done_rows.rowcount != len(rows):
+            raise Conflict(
+                f"{publication.head.repo}: its notes changed meanwhile", "it is repeated"
+            )
+        for batch in some_batch:
+            counts.update(batch.terms.keys())
 
 
 def _count(connection: Connection, repo: int, counts: Counter[int]) -> None:
     """Add to how many passages have each word."""
     changed = sorted((word, count) for word, count in counts.items() if count)
-    for some in batches(changed, 100 * _AT_ONCE):
-        words, numbers = [word for word, _ in some], [count for _, count in some]
+    for batch in batches(changed, 100 * _AT_ONCE):
+        words, numbers = [word for word, _ in batch], [count for _, count in batch]
         connection.execute(_COUNT, {"repo": repo, "words": words, "counts": numbers})
-        connection.execute(_UNUSED, (repo, [word for word, count in some if count < 0]))
+        connection.execute(_UNUSED, (repo, [word for word, count in batch if count < 0]))
 
 
-def _note(one: PublishedNote) -> dict[str, Any]:
-    return {key: _cleaned(value) for key, value in one._asdict().items()}
+def _note(note: PublishedNote) -> dict[str, Any]:
+    return {key: _cleaned(value) for key, value in note._asdict().items()}
 
 
-def _passage(one: PublishedPassage) -> dict[str, Any]:
-    terms = {number - 1: weight for number, weight in one.terms.items()}  # from 0, in Python
+def _passage(passage: PublishedPassage) -> dict[str, Any]:
+    terms = {number - 1: weight for number, weight in passage.terms.items()}  # from 0, in Python
     return {
-        "key": one.key,
-        "path": clean(one.path),
-        **one.position._asdict(),
-        "headings": _cleaned(one.headings),
-        "text": clean(one.text),
-        "length": one.words,
-        "words": sorted(one.terms),
+        "key": passage.key,
+        "path": clean(passage.path),
+        **passage.position._asdict(),
+        "headings": _cleaned(passage.headings),
+        "text": clean(passage.text),
+        "length": passage.words,
+        "words": sorted(passage.terms),
         "terms": SparseVector(terms, DIMENSIONS).to_text(),
-        "vector": None if one.vector is None else HalfVector([*one.vector]).to_text(),
+        "vector": None if passage.vector is None else HalfVector([*passage.vector]).to_text(),
     }
 
 
@@ -262,7 +264,7 @@ def _cleaned(value: Any) -> Any:  # noqa: ANN401  (JSON)
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, dict):
-        return {clean(str(key)): _cleaned(one) for key, one in value.items()}
+        return {clean(str(key)): _cleaned(entry) for key, entry in value.items()}
     if isinstance(value, Iterable):
-        return [_cleaned(one) for one in value]
+        return [_cleaned(entry) for entry in value]
     return value

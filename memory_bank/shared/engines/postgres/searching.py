@@ -120,10 +120,10 @@ def heads(connection: Connection, where: Where) -> list[Head]:
 
 def scope_of(connection: Connection, where: Where) -> SharedScope:
     """Return where passages may be found."""
-    found = connection.execute(_SIZES, _of_banks(where)).fetchall()
-    passages = sum(int(count) for _, count in found)
+    rows = connection.execute(_SIZES, _of_banks(where)).fetchall()
+    passages = sum(int(count) for _, count in rows)
     bounded = where.repos or where.teams or where.without_repo or passages <= MOST_COMPARED
-    return SharedScope([repo for repo, _ in found] if bounded else None, passages)
+    return SharedScope([repo for repo, _ in rows] if bounded else None, passages)
 
 
 def frequencies(connection: Connection, words: Collection[int]) -> dict[int, int]:
@@ -141,17 +141,17 @@ def size(connection: Connection) -> int:
 
 
 def by_words(
-    connection: Connection, asked: Sequence[AskedWord], limit: int, where: Where, vector: str
+    connection: Connection, words: Sequence[AskedWord], limit: int, where: Where, vector: str
 ) -> list[SharedMatch]:
     """Return the passages with the highest BM25 scores."""
     scope = scope_of(connection, where)
-    if not asked or scope.repos == []:
+    if not words or scope.repos == []:
         return []
-    weights = {one.number - 1: one.weight for one in asked}
+    weights = {word.number - 1: word.weight for word in words}
     rows = connection.execute(
         _BY_WORDS.format(vector=vector),
         {
-            "rare": _rare(asked, scope),
+            "rare": _rare(words, scope),
             "asked": SparseVector(weights, DIMENSIONS).to_text(),
             "most": limit,
             **_conditions(where, scope),
@@ -161,13 +161,13 @@ def by_words(
 
 
 def nearest(
-    connection: Connection, asked: Sequence[float], limit: int, where: Where, vector: str
+    connection: Connection, entries: Sequence[float], limit: int, where: Where, vector: str
 ) -> list[SharedMatch]:
     """Return the passages with the highest cosines."""
     scope = scope_of(connection, where)
     if scope.repos == []:
         return []
-    values = {"asked": HalfVector([*asked]).to_text(), "most": limit, **_conditions(where, scope)}
+    values = {"asked": HalfVector([*entries]).to_text(), "most": limit, **_conditions(where, scope)}
     if scope.passages <= MOST_COMPARED:
         rows = connection.execute(_ALL.format(vector=vector), values).fetchall()
         return [SharedMatch(*row) for row in rows]
@@ -185,54 +185,56 @@ def nearest(
 
 def passages(connection: Connection, rows: Collection[int]) -> dict[int, SharedPassage]:
     """Return some passages with their notes."""
-    found = connection.execute(_PASSAGES, ([*rows],))
+    found_rows = connection.execute(_PASSAGES, ([*rows],))
     return {
         row: SharedPassage(
             row, _head(rest[:9]), _note(rest[9:21]), Position(*rest[21:24]), tuple(rest[24]),
             *rest[25:],
         )
-        for row, *rest in found
+        for row, *rest in found_rows
     }  # fmt: skip
 
 
-def _head(found: Sequence[Any]) -> Head:
-    return Head._make([*found[:-1], tuple(found[-1])])
+def _head(entries: Sequence[Any]) -> Head:
+    return Head._make([*entries[:-1], tuple(entries[-1])])
 
 
-def _note(found: Sequence[Any]) -> PublishedNote:
-    note = PublishedNote._make(found)
+def _note(entries: Sequence[Any]) -> PublishedNote:
+    note = PublishedNote._make(entries)
     return note._replace(tags=tuple(note.tags), rest=_rest(dict(note.rest)))
 
 
-def _rest(found: dict[str, Any]) -> dict[str, Any]:
+def _rest(entries: dict[str, Any]) -> dict[str, Any]:
     """Return the other data of a note, in the form that our program publishes."""
-    kept: dict[str, Any] = {}
-    for key, value in found.items():
+    kept_entries: dict[str, Any] = {}
+    for key, value in entries.items():
         if isinstance(value, str):
-            kept[key] = value
+            kept_entries[key] = value
         elif isinstance(value, list):
-            kept[key] = [one for one in value if _is_plain(one)]
-    return kept
+            kept_entries[key] = [entry for entry in value if _is_plain(entry)]
+    return kept_entries
 
 
-def _is_plain(one: object) -> bool:
+def _is_plain(entry: object) -> bool:
     """Tell whether a value is a text, or a list or table of texts."""
-    values = one if isinstance(one, list) else one.values() if isinstance(one, dict) else [one]
+    values = (
+        entry if isinstance(entry, list) else entry.values() if isinstance(entry, dict) else [entry]
+    )
     return all(isinstance(value, str) for value in values)
 
 
-def _rare(asked: Sequence[AskedWord], scope: SharedScope) -> list[int]:
+def _rare(words: Sequence[AskedWord], scope: SharedScope) -> list[int]:
     """Return the words of which a passage must have one: the rarest, as many as are cheap."""
     if scope.passages <= MOST_COMPARED:
-        return [one.number for one in asked]
-    found: list[int] = []
+        return [word.number for word in words]
+    entries: list[int] = []
     total = 0
-    for one in sorted(asked, key=lambda one: one.passages):
-        total += one.passages
-        if found and total > _MOST_CHOSEN:
+    for word in sorted(words, key=lambda word: word.passages):
+        total += word.passages
+        if entries and total > _MOST_CHOSEN:
             break
-        found.append(one.number)
-    return found
+        entries.append(word.number)
+    return entries
 
 
 def _of_banks(where: Where) -> dict[str, Any]:
@@ -246,8 +248,8 @@ def _of_banks(where: Where) -> dict[str, Any]:
 def _conditions(where: Where, scope: SharedScope) -> dict[str, Any]:
     return {
         "repos": scope.repos,
-        "types": [one.casefold() for one in where.types] or None,
-        "tags": [one.casefold() for one in where.tags],
+        "types": [current_type.casefold() for current_type in where.types] or None,
+        "tags": [tag.casefold() for tag in where.tags],
         "since": where.since,
         "before": where.before,
         "hidden": where.hidden,
