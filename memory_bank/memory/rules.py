@@ -161,8 +161,8 @@ def globs(rule: ProjectRule) -> tuple[str, ...]:
 
 
 def _is_current(row: DocumentRow) -> bool:
-    extra = row.data.get("extra", {})
-    status = str(extra.get("status", "")).split(" ")[0].casefold()
+    status = row.data.get("extra", {}).get("status") or row.data.get("status") or ""
+    status = str(status).split(" ")[0].casefold()
     return status not in _NOT_CURRENT
 
 

@@ -82,7 +82,7 @@ def _in_formats(
             path="any",
         ),
     ] = (),
-    is_first: Annotated[
+    every: Annotated[
         bool, Param("Every finding and claim, not the first ones", flags="--all")
     ] = False,
     fail_on: FailOn = None,
@@ -101,7 +101,7 @@ def _in_formats(
         text = _rendered(found_review, shown_as)
         output_files.write(Path(file), text.encode("utf-8", "replace"))
     if not outputs:
-        _show(call, found_review, formats[0], every=is_first)
+        _show(call, found_review, formats[0], every=every)
         if notes and formats[0] == "terminal":
             is_are = "is" if notes == 1 else "are"
             call.remark(

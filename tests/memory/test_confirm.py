@@ -18,7 +18,7 @@ SETTINGS = {"memory.embedder": "none"}
 
 @pytest.fixture
 def root(homes: Iterator[Path]) -> Path:
-    note = "---\n# mine\ntags: [b,   a]\n---\nSee [[pay.py#charge]].\n"
+    note = "---\n# mine\ntags: [b,   a]\n---\nIt is `order.pay(3)`: [[pay.py#charge]].\n"
     first = Made(
         {
             "pay.py": CODE,
@@ -47,7 +47,7 @@ def test_only_one_line_is_written(root: Path) -> None:
     assert [one.warning for one in answer.notes] == [None, None]
     before = "---\n# mine\ntags: [b,   a]\n"
     assert (root / ".memories/n.md").read_text() == (
-        f"{before}verified_commit: {head}\n---\nSee [[pay.py#charge]].\n"
+        f"{before}verified_commit: {head}\n---\nIt is `order.pay(3)`: [[pay.py#charge]].\n"
     )
     assert (root / ".memories/plain.md").read_bytes().endswith(b"[[pay.py]]\r\n")
     assert stale_targets(root) == []
@@ -143,5 +143,5 @@ def test_code_that_moved_gets_its_new_name(root: Path) -> None:
     (one,) = done(root, "n").notes
     assert one.targets == ("shop.py#charge",)
     assert (root / ".memories/n.md").read_text() == (
-        f"---\n# mine\ntags: [b,   a]\nverified_commit: {head}\n---\nSee [[shop.py#charge]].\n"
+        f"---\n# mine\ntags: [b,   a]\nverified_commit: {head}\n---\nIt is `order.pay(3)`: [[shop.py#charge]].\n"
     )

@@ -87,6 +87,7 @@ def test_what_no_longer_holds_is_no_rule(project: Path, opening: Opening, git: G
     write(project, "rules/archived", type="rule", status="archived")
     write(project, "rules/rejected", type="rule", status="rejected")
     write(project, "rules/draft", type="rule", status="draft")
+    write(project, "rules/deprecated", type="rule", status="deprecated")
     commit(git, project)
     found = rules.rules(opening(project))
     assert [one.name for one in (*found.rules, *found.pending)] == ["new"]

@@ -84,7 +84,7 @@ def test_no_text_starts_another_command(found: list[Finding]) -> None:
         assert name in {"error", "warning", "notice"}
         assert set(properties) == {"file", "line", "endLine", "title"}
         fix = f"\nFix: {one.fix}" if one.fix else ""
-        assert message == unhidden(one.text + fix)
+        assert message == unhidden(one.message + fix)
         assert properties["title"] == one.rule
 
 

@@ -17,7 +17,7 @@ def test_the_first_of_every_list_has_all() -> None:
 
 
 def test_a_score_is_the_sum_of_one_over_k_and_rank() -> None:
-    ranking = by_ranks([ranked("a", 1, 2), ranked("b", 2)], k=60)
+    ranking = by_ranks([ranked("a", 1, 2), ranked("b", 2)])
     assert ranking.scores[2] == pytest.approx((61 / 62 + 61 / 61) / 2)
     reasons = {reason.source: reason for reason in ranking.reasons(2)}
     assert reasons["a"].detail == "rank 2"

@@ -74,7 +74,7 @@ def test_a_hit_whose_code_changed_says_so_and_since_when(root: Path) -> None:
 
 def test_it_ranks_lower_and_says_why(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     extend(root, [Made({"jobs.py": CHANGED})], 1)
-    query = "walrus tried often retry"
+    query = "walrus tried often run retry"
 
     def paths(weight: float) -> list[str]:
         with monkeypatch.context() as patched:

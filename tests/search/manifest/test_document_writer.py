@@ -120,11 +120,14 @@ def test_an_old_unchanged_file_is_looked_at_by_its_stamp_only(
     time.sleep(0.15)
     bank.catch_up()
 
-    def refuse(*_: object) -> None:
-        raise AssertionError("the file was read again")
+    seen: list[str] = []
 
-    monkeypatch.setattr("memory_bank.notes.storage.files.read", refuse)
+    def watched(file: Path, *_: object, **__: object) -> None:
+        seen.append(file.name)
+
+    monkeypatch.setattr("memory_bank.notes.storage.files.read", watched)
     bank.catch_up()
+    assert "a.md" not in seen
 
 
 def test_links_and_emphasis_are_no_code(folder: Path, opening: Opening) -> None:

@@ -137,8 +137,9 @@ class KeywordQuery:
 
     def _expected_rarity(self, stem: str) -> float:
         """Return what a word adds to the score of a perfect passage."""
-        counts = {field: self._searcher.doc_freq(field, stem) for field in FIELDS}
-        del counts[TARGETS]  # a text that only links to the word lacks it
+        # a text that only links to the word lacks it
+        fields = [field for field in FIELDS if field != TARGETS]
+        counts = {field: self._searcher.doc_freq(field, stem) for field in fields}
         documents = self._searcher.num_docs
         if any(counts.values()):
             return max(
