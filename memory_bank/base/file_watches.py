@@ -6,7 +6,6 @@ network file systems.
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import os
 import sys
@@ -43,6 +42,8 @@ class ChangeQueue:
 
     def __init__(self, root: Path) -> None:
         """Queue changes from now on."""
+        import ctypes  # start-up: only servers watch folders
+
         self._root = root
         self._made = time.monotonic()
         kind = _file_system(root)
@@ -96,6 +97,8 @@ class ChangeQueue:
 
 
 def _refused(text: str, limit: str) -> str:
+    import ctypes  # start-up: only servers watch folders
+
     number = ctypes.get_errno()
     if number in {errno.ENOSPC, errno.EMFILE}:
         return f"{text}: raise the limit fs.inotify.max_user_{limit}"

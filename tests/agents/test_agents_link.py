@@ -26,7 +26,7 @@ def test_hooks_doctor_and_lint_go_on(project: Path, tmp_path: Path, kind: str) -
     rule = "---\ntype: rule\n---\n# Wrens are counted twice\n\nOnce a day.\n"
     (project / ".memories/rules/wrens.md").write_text(rule)
     with open_bank(project) as bank:
-        untold(bank)
+        untold(bank, "codex")
         for found in (doctor(bank).findings, lint(bank)):
             told = [one.message for one in found if one.rule == "rules-block"]
             assert len(told) == 1

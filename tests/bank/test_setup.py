@@ -99,7 +99,7 @@ def test_what_a_project_has_is_found_and_included(adopted: Path) -> None:
     assert made.included == ("CLAUDE.md", "docs/adr", "memory-bank", "wiki")
     assert [one.path for one in made.found] == [".serena/memories"]
     text = Path(made.bank, "config.toml").read_text()
-    assert "# enabled = true" in text
+    assert "# exclude = " in text
     with open_bank(adopted, settings={"memory.embedder": "none"}) as bank:
         assert bank.find("docs/adr/more/0002") == "docs/adr/more/0002.md"
 

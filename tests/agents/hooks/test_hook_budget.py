@@ -74,5 +74,5 @@ def test_what_a_start_leaves_is_counted_and_indexed_afterwards(project: Path, ho
     while indexed(bank.root) < 4 and time.monotonic() < deadline:
         time.sleep(0.1)
     assert indexed(bank.root) == 4
-    _, _, answer = resources(hook, "SessionStart", source="startup")
+    _, _, answer = resources(hook, "SessionStart", session_id="t", source="startup")
     assert "4 notes in the bank, the newest" in answer

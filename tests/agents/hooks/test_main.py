@@ -254,6 +254,7 @@ def loaded_by(hook: Hook, event: str, payload: dict[str, Any]) -> list[str]:
 
 
 def test_an_event_that_is_captured_loads_no_library_and_no_settings(hook: Hook) -> None:
+    del hook.environ["MEMORY_BANK_EMBEDDER"]  # nothing is kept where the environment sets anything
     hook("claude-code", "PostToolUse", used(hook))
     assert loaded_by(hook, "PostToolUse", used(hook, tool_use_id="u")) == []
 

@@ -143,7 +143,7 @@ def test_a_program_whose_own_folder_is_there_is_found_and_undone(
     before = contents(home)
     found = {one["name"]: one for one in mb("init", "--yes", "--json").json["agents"]}
     assert found["copilot"]["written"]
-    assert [one.split()[1] for one in found["copilot"]["undo"]] == ["hooks"]
+    assert [one.split()[1] for one in found["copilot"]["undo"]] == ["hooks", "mcp"]
     for one in found.values():
         for command in one["undo"]:
             assert mb(*command.split()[1:], "--yes").code == 0
