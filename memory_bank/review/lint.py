@@ -45,19 +45,23 @@ class NamedFiles(NamedTuple):
 
 
 def lint(
-    bank: Bank, paths: Collection[str] | None = None, rules: Collection[str] = ()
+    bank: Bank,
+    paths: Collection[str] | None = None,
+    rules: Collection[str] = (),
+    without: Collection[str] = (),
 ) -> tuple[Finding, ...]:
     """Update the index, and return the findings in a bank, the most severe first.
 
     `paths` are those of notes to which the findings are limited; `rules` the names of the rules to
-    run, by default all that the settings don't disable. Raises BadInput for an unknown rule.
+    run, by default all that the settings don't disable; `without` of those to leave out. Raises
+    BadInput for an unknown rule.
     """
     check_rules(rules)
     bank.catch_up()
     bank.read(lambda view: view.index.indexer.refresh())  # moves in git
 
     def asked(view: View) -> list[Finding]:
-        return findings(RuleContext(bank, view, paths, searches=True), rules)
+        return findings(RuleContext(bank, view, paths, searches=True), rules, without)
 
     return tuple(bank.read(asked))
 

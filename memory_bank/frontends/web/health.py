@@ -11,7 +11,7 @@ from memory_bank.bank.findings import Finding
 from memory_bank.base.errors import BadInput, NoRepository
 from memory_bank.frontends.web.note_graph import NOTE, whole_graph
 from memory_bank.review import lint
-from memory_bank.review.rules.base import chosen, rules
+from memory_bank.review.rules.base import rules
 from memory_bank.trust import stale
 
 _MOST_SEARCHED = 200
@@ -82,7 +82,7 @@ class Checked(NamedTuple):
 def check(bank: Bank) -> Checked:
     """Run the rules, and count the commits of cited code."""
     titles = {node.id: node.label for node in whole_graph(bank).nodes if node.kind == NOTE}
-    findings = lint.lint(bank, rules=_rules(bank, len(titles)))
+    findings = lint.lint(bank, without=_skipped(len(titles)))
     try:
         report = stale.stale(bank).stale
     except (NoRepository, BadInput):
@@ -100,7 +100,6 @@ def check(bank: Bank) -> Checked:
     return Checked(findings, ordered, titles)
 
 
-def _rules(bank: Bank, notes: int) -> list[str]:
-    """Return the rules to run; in a large bank none that searches for each note."""
-    known_rules = chosen(bank.settings)
-    return [rule.rule for rule in known_rules if notes <= _MOST_SEARCHED or rule.rule != _SEARCHES]
+def _skipped(notes: int) -> tuple[str, ...]:
+    """Return the rules to leave out: in a large bank the one that searches for each note."""
+    return (_SEARCHES,) if notes > _MOST_SEARCHED else ()

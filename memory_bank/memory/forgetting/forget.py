@@ -62,14 +62,14 @@ class _Target(NamedTuple):
 def _asked(
     call: Call,
     bank: Bank,
-    text: str,
+    what: str,
     *,
     as_text: bool = False,
     dry_run: bool = False,
     yes: Annotated[bool, Param("Forget without asking")] = False,
 ) -> Forgotten | int:
     """Ask before something is forgotten."""
-    wanted_text = (call.given(text) or "").strip()
+    wanted_text = (call.given(what) or "").strip()
     if not (
         dry_run
         or yes
@@ -99,7 +99,7 @@ def _asked(
 )
 def forget(
     bank: Bank,
-    annotated: Annotated[str, Param(argument=True, metavar="TEXT|ID")],
+    what: Annotated[str, Param(argument=True, metavar="TEXT|ID")],
     *,
     as_text: Annotated[
         bool, Param("It is a text, even if it is also an id", flags="--text")
@@ -116,14 +116,14 @@ def forget(
     too short, NoteNotFound for an unknown observation, NoteReadOnly for an included file, Busy.
     """
     bank.settings.check_enabled()
-    forgotten_texts.check_characters(annotated)
+    forgotten_texts.check_characters(what)
     if dry_run:
-        return _forget(bank, annotated, as_text=as_text, dry_run=True)
+        return _forget(bank, what, as_text=as_text, dry_run=True)
     with alone(bank, _WAIT) as is_alone:
         if not is_alone:
             raise Busy("another process makes observations of events", Hint.TRY_AGAIN)
         with bank.lock:
-            return _forget(bank, annotated, as_text=as_text, dry_run=False)
+            return _forget(bank, what, as_text=as_text, dry_run=False)
 
 
 def _forget(bank: Bank, text: str, *, as_text: bool, dry_run: bool) -> Forgotten:

@@ -300,12 +300,14 @@ def listed(settings: Settings) -> list[Rule]:
     ]
 
 
-def findings(bank: RuleContext, names: Collection[str] = ()) -> list[Finding]:
+def findings(
+    bank: RuleContext, names: Collection[str] = (), without: Collection[str] = ()
+) -> list[Finding]:
     """Return the findings in a bank, or in the files that are wanted, the most severe first.
 
-    `names` are those of rules; by default all that are not disabled.
+    `names` are those of rules; by default all that are not disabled. `without` names some to skip.
     """
-    some_rules = chosen(bank.settings, names)
+    some_rules = [rule for rule in chosen(bank.settings, names) if rule.name not in without]
     bank.named = names
     found_findings = [
         place._replace(

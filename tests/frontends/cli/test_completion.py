@@ -40,7 +40,7 @@ def offered(mb: Run, monkeypatch: pytest.MonkeyPatch) -> Offered:
 
 
 def test_what_is_offered(offered: Offered) -> None:
-    assert offered("re") == ["recall", "remember", "restore", "review"]
+    assert offered("re") == ["recall", "remember", "review"]
     assert "--explain" in offered("recall", "--e")
     assert offered("embedder", "in") == ["install"]
     assert offered("shared", "re") == ["revoke"]
