@@ -12,7 +12,6 @@ from starlette.routing import Route
 
 from memory_bank.bank.backlinks import linked_titles
 from memory_bank.bank.bank import Bank
-from memory_bank.base.errors import NoteNotFound
 from memory_bank.frontends.web.note_html import place_of, render
 from memory_bank.frontends.web.site import Site, number_in
 from memory_bank.frontends.web.templating import url_of
@@ -74,14 +73,12 @@ def routes(site: Site) -> Sequence[Route]:
 
     async def history(request: Request) -> Response:
         name = request.path_params["name"]
-        try:
-            found_history = await site.ask(note_view.history, name, _from(request))
-        except NoteNotFound:
-            # a note may have the name "history"
+        # a note may have the name "history", and a part of a name finds a note, too
+        if await site.ask(note_view.find, name) is None:
             note = await site.ask(note_view.find, f"{name}/history")
-            if note is None:
-                raise
-            return RedirectResponse(f"{PATH}/{quote(url_of(note))}", 303)
+            if note is not None:
+                return RedirectResponse(f"{PATH}/{quote(url_of(note))}", 303)
+        found_history = await site.ask(note_view.history, name, _from(request))
         values = {"history": found_history, "words": spans_of, "step": COMMITS}
         return await site.page(request, "note_history.html", values, title="History of a note")
 
