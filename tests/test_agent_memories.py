@@ -53,9 +53,8 @@ def memories(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def found(mb: Run, *words: str) -> list[tuple[str, str]]:
-    answer = mb(
-        "recall", "--mode", "lexical", "--json", *words
-    )  # vectors find notes near any words
+    # by words alone: vectors find notes near any words
+    answer = mb("recall", "--mode", "lexical", "--json", *words)
     return [
         ((one.get("origin") or {}).get("bank", ""), one["path"]) for one in answer.json["notes"]
     ]
