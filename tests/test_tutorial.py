@@ -93,6 +93,7 @@ def plain(output: str) -> str:
     return output.rstrip("\n")
 
 
+@pytest.mark.usefixtures("default_embedder")
 def test_the_tutorial_prints_what_it_shows(
     typing: Type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
