@@ -57,8 +57,9 @@ def test_a_session_is_found_by_what_it_learned_and_not_by_what_was_asked(
     (sessions / "why-does-the-nightly-import-stop.md").write_text(written(found, learned=learned))
     with open_bank(sessions.parent) as bank:
         if mode != "semantic":  # which always shows the nearest
-            assert recall(bank, "nightly import", mode=mode).notes == ()
-            assert recall(bank, PROMPT, mode=mode).notes == ()
+            # of a small bank, the best guess is listed as a weak match
+            assert all(note.weak for note in recall(bank, "nightly import", mode=mode).notes)
+            assert all(note.weak for note in recall(bank, PROMPT, mode=mode).notes)
         (note,) = recall(bank, "offset in a global variable", mode=mode).notes
         assert note.title == "Reset the offset"
         assert learned in note.content
@@ -96,7 +97,9 @@ def test_a_note_that_an_agent_wrote_in_a_session_is_searched_whole(folder: Path)
     with open_bank(folder) as bank:
         start_session(bank, "s")
         session_note(bank, "- request:: the nightly import", session_id="s")
-        assert recall(bank, "nightly import").result_count == 1
+        best, *others = recall(bank, "nightly import").notes
+        assert not best.weak
+        assert all(note.weak for note in others)
 
 
 @pytest.mark.slow

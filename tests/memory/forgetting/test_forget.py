@@ -290,7 +290,9 @@ def test_a_session_is_removed_whole_and_not_stored_again(planted: Path, git: Git
         done = forget(bank, "s-forget-1")
         assert (done.kind, done.done) == ("session", True)
         assert list_sessions(bank).sessions == ()
-        assert search_observations(bank, "Learned").count == 0
+        # a small bank's best guess is listed, so that notes may be
+        left = search_observations(bank, "Learned").results
+        assert {row.type for row in left} <= {"note"}
         kept = str(state_of(bank) / "forgotten-sessions")
         assert holders(planted, "s-forget-1") == [kept]
         assert not [one for one in trash(bank) if one.path.startswith("sessions/")]
