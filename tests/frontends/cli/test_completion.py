@@ -42,9 +42,9 @@ def offered(mb: Run, monkeypatch: pytest.MonkeyPatch) -> Offered:
 def test_what_is_offered(offered: Offered) -> None:
     assert offered("re") == ["recall", "remember", "review"]
     assert "--explain" in offered("recall", "--e")
-    assert offered("embedder", "in") == ["install"]
+    assert offered("embedder", "te") == ["test"]
     assert offered("shared", "re") == ["revoke"]
-    assert "--dry-run" in offered("publish", "--d")
+    assert "--dry-run" in offered("shared", "publish", "--d")
     assert offered("recall", "--mode", "le") == ["lexical"]
     assert offered("recall", "--type", "dec") == ["decision"]
 
