@@ -1,7 +1,6 @@
 """A hook indexes for a short time and in little memory, and leaves the rest to the background."""
 
 import json
-import os
 import subprocess
 import sys
 import time
@@ -24,23 +23,40 @@ BANKS = {
 }
 
 
+MEASURED = """
+import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(used.ru_utime + used.ru_stime, used.ru_maxrss, file=sys.stderr)
+"""
+"""A process that started small: the peak of a child begins with that of the process that forks it."""
+
+
 def resources(hook: Hook, event: str, **fields: str) -> tuple[float, int, str]:
     """Answer an event; return the hook's processor time, its peak of memory in kB, and its answer."""
     payload = {"session_id": "s", "cwd": str(hook.project), "hook_event_name": event, **fields}
-    with subprocess.Popen(
-        [sys.executable, "-P", "-m", "memory_bank", "hook", "claude-code", event],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
+    answered = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            MEASURED,
+            sys.executable,
+            "-P",
+            "-m",
+            "memory_bank",
+            "hook",
+            "claude-code",
+            event,
+        ],
+        input=json.dumps(payload),
+        capture_output=True,
+        text=True,
+        check=True,
         cwd=hook.project,
         env=hook.environ,
-    ) as process:
-        process.stdin.write(json.dumps(payload).encode())
-        process.stdin.close()
-        answer = process.stdout.read().decode()
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = status
-    assert status == 0
-    return used.ru_utime + used.ru_stime, used.ru_maxrss, answer
+    )
+    seconds, peak = answered.stderr.splitlines()[-1].split()
+    return float(seconds), int(peak), answered.stdout
 
 
 def indexed(root: str) -> int:

@@ -174,7 +174,7 @@ def test_an_end_that_was_killed_is_made_up_for(
 
 @pytest.mark.parametrize("keep", ["private", "project"])
 def test_its_note_is_where_the_others_are(hook: Hook, state: Path, keep: str) -> None:
-    (hook.project / ".memories/config.toml").write_text(f'[sessions]\nkeep = "{keep}"\n')
+    hook.environ["MEMORY_BANK_SESSIONS_KEEP"] = keep  # a project's file alone moves nothing private
     killed(hook, work(hook, "gone", HOURS))
     start(hook)
     queue = EventQueue(state)
