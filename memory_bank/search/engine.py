@@ -148,7 +148,8 @@ class Engine:
         for name, matches in results.matches.items():
             matches.scale = scales.get(name, matches.scale)
         used = "lexical" if results.reason else mode
-        ranking = self._rank(results, question, scope, weights)
+        guesses = unit == "documents" and self._is_small()
+        ranking = self._rank(results, question, scope, weights, guesses=guesses)
         settings = self._settings.memory
         parts = _PARTS[unit](self._manifest, ranking.scores)
         most = 1 / candidates.STALE_WEIGHT if stale else 1.0
@@ -179,7 +180,7 @@ class Engine:
             candidates.rank_ended(found_candidates, statuses)
             candidates.judge(found_candidates, ranking, words, by_words=by_words)
         shown_candidates = [candidate for candidate in found_candidates if candidate.shown] or (
-            found_candidates if self._is_small() else []
+            found_candidates if guesses else []
         )
         ranked = sorted(
             shown_candidates,
@@ -308,9 +309,16 @@ class Engine:
         )
 
     def _rank(
-        self, results: RetrieverMatches, question: Question, scope: Scope, weights: Weights
+        self,
+        results: RetrieverMatches,
+        question: Question,
+        scope: Scope,
+        weights: Weights,
+        *,
+        guesses: bool,
     ) -> Ranking:
-        evidence = self._evidence(results, question, scope)._replace(weights=weights)
+        evidence = self._evidence(results, question, scope, guesses=guesses)
+        evidence = evidence._replace(weights=weights)
         ranking = rank(evidence, partial(document_rows.code_ratio, self._manifest))
         if scope.rows is not None:  # a document found as a whole has its first passage
             inside = {row: score for row, score in ranking.scores.items() if row in scope.rows}
@@ -329,7 +337,9 @@ class Engine:
     def _is_small(self) -> bool:
         return document_rows.count_documents(self._manifest, _FEW + 1) <= _FEW
 
-    def _evidence(self, results: RetrieverMatches, question: Question, scope: Scope) -> Evidence:
+    def _evidence(
+        self, results: RetrieverMatches, question: Question, scope: Scope, *, guesses: bool
+    ) -> Evidence:
         """Assign the matches of each retriever to their part of the ranking."""
         lexical = results.matches.get("keyword", Matches())
         vectors = results.retrievers.get("vectors")
@@ -340,7 +350,7 @@ class Engine:
                 weight, code_weight = vectors.weight, getattr(vectors, "code_weight", 1.0)
                 if not lexical:
                     least, scale = getattr(vectors, "similarity_threshold", 0.0), semantic.scale
-                    if self._is_small():  # best guesses are listed, as weaker matches
+                    if guesses:  # best guesses are listed, as weaker matches
                         least, scale = _NEAR, Scale(0.0, scale.perfect)
                     semantic = Matches.of(
                         (match for match in semantic if match.score >= least), scale
