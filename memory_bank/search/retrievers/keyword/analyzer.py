@@ -60,7 +60,8 @@ _BLOCK_ID = r"(?m)[ \t]\^[\w-]+[ \t]*$"
 
 # Possessive quantifiers prevent backtracking, so that no line is read twice.
 _LINK_LINE = (
-    r"(?m)^[ \t>*+-]*+[\w -]{1,40}+\**+:{1,2}\**+[ \t]*+(?:!?\[\[[^\[\]\n]*+\]\][ \t,]*+)++$"
+    r"(?m)^[ \t>*+-]*+[\w-]{1,40}+(?: [\w-]{1,40}+){0,2}+\**+:{1,2}\**+[ \t]*+"
+    r"(?:!?\[\[[^\[\]\n]*+\]\][ \t,]*+)++$"
 )
 
 _WIKILINK = re.compile(r"!?\[\[([^\[\]\n|]*+)(?:\|([^\[\]\n]*+))?\]\]")
