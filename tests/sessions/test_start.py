@@ -1,6 +1,7 @@
 """The text at the start of a session says in few words what is open, decided, learned and kept."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -77,9 +78,13 @@ def test_rules_what_was_learned_and_what_the_bank_has_are_told(bank: Bank) -> No
 
 
 def test_lines_of_observations_and_notes_have_an_id_and_the_tokens_of_the_whole(
-    bank: Bank,
+    bank: Bank, folder: Path
 ) -> None:
-    remember(bank, "# Use Tantivy\n\nWhoosh is no longer maintained.", type="decision")
+    path = remember(bank, "# Use Tantivy\n\nWhoosh is no longer maintained.", type="decision").path
+    note = folder / path
+    text = note.read_text("utf-8")
+    note.write_text(re.sub("created_at: 20..", "created_at: 2024", text), "utf-8")
+    os.utime(note, (1_700_000_000, 1_700_000_000))  # it did not change since the last session
     worked(bank, "one", "Charge once", kind="decision", steps="Ask Ann for the rates")
     worked(bank, "two", "Change run()")
     lines = start_text(bank).text.splitlines()

@@ -103,7 +103,6 @@ def test_a_port_that_is_taken_is_said() -> None:
 @pytest.mark.parametrize(
     "address",
     [
-        "8765",
         "",
         ":8765",
         "localhost",
