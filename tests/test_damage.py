@@ -20,13 +20,15 @@ pytestmark = pytest.mark.slow
 
 Opening = Callable[..., Bank]
 
+PLACES = ("harbour", "orchestra", "volcano", "library", "railway", "vineyard")
+
 
 @pytest.fixture
 def bank(folder: Path, opening: Opening) -> Bank:
     """Open a bank with every kind of derived file: words, whole notes and vectors."""
-    for number in range(6):
+    for number, place in enumerate(PLACES):
         text = (
-            f"# Note {number}\n\nThe kestrel of field{number}x hovers.\n\n[[{(number + 1) % 6}]]\n"
+            f"# Note {number}\n\nThe kestrel hovers over the {place}.\n\n[[{(number + 1) % 6}]]\n"
         )
         (folder / f"{number}.md").write_text(text)
     opened = opening(folder, memory__embedder="static")
@@ -38,7 +40,7 @@ def bank(folder: Path, opening: Opening) -> Bank:
 def right(bank: Bank) -> None:
     """Ask in every mode; each answer must be right."""
     for mode in ("lexical", "semantic", "hybrid"):
-        found = recall(bank, "field3x", mode=mode, count_access=False)
+        found = recall(bank, PLACES[3], mode=mode, count_access=False)
         assert found.notes[0].path == "3.md", mode
         assert (found.mode_used, found.problem) == (mode, None)
     assert len(recall(bank, "kestrel", 100, "lexical").notes) == 6
