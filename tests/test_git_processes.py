@@ -12,7 +12,7 @@ from tests.git.history_builder import Made, extend, make, run
 CODE = "def parse(text):\n    return text\n"
 
 NOTES = {
-    ".memories/parser.md": "# Parser\n\nThe parser in [[src/a.py#parse]] reads text.\n",
+    ".memories/parser.md": "# Parser\n\nThe parser in [[src/a.py#parse]] reads `text`.\n",
     ".memories/cache.md": "# Cache\n\nThe cache keeps values, see [[parser]].\n",
 }
 
@@ -41,7 +41,7 @@ def test_after_a_commit_git_is_started_a_few_times(
 
     words = (verb,) if verb == "stale" else (verb, "parser")
     ask(*words)
-    changed = CODE.replace("text\n", "text + 'more'\n")
+    changed = CODE.replace("text", "source")
     extend(tree, [Made({"src/a.py": changed, ".memories/cache.md": "# Cache\n\nNew.\n"})], 1)
     monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
     found = ask(*words)

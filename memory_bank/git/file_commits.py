@@ -7,6 +7,7 @@ known of a shallow or partial one.
 from __future__ import annotations
 
 import json
+import posixpath
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -65,8 +66,8 @@ class FileCommits:
         self._empty = False
         self._line: str | None = None
         """The tip of the default branch; empty if there is none, None if git can't list it."""
-        self._refs: tuple[str, object] = "", None
-        """The default branch, and the state of the branches from before git was asked for it."""
+        self._refs: tuple[str, object] = "refs/heads/main", None
+        """The default branch, and the state of its folder from before git was asked for it."""
         self._requests: dict[str, tuple[int, str] | None] = {}
         self._loaded = False
         self._look()
@@ -250,7 +251,8 @@ class FileCommits:
         if state is not None and self._line is not None and state == refs_state:
             return
         new_ref, tip = authorship.default_ref(tree)
-        self._refs = new_ref, refs_state if new_ref == ref else None
+        same_folder = posixpath.dirname(new_ref) == posixpath.dirname(ref)
+        self._refs = new_ref, refs_state if same_folder else None
         line = tip if not tip or self._history.read_line(tip) else None
         if line != self._line:
             self._line = line
