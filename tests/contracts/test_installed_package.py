@@ -101,6 +101,7 @@ NAMING = "from memory_bank.base import plugins; print(*plugins.names('search.emb
 def test_a_package_in_a_repository_is_not_installed(
     python: Python, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.delenv("MEMORY_BANK_EMBEDDER", raising=False)
     install(project, "evil", {"memory_bank.embedders": {"evil": "evil"}})
     (project / "evil.py").write_text("open('ran', 'w')\n")
     (project / ".memories/config.toml").write_text('[memory]\nembedder = "evil"\n')

@@ -56,6 +56,8 @@ def test_no_width_breaks_a_path_a_date_an_id_or_a_number(
         for above, below in pairwise(output.splitlines()):
             if len(above) < width - 1 and not above.endswith("-"):
                 continue  # the line was not filled: what follows begins a word
+            if above.startswith("next: "):
+                continue  # a command is never broken
             last = above.rpartition(" ")[2]
             if last.isalpha() or re.search(r"\.\w+(:\d+)?$", last):
                 continue  # a word, or a path that ends with the line

@@ -263,7 +263,7 @@ def test_several_processes_may_make_the_index_at_once(shop: Path) -> None:
         f"with open_codebase({str(shop)!r}) as code:\n"
         "    while code.catch_up().problem:\n"  # on a slow machine another is still at it
         "        pass\n"
-        "    hits = code.search('symbols', 'part77', 5, mode='lexical').hits\n"
+        "    hits = code.search('files', 'part77', 5, mode='lexical').hits\n"
         "    print(len(code.table.files()), hits[0].path)\n"
     )
     words = [sys.executable, "-c", program]

@@ -123,8 +123,8 @@ def test_a_refused_file_is_never_tried_again(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_what_a_file_defines_is_bounded() -> None:
-    classes = "".join(f"{' ' * depth}class {'A' * 290}:\n" for depth in range(4))
-    data = (classes + "    def f(): pass\n" * 15_000).encode()
+    classes = "".join(f"{' ' * depth}class {'A' * 290}:\n" for depth in range(12))
+    data = (classes + f"{' ' * 12}def f(): pass\n" * 5_000).encode()
     assert len(data) < 1_000_000
     assert parsing.parse(data, "python").refused == "what it defines takes more than 16 MB"
 
