@@ -146,6 +146,11 @@ class Bank:
         """This machine's record of what agents wrote."""
         return (self.edits_of or self).logs.edits
 
+    @property
+    def is_hurried(self) -> bool:
+        """Whether an answer has to come in a short time: see `IndexLimits`."""
+        return bool(self._conditions.limits)
+
     def commits(self, path: str) -> FileCommits | None:
         """Return the commits of the files beside a note; None if it is private to this machine."""
         return cast("FileCommits | None", self.roots.of(path).history)

@@ -59,7 +59,8 @@ class Candidate:
         """The share of its score that it has from links."""
         self.access: Access = NEVER
         self.superseded_by = ""
-        self.stale = ""
+        self.stale: str | None = None
+        """Why its cited code changed; empty if it did not, None where nobody looked."""
         self.likelihood = 0.0
         self.weak = True
         """Whether it is too unlikely for an answer."""
@@ -177,15 +178,26 @@ STALE_WEIGHT = 0.9
 """What the score of a passage is multiplied with whose cited code changed."""
 
 
-def rank_stale(candidates: Collection[Candidate], stale: Stale) -> None:
-    """Rank passages lower whose cited code changed."""
-    reasons = stale(
-        {current_candidate.row: current_candidate.document for current_candidate in candidates}
-    )
-    for candidate in candidates if reasons else ():
-        if candidate.row in reasons:
-            candidate.stale = reasons[candidate.row]
-            candidate.boost("stale", candidate.stale, STALE_WEIGHT)
+def order(candidate: Candidate) -> tuple[bool, float, int, int]:
+    """Return what candidates are sorted by: those that are not weak first, then by score."""
+    return candidate.weak, -candidate.score, candidate.document, candidate.row
+
+
+def rank_stale(candidates: Collection[Candidate], stale: Stale, limit: int) -> None:
+    """Rank passages lower whose cited code changed, as far as they can be among the first.
+
+    A lower rank lets others enter, so the first ones are judged until each of them is.
+    """
+    while True:
+        best = sorted(candidates, key=lambda candidate: -candidate.score)[:limit]
+        unjudged = [candidate for candidate in best if candidate.stale is None]
+        if not unjudged:
+            return
+        reasons = stale({candidate.row: candidate.document for candidate in unjudged})
+        for candidate in unjudged:
+            candidate.stale = reasons.get(candidate.row, "")
+            if candidate.stale:
+                candidate.boost("stale", candidate.stale, STALE_WEIGHT)
 
 
 def rank_deprecated(manifest: Manifest, candidates: Collection[Candidate]) -> None:

@@ -155,7 +155,7 @@ class Engine:
         most = 1 / candidates.STALE_WEIGHT if stale else 1.0
         found_candidates = candidates.select(self._manifest, ranking, settings, limit, parts, most)
         by_section = unit == "sections" or weights != NOTES
-        self._boost(found_candidates, now, stale, by_section=by_section)
+        self._boost(found_candidates, now, by_section=by_section)
         if factors is not None:
             candidates.boost_files(self._manifest, found_candidates, factors)
         words = len(weighted_stems(question.text))
@@ -164,6 +164,8 @@ class Engine:
             self._find_words(found_candidates, results.matches, unit)
         if unit == "documents" and factors is None:
             add_linked(self._manifest, found_candidates, scope)
+        if stale is not None:
+            candidates.rank_stale(found_candidates, stale, limit)
         candidates.judge(found_candidates, ranking, words, by_words=by_words)
         if document_graph.any_supersedes(self._manifest):
             successors = document_graph.superseded(
@@ -182,16 +184,12 @@ class Engine:
         shown_candidates = [candidate for candidate in found_candidates if candidate.shown] or (
             found_candidates if guesses else []
         )
-        ranked = sorted(
-            shown_candidates,
-            key=lambda candidate: (
-                candidate.weak,
-                -candidate.score,
-                candidate.document,
-                candidate.row,
-            ),
-        )
-        hits = self._hits(ranked[:limit], ranking, also=unit == "documents")
+        ranked = sorted(shown_candidates, key=candidates.order)[:limit]
+        if stale is not None:  # successors of others may have come among the first
+            candidates.rank_stale(ranked, stale, limit)
+            candidates.judge(ranked, ranking, words, by_words=by_words)
+            ranked.sort(key=candidates.order)
+        hits = self._hits(ranked, ranking, also=unit == "documents")
         return SearchResult(hits, used, results.reason)
 
     def word_counts(self, words: Collection[str]) -> tuple[int, dict[str, int]]:
@@ -209,7 +207,6 @@ class Engine:
         self,
         found_candidates: Sequence[Candidate],
         now: float,
-        stale: Stale | None,
         *,
         by_section: bool,
     ) -> None:
@@ -218,8 +215,6 @@ class Engine:
         candidates.boost(
             self._manifest, found_candidates, self._accesses, settings, now, by_section=by_section
         )
-        if stale is not None:
-            candidates.rank_stale(found_candidates, stale)
         candidates.rank_sessions(self._manifest, found_candidates)
         candidates.rank_deprecated(self._manifest, found_candidates)
 
@@ -396,7 +391,7 @@ class Engine:
                 access=candidate.access,
                 superseded_by=candidate.superseded_by,
                 weak=candidate.weak,
-                stale=candidate.stale,
+                stale=candidate.stale or "",
                 rank=candidate.score,
             )
             for candidate in best

@@ -123,7 +123,8 @@ def _answer(bank: Bank, argument: Wanted, progress: Progress | None) -> BankAnsw
     for _ in range(_TRIES):
         problem = bank.catch_up(progress)
         found_answer, changed = bank.read(lambda view: _checked_search(bank, view, argument))
-        if None not in found_answer.notes and not changed:
+        complete = None not in found_answer.notes and not changed
+        if complete or bank.is_hurried:  # who waits for a short time only is not kept by a writer
             break
     else:
         problem = problem or _CHANGING
