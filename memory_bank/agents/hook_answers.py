@@ -83,7 +83,7 @@ _RULED = "Rules of this project for the files that were named:"
 _MOST_RULES = 10
 
 _INDEX_SECONDS = 0.5
-"""Seconds of reading notes that changed; with the writing and the start, less than two on a busy machine."""
+"""Seconds of reading notes that changed; with all else less than two, on a busy machine too."""
 
 _MOST_NOTE_BYTES = 64_000
 """Bytes of a note from which on it is left to the background: it may take half a second."""

@@ -167,19 +167,7 @@ class Engine:
         if stale is not None:
             candidates.rank_stale(found_candidates, stale, limit)
         candidates.judge(found_candidates, ranking, words, by_words=by_words)
-        if document_graph.any_supersedes(self._manifest):
-            successors = document_graph.superseded(
-                self._manifest, {candidate.document for candidate in found_candidates}
-            )
-            candidates.rank_superseded(found_candidates, successors)
-            candidates.judge(found_candidates, ranking, words, by_words=by_words)
-        statuses = document_graph.ended(
-            self._manifest, {candidate.document for candidate in found_candidates}
-        )
-        asked_stems = {word.stem for word in weighted_stems(question.text)}
-        statuses = {old: s for old, s in statuses.items() if not asked_stems.intersection(stems(s))}
-        if statuses:  # a question for what was rejected keeps its order
-            candidates.rank_ended(found_candidates, statuses)
+        if self._rank_past(found_candidates, question):
             candidates.judge(found_candidates, ranking, words, by_words=by_words)
         shown_candidates = [candidate for candidate in found_candidates if candidate.shown] or (
             found_candidates if guesses else []
@@ -217,6 +205,24 @@ class Engine:
         )
         candidates.rank_sessions(self._manifest, found_candidates)
         candidates.rank_deprecated(self._manifest, found_candidates)
+
+    def _rank_past(self, found_candidates: Collection[Candidate], question: Question) -> bool:
+        """Rank what no longer holds below what holds; tell whether there was any such document."""
+        documents = {candidate.document for candidate in found_candidates}
+        successors = (
+            document_graph.superseded(self._manifest, documents)
+            if document_graph.any_supersedes(self._manifest)
+            else {}
+        )
+        candidates.rank_superseded(found_candidates, successors)
+        asked_stems = {word.stem for word in weighted_stems(question.text)}
+        statuses = {  # a question for what was rejected keeps its order
+            document: status
+            for document, status in document_graph.ended(self._manifest, documents).items()
+            if not asked_stems.intersection(stems(status))
+        }
+        candidates.rank_ended(found_candidates, statuses)
+        return bool(successors or statuses)
 
     def _find_words(
         self, found_candidates: Sequence[Candidate], matches: Mapping[str, Matches], unit: Unit

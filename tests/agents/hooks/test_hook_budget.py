@@ -75,7 +75,6 @@ def test_a_start_and_a_prompt_in_a_new_clone_stay_within_the_budget(
         (project / f".memories/wren-{note}.md").write_text(text)
     for event, fields in (("SessionStart", {}), ("UserPromptSubmit", {"prompt": "the wrens"})):
         seconds, peak, _ = resources(hook, event, **fields)
-        print(event, seconds, peak)
         assert seconds < SECONDS * 1.25, "and a quarter, for a machine that does other work"
         assert peak < PEAK
 
