@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple
 
 from memory_bank.base.filenames import is_utf8
 from memory_bank.code.code_at import FOLDER, CitedPlace, CodeAt
+from memory_bank.code.code_words import CodeWords
 from memory_bank.code.parse import parsing
 from memory_bank.code.parse.parsed_file import Symbol
 from memory_bank.git import objects
@@ -72,6 +73,8 @@ class SymbolChanges:
         if not place.name:
             return self._file(base, place)
         old = self.code.symbols(base, place)
+        if not old and self._mentions(base, place):  # a field, or a `var` of Go
+            return self._file(base, place._replace(name=""))
         if not old:
             # the file may have had another name before it was cited by this one
             now = self.code.file_named(self.end, written.path)
@@ -79,11 +82,9 @@ class SymbolChanges:
             return Compared("fresh" if symbols else "unknown", written if symbols else None)
         place = place._replace(name=old[0].qualified)
         new = self.code.symbols(self.end, place)
-        if not new and self._is_set_in_place(place):
-            return Compared("changed", place, place)
-        if not new:
-            return self._follow(base, place, old)
-        return Compared("fresh" if same(old, new) else "changed", place, place)
+        if new:
+            return Compared("fresh" if same(old, new) else "changed", place, place)
+        return self._in_its_stead(place) or self._follow(base, place, old)
 
     def commits(
         self,
@@ -250,6 +251,31 @@ class SymbolChanges:
         name = re.escape(place.name.encode("utf-8", "surrogateescape"))
         variable = rb"^(?:(?:var|let|const|export) |\t)?%b\b[^=\n(]{0,200}=[^=]" % name
         return bool(data and re.search(variable, data, re.MULTILINE))
+
+    def _in_its_stead(self, place: CitedPlace) -> Compared | None:
+        """Compare a symbol with what its file has in its place: a variable, or a private method."""
+        if self._is_set_in_place(place):
+            return Compared("changed", place, place)
+        return self._with_private_name(place)
+
+    def _mentions(self, commit: str, place: CitedPlace) -> bool:
+        """Return whether the code of a file has the names of something that is no symbol of it."""
+        blob = self.code.id(commit, place.path)
+        data = self.code.data(blob) if blob and blob != FOLDER else None
+        parsed = self.code.parsed(place.path, blob)
+        if data is None or parsed is None:
+            return False
+        return CodeWords(data, parsed).words.issuperset(place.name.split("."))
+
+    def _with_private_name(self, place: CitedPlace) -> Compared | None:
+        """Compare a method with JavaScript's `#x` in place of `_x`, or the other way round."""
+        around, dot, name = place.name.rpartition(".")
+        if name[:1] not in ("_", "#"):
+            return None
+        private = place._replace(name=f"{around}{dot}{'_#'[name[0] == '_']}{name[1:]}")
+        if not self.code.symbols(self.end, private):
+            return None
+        return Compared("renamed", private, place, is_rewritten=True)
 
     def _namesake(self, place: CitedPlace, old: Sequence[Symbol]) -> Compared:
         """Look for the only symbol of the same kind and qualified name, in whatever file it is."""

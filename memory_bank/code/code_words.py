@@ -71,6 +71,11 @@ _SUFFIXED = re.compile(
 )
 """A number with its type, as C, JavaScript and Rust write it."""
 
+_CALL = re.compile(rf"{_NAME}\([^()`\n]{{1,200}}\)")
+"""A call of a plain name with arguments."""
+
+_WORD = re.compile(_NAME)
+
 _TEXT = '"'
 
 _TRUTH = "true"
@@ -86,6 +91,24 @@ _ARROW = re.compile(r"[-=]>")
 
 _FUNCTIONS = frozenset(["function", "method"])
 
+_VARIADIC = re.compile(r"\.\.\.\s*[\w\[{*]")
+"""A parameter that takes any number of arguments, in Go, Java and JavaScript."""
+
+_QUOTED = r"(?:\"[^\"\n]{1,100}\"|'[^'\n]{1,100}')"
+
+_TEXTS = re.compile(rf"[\[({{]\s*({_QUOTED}(?:\s*,\s*{_QUOTED})+)\s*(?:,\s*)?[\])}}]")
+"""A list of texts, and nothing else."""
+
+_ITS_NAME = re.compile(
+    r"(?<![\w$])([\w$]+)(?:\s*:\s*\w[^=\n]{0,80})?\s*(?::?=|=>|:)\s*[\w.\[\]]*\(?\s*\Z"
+)
+"""What stands before a list that a name is set to: `RETRIED: set[str] = frozenset(`."""
+
+_LONGEST_NAME = 200
+
+_ENUMERATED = 2
+"""How many texts of a list a note names that lists them."""
+
 Values = tuple[str, ...]
 """The numbers and truth values of a line, or the text to which it sets a name."""
 
@@ -96,6 +119,8 @@ class NamedCode(NamedTuple):
     names: frozenset[str]
     numbers: Mapping[str, frozenset[str]]
     """The numbers that it states, each with the words of the sentences that do, in lower case."""
+    calls: frozenset[tuple[str, ...]] = frozenset()
+    """The tokens of the calls that it quotes with their arguments, see `tokens_of_call`."""
 
 
 class Line(NamedTuple):
@@ -135,7 +160,7 @@ class CodeWords:
         """
         data = data.removeprefix(_BOM)
         code = _without(data, parsed.apart) if parsed else data
-        rows = code.decode("utf-8", "replace").split("\n")
+        rows = rows_of_file = code.decode("utf-8", "replace").split("\n")
         if parsed is None and not prose:
             rows = [row for row in rows if not _COMMENT.match(row)]
         if symbols is not None:
@@ -145,22 +170,42 @@ class CodeWords:
         self.lines = [_line(row, read_setting) for row in rows if row and not row.isspace()]
         self.words = frozenset(word for line in self.lines for word in line.words)
         self._counts = Counter(value for line in self.lines for value in line.values)
-        self.parameters = _parameters(parsed, symbols) if parsed else {}
+        self.parameters = _parameters(parsed, rows_of_file, symbols) if parsed else {}
+        self.lists = _lists("\n".join(rows))
+        self._tokens = f" {' '.join(_tokens(chr(10).join(rows)))} "
 
     def lost(self, new: CodeWords, code: NamedCode) -> tuple[str, ...]:
         """Return the names and numbers that a text names and whose code is another in `new`.
 
         A name, if it is in no line any more, if it is that of a function with another number of
-        parameters, or if a line with it has other values and is else as it was. A number, if no
+        parameters, if a line with it has other values and is else as it was, or if it is set to a
+        list of texts, of which the text names some, and that list has others now. A number, if no
         line has it together with a word of its sentence, or if that line sets a name to something
         else now.
         """
         gone = {name for name in code.names & self.words if name not in new.words}
         parameters = self.parameters.keys() & new.parameters.keys() & code.names
-        gone |= {name for name in parameters if self.parameters[name] != new.parameters[name]}
-        old, now = self._values(code), new._values(code)
-        for rest, (named_there, values) in old.items():
-            others_now = now[rest][1] if rest in now else values
+        gone |= {
+            name
+            for name in parameters
+            if not any(
+                old.fit(now, code) for old in self.parameters[name] for now in new.parameters[name]
+            )
+        }
+        gone |= {
+            call[0]
+            for call in code.calls
+            if call[0] not in self.parameters and self._has(call) and not new._has(call)
+        }
+        gone |= {
+            name
+            for name in self.lists.keys() & new.lists.keys() & code.names
+            if self.lists[name] != new.lists[name]
+            and len(self.lists[name] & code.names) >= _ENUMERATED
+        }
+        new_lines = new._values(code)
+        for rest, (named_there, values) in self._values(code).items():
+            others_now = new_lines[rest][1] if rest in new_lines else values
             if (
                 values - others_now
                 and others_now - values
@@ -194,6 +239,10 @@ class CodeWords:
                 values.add(line.values)
         return lines
 
+    def _has(self, call: tuple[str, ...]) -> bool:
+        """Return whether the code has a call, however it is laid out."""
+        return f" {' '.join(call)} " in self._tokens
+
     def _differ(self, new: CodeWords, lines: Collection[Values]) -> bool:
         """Tell whether a value comes or goes, and is not only on another line now."""
         return any(self._counts[word] != new._counts[word] for values in lines for word in values)
@@ -210,6 +259,16 @@ def _stated_in(line: Line, code: NamedCode) -> set[str]:
         for number in {number_of(value) for value in line.numbers} & code.numbers.keys()
         if any(part in code.numbers[number] for name in line.words for part in parts_of(name))
     }
+
+
+def tokens_of_call(code: str) -> tuple[str, ...]:
+    """Return the tokens of a call with arguments, such as `save(order, force=True)`, else none."""
+    match = _CALL.fullmatch(code)
+    return tuple(_tokens(code)) if match else ()
+
+
+def _tokens(code: str) -> list[str]:
+    return _TOKEN.findall(_PRIVATE.sub("_", code))
 
 
 def number_of(token: str) -> str:
@@ -288,33 +347,72 @@ def _number(node: ast.AST) -> float:
     raise ValueError(node)
 
 
-def _parameters(parsed: ParsedFile, symbols: Sequence[Symbol] | None) -> dict[str, int]:
-    """Map the names of functions that a file defines once to their numbers of parameters.
+def _lists(code: str) -> dict[str, frozenset[str]]:
+    """Map the names that are set to lists of texts to these texts."""
+    lists: dict[str, frozenset[str]] = {}
+    for match in _TEXTS.finditer(code):
+        name = _ITS_NAME.search(code, max(0, match.start() - _LONGEST_NAME), match.start())
+        if name:
+            texts = (text[1:-1] for text in re.findall(_QUOTED, match[1]))
+            lists[name[1]] = lists.get(name[1], frozenset()).union(texts)
+    return lists
+
+
+class Parameters(NamedTuple):
+    """The parameters of a function."""
+
+    total: int
+    required: int
+    """How many have no default."""
+    is_variadic: bool
+    """Whether one takes any number of arguments."""
+    words: frozenset[str]
+    """Their names, and those of their types and defaults."""
+
+    def fit(self, other: Parameters, code: NamedCode) -> bool:
+        """Return whether others are as many; a text that names none does not depend on defaults."""
+        if self.words & code.names:
+            return self[:3] == other[:3]
+        return self.required == other.required
+
+
+def _parameters(
+    parsed: ParsedFile, rows: Sequence[str], symbols: Sequence[Symbol] | None
+) -> dict[str, set[Parameters]]:
+    """Map the names of functions in a file to the parameters of all that have the name.
 
     Only of some symbols, unless they are None.
     """
     tests = {intent.symbol for intent in parsed.tests}
-    entries: dict[str, list[int | None]] = {}
+    entries: dict[str, set[Parameters | None]] = {}
     for symbol in parsed.symbols if symbols is None else symbols:
         if symbol.kind in _FUNCTIONS and symbol.qualified not in tests:
-            entries.setdefault(symbol.name, []).append(_parameter_count(symbol))
+            signature = symbol.signature
+            if signature.endswith("…"):  # it was cut
+                signature = "\n".join(rows[symbol.line - 1 : symbol.end_line - 1])
+            entries.setdefault(symbol.name, set()).add(_parameters_in(signature, symbol.name))
     return {
-        name: counts[0]
-        for name, counts in entries.items()
-        if len(counts) == 1 and counts[0] is not None
+        name: {shape for shape in shapes if shape}
+        for name, shapes in entries.items()
+        if None not in shapes
     }
 
 
-def _parameter_count(symbol: Symbol) -> int | None:
-    """Return the number of parameters in a signature; None if it has none to see."""
-    match = re.search(rf"(?<!\w){re.escape(symbol.name)}(?!\w)", symbol.signature)
-    if match is None or symbol.signature.endswith("…"):
+def _parameters_in(signature: str, name: str) -> Parameters | None:
+    """Return the parameters in a signature; None if it has none to see."""
+    match = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", signature)
+    if match is None:
         return None
     depth, parts = 0, list[str]()
-    for char in _ARROW.sub("", symbol.signature[match.end() :]):
+    for char in _ARROW.sub("", signature[match.end() :]):
         depth += (char in _OPENING) - (char in _CLOSING)
         if parts and depth == 0:
-            return sum(1 for part in parts if part.strip("(,*/ "))
+            parts = [part for part in parts if part.strip("(,*/ \n")]
+            optional = [part for part in parts if "=" in part or "?" in part or "..." in part]
+            words = (word for part in parts for word in _WORD.findall(part))
+            is_variadic = any(map(_VARIADIC.search, parts))
+            required = len(parts) - len(optional)
+            return Parameters(len(parts), required, is_variadic, frozenset(words))
         if (char == "(" or parts) and depth == 1 and char in "(,":
             parts.append("")
         if parts:

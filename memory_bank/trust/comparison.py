@@ -222,7 +222,7 @@ class CodeComparison:
     def _has_other_code(self, judged: ComparedCitation) -> bool:
         """Return whether the cited code differs, be it in its place or in another one."""
         compared = judged.compared
-        return compared.state == "changed" or (compared.state == "moved" and compared.is_rewritten)
+        return compared.state == "changed" or (compared.state in MOVED and compared.is_rewritten)
 
     def _since(self, cited: Cited, file: str, now: bytes | None) -> Since:
         """Return the last change of the cited section, or the commit that confirmed the note.
@@ -343,7 +343,8 @@ class NamedChanges:
     def named(self, cited: Cited, place: CitedPlace, notes: Bank, base: str) -> NamedCode:
         """Return what the section of a citation names, else what the note does.
 
-        Of `[[conf.yml#port]]`, `port` is named, too; of a symbol, the name of a constant.
+        Of `[[conf.yml#port]]`, `port` is named, too; of a symbol, the name of a constant, and of
+        what is no symbol for the parser, as a field.
         """
         from memory_bank.trust.named_code import named_in  # start-up: most files are as they were
 
@@ -357,7 +358,8 @@ class NamedChanges:
             inner = cited.written.partition("#")[2]
             if cited.kind == "symbol":
                 kinds = {symbol.kind for symbol in self._code.symbols(base, place)}
-                inner = place.name.rpartition(".")[2] if "constant" in kinds else ""
+                is_value = not place.name or "constant" in kinds
+                inner = cited.place.name.rpartition(".")[2] if is_value else ""
             self._named[cited] = code._replace(names=code.names | {inner}) if inner else code
         return self._named[cited]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from memory_bank.code.code_words import NamedCode, number_of, parts_of
+from memory_bank.code.code_words import NamedCode, number_of, parts_of, tokens_of_call
 from memory_bank.code.parse import parsing
 from memory_bank.notes.blocks import parse_blocks
 from memory_bank.notes.inline import scan
@@ -78,17 +78,20 @@ _NO_NAMES = frozenset(
 
 def named_in(text: str) -> NamedCode:
     """Return what a Markdown text names."""
-    names, numbers = set[str](), dict[str, set[str]]()
+    names, numbers, calls = set[str](), dict[str, set[str]](), set[tuple[str, ...]]()
     for block in parse_blocks(text).inline_blocks:
         for cell in block.cells:
             codes, prose = _parts(cell)
             names.update(name for code in codes for name in _in_code(code))
+            calls.update(filter(None, map(tokens_of_call, codes)))
             names.update(_UNLIKE_ENGLISH.findall(prose))
             for number, words in _stated(cell):
                 numbers.setdefault(number, set()).update(words)
     kept_names = (name for name in names if len(name) > 1 and name.lower() not in _NO_NAMES)
     return NamedCode(
-        frozenset(kept_names), {number: frozenset(words) for number, words in numbers.items()}
+        frozenset(kept_names),
+        {number: frozenset(words) for number, words in numbers.items()},
+        frozenset(calls),
     )
 
 

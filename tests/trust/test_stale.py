@@ -647,6 +647,83 @@ def test_a_private_name_of_javascript_is_that_with_an_underscore(
     assert states(root) == {"cart.js#Cart": state, "cart.js": state}
 
 
+def test_a_method_with_the_sign_of_private_names_is_renamed(project: MakeProject) -> None:
+    note = "The sum is `row.price` times `_rows`, see [[cart.js#Cart._sum]].\n"
+    root = project(Made({"cart.js": CART, ".memories/n.md": note}))
+    extend(root, [Made({"cart.js": CART.replace("_", "#").replace("row)", "row, log)")})], 1)
+    [citation] = found(root).citations
+    assert (citation.state, citation.fix) == ("renamed", "cart.js#Cart.#sum")
+    extend(root, [Made({"cart.js": CART.replace("_", "#").replace("price", "cents")})], 2)
+    assert states(root) == {"cart.js#Cart._sum": "changed"}
+
+
+GO_CODE = """package shop
+
+var DefaultLimits = Limits{
+	Rows: 20,
+}
+
+type Limits struct {
+	Rows int
+	Pages int
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "state"),
+    [
+        ("20", "30", "touched"),
+        ("DefaultLimits = ", "Defaults = ", "changed"),
+        ("package shop", "package shops", "touched"),
+    ],
+)
+def test_a_name_of_the_code_that_is_no_symbol_is_compared_too(
+    project: MakeProject, old: str, new: str, state: str
+) -> None:
+    note = "Without a config [[shop.go#DefaultLimits]] counts.\n"
+    root = project(Made({"shop.go": GO_CODE, ".memories/n.md": note}))
+    extend(root, [Made({"shop.go": GO_CODE.replace(old, new)})], 1)
+    assert states(root) == {"shop.go#DefaultLimits": state}
+
+
+TRIED_CODE = """import pay
+
+RETRIED = frozenset(["GET", "HEAD", "PUT"])
+
+
+def send(order, tries=3):
+    return pay.post(order.total, tries)
+
+
+def notify(order, user, mail, text, title, sender, channel, signature, footer, header, image):
+    return save(order, user)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "state"),
+    [
+        ("`RETRIED` has `GET`, `HEAD` and `PUT`.", '"PUT"]', '"PUT",\n    "QUERY",\n]', "changed"),
+        ("`RETRIED` has `GET`, `HEAD` and `PUT`.", '["GET", ', '[\n    "GET", ', "touched"),
+        ("`RETRIED` has no `POST`.", '"PUT"]', '"PUT", "QUERY"]', "touched"),
+        ("Call `send`, not `post`.", "tries=3", "tries=3, log=None", "touched"),
+        ("`send(order, tries)` sends.", "tries=3", "tries=3, log=None", "changed"),
+        ("Call `send`, not `post`.", "order, tries=3", "order, money, tries=3", "changed"),
+        ("`notify` sends `mail`.", "footer, header", "footer", "changed"),
+        ("It does `save(order, user)`.", "save(order, user)", "save(user, order)", "changed"),
+        ("It does `save(order, user)`.", "save(order, user)", "save(\n order,\n user)", "touched"),
+    ],
+)  # fmt: skip
+def test_lists_parameters_and_quoted_calls_are_compared(
+    project: MakeProject, text: str, old: str, new: str, state: str
+) -> None:
+    note = f"---\nfile_refs: [shop.py]\n---\n{text}\n"
+    root = project(Made({"shop.py": TRIED_CODE, ".memories/n.md": note}))
+    extend(root, [Made({"shop.py": f"{TRIED_CODE.replace(old, new)}\nA = 1\n"})], 1)
+    assert states(root) == {"shop.py": state}
+
+
 def test_what_left_a_symbol_for_a_new_one_of_its_file_is_still_its_own(
     project: MakeProject,
 ) -> None:
