@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from operator import mul
 from typing import TYPE_CHECKING, NamedTuple, cast
 
@@ -99,10 +99,7 @@ class DatedNote:
     @cached_property
     def words(self) -> frozenset[str]:
         """The stems of its words, without stop words and names of linked notes."""
-        text = analyzer.cleaned(_LINK.sub(" ", self.text))
-        parts = analyzer.identifier_parts(text)
-        stems = (*analyzer.stems(text), *analyzer.stems(parts), *analyzer.grams(text).split())
-        return frozenset(stems) - analyzer.STOP_WORDS
+        return _words_of(self.text)
 
     @cached_property
     def head(self) -> str:
@@ -131,6 +128,14 @@ class DatedNote:
         return any(
             likeness >= bound.least and likeness >= bound.apart * next_best for bound in self.bounds
         )
+
+
+@lru_cache(maxsize=256)  # several questions find the same notes
+def _words_of(text: str) -> frozenset[str]:
+    text = analyzer.cleaned(_LINK.sub(" ", text))
+    parts = analyzer.identifier_parts(text)
+    stems = (*analyzer.stems(text), *analyzer.stems(parts), *analyzer.grams(text).split())
+    return frozenset(stems) - analyzer.STOP_WORDS
 
 
 def asks_about_past(question: str) -> bool:

@@ -168,7 +168,7 @@ def excerpt(
     whole, but for fields, comments, the lines of its status and date, and its headings if these are
     not wanted.
     """
-    lines = list(_said(text))
+    lines = _answering_lines(text)
     kept_lines = [line for _, line, code in lines if headings or code or not _HEADING.match(line)]
     whole = "\n".join(kept_lines).strip("\n") or text.strip()
     if measure(whole) <= most:
@@ -177,7 +177,7 @@ def excerpt(
     blocks = headings
     sentences = [
         sentence
-        for sentence in _sentences(lines, blocks=blocks)
+        for sentence in _all_sentences(lines, blocks=blocks)
         if not (blocks and sentence.code and measure(sentence.text) > most)
     ]
     if not sentences:
@@ -189,6 +189,11 @@ def excerpt(
     if measure(joined) > most:
         joined = _cut(sentences[chosen[0]].text, question, most, measure)
     return Excerpt(joined, tuple(sentences[at].line for at in sorted(chosen)))
+
+
+@lru_cache(maxsize=256)  # several questions find the same notes
+def _answering_lines(text: str) -> tuple[tuple[int, str, int], ...]:
+    return tuple(_said(text))
 
 
 def _said(text: str) -> Iterator[tuple[int, str, int]]:
@@ -216,6 +221,13 @@ def _said(text: str) -> Iterator[tuple[int, str, int]]:
         fenced ^= fence
         if line.strip() and not fenced:
             item = bool(_ITEM.match(line)) or (item and line[:1].isspace())
+
+
+@lru_cache(maxsize=256)
+def _all_sentences(
+    lines: tuple[tuple[int, str, int], ...], *, blocks: bool
+) -> tuple[_Sentence, ...]:
+    return tuple(_sentences(lines, blocks=blocks))
 
 
 def _sentences(lines: Sequence[tuple[int, str, int]], *, blocks: bool) -> Iterator[_Sentence]:
@@ -328,9 +340,15 @@ def _standing(sentences: Sequence[_Sentence], entries: Sequence[Collection[str]]
     return [
         (PLACE if sentence.ruling else last.get(sentence.paragraph, 0.0))
         + (LEAD if sentence.paragraph == lead and has else 0.0)
-        + RULE * min(1.0, len(_RULE.findall(sentence.text)) / _RULES)
+        + _rule_share(sentence.text)
         for sentence, has in zip(sentences, entries, strict=True)
     ]
+
+
+@lru_cache(maxsize=4096)
+def _rule_share(text: str) -> float:
+    """Return what a sentence is worth by the words of a rule that it has."""
+    return RULE * min(1.0, len(_RULE.findall(text)) / _RULES)
 
 
 def _beside(

@@ -255,6 +255,10 @@ def _schema() -> tantivy.Schema:
     return builder.build()
 
 
+_MOST_COUNTS = 50_000
+"""Counts of words that are kept in memory."""
+
+
 class KeywordIndex:
     """Passages or documents found by their words."""
 
@@ -274,6 +278,9 @@ class KeywordIndex:
         self._writer: tantivy.IndexWriter | None = None
         self._checksums = ChecksumVerifier(folder, f"{owner} {self.version}")
         self._loaded: Signature | None = None
+        self._counted: Signature | None = None
+        self._counts: dict[str, int] = {}
+        """How many texts have each word that was asked for, of the commit that was counted."""
         """Signature of the segment list that the reader has loaded."""
 
     def to_compact(self) -> Collection[int]:
@@ -368,8 +375,12 @@ class KeywordIndex:
         """Count all texts, and those that have each word: a stem, or a bigram."""
         with _guarded(self._folder):
             searcher = self._searcher()
-            query = KeywordQuery(searcher, self._schema, Question(""), Scope())
-            return searcher.num_docs, query.counts(words)
+            if self._counted != self._loaded or len(self._counts) > _MOST_COUNTS:
+                self._counted, self._counts = self._loaded, {}
+            if new := [word for word in words if word not in self._counts]:
+                query = KeywordQuery(searcher, self._schema, Question(""), Scope())
+                self._counts |= query.counts(new)
+            return searcher.num_docs, {word: self._counts[word] for word in words}
 
     def check(self) -> None:
         """Raise IndexDamaged unless the index can be opened and read."""
