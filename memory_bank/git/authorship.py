@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from functools import lru_cache
 from pathlib import Path
 
 from memory_bank.base.plugins import pattern
@@ -101,6 +102,7 @@ _PATTERNS = tuple(
 )
 
 
+@lru_cache(maxsize=1024)
 def named(mail: str, name: str = "") -> str:
     """Return the agent with a mail address, or else with a `name`; empty if neither is one's.
 

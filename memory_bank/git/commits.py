@@ -159,6 +159,10 @@ class CommitRows(Protocol):
         """Read again what leads to a commit, as the database was removed."""
 
 
+_MOST_FILES = 2_000
+"""Files whose changes are kept in memory."""
+
+
 class CommitsAt:
     """The commits that lead to one commit, itself among them, and what they changed.
 
@@ -189,6 +193,7 @@ class CommitsAt:
         known."""
         self._commits: dict[int, Commit] = {}
         self._before: dict[int, set[int]] = {}
+        self._of_files: dict[tuple[str, str], tuple[Change, ...]] = {}
 
     @property
     def key(self) -> str:
@@ -218,6 +223,13 @@ class CommitsAt:
 
         A file that was moved out of `folder` was removed.
         """
+        if (path, folder) not in self._of_files:
+            if len(self._of_files) >= _MOST_FILES:
+                self._of_files.clear()
+            self._of_files[path, folder] = self._followed(path, folder)
+        return self._of_files[path, folder]
+
+    def _followed(self, path: str, folder: str) -> tuple[Change, ...]:
         found_changes: list[Change] = []
         name, since = path, _FIRST
         while True:
