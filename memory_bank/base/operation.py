@@ -12,10 +12,22 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType, UnionType
-from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_origin
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    TypeVar,
+    get_args,
+    get_origin,
+)
 
 from memory_bank.base.errors import BadInput
 from memory_bank.base.text import agent_name
+
+if TYPE_CHECKING:
+    from memory_bank.base.view import View
 
 Example = tuple[str, str]
 """A command line, and what it is for."""
@@ -77,8 +89,8 @@ class Tool(NamedTuple):
     about: str
     """What the tool does, for agents."""
     toolset: str
-    text: Callable[[Any, Any], str]
-    """Renders an answer with `Quotes`."""
+    text: Callable[[Any, Any], str] | None = None
+    """Renders an answer with `Quotes`, if the operation has no view."""
     name: str = ""
     """By default that of the function."""
     takes: Mapping[str, str] | Sequence[str] = ()
@@ -152,6 +164,7 @@ class Operation(NamedTuple):
     kinds: Callable[[], Mapping[str, str]] | None = None
     tools: Sequence[Tool] = ()
     grows: bool = False
+    view: Callable[..., View] | None = None
 
     @property
     def summary(self) -> str:
@@ -212,16 +225,19 @@ def operation(
     kinds: Callable[[], Mapping[str, str]] | None = None,
     tool: Tool | Sequence[Tool] = (),
     grows: bool = False,
+    view: Callable[..., View] | None = None,
 ) -> Callable[[Function], Function]:
     """Declare a function as an operation; its docstring's first line is what `-h` shows.
 
     A command runs the function, or `through` with the same parameters and `call`, the context of
     the command, if something must be asked or read first; if that returns a number, it is the exit
-    code. `show` prints the result: it gets the context, the result, those of the parameters that
-    it names, and parameters of its own, which only change what is printed; it returns an exit code,
-    or None for 0. Without `show`, the result is printed as JSON. With `allow_secret`, texts that
-    look like secrets can be written on request. `kinds` lists what help shows below the usage.
-    `grows` says that its parameters depend on what is installed, so that no table has them.
+    code. `view` makes of the result what the front ends write; commands give it those of `bank`,
+    `code` and their parameters that it names. Without it, `show` prints the result: it gets the
+    context, the result, those of the parameters that it names, and parameters of its own, which
+    only change what is printed; it returns an exit code, or None for 0. Without both, the result
+    is printed as JSON. With `allow_secret`, texts that look like secrets can be written on request.
+    `kinds` lists what help shows below the usage. `grows` says that its parameters depend on what
+    is installed, so that no table has them.
     """
 
     def declare(function: Function) -> Function:
@@ -238,6 +254,7 @@ def operation(
             kinds,
             given_tools,
             grows,
+            view,
         )
         if name:
             declared[name] = made_operation

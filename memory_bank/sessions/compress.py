@@ -15,7 +15,7 @@ from memory_bank.base.errors import Busy, MemoryBankError, StorageFailed
 from memory_bank.base.locks import locked
 from memory_bank.base.operation import Param, operation
 from memory_bank.git import repository
-from memory_bank.sessions import shown
+from memory_bank.sessions import views
 from memory_bank.sessions.answers import Compression
 from memory_bank.sessions.note_format import FOLDER, settled_observation
 from memory_bank.sessions.note_store import NoteStore
@@ -60,7 +60,7 @@ def observation_id(session_id: str, batch: str, number: int) -> str:
     and queries about sessions do it by themselves.
     """,
     examples=(("memory-bank session compress", "all sessions"),),
-    show=shown.compressed,
+    view=views.view_compression,
 )
 def compress(
     bank: Bank,

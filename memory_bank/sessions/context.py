@@ -18,7 +18,7 @@ from memory_bank.base.text import estimate
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_graph, document_rows, entries, filters
 from memory_bank.search.manifest.filters import Condition
-from memory_bank.sessions import note_format, note_reading, shown, told
+from memory_bank.sessions import note_format, note_reading, views
 from memory_bank.sessions.answers import SCHEMA_VERSION, Injected
 from memory_bank.sessions.compress import compress_now
 from memory_bank.sessions.compression.sentences import covered
@@ -246,11 +246,10 @@ class _ContextParts:
     section context say how much of it.
     """,
     examples=(("memory-bank session context", "what the next session will be told"),),
-    show=shown.context,
+    view=views.view_context,
     tool=Tool(
         "Start with what the last sessions did and left open, where no hook tells it.",
         "sessions",
-        told.told,
         defaults={"project": REQUIRED},
         reads=True,
     ),

@@ -27,7 +27,7 @@ from memory_bank.search.manifest.entries import (
     EntryConditions,
 )
 from memory_bank.search.manifest.manifest import Manifest
-from memory_bank.sessions import note_reading, observations, shown, told
+from memory_bank.sessions import note_reading, observations, views
 from memory_bank.sessions.answers import (
     SCHEMA_VERSION,
     TYPES,
@@ -172,11 +172,10 @@ def _shown_by_id(bank: Bank, ids: Sequence[str] = ()) -> Observations | SessionS
         ("memory-bank session show obs-3f2a9c1b7d04 --json", "with every field"),
     ),
     through=_shown_by_id,
-    show=shown.known,
+    view=views.view_details,
     tool=Tool(
         "Step 3: details of the IDs you chose, in one call. Notes: `read_memory`.",
         "sessions",
-        told.details,
         reads=True,
     ),
 )
@@ -326,11 +325,10 @@ _WORK = frozenset([OBSERVATIONS, SESSIONS])
         ("memory-bank session timeline --query 'retries' --depth-after 10", "what came of it"),
         ("memory-bank session timeline --query retry --json | jq .after[].id", "for a program"),
     ),
-    show=shown.timeline,
+    view=views.view_timeline,
     tool=Tool(
         "Step 2: what happened around an ID, or query's best hit. Details: step 3.",
         "sessions",
-        told.timeline,
         reads=True,
     ),
 )

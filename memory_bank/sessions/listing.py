@@ -22,7 +22,7 @@ from memory_bank.search.manifest import document_rows
 from memory_bank.search.manifest.entries import session_id_of
 from memory_bank.search.manifest.tables import links_of_sections
 from memory_bank.search.times import moment
-from memory_bank.sessions import note_format, queue_rows, shown
+from memory_bank.sessions import note_format, queue_rows, views
 from memory_bank.sessions.answers import (
     SCHEMA_VERSION,
     Pruned,
@@ -49,7 +49,7 @@ from memory_bank.sessions.state import IndexedNotes, found, opened
         ("memory-bank session list", "the last 20 sessions"),
         ("memory-bank session list --project shop --limit 5", "the last five of one project"),
     ),
-    show=shown.listed,
+    view=views.view_sessions,
 )
 def list_sessions(
     bank: Bank,
@@ -317,7 +317,7 @@ def former_state(bank: Bank) -> str:
     Only do it if the sessions that `doctor` names are of this project.
     """,
     examples=(("memory-bank session recover", "bring back the sessions that `doctor` names"),),
-    show=shown.recovered,
+    view=views.view_recovered,
 )
 def recover(bank: Bank) -> Recovered:
     """Bring back sessions after a rewrite of the first commit.
@@ -364,7 +364,7 @@ def recover(bank: Bank) -> Recovered:
         ("memory-bank session prune --older 90d --dry-run", "show what would be removed"),
         ("memory-bank session prune --older 90d", "sessions of the last three months stay"),
     ),
-    show=shown.pruned,
+    view=views.view_pruned,
 )
 def prune(
     bank: Bank,

@@ -26,7 +26,7 @@ from memory_bank.search.manifest.entries import (
 )
 from memory_bank.search.query import parse, remarks
 from memory_bank.search.times import moment
-from memory_bank.sessions import shown, told
+from memory_bank.sessions import views
 from memory_bank.sessions.answers import (
     HINT,
     SCHEMA_VERSION,
@@ -102,11 +102,10 @@ def _moment(argument: Any) -> Any:  # noqa: ANN401  (of an agent)
         ("memory-bank session search --files src/pay.py", "the history of a file"),
         ("memory-bank session search retry --json | jq -r '.results[].id'", "for a program"),
     ),
-    show=shown.found,
+    view=views.view_rows,
     tool=Tool(
         "Step 1: what did past sessions do, decide, learn? IDs. For notes, `recall`.",
         "sessions",
-        told.index,
         reads=True,
     ),
 )
@@ -210,13 +209,13 @@ def search(
 
 @operation(
     "",
+    view=views.view_steps,
     tool=Tool(
         """3-LAYER WORKFLOW (ALWAYS FOLLOW): 1. search(query) -> Get index with IDs (~50-100
         tokens/result) 2. timeline(anchor=ID) -> Get context around interesting results 3.
         get_observations([IDs]) -> Fetch full details ONLY for filtered IDs. NEVER fetch full
         details without filtering first. 3.8x fewer tokens, measured.""",
         "sessions",
-        told.workflow,
         name="__IMPORTANT",
         reads=True,
     ),
@@ -242,10 +241,10 @@ class _ObservationQuery(NamedTuple):
 
 @operation(
     "",
+    view=views.view_rows,
     tool=Tool(
         "Step 1: what sessions decided, newest first, with IDs. In notes: `recall`.",
         "sessions",
-        told.index,
         reads=True,
     ),
 )
@@ -265,10 +264,10 @@ def decisions(
 
 @operation(
     "",
+    view=views.view_rows,
     tool=Tool(
         "Step 1: what sessions changed in a file, with IDs. Notes: `search_linked_memories`.",
         "sessions",
-        told.index,
         reads=True,
     ),
 )

@@ -17,7 +17,7 @@ from memory_bank.base.errors import BadInput, MemoryBankError
 from memory_bank.base.operation import Param, Tool, operation
 from memory_bank.base.screen import Call
 from memory_bank.base.text import agent_name, estimate
-from memory_bank.sessions import shown, told
+from memory_bank.sessions import views
 from memory_bank.sessions.answers import (
     SCHEMA_VERSION,
     Ended,
@@ -122,11 +122,10 @@ _Texts = Annotated[Sequence[str], Param(longest=2000, most=1000)]
     themselves.
     """,
     examples=(("memory-bank session start review-4 --project shop", "start one by hand"),),
-    show=shown.started,
+    view=views.view_started,
     tool=Tool(
         "Start or resume a session, where no hook does it.",
         "sessions",
-        told.started,
         repeatable=True,
     ),
 )
@@ -165,11 +164,11 @@ def store_prompt(
 
 @operation(
     "",
+    view=views.view_stored,
     tool=Tool(
         """Save what a step of this session taught or changed (title), or a tool's use (tool_name).
         A note: `remember`.""",
         "sessions",
-        told.stored,
         takes=(
             "session_id",
             "tool_name",
@@ -293,11 +292,10 @@ def _ending(call: Call, bank: Bank, session_id: str, summary: str | None = None)
         ("memory-bank session end review-4 'Retries are in place'", "with your own words"),
     ),
     through=_ending,
-    show=shown.ended,
+    view=views.view_ended,
     tool=Tool(
         "End a session with its summary, where no hook does it.",
         "sessions",
-        told.ended,
         name="end_session",
         repeatable=True,
     ),

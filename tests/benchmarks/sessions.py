@@ -21,8 +21,9 @@ from typing import Generic, NamedTuple, TypeVar
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.setting_sections import OBSERVATION_TYPES
 from memory_bank.base.text import Quotes, estimate
+from memory_bank.base.view import write_agent
 from memory_bank.memory.retrieval.recall import recall
-from memory_bank.sessions import note_format, told
+from memory_bank.sessions import note_format, views
 from memory_bank.sessions.get_observations import get_observations, timeline
 from memory_bank.sessions.observations import search
 from memory_bank.sessions.records import Observation, Session
@@ -122,14 +123,14 @@ def reached(talk: Talk, rows: int) -> dict[str, Reached]:
         index = search(talk.bank, text, type="observation", limit=rows)
         chosen = [row.id for row in index.results[:CHOSEN]]
         seen = {talk.turns[one] for one in chosen}
-        spent = estimate(told.index(index, Quotes()))
+        spent = estimate(write_agent(views.view_rows(index), Quotes()))
         paths: list[str] = []
         if chosen:
             around = timeline(talk.bank, chosen[0])
             details = get_observations(talk.bank, chosen)
             paths = list(dict.fromkeys(one.path for one in details.observations))
-            spent += estimate(told.timeline(around, Quotes()))
-            spent += estimate(told.details(details, Quotes()))
+            spent += estimate(write_agent(views.view_timeline(around), Quotes()))
+            spent += estimate(write_agent(views.view_details(details), Quotes()))
         found["three layers"].add(seen, wanted, spent)
         for path in paths:
             if path not in sizes:

@@ -62,6 +62,9 @@ _PLAIN = frozenset(
 )
 """Headings of cells that say themselves what they are, below the first cell of a row."""
 
+_EMPTY = frozenset(["", "-", "0"])
+"""Cells that say nothing."""
+
 _STACKED = 4
 """Columns before what is printed below the first cell of a row."""
 
@@ -270,11 +273,11 @@ def _without_same(
     """
     columns = list(zip(*rows, strict=True))
     entries = [
-        at > 0 and len(set(column)) == 1 and (len(rows) > 1 or column[0] in {"", "-"})
+        at > 0 and len(set(column)) == 1 and (len(rows) > 1 or column[0] in _EMPTY)
         for at, column in enumerate(columns)
     ]
     texts = [f"{headings[at]} {columns[at][0]}" for at, entry in enumerate(entries)
-            if entry and columns[at][0] not in {"", "-"}]  # fmt: skip
+            if entry and columns[at][0] not in _EMPTY]  # fmt: skip
     ats = [at for at, is_first in enumerate(entries) if not is_first]
     kept_rows = [[row[at] for at in ats] for row in rows]
     return [headings[at] for at in ats], kept_rows, " · ".join(texts)

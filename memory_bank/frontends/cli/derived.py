@@ -21,6 +21,7 @@ from memory_bank.frontends.declared import Described, Option
 
 if TYPE_CHECKING:
     from memory_bank.base.operation import Operation
+    from memory_bank.base.view import View
 
 _BANK, _JSON = "memory_bank.bank", "memory_bank.json"
 
@@ -154,7 +155,8 @@ def answer(operation: Operation, call: CommandCall, fields: dict[str, Any]) -> i
     """Run an operation and print its result; return the exit code."""
     from memory_bank.base.operation import parameters
 
-    run, show = operation.through or operation.run, operation.show
+    run = operation.through or operation.run
+    show: Callable[..., Any] | None = operation.view or operation.show
     own = {parameter.name for parameter in parameters(show)} if show else set()
     named_parameters = set(inspect.signature(run).parameters)
     mine = {
@@ -185,8 +187,23 @@ def answer(operation: Operation, call: CommandCall, fields: dict[str, Any]) -> i
         del sources["call"]  # its first argument
         taken_parameters = set(inspect.signature(show).parameters)
         theirs = {name: value for name, value in fields.items() if name in taken_parameters}
-        number = show(call, found_answer, **declared.given_to(show, sources), **theirs)
+        theirs |= declared.given_to(show, sources)
+        if operation.view is not None:
+            return _write(call, found_answer, operation.view(found_answer, **theirs))
+        number = show(call, found_answer, **theirs)
     return FOUND if number is None else number
+
+
+def _write(call: CommandCall, record: object, view: View) -> int:
+    """Print a record as JSON or its view, and what limits the answer; return the exit code."""
+    from memory_bank.base.view import write_remarks, write_terminal
+
+    if call.json:
+        call.document(record)
+    else:
+        write_terminal(call, view)
+    write_remarks(call, view)
+    return view.code
 
 
 def _made(option: Option) -> click.Parameter:

@@ -31,6 +31,7 @@ from memory_bank.base.errors import BadInput, Busy, Hint, MemoryBankError
 from memory_bank.base.operation import Operation
 from memory_bank.base.rendering import document, failure
 from memory_bank.base.text import Quotes, agent_name, clean, one_line
+from memory_bank.base.view import write_agent
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.frontends import declared
 from memory_bank.frontends.mcp.arguments import (
@@ -260,7 +261,7 @@ class BankTool:
             raise ToolError(failed(error, hide, hints(self._served()))) from error
         value = without_paths(value, hide)
         repaired = [*getattr(value, "repaired", ()), *call.shared.repairs.take()]
-        text = self._tool.text(value, quotes)
+        text = self._written(value, quotes)
         if self._tool.then and (then := worded(self._tool.then(value), self._served())):
             text += f"\n{then}"
         if repaired:
@@ -277,6 +278,13 @@ class BankTool:
         if notices:
             structure["notices"] = notices
         return CallToolResult(content=content, structured_content=structure)
+
+    def _written(self, value: Any, quotes: Quotes) -> str:  # noqa: ANN401  (any record)
+        if self._tool.text is not None:
+            return self._tool.text(value, quotes)
+        if self._operation.view is not None:
+            return write_agent(self._operation.view(value), quotes)
+        return quotes.introduced(document(value))
 
 
 def _returned(function: Callable[..., Any]) -> Any:  # noqa: ANN401  (any type)

@@ -1,0 +1,177 @@
+"""The view of an answer: what it says, made once from its record, for a terminal and for agents.
+
+A verb makes its view; the writers here know nothing of verbs. With `--json`, and in structured
+answers, the record itself is the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
+
+from memory_bank.base.screen import FOUND, NOTHING, Call, Piece
+from memory_bank.base.text import Quotes, one_line
+
+_NO_FACTS: Mapping[str, object] = MappingProxyType({})
+
+_LONGEST_CELL = 60
+"""Most characters of a cell that gives way, for agents."""
+
+
+class Place(NamedTuple):
+    """A note's file: a person reads where it is from the working directory, an agent its path."""
+
+    path: str
+    line: int | None = None
+
+
+class Table(NamedTuple):
+    """Rows, whose cells are quoted for agents."""
+
+    headings: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    gives_way: str = ""
+    """The column whose cells are cut where there is little room."""
+    about: Mapping[str, object] = _NO_FACTS
+    """What is true of all rows."""
+    marked: int | None = None
+    """The row that is marked by `>`."""
+
+
+class Entry(NamedTuple):
+    """One thing: its name or place, what is known of it, and its text."""
+
+    place: Place | str = ""
+    about: Mapping[str, object] = _NO_FACTS
+    """What is known of it, by name: all of it is for agents; for people, what is a place."""
+    text: str = ""
+    title: str = ""
+    verb: str = ""
+    """What was done, which a person reads before the place."""
+    more: str = ""
+    """What a person reads behind the place."""
+    line: Sequence[str | Place] = ()
+    """What a person reads below, on one line."""
+
+
+class View(NamedTuple):
+    """An answer in words."""
+
+    head: str = ""
+    """Our own sentence, without its full stop; a person reads it if there are no parts."""
+    parts: Sequence[Entry | Table | str] = ()
+    """What was found or done, quoted for agents; a text is our own heading of what follows."""
+    facts: Mapping[str, object] = _NO_FACTS
+    """What an agent reads behind the head, such as an id that it needs next."""
+    advice: str = ""
+    """What an agent may do about it, as sentences behind the head."""
+    notices: Sequence[str] = ()
+    problem: str | None = None
+    """Why the answer may be incomplete."""
+    warning: str | None = None
+    """What is wrong with what was done, in our own words."""
+    then: str = ""
+    """What an agent does next."""
+    text: str = ""
+    """The whole answer, if it is our own text or has quotes of its own."""
+    code: int = FOUND
+
+
+def write_terminal(call: Call, view: View) -> None:
+    """Print a view for a person; remarks go to stderr."""
+    if view.text:
+        call.console.block(view.text)
+    if view.head and not view.parts:
+        text = _with_facts(f"{view.head[0].lower()}{view.head[1:]}", view.facts)
+        (call.remark if view.code == NOTHING else call.console.line)(text)
+    for number, part in enumerate(view.parts):
+        if isinstance(part, str):
+            call.console.line((part, "warn"))
+        elif isinstance(part, Table):
+            call.console.table(part.headings, _marked(part, "  "), part.gives_way)
+        else:
+            if number and (part.title or part.text):
+                call.console.line()
+            _print_entry(call, part)
+
+
+def _print_entry(call: Call, entry: Entry) -> None:
+    console = call.console
+    verb: list[Piece] = [f"{entry.verb} "] if entry.verb else []
+    if entry.place:
+        title = f"  {entry.title}" if entry.title else ""
+        console.line(*verb, (_located(call, entry.place), "place"), entry.more or title)
+    elif entry.title:
+        console.line((one_line(entry.title), "bold"))
+    if line := " · ".join(filter(None, (_located(call, part) for part in entry.line))):
+        console.block(line, style="tag")
+    for name, value in entry.about.items():
+        if isinstance(value, Place) and value.path:
+            console.line(f"  {name.replace('_', ' ')}: ", (_located(call, value), "place"))
+    if entry.text:
+        console.line()
+        console.block(entry.text)
+
+
+def _located(call: Call, place: Place | str) -> str:
+    return call.place(*place) if isinstance(place, Place) else one_line(place)
+
+
+def write_remarks(call: Call, view: View) -> None:
+    """Print what limits an answer on stderr, also beside JSON."""
+    call.warn(view.problem)
+    call.notices(view.notices)
+    if not call.json:
+        call.warn(view.warning)
+
+
+def write_agent(view: View, quotes: Quotes) -> str:
+    """Return a view for an agent, in which all text of notes is quoted."""
+    if view.text:
+        return view.text
+    head = _with_facts(view.head, view.facts)
+    parts = []
+    for part in view.parts:
+        if isinstance(part, str):
+            parts.append(f"{part}:")
+        elif isinstance(part, Table):
+            head = ": ".join(filter(None, (head, " | ".join(part.headings))))
+            rows = "\n".join(" | ".join(_cells(part, row)) for row in _marked(part))
+            parts.append(quotes.quote(rows, part.about))
+        else:
+            parts.append(quotes.quote(part.text, _plain(part.about)))
+    warning = f"Warning: {view.warning}." if view.warning else ""
+    sentences = " ".join(filter(None, (f"{head}." if head else "", view.advice, warning)))
+    notices, problem = quotes.remarks(view.notices), quotes.remarks(problem=view.problem)
+    return quotes.answer(sentences, *notices, *parts, *problem, view.then)
+
+
+def _with_facts(head: str, facts: Mapping[str, object]) -> str:
+    texts = ", ".join(f"{name}: {value}" for name, value in facts.items())
+    return f"{head} ({texts})" if texts else head
+
+
+def _plain(about: Mapping[str, object]) -> dict[str, object]:
+    return {name: value.path if isinstance(value, Place) else value
+            for name, value in about.items()}  # fmt: skip
+
+
+def _marked(table: Table, gap: str = "") -> Sequence[Sequence[str]]:
+    """Return the rows, the marked one after `>`, the others after a gap."""
+    if table.marked is None:
+        return table.rows
+    return [
+        [f"{'> ' if number == table.marked else gap}{first}", *cells]
+        for number, (first, *cells) in enumerate(table.rows)
+    ]
+
+
+def _cells(table: Table, row: Sequence[str]) -> list[str]:
+    cells = [one_line(cell) for cell in row]
+    return [
+        f"{cell[: _LONGEST_CELL - 1].rstrip()}…"
+        if heading == table.gives_way and len(cell) > _LONGEST_CELL
+        else cell
+        for heading, cell in zip(table.headings, cells, strict=True)
+    ]

@@ -1,0 +1,265 @@
+"""What answers about sessions and observations say, to people and to agents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from memory_bank.bank.bank import Bank
+from memory_bank.base.rendering import count
+from memory_bank.base.screen import FAILED, FOUND, NOTHING
+from memory_bank.base.view import Entry, Place, Table, View
+from memory_bank.sessions.answers import (
+    Compression,
+    Details,
+    Ended,
+    IndexRow,
+    Injected,
+    ObservationRows,
+    Observations,
+    Pruned,
+    Recovered,
+    SessionRows,
+    SessionShown,
+    Started,
+    StoredObservation,
+    Timeline,
+    Workflow,
+)
+from memory_bank.sessions.records import SUMMARY_TEXTS, Observation
+
+_MINUTE = len("2026-11-22T10:20")
+
+_DIGITS = 12
+"""Digits of an abbreviated id or commit."""
+
+_TITLE = 60
+"""Most characters of a name that names nothing."""
+
+_STATES = {
+    "new": "Started a new session",
+    "active": "The session goes on",
+    "resumed": "Resumed the session",
+}
+
+
+def view_steps(answer: Workflow) -> View:
+    """Describe how the tools of sessions are used together."""
+    return View(text=answer.steps)
+
+
+def view_rows(answer: ObservationRows) -> View:
+    """Describe the rows that a search found."""
+    if not answer.results:
+        advice = "Try other or fewer words or filters."
+        return View("Nothing found", (), advice=advice, notices=answer.notices,
+                    problem=answer.problem, code=NOTHING)  # fmt: skip
+    rows = _table(answer.results)
+    return View(count(answer.count, "result"), [rows], notices=answer.notices,
+                problem=answer.problem, then=answer.hint)  # fmt: skip
+
+
+def view_timeline(answer: Timeline) -> View:
+    """Describe what came before and after an anchor, in the order of time."""
+    rows = [*reversed(answer.before), answer.anchor, *answer.after]
+    head = "In the order of time, the anchor marked >"
+    return View(head, [_table(rows)._replace(marked=len(answer.before))], problem=answer.problem)
+
+
+def view_details(answer: Observations | SessionShown) -> View:
+    """Describe observations, sessions and notes whole, or one session with all that is in it."""
+    if isinstance(answer, SessionShown):
+        return _view_session(answer)
+    projects = {details.project for details in answer.observations}
+    entries = [_details(details, several=len(projects) > 1) for details in answer.observations]
+    missing = f"not found: {', '.join(name[:_TITLE] for name in answer.missing)}"
+    return View(
+        count(answer.count, "result") if entries else "",
+        entries,
+        notices=[missing] if answer.missing else (),
+        problem=answer.problem,
+        code=FOUND if entries else NOTHING,
+    )
+
+
+def view_sessions(answer: SessionRows) -> View:
+    """Describe each session in a row."""
+    if not answer.sessions:
+        hint = "no session yet: see `memory-bank hooks -h`, or `memory-bank session start -h`"
+        return View(hint, code=NOTHING)
+    headings = [
+        "session", "started", "project", "agent", "prompts", "observations", "waiting", "title"
+    ]  # fmt: skip
+    rows = [
+        (
+            session.session_id[:_DIGITS], _minute(session.started_at), session.project,
+            session.agent, str(session.prompts), str(session.observations), str(session.pending),
+            session.title,
+        )
+        for session in answer.sessions
+    ]  # fmt: skip
+    more = f"{count(answer.total, 'session')} in all: see --limit"
+    return View("", [Table(headings, rows)], notices=[more] if answer.total > answer.count else ())
+
+
+def view_started(session: Started) -> View:
+    """Tell whether a session is new, and its project."""
+    about = {"session_id": session.session_id, "project": session.project,
+             "at": session.started_at}  # fmt: skip
+    facts = {"state": session.state, "prompt_number": session.prompt_number}
+    entry = Entry(session.session_id, about, verb=f"{session.state}: session",
+                  more=f" of {session.project}")  # fmt: skip
+    return View(_STATES[session.state], [entry], facts)
+
+
+def view_stored(stored: StoredObservation) -> View:
+    """Tell what was stored, and its id."""
+    head, name = "Stored the event, which is compressed later", "pending_id"
+    if stored.observation_id is not None:
+        head, name = "Stored the observation", "observation_id"
+    return View(head, (), {name: getattr(stored, name), "prompt_number": stored.prompt_number})
+
+
+def view_ended(session: Ended) -> View:
+    """Tell that a session ended, and the id of its summary."""
+    if session.summary_id is None:
+        return View("Ended the session; nothing happened in it", (), {"summary_id": "null"})
+    return View("Ended the session", (), {"summary_id": session.summary_id})
+
+
+def view_context(answer: Injected, bank: Bank | None = None) -> View:
+    """Return the context, which has quotes of its own."""
+    return View(text=answer.context, problem=bank.problem if bank else None)
+
+
+def view_compression(compression: Compression) -> View:
+    """Tell how many observations were made, and what failed."""
+    made = count(len(compression.observations), "observation")
+    return View(
+        "another process compresses now"
+        if compression.busy
+        else f"{made} of {count(compression.events, 'event')}",
+        # of a reason without a colon, a notice of the bank says it
+        notices=[reason for reason in compression.fallback_reasons if ": " in reason],
+        problem="; ".join(compression.problems) or None,
+        code=FAILED if compression.problems else FOUND,
+    )
+
+
+def view_pruned(pruned: Pruned) -> View:
+    """List the notes that were moved to the trash."""
+    verb = "moved" if pruned.done else "would be moved"
+    notices = [f"{count(pruned.count, 'session')} {verb} to the trash"]
+    if pruned.kept:
+        notices.append(f"kept in the project's own folder: {count(pruned.kept, 'old session')}")
+    code = FOUND if pruned.count else NOTHING
+    return View("", [Entry(path) for path in pruned.paths], notices=notices, code=code)
+
+
+def view_recovered(recovered: Recovered) -> View:
+    """Tell how many notes of former sessions are here now."""
+    notices = [
+        f"{count(recovered.notes, 'note')} of former sessions moved here",
+        *(f"stays, since there is a note of this path: {path}" for path in recovered.kept),
+    ]
+    return View(notices=notices, code=FOUND if recovered.ids else NOTHING)
+
+
+def _table(rows: Sequence[IndexRow]) -> Table:
+    """Return a row for each; with the project where not all have the same."""
+    projects = sorted({row.project for row in rows})
+    several = len(projects) > 1
+    headings = ["ID", "type", "time", "tokens to read", "title", *(["project"] * several)]
+    cells = [
+        [
+            row.id, row.obs_type or row.type,
+            _minute(row.created_at), str(row.estimated_tokens), row.title,
+            *([row.project[:_TITLE]] * several),
+        ]
+        for row in rows
+    ]  # fmt: skip
+    about = {} if several or not projects else {"project": projects[0]}
+    return Table(headings, cells, "title", about)
+
+
+def _minute(moment: str) -> str:
+    return moment[:_MINUTE].replace("T", " ")
+
+
+def _details(details: Details, *, several: bool) -> Entry:
+    """Return all that is known of an observation, a session or a note; `several` projects are."""
+    observed = details.type == "observation"
+    kind, text = details.obs_type or details.type, details.narrative or details.content or ""
+    git, tokens = details.git, details.discovery_tokens
+    about: dict[str, object] = {
+        "id": details.id,
+        "type": kind,
+        "title": "" if text.startswith(details.title) else details.title,
+        "project": details.project if several else "",
+        "at": _minute(details.created_at),
+        "path": "" if observed else details.path,
+        "session": "" if observed else details.session_id or "",
+        "concepts": ", ".join(details.concepts or ()),
+        "reads": ", ".join(details.files_read or ()),
+        "modifies": ", ".join(details.files_modified or ()),
+        "prompt": details.prompt_number or "",
+        "work_tokens": tokens or "",
+        "branch": git.branch if git else "",
+        "commit": git.commit[:_DIGITS] if git else "",
+    }
+    named = [f"{name}: {about[name]}" for name in ("concepts", "reads", "modifies") if about[name]]
+    work = f"{tokens:,} tokens of work" if tokens else ""
+    line: list[str | Place] = [
+        kind, details.created_at, details.project, Place(details.path), work,
+        f"{about['branch']} {about['commit']}".strip(), *named,
+    ]  # fmt: skip
+    body = details.content if details.content is not None else _body(details)
+    return Entry(details.id, about, body, details.title, line=line)
+
+
+def _body(details: Details) -> str:
+    rows = _table(details.observations or ()).rows
+    parts = [
+        details.subtitle or "",
+        "\n".join(f"- {fact}" for fact in details.facts or ()),
+        details.narrative or "",
+        "\n".join(_summary_lines(details.summary)),
+        "\n".join(f"prompt {p.prompt_number}: {p.prompt_text}" for p in details.prompts or ()),
+        "\n".join(" | ".join(row) for row in rows),
+    ]
+    return "\n\n".join(filter(None, parts))
+
+
+def _summary_lines(summary: object) -> Iterator[str]:
+    for key in SUMMARY_TEXTS:
+        if text := getattr(summary, key, ""):
+            yield f"{key.replace('_', ' ')}: {text.strip()}"
+
+
+def _view_session(answer: SessionShown) -> View:
+    """Describe a session with its prompts, its summary and its observations."""
+    session = answer.session
+    git = session.git
+    end = f"to {session.ended_at:%Y-%m-%d %H:%M}" if session.ended_at else "still open"
+    where = (f"branch {git.branch}" if git.branch else f"at {git.commit[:_DIGITS]}") if git else ""
+    line: list[str | Place] = [
+        f"session {session.session_id}", f"project {session.project}", session.agent,
+        f"{session.started_at:%Y-%m-%d %H:%M} {end}", where,
+        f"{count(answer.pending, 'event')} wait to be compressed" if answer.pending else "",
+    ]  # fmt: skip
+    line += [Place(path) for path in (session.path, *answer.notes) if path]
+    prompts = [f"prompt {p.prompt_number}: {' '.join(p.prompt_text.split())}"
+               for p in session.prompts]  # fmt: skip
+    text = "\n".join([*prompts, *_summary_lines(session.summary)])
+    entries = [_observation(observation) for observation in session.observations]
+    return View("", [Entry("", {}, text, answer.title, line=line), *entries])
+
+
+def _observation(observation: Observation) -> Entry:
+    line = [
+        observation.obs_type,
+        *(f"read: {path}" for path in observation.files_read),
+        *(f"modified: {path}" for path in observation.files_modified),
+    ]
+    texts = [observation.subtitle, *observation.facts, observation.narrative]
+    text = "\n".join(filter(None, texts))
+    return Entry(observation.id, {}, text, observation.title, line=line)
