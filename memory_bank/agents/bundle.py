@@ -22,7 +22,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.bank.program_files import PROGRAM, FileEdit
 from memory_bank.base.errors import BadInput, Conflict
 from memory_bank.base.filenames import FOLDER
-from memory_bank.base.operation import Param, operation, topic
+from memory_bank.base.operation import Param, operation
 from memory_bank.base.screen import FINDINGS, FOUND, Call, place
 
 _SCHEMAS = "https://agent-plugins.org/schemas/1.0.0/"
@@ -218,15 +218,3 @@ def _show(call: Call, found_bundle: Bundle, *, check: bool, remove: bool) -> Non
         call.remark("the rules in AGENTS.md, which memory-bank rules --remove takes out")
     elif any(file_edit.after is not None for file_edit in found_bundle.edits):
         call.remark("commit them: who clones the project and trusts the folder then has them")
-
-
-topic(
-    "agents",
-    "Let a team's agents use the memory after a clone.",
-    group="Agents",
-    why="""
-    bundle writes the files by which agents' programs find the memory: a plug-in, a skill, and the
-    programs' own settings of the project.
-    """,
-    examples=(("memory-bank agents bundle", "once, then commit the files"),),
-)

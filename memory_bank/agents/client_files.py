@@ -94,10 +94,31 @@ class McpClient(Program):
     """The program's variable for the project's folder; empty if it starts servers there."""
     per_project: str = ""
     """The key in the user's own file below which each project's folder has servers of its own."""
-    scope: str = "project"
-    """The default scope."""
     finds_bank: bool = True
     """Whether the server can find the bank: it is started in the project, or told its folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClientPlace:
+    """The hooks or the server of this program in one file of a client."""
+
+    client: str
+    part: str
+    """`hooks` or `server`."""
+    scope: str
+    """Whose file it is: `user`, `project`, `bundle`; `local` for a project in the user's file."""
+    file: str
+    installed: bool = True
+    name: str = ""
+    """The server's."""
+    events: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    """Events of this program for which the file has no hook."""
+    command: str = ""
+    runs: bool = True
+    """Whether the command's program was found."""
+    problem: str = ""
+    """Why the file can't be read, or why the program may not run the hooks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +127,14 @@ class ClientChange(FileEdit):
 
     client: Program
     scope: str
+    name: str = ""
+    """The server's; empty for hooks."""
+    entry: Mapping[str, object] | None = None
+    """The new entry of the server."""
+    elsewhere: tuple[ClientPlace, ...] = ()
+    """Other files in which the client has the same."""
+    kept: tuple[str, ...] = ()
+    """Keys of a removed entry that a person added; they stay in the file."""
     bundle: Path | None = field(default=None, kw_only=True)
     """The file of the project's bundle for which nothing is changed; None if there is none."""
 

@@ -9,19 +9,16 @@ import shlex
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from memory_bank.agents import client_files, clients
 from memory_bank.agents.bundled import GUARD, bundled_in, is_bundled
-from memory_bank.agents.client_files import ClientChange, HookClient
+from memory_bank.agents.client_files import ClientChange, ClientPlace, HookClient
 from memory_bank.agents.clients import SCOPES
 from memory_bank.bank import program_files
 from memory_bank.bank.bank import Bank
-from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import BadInput, Hint, MemoryBankError
-from memory_bank.sessions.queue import EventQueue
 
 _HOOKS = "hooks"
 
@@ -50,47 +47,9 @@ class _Handler(NamedTuple):
     command: str
 
 
-@dataclass(frozen=True, slots=True)
-class HookChange(ClientChange):
-    """A planned change of a client's file with hooks."""
-
-    events: tuple[str, ...] = ()
-    """Events that have a hook of this program after the change."""
-    elsewhere: tuple[Path, ...] = ()
-    """Files of other scopes that have hooks of this program."""
-
-
-@dataclass(frozen=True, slots=True)
-class HookPlace:
-    """The hooks of this program in one file of a client."""
-
-    client: str
-    scope: str
-    file: str
-    installed: bool
-    events: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
-    """Events of this program that the file does not have."""
-    command: str = ""
-    runs: bool = False
-    """Whether the command's program was found."""
-    problem: str = ""
-    """Why the file can't be read, or why the program may not run the hooks."""
-
-
-@dataclass(frozen=True, slots=True)
-class HookStatus:
-    """Where hooks of this program are, and what they received last for a bank."""
-
-    schema_version: str
-    places: tuple[HookPlace, ...]
-    received: tuple[Mapping[str, object], ...] = ()
-    """The last event of each client: `client`, `event`, `created_at`."""
-
-
 def install(
     bank: Bank | None, client: str, *, scope: str = "user", force: bool = False
-) -> HookChange:
+) -> ClientChange:
     """Return the change that makes a client report its sessions to this program.
 
     Hooks in the user's own file hold for all projects, and do nothing in one without a bank. Where
@@ -103,7 +62,7 @@ def install(
     before = program_files.text(file, Hint.EDIT_HOOKS_BY_HAND)
     bundle = bundled_in(client, clients.HOOKS, bank.layout.project if bank else None)
     if bundle and (not force or bundle == file):
-        return HookChange(file, before, before, current_client, scope, bundle=bundle)
+        return ClientChange(file, before, before, current_client, scope, bundle=bundle)
     with program_files.explained(file, Hint.EDIT_HOOKS_BY_HAND):
         if current_client.plugin:
             _check_plugin(file, before)
@@ -112,11 +71,13 @@ def install(
             after = _with_hooks(current_client, before or "", scope)
     if before is None:
         after = after.removesuffix("\n") + "\n"
-    paths = tuple(Path(place.file) for place in _others(current_client, bank, scope))
-    return HookChange(file, before, after, current_client, scope, current_client.events, paths)
+    elsewhere = tuple(
+        place for place in places(client, bank) if place.scope != scope and place.installed
+    )
+    return ClientChange(file, before, after, current_client, scope, elsewhere=elsewhere)
 
 
-def uninstall(bank: Bank | None, client: str, *, scope: str = "user") -> HookChange:
+def uninstall(bank: Bank | None, client: str, *, scope: str = "user") -> ClientChange:
     """Return the change that removes our hooks from a client's file.
 
     All else stays, and so does what the bundle put into the project's file. A file in which nothing
@@ -127,13 +88,13 @@ def uninstall(bank: Bank | None, client: str, *, scope: str = "user") -> HookCha
     before = program_files.text(file, Hint.EDIT_HOOKS_BY_HAND)
     bundle = file if is_bundled(before, current_client.name, clients.HOOKS) else None
     if before is None or bundle:
-        return HookChange(file, before, before, current_client, scope, bundle=bundle)
+        return ClientChange(file, before, before, current_client, scope, bundle=bundle)
     with program_files.explained(file, Hint.EDIT_HOOKS_BY_HAND):
         if current_client.plugin:
             _check_plugin(file, before)
-            return HookChange(file, before, None, current_client, scope)
+            return ClientChange(file, before, None, current_client, scope)
         after = without(current_client, before)
-    return HookChange(file, before, after, current_client, scope)
+    return ClientChange(file, before, after, current_client, scope)
 
 
 def bundled(client: HookClient, text: str) -> str:
@@ -151,26 +112,24 @@ def without(client: HookClient, before: str | None) -> str | None:
     return after if after and after.strip() else None
 
 
-def status(bank: Bank | None, client: str = "") -> HookStatus:
-    """Return where a client, or each, has hooks of this program, and the last events of a bank."""
-    chosen = [
-        client_files.hook_client(name)
-        for name in ([client] if client else clients.names(clients.HOOKS))
-    ]
-    places = [place for current_client in chosen for place in _places(current_client, bank)]
-    received: list[Mapping[str, object]] = []
-    if bank is not None:
-        queue = EventQueue(bank.layout.state(bank.id))
+def places(client: str, bank: Bank | None) -> Iterator[ClientPlace]:
+    """Yield the state of each file of a client; one that can't be read has a problem."""
+    hook_client = client_files.hook_client(client)
+    for scope in reversed(SCOPES):
         try:
-            names = {current_client.name for current_client in chosen}
-            received = [
-                {**current_received._asdict(), "created_at": iso_of(current_received.created_at)}
-                for current_received in queue.received()
-                if current_received.client in names
-            ]
-        finally:
-            queue.close()
-    return HookStatus("1.0", tuple(places), tuple(received))
+            file = client_files.file_of(hook_client, bank, scope)
+        except BadInput:
+            continue
+        project = bank.layout.project if bank else None
+        bundle = bundled_in(client, clients.HOOKS, project)
+        if bundle and scope == "project" and bundle != file:
+            yield _place(hook_client, _BUNDLE, bundle)
+        try:
+            yield _place(hook_client, scope, file)
+        except MemoryBankError as error:
+            yield ClientPlace(
+                client, _HOOKS, scope, str(file), installed=False, problem=error.message
+            )
 
 
 def _command(client: HookClient, event: str, scope: str, key: str) -> str:
@@ -286,33 +245,10 @@ def _check_plugin(file: Path, text: str | None) -> None:
         raise BadInput(f"{file} was not written by memory-bank", Hint.EDIT_HOOKS_BY_HAND)
 
 
-def _others(client: HookClient, bank: Bank | None, scope: str) -> Iterator[HookPlace]:
-    for place in _places(client, bank):
-        if place.scope != scope and place.installed:
-            yield place
-
-
-def _places(client: HookClient, bank: Bank | None) -> Iterator[HookPlace]:
-    """Yield the state of each file of a client; one that can't be read has a problem."""
-    for scope in reversed(SCOPES):
-        try:
-            file = client_files.file_of(client, bank, scope)
-        except BadInput:
-            continue
-        project = bank.layout.project if bank else None
-        bundle = bundled_in(client.name, clients.HOOKS, project)
-        if bundle and scope == "project" and bundle != file:
-            yield _place(client, _BUNDLE, bundle)
-        try:
-            yield _place(client, scope, file)
-        except MemoryBankError as error:
-            yield HookPlace(client.name, scope, str(file), installed=False, problem=error.message)
-
-
-def _place(client: HookClient, scope: str, file: Path) -> HookPlace:
+def _place(client: HookClient, scope: str, file: Path) -> ClientPlace:
     text = program_files.text(file, Hint.EDIT_HOOKS_BY_HAND)
     if text is None:
-        return HookPlace(client.name, scope, str(file), installed=False)
+        return ClientPlace(client.name, _HOOKS, scope, str(file), installed=False)
     if client.plugin:
         match = re.search(r"^const COMMAND = (\[.*\])$", text, re.MULTILINE)
         words: list[str] = []
@@ -329,8 +265,9 @@ def _place(client: HookClient, scope: str, file: Path) -> HookPlace:
         events = tuple(dict.fromkeys(handler.event for handler in handlers))
         words = _words(command)
     off = client.off and not client.plugin and client.editor.value_at(text, (client.off,)) is True
-    return HookPlace(
+    return ClientPlace(
         client=client.name,
+        part=_HOOKS,
         scope=scope,
         file=str(file),
         installed=ours,

@@ -10,9 +10,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
-from memory_bank.agents import client_files, clients, hook_install, install
+from memory_bank.agents import client_files, clients
 from memory_bank.agents.bundled import bundled_in
-from memory_bank.agents.client_files import ClientChange, Program
+from memory_bank.agents.client_files import Program
+from memory_bank.agents.setup_commands import joined_steps, parts_of, plan
 from memory_bank.bank import setup
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.bank.language import multilingual_hint
@@ -51,8 +52,6 @@ class AgentSetUp:
     """The files that changed."""
     next_step: str
     """The steps of the user before the program uses it; empty if nothing changed."""
-    undo: tuple[str, ...]
-    """The commands that take it out again."""
     problem: str = ""
     """Why a part of it was not done."""
 
@@ -62,49 +61,28 @@ def agents(project: Path | None = None) -> tuple[FoundAgent, ...]:
 
     What the bundle of a `project` gives them is left out of their files.
     """
-    names = sorted({*clients.names(clients.HOOKS), *clients.names(clients.SERVERS)})
-    return tuple(agent for name in names if (agent := _found(name, project)))
+    return tuple(agent for name in clients.with_parts() if (agent := _found(name, project)))
 
 
 def set_up(bank: Bank | None, name: str) -> AgentSetUp:
     """Add hooks and the server to the user's own files of a program; all else in them stays.
 
-    What can't be done is a problem of the answer. `hooks uninstall` and `mcp uninstall` leave no
-    byte of it.
+    What can't be done is a problem of the answer. `agents remove` leaves no byte of it.
     """
-    written: list[str] = []
+    written: dict[str, None] = {}
     steps: list[str] = []
     problems: list[str] = []
-    undo: list[str] = []
-    for part, command, planned in (
-        (clients.HOOKS, "hooks uninstall", hook_install.install),
-        (clients.SERVERS, "mcp uninstall", install.install),
-    ):
-        if name not in clients.names(part):
-            continue
+    for part in parts_of(name):
         try:
-            change: ClientChange = planned(bank, name, scope="user")
+            change = plan(bank, name, part)
             change.write()
         except MemoryBankError as error:
             problems.append(error.message)
             continue
-        if not change.bundle:
-            undo.append(f"memory-bank {command} --client {name} --scope user")
         if change.changed:
-            written.append(str(change.file))
+            written[str(change.file)] = None
             steps.append(change.client.next_user)
-    return AgentSetUp(
-        name,
-        _title(name),
-        tuple(dict.fromkeys(written)),
-        "; ".join(
-            current_step
-            for current_step in steps
-            if not any(current_step in step != current_step for step in steps)
-        ),
-        tuple(undo),
-        "; ".join(problems),
-    )
+    return AgentSetUp(name, _title(name), tuple(written), joined_steps(steps), "; ".join(problems))
 
 
 def _found(name: str, project: Path | None) -> FoundAgent | None:
@@ -194,7 +172,7 @@ def init(
     for current_set_up in set_ups:
         _show_agent(call, current_set_up)
     if bank.created and not (user or set_ups):
-        call.console.line("for agents: ", ("memory-bank hooks install --client NAME", "bold"))
+        call.console.line("for agents: ", ("memory-bank agents install CLIENT", "bold"))
     if bank.created and not user:
         call.console.line("for a team's agents: ", ("memory-bank agents bundle", "bold"))
     if bank.found and not (asks or yes):
@@ -281,7 +259,7 @@ def _show_agent(call: Call, current_set_up: AgentSetUp) -> None:
         call.console.line("wrote ", (place(file), "place"))
     if current_set_up.next_step:
         call.console.line(("next: ", "bold"), f"{current_set_up.title}: {current_set_up.next_step}")
-        call.console.line("  undo: ", "; ".join(current_set_up.undo))
+        call.console.line("  undo: ", f"memory-bank agents remove {current_set_up.name}")
     call.warn(current_set_up.problem and f"{current_set_up.title}: {current_set_up.problem}")
 
 

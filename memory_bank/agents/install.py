@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from memory_bank.agents import client_files, clients
 from memory_bank.agents.bundled import bundled_in, is_bundled
-from memory_bank.agents.client_files import ClientChange, McpClient
+from memory_bank.agents.client_files import ClientChange, ClientPlace, McpClient
 from memory_bank.bank import program_files
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, Hint, MemoryBankError
@@ -44,29 +44,15 @@ class ServerEntry(NamedTuple):
         return (*self.keys, self.name)
 
 
-@dataclass(frozen=True, slots=True)
-class ConfigChange(ClientChange):
-    """A planned change of a client's configuration file."""
-
-    name: str
-    """The server's."""
-    entry: Mapping[str, object] | None = None
-    """The new entry of the server; None if it is removed."""
-    elsewhere: tuple[ServerEntry, ...] = ()
-    """Other scopes in which the client has this server for the same bank."""
-    kept: tuple[str, ...] = ()
-    """Keys of a removed entry that a person added; they stay in the file."""
-
-
 def install(
     bank: Bank | None,
     client: str,
     *,
-    scope: str | None = None,
+    scope: str = "user",
     name: str = SERVER,
     named: bool = False,
     force: bool = False,
-) -> ConfigChange:
+) -> ClientChange:
     """Return the change that makes a client start this server.
 
     The entry in a project's file holds for everybody who has the project; one in the user's own
@@ -82,7 +68,7 @@ def install(
     bundle = bundled_in(current_client.name, clients.SERVERS, bank.layout.project if bank else None)
     with _found(current_client, bank, scope, name, Hint.NAME_SERVER) as (place, before, old):
         if bundle and (place.file == bundle or not (force or named)):
-            return ConfigChange(
+            return ClientChange(
                 place.file, before, before, current_client, place.scope, name, bundle=bundle
             )
         folder = _folder(place, current_client, bank, named=named) or _kept_bank(
@@ -105,15 +91,15 @@ def install(
             after = current_client.editor.set_value(after, place.path, entry)
     if before is None:
         after = after.removesuffix("\n") + "\n"
-    elsewhere = tuple(_elsewhere(current_client, bank, place))
-    return ConfigChange(
+    elsewhere = tuple(_elsewhere(current_client, bank, place.scope))
+    return ClientChange(
         place.file, before, after, current_client, place.scope, name, entry, elsewhere
     )
 
 
 def uninstall(
-    bank: Bank | None, client: str, *, scope: str | None = None, name: str = SERVER
-) -> ConfigChange:
+    bank: Bank | None, client: str, *, scope: str = "user", name: str = SERVER
+) -> ClientChange:
     """Return the change that removes this server from a client.
 
     Keys that a person added to the entry stay, and so does an entry of the project's bundle. A file
@@ -126,7 +112,7 @@ def uninstall(
             place.file if is_bundled(_text_of(old), current_client.name, clients.SERVERS) else None
         )
         if bundle or not before or not isinstance(old, Mapping) or "command" not in old:
-            return ConfigChange(
+            return ClientChange(
                 place.file, before, before, current_client, place.scope, name, bundle=bundle
             )
         ours = [key for key in ("command", "args", "type", *current_client.extra) if key in old]
@@ -136,22 +122,17 @@ def uninstall(
         else:
             after = current_client.editor.remove(before, place.path)
     left_after = None if not after and before.endswith("\n") else after
-    return ConfigChange(
+    return ClientChange(
         place.file, before, left_after, current_client, place.scope, name, kept=keys
     )
 
 
-def needs_bank(client: str, scope: str | None) -> bool:
-    """Tell whether a client's file of this scope is found from the bank's project."""
-    return (scope or client_files.mcp_client(client).scope) == "project"
-
-
 @contextmanager
 def _found(
-    client: McpClient, bank: Bank | None, scope: str | None, name: str, hint: Hint
+    client: McpClient, bank: Bank | None, scope: str, name: str, hint: Hint
 ) -> Iterator[tuple[ServerEntry, str | None, object]]:
     """Yield the place of a server, the text of its file and its entry, which is ours or None."""
-    place = _place(client, scope or _scope(client, bank), bank, name)
+    place = _place(client, scope, bank, name)
     text = program_files.text(place.file)
     with program_files.explained(place.file):
         entry = client.editor.value_at(text or "", place.path)
@@ -172,9 +153,14 @@ def has_server(client: str, bank: Bank) -> bool:
     """
     if client not in clients.names(clients.SERVERS):
         return False
-    current_client = client_files.mcp_client(client)
-    nowhere = ServerEntry("", Path(), (), SERVER)
-    return any(_elsewhere(current_client, bank, nowhere))
+    return any(_elsewhere(client_files.mcp_client(client), bank))
+
+
+def places(client: str, bank: Bank | None) -> Iterator[ClientPlace]:
+    """Yield where a client has this server for a bank, or for the bank of each project."""
+    if bundle := bundled_in(client, clients.SERVERS, bank.layout.project if bank else None):
+        yield ClientPlace(client, "server", "bundle", str(bundle), name=SERVER)
+    yield from _elsewhere(client_files.mcp_client(client), bank)
 
 
 def _list(entry: object, key: str) -> list[object]:
@@ -189,35 +175,35 @@ def _joined(theirs: list[object], ours: object) -> object:
     return [*theirs, *(our for our in ours if our not in theirs)]
 
 
-def _scope(client: McpClient, bank: Bank | None) -> str:
-    """Return the default scope: the user's for a bank that is in no project."""
-    in_project = bank is not None and bank.layout.root.name == FOLDER
-    return client.scope if in_project else "user"
-
-
 def _place(client: McpClient, scope: str, bank: Bank | None, name: str) -> ServerEntry:
     return ServerEntry(scope, client_files.file_of(client, bank, scope), (client.key,), name)
 
 
-def _elsewhere(client: McpClient, bank: Bank | None, chosen: ServerEntry) -> Iterator[ServerEntry]:
-    """Yield the other scopes with this server for the bank; unreadable files are skipped."""
-    places = [chosen._replace(scope="user", file=client_files.user_file(client))]
+def _elsewhere(client: McpClient, bank: Bank | None, chosen: str = "") -> Iterator[ClientPlace]:
+    """Yield scopes other than the chosen with this server for the bank, but unreadable files."""
+    entries = [_place(client, "user", bank, SERVER)]
     if client.per_project and bank is not None:
         keys = (client.per_project, str(bank.layout.project), client.key)
-        places.append(places[0]._replace(scope="local", keys=keys))
+        entries.append(entries[0]._replace(scope="local", keys=keys))
     with suppress(BadInput):
-        places.append(_place(client, "project", bank, chosen.name))
+        entries.append(_place(client, "project", bank, SERVER))
     banks = {"", client.folder}
     if bank is not None:
         banks |= {str(bank.layout.root), str(bank.layout.project)}
-    for place in places:
+    for place in entries:
         servers: object = None
         with suppress(MemoryBankError):
             servers = client.editor.value_at(program_files.text(place.file) or "", place.keys)
         for name, entry in servers.items() if isinstance(servers, dict) else ():
-            found_entry = place._replace(name=str(name))
-            if place.scope != chosen.scope and _starts_this(entry) and _bank_of(entry) in banks:
-                yield found_entry
+            if place.scope != chosen and _starts_this(entry) and _bank_of(entry) in banks:
+                command = str(entry.get("command", ""))
+                runs = shutil.which(command) is not None
+                yield ClientPlace(
+                    *(client.name, "server", place.scope, str(place.file)),
+                    name=str(name),
+                    command=command,
+                    runs=runs,
+                )
 
 
 def _folder(place: ServerEntry, client: McpClient, bank: Bank | None, *, named: bool) -> str:

@@ -1,24 +1,36 @@
-"""`memory-bank hooks` and `memory-bank mcp`: change the files of agents' programs."""
+"""`memory-bank agents`: add the hooks and the server to the files of agents' programs."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from contextlib import nullcontext
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated
 
 from memory_bank.agents import clients, hook_install, install
-from memory_bank.agents.client_files import ClientChange
-from memory_bank.agents.hook_install import HookPlace, HookStatus
-from memory_bank.agents.install import SERVER, ConfigChange, needs_bank
+from memory_bank.agents.client_files import ClientChange, ClientPlace
+from memory_bank.agents.install import SERVER
 from memory_bank.bank import program_files
+from memory_bank.bank.bank import Bank
+from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import BadInput
 from memory_bank.base.operation import Param, operation, topic
 from memory_bank.base.rendering import count
 from memory_bank.base.screen import FOUND, NOTHING, Call, Piece, place
+from memory_bank.sessions.queue import EventQueue
 
-_Yes = Annotated[bool, Param("Change the file without asking")]
-_DryRun = Annotated[bool, Param("Show the change, change no file")]
+HOOKS = "hooks"
+
+PARTS = {HOOKS: clients.HOOKS, "server": clients.SERVERS}
+"""What a program may get, and the function of its module that says how."""
+
+_Client = Annotated[
+    str, Param("The program", argument=True, metavar="CLIENT", choices=clients.with_parts())
+]
+_Scope = Annotated[str, Param("Your own file, or the project's [user]", choices=clients.SCOPES)]
+_Only = Annotated[str | None, Param("Only its hooks, or only the server", choices=tuple(PARTS))]
+_Name = Annotated[str, Param("The server's name [memory-bank]", metavar="NAME")]
+_Yes = Annotated[bool, Param("Change the files without asking")]
 
 _MOST_LINES = 16
 """Lines of a difference that are shown before a question; of more, their number."""
@@ -28,57 +40,190 @@ _WORDS = {"+": "added", "-": "removed"}
 _HEADERS = 2
 """Header lines of a unified diff."""
 
-_LOOK = "the change with --dry-run"
+
+def plan(
+    bank: Bank | None,
+    client: str,
+    part: str,
+    *,
+    scope: str = "user",
+    name: str = SERVER,
+    named: bool = False,
+    force: bool = False,
+    remove: bool = False,
+) -> ClientChange:
+    """Return the change that gives a program a part of the memory, or takes it out; raise BadInput.
+
+    A `named` bank is the only one that the server serves.
+    """
+    if part == HOOKS:
+        if remove:
+            return hook_install.uninstall(bank, client, scope=scope)
+        return hook_install.install(bank, client, scope=scope, force=force)
+    if remove:
+        return install.uninstall(bank, client, scope=scope, name=name)
+    return install.install(bank, client, scope=scope, name=name, named=named, force=force)
 
 
-def _installed(
-    call: Call, change: ClientChange, about: Mapping[str, object], *, yes: bool, dry_run: bool
+def parts_of(client: str) -> list[str]:
+    """Return the parts that a program can get."""
+    return [part for part, function in PARTS.items() if client in clients.names(function)]
+
+
+def joined_steps(steps: Sequence[str]) -> str:
+    """Return the user's next steps, without those that another one contains."""
+    needed = [step for step in dict.fromkeys(steps) if not step.startswith("nothing")] or steps
+    own_steps = [step for step in needed if not any(step in s != step for s in needed)]
+    return "; ".join(own_steps)
+
+
+@operation(
+    "agents install",
+    grows=True,
+    why="""
+    Adds `memory-bank hook` to the hooks of a program, so that its sessions are recorded and it is
+    told what the project knows, and the MCP server, by which it asks and writes. Both go to your
+    own files, for all projects, and do nothing in one without a bank. With --scope project they go
+    to the project's files, which are in git, for everybody who has the project.
+
+    The server finds the bank of the project in which the program works. With --bank, only a server
+    is added, for that bank.
+
+    Shows each change and asks before making it. Everything else in the files stays, comments
+    included. Doing it again changes nothing, or only what is out of date.
+    """,
+    examples=(
+        ("memory-bank agents install claude-code", "in all your projects"),
+        ("memory-bank agents install codex --yes", "without being asked"),
+        ("memory-bank agents install zed --dry-run", "show the change only"),
+    ),
+)
+def _install(
+    call: Call,
+    *,
+    client: _Client,
+    scope: _Scope = "user",
+    only: _Only = None,
+    name: _Name = SERVER,
+    force: Annotated[bool, Param("Also where the project's bundle has it")] = False,
+    yes: _Yes = False,
+    dry_run: Annotated[bool, Param("Show the change, change no file")] = False,
 ) -> int:
-    """Add something to a program's file if the user agrees, and say what is to be done next."""
-    if dry_run and change.changed and not call.json:
-        _show_change(call, change)
-    has_ended = not dry_run and _made(call, change, yes=yes)
-    _answer(call, change, about, "already there:", done=has_ended)
-    if change.bundle and not call.json:
-        call.remark("a second one would do everything twice; --force adds it to your own file")
-    elif (has_ended or not change.changed) and not call.json:
-        step = change.client.next_step(change.scope)
-        call.console.line(("next: ", "bold"), f"{change.client.title}: {step}")
-    return FOUND if has_ended or dry_run or not change.changed else NOTHING
+    """Let a program use the memory, and report its sessions."""
+    named = call.named_bank is not None
+    steps: list[str] = []
+    rows = []
+    code = FOUND
+    with call.open_if_there(needed=scope == "project") as bank:
+        for part in _chosen(client, "server" if named and not only else only):
+            change = plan(bank, client, part, scope=scope, name=name, named=named, force=force)
+            for entry in change.elsewhere:
+                text = f"the server {entry.name!r}" if entry.name else "its hooks"
+                where = f"{place(entry.file)} ({entry.scope})"
+                call.remark(f"{change.client.title} has {text} in {where}, too; one is enough")
+            if dry_run and change.changed and not call.json:
+                _show_change(call, change)
+            done = not dry_run and _make(call, change, yes=yes)
+            rows.append(_answer(call, change, part, "already there:", done=done))
+            if change.bundle and not call.json:
+                call.remark("a second one would do everything twice; --force adds it to your file")
+            elif done or not change.changed:
+                steps.append(change.client.next_step(change.scope))
+            if change.changed and not (done or dry_run):
+                code = NOTHING
+    if call.json:
+        call.document({"client": client, "changes": rows})
+    elif steps:
+        text = f"{change.client.title}: {joined_steps(steps)}"
+        call.console.line(("next: ", "bold"), text)
+    return code
 
 
-def _removed(
-    call: Call, change: ClientChange, about: Mapping[str, object], text: str, *, yes: bool
+@operation(
+    "agents remove",
+    grows=True,
+    why="""
+    Removes the hooks and the server of this program from the files of a program. Everything else
+    stays, including keys that you added to the server's entry; a file in which nothing else is left
+    is deleted. Refuses an entry that starts another program. Shows each change and asks before
+    making it.
+    """,
+    examples=(
+        ("memory-bank agents remove cursor", "from your own files"),
+        ("memory-bank agents remove cursor --scope project", "from those of this project"),
+    ),
+)
+def _remove(
+    call: Call,
+    *,
+    client: _Client,
+    scope: _Scope = "user",
+    only: _Only = None,
+    name: _Name = SERVER,
+    yes: _Yes = False,
 ) -> int:
-    """Take something out of a program's file if the user agrees."""
-    has_ended = _made(call, change, yes=yes)
-    _answer(call, change, about, f"{change.client.title} has no {text} in", done=has_ended)
-    if change.bundle and not call.json:
-        call.remark("the whole team uses it; memory-bank agents bundle --remove takes it out")
-    return FOUND if has_ended else NOTHING
+    """Remove hooks and server from a program's files."""
+    rows = []
+    code = NOTHING
+    with call.open_if_there(needed=scope == "project") as bank:
+        for part in _chosen(client, only):
+            change = plan(bank, client, part, scope=scope, name=name, remove=True)
+            done = _make(call, change, yes=yes)
+            text = f"server {name}" if part != HOOKS else "hooks"
+            rows.append(
+                _answer(call, change, part, f"{change.client.title} has no {text} in", done=done)
+            )
+            if change.bundle and not call.json:
+                call.remark("the whole team uses it; memory-bank agents bundle --remove ends that")
+            if change.kept and done and not call.json:
+                keys = ", ".join(change.kept)
+                call.console.line(f"kept the keys that were added to {name}: {keys}")
+            code = FOUND if done else code
+    if call.json:
+        call.document({"client": client, "changes": rows})
+    return code
 
 
-_Force = Annotated[bool, Param("Also where the project's bundle has it")]
+def _chosen(client: str, only: str | None) -> list[str]:
+    parts = [part for part in parts_of(client) if only in (None, part)]
+    if not parts:
+        raise BadInput(f"{client} has no {only} that is known", "leave out --only")
+    return parts
 
 
 def _answer(
-    call: Call, change: ClientChange, about: Mapping[str, object], text: str, *, done: bool
-) -> None:
+    call: Call, change: ClientChange, part: str, text: str, *, done: bool
+) -> Mapping[str, object]:
+    """Print what became of a change, and return it as JSON.
+
+    The other servers of the file may be private.
+    """
     where = (place(change.file), "place")
     if call.json:
-        entries = {"client": change.client.name, "scope": change.scope, "file": change.file}
-        entries |= {"bundle": change.bundle} if change.bundle else {}
-        entries |= {key: value for key, value in about.items() if value}
-        call.console.document({**entries, "changed": done})
+        pass
     elif change.bundle:
         call.console.line("this project's bundle has it: ", (place(change.bundle), "place"))
     elif not change.changed:
         call.console.line(f"{text} ", where)
     elif done:
         call.console.line("removed " if change.after is None else "wrote ", where)
+    elsewhere = [
+        {"scope": entry.scope, "file": entry.file, "name": entry.name} for entry in change.elsewhere
+    ]
+    fields = {
+        "part": part,
+        "scope": change.scope,
+        "file": change.file,
+        "bundle": change.bundle,
+        "name": change.name,
+        "entry": change.entry,
+        "elsewhere": elsewhere,
+        "kept": change.kept,
+    }
+    return {**{name: value for name, value in fields.items() if value}, "changed": done}
 
 
-def _made(call: Call, change: ClientChange, *, yes: bool) -> bool:
+def _make(call: Call, change: ClientChange, *, yes: bool) -> bool:
     """Make a change if the user agrees; tell whether it was made.
 
     Raises BadInput without a terminal, unless `yes` is given.
@@ -91,7 +236,7 @@ def _made(call: Call, change: ClientChange, *, yes: bool) -> bool:
                 f"{change.file} would be changed, but confirmation needs a terminal",
                 "add --yes to change it",
             )
-        _show_change(call, change, _LOOK)
+        _show_change(call, change, "the change with --dry-run")
         if not call.agreed(f"Change {place(change.file)}?"):
             call.remark("nothing was changed")
             return False
@@ -114,10 +259,10 @@ def _show_change(call: Call, change: ClientChange, look: str = "") -> None:
     lines = list(unified_diff(before, after, n=0, lineterm=""))[_HEADERS:]
     signs = Counter(line[:1] for line in lines)
     if look and len(lines) > _MOST_LINES:
-        said_text = ", ".join(
+        numbers = ", ".join(
             f"{count(signs[sign], 'line')} {word}" for sign, word in _WORDS.items() if signs[sign]
         )
-        console.line(f"  {said_text}; you see {look}")
+        console.line(f"  {numbers}; you see {look}")
     else:
         for line in lines:
             style = {"+": "good", "-": "bad"}.get(line[:1], "dim")
@@ -125,233 +270,99 @@ def _show_change(call: Call, change: ClientChange, look: str = "") -> None:
     console.flush()
 
 
-def _client(part: str) -> Param:
-    names = clients.names(part)
-    return Param(f"The program: {', '.join(names)}", metavar="NAME", choices=names)
+@dataclass(frozen=True, slots=True)
+class ClientList:
+    """Where hooks and servers of this program are, and what hooks reported last to a bank."""
 
-
-_HookClient = Annotated[str, _client(clients.HOOKS)]
-_HookScope = Annotated[str, Param("The project's file or your own [user]", choices=clients.SCOPES)]
-
-
-@operation(
-    "hooks install",
-    grows=True,
-    why="""
-    Adds `memory-bank hook` to the hooks of a program: to your own file, for all projects, where it
-    does nothing without a bank; with --scope project to the project's file, which is in git and
-    applies to everybody who has the project.
-
-    Shows the change and asks before making it. Everything else in the file stays the same, other
-    hooks included. Doing it again changes nothing, or only what is out of date.
-    """,
-    examples=(
-        ("memory-bank hooks install --client claude-code", "in all your projects"),
-        ("memory-bank hooks install --client codex --yes", "without being asked"),
-        ("memory-bank hooks install --client gemini --dry-run", "show the change only"),
-    ),
-)
-def _install_hooks(
-    call: Call,
-    *,
-    client: _HookClient,
-    scope: _HookScope = "user",
-    force: _Force = False,
-    yes: _Yes = False,
-    dry_run: _DryRun = False,
-) -> int:
-    """Let a program report its sessions."""
-    with call.open_if_there(needed=scope == "project") as bank:
-        change = hook_install.install(bank, client, scope=scope, force=force)
-    for path in change.elsewhere:
-        call.remark(f"{change.client.title} has these hooks in {place(path)}, too; one is enough")
-    about = {"events": change.events, "elsewhere": change.elsewhere}
-    return _installed(call, change, about, yes=yes, dry_run=dry_run)
+    places: tuple[ClientPlace, ...]
+    received: tuple[Mapping[str, object], ...] = ()
+    """The last event of each client: `client`, `event`, `created_at`."""
 
 
 @operation(
-    "hooks uninstall",
+    "agents list",
     grows=True,
     why="""
-    Removes the hooks of this program from a file of a program. Everything else in the file stays; a
-    file in which nothing else is left is deleted. Shows the change and asks before making it.
+    Shows for each program in which files its hooks and its server are, whether their command was
+    found, and the last event that this bank received from it. Whether a program trusts the hooks,
+    only the program knows: in Codex, see /hooks.
     """,
-    examples=(("memory-bank hooks uninstall --client cursor", "from your own file"),),
+    examples=(("memory-bank agents list", "all programs"),),
 )
-def _uninstall_hooks(
-    call: Call, *, client: _HookClient, scope: _HookScope = "user", yes: _Yes = False
-) -> int:
-    """Let a program no longer report its sessions."""
-    with call.open_if_there(needed=scope == "project") as bank:
-        change = hook_install.uninstall(bank, client, scope=scope)
-    return _removed(call, change, {}, "hooks", yes=yes)
-
-
-@operation(
-    "hooks status",
-    grows=True,
-    why="""
-    Shows for each program whether its hooks report to this program, in which file, for which
-    events, whether the command was found, and the last event that this bank received from it.
-    Whether a program trusts the hooks, only the program knows: in Codex, see /hooks.
-    """,
-    examples=(("memory-bank hooks status", "all programs"),),
-)
-def _status(
-    call: Call,
-    *,
-    client: Annotated[str | None, _client(clients.HOOKS)] = None,
-) -> int:
-    """Show which programs report their sessions."""
+def _list(call: Call) -> int:
+    """List the programs that can use the memory, and which do."""
     with call.open_if_there() as bank:
-        hook_status = hook_install.status(bank, client or "")
-    call.answer(hook_status, lambda hook_status: _show(call, hook_status))
+        client_list = _list_places(bank)
+    call.answer(client_list, lambda shown: _show(call, shown))
     return 0
 
 
-def _show(call: Call, hook_status: HookStatus) -> None:
-    received = {
-        str(current_received["client"]): current_received
-        for current_received in hook_status.received
-    }
-    shown_clients = set[str]()
-    for current_place in hook_status.places:
-        if current_place.installed or current_place.problem or current_place.scope == "user":
-            call.console.line(*_described(current_place))
-        if current_place.missing:
-            call.console.line(f"  without {', '.join(current_place.missing)}: install them again")
-        last = received.get(current_place.client)
-        if last and current_place.client not in shown_clients:
-            shown_clients.add(current_place.client)
-            call.console.line(f"  last event: {last['event']} at {last['created_at']}")
-
-
-def _described(current_place: HookPlace) -> list[Piece]:
-    if not current_place.installed:
-        how = f"not installed: memory-bank hooks install --client {current_place.client}"
-        state: Piece = (current_place.problem or how, "warn" if current_place.problem else "dim")
-        return [
-            f"{current_place.client} ({current_place.scope}): ",
-            state,
-            "  ",
-            (place(current_place.file), "place"),
-        ]
-    events = f"{len(current_place.events)} events"
-    if current_place.client == "codex":
-        events += ", trust unknown: see /hooks"
-    state = ("installed", "good")
-    if current_place.problem or not current_place.runs:
-        state = (current_place.problem or f"{current_place.command} was not found", "bad")
-    line: list[Piece] = [
-        f"{current_place.client} ({current_place.scope}): ",
-        state,
-        f"  {events}  ",
+def _list_places(bank: Bank | None) -> ClientList:
+    places = [
+        place
+        for client in clients.with_parts()
+        for part in parts_of(client)
+        for place in (hook_install if part == HOOKS else install).places(client, bank)
     ]
-    return [*line, (place(current_place.file), "place")]
+    received: list[Mapping[str, object]] = []
+    if bank is not None:
+        queue = EventQueue(bank.layout.state(bank.id))
+        try:
+            received = [
+                {**event._asdict(), "created_at": iso_of(event.created_at)}
+                for event in queue.received()
+            ]
+        finally:
+            queue.close()
+    return ClientList(tuple(places), tuple(received))
+
+
+def _show(call: Call, client_list: ClientList) -> None:
+    events = {str(event["client"]): event for event in client_list.received}
+    for client in clients.with_parts():
+        rows = [
+            row
+            for row in client_list.places
+            if row.client == client and (row.installed or row.problem)
+        ]
+        for row in rows:
+            call.console.line(*_described(row))
+            if row.missing:
+                call.console.line(f"  without {', '.join(row.missing)}: install them again")
+        if not rows:
+            command = (f"memory-bank agents install {client}", "bold")
+            call.console.line(f"{client}: ", ("not installed: ", "dim"), command)
+        elif event := events.get(client):
+            call.console.line(f"  last event: {event['event']} at {event['created_at']}")
+
+
+def _described(row: ClientPlace) -> list[Piece]:
+    state = ("installed", "good")
+    if row.problem or not row.runs:
+        state = (row.problem or f"{row.command} was not found", "bad")
+    about = f"  {len(row.events)} events" if row.events else ""
+    if row.client == "codex" and row.events:
+        about += ", trust unknown: see /hooks"
+    return [
+        f"{row.client} {row.part} ({row.scope}): ",
+        state,
+        f"{about}  ",
+        (place(row.file), "place"),
+    ]
 
 
 topic(
-    "hooks",
-    "Let agents' programs report their sessions.",
+    "agents",
+    "Let agents use the memory, and report their sessions.",
     group="Agents",
     why="""
-    Programs such as Claude Code start a command at each event of a session: its hook. install adds
-    `memory-bank hook` to the hooks of a program, so that its sessions are recorded; uninstall
-    removes it, status shows where it is.
-    """,
-    examples=(("memory-bank hooks install --client claude-code", "once, for all projects"),),
-)
-
-
-_Server = Annotated[str, _client(clients.SERVERS)]
-_Scope = Annotated[str | None, Param("The project's file or your own", choices=clients.SCOPES)]
-_Name = Annotated[str | None, Param("The server's name [memory-bank]", metavar="NAME")]
-
-
-@operation(
-    "mcp install",
-    grows=True,
-    why="""
-    Adds this server to the configuration of a program: to the project's file, which is in git and
-    applies to everybody who has the project, or to your own, for all your projects. The default for
-    --scope is the project's file if the program reads and trusts one; see docs/mcp.md.
-
-    The server finds the bank of the project in which the program works. With --bank, the entry in
-    your own file names that bank for all of them.
-
-    Shows the change and asks before making it. Everything else in the file stays the same,
-    including comments. A file that the program could not read is not changed. Prints whether
-    another scope already has this server, and what to do before the program starts it.
+    Programs such as Claude Code start a command at each event of a session, its hook, and a server
+    of the Model Context Protocol by which the agent asks and writes. install adds both, remove
+    takes them out, list shows where they are. bundle writes the files by which a whole team has
+    them after a clone.
     """,
     examples=(
-        ("memory-bank mcp install --client claude-code", "for everybody in this project"),
-        ("memory-bank mcp install --client codex --yes", "for yourself, without being asked"),
-        ("memory-bank mcp install --client zed --dry-run", "show the change only"),
+        ("memory-bank agents install claude-code", "once, for all your projects"),
+        ("memory-bank agents bundle", "for a team: once, then commit the files"),
     ),
-)
-def _install_server(
-    call: Call,
-    *,
-    client: _Server,
-    scope: _Scope = None,
-    name: _Name = None,
-    force: _Force = False,
-    yes: _Yes = False,
-    dry_run: _DryRun = False,
-) -> int:
-    """Add this server to a program's configuration."""
-    is_named = call.named_bank is not None
-    with call.open_if_there(needed=needs_bank(client, scope)) as bank:
-        change = install.install(
-            bank, client, scope=scope, name=name or SERVER, named=is_named, force=force
-        )
-    for entry in change.elsewhere:
-        where = f"{entry.scope} scope: {entry.name!r} in {place(entry.file)}"
-        call.remark(f"{change.client.title} already has this server in the {where}; one is enough")
-    about = _about(change)
-    return _installed(call, change, about, yes=yes, dry_run=dry_run)
-
-
-@operation(
-    "mcp uninstall",
-    grows=True,
-    why="""
-    Removes this server from the configuration of a program. Everything else in the file stays,
-    including keys that you added to its entry; a file that install created is deleted if nothing
-    else is in it. Refuses an entry that starts another program. Shows the change and asks before
-    making it.
-    """,
-    examples=(("memory-bank mcp uninstall --client cursor", "from this project"),),
-)
-def _uninstall_server(
-    call: Call, *, client: _Server, scope: _Scope = None, name: _Name = None, yes: _Yes = False
-) -> int:
-    """Remove this server from a program's configuration."""
-    with call.open() if needs_bank(client, scope) else nullcontext() as bank:
-        change = install.uninstall(bank, client, scope=scope, name=name or SERVER)
-    text = f"server {change.name}"
-    code = _removed(call, change, _about(change), text, yes=yes)
-    if change.kept and code == FOUND and not call.json:
-        kept_text = ", ".join(change.kept)
-        call.console.line(f"kept the keys that were added to {change.name}: {kept_text}")
-    return code
-
-
-def _about(change: ConfigChange) -> dict[str, object]:
-    """Return a change as JSON, without the other servers of the file, which may be private."""
-    entries = [{"scope": o.scope, "file": o.file, "name": o.name} for o in change.elsewhere]
-    return {
-        "name": change.name, "entry": change.entry, "elsewhere": entries, "kept": change.kept
-    }  # fmt: skip
-
-
-topic(
-    "mcp",
-    "Set up agents' programs such as Claude Code or Cursor.",
-    group="Agents",
-    why="""
-    Programs that support the Model Context Protocol start `memory-bank serve mcp` themselves if
-    their configuration has an entry for it. install adds the entry, uninstall removes it.
-    """,
-    examples=(("memory-bank mcp install --client claude-code", "in a project"),),
 )

@@ -199,7 +199,7 @@ def _place_of(row: SymbolRow | IntentRow) -> tuple[str, str, str, int]:
 
 topic(
     "code",
-    "Look up symbols, their calls and tests, and what changes with a file.",
+    "Look up symbols, calls, tests and coupled files.",
     group="Code",
     why="""
     Knows the code of this git work tree, uncommitted changes included, in twelve languages. No bank

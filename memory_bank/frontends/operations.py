@@ -6,11 +6,14 @@ from __future__ import annotations
 # ruff: noqa: E501
 
 COMMANDS: dict[str, tuple[str, str, str]] = {
-    "agents": ("agents.bundle", "Agents", "Let a team's agents use the memory after a clone"),
+    "agents": ("agents.bundle", "Agents", "Let agents use the memory, and report their sessions"),
     "agents bundle": ("agents.bundle", "", "Write what lets a team's agents use the memory after a clone"),
+    "agents install": ("agents.setup_commands", "", "Let a program use the memory, and report its sessions"),
+    "agents list": ("agents.setup_commands", "", "List the programs that can use the memory, and which do"),
+    "agents remove": ("agents.setup_commands", "", "Remove hooks and server from a program's files"),
     "archive": ("memory.edit", "Organise", "Exclude notes from results without deleting them"),
     "ask": ("memory.retrieval.ask", "Code", "Search notes, docs, code and tests with one question"),
-    "code": ("code.explain_symbol", "Code", "Look up symbols, their calls and tests, and what changes with a file"),
+    "code": ("code.explain_symbol", "Code", "Look up symbols, calls, tests and coupled files"),
     "code blast-radius": ("code.explain_symbol", "", "Show what a change of a file may affect"),
     "code coupling": ("code.coupling", "", "List the files that change with a file"),
     "code explain-symbol": ("code.explain_symbol", "", "Show a symbol and its calls, tests, notes and commits"),
@@ -32,18 +35,11 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "git resolve": ("review.git_merges", "", "Finish conflicts of notes that need no decision"),
     "git uninstall": ("review.git_merges", "", "Remove what `git install` wrote"),
     "hook": ("frontends.cli.commands", "", "Answer one event of an agent's program"),
-    "hooks": ("agents.setup_commands", "Agents", "Let agents' programs report their sessions"),
-    "hooks install": ("agents.setup_commands", "", "Let a program report its sessions"),
-    "hooks status": ("agents.setup_commands", "", "Show which programs report their sessions"),
-    "hooks uninstall": ("agents.setup_commands", "", "Let a program no longer report its sessions"),
     "import": ("memory.import_notes", "Write", "Import notes from another program"),
     "init": ("agents.init_command", "Start", "Create a bank in a project, or one of your own"),
     "links": ("memory.links", "Find", "List links, ghosts, paths and related notes"),
     "lint": ("review.lint", "Review", "Find problems in notes by rules, and fix some"),
     "log": ("trust.provenance", "Review", "List the commits that changed a note"),
-    "mcp": ("agents.setup_commands", "Agents", "Set up agents' programs such as Claude Code or Cursor"),
-    "mcp install": ("agents.setup_commands", "", "Add this server to a program's configuration"),
-    "mcp uninstall": ("agents.setup_commands", "", "Remove this server from a program's configuration"),
     "merge": ("memory.move_and_merge", "Organise", "Merge several notes into one and redirect links to it"),
     "merge-driver": ("frontends.cli.commands", "", "Merge a note that two branches changed; git runs it"),
     "mv": ("memory.move_and_merge", "Organise", "Rename a note, and rewrite links to it"),
@@ -51,7 +47,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "recall": ("memory.retrieval.recall", "Find", "Search notes by words, meaning and links"),
     "remember": ("memory.remember", "Write", "Write a text as a new note"),
     "review": ("review.review", "Review", "Show what a change does to the notes"),
-    "rm": ("memory.trash", "Organise", "Move notes to the trash; `trash restore` brings them back"),
+    "rm": ("memory.trash", "Organise", "Move notes to the trash, which can restore them"),
     "rules": ("agents.rules_command", "Agents", "List the rules that hold, and keep them in AGENTS.md"),
     "serve": ("frontends.cli.serve", "Agents", "Serve the bank to agents, editors and browsers"),
     "serve lsp": ("frontends.cli.serve", "", "Serve the notes to an editor (LSP)"),
@@ -89,7 +85,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "trash empty": ("memory.trash", "", "Delete the notes in the trash for good"),
     "trash list": ("memory.trash", "", "List deleted notes, or the deleted versions of one"),
     "trash restore": ("memory.trash", "", "Restore a deleted note, or list the trash"),
-    "why": ("memory.why", "Code", "Show which commits and notes say why a file or a line is so"),
+    "why": ("memory.why", "Code", "Show the commits and notes that say why a line is so"),
 }
 """The module of each command, its group and its summary."""
 

@@ -62,7 +62,7 @@ def delete(bank: Bank, name: Note, *, if_match: IfMatch = None) -> TrashedNote:
     show=shown.deleted,
 )
 def remove(bank: Bank, names: Notes, *, if_match: IfMatch = None) -> list[TrashedNote]:
-    """Move notes to the trash; `trash restore` brings them back."""
+    """Move notes to the trash, which can restore them."""
     paths = dict.fromkeys(bank.find(name, changing=True) for name in names)
     if if_match and len(paths) > 1:
         raise BadInput("an etag is that of one note", "name only one")

@@ -81,7 +81,7 @@ def why(
     limit: Annotated[int, Param("Most of each kind; default: 6", metavar="N")] = 6,
     code: Codebase | None = None,
 ) -> Why:
-    """Show which commits and notes say why a file or a line is so.
+    """Show the commits and notes that say why a line is so.
 
     Return the commits, with their pull requests, and the notes behind `FILE` or `FILE:LINE`.
 

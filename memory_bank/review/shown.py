@@ -14,6 +14,7 @@ from memory_bank.bank.findings import SEVERITIES, Finding
 from memory_bank.base.operation import FailOn, Param
 from memory_bank.base.rendering import count
 from memory_bank.base.screen import FAILED, FINDINGS, FOUND, NOTHING, Call, Piece, place
+from memory_bank.memory import overview
 from memory_bank.memory.records import Stats
 from memory_bank.memory.shown import stats
 from memory_bank.notes.compare.note_change import (
@@ -229,13 +230,13 @@ def health(
     if isinstance(answer, Stats):
         stats(call, answer, bank)
         return FOUND
-    call.answer(answer, lambda found_health: _health(call, found_health))
+    call.answer(answer, lambda health: _health(call, health, overview.stats(bank)))
     if check and (answer.problem or answer.waiting):
         return FAILED
     return FINDINGS if check and lint.fails(answer.worst, fail_on or "error") else FOUND
 
 
-def _health(call: Call, health: BankHealth) -> None:
+def _health(call: Call, health: BankHealth, counts: Stats) -> None:
     console, number = call.console, len(health.findings)
     verdict: Piece = ("all is well", "good") if health.clear else (count(number, "finding"), "bold")
     console.line(
@@ -245,6 +246,14 @@ def _health(call: Call, health: BankHealth) -> None:
         f" has {count(health.notes, 'note')}, {count(health.passages, 'passage')}",
         f", embedder {health.embedder}",
     )
+    parts = (
+        counts.total_size,
+        *(f"{kind} {number}" for kind, number in counts.types.items()),
+        count(len(counts.tags), "tag"),
+        count(counts.ghosts, "ghost"),
+        count(counts.orphans, "orphan"),
+    )
+    console.line(("counts: ", "bold"), ", ".join(parts))
     for rule, findings in groupby(health.findings, lambda finding: finding.rule):
         found_findings = list(findings)
         console.line((f"{rule} ({len(found_findings)}):", "bad"))

@@ -57,23 +57,13 @@ def test_a_new_file_names_the_server_and_goes_again(bank: Bank, client: str, sco
     assert not change.file.exists()
 
 
-def test_a_project_s_file_is_preferred_where_a_program_reads_one(bank: Bank, home: Path) -> None:
-    project = bank.layout.project
-    assert install.install(bank, "claude-code").file == project / ".mcp.json"
-    assert install.install(bank, "vscode").file == project / ".vscode" / "mcp.json"
-    assert install.install(bank, "codex").file == home / ".codex" / "config.toml"
-    assert install.install(bank, "windsurf", named=True).file.is_relative_to(home)
-    with pytest.raises(BadInput, match="reads no file of a project"):
-        install.install(bank, "claude-desktop", scope="project")
-
-
 def test_the_shape_is_that_of_the_program(bank: Bank) -> None:
-    assert install.install(bank, "vscode").entry == {
+    assert install.install(bank, "vscode", scope="project").entry == {
         "type": "stdio",
         "command": "memory-bank",
         "args": ["serve", "mcp", "--bank", "${workspaceFolder}"],
     }
-    assert install.install(bank, "zed").entry == {
+    assert install.install(bank, "zed", scope="project").entry == {
         "command": "memory-bank",
         "args": ["serve", "mcp"],
     }
@@ -142,6 +132,8 @@ def test_a_program_that_works_in_no_project_needs_a_bank_that_the_user_names(
     assert "--bank" in hint_of(caught.value)
     install.install(bank, client, named=True).write()
     assert not install.install(bank, client).changed
+    with pytest.raises(BadInput, match="reads no file of a project"):
+        install.install(bank, client, scope="project")
 
 
 @pytest.mark.parametrize("client", ["codex", "claude-code", "cursor", "gemini", "vscode", "zed"])
@@ -171,7 +163,7 @@ def test_a_file_that_cannot_be_read_stays_as_it_is(bank: Bank) -> None:
     for data in (b'{"mcpServers": {', b'{"a": "\xff"}', b'{"mcpServers": []}'):
         file.write_bytes(data)
         with pytest.raises(BadInput) as caught:
-            install.install(bank, "claude-code")
+            install.install(bank, "claude-code", scope="project")
         assert ".mcp.json stays as it is" in caught.value.message
         assert "make the change yourself" in hint_of(caught.value)
         assert file.read_bytes() == data
@@ -180,12 +172,12 @@ def test_a_file_that_cannot_be_read_stays_as_it_is(bank: Bank) -> None:
 def test_a_file_that_changed_meanwhile_is_not_overwritten(bank: Bank) -> None:
     file = bank.layout.project / ".mcp.json"
     file.write_text("{}\n")
-    change = install.install(bank, "claude-code")
+    change = install.install(bank, "claude-code", scope="project")
     file.write_text('{"a": 1}\n')
     with pytest.raises(Conflict):
         change.write()
     assert file.read_text() == '{"a": 1}\n'
-    new = install.install(bank, "cursor")
+    new = install.install(bank, "cursor", scope="project")
     new.file.parent.mkdir()
     new.file.write_text("{}\n")
     with pytest.raises(Exception, match="exists already"):
@@ -198,13 +190,12 @@ def test_a_bank_of_the_user_s_own_has_no_project(folder: Path) -> None:
             install.install(own, "claude-code", scope="project")
         assert "--scope user" in hint_of(caught.value)
         change = install.install(own, "claude-code", named=True)
-        assert change.scope == "user"
         assert change.entry is not None
         assert str(folder) in str(change.entry["args"])
 
 
 def test_nothing_is_left_of_an_entry_that_was_not_there(bank: Bank) -> None:
-    assert not install.uninstall(bank, "claude-code").changed
+    assert not install.uninstall(bank, "claude-code", scope="project").changed
     assert filenames.FOLDER in os.listdir(bank.layout.project)
 
 
@@ -216,9 +207,9 @@ def test_a_link_that_a_repository_brings_is_not_followed(bank: Bank, tmp_path: P
     (bank.layout.project / ".mcp.json").symlink_to(outside / "mcp.json")
     for client in ("vscode", "claude-code"):
         with pytest.raises(BadInput, match="leads out of the project"):
-            install.install(bank, client)
+            install.install(bank, client, scope="project")
         with pytest.raises(BadInput, match="leads out of the project"):
-            install.uninstall(bank, client)
+            install.uninstall(bank, client, scope="project")
     assert (outside / "mcp.json").read_text() == "{}"
 
 
@@ -244,14 +235,14 @@ def test_a_server_that_is_reached_by_its_address_is_not_mixed_with_ours(bank: Ba
     file = bank.layout.project / ".mcp.json"
     file.write_text('{"mcpServers": {"memory-bank": {"type": "http", "url": "http://x/mcp"}}}')
     with pytest.raises(BadInput, match="by its address"):
-        install.install(bank, "claude-code")
-    assert install.install(bank, "claude-code", name="memory-bank-2").changed
+        install.install(bank, "claude-code", scope="project")
+    assert install.install(bank, "claude-code", name="memory-bank-2", scope="project").changed
 
 
 @pytest.mark.parametrize("name", ["", "a b", "a.b", "é", "a" * 65, "x\n"])
 def test_a_name_that_some_program_refuses_is_refused(bank: Bank, name: str) -> None:
     with pytest.raises(BadInput, match="can't name a server"):
-        install.install(bank, "claude-code", name=name)
+        install.install(bank, "claude-code", name=name, scope="project")
 
 
 @pytest.mark.parametrize(
@@ -286,23 +277,25 @@ def test_what_the_client_would_reject_is_refused(bank: Bank, client: str, text: 
     file.parent.mkdir(exist_ok=True)
     file.write_text(text, encoding="utf-8")
     with pytest.raises(BadInput, match=r"stays as it is: line 1, .*this program reads no"):
-        install.install(bank, client)
+        install.install(bank, client, scope="project")
     with pytest.raises(BadInput, match="stays as it is"):
-        install.uninstall(bank, client)
-    assert install.install(bank, "vscode").changed
+        install.uninstall(bank, client, scope="project")
+    assert install.install(bank, "vscode", scope="project").changed
 
 
 def test_another_scope_that_has_the_server_is_named(bank: Bank, home: Path) -> None:
-    assert install.install(bank, "claude-code").elsewhere == ()
+    assert install.install(bank, "claude-code", scope="project").elsewhere == ()
     install.install(bank, "claude-code", scope="user", name="notes").write()
-    (user,) = install.install(bank, "claude-code").elsewhere
-    assert (user.scope, user.file, user.name) == ("user", home / ".claude.json", "notes")
-    install.install(bank, "claude-code").write()
+    (user,) = install.install(bank, "claude-code", scope="project").elsewhere
+    assert (user.scope, user.file, user.name) == ("user", str(home / ".claude.json"), "notes")
+    install.install(bank, "claude-code", scope="project").write()
     (project,) = install.install(bank, "claude-code", scope="user").elsewhere
     assert (project.scope, project.name) == ("project", "memory-bank")
     local = {str(bank.layout.project): {"mcpServers": servers(bank.layout.project / ".mcp.json")}}
     (home / ".claude.json").write_text(json.dumps({"projects": local}))
-    assert [found.scope for found in install.install(bank, "claude-code").elsewhere] == ["local"]
+    assert [
+        found.scope for found in install.install(bank, "claude-code", scope="project").elsewhere
+    ] == ["local"]
 
 
 def test_other_servers_of_other_scopes_are_not_named(bank: Bank, home: Path, folder: Path) -> None:
@@ -312,9 +305,9 @@ def test_other_servers_of_other_scopes_are_not_named(bank: Bank, home: Path, fol
     data = json.loads(file.read_text())
     data["mcpServers"]["x"] = {"command": "npx", "args": ["memory", str(bank.layout.root)]}
     file.write_text(json.dumps(data))
-    assert install.install(bank, "cursor").elsewhere == ()
+    assert install.install(bank, "cursor", scope="project").elsewhere == ()
     file.write_text("broken")
-    assert install.install(bank, "cursor").elsewhere == ()
+    assert install.install(bank, "cursor", scope="project").elsewhere == ()
 
 
 @pytest.mark.parametrize(
@@ -332,7 +325,7 @@ def test_an_entry_that_starts_something_else_stays(bank: Bank, entry: object) ->
     file.write_text(json.dumps({"mcpServers": {"memory-bank": entry}}))
     for change in (install.install, install.uninstall):
         with pytest.raises(BadInput, match="has a server 'memory-bank' that") as caught:
-            change(bank, "claude-code")  # type: ignore[operator]
+            change(bank, "claude-code", scope="project")  # type: ignore[operator]
         assert "--name" in hint_of(caught.value)
 
 
@@ -348,24 +341,24 @@ def test_an_entry_that_starts_something_else_stays(bank: Bank, entry: object) ->
 def test_an_entry_that_starts_this_program_in_another_way_goes(bank: Bank, entry: object) -> None:
     file = bank.layout.project / ".mcp.json"
     file.write_text(json.dumps({"mcpServers": {"memory-bank": entry, "other": {}}}))
-    install.uninstall(bank, "claude-code").write()
+    install.uninstall(bank, "claude-code", scope="project").write()
     assert servers(file) == {"other": {}}
 
 
 def test_what_a_person_added_to_the_entry_stays(bank: Bank) -> None:
-    change = install.install(bank, "cursor")
+    change = install.install(bank, "cursor", scope="project")
     change.write()
     file = change.file
     tuned = file.read_text().replace('"command"', '"env": {"A": "1"}, // mine\n      "command"')
     file.write_text(tuned)
-    removal = install.uninstall(bank, "cursor")
+    removal = install.uninstall(bank, "cursor", scope="project")
     removal.write()
     assert removal.kept == ("env",)
     assert "// mine" in file.read_text()
     editor = client_files.mcp_client("cursor").editor
     assert editor.value_at(file.read_text(), ("mcpServers", "memory-bank")) == {"env": {"A": "1"}}
-    assert not install.uninstall(bank, "cursor").changed
-    install.install(bank, "cursor").write()
+    assert not install.uninstall(bank, "cursor", scope="project").changed
+    install.install(bank, "cursor", scope="project").write()
     found = editor.value_at(file.read_text(), ("mcpServers", "memory-bank"))
     assert found == {"env": {"A": "1"}, **(change.entry or {})}
 

@@ -41,11 +41,11 @@ def test_its_servers_are_set_up_and_removed(client: str, mb: Run, project: Path)
     assert one.name == client
     assert one.docs.startswith("https://")
     scope = "project" if one.project_file else "user"
-    words = ("--client", client, "--scope", scope, "--yes")
+    words = (client, "--only", "server", "--scope", scope, "--yes")
     file = project / one.project_file if one.project_file else client_files.user_file(one)
-    assert mb("mcp", "install", *words, "--bank", str(project / ".memories")).code == 0
+    assert mb("agents", "install", *words, "--bank", str(project / ".memories")).code == 0
     assert "serve" in file.read_text()
-    assert mb("mcp", "uninstall", *words).code == 0
+    assert mb("agents", "remove", *words).code == 0
     assert not file.exists()
 
 

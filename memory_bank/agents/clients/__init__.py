@@ -28,6 +28,11 @@ def names(part: str) -> tuple[str, ...]:
     return tuple(name.replace("_", "-") for name in found_names if hasattr(_load(name), part))
 
 
+def with_parts() -> tuple[str, ...]:
+    """Return the clients that can be set up."""
+    return tuple(sorted({*names(HOOKS), *names(SERVERS)}))
+
+
 def load(name: str) -> ModuleType | None:
     """Return the module of a client; None for an unknown one."""
     name = name.replace("-", "_")

@@ -292,5 +292,5 @@ def hooks() -> HookClient:
         home="CLAUDE_CONFIG_DIR",
         off="disableAllHooks",
         next_project="start it in the project and trust the folder; `/hooks` lists them",
-        next_user="start it; `/hooks` lists them",
+        next_user="restart it; `/hooks` lists them",
     )

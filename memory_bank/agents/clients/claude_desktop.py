@@ -19,6 +19,5 @@ def mcp() -> McpClient:
         "https://modelcontextprotocol.io/docs/develop/connect-local-servers",
         "$CONFIG/Claude/claude_desktop_config.json",
         editor=STRICT,
-        scope="user",
         finds_bank=False,
     )

@@ -475,7 +475,6 @@ def mcp() -> McpClient:
         editor=TomlFile(),
         extra={"env_vars": _FOLDERS},
         home="CODEX_HOME",
-        scope="user",  # it reads a project's file only in projects that it was told to trust
         next_project="start it in the project and trust the project; else it ignores the file",
     )
 

@@ -112,7 +112,6 @@ def mcp() -> McpClient:
         editor=STRICT,
         extra={"type": "stdio", "tools": ["*"]},
         home="COPILOT_HOME",
-        scope="user",  # Claude Code starts servers of the project's file in folders nobody trusts
         next_project="start it in the project and trust the folder",
     )
 

@@ -1,5 +1,5 @@
 // Written by memory-bank: sends what happens in a session to `memory-bank hook opencode EVENT`.
-// `memory-bank hooks uninstall --client opencode` removes this file. Nothing here may throw.
+// `memory-bank agents remove opencode` removes this file. Nothing here may throw.
 import { spawn } from "node:child_process"
 
 const COMMAND = ["memory-bank"]

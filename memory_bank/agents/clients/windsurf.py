@@ -17,7 +17,6 @@ def mcp() -> McpClient:
     return McpClient(
         *(NAME, "Windsurf", "https://docs.windsurf.com/windsurf/cascade/mcp"),
         "~/.codeium/windsurf/mcp_config.json",
-        scope="user",
         finds_bank=False,
         next_user="press refresh beside its list of MCP servers",
     )

@@ -15,8 +15,15 @@ COMMANDS: Mapping[str, str] = {
     "explain-symbol": "code explain-symbol",
     "find": "recall",
     "grep": "recall",
+    "hooks": "agents",
+    "hooks install": "agents install --only hooks",
+    "hooks status": "agents list",
+    "hooks uninstall": "agents remove --only hooks",
     "list": "notes",
     "ls": "notes",
+    "mcp": "agents",
+    "mcp install": "agents install --only server",
+    "mcp uninstall": "agents remove --only server",
     "new": "remember",
     "observations": "session show",
     "promote": "session promote",
@@ -55,7 +62,10 @@ def with_known_command(args: Sequence[str], known_args: Collection[str]) -> list
     for end in (2, 1) if args and args[0] not in known_args else ():
         words = " ".join(args[:end])
         if words in COMMANDS:
-            return [*COMMANDS[words].split(), *args[end:]]
+            rest = args[end:]
+            if end > 1:  # `--client NAME` of former commands is an argument now
+                rest = [arg.removeprefix("--client=") for arg in rest if arg != "--client"]
+            return [*COMMANDS[words].split(), *rest]
     return list(args)
 
 

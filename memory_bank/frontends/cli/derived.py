@@ -35,7 +35,7 @@ def shared_options() -> list[click.Option]:
             expose_value=False,
             callback=_keep(_BANK),
             type=click.Path(),
-            help="The bank, its project or its name [env: MEMORY_BANK]",
+            help="The bank or its project [env: MEMORY_BANK]",
         ),
         click.Option(
             ["--json"],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from textwrap import fill, wrap
+from textwrap import wrap
 
 from memory_bank.frontends import declared
 from memory_bank.frontends.cli.console import Console
@@ -31,7 +31,7 @@ _EVERYDAY = ("recall", "ask", "remember", "edit", "notes", "review", "stale", "d
 """The commands that have a line in the short help; the others are named."""
 
 _OPTIONS = (
-    ("--bank DIR", "The bank, its project or its name [env: MEMORY_BANK]"),
+    ("--bank DIR", "The bank or its project [env: MEMORY_BANK]"),
     ("--json", "Print one JSON document; errors too, on stderr"),
     ("--version", "Show the version"),
     ("-h, --help", "Show short help; --help adds details and examples"),
@@ -39,44 +39,24 @@ _OPTIONS = (
 
 _NARROWEST, _WIDEST = 50, 80
 
-_WHY = """
-A bank is a folder of Markdown files, `.memories/` in your project, kept in git with the code.
-People write them in any editor; memory-bank finds them by words, by meaning and by links.
-Everything else (indices, vectors, access counts) is derived from the files or private to this
-machine.
-
-Every command works in any folder of the project. Answers go to stdout, remarks and errors to
-stderr; with --json both are JSON. Exit codes: 0 found or done, 1 nothing found, 2 wrong usage,
-3 failed, 130 interrupted. Colours are used only on a terminal, and never with NO_COLOR.
-"""
-
-_EXAMPLES = (
-    ("memory-bank init", "make a bank in this project"),
-    ('memory-bank remember "We use tantivy: Whoosh is dead" --type decision', "write it down"),
-    ("memory-bank recall why tantivy", "find it again"),
-    ("memory-bank recall --help", "learn more about one command"),
-)
-
 
 def text(width: int, *, long: bool) -> str:
-    """Return the help of the program; the long form has all commands, reasons and examples."""
+    """Return the help of the program; the long form has a line for each command and option."""
     if not long:
         return "\n".join(_short(width)) + "\n"
     parts = [
         f"Usage: {PROGRAM} [OPTIONS] COMMAND [ARGS]...",
-        "",
         "Project memory as Markdown files in your own git repository.",
+        "",
+        *_commands(),
+        "",
+        "Options:",
     ]
-    for paragraph in _WHY.strip().split("\n\n"):
-        parts += ["", fill(" ".join(paragraph.split()), width, break_on_hyphens=False)]
-    parts += ["", *_commands(), "", "Options:"]
     gap = max(len(name) for name, _ in _OPTIONS) + 4
     for name, current_text in _OPTIONS:
         first, *rest = wrap(current_text, max(width - gap, 10))
         parts += [f"  {name:<{gap - 2}}{first}", *(f"{'':<{gap}}{part}" for part in rest)]
-    for number, (line, current_text) in enumerate(_EXAMPLES):
-        parts += ["", *(() if number else ("Examples:",))]
-        parts += [f"  # {current_text}", f"  {line}"]
+    parts += [f"{PROGRAM} COMMAND --help: what it does, options, examples"]
     return "\n".join(parts) + "\n"
 
 

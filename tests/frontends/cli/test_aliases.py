@@ -24,6 +24,15 @@ from .conftest import Run
         (("restore",), ("trash",)),
         (("stats", "--json"), ("doctor", "--counts", "--json")),
         (("blame", "facts/bm25", "--lines"), ("log", "facts/bm25", "--sections", "--lines")),
+        (
+            ("mcp", "install", "--client", "zed", "--dry-run"),
+            ("agents", "install", "zed", "--only", "server", "--dry-run"),
+        ),
+        (
+            ("hooks", "install", "--client=codex", "--dry-run"),
+            ("agents", "install", "codex", "--only", "hooks", "--dry-run"),
+        ),
+        (("hooks", "status", "--json"), ("agents", "list", "--json")),
     ],
 )
 def test_a_word_of_another_tool_does_the_same(
@@ -57,7 +66,7 @@ def test_former_words_write_as_options_of_edit_do(mb: Run, project: Path) -> Non
 def test_aliases_mean_commands_that_there_are_and_are_hidden(mb: Run) -> None:
     known = declared.words()
     for meant in aliases.COMMANDS.values():
-        words = [word for word in meant.split() if not word.startswith("-")]
+        words = meant.partition(" --")[0].split()
         assert mb(*meant.split(), "-h").out.startswith(f"Usage: memory-bank {' '.join(words)} ")
     assert not set(aliases.COMMANDS) & set(known)
     listed = {name for name, _, _ in declared.overview()}

@@ -48,8 +48,11 @@ def test_the_help_of_the_program_fits_a_screen_and_names_every_command(mb: Run) 
         assert [name for name in COMMANDS if name not in words] == []
 
 
-def test_help_has_all_commands_with_their_lines_and_that_of_one(mb: Run) -> None:
+def test_all_commands_with_their_lines_fit_two_screens(mb: Run) -> None:
     lines = mb("help", "--all").out.splitlines()
+    assert len(COMMANDS) <= 34
+    assert len(lines) <= 46  # two screens of 24 lines, without the command and the prompt
+    assert max(map(len, lines)) <= 80
     for name in COMMANDS:
         assert any(f" {name} " in line for line in lines)
     assert mb("help", "recall").out == mb("recall", "--help").out
@@ -95,7 +98,7 @@ def test_without_a_bank_and_a_command_the_help_goes_to_stderr(
         (["recall", "x", "--limt", "3"], "'--limit'?"),
         (["append", "x", "- an item"], "write `--` before a text that starts with '-'"),
         (["config", "embeder"], "did you mean 'memory.embedder'?"),
-        (["hooks", "install"], "'--client'. Choose from: claude-code, codex, "),
+        (["agents", "install"], "'CLIENT'. Choose from: claude-code, "),
     ],
 )
 def test_a_misspelt_word_gets_a_suggestion(mb: Run, args: list[str], words: str) -> None:

@@ -36,20 +36,20 @@ def test_install_and_uninstall_leave_what_was_there(
 ) -> None:
     one = client_files.hook_client(client)
     file = file_of(client) if scope == "user" else project / one.project_file
-    options = ("--client", client, "--scope", scope, "--yes")
-    assert mb("hooks", "install", *options).code == 0
+    options = (client, "--only", "hooks", "--scope", scope, "--yes")
+    assert mb("agents", "install", *options).code == 0
     text = file.read_text()
     assert "hook" in text
     if not one.plugin:
         hooks = json.loads(text)["hooks"]
         assert tuple(hooks) == one.events
-    again = mb("hooks", "install", *options)
+    again = mb("agents", "install", *options)
     assert again.code == 0
     assert again.out.startswith("already there: ")
     assert file.read_text() == text
-    assert mb("hooks", "uninstall", *options).code == 0
+    assert mb("agents", "remove", *options).code == 0
     assert not file.exists()
-    nothing = mb("hooks", "uninstall", *options)
+    nothing = mb("agents", "remove", *options)
     assert nothing.code == 1
     assert "has no hooks in" in nothing.out
 
@@ -69,12 +69,14 @@ def test_other_hooks_and_comments_stay(mb: Run, client: str, text: str) -> None:
     file = file_of(client)
     file.parent.mkdir(parents=True)
     file.write_text(text)
-    assert mb("hooks", "install", "--client", client, "--yes").code == 0
+    assert mb("agents", "install", client, "--only", "hooks", "--yes").code == 0
     new = file.read_text()
     assert f"hook {client}" in new
     assert ("// mine" in new) == ("// mine" in text)
-    assert mb("hooks", "install", "--client", client, "--yes").out.startswith("already there")
-    assert mb("hooks", "uninstall", "--client", client, "--yes").code == 0
+    assert mb("agents", "install", client, "--only", "hooks", "--yes").out.startswith(
+        "already there"
+    )
+    assert mb("agents", "remove", client, "--only", "hooks", "--yes").code == 0
     if text.strip() != "{}":
         assert file.read_text() in (text, text.replace(',\n  "hooks": {}', ""))
 
@@ -94,7 +96,7 @@ def test_install_renews_an_old_command_and_removes_what_is_no_longer_needed(mb: 
         "Notification": [{"hooks": [with_args]}],
     }
     file.write_text(json.dumps({"hooks": hooks}))
-    assert mb("hooks", "install", "--client", "claude-code", "--yes").code == 0
+    assert mb("agents", "install", "claude-code", "--only", "hooks", "--yes").code == 0
     new = json.loads(file.read_text())["hooks"]
     assert "Notification" not in new
     (group,) = new["Stop"]
@@ -118,39 +120,42 @@ def test_a_file_of_another_form_is_refused(mb: Run, client: str, text: str, reas
     file = file_of(client)
     file.parent.mkdir(parents=True)
     file.write_text(text)
-    answer = mb("hooks", "install", "--client", client, "--yes")
+    answer = mb("agents", "install", client, "--only", "hooks", "--yes")
     assert answer.code == 2
     assert reason in answer.err
-    assert "mcp install" not in answer.err
     assert file.read_text() == text
 
 
 def test_status_says_what_runs_and_what_was_received(mb: Run, project: Path) -> None:
-    mb("hooks", "install", "--client", "claude-code", "--yes")
-    mb("hooks", "install", "--client", "codex", "--yes")
+    mb("agents", "install", "claude-code", "--only", "hooks", "--yes")
+    mb("agents", "install", "codex", "--only", "hooks", "--yes")
     with open_bank(project) as bank:
         queue = EventQueue(bank.layout.state(bank.id))
         queue.capture(NewSession("s", "shop", "codex"), received="PostToolUse")
         queue.close()
-    answer = mb("hooks", "status")
-    assert "claude-code (user): installed  8 events" in answer.out
-    assert "codex (user): installed  7 events, trust unknown: see /hooks" in answer.out
+    answer = mb("agents", "list")
+    assert "claude-code hooks (user): installed  8 events" in answer.out
+    assert "codex hooks (user): installed  7 events, trust unknown: see /hooks" in answer.out
     assert "last event: PostToolUse at 20" in answer.out
-    assert "gemini (user): not installed" in answer.out
+    assert "gemini: not installed: memory-bank agents install gemini" in answer.out
     file = file_of("claude-code")
     found = json.loads(file.read_text())
     del found["hooks"]["Stop"]
     text = json.dumps({**found, "disableAllHooks": True})
     file.write_text(text.replace("memory-bank hook", "memory-bank-gone/memory-bank hook"))
-    answer = mb("hooks", "status", "--client", "claude-code", "--json")
-    (one,) = [place for place in answer.json["places"] if place["scope"] == "user"]
+    answer = mb("agents", "list", "--json")
+    (one,) = [
+        place
+        for place in answer.json["places"]
+        if (place["client"], place["scope"]) == ("claude-code", "user")
+    ]
     assert (one["installed"], one["runs"], one["missing"]) == (True, False, ["Stop"])
     assert one["problem"] == "disableAllHooks is true: no hook runs"
-    assert "without Stop: install them again" in mb("hooks", "status").out
+    assert "without Stop: install them again" in mb("agents", "list").out
 
 
 def test_the_installed_command_answers(mb: Run, project: Path) -> None:
-    mb("hooks", "install", "--client", "copilot", "--yes")
+    mb("agents", "install", "copilot", "--only", "hooks", "--yes")
     hooks = json.loads(file_of("copilot").read_text())["hooks"]
     event = {"sessionId": "s", "cwd": str(project), "prompt": "go on", "timestamp": 1795392251793}
     done = subprocess.run(
@@ -169,6 +174,8 @@ def test_the_installed_command_answers(mb: Run, project: Path) -> None:
 
 
 def test_a_question_says_how_much_changes_and_how_to_see_it(terminal: Run, home: Path) -> None:
-    asked = terminal("hooks", "install", "--client", "codex", env={"HOME": str(home)}, keys="n\r")
+    asked = terminal(
+        "agents", "install", "codex", "--only", "hooks", env={"HOME": str(home)}, keys="n\r"
+    )
     assert "lines added; you see the change with --dry-run" in asked.out
     assert "PostToolUse" not in asked.out

@@ -14,7 +14,7 @@ from tests.frontends.cli.conftest import Run
 COMMANDS = (
     "init --include src", "import --help", "recall tantivy", "recall tantivy --since 7d --json", "recall tantivy --at HEAD", "recall tantivy --at staged", "notes", "show facts/bm25",
     "session search tantivy", "session timeline --help", "session show --help", "session context", "session list",
-    "session promote --help", "hook --help", "hooks status", "forget whoosh --dry-run",
+    "session promote --help", "hook --help", "agents list", "forget whoosh --dry-run",
     "links facts/bm25", "tags", "doctor --counts", "config", "doctor", "lint", "lint --list", "sync", "sync --rebuild",
     "sync --compare", "remember words --source session", "remember words --name ideas/new",
     "edit ideas/new --append more", "edit ideas/new --replace other", "edit ideas/new --old other --new others",

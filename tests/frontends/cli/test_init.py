@@ -130,9 +130,8 @@ def test_agents_are_set_up_by_one_answer_and_undone_without_a_byte_left(
         ("claude-code", []),
         ("gemini", []),
     ]
-    for one in again["agents"]:
-        for command in one["undo"]:
-            assert mb(*command.split()[1:], "--yes").code == 0
+    for agent in again["agents"]:
+        assert mb("agents", "remove", agent["name"], "--yes").code == 0
     assert contents(home) == before
 
 
@@ -143,10 +142,8 @@ def test_a_program_whose_own_folder_is_there_is_found_and_undone(
     before = contents(home)
     found = {one["name"]: one for one in mb("init", "--yes", "--json").json["agents"]}
     assert found["copilot"]["written"]
-    assert [one.split()[1] for one in found["copilot"]["undo"]] == ["hooks", "mcp"]
-    for one in found.values():
-        for command in one["undo"]:
-            assert mb(*command.split()[1:], "--yes").code == 0
+    for name in found:
+        assert mb("agents", "remove", name, "--yes").code == 0
     assert contents(home) == before
 
 

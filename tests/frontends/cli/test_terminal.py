@@ -31,14 +31,15 @@ def test_a_terminal_sees_the_change_and_may_say_no(
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     file = project / ".mcp.json"
     file.write_text('{\n  "mcpServers": {\n    "a": {}\n  }\n}\n')
-    answer = terminal("mcp", "install", "--client", "claude-code", keys="n\n")
+    line = ("agents", "install", "claude-code", "--only", "server", "--scope", "project")
+    answer = terminal(*line, keys="n\n")
     shown = plain_text(answer.out)
     assert '+    "memory-bank": {' in shown
     assert "Change .mcp.json? [y/N]: n" in shown
     assert "nothing was changed" in shown
     assert answer.code == 1
     assert "memory-bank" not in file.read_text()
-    assert terminal("mcp", "install", "--client", "claude-code", keys="y\n").code == 0
+    assert terminal(*line, keys="y\n").code == 0
     assert "memory-bank" in file.read_text()
 
 

@@ -1,4 +1,4 @@
-"""What `mcp install` writes is started as a client would start it."""
+"""What `agents install` writes is started as a client would start it."""
 
 import os
 import sys
@@ -44,7 +44,7 @@ def test_the_entry_of_a_user_s_file_works_from_anywhere(
 
 def test_the_entry_of_a_project_s_file_works_in_the_project(project: Path) -> None:
     with open_bank(project) as bank:
-        entry = install(bank, "claude-code").entry
+        entry = install(bank, "claude-code", scope="project").entry
     assert entry is not None
     assert entry["command"] == "memory-bank"
     args = list(entry["args"])  # type: ignore[call-overload]

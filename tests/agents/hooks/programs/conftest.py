@@ -23,7 +23,7 @@ def machine(program: Program, tmp_path: Path, project: Path) -> Machine:
     made = Machine(tmp_path / "home", project)
     made.set_up(program)
     for client, scope in program.hooks:
-        made.memory_bank("hooks", "install", "--client", client, "--scope", scope, "--yes")
+        made.memory_bank("agents", "install", client, "--only", "hooks", "--scope", scope, "--yes")
     if program.server:
-        made.memory_bank("mcp", "install", "--client", program.client, "--yes")
+        made.memory_bank("agents", "install", program.client, "--only", "server", "--yes")
     return made

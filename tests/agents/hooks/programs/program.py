@@ -30,9 +30,9 @@ class Program(ABC):
 
     name: ClassVar[str]
     client: ClassVar[str]
-    """Its name in `memory-bank hooks install`."""
+    """Its name in `memory-bank agents install`."""
     server: ClassVar[bool] = True
-    """Whether `memory-bank mcp install` knows it; else its settings here have the server."""
+    """Whether `memory-bank agents install` knows it; else its settings here have the server."""
     package: ClassVar[str]
     version: ClassVar[str]
 

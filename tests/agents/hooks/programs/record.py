@@ -2,7 +2,7 @@
 
     python -m tests.agents.hooks.programs.record PROGRAM FOLDER
 
-Plays a session of a program whose hooks `memory-bank hooks install` wrote, keeps what each of them
+Plays a session of a program whose hooks `memory-bank agents install` wrote, keeps what each of them
 reads from stdin, and writes it with the program's version, without paths and ids of this machine.
 The hooks are the project's, since those of a user name the installed command by its path.
 To be done again for each new version of a program.
@@ -44,9 +44,11 @@ def record(program: Program, place: Path) -> list[tuple[str, str]]:
     machine.set_up(program)
     machine.memory_bank("init")
     for client, _ in program.hooks:
-        machine.memory_bank("hooks", "install", "--client", client, "--scope", "project", "--yes")
+        machine.memory_bank(
+            "agents", "install", client, "--only", "hooks", "--scope", "project", "--yes"
+        )
     if program.server:
-        machine.memory_bank("mcp", "install", "--client", program.client, "--yes")
+        machine.memory_bank("agents", "install", program.client, "--only", "server", "--yes")
     kept = machine.home / "kept"
     kept.mkdir()
     command = machine.home / "bin" / "memory-bank"
