@@ -22,7 +22,7 @@ from memory_bank.base.paths import Layout
 from memory_bank.base.setting_sections import HYBRID
 from memory_bank.base.settings import Settings, load
 from memory_bank.code.calls import CallGraph
-from memory_bank.code.commits import CodeHistory, CommitSubjects, CountedCommits, subjects_of
+from memory_bank.code.commits import CodeHistory, CommitSubjects, CountedCommits
 from memory_bank.code.coupled import CoupledFiles, CouplingState, WordTable
 from memory_bank.code.guards import TestGuards
 from memory_bank.code.imports import ImportTargets
@@ -333,10 +333,6 @@ class Codebase:
         """Return the whole text of the document of a hit; empty if it has changed."""
         text = self._lane(hit.lane).source.text(hit.path, hit.hit.document.hash, Span(1, 1 << 40))
         return text or ""
-
-    def subjects(self, path: str) -> Sequence[str]:
-        """Return the subjects of commits by which a file is found, as of the last `catch_up`."""
-        return subjects_of(self._history, path)
 
     def relations(self) -> Relations:
         """Return imports, calls and guards, of the current state of the table."""

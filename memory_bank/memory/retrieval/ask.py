@@ -427,10 +427,9 @@ def _result(codebase: Codebase, hit: CodeHit, query: str) -> Result:
         heading = " > ".join(hit.headings)
         name = f"{hit.path}#{heading}" if heading else hit.path
         title = heading or hit.hit.document.title
-        return DocResult(name, title, _snippet(codebase, hit, query), score, hit.path, hit.line)
-    commit = _commit(codebase, hit, query, codebase.text(hit))
-    symbol_result = _symbol(hit.symbol, score)
-    return replace(symbol_result, snippet=commit) if commit else symbol_result
+        text = snippets.snippet(codebase.text(hit), query).text
+        return DocResult(name, title, text, score, hit.path, hit.line)
+    return _symbol(hit.symbol, score)
 
 
 def _symbol(row: SymbolRow, score: float) -> SymbolResult:
@@ -438,19 +437,6 @@ def _symbol(row: SymbolRow, score: float) -> SymbolResult:
     return SymbolResult(
         row.id, symbol.qualified, told_snippet, score, row.path, symbol.line, row.language
     )
-
-
-def _snippet(codebase: Codebase, hit: CodeHit, query: str) -> str:
-    """Return the piece of a hit's text that answers, or the commit by which it was found."""
-    text = codebase.text(hit)
-    return _commit(codebase, hit, query, text) or snippets.snippet(text, query).text
-
-
-def _commit(codebase: Codebase, hit: CodeHit, query: str, text: str) -> str:
-    """Return the commit of a hit's file that has more words of a query than a text, if any."""
-    count = partial(snippets.count_words, query)
-    subject = max(codebase.subjects(hit.path), key=count, default="")
-    return f"commit: {subject}" if count(subject) > count(text) else ""
 
 
 def _ranked(
