@@ -150,7 +150,7 @@ def test_a_file_is_found_by_the_subjects_of_its_commits(shop: Path, code: Codeba
     run(shop, "commit", "-qam", "Balance the quarterly accruals")
     found = ask(None, code, "quarterly accruals", include=["symbols"])
     assert ask_results.file_of(found.results[0]) == "shop/ledger.py"
-    assert found.results[0].snippet == "commit: Balance the quarterly accruals"
+    assert found.results[0].snippet == "TOTAL = 7"
 
 
 def test_an_unknown_kind_is_an_error_with_the_five(bank: Bank, code: Codebase) -> None:
