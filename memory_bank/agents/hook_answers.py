@@ -57,9 +57,9 @@ _OF_WORK = frozenset(
     simple simpler skip so some something sorry sounds start status step steps still stop suggest
     suggestion suite super sure take task tasks tell test tests thank thanks that the them then
     there these they thing things think this three thx tidy time to too try two ty type types typo
-    typos understand undo up update us use used variable version versions wait want was way we well
-    what whatever why will with wonderful work working works would write wrong yeah yep yes yet you
-    your
+    typos understand undo unit up update us use used variable version versions wait want was way we
+    well what whatever why will with wonderful work working works would write wrong yeah yep yes yet
+    you your
     """.split()  # noqa: SIM905  (quoted words are no easier to read)
 )
 """Words of prompts about the work itself, such as `go on` or `commit and push`."""
@@ -75,8 +75,18 @@ _HEAD = "Notes of this project's memory that may help:"
 
 _RULE = "rule"
 
+_LIKELY = 0.5
+"""Least likelihood that a note bears on a prompt. Of 34 prompts with a decision record in two
+projects it is .59 or more for 32, of 28 without one below for 24."""
+
+_CERTAIN = 0.8
+"""Likelihood from which one word of the subject in a note's title is enough."""
+
 _AGREEING = 2
 """Words of a prompt's subject that a note must have to be shown."""
+
+_MOST_EXCERPT = 300
+"""Tokens of the best note and of rules; others get what a weak match gets."""
 
 _RULED = "Rules of this project for the files that were named:"
 
@@ -223,17 +233,24 @@ def prompt_context(
         loaded = [*_shown(found_bank, session_id), *_loaded(bank, answer.notes, client)]
     lines = {path: line for path, line in ruled.items() if line and path not in loaded}
     loaded += ruled
-    notes = tuple(note for note in answer.notes if not note.weak and note.path not in loaded)
-    notes = tuple(sorted(_agreeing(notes, prompt), key=lambda note: note.type != _RULE))
+    notes = [note for note in answer.notes if note.path not in loaded]
+    notes = sorted(_agreeing(notes, prompt), key=lambda note: note.type != _RULE)
+    best = next((note for note in notes if note.type != _RULE), None)
     head = f"{_HEAD} {quotes.notice}"
     if lines:
         head = "\n".join((head, _RULED, quotes.quote("\n".join(lines.values()), {})))
     fitting = fitted(
-        answer._replace(notes=notes),
+        answer._replace(
+            notes=tuple(
+                note if note is best or note.type == _RULE else note._replace(weak=True)
+                for note in notes
+            )
+        ),
         found_bank.prompt_tokens - estimate(head),
         lambda note: estimate(_quoted(note, quotes)) + _JOINED,
+        most=_MOST_EXCERPT,
     )
-    notes = tuple(note for note in fitting.notes if note.content)
+    notes = [note for note in fitting.notes if note.content]
     if not (notes or lines):
         return "", ()
     text = "\n".join((head, *(_quoted(note, quotes, note.content) for note in notes)))
@@ -328,16 +345,25 @@ def _subject_words(prompt: str) -> frozenset[str]:
 
 
 def _agreeing(notes: Iterable[RecalledNote], prompt: str) -> Iterator[RecalledNote]:
-    """Yield the notes that have two words of a prompt's subject, or its only one.
+    """Yield the notes that probably bear on a prompt and have two words of its subject.
 
-    One that has less than half of these words is marked as weak: it gets few tokens.
+    Its only word is enough; so is one in the title of a note that is all but certain. One
+    that has less than half of the words is marked as weak: it gets few tokens.
     """
     from memory_bank.search.retrievers.keyword import analyzer
 
-    stems = {stem for word in _subject_words(prompt) for stem in analyzer.stems(word)}
-    for note in notes:
-        text = " ".join((note.title, note.heading, " ".join(note.tags), note.content))
+    subject = {stem for word in _subject_words(prompt) for stem in analyzer.stems(word)}
+
+    def shared_words(text: str) -> int:
         having = {*analyzer.stems(text), *analyzer.stems(analyzer.identifier_parts(text))}
-        agreeing = len(stems & having)
-        if agreeing >= min(_AGREEING, len(stems)):
-            yield note._replace(weak=agreeing * 2 < len(stems))
+        return len(subject & having)
+
+    for note in notes:
+        if note.weak or note.relevance_score < _LIKELY:
+            continue
+        text = " ".join((note.title, note.heading, " ".join(note.tags), note.content))
+        agreeing = shared_words(analyzer.cleaned(text))
+        if agreeing >= min(_AGREEING, len(subject)):
+            yield note._replace(weak=agreeing * 2 < len(subject))
+        elif note.relevance_score >= _CERTAIN and shared_words(note.title):
+            yield note

@@ -90,7 +90,10 @@ _NOT_SAID = re.compile(
 _ABOUT = re.compile(r"(?:status|date|deciders?|tags?)[ \t#:]*", re.IGNORECASE)
 
 _SHORT = 3
-"""Words of a line below such a heading that answers nothing."""
+"""Words of a line below such a heading that answers nothing; and of a sentence that says little."""
+
+_CHANGES = re.compile(r"change ?-?log|revision history|table of contents", re.IGNORECASE)
+"""Headings inside a text above items that are about the text itself."""
 
 _RULING = re.compile(
     r"\b(?:decisions?|decided|conclusions?|rules?|policy|consequences?|outcomes?|resolution"
@@ -202,7 +205,7 @@ def _said(text: str) -> Iterator[tuple[int, str, int]]:
     Code is a fence with what it holds, a table, or lines that are indented as code. Comments are
     left out.
     """
-    code, fenced, about, comment, item = 0, False, False, False, False
+    code, fenced, about, changes, comment, item = 0, False, False, False, False, False
     for number, line in enumerate(analyzer.without_block_ids(text).split("\n"), 1):
         fence = bool(_FENCE.match(line))
         if not fenced and (comment or line.lstrip().startswith("<!--")):
@@ -213,8 +216,10 @@ def _said(text: str) -> Iterator[tuple[int, str, int]]:
         code = (code or number) if apart else 0
         if not code and (heading := _HEADING.match(line)):
             about = bool(_ABOUT.fullmatch(heading[2]))
+            changes = len(heading[1]) > 1 and bool(_CHANGES.fullmatch(heading[2].strip("# \t")))
         short = about and len(line.split()) <= _SHORT
-        if code or not (short or _NOT_SAID.fullmatch(line)):
+        listed = changes and bool(_ITEM.match(line))
+        if code or not (short or listed or _NOT_SAID.fullmatch(line)):
             yield number - 1, line.rstrip(), code
         if fence and fenced:
             code = 0
@@ -279,7 +284,9 @@ def _split(
     text, start = " ".join(" ".join(entries).split()), 0
     if entries and _ITEM.match(entries[0]):  # a list below a list stays one
         text = entries[0][: len(entries[0]) - len(entries[0].lstrip())] + text
-    for end in (*(match.end() for match in _END.finditer(text)), len(text)):
+    contents = len(entries) == 1 and not analyzer.cleaned(text).strip(" \t-*+")
+    ends = [] if contents else [match.end() for match in _END.finditer(text)]
+    for end in (*ends, len(text)):
         if text[start:end].strip():
             part = text[start:end].strip() if start else text[:end].rstrip()
             yield _Sentence(part, line, paragraph, ruling)
@@ -338,7 +345,8 @@ def _standing(sentences: Sequence[_Sentence], entries: Sequence[Collection[str]]
         lead = -1
         last = dict(zip(sorted(starts)[:-3:-1], (PLACE, _BEFORE_LAST * PLACE), strict=False))
     return [
-        (PLACE if sentence.ruling else last.get(sentence.paragraph, 0.0))
+        (PLACE if sentence.ruling and (has or len(sentence.text.split()) >= _SHORT) else 0.0)
+        + last.get(sentence.paragraph, 0.0) * (not sentence.ruling)
         + (LEAD if sentence.paragraph == lead and has else 0.0)
         + _rule_share(sentence.text)
         for sentence, has in zip(sentences, entries, strict=True)

@@ -186,3 +186,11 @@ def test_why_is_answered_by_a_reason_at_the_start() -> None:
     rest = f"{FILLER * 8}\n\nThe folder is locked for one write. The folder's lock is taken first."
     text = f"{start}\n\n{rest}"
     assert start in snippet(text, "why is the lock on a folder?")
+
+
+def test_what_a_text_says_of_itself_is_no_part_of_an_excerpt() -> None:
+    text = "# Fees\n\n## Changelog\n\n- 2025/03/13: Improve the fees\n\n## Decision\n\nFees are fixed.\n"
+    assert (
+        excerpt(text, "fees", 100).text
+        == "# Fees\n\n## Changelog\n\n\n## Decision\n\nFees are fixed."
+    )

@@ -116,17 +116,21 @@ def briefly(answer: Recalled) -> Recalled:
 
 
 def fitted(
-    answer: Recalled, tokens: int, frame: Callable[[RecalledNote], int] = lambda _: _FRAME
+    answer: Recalled,
+    tokens: int,
+    frame: Callable[[RecalledNote], int] = lambda _: _FRAME,
+    *,
+    most: int = _ENOUGH,
 ) -> Recalled:
     """Replace the texts of notes by excerpts that fit a number of tokens together.
 
-    The best note gets as much as it needs, then the next; those that nothing is left for come
-    without text. `frame` returns the tokens that a note takes besides its excerpt.
+    The best note gets as much as it needs, `most` tokens at most, then the next; those that nothing
+    is left for come without text. `frame` returns the tokens that a note takes besides its excerpt.
     """
     notes = []
     for note in answer.notes:
-        most = min(tokens - frame(note), _WEAK if note.weak else _ENOUGH)
-        text = snippets.excerpt(note.content, answer.query, most).text if most >= _LEAST else ""
+        room = min(tokens - frame(note), _WEAK if note.weak else most)
+        text = snippets.excerpt(note.content, answer.query, room).text if room >= _LEAST else ""
         tokens -= estimate(text) + frame(note) if text else 0
         notes.append(note._replace(content=text, snippet=note.snippet if text else "", also=()))
     return answer._replace(notes=tuple(notes))

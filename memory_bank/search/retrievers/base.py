@@ -12,7 +12,7 @@ from memory_bank.base.settings import Settings
 Unit = Literal["passages", "documents"]
 """What a retriever finds: passages, or documents by the row of their first passage."""
 
-TEXT_VERSION = 3
+TEXT_VERSION = 4
 """Version of the text that is embedded for a passage: after a change, all passages are put again
 and changed texts embedded. It is here so that comparing fingerprints imports no embedder."""
 

@@ -11,6 +11,7 @@ from memory_bank.agents.hook import compress_and_end
 from memory_bank.agents.hook_answers import names_subject
 from memory_bank.agents.hook_bank import HookBank, find
 from memory_bank.bank.bank import Bank, open_bank
+from memory_bank.base.text import estimate
 from memory_bank.sessions.sessions import end_session, start_session, store_observation
 from tests.agents.hooks.conftest import Hook
 
@@ -159,3 +160,29 @@ def test_a_note_with_one_word_of_a_prompt_is_off_its_topic_and_a_status_is_told(
     told = asked("What fish does the osprey eat?")
     assert "eats only fish" in told
     assert 'status="deprecated"' in told
+
+
+def test_notes_beside_the_best_get_a_few_lines_and_what_only_lists_the_subject_none(
+    project: Path, hook: Hook
+) -> None:
+    notes = project / ".memories"
+    sentences = "".join(f"\nThe osprey dives for fish in lake {n}, and we decided to count it.\n"
+                        for n in range(40))  # fmt: skip
+    for name in ("ospreys", "dives"):
+        (notes / f"{name}.md").write_text(f"# How the osprey {name}\n{sentences}")
+    (notes / "README.md").write_text("# Birds\n\n- [The osprey dives for fish](ospreys.md)\n")
+    for number in range(8):
+        (notes / f"other-{number}.md").write_text(f"# Garden {number}\n\nWords on beds.\n")
+    event = {
+        "session_id": "s",
+        "cwd": str(project),
+        "prompt": "Where does the osprey dive for fish?",
+    }
+    told = hook.answer("codex", "UserPromptSubmit", event)["hookSpecificOutput"][
+        "additionalContext"
+    ]
+    quotes = told.split("<q-")[2:]
+    assert 'at="README' not in told
+    assert len(quotes) == 2
+    assert estimate(quotes[0]) < 400
+    assert estimate(quotes[1]) < 200

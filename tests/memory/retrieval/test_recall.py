@@ -449,6 +449,21 @@ def test_the_words_of_a_target_are_not_those_of_the_note_that_links(
     assert all(note.weak for note in others)
 
 
+def test_a_table_of_contents_stands_below_the_note_that_it_leads_to(
+    folder: Path, opening: Opening
+) -> None:
+    subjects = ("Scan images for vulnerabilities", "Name clusters by number", "Use ECR for images")
+    for number, subject in enumerate(subjects):
+        (folder / f"{number}-record.md").write_text(f"# {subject}\n\nIt was decided in spring.\n")
+    items = "".join(f"- \u2705 [{n}. {title}]({n}-record.md)\n" for n, title in enumerate(subjects))
+    (folder / "README.md").write_text(f"# Decisions\n\n## Contents\n\n{items}")
+    for number in range(8):
+        (folder / f"other-{number}.md").write_text(f"# Garden {number}\n\nWords on beds.\n")
+    answer = recall(opening(folder), "scan container images for vulnerabilities", mode="lexical")
+    assert answer.notes[0].path == "0-record.md"
+    assert all(note.weak for note in answer.notes if note.path == "README.md")
+
+
 def test_a_name_that_is_no_note_is_found_where_it_is_linked(folder: Path, opening: Opening) -> None:
     _write(folder, {"a.md": "2024-01-01\n---\n# Lunch\n\nPizza with [[anna-schmidt]].\n"})
     (note,) = recall(opening(folder), "Anna Schmidt").notes

@@ -12,7 +12,7 @@ MODES = ("lexical", "hybrid")
 
 def fingerprint(settings: Settings) -> str:  # noqa: ARG001  (no setting matters)
     """Return what the index depends on beyond its own version."""
-    return "6"
+    return "7"
 
 
 def load(folder: Path, owner: str, settings: Settings) -> Retriever:  # noqa: ARG001

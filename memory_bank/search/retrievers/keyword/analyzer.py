@@ -64,6 +64,12 @@ _LINK_LINE = (
     r"(?:!?\[\[[^\[\]\n]*+\]\][ \t,]*+)++$"
 )
 
+_CONTENTS_LINE = re.compile(
+    r"(?m)^[ \t>]*+(?:[-*+]|\d{1,9}+[.)])[ \t]++[^\w\[\]\n]{0,8}+\[([^\[\]\n]*+)\]"
+    r"\((?!\w++:)[^\s()]*?\.md(?:#[^\s()]*+)?\)[ \t]*+$"
+)
+"""A line of a table of contents: an item that is a link to another note and nothing else."""
+
 _WIKILINK = re.compile(r"!?\[\[([^\[\]\n|]*+)(?:\|([^\[\]\n]*+))?\]\]")
 
 _DESTINATION = re.compile(r"(?<=\]\()(?:<[^<>\n]*+>|[^\s()<>]*?(?:/|\.md\b)[^\s()<>]*+)(?=[\s)])")
@@ -181,12 +187,13 @@ def cleaned(text: str) -> str:
     """Return a text without block ids, lines of nothing but links, and the targets of links.
 
     A link's own text stays. So does a target without one if it is a single word, which is then
-    part of the sentence: `[[Redis]] keeps the sessions`.
+    part of the sentence: `[[Redis]] keeps the sessions`. Of a line of a table of contents nothing
+    stays: the note that it leads to has that title itself.
     """
     text = without_block_ids(text)
     if "[[" in text:
         text = _WIKILINK.sub(_text_of_link, re.sub(_LINK_LINE, "", text))
-    return _DESTINATION.sub("", text) if "](" in text else text
+    return _DESTINATION.sub("", _CONTENTS_LINE.sub("", text)) if "](" in text else text
 
 
 def targets(text: str) -> str:
@@ -195,7 +202,7 @@ def targets(text: str) -> str:
         return ""
     wikilinks = _WIKILINK.findall(re.sub(_LINK_LINE, "", text))
     left_out = [target for target, alias in wikilinks if alias or not _is_word(target)]
-    return " ".join((*left_out, *_DESTINATION.findall(text)))
+    return " ".join((*left_out, *_CONTENTS_LINE.findall(text), *_DESTINATION.findall(text)))
 
 
 def _text_of_link(link: re.Match[str]) -> str:
