@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from memory_bank.agents.capture import queue_of
 from memory_bank.agents.hook_bank import HookBank
 from memory_bank.base.errors import Busy, StorageFailed
-from memory_bank.base.filenames import FOLDER
 from memory_bank.base.text import Quotes, estimate
 
 if TYPE_CHECKING:
@@ -150,13 +149,13 @@ def start_context(found_bank: HookBank, session_id: str, quotes: Quotes, client:
     """
     from memory_bank.sessions.start import start_text
 
-    # all sessions in the bank of a project are of that project, whatever its folder was called
-    project = "" if Path(found_bank.root).name == FOLDER else found_bank.project
     with _open(found_bank.root) as bank:
         quote = quotes.introduced
         rules = partial(_untold, client=client)
         more = _more(bank, client)
-        return start_text(bank, project, session_id, rules=rules, quote=quote, more=more).text
+        return start_text(
+            bank, found_bank.project, session_id, rules=rules, quote=quote, more=more
+        ).text
 
 
 def _more(bank: Bank, client: str) -> str:

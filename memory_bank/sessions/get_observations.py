@@ -50,7 +50,7 @@ from memory_bank.sessions.observation_rows import (
     place_of,
 )
 from memory_bank.sessions.records import Observation, Session, Summary, check_observation_id
-from memory_bank.sessions.state import project_of
+from memory_bank.sessions.state import asked_project, project_of
 
 
 def resolved(view: View, bank: Bank, ids: Sequence[str]) -> dict[str, RowPlace]:
@@ -226,15 +226,15 @@ def _read(
 ) -> tuple[list[Details], list[str]]:
     """Return the details that some ids name, and the ids that name nothing."""
     places = resolved(view, bank, ids)
-    own = project_of(bank)
-    rows = Rows(view, own, places.values())
+    rows = Rows(view, project_of(bank), places.values())
+    name = asked_project(bank, project).casefold()
     notes: dict[int, Note | None] = {}
     found_details: dict[RowPlace, Details] = {}
     missing = []
     for given_id in ids:
         place = places.get(given_id)
         row = rows.row(place) if place is not None else None
-        if place is None or row is None or not _is_of(row, project):
+        if place is None or row is None or name not in ("", row.project.casefold()):
             missing.append(given_id)
             continue
         document = rows.documents[place.document]
@@ -247,10 +247,6 @@ def _read(
         else:
             found_details[place] = details
     return list(found_details.values()), missing
-
-
-def _is_of(row: IndexRow, project: str | None) -> bool:
-    return not project or row.project.casefold() == project.strip().casefold()
 
 
 def _read_note(bank: Bank, document: DocumentRow) -> Note | None:
@@ -345,7 +341,8 @@ def timeline(
     depth_before: Annotated[int, Param("Lines before; default: 3", metavar="N")] = 3,
     depth_after: Annotated[int, Param("Lines after; default: 3", metavar="N")] = 3,
     project: Annotated[
-        str | None, Param("Only of this project", metavar="NAME", longest=1000)
+        str | None,
+        Param("Only of this project", metavar="NAME", longest=1000),
     ] = None,
 ) -> Timeline:
     """List what happened before and after an observation.
@@ -362,11 +359,7 @@ def timeline(
     bank.settings.check_enabled()
     if not (anchor or query):
         raise BadInput("anchor or query required", "give an id that search returned, or words")
-    own = project_of(bank)
-    entry_conditions = EntryConditions()
-    if project:
-        same_own = project.casefold() == own.casefold()
-        entry_conditions = EntryConditions(project=project.strip(), own=same_own)
+    entry_conditions = EntryConditions(project=asked_project(bank, project))
     with bank.lock:
         if not anchor:
             anchor = _best(bank, query or "", project)

@@ -36,7 +36,7 @@ from memory_bank.sessions.days import entries, known_sessions, named
 from memory_bank.sessions.note_format import FOLDER
 from memory_bank.sessions.queue import EventQueue
 from memory_bank.sessions.records import PROMOTED_TO, Observation, Prompt, Session, Summary
-from memory_bank.sessions.state import IndexedNotes, found, opened
+from memory_bank.sessions.state import IndexedNotes, asked_project, found, opened
 
 
 @operation(
@@ -62,10 +62,11 @@ def list_sessions(
     List the sessions, the last started first, of one project if given.
     """
     compress_now(bank)
+    name = asked_project(bank, project).casefold()
     sessions = [
         session
         for session in known_sessions(bank)
-        if project.casefold() in ("", session.project.casefold()) and not session.empty
+        if name in ("", session.project.casefold()) and not session.empty
     ]
     page = tuple(entries(bank, sessions[:limit]))
     return SessionRows(SCHEMA_VERSION, len(page), len(sessions), page)

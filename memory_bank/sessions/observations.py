@@ -40,7 +40,7 @@ from memory_bank.sessions.compress import compress_now
 from memory_bank.sessions.note_store import NoteStore
 from memory_bank.sessions.observation_rows import RowPlace, Rows, is_session, place_of
 from memory_bank.sessions.records import ObservationQuery, check_type
-from memory_bank.sessions.state import project_of, store_of
+from memory_bank.sessions.state import asked_project, project_of, store_of
 
 STEPS = (
     "1. search(query) returns IDs. 2. timeline(anchor=ID) returns what happened around one."
@@ -116,7 +116,8 @@ def search(
     ] = None,
     *,
     project: Annotated[
-        str | None, Param("Only of this project", metavar="NAME", longest=1000)
+        str | None,
+        Param("Only of this project", metavar="NAME", longest=1000),
     ] = None,
     type: Annotated[Type | None, Param(", ".join(TYPES), metavar="TYPE")] = None,  # noqa: A002  (the field's word)
     obs_type: Annotated[
@@ -288,7 +289,7 @@ def changes_for_file(
 def answer(bank: Bank, project: str | None, query: _ObservationQuery) -> ObservationRows:
     """Compress what waits, update the index, and search it."""
     own = project_of(bank)
-    entry_conditions = _within(bank, query.wanted, project, own)
+    entry_conditions = _within(bank, query.wanted, project)
     query = query._replace(wanted=entry_conditions)
     with bank.lock:
         compress_now(bank)
@@ -304,13 +305,9 @@ def file_names(bank: Bank, files: Sequence[str]) -> tuple[str, ...]:
     return tuple(of_file(file, bank.layout) for file in files)
 
 
-def _within(
-    bank: Bank, entry_conditions: EntryConditions, project: str | None, own: str
-) -> EntryConditions:
+def _within(bank: Bank, entry_conditions: EntryConditions, project: str | None) -> EntryConditions:
     """Add the project, and the notes that the log says were changed since."""
-    if project:
-        same_own = project.casefold() == own.casefold()
-        entry_conditions = entry_conditions._replace(project=project.strip(), own=same_own)
+    entry_conditions = entry_conditions._replace(project=asked_project(bank, project))
     if entry_conditions.since is None:
         return entry_conditions
     since = entry_conditions.since

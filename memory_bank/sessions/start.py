@@ -26,7 +26,7 @@ from memory_bank.sessions import note_format, note_reading
 from memory_bank.sessions.compression.sentences import DECIDED, covered
 from memory_bank.sessions.observation_rows import RowPlace, rows_of
 from memory_bank.sessions.records import GitState, Observation, Session
-from memory_bank.sessions.state import as_left, git_state, opened, project_of
+from memory_bank.sessions.state import as_left, asked_project, git_state, opened, project_of
 from memory_bank.sessions.summaries import open_steps
 from memory_bank.trust.overdue import overdue_notes
 
@@ -239,11 +239,8 @@ def _lines(start_lines: Iterable[StartLine], part: str) -> list[StartLine]:
 def sessions_of(
     bank: Bank, view: View, project: str, limits: ContextSettings, now: datetime
 ) -> list[Session]:
-    """Return the sessions of a project, of any if it is empty, the last started first.
-
-    The name of the bank's own project is no condition: sessions keep the name that its folder had.
-    """
-    project = _other_project(bank, project)
+    """Return the sessions of a project, of any if it is empty, the last started first."""
+    project = asked_project(bank, project)
     cutoff = (now - timedelta(days=limits.date_range_days)).timestamp()
     read: list[Session] = []
     for row in _newest(view.manifest, _scope(view.manifest, note_reading.TYPE, project)):
@@ -266,19 +263,13 @@ def sessions_with_decisions(
     entry_conditions = EntryConditions(
         kinds=frozenset([entries.OBSERVATIONS]),
         obs_types=("decision",),
-        project=_other_project(bank, project),
+        project=asked_project(bank, project),
         since=(now - timedelta(days=limits.date_range_days)).timestamp(),
     )
     decisions = entries.listed(view.manifest, entry_conditions, limits.observation_limit)
     numbers = [*dict.fromkeys(entry.document for entry in decisions)]
     notes = open_index.numbered(view.manifest, numbers)
     return [session for note in notes if (session := _read(bank, note)) is not None]
-
-
-def _other_project(bank: Bank, project: str) -> str:
-    """Return the name of a project other than the bank's own, else an empty one."""
-    name = project.strip()
-    return "" if name.casefold() == project_of(bank).casefold() else name
 
 
 def _newness(session: Session) -> tuple[datetime, datetime]:

@@ -125,6 +125,16 @@ def project_of(bank: Bank) -> str:
     return project_name(str(bank.layout.project))
 
 
+def asked_project(bank: Bank, name: str | None) -> str:
+    """Return the name of the project that an answer is limited to; empty for no limit.
+
+    The name of a project's own folder is no limit in its bank: sessions keep the name that the
+    folder had, in whatever clone, and all clones share them.
+    """
+    asked = (name or "").strip()
+    return "" if asked.casefold() == project_of(bank).casefold() else asked
+
+
 def last_moment(session: Session) -> datetime:
     """Return when something last happened in a session."""
     moments = [prompt.created_at for prompt in session.prompts]

@@ -126,7 +126,8 @@ def test_a_row_says_what_it_is_and_what_it_costs(bank: Bank) -> None:
         ({"files": ["./src/pay.py", "x"]}, ["decisions/gateway", obs(2), obs(60)]),
         ({"files": ["docs/a b.md"], "type": "observation"}, [obs(2)]),
         ({"project": "garden", "type": "observation"}, [obs(90)]),
-        ({"project": "Shop", "obs_type": "change"}, []),
+        ({"project": "Garden", "obs_type": "decision"}, []),
+        ({"project": "Shop", "obs_type": "change"}, [obs(90)]),  # the bank's own: no condition
         (
             {"date_start": "2026-11-01T11:00:00Z", "type": "observation"},
             [obs(60), obs(61), obs(90)],
@@ -193,8 +194,8 @@ def test_a_timeline_is_strictly_older_and_newer_nearest_first(bank: Bank) -> Non
     assert {row.type for row in (*found.before, *found.after)} == {"observation", "session"}
     near = timeline(bank, obs(60), depth_before=0, depth_after=1, project="shop")
     assert (near.before, [row.id for row in near.after]) == ((), [obs(61)])
-    in_shop = timeline(bank, obs(60), depth_after=9, project="SHOP").after
-    assert [row.id for row in in_shop] == [obs(61)]
+    assert obs(90) in {row.id for row in timeline(bank, obs(60), depth_after=9).after}
+    assert {row.project for row in timeline(bank, obs(90), project="GARDEN").before} == {"Garden"}
     of_words = timeline(bank, query="which tantivy index")
     assert of_words.anchor_id == obs(2)
     around = timeline(bank, "decisions/gateway", depth_before=9, depth_after=9)
@@ -220,7 +221,7 @@ def test_what_the_timeline_refuses_word_for_word(bank: Bank) -> None:
     with pytest.raises(NoteNotFound, match=r"^Observation not found$"):
         timeline(bank, "obs-ffffffffffff")
     with pytest.raises(NoteNotFound, match=r"^Observation not found$"):
-        timeline(bank, obs(90), project="shop")
+        timeline(bank, obs(60), project="garden")
     with pytest.raises(NoteNotFound, match=r"^No matching observation$"):
         timeline(bank, query="zzqqxx")
     with pytest.raises(BadInput, match="not the id of an observation") as refused:

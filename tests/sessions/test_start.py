@@ -18,9 +18,9 @@ from memory_bank.base.text import Quotes, estimate
 from memory_bank.memory.remember import remember
 from memory_bank.memory.show import show
 from memory_bank.sessions.context import inject_context
-from memory_bank.sessions.get_observations import get_observations
-from memory_bank.sessions.listing import show_session
-from memory_bank.sessions.observations import session_store
+from memory_bank.sessions.get_observations import get_observations, timeline
+from memory_bank.sessions.listing import list_sessions, show_session
+from memory_bank.sessions.observations import search, session_store
 from memory_bank.sessions.queue_rows import Event
 from memory_bank.sessions.records import Prompt, Session
 from memory_bank.sessions.sessions import (
@@ -252,6 +252,12 @@ def test_sessions_are_told_whatever_the_folder_was_called_then(
     with open_bank(moved) as bank:
         assert "Skip empty rows" in start_text(bank, "shop2").text
         assert "Skip empty rows" in inject_context(bank, "shop2").context
+        assert "Skip empty rows" in inject_context(bank, project.name).context
+        [row] = search(bank, "empty rows", project="shop2", type="observation").results
+        assert timeline(bank, row.id, project="Shop2").anchor_id == row.id
+        assert not get_observations(bank, [row.id], project="shop2").missing
+        assert list_sessions(bank, project="shop2").count == 1
+        assert not search(bank, "empty rows", project="garden").results
     git(moved, "clone", "-q", str(moved), "../other")
     with open_bank(moved.with_name("other")) as bank:
         assert "Skip empty rows" in start_text(bank).text

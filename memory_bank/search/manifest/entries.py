@@ -199,8 +199,6 @@ class EntryConditions(NamedTuple):
 
     kinds: frozenset[str] = ALL
     project: str = ""
-    own: bool = False
-    """Whether documents that name no project belong to that one."""
     obs_types: tuple[str, ...] = ()
     """One of them; then only observations, and the notes of `types`."""
     types: tuple[str, ...] = ()
@@ -465,12 +463,8 @@ def _of_documents(entry_conditions: EntryConditions, *, sessions: bool) -> _Cond
 
 
 def _of_project(condition: _Condition, entry_conditions: EntryConditions) -> None:
-    if not entry_conditions.project:
-        return
-    none = " OR NOT EXISTS (SELECT 1 FROM fields WHERE document = d.id AND key = 'project')"
-    condition.add(
-        _HAS_FIELD + none * entry_conditions.own, PROJECT, entry_conditions.project.casefold()
-    )
+    if entry_conditions.project:
+        condition.add(_HAS_FIELD, PROJECT, entry_conditions.project.casefold())
 
 
 def _of_time(
