@@ -114,7 +114,7 @@ def test_no_tool_changes_them(bank: Bank, repository: Path, git: Git, change: st
     with pytest.raises(NoteReadOnly) as caught:
         CHANGES[change](bank)
     assert "included by the setting memory.include (.memories/config.toml:2)" in str(caught.value)
-    assert "writable_includes" in caught.value.hint
+    assert "in an editor" in caught.value.hint
     assert git(repository, "status", "--porcelain") == ""
 
 

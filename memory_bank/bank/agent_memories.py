@@ -106,9 +106,8 @@ class _MemoriesRoot(NoteRoot):
 
 
 class _MemoriesRoots(Roots):
-    def check_writable(self, key: str, *, moving: bool = False) -> None:
+    def check_writable(self, key: str) -> None:
         """Raise NoteReadOnly."""
-        del moving
         raise NoteReadOnly(f"{key} is an agent's own memory: it is only read", "promote it")
 
 

@@ -287,14 +287,9 @@ class Bank:
             loaded = self._load(self.layout.root)
         except BadSetting:
             return
-        memory, had_memory = loaded.memory, self.settings.memory
-        if (memory.include, memory.writable_includes) != (
-            had_memory.include,
-            had_memory.writable_includes,
-        ):
-            had_memory = had_memory._replace(
-                include=memory.include, writable_includes=memory.writable_includes
-            )
+        had_memory = self.settings.memory
+        if loaded.memory.include != had_memory.include:
+            had_memory = had_memory._replace(include=loaded.memory.include)
             origins = {**self.settings.origins, **loaded.origins}
             self.settings = self.settings._replace(memory=had_memory, origins=origins)
             self._index.include(self.settings)

@@ -276,9 +276,8 @@ class CopiedRoots(Roots):
         del key
         return False
 
-    def check_writable(self, key: str, *, moving: bool = False) -> None:
+    def check_writable(self, key: str) -> None:
         """Raise NoteReadOnly."""
-        del moving
         raise NoteReadOnly(
             f"{key} is as of another revision: it can't be changed", "change the note itself"
         )

@@ -145,7 +145,6 @@ def included(place: Layout, settings: Settings) -> IncludedRoot | None:
         origin=f"the setting {_INCLUDE} ({_shown(origin, project)})",
         known=partial(_known, tree, project) if tree else partial(_outside_git, project),
         history=FileCommits(project, open_history, paths),
-        writable=[Path(path).expanduser().resolve() for path in settings.memory.writable_includes],
         optional=not origin.startswith(str(place.config)),
     )
 

@@ -195,7 +195,6 @@ def _settings(bank: Bank, folder: Path, otherwise: Settings | None) -> Settings:
         embedder=now.memory.embedder,
         storage_strategy=now.memory.storage_strategy,
         max_note_bytes=min(now.memory.max_note_bytes, then.memory.max_note_bytes),
-        writable_includes=(),
     )
     return then._replace(memory=memory, embedders=now.embedders)
 

@@ -34,15 +34,11 @@ class Hint(StrEnum):
     CHOOSE_ANOTHER_NAME = "choose another name, or update that note"
     CHOOSE_FREE_NAME = "choose another name"
     DELETE_INSTEAD = "to remove a note, delete it"
-    CHANGE_INCLUDED = (
-        "change the file itself in an editor, or write a note that links to it; to allow changes,"
-        ' add to your own settings: [memory] writable_includes = ["{file}"]'
-    )
+    CHANGE_INCLUDED = "change the file itself in an editor, or write a note that links to it"
     PROMOTE = "promote an observation of it to make a tracked note"
     KEEP_IN_BANK = (
         'leave it where it is; notes of sessions are in the bank with [sessions] keep = "project"'
     )
-    MOVE_INCLUDED = "move or remove the file itself, with git or by hand"
     GIVE_TEXT = "give the text to remember"
     GIVE_TEXT_TO_APPEND = "give the text to append"
     GIVE_MERGED_TEXT = "give the text that the notes become"

@@ -6,13 +6,16 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple
 
-from memory_bank.base.filenames import outside, relative
+from memory_bank.base.filenames import outside
 
 _MOST = 200
 """Maximum number of entries of a table, and of items of a list in one."""
 
 SEVERITIES = ("error", "warning", "info")
 """Severities of findings, the most severe first."""
+
+OFF = "off"
+"""In place of a severity: the rule is not run."""
 
 
 RETURNED = "returned"
@@ -36,16 +39,16 @@ class TypeSchema(NamedTuple):
     """Keys that must have a value."""
     optional: tuple[str, ...] = ()
     """Keys that are known beside the required and our own ones."""
-    strict: bool | None = None
-    """Whether other keys are findings; None: as `schema.strict` says."""
+    strict: bool = False
+    """Whether other keys are findings."""
 
 
 def severities(table: Mapping[str, Any]) -> Mapping[str, str]:
     """Return the severities of rules by their names; raise BadTable."""
     _check_size(table)
     for rule, severity in table.items():
-        if severity not in SEVERITIES:
-            hint = f"choose one of: {', '.join(SEVERITIES)}"
+        if severity not in (*SEVERITIES, OFF):
+            hint = f"choose one of: {', '.join((*SEVERITIES, OFF))}"
             raise BadTable((rule,), f"{shown(severity)} is no severity", hint)
     return MappingProxyType(dict(table))
 
@@ -179,10 +182,6 @@ class Memory(NamedTuple):
         tuple[str, ...],
         Key("folders and files of the project that are notes, too", problem=outside),
     ] = ()
-    writable_includes: Annotated[
-        tuple[str, ...],
-        Key("included folders and files whose text may be changed", private=True, problem=relative),
-    ] = ()
     max_note_bytes: Annotated[
         int, Key("a larger file is listed, not indexed", low=1, high=100_000_000, lowered=True)
     ] = MAX_NOTE_BYTES
@@ -288,16 +287,14 @@ class Code(NamedTuple):
 class Lint(NamedTuple):
     """Section `[lint]`: rules for notes."""
 
-    disable: Annotated[tuple[str, ...], Key("rules that are not run")] = ()
     severity: Annotated[
-        Mapping[str, str], Key("severities of rules, in [lint.severity]", table=severities)
+        Mapping[str, str], Key("severities of rules, or off, in [lint.severity]", table=severities)
     ] = MappingProxyType({})
 
 
 class Schema(NamedTuple):
-    """Section `[schema]`: what front matter must and may have."""
+    """Section `[schema]`: what front matter of a type must and may have."""
 
-    strict: Annotated[bool, Key("true reports keys of front matter that are not known")] = False
     types: Annotated[
         Mapping[str, TypeSchema],
         Key("required and optional keys, in [schema.TYPE]", table=type_schemas, rest=True),
@@ -344,9 +341,6 @@ class Shared(NamedTuple):
     url: Annotated[
         str, Key("postgresql://host/database, or embedded:FOLDER", private=True, secret=True)
     ] = ""
-    seconds: Annotated[
-        float, Key("longest wait for its answer", low=0.1, high=60, private=True)
-    ] = 2.0
     repository: Annotated[
         str, Key("this repository's name there; by default host/owner/name of its remote")
     ] = ""

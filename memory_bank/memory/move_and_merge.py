@@ -46,7 +46,7 @@ from memory_bank.trust.authors import record, warnings, writer
 def check_movable(bank: Bank, name: str) -> str:
     """Return the path of a note that may be moved or removed; raise NoteReadOnly, NoteNotFound."""
     path = bank.find(name, changing=True)
-    bank.roots.check_writable(path, moving=True)
+    bank.roots.check_writable(path)
     return path
 
 

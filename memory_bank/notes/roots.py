@@ -285,25 +285,16 @@ class Roots:
         return found_form.removeprefix(folder).replace(os.sep, "/")
 
     def writable(self, key: str) -> bool:
-        """Tell whether tools may change a note's text."""
-        return not self.is_included(key) or bool(self.included and self.included.writable(key))
+        """Tell whether tools may change a note."""
+        return not self.is_included(key)
 
-    def check_writable(self, key: str, *, moving: bool = False) -> None:
-        """Raise NoteReadOnly if a note's text may not be changed, or its file not moved."""
-        owner = self.included
-        if owner is None or not self.is_included(key):
-            return
-        if not owner.writable(key):
+    def check_writable(self, key: str) -> None:
+        """Raise NoteReadOnly if a note may not be changed, moved or removed."""
+        if self.included is not None and self.is_included(key):
             raise NoteReadOnly(
-                f"{key} is read-only: it is a file of the project, included by {owner.origin}",
+                f"{key} is read-only: it is a file of the project, included by"
+                f" {self.included.origin}",
                 Hint.CHANGE_INCLUDED,
-                file=str(owner.folder / key),
-            )
-        if moving:
-            raise NoteReadOnly(
-                f"{key} is a file of the project, included by {owner.origin}:"
-                " memory-bank changes its text, but does not move or remove it",
-                Hint.MOVE_INCLUDED,
             )
 
     def check_move(self, old: str, new: str, *, root: NoteRoot | None = None) -> None:
@@ -376,29 +367,22 @@ class IncludedRoot(NoteRoot):
         origin: str = "the settings",
         known: Known | None = None,
         history: FileHistory | None = None,
-        writable: Sequence[Path] = (),
         optional: bool = False,
     ) -> None:
         """Include normalised `paths` of `project`, a resolved folder, except in its folder `bank`.
 
-        If `known` is None, git ignores none. `origin` says where they are set. Notes at or below
-        the absolute paths `writable` may be changed. A missing path is no fault if `optional`.
+        If `known` is None, git ignores none. `origin` says where they are set. A missing path
+        is no fault if `optional`.
         """
         super().__init__(project, history=history)
         self.origin = origin
         self._paths = tuple(dict.fromkeys(path for path in paths if not _below(path, bank)))
         self._known = known
-        self._writable = tuple(writable)
         self._optional = optional
 
     def owns(self, key: str) -> bool:
         """Tell whether a path is included."""
         return any(_below(key, path) for path in self._paths)
-
-    def writable(self, key: str) -> bool:
-        """Tell whether the user lets tools change a note."""
-        file = self.folder / key
-        return any(file.is_relative_to(place) for place in self._writable)
 
     def scan(self) -> Scan:
         """Return the signatures of all included notes, and why others can't be included.
@@ -418,7 +402,6 @@ class IncludedRoot(NoteRoot):
                 reason = _NO_FILE
             if reason:
                 refused[path] = reason
-        self.leftover = [path for path in file_scan.leftover if self.writable(path)]
         refused |= _only(file_scan.refused, entries)
         notes = self._notes(_only(file_scan.files, entries), self._paths)
         return Scan(self._signatures(notes), refused)

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 _DAY = 86400.0
 
+SECONDS = 2.0
+"""The longest wait for an answer of the shared index."""
+
 
 class SharedFound(NamedTuple):
     """The notes of other repositories, each with what it is ranked by."""
@@ -54,7 +57,7 @@ def asking(bank: Bank, argument: Wanted, keys: Collection[str]) -> Iterator[Shar
             "no shared index is configured", Hint.SET_SHARED_URL, NOT_CONFIGURED
         )
     vectors = _Vectors(bank, argument.mode)
-    with conversation(settings.url, settings.seconds) as index:
+    with conversation(settings.url, SECONDS) as index:
         yield SharedAsker(bank, argument, index, vectors, {*keys, *ACROSS})
 
 

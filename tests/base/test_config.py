@@ -184,7 +184,6 @@ def test_a_secret_is_in_no_message(user: Path, folder: Path) -> None:
         ("MEMORY_BANK_ENABLED", "TRUE", "memory.enabled", True),
         ("MEMORY_BANK_EMBEDDER", "static", "memory.embedder", "static"),
         ("MEMORY_BANK_RECENCY_BOOST_DAYS", "3", "memory.recency_boost_days", 3.0),
-        ("MEMORY_BANK_SHARED_SECONDS", "1.5", "shared.seconds", 1.5),
         ("MEMORY_BANK_HTTP_KEY", "12", "http.key", "12"),
     ],
 )

@@ -58,7 +58,7 @@ def _server(work: Path) -> Iterator[str]:
 
 def _settings(url: str, embedder: str) -> dict[str, object]:
     return {
-        "shared.url": url, "shared.seconds": 60.0, "memory.embedder": embedder,
+        "shared.url": url, "memory.embedder": embedder,
         "memory.recency_boost_factor": 1.0,
     }  # fmt: skip
 

@@ -49,12 +49,11 @@ ILL = {
 SETTINGS = """
 [shared]
 url = "postgresql://db.example.org/notes"
-[schema]
-strict = true
 [schema.decision]
 required = ["status"]
-[lint]
-disable = ["no-such-rule"]
+strict = true
+[lint.severity]
+no-such-rule = "off"
 """
 
 

@@ -387,7 +387,7 @@ def test_the_default_branch_is_that_of_trust(clone: Path) -> None:
 
 def test_a_change_of_what_is_found_is_said(clone: Path) -> None:
     before = reviewed(clone, worktree=True).notices
-    write(clone, {"config.toml": '[lint]\ndisable = ["secret"]\n'})
+    write(clone, {"config.toml": '[lint.severity]\nsecret = "off"\n'})
     (said,) = set(reviewed(clone, worktree=True).notices) - set(before)
     assert said.endswith("which hold here: [lint] of .memories/config.toml")
 

@@ -11,8 +11,8 @@ from memory_bank.review.records import Review
 from memory_bank.review.review import opened, review
 
 Git = Callable[..., str]
-OURS = """[lint]
-disable = ["html-comment"]
+OURS = """[lint.severity]
+html-comment = "off"
 
 [memory]
 embedder = "none"

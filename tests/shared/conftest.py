@@ -10,6 +10,7 @@ from uuid import uuid4
 
 import pytest
 
+from memory_bank.shared import shared_hits
 from memory_bank.shared.engines.base import (
     Head,
     Position,
@@ -24,6 +25,12 @@ from memory_bank.shared.word_weights import terms_of
 
 EMBEDDER, DIMENSION = "test:4:0", 4
 BANK = ".memories"
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait longer for answers than people do, since other tests take the processor, too."""
+    monkeypatch.setattr(shared_hits, "SECONDS", 30)
 
 
 @pytest.fixture(scope="session")

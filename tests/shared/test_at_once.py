@@ -63,7 +63,7 @@ class Run:
         own = self._folder / f"asker{number}"
         own.mkdir()
         count = 0
-        settings = {"shared.url": self._url, "memory.embedder": "none", "shared.seconds": 30.0}
+        settings = {"shared.url": self._url, "memory.embedder": "none"}
         with open_bank(own, settings=settings) as bank:
             while time.monotonic() < self._end or count < 2:
                 self._check(recall(bank, "walrus", 100, "lexical", scope="shared"))

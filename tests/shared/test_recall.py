@@ -10,7 +10,7 @@ from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.errors import BadInput
 from memory_bank.memory.retrieval.ask import ask
 from memory_bank.memory.retrieval.recall import recall, recall_at
-from memory_bank.shared import administration, conversation
+from memory_bank.shared import administration, conversation, shared_hits
 from memory_bank.shared.publish import publish
 from tests.conftest import run_git as git
 from tests.shared.conftest import as_role, opened
@@ -33,7 +33,7 @@ NOTES = {
 
 def settings(url: str, **others: object) -> dict[str, object]:
     named = {name.replace("__", "."): value for name, value in others.items()}
-    usual = {"shared.url": url, "shared.seconds": 30, "memory.embedder": "static"}
+    usual = {"shared.url": url, "memory.embedder": "static"}
     return {**usual, **named}
 
 
@@ -195,14 +195,15 @@ def test_without_an_index_the_bank_answers_and_says_why(repositories: dict[str, 
 
 @pytest.mark.parametrize("listening", [False, True], ids=["refused", "silent"])
 def test_a_server_that_gives_no_answer_costs_the_time_limit(
-    repositories: dict[str, Path], listening: bool
+    repositories: dict[str, Path], monkeypatch: pytest.MonkeyPatch, listening: bool
 ) -> None:
+    monkeypatch.setattr(shared_hits, "SECONDS", 0.5)
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))
         if listening:  # it takes connections, and never says a word
             server.listen()
         url = f"postgresql://me:hunter2@127.0.0.1:{server.getsockname()[1]}/x"
-        with open_bank(repositories[APP], settings=settings(url, shared__seconds=0.5)) as bank:
+        with open_bank(repositories[APP], settings=settings(url)) as bank:
             bank.sync()
             found = recall(bank, "job queue", scope="both")
             again = recall(bank, "job queue", scope="shared")

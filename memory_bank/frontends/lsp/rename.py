@@ -132,7 +132,7 @@ def of_note(texts: Texts, old: str, new_name: str) -> Renaming:
         new_name += posixpath.basename(old)
     new = names.new_path(new_name, bank.layout)
     names.check_new(new)
-    bank.roots.check_writable(old, moving=True)
+    bank.roots.check_writable(old)
     if new == old:
         return Renaming(())
     bank.roots.check_move(old, new)

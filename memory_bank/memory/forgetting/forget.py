@@ -154,7 +154,7 @@ def _remove(run: Removal, target: _Target, *, again: bool) -> list[str]:
         if not (found_files or again):
             raise NoteNotFound("Observation not found", Hint.SEARCH_IDS)
         return forget_observation(run, target.name, found_files)
-    run.bank.roots.check_writable(target.name, moving=True)
+    run.bank.roots.check_writable(target.name)
     return remove_files(run, files_of_note(run, target.name))
 
 

@@ -231,7 +231,7 @@ class Store(WriteLock):
             is_new = change.expected == files.ABSENT
             root = new_root if is_new and new_root else self.roots.home(change.path)
             if not is_new:
-                self.roots.check_writable(change.path, moving=True)
+                self.roots.check_writable(change.path)
             with suppress(FileNotFoundError, NotADirectoryError), held(root.folder, change.path):
                 pass  # raises for a path that leaves the bank
             by_root.setdefault(root, []).append(change)
@@ -287,7 +287,7 @@ class Store(WriteLock):
 
     def delete(self, path: str, if_match: str | None = None) -> Trashed:
         """Move a note to the trash; with `if_match`, only if it still has that etag."""
-        self.roots.check_writable(path, moving=True)
+        self.roots.check_writable(path)
         with self.writing(path):
             found_etag, root = etag(self.read_bytes(path)), self.roots.home(path)
             with files.opened(root.folder, path, "move") as file:
@@ -299,7 +299,7 @@ class Store(WriteLock):
 
     def keep(self, path: str) -> Trashed:
         """Copy a note to the trash, before it is rewritten."""
-        self.roots.check_writable(path, moving=True)
+        self.roots.check_writable(path)
         trashed, root = Trashed(path, new_version()), self.roots.home(path)
         with (
             self.writing(path),

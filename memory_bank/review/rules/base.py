@@ -19,6 +19,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.bank.findings import Edit, Finding, Severity, order
 from memory_bank.base import plugins
 from memory_bank.base.errors import MemoryBankError
+from memory_bank.base.setting_sections import OFF
 from memory_bank.base.settings import Settings
 from memory_bank.git import process, repository
 from memory_bank.git.file_commits import FileCommits
@@ -284,18 +285,18 @@ def chosen(settings: Settings, names: Collection[str] = ()) -> list[Rule]:
 
     Rules that the settings disable are left out unless they are named.
     """
-    wanted_names = names or rules().keys() - settings.lint.disable
-    return [rule for rule in listed(settings) if rule.name in wanted_names]
+    return [
+        rule for rule in listed(settings) if (rule.name in names if names else not rule.disabled)
+    ]
 
 
 def listed(settings: Settings) -> list[Rule]:
     """Return all rules as the settings have them."""
-    lint = settings.lint
+    wanted = settings.lint.severity
     return [
-        rule._replace(
-            severity=cast("Severity", lint.severity.get(name, rule.severity)),
-            disabled=name in lint.disable,
-        )
+        rule._replace(disabled=True)
+        if wanted.get(name) == OFF
+        else rule._replace(severity=cast("Severity", wanted.get(name, rule.severity)))
         for name, rule in rules().items()
     ]
 

@@ -46,16 +46,14 @@ def future_date(note: NoteText, _: Settings) -> Iterator[Finding]:
 def lint_setting(bank: RuleContext) -> Iterator[Finding]:
     """Yield each name, where the settings have it."""
     known_rules = rules()
-    lint = bank.settings.lint
-    for key, names in (("disable", lint.disable), ("severity", tuple(lint.severity))):
-        file, _, line = bank.settings.origins.get(f"lint.{key}", "").rpartition(":")
-        own = file == str(bank.layout.config) and line.isdigit()
-        for name in names:
-            if name not in known_rules:
-                near = similar_names(name, sorted(known_rules), most=1)
-                fix = f"write {next(iter(near))}, if that is meant" if near else None
-                message = f"lint.{key}: there is no rule {name[:60]!r}"
-                yield problem(SETTINGS, int(line) if own else 1, message, fix)
+    file, _, line = bank.settings.origins.get("lint.severity", "").rpartition(":")
+    own = file == str(bank.layout.config) and line.isdigit()
+    for name in bank.settings.lint.severity:
+        if name not in known_rules:
+            near = similar_names(name, sorted(known_rules), most=1)
+            fix = f"write {next(iter(near))}, if that is meant" if near else None
+            message = f"lint.severity: there is no rule {name[:60]!r}"
+            yield problem(SETTINGS, int(line) if own else 1, message, fix)
 
 
 @note_rule("error", "front matter lacks a key that the schema of its type requires")
@@ -90,15 +88,14 @@ KNOWN = TYPES | {name for names in KEYS.values() for name in names} | {
 """Our keys, and relations to other notes."""
 
 
-@note_rule("warning", "front matter has a key that is not known, where the schema is strict")
+@note_rule("warning", "front matter has a key that the strict schema of its type does not know")
 def unknown_key(note: NoteText, settings: Settings) -> Iterator[Finding]:
     """Yield each key that is neither ours nor in the schema of the note's type."""
-    if not note.head or not (settings.schema.strict or settings.schema.types):
+    if not note.head or not settings.schema.types:
         return
     _, schema = schema_of(note, settings)
-    strict = settings.schema.strict if schema.strict is None else schema.strict
     plain_keys = KNOWN | set(map(plain_key, (*schema.required, *schema.optional)))
-    for key in note.keys if strict else ():
+    for key in note.keys if schema.strict else ():
         if plain_key(key) not in plain_keys:
             near = similar_names(plain_key(key), sorted(plain_keys), most=1)
             fix = f"write {next(iter(near))}, if that is meant" if near else None

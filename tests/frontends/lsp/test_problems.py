@@ -36,7 +36,7 @@ def test_broken_links_and_faults_of_unsaved_text_are_problems(make: Make) -> Non
 
 def test_severities_and_rules_that_are_off_count_for_faults_and_links(make: Make) -> None:
     text = "---\ncreated_at: soon\n---\n[[x]] [[bm25#Rankin]]\n"
-    lint = '[lint]\ndisable = ["ambiguous-link"]\n[lint.severity]\nfault = "info"\n'
+    lint = '[lint.severity]\nambiguous-link = "off"\nfault = "info"\n'
     texts = make({**NOTES, "config.toml": f'{lint}broken-link = "error"\n'}, new=text)
     found = {(one.rule, one.severity) for one in problems(texts, "new.md")}
     assert found == {("fault", "info"), ("broken-link", "error")}
