@@ -2,9 +2,11 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -74,13 +76,17 @@ def _sent_by_plugin(event: str, given: Any) -> tuple[str, object]:
 
 
 @pytest.fixture
-def hook(project: Path) -> Hook:
-    """Send events of the project's sessions."""
+def hook(project: Path) -> Iterator[Hook]:
+    """Send events of the project's sessions; what they left to the background ends with the test."""
     programs = ("CLAUDE", "GEMINI", "CURSOR", "COPILOT", "CODEX", "OPENCODE")
     environ = {name: value for name, value in os.environ.items() if not name.startswith(programs)}
     with open_bank(project) as bank:
         bank.sync()
-    return Hook(project, environ)
+    yield Hook(project, environ)
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            if "--after" in (line := file.read_text(errors="replace")) and str(project) in line:
+                os.kill(int(file.parent.name), signal.SIGKILL)
 
 
 @pytest.fixture
