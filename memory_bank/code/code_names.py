@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+import re
 from pathlib import Path
 
 from memory_bank.base.errors import BadInput, FileNotFound, did_you_mean, similar_names
@@ -84,6 +85,15 @@ def below(root: Path, file: str) -> str:
 
 SYMBOL = "symbol:"
 """Start of a link to a symbol."""
+
+
+_KIND = re.compile(r"[A-Za-z_][\w-]+:(?!//)")
+"""The start of a target of a kind of its own: a person, a ticket, a clause."""
+
+
+def has_kind(target: str) -> bool:
+    """Return whether a link names something of the user's own kind, as `person:ada`."""
+    return _KIND.match(target) is not None and not target.lower().startswith(SYMBOL)
 
 
 def symbol_of(row: LinkRow) -> str:

@@ -13,6 +13,7 @@ from memory_bank.bank.backlinks import LinkShown, shown
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import Hint, MemoryBankError, NoteNotFound
 from memory_bank.base.filenames import is_utf8
+from memory_bank.code.code_names import has_kind
 from memory_bank.git import objects, repository
 from memory_bank.git.commits import Change
 from memory_bank.memory.pictures import picture_type
@@ -33,7 +34,7 @@ from memory_bank.trust.citations import VERIFIED, place_of
 from memory_bank.trust.records import LoggedCommit
 from memory_bank.trust.trust import NoteTrust
 
-GoalKind = Literal["note", "file", "symbol", "ghost"]
+GoalKind = Literal["note", "file", "symbol", "name", "ghost"]
 
 _MARKDOWN, _WIKI = "markdown", "wiki"
 
@@ -44,7 +45,8 @@ class LinkedPlace(NamedTuple):
     """Where a link leads."""
 
     kind: GoalKind
-    """`ghost` if there is neither a note nor a file of its name."""
+    """`name` for what the user has a kind of its own for, as `person:ada`; `ghost` if there is
+    neither a note nor a file of its name."""
     name: str
     """The path of a note, the name of anything else."""
     title: str = ""
@@ -212,7 +214,7 @@ def _goal(bank: Bank, tree: Path | None, row: LinkRow, titles: Mapping[int, str]
     there = bool(path) and (base / path).exists()
     if not there and row.kind != _REFERENCE and (beside := _file_beside(bank, base, row)):
         path, there, place = beside, True, None
-    kind: GoalKind = "file" if there else "ghost"
+    kind: GoalKind = "file" if there else "name" if has_kind(name) else "ghost"
     if place is not None and there and place.name:
         kind = "symbol"
     is_file = there and (base / path).is_file()

@@ -9,10 +9,11 @@ from contextlib import contextmanager
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.findings import Finding, ReviewFinding, order
 from memory_bank.base.filenames import SETTINGS
-from memory_bank.code.code_at import NOW, CitedPlace, CodeAt
+from memory_bank.code.code_at import NOW, CodeAt
 from memory_bank.code.code_at import STAGED as STAGED_CODE
 from memory_bank.code.index.database import ParseCache
 from memory_bank.code.index.work_tree import MAX_FILE_BYTES
+from memory_bank.code.lookup import last_name
 from memory_bank.code.parse.parsed_file import VERSION
 from memory_bank.git import objects, repository
 from memory_bank.memory.alike import similar_notes
@@ -73,7 +74,7 @@ def all_findings(
 
 @contextmanager
 def _code_at(bank: Bank, head: Side) -> Iterator[Callable[[str], bool]]:
-    """Give what tells whether the code at HEAD has a symbol; outside git, it has any."""
+    """Give what tells whether the code at HEAD has a symbol's name; outside git, it has any."""
     tree = repository.worktree(bank.layout.project)
     if tree is None:
         yield lambda _: True
@@ -82,7 +83,7 @@ def _code_at(bank: Bank, head: Side) -> Iterator[Callable[[str], bool]]:
     cache = ParseCache(repository.shared_folder(tree) / "parses.db", VERSION)
     code = CodeAt(tree, cache, max_bytes=MAX_FILE_BYTES)
     try:
-        yield lambda name: code.has(end, CitedPlace("", name))
+        yield lambda name: bool(code.with_word(end, last_name(name)))
     finally:
         code.close()
         cache.close()

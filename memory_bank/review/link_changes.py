@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from memory_bank.bank.findings import OtherNote, ReviewFinding
-from memory_bank.code.code_names import symbol_of
+from memory_bank.code.code_names import has_kind, symbol_of
 from memory_bank.notes.compare.note_change import NoteChange
 from memory_bank.notes.names import name_of
 from memory_bank.review.records import OWN
 from memory_bank.review.revision_range import BankState, is_ghost
 from memory_bank.search.manifest.link_rows import LinkDestination, LinkRow
-
-_KIND = re.compile(r"[A-Za-z_][\w-]+:(?!//)")
-"""The start of a target of a kind of its own: a person, a ticket, a clause."""
 
 
 class LinkComparison(NamedTuple):
@@ -83,13 +79,14 @@ def ghosts_made(
             if not is_ghost(row) or (path, row.line, row.target) in explained:
                 continue
             symbol = symbol_of(row)
-            if has_symbol(symbol) if symbol else _KIND.match(row.ghost):
+            if has_symbol(symbol) if symbol else has_kind(row.ghost):
                 continue
             if not is_known and not any(
                 map(link_comparison.has_file, row.files(link_comparison.place(path)))
             ):
                 ghosts.add(row.ghost)
-                text = f"links to {row.ghost}, which does not exist"
+                target = f"{row.ghost}#{row.heading}" if symbol and row.heading else row.ghost
+                text = f"links to {target}, which does not exist"
                 yield link_comparison.finding(
                     "ghost-made", path, text, line=row.line, words=row.target
                 )

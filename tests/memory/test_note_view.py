@@ -20,7 +20,7 @@ def test_links_lead_to_notes_files_symbols_and_ghosts(bank: Bank, project: Path)
     write(
         project,
         a="# A\n\n[[facts/bm25|words]] [[b#Part]] [[b^x]] [[src/index.py]] [i](../src/index.py#L1)"
-        " [[symbol:build_index]] [[nobody]] [[b#Nothing]] ![[b]] [[https://example.org]]\n",
+        " [[symbol:build_index]] [[person:Ada]] [[clause:4.2]] [[nobody]] [[b#Nothing]] ![[b]] [[https://example.org]]\n",
         b="# B\n\n## Part\n\ntext ^x\n",
     )
     goals = note_view.view(bank, "a").goals
@@ -43,10 +43,12 @@ def test_links_lead_to_notes_files_symbols_and_ghosts(bank: Bank, project: Path)
             goals.wiki("src/index.py")[0],
             goals.markdown("../src/index.py", "L1"),
             goals.wiki("symbol:build_index")[0],
+            goals.wiki("person:Ada")[0],
+            goals.wiki("clause:4.2")[0],
             goals.wiki("nobody")[0],
         )
     ]
-    assert kinds == ["file", "file", "symbol", "ghost"]
+    assert kinds == ["file", "file", "symbol", "name", "name", "ghost"]
     assert goals.wiki("https://example.org")[0] is None
     assert goals.markdown("https://example.org", "") is None
 

@@ -218,11 +218,39 @@ def test_a_picture_beside_a_note_is_no_ghost(clone: Path) -> None:
 
 def test_a_link_to_a_symbol_is_looked_up_and_other_kinds_are_the_users(clone: Path) -> None:
     (clone / "pay.py").write_text("def pay(order):\n    return order\n")
-    links = "[[symbol:pay]] [[symbol:repay]] [[person:Ada]] [[clause:7.2]] [[facts/none]]"
+    (clone / "limits.go").write_text("package pay\n\nvar Limits = []int{3}\n")
+    links = "[[symbol:pay]] [[symbol:pay.py#pay]] [[symbol:pay()]] [[symbol:Limits]]"
+    links += (
+        " [[symbol:repay]] [[symbol:pay.py#repaid]] [[person:Ada]] [[clause:7.2]] [[facts/none]]"
+    )
     write(clone, {"facts/kinds.md": f"# Kinds\n\n{links}\n"})
     commit(clone, "Kinds")
-    words = [one.words for one in of(reviewed(clone, "HEAD~1..HEAD"), "ghost-made")]
-    assert sorted(words) == ["facts/none", "symbol:repay"]
+    messages = [one.message for one in of(reviewed(clone, "HEAD~1..HEAD"), "ghost-made")]
+    assert sorted(messages) == [
+        f"links to {target}, which does not exist"
+        for target in ("facts/none", "symbol:pay.py#repaid", "symbol:repay")
+    ]
+
+
+@pytest.mark.parametrize("form", [[], ["--format", "markdown"], ["--json"]])
+def test_a_secret_in_a_new_note_is_named_by_its_path(
+    clone: Path,
+    form: list[str],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    texts = ["One.", "Two is a sentence.", 'password: "hJ8#kQ2!vZx9LmP4"', "The last is kept."]
+    write(clone, {"facts/keys.md": "# How we pay\n\n" + "\n\n".join(texts) + "\n"})
+    commit(clone, "Keys")
+    monkeypatch.chdir(clone)
+    assert run(["review", "HEAD~1..HEAD", *form]) == 1
+    printed = capsys.readouterr().out
+    finding = next(line for line in printed.splitlines() if "facts/keys.md" in line)
+    assert "hJ8#kQ2" not in printed
+    assert all(text in printed for text in ("One.", "Two is a sentence.", "The last is kept."))
+    if form != ["--json"]:
+        assert "error" in finding
+        assert "password" in finding
 
 
 def test_a_new_link_that_is_mistyped_names_the_note(clone: Path) -> None:

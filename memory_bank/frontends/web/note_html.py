@@ -103,7 +103,7 @@ def _to(goal: LinkedPlace) -> Markup:
     elif goal.kind == _GHOST:
         title = goal.problem or f"{goal.name}: {_NOTHING}"
     else:
-        title = f"{goal.kind} {goal.name}"
+        title = goal.name if goal.kind == "name" else f"{goal.kind} {goal.name}"
     kind = kinds.get(goal.kind, "cited")
     return Markup('<a class="{}" href="{}" title="{}">').format(kind, place_of(goal), title)
 
