@@ -232,12 +232,12 @@ def operation(
     A command runs the function, or `through` with the same parameters and `call`, the context of
     the command, if something must be asked or read first; if that returns a number, it is the exit
     code. `view` makes of the result what the front ends write; commands give it those of `bank`,
-    `code` and their parameters that it names. Without it, `show` prints the result: it gets the
-    context, the result, those of the parameters that it names, and parameters of its own, which
-    only change what is printed; it returns an exit code, or None for 0. Without both, the result
-    is printed as JSON. With `allow_secret`, texts that look like secrets can be written on request.
-    `kinds` lists what help shows below the usage. `grows` says that its parameters depend on what
-    is installed, so that no table has them.
+    `code` and their parameters that it names. `show` prints the result, or what follows the view:
+    it gets the context, the result, those of the parameters that it names, and parameters of its
+    own, which only change what is printed; it returns an exit code, or None for that of the view.
+    Without both, the result is printed as JSON. With `allow_secret`, texts that look like secrets
+    can be written on request. `kinds` lists what help shows below the usage. `grows` says that its
+    parameters depend on what is installed, so that no table has them.
     """
 
     def declare(function: Function) -> Function:

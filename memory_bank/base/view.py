@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
+from memory_bank.base.rendering import visible
 from memory_bank.base.screen import FOUND, NOTHING, Call, Piece
 from memory_bank.base.text import Quotes, one_line
 
@@ -17,6 +18,10 @@ _NO_FACTS: Mapping[str, object] = MappingProxyType({})
 
 _LONGEST_CELL = 60
 """Most characters of a cell that gives way, for agents."""
+
+
+_MOST_LINES = 20
+"""Most lines of a list, for agents."""
 
 
 class Place(NamedTuple):
@@ -49,10 +54,19 @@ class Entry(NamedTuple):
     title: str = ""
     verb: str = ""
     """What was done, which a person reads before the place."""
-    more: str = ""
+    more: Sequence[str | Place] = ()
     """What a person reads behind the place."""
     line: Sequence[str | Place] = ()
     """What a person reads below, on one line."""
+    markdown: str = ""
+    """What a terminal renders in place of the text; a pipe gets the text alone, as it is."""
+
+
+class Lines(NamedTuple):
+    """Places or texts, each on a line, and what they are."""
+
+    what: str
+    lines: Sequence[str | Place]
 
 
 class View(NamedTuple):
@@ -60,7 +74,7 @@ class View(NamedTuple):
 
     head: str = ""
     """Our own sentence, without its full stop; a person reads it if there are no parts."""
-    parts: Sequence[Entry | Table | str] = ()
+    parts: Sequence[Entry | Table | Lines | str] = ()
     """What was found or done, quoted for agents; a text is our own heading of what follows."""
     facts: Mapping[str, object] = _NO_FACTS
     """What an agent reads behind the head, such as an id that it needs next."""
@@ -76,6 +90,20 @@ class View(NamedTuple):
     text: str = ""
     """The whole answer, if it is our own text or has quotes of its own."""
     code: int = FOUND
+    document: object = None
+    """What JSON has, if that is not the record itself."""
+
+
+def write(call: Call, record: object, view: View) -> int:
+    """Print a record as JSON, or its view, and what limits the answer; return the exit code."""
+    if call.json:
+        call.document(record if view.document is None else view.document)
+    else:
+        write_terminal(call, view)
+        call.warn(view.warning)
+    call.warn(view.problem)
+    call.notices(view.notices)
+    return view.code
 
 
 def write_terminal(call: Call, view: View) -> None:
@@ -90,6 +118,9 @@ def write_terminal(call: Call, view: View) -> None:
             call.console.line((part, "warn"))
         elif isinstance(part, Table):
             call.console.table(part.headings, _marked(part, "  "), part.gives_way)
+        elif isinstance(part, Lines):
+            for line in part.lines:
+                call.console.line(f"  {part.what}: ", (_located(call, line), "place"))
         else:
             if number and (part.title or part.text):
                 call.console.line()
@@ -98,10 +129,18 @@ def write_terminal(call: Call, view: View) -> None:
 
 def _print_entry(call: Call, entry: Entry) -> None:
     console = call.console
+    if entry.markdown and not console.terminal:
+        text = visible(entry.text.replace("\r\n", "\n"))
+        console.write(text if text.endswith("\n") else f"{text}\n")
+        return
     verb: list[Piece] = [f"{entry.verb} "] if entry.verb else []
     if entry.place:
-        title = f"  {entry.title}" if entry.title else ""
-        console.line(*verb, (_located(call, entry.place), "place"), entry.more or title)
+        title = [f"  {entry.title}"] if entry.title else []
+        more = [
+            (_located(call, part), "place") if isinstance(part, Place) else part
+            for part in entry.more or title
+        ]
+        console.line(*verb, (_located(call, entry.place), "place"), *more)
     elif entry.title:
         console.line((one_line(entry.title), "bold"))
     if line := " · ".join(filter(None, (_located(call, part) for part in entry.line))):
@@ -109,21 +148,16 @@ def _print_entry(call: Call, entry: Entry) -> None:
     for name, value in entry.about.items():
         if isinstance(value, Place) and value.path:
             console.line(f"  {name.replace('_', ' ')}: ", (_located(call, value), "place"))
-    if entry.text:
+    if entry.markdown:
+        console.line()
+        console.markdown(entry.markdown)
+    elif entry.text:
         console.line()
         console.block(entry.text)
 
 
 def _located(call: Call, place: Place | str) -> str:
     return call.place(*place) if isinstance(place, Place) else one_line(place)
-
-
-def write_remarks(call: Call, view: View) -> None:
-    """Print what limits an answer on stderr, also beside JSON."""
-    call.warn(view.problem)
-    call.notices(view.notices)
-    if not call.json:
-        call.warn(view.warning)
 
 
 def write_agent(view: View, quotes: Quotes) -> str:
@@ -134,11 +168,13 @@ def write_agent(view: View, quotes: Quotes) -> str:
     parts = []
     for part in view.parts:
         if isinstance(part, str):
-            parts.append(f"{part}:")
+            parts.append(part)
         elif isinstance(part, Table):
             head = ": ".join(filter(None, (head, " | ".join(part.headings))))
             rows = "\n".join(" | ".join(_cells(part, row)) for row in _marked(part))
             parts.append(quotes.quote(rows, part.about))
+        elif isinstance(part, Lines):
+            parts.append(quotes.quote(first_lines(part.lines), {"what": part.what}))
         else:
             parts.append(quotes.quote(part.text, _plain(part.about)))
     warning = f"Warning: {view.warning}." if view.warning else ""
@@ -153,8 +189,23 @@ def _with_facts(head: str, facts: Mapping[str, object]) -> str:
 
 
 def _plain(about: Mapping[str, object]) -> dict[str, object]:
-    return {name: value.path if isinstance(value, Place) else value
-            for name, value in about.items()}  # fmt: skip
+    return {
+        name: _named_place(value) if isinstance(value, Place) else value
+        for name, value in about.items()
+    }
+
+
+def first_lines(lines: Sequence[str | Place]) -> str:
+    """Return the first lines, and the number of the others."""
+    texts = [one_line(_named_place(line)) for line in lines[:_MOST_LINES]]
+    more = len(lines) - len(texts)
+    return "\n".join([*texts, *([f"and {more} more"] if more else [])])
+
+
+def _named_place(place: str | Place) -> str:
+    if isinstance(place, str):
+        return place
+    return f"{place.path}:{place.line}" if place.line else place.path
 
 
 def _marked(table: Table, gap: str = "") -> Sequence[Sequence[str]]:

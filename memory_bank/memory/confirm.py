@@ -16,7 +16,7 @@ from memory_bank.base.screen import Call
 from memory_bank.code.code_at import NOW
 from memory_bank.code.index.work_tree import work_tree_of
 from memory_bank.git import objects
-from memory_bank.memory import shown, told
+from memory_bank.memory import views
 from memory_bank.memory.change import with_keys, write
 from memory_bank.memory.create import RefusedItem, remember_many
 from memory_bank.memory.import_notes import FROM
@@ -68,11 +68,10 @@ def _by_agent(
         ("memory-bank stale --json | jq -r '.citations[].path' | xargs memory-bank confirm", "all"),
     ),
     group="Review",
-    show=shown.confirmed,
+    view=views.view_confirmed,
     tool=Tool(
         "Say that stale notes, checked in the code, are right. If not, `edit_memory`.",
         "bank",
-        told.confirmed,
         name="confirm_memories",
         takes={"filename": "names", "if_match": "if_match"},
         repeatable=True,
@@ -233,7 +232,7 @@ def promote_memory(
         ("memory-bank session promote claude-code:testing.md", "what Claude Code remembers"),
     ),
     through=_in_command,
-    show=shown.promoted,
+    view=views.view_promoted,
 )
 def promote(
     bank: Bank,

@@ -11,7 +11,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, Conflict, MemoryBankError, NoteExists, UnreadableNote
 from memory_bank.base.operation import Param, Tags, Tool, operation
 from memory_bank.base.text import agent_name
-from memory_bank.memory import told
+from memory_bank.memory import views
 from memory_bank.memory.alike import duplicates, linked
 from memory_bank.memory.change import check_size
 from memory_bank.memory.records import Item, Remembered
@@ -36,10 +36,10 @@ from memory_bank.trust.authors import record, warnings, writer
 
 @operation(
     "",
+    view=views.view_remembered,
     tool=Tool(
         """Write a note where its path matters, one subject under a heading. Else `remember`.""",
         "bank",
-        told.remembered,
         name="create_memory",
         takes={"filename": "name", "content": "content", "tags": "tags", "type": "type"},
         defaults={"type": "journal"},

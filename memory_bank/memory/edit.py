@@ -9,7 +9,7 @@ from memory_bank.base.errors import BadInput, Conflict, Hint, UnreadableNote
 from memory_bank.base.operation import Agent, IfMatch, Note, Notes, Param, Text, Tool, operation
 from memory_bank.base.rendering import hidden_again
 from memory_bank.base.screen import Call
-from memory_bank.memory import show, shown, told
+from memory_bank.memory import show, shown, views
 from memory_bank.memory.change import (
     appended,
     check_writable,
@@ -151,11 +151,11 @@ def _as_read(bank: Bank, name: str, *texts: str) -> list[str]:
 
 @operation(
     "",
+    view=views.view_written,
     tool=Tool(
         """Add to the end of a note; a new subject under its own heading. To change it,
         `edit_memory`.""",
         "bank",
-        told.written,
         name="append_memory",
         takes={"filename": "name", "content": "content"},
     ),
@@ -185,11 +185,11 @@ def append(
 
 @operation(
     "",
+    view=views.view_written,
     tool=Tool(
         """Replace the text of a note; front matter stays unless content has some.
         For a part, `edit_memory`.""",
         "bank",
-        told.written,
         name="update_memory",
         takes={"filename": "name", "content": "content", "if_match": "if_match"},
         destroys=True,
@@ -245,11 +245,11 @@ def update(
     group="Write",
     allow_secret=True,
     through=_edited,
-    show=shown.written,
+    view=views.view_written,
+    show=shown.ask_whether_amended,
     tool=Tool(
         "Edit a part of a note: a text or a section. For all, `update_memory`.",
         "bank",
-        told.written,
         name="edit_memory",
         takes={
             "filename": "name",
@@ -314,7 +314,7 @@ def edit(
         ("memory-bank archive --undo plans/2025", "make one active again"),
     ),
     group="Organise",
-    show=shown.archived,
+    view=views.view_archived,
 )
 def archive(
     bank: Bank, names: Notes, *, undo: Annotated[bool, Param("Make them active again")] = False

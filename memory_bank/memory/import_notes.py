@@ -20,7 +20,7 @@ from memory_bank.base import plugins
 from memory_bank.base.errors import BadInput, BadName, Hint, MemoryBankError
 from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.base.operation import Param, operation
-from memory_bank.memory import amendments, shown
+from memory_bank.memory import amendments, views
 from memory_bank.memory.alike import with_content
 from memory_bank.memory.create import REFUSALS, RefusedItem, refusal, refused, remember_many
 from memory_bank.memory.importers.base import ImportedNote as Entry
@@ -78,7 +78,7 @@ def summaries() -> dict[str, str]:
     group="Write",
     allow_secret=True,
     kinds=summaries,
-    show=shown.imported,
+    view=views.view_imported,
 )
 def import_notes(
     bank: Bank,

@@ -26,8 +26,7 @@ from memory_bank.base.operation import (
 )
 from memory_bank.base.screen import Call
 from memory_bank.base.text import agent_name
-from memory_bank.memory import show, told
-from memory_bank.memory import shown as views
+from memory_bank.memory import show, views
 from memory_bank.memory.records import Merged, Renamed
 from memory_bank.notes import front_matter, names, parsing
 from memory_bank.notes.identity import etag, note_id
@@ -62,11 +61,10 @@ def check_movable(bank: Bank, name: str) -> str:
     ),
     group="Organise",
     allow_secret=True,
-    show=views.renamed,
+    view=views.view_renamed,
     tool=Tool(
         "Move a note; links follow. Two on one subject: `merge_memories`.",
         "bank",
-        told.renamed,
         name="rename_memory",
         takes={"filename": "name", "new_filename": "new_name"},
         destroys=True,
@@ -173,11 +171,10 @@ def _asked(
     group="Organise",
     allow_secret=True,
     through=_asked,
-    show=views.merged,
+    view=views.view_merged,
     tool=Tool(
         "Merge notes on one subject; links follow. To change one: `update_memory`.",
         "bank",
-        told.merged,
         name="merge_memories",
         takes={"source_files": "sources", "target_file": "target", "summary_content": "content"},
         fixed={"source_type": "agent"},

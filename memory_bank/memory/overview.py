@@ -14,7 +14,7 @@ from memory_bank.base.dates import iso_of
 from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.base.operation import Tool, operation
 from memory_bank.git.commits import Change
-from memory_bank.memory import told
+from memory_bank.memory import views
 from memory_bank.memory.links import count_problems
 from memory_bank.memory.records import Stats
 from memory_bank.notes.names import name_of
@@ -337,10 +337,10 @@ _FEW = 10
 
 @operation(
     "",
+    view=views.view_stats,
     tool=Tool(
         "Count notes, tags, types and links. What they say: `recall`.",
         "bank",
-        told.stats,
         name="get_memory_stats",
         reads=True,
     ),

@@ -21,7 +21,7 @@ from memory_bank.base.operation import Param, Tags, Text, Texts, Tool, operation
 from memory_bank.base.screen import Call
 from memory_bank.base.text import agent_name
 from memory_bank.git import repository
-from memory_bank.memory import amendments, shown, told
+from memory_bank.memory import amendments, shown, views
 from memory_bank.memory.alike import duplicates, linked, similar_to, stays_here
 from memory_bank.memory.change import check_size, cited, with_keys
 from memory_bank.memory.records import Item, Reference, Remembered
@@ -104,12 +104,12 @@ def _below(project: Path, file: str) -> str:
     group="Write",
     allow_secret=True,
     through=_asked,
-    show=shown.remembered,
+    view=views.view_remembered,
+    show=shown.ask_whether_amended,
     tool=Tool(
         """Save what you learned, and why, as a note that later sessions remember: one thing each.
         Recall first: to change what is known, edit that note.""",
         "store",
-        told.remembered,
         takes=("content", "tags", "type", "file_refs", "symbol_refs", "entity_refs"),
         defaults={"type": "fact"},
         fixed={"source_type": "agent"},
@@ -324,10 +324,10 @@ def text_of(item: Item, number: str, created: datetime) -> str:
 
 @operation(
     "",
+    view=views.view_remembered,
     tool=Tool(
         "Note what matters only for this session; it stays out of git. Else `remember`.",
         "store",
-        told.remembered,
         takes=("content", "file_refs", "symbol_refs", "tags", "session_id"),
         repeatable=True,
     ),

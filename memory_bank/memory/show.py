@@ -21,7 +21,7 @@ from memory_bank.base.operation import (
     Type,
     operation,
 )
-from memory_bank.memory import shown, told
+from memory_bank.memory import shown, told, views
 from memory_bank.memory.records import Listing, Missing, SeveralShown, ShownNote, ShownSection
 from memory_bank.notes import okf
 from memory_bank.notes.names import name_of
@@ -184,11 +184,10 @@ def show_several(bank: Bank, names: Sequence[str], heading: str = "") -> Several
         ("memory-bank show tantivy --json | jq -r .etag", "its etag, for --if-match"),
     ),
     group="Find",
-    show=shown.note,
+    view=views.view_notes,
     tool=Tool(
         "Read notes that you can name, with etag, or a section. To find them, `recall`.",
         "bank",
-        told.read,
         name="read_memory",
         takes={"filename": "names", "section": "section"},
         reads=True,
@@ -233,7 +232,7 @@ def known_names(bank: Bank) -> list[str]:
         ("memory-bank recall index --tags search", "then use one"),
     ),
     group="Find",
-    show=shown.tags,
+    view=views.view_tags,
 )
 def tag_counts(bank: Bank) -> dict[str, int]:
     """List tags with their number of notes.

@@ -12,7 +12,8 @@ from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.base.operation import IfMatch, Note, Notes, Param, Tool, operation, topic
 from memory_bank.base.rendering import count
 from memory_bank.base.screen import FOUND, Call
-from memory_bank.memory import shown, told
+from memory_bank.base.view import write
+from memory_bank.memory import views
 from memory_bank.memory.records import RestoredNote, TrashedNote
 from memory_bank.notes import characters, front_matter, names, schema
 from memory_bank.notes.storage.trash_folder import Trashed as Place
@@ -28,10 +29,10 @@ _LISTED = 8
 
 @operation(
     "",
+    view=views.view_deleted,
     tool=Tool(
         "Move a note that nobody needs to the trash. If wrong, `edit_memory`.",
         "bank",
-        told.trashed,
         name="delete_memory",
         takes={"filename": "name", "if_match": "if_match"},
         destroys=True,
@@ -59,7 +60,7 @@ def delete(bank: Bank, name: Note, *, if_match: IfMatch = None) -> TrashedNote:
         ("memory-bank trash restore ideas/cache", "restore it"),
     ),
     group="Organise",
-    show=shown.deleted,
+    view=views.view_deleted,
 )
 def remove(bank: Bank, names: Notes, *, if_match: IfMatch = None) -> list[TrashedNote]:
     """Move notes to the trash, which can restore them."""
@@ -81,10 +82,9 @@ def _asked(
         text = "--as" if new_name else "--version"
         raise call.usage_error(f"{text} needs the name of a deleted note")
     if name is None:
-        return shown.trash(call, trash(bank))
-    path = restore(bank, name, new_name, version=version)
-    shown.restored(call, path, () if call.json else trash(bank, name))
-    return FOUND
+        return write(call, None, views.view_trash(trash(bank)))
+    note = RestoredNote(restore(bank, name, new_name, version=version))
+    return write(call, note, views.view_restored(note, () if call.json else trash(bank, name)))
 
 
 @operation(
@@ -101,10 +101,10 @@ def _asked(
         ("memory-bank trash restore ideas/cache --version 20260508", "an older version"),
     ),
     through=_asked,
+    view=views.view_restored,
     tool=Tool(
         "Bring back a note that `delete_memory` or `merge_memories` took.",
         "bank",
-        told.restored,
         name="restore_memory",
         takes={"filename": "name", "new_filename": "new_name"},
         run=_restored,
@@ -173,7 +173,7 @@ topic(
         ("memory-bank trash list", "all deleted notes"),
         ("memory-bank trash list ideas/cache", "the deleted versions of one note"),
     ),
-    show=shown.trash,
+    view=views.view_trash,
 )
 def trash(
     bank: Bank,

@@ -14,9 +14,10 @@ from memory_bank.bank.findings import SEVERITIES, Finding
 from memory_bank.base.operation import FailOn, Param
 from memory_bank.base.rendering import count
 from memory_bank.base.screen import FAILED, FINDINGS, FOUND, NOTHING, Call, Piece, place
+from memory_bank.base.view import write
 from memory_bank.memory import overview
 from memory_bank.memory.records import Stats
-from memory_bank.memory.shown import stats
+from memory_bank.memory.views import view_stats
 from memory_bank.notes.compare.note_change import (
     START,
     ClaimChange,
@@ -228,8 +229,7 @@ def health(
 ) -> int:
     """Show what is wrong with a bank, or its counts."""
     if isinstance(answer, Stats):
-        stats(call, answer, bank)
-        return FOUND
+        return write(call, answer, view_stats(answer)._replace(problem=bank.problem))
     call.answer(answer, lambda health: _health(call, health, overview.stats(bank)))
     if check and (answer.problem or answer.waiting):
         return FAILED

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from memory_bank.base.rendering import count
 from memory_bank.base.screen import Piece, plain
 from memory_bank.base.text import Quotes, one_line
-from memory_bank.memory.told import lines_of
+from memory_bank.base.view import first_lines
 from memory_bank.review.records import BankHealth, Review
 from memory_bank.review.shown import finding_line, note_lines
 
@@ -32,7 +32,7 @@ def health(found_health: BankHealth, quotes: Quotes) -> str:
         head += f" {count(found_health.waiting, 'passage')} without a vector."
     if found_health.clear:
         head += " All is well."
-    wrong = quotes.quote(lines_of("", lines)) if lines else ""
+    wrong = quotes.quote(first_lines(lines)) if lines else ""
     polling = (
         f"Polling for changes: {quotes.inside(found_health.polling)}"
         if found_health.polling

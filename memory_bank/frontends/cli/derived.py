@@ -21,7 +21,6 @@ from memory_bank.frontends.declared import Described, Option
 
 if TYPE_CHECKING:
     from memory_bank.base.operation import Operation
-    from memory_bank.base.view import View
 
 _BANK, _JSON = "memory_bank.bank", "memory_bank.json"
 
@@ -154,10 +153,11 @@ class DerivedCommand(Helped):
 def answer(operation: Operation, call: CommandCall, fields: dict[str, Any]) -> int:
     """Run an operation and print its result; return the exit code."""
     from memory_bank.base.operation import parameters
+    from memory_bank.base.view import write
 
     run = operation.through or operation.run
-    show: Callable[..., Any] | None = operation.view or operation.show
-    own = {parameter.name for parameter in parameters(show)} if show else set()
+    view, show = operation.view, operation.show
+    own = {parameter.name for shown in (view, show) if shown for parameter in parameters(shown)}
     named_parameters = set(inspect.signature(run).parameters)
     mine = {
         name: value for name, value in fields.items() if name not in own or name in named_parameters
@@ -181,29 +181,22 @@ def answer(operation: Operation, call: CommandCall, fields: dict[str, Any]) -> i
         )
         if isinstance(found_answer, int):
             return found_answer
-        if show is None:
+        del sources["call"]  # the first argument of what prints
+
+        def more(function: Callable[..., Any]) -> dict[str, Any]:
+            names = set(inspect.signature(function).parameters)
+            chosen = {name: value for name, value in fields.items() if name in names}
+            return chosen | declared.given_to(function, sources)
+
+        code = FOUND
+        if view is not None:
+            code = write(call, found_answer, view(found_answer, **more(view)))
+        if show is not None:
+            number = show(call, found_answer, **more(show))
+            code = code if number is None else number
+        if view is None and show is None:
             call.document(found_answer)
-            return FOUND
-        del sources["call"]  # its first argument
-        taken_parameters = set(inspect.signature(show).parameters)
-        theirs = {name: value for name, value in fields.items() if name in taken_parameters}
-        theirs |= declared.given_to(show, sources)
-        if operation.view is not None:
-            return _write(call, found_answer, operation.view(found_answer, **theirs))
-        number = show(call, found_answer, **theirs)
-    return FOUND if number is None else number
-
-
-def _write(call: CommandCall, record: object, view: View) -> int:
-    """Print a record as JSON or its view, and what limits the answer; return the exit code."""
-    from memory_bank.base.view import write_remarks, write_terminal
-
-    if call.json:
-        call.document(record)
-    else:
-        write_terminal(call, view)
-    write_remarks(call, view)
-    return view.code
+    return code
 
 
 def _made(option: Option) -> click.Parameter:

@@ -123,7 +123,8 @@ def read(
 
 
 def _read(bank: Bank, uri: str) -> tuple[str, str]:
-    from memory_bank.memory import show, told
+    from memory_bank.base.view import write_agent
+    from memory_bank.memory import show, views
     from memory_bank.sessions import listing
     from memory_bank.sessions.events import recent
 
@@ -138,7 +139,8 @@ def _read(bank: Bank, uri: str) -> tuple[str, str]:
         events = recent(bank, _NEWEST)
         return document(structured(quotes, _Sessions(len(rows), rows, events)), indent=None), _JSON
     if uri.startswith(NOTE):
-        return told.read(show.show(bank, unquote(uri.removeprefix(NOTE))), quotes), _MARKDOWN
+        note = show.show(bank, unquote(uri.removeprefix(NOTE)))
+        return write_agent(views.view_notes(note), quotes), _MARKDOWN
     raise NoteNotFound(
         f"there is no resource {uri[:200]!r}", f"{NOTE}PATH, {TAGS}, {RECENT} or {SESSIONS}"
     )

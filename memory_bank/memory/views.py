@@ -1,0 +1,361 @@
+"""What answers about notes say, to people and to agents."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+
+from memory_bank.bank.backlinks import LinkShown
+from memory_bank.bank.hits import RecalledNote
+from memory_bank.base.rendering import count
+from memory_bank.base.screen import FOUND, NOTHING
+from memory_bank.base.view import Entry, Lines, Place, Table, View
+from memory_bank.memory.records import (
+    Confirmation,
+    Imported,
+    Merged,
+    NoteImport,
+    Promoted,
+    Remembered,
+    Renamed,
+    RestoredNote,
+    SeveralShown,
+    ShownNote,
+    ShownSection,
+    Stats,
+    TrashedNote,
+    WrittenNote,
+)
+
+DIGITS = 12
+"""Digits of an abbreviated commit."""
+
+_ETAG = 16
+"""Digits of an abbreviated etag."""
+
+_DAY = 10
+"""Characters of the date in a timestamp."""
+
+_MOST = 12
+"""Most tags and types that are counted one by one."""
+
+_TO_THE_SECOND = 14
+"""Digits of a version that usually tell it from all others of a note."""
+
+_AMENDS = (
+    "It may amend the older note may_amend: if it replaces that, append"
+    " `- supersedes:: [[name]]` to it, else `- related_to:: [[name]]`."
+)
+
+_SPANS = ((365, "year"), (30, "month"), (7, "week"), (1, "day"))
+
+
+def view_remembered(remembered: Remembered) -> View:
+    """Tell which note has the content."""
+    created = remembered.action == "created"
+    about = {
+        "path": remembered.path,
+        "id": own_id(remembered.note_id, remembered.path),
+        "etag": remembered.etag[:_ETAG],
+        "type": remembered.type,
+        "tags": " ".join(remembered.tags),
+        "by": remembered.source_type,
+        "created_at": remembered.created_at,
+        "same_as": Place(remembered.same_as or ""),
+        "similar_to": Place(remembered.similar_to or ""),
+        "may_amend": remembered.may_amend or "",
+        "session": remembered.session_id or "",
+    }
+    advice = [
+        "Another note, same_as, has the same content." if remembered.same_as else "",
+        "Another note, similar_to, says nearly the same: read it, then merge or edit."
+        if remembered.similar_to
+        else "",
+        _AMENDS if remembered.may_amend else "",
+    ]
+    entry = Entry(Place(remembered.path), about, verb="created" if created else "updated",
+                  more=[f" (id {remembered.note_id})"])  # fmt: skip
+    return View(
+        "Created" if created else "A note had the same content; updated it",
+        [entry],
+        {"action": remembered.action},
+        " ".join(filter(None, advice)),
+        warning=remembered.warning,
+    )
+
+
+def view_written(note: WrittenNote, verb: str = "changed") -> View:
+    """Tell whether a note was changed."""
+    about = {"path": note.path, "etag": note.etag[:_ETAG], "may_amend": note.may_amend or ""}
+    entry = Entry(Place(note.path), about, verb=verb if note.changed else "unchanged")
+    return View(
+        "Changed" if note.changed else "Nothing to change",
+        [entry],
+        advice=_AMENDS if note.may_amend else "",
+        warning=note.warning,
+    )
+
+
+def view_archived(notes: Sequence[WrittenNote], *, undo: bool = False) -> View:
+    """Tell which notes were archived, or are active again."""
+    verb = "active again:" if undo else "archived"
+    views = [view_written(note, verb) for note in notes]
+    return View(
+        parts=[part for view in views for part in view.parts],
+        warning="; ".join(view.warning for view in views if view.warning) or None,
+        document={"status": "active" if undo else "archived", "notes": notes},
+    )
+
+
+def view_renamed(renamed: Renamed) -> View:
+    """Tell a note's new path, and the notes whose links were rewritten."""
+    if renamed.path == renamed.old_path:
+        entry = Entry(Place(renamed.path), {"path": renamed.path}, more=[" already has that name"])
+        return View("Nothing to move", [entry])
+    about = {"old_path": renamed.old_path, "path": renamed.path}
+    entry = Entry(Place(renamed.old_path), about, verb="moved", more=[" to ", Place(renamed.path)])
+    parts: list[Entry | Lines] = [entry, *_relinked(renamed.relinked, renamed.broken_links)]
+    return View("Moved", parts, warning=renamed.warning)
+
+
+def view_merged(merged: Merged) -> View:
+    """Tell the merged note and its sources."""
+    about = {"path": merged.path, "id": merged.note_id, "etag": merged.etag[:_ETAG]}
+    sources = [Place(path) for path in merged.merged if path != merged.path]
+    entry = Entry(Place(merged.path), about, verb="into", more=[f" (id {merged.note_id})"])
+    relinked = _relinked(merged.relinked, merged.broken_links)
+    parts: list[Entry | Lines] = [Lines("merged", sources), entry, *relinked]
+    return View("Merged; the sources are in the trash", parts, warning=merged.warning)
+
+
+def _relinked(paths: Sequence[str], links: Sequence[LinkShown] | None) -> list[Lines]:
+    """Return the notes whose links were rewritten, and the links that a move has broken."""
+    broken = [Place(link.source, link.line) for link in links or ()]
+    lists = [
+        Lines("links changed in", [Place(path) for path in paths]),
+        Lines("links to the old name stay in files of the project that are only included", broken),
+    ]
+    return [part for part in lists if part.lines]
+
+
+def view_deleted(deleted: TrashedNote | Sequence[TrashedNote]) -> View:
+    """Tell which notes were moved to the trash, and how to restore them."""
+    notes = [deleted] if isinstance(deleted, TrashedNote) else deleted
+    entries = [
+        Entry(
+            Place(note.path),
+            {"path": note.path},
+            verb="deleted",
+            line=[f"  to undo: memory-bank trash restore {shlex.quote(_name(note.path))}"],
+        )
+        for note in notes
+    ]
+    head = "Moved to the trash; restore_memory brings it back"
+    return View(head, entries, document={"deleted": notes})
+
+
+def view_trash(notes: Sequence[TrashedNote], name: str = "") -> View:
+    """List deleted notes with the versions that `restore` takes."""
+    rows = [
+        (_name(note.path), _when(note), _short_version(note, notes), note.first_line)
+        for note in notes
+    ]
+    nothing = f"there is no {name!r} in the trash" if name else "the trash is empty"
+    return View(
+        nothing,
+        [Table(("name", "deleted", "version", "first line"), rows)] if rows else (),
+        code=FOUND if rows else NOTHING,
+        document={"result_count": len(notes), "trash": notes},
+    )
+
+
+def _name(path: str) -> str:
+    return path.removesuffix(".md")
+
+
+def _when(note: TrashedNote) -> str:
+    """Return when a note was deleted, in local time."""
+    if not note.deleted_at:
+        return "-"
+    return f"{datetime.fromisoformat(note.deleted_at).astimezone():%Y-%m-%d %H:%M}"
+
+
+def _short_version(note: TrashedNote, notes: Sequence[TrashedNote]) -> str:
+    """Return the first digits of a version that no other version of the note starts with."""
+    short = note.version[:_TO_THE_SECOND]
+    versions = [other.version for other in notes if other.path == note.path]
+    return short if sum(v.startswith(short) for v in versions) == 1 else note.version
+
+
+def view_restored(note: RestoredNote, versions: Sequence[TrashedNote] = ()) -> View:
+    """Tell the path of a restored note, and how many other versions are in the trash."""
+    notices = []
+    if versions:
+        more = count(len(versions), "other version")
+        listed = f"memory-bank trash list {shlex.quote(_name(versions[0].path))}"
+        notices = [f"{more} in the trash: {listed}"]
+    entry = Entry(Place(note.path), {"path": note.path}, verb="restored")
+    return View("Restored", [entry], notices=notices)
+
+
+def view_confirmed(confirmation: Confirmation) -> View:
+    """Tell which notes were confirmed, as of which commit."""
+    commit = confirmation.commit[:DIGITS]
+    entries = [
+        Entry(
+            Place(note.path),
+            {"path": note.path, "wrote": ", ".join(note.targets)},
+            verb="confirmed" if note.changed else "unchanged",
+            more=[f" as of {commit}"],
+            line=[f"  moved code: wrote {target}" for target in note.targets],
+        )
+        for note in confirmation.notes
+    ]
+    warnings = "; ".join(note.warning for note in confirmation.notes if note.warning)
+    head = f"{count(len(entries), 'note')} confirmed as of {commit}"
+    return View(head, entries, problem=warnings or None)
+
+
+def view_promoted(promoted: Promoted) -> View:
+    """Tell the note that was made of an observation."""
+    verb = "created" if promoted.action == "created" else "was promoted before:"
+    return View("Promoted", [Entry(Place(promoted.path), {"path": promoted.path}, verb=verb)])
+
+
+def view_imported(imported: Imported) -> View:
+    """Tell of each note that it was imported, or why it was not."""
+    notes = [note for note in imported.notes if note.action != "unchanged"]
+    parts = [_imported(note, dry_run=imported.dry_run) for note in notes]
+    parts += [
+        Entry(place, verb="not read:", more=[f": {reason}"]) for place, reason in imported.unread
+    ]
+    counts = [f"{number} {action.replace('_', ' ')}" for action, number in imported.counts.items()]
+    counts += [f"{len(imported.unread)} not read"] if imported.unread else []
+    would = "would be: " if imported.dry_run else ""
+    total = f"{count(len(imported.notes), 'note')}: {would}{', '.join(counts) or 'nothing'}"
+    return View(parts=[*parts, Entry(total)], code=FOUND if imported.notes else NOTHING)
+
+
+def _imported(note: NoteImport, *, dry_run: bool) -> Entry:
+    if note.action in {"created", "updated"}:
+        verb = f"would be {note.action}:" if dry_run else note.action
+        about = {"may_amend": Place(note.may_amend or "")}
+        return Entry(Place(note.path) if note.path else note.key, about, verb=verb)
+    if note.action == "same_content":
+        reason: list[str | Place] = [f": {note.path} has the same content"]
+    else:
+        reason = [f": {note.reason}"]
+        reason += [" (", Place(note.path), " stays)"] if note.path else []
+    return Entry(note.key, verb="not imported:", more=reason)
+
+
+def view_tags(counts: Mapping[str, int]) -> View:
+    """List each tag with its number of notes."""
+    rows = [(tag, str(number)) for tag, number in counts.items()]
+    return View(
+        "no tags",
+        [Table(("tag", "notes"), rows)] if rows else (),
+        code=FOUND if rows else NOTHING,
+        document={"result_count": len(counts), "tags": counts},
+    )
+
+
+def view_stats(stats: Stats) -> View:
+    """Count what is in a bank."""
+    rows = [
+        ("notes", f"{stats.count:,}"),
+        ("archived", f"{stats.archived:,}"),
+        ("size", stats.total_size),
+        ("passages", f"{stats.passages:,}"),
+        ("types", _counts(stats.types) or "-"),
+        ("tags", _counts(stats.tags) or "-"),
+        ("ghosts", f"{stats.ghosts:,}"),
+        ("broken links", f"{stats.broken_links:,}"),
+        ("orphans", f"{stats.orphans:,}"),
+        ("not indexed", f"{stats.unindexed:,}"),
+    ]
+    return View(parts=[Table(("what", "how many"), rows)])
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    texts = [f"{name} {number}" for name, number in counts.items()]
+    more = [f"and {len(texts) - _MOST} more"] if len(texts) > _MOST else []
+    return ", ".join([*texts[:_MOST], *more])
+
+
+def view_notes(notes: ShownNote | ShownSection | SeveralShown) -> View:
+    """Describe notes or sections whole, and tell which names are no notes."""
+    if isinstance(notes, SeveralShown):
+        views = [view_notes(note) for note in notes.notes]
+        parts = [part for view in views for part in view.parts]
+        missing = [f"{missing.name}: {missing.reason}" for missing in notes.missing]
+        return View(
+            parts=[*parts, *([Lines("not read", missing)] if missing else [])],
+            advice=" ".join(filter(None, dict.fromkeys(view.advice for view in views))),
+            notices=[notice for view in views for notice in view.notices],
+        )
+    if isinstance(notes, ShownSection):
+        about: dict[str, object] = {"path": notes.path, "line": notes.line}
+        about |= {"etag": notes.etag[:_ETAG], "stale": notes.stale}
+        place = Place(notes.path, notes.line)
+        return View(parts=[Entry(place, about, notes.content, markdown=notes.content)])
+    return _view_note(notes)
+
+
+def _view_note(note: ShownNote) -> View:
+    status = note.status if note.status != "active" else ""
+    about = {
+        "path": note.path,
+        "id": own_id(note.note_id, note.path),
+        "etag": note.etag[:_ETAG],
+        "type": note.type,
+        "tags": " ".join(note.tags),
+        "by": author(note),
+        "created_at": note.created_at,
+        "updated_at": note.updated_at if note.updated_at != note.created_at else "",
+        "age": age(note.created_at),
+        "status": status,
+        "backlinks": note.backlinks_count,
+        "stale": note.stale,
+        "claims": "; ".join(note.claims),
+    }
+    line = [
+        note.type,
+        *(f"#{tag}" for tag in note.tags),
+        note.created_at[:_DAY],
+        status,
+        f"id {about['id']}" if about["id"] else "",
+        count(note.backlinks_count, "backlink"),
+        "included" if note.included else "",
+        f"edited by {', '.join(note.edited_by)}" if note.edited_by else "",
+        f"stale: {note.stale}" if note.stale else "",
+        *note.claims,
+        *(f"cited file changed: {reason}" for reason in note.touched),
+    ]
+    reason = "it is only included from the project" if note.included else "it is not valid UTF-8"
+    entry = Entry(Place(note.path, 1), about, note.content, line=line, markdown=note.body or " ")
+    return View(
+        parts=[entry],
+        advice="" if note.writable else f"No tool can change this file: {reason}.",
+        notices=[f"{note.path}:{fault.line}: {fault.reason}" for fault in note.faults],
+    )
+
+
+def age(moment: str) -> str:
+    """Return the age of a timestamp: `3 days`, `2 months`."""
+    days = (datetime.now(UTC) - datetime.fromisoformat(moment)).days
+    span, word = next((span for span in _SPANS if days >= span[0]), (0, ""))
+    return count(days // span, word) if span else "today"
+
+
+def author(note: ShownNote | RecalledNote) -> str:
+    """Return the recorded author of a note, and the agents known to have changed it."""
+    source = "person" if note.source_type == "manual" else note.source_type
+    wrote = f"{source} {note.source_agent}".strip()
+    return f"{wrote}, edited by {', '.join(note.edited_by)}" if note.edited_by else wrote
+
+
+def own_id(note_id: str, path: str) -> str:
+    """Return a note's id; empty if its path serves as the id."""
+    return "" if note_id == path else note_id
