@@ -6,7 +6,8 @@ import pytest
 
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.text import Quotes
-from memory_bank.memory import told
+from memory_bank.base.view import write_agent
+from memory_bank.memory import told, views
 from memory_bank.memory.edit import append
 from memory_bank.memory.remember import remember
 from memory_bank.memory.retrieval.recall import recall
@@ -83,7 +84,7 @@ def test_a_new_note_is_told_what_it_may_amend(logs: Path) -> None:
     with open_bank(logs) as bank:
         done = remember(bank, NEW)
         assert done.may_amend == "old.md"
-        assert "supersedes:: [[name]]" in told.remembered(done, Quotes())
+        assert "supersedes:: [[name]]" in write_agent(views.view_remembered(done), Quotes())
         assert remember(bank, "The office is closed in August.").may_amend is None
 
 

@@ -9,6 +9,7 @@ import pytest
 from memory_bank.bank.bank import Bank
 from memory_bank.base.text import Quotes
 from memory_bank.memory import told as text
+from memory_bank.memory import views
 from memory_bank.memory.retrieval.hits import fitted
 from memory_bank.memory.retrieval.recall import recall
 
@@ -76,4 +77,4 @@ def test_what_makes_an_answer_poorer_is_said(bank: Bank) -> None:
 )  # fmt: skip
 def test_an_age_is_told_in_its_largest_unit(days: int, told: str) -> None:
     moment = datetime.now(UTC) - timedelta(days=days, minutes=1 if days >= 0 else 0)
-    assert text.age(moment.isoformat()) == told
+    assert views.age(moment.isoformat()) == told
