@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -197,6 +196,8 @@ def _elsewhere(client: McpClient, bank: Bank | None, chosen: str = "") -> Iterat
         for name, entry in servers.items() if isinstance(servers, dict) else ():
             if place.scope != chosen and _starts_this(entry) and _bank_of(entry) in banks:
                 command = str(entry.get("command", ""))
+                import shutil  # start-up: a hook has no need of compressors
+
                 runs = shutil.which(command) is not None
                 yield ClientPlace(
                     *(client.name, "server", place.scope, str(place.file)),
