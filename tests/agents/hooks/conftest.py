@@ -76,11 +76,11 @@ def _sent_by_plugin(event: str, given: Any) -> tuple[str, object]:
 
 
 @pytest.fixture
-def hook(project: Path, private_folders: Path) -> Iterator[Hook]:
+def hook(project: Path, private_folders: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hook]:
     """Send events of the project's sessions; what they left to the background ends with the test."""
+    monkeypatch.setenv("HOME", str(private_folders))  # where programs keep which servers they have
     programs = ("CLAUDE", "GEMINI", "CURSOR", "COPILOT", "CODEX", "OPENCODE")
     environ = {name: value for name, value in os.environ.items() if not name.startswith(programs)}
-    environ["HOME"] = str(private_folders)  # where programs keep which servers they have
     with open_bank(project) as bank:
         bank.sync()
     yield Hook(project, environ)
