@@ -69,7 +69,7 @@ _MOST_PROMPT = 2_000
 _DAY = 10
 """Characters of the date in a timestamp."""
 
-_HEAD = "Notes of this project's memory that may help:"
+HEAD = "Notes of this project's memory that may help:"
 
 
 _RULE = "rule"
@@ -235,7 +235,7 @@ def prompt_context(
     notes = [note for note in answer.notes if note.path not in loaded]
     notes = sorted(_agreeing(notes, prompt), key=lambda note: note.type != _RULE)
     best = next((note for note in notes if note.type != _RULE), None)
-    head = f"{_HEAD} {quotes.notice}"
+    head = f"{HEAD} {quotes.notice}"
     if lines:
         head = "\n".join((head, _RULED, quotes.quote("\n".join(lines.values()), {})))
     fitting = fitted(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import time
+from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from difflib import SequenceMatcher
 from typing import NamedTuple
@@ -62,6 +63,9 @@ def _is_archived(raw: dict[str, object]) -> bool:
 _STATUS, _ARCHIVED = "status", "archived"
 
 _STATUSES = ("active", "archived")
+
+
+_LINE_END = re.compile(r"\r\n?")
 
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
@@ -158,20 +162,28 @@ def appended(text: str, content: str) -> str:
 def replaced_text(text: str, old: str, new: str, count: int) -> str:
     """Return a text with `old` replaced, which must occur `count` times; 0: any number.
 
-    Raises NoteNotFound if it does not occur, Conflict if the number differs.
+    Line ends of any form match each other; those of the text stay. Raises NoteNotFound if it does
+    not occur, Conflict if the number differs.
     """
-    newline = newline_of(text)
-    if newline != "\n" and old not in text:  # given with `\n`, but the file has another line end
-        old, new = old.replace("\n", newline), new.replace("\n", newline)
-    found_count = text.count(old)
-    if found_count == 0:
+    old, new, plain = (_LINE_END.sub("\n", written) for written in (old, new, text))
+    places = [match.start() for match in re.finditer(re.escape(old), plain)]
+    if not places:
         raise NoteNotFound(f"the text {old[:60]!r} is not in the note", Hint.READ_AGAIN)
-    if count and found_count != count:
+    if count and len(places) != count:
         raise Conflict(
-            f"the text {old[:60]!r} occurs {found_count} times in the note, not {count}",
+            f"the text {old[:60]!r} occurs {len(places)} times in the note, not {count}",
             Hint.GIVE_MORE_CONTEXT,
         )
-    return text.replace(old, new)
+    if "\r" not in text:
+        return text.replace(old, new)
+    # where a line of the plain text ends, whose end has two characters in the text
+    pairs = [match.start() - at for at, match in enumerate(re.finditer("\r\n", text))]
+    parts, end = [], 0
+    for place in places:
+        start, after = (at + bisect_left(pairs, at) for at in (place, place + len(old)))
+        parts += [text[end:start], with_line_ends(new, text[start:after], newline_of(text))]
+        end = after
+    return "".join((*parts, text[end:]))
 
 
 def replaced_section(text: str, heading: str, new: str) -> str:
@@ -185,11 +197,11 @@ def replaced_section(text: str, heading: str, new: str) -> str:
     section = section_of(body.sections, heading)
     title = _heading_of(section.text)
     newline = newline_of(title if title.endswith(("\n", "\r")) else text)
-    content = new.replace("\r\n", "\n").strip("\n")
+    content = _LINE_END.sub("\n", new).strip("\n")
     own = _heading_of(content) if content else ""
     if own and _bare(own) == _bare(title):
         content = content[len(own) :].strip("\n")
-    content = content.replace("\n", newline)
+    content = with_line_ends(content, section.text, newline)
     end = section.start + len(section.text)
     title = title.rstrip("\r\n")
     gap = "" if end == len(text) else newline
@@ -252,18 +264,22 @@ def difference(bank: Bank, name: str, text: str) -> ChangedSince:
     return ChangedSince(note.text, note.etag, changes[0] if changes else None)
 
 
-def with_line_ends(text: str, old: str) -> str:
-    r"""Return a text of `\n` with the line ends of the old one, line by line if it has several."""
+def with_line_ends(text: str, old: str, newline: str = "") -> str:
+    r"""Return a text of `\n` with the line ends of the old one, line by line if it has several.
+
+    `newline` is that of lines which the old text has not; by default, that of its first line.
+    """
     lines, before = _LINE.findall(text), _LINE.findall(old)
-    newline = newline_of(old)
+    newline = newline or newline_of(old)
     ends = [line[len(line.rstrip("\r\n")) :] for line in before]
     if not set(ends) - {newline, ""}:
         return text.replace("\n", newline)
     newlines = [newline] * len(lines)
     bare = [line.rstrip("\r\n") for line in lines], [line.rstrip("\r\n") for line in before]
-    for match in SequenceMatcher(None, *bare, autojunk=False).get_matching_blocks():
-        for step in range(match.size):
-            newlines[match.a + step] = ends[match.b + step] or newline
+    changes = SequenceMatcher(None, *bare, autojunk=False).get_opcodes()
+    for _, start, end, old_start, old_end in changes:
+        for step in range(min(end - start, old_end - old_start)):
+            newlines[start + step] = ends[old_start + step] or newline
     return "".join(
         bare[0][at] + (newlines[at] if line.endswith("\n") else "") for at, line in enumerate(lines)
     )

@@ -17,6 +17,7 @@ from memory_bank.memory.change import (
     replaced_section,
     replaced_text,
     set_status,
+    with_line_ends,
     write,
 )
 from memory_bank.memory.records import WrittenNote
@@ -212,7 +213,8 @@ def update(
     def replaced(text: str) -> str:
         parts = front_matter.split(text)
         newline = newline_of(text)
-        new = content.replace("\r\n", "\n").rstrip("\n").replace("\n", newline) + newline
+        plain = content.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n") + "\n"
+        new = with_line_ends(plain, text, newline)
         if front_matter.split(new).format != "none":
             return new
         gap = newline if parts.body.startswith(newline) and not new.startswith(newline) else ""

@@ -83,7 +83,12 @@ class ProjectRules(NamedTuple):
     """What is not known of the repository, and why."""
 
 
-def rules(bank: Bank, seconds: float = LIMIT) -> ProjectRules:
+PATIENCE = 60.0
+"""Longest wait for git, in seconds, of a command that is about rules: a block written from half of
+the history would leave rules out."""
+
+
+def rules(bank: Bank, seconds: float = PATIENCE) -> ProjectRules:
     """Return the rules that count now, and those that wait; archived and superseded ones are none.
 
     `seconds` is the longest wait for git.

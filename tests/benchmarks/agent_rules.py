@@ -1,11 +1,14 @@
-"""Whether an agent's program shows its model the rule that governs a task's file, and at what cost.
+"""Whether an agent's program shows its model the rule that governs a task, and at what cost.
 
-    unshare -rn sh -c 'ip link set lo up; python -m tests.benchmarks.agent_rules'
+    unshare -rn sh -c 'ip link set lo up; python -m tests.benchmarks.agent_rules [FOLDER]'
 
-Three repositories with 100 rules each are made, 20 of which are for one task's file; the real programs
-are started in a trusted clone, with a stand-in for the model that only answers. Counted is whether
-what the rule says is in the first request that has the prompt. `--install` fetches the programs from
-npm, and ends; one that is not there is left out, and named.
+The real programs are started in a trusted clone, with a stand-in for the model that only answers.
+Counted is in how many tasks what the rule says is in the first request that has the prompt, how many
+tokens that request has, and of the lines of notes that the hook added, how many are of a note that
+the task names. FOLDER is a project with a bank and a file `tasks.json`: a list of objects with
+`prompt`, `rule` (words that the request must have) and `notes` (those that bear on it). Without it,
+three repositories with 100 rules each are made, 20 of which are for one task's file. `--install`
+fetches the programs from npm, and ends; one that is not there is left out, and named.
 """
 
 import argparse
@@ -16,11 +19,12 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from threading import Thread
 from typing import NamedTuple
 
+from memory_bank.agents.hook_answers import HEAD
 from memory_bank.search.embedders.static import count_tokens
 from tests.agents.hooks.programs.claude_code import ClaudeCode
 from tests.agents.hooks.programs.codex import Codex
@@ -28,6 +32,7 @@ from tests.agents.hooks.programs.copilot import CopilotCli
 from tests.agents.hooks.programs.gemini import GeminiCli
 from tests.agents.hooks.programs.mock_model import URL, Model
 from tests.agents.hooks.programs.program import Program
+from tests.benchmarks.injected import lines_of_notes
 
 AREAS = [
     "billing", "shipping", "search", "auth", "catalog", "reports", "mail", "queue", "cache", "export",
@@ -54,14 +59,17 @@ PRACTICES = [
     "Migrations",
 ]  # fmt: skip
 RULES, REPOSITORIES, SECONDS = 100, 3, 90
+FOLDERS = (".agents", ".claude", ".codex", ".cursor", ".gemini", ".github")
+"""Where programs read files of a project."""
 VARIANTS = ("none", "block", "hook", "both")
 
 
 class Task(NamedTuple):
-    """A prompt that names a file, and what the rule for it says."""
+    """A prompt, what the rule for it says, and the notes that bear on it."""
 
     prompt: str
     demand: str
+    notes: Sequence[str] = ()
 
 
 def git(folder: Path, *words: str) -> str:
@@ -103,15 +111,30 @@ def make(root: Path, seed: int) -> list[Task]:
     (root / ".memories/.gitignore").write_text(".index/\n.trash/\nsessions/\n")
     git(root, "add", "-A")
     git(root, "commit", "-q", "-m", "Start")
+    set_up(root)
+    return tasks
+
+
+def set_up(root: Path) -> None:
+    """Commit the block of rules and the bundle, both of which can be taken out without a trace."""
     before = contents(root)
     for words in (("rules", "--write"), ("agents", "bundle")):
         memory_bank(root, *words)
     git(root, "add", "-A")
+    for folder in filter(Path.exists, map(root.joinpath, FOLDERS)):
+        git(root, "add", "--force", str(folder))  # a project may ignore it, as `--check` says
     git(root, "commit", "-q", "-m", "Add the rules and the bundle")
     without(root, "none")
     assert contents(root) == before, "the rules and the bundle left something"
     git(root, "checkout", "-q", "--", ".")
-    return tasks
+
+
+def copied(folder: Path, root: Path) -> list[Task]:
+    """Clone a project and set it up; return its tasks."""
+    tasks = json.loads((folder / "tasks.json").read_text(encoding="utf-8"))
+    git(root, "clone", "-q", str(folder.resolve()), ".")
+    set_up(root)
+    return [Task(task["prompt"], task["rule"], task.get("notes", ())) for task in tasks]
 
 
 def contents(root: Path) -> dict[str, bytes]:
@@ -185,10 +208,14 @@ PROGRAMS: dict[str, Program] = {
 class Result(NamedTuple):
     """What was seen of a program in a variant."""
 
-    found: int
+    reached: int
+    """Number of tasks whose rule is in the request."""
     tasks: int
     tokens: int
     """Of the first request, the median."""
+    useful: int
+    lines: int
+    """Lines of notes that the hook added, those of a note that bears on the task among them."""
     changed: str
     """What git says changed in the clone."""
 
@@ -198,25 +225,40 @@ def measured(
     work: Path,
 ) -> Result:  # fmt: skip
     """Run a program on tasks of all repositories, one after the other, each in the next one."""
-    found, sizes, changed = 0, [], ""
-    for at in range(REPOSITORIES):
-        repository, tasks = repositories[at]
+    reached, useful, lines, sizes, changed = 0, 0, 0, [], ""
+    for at, (repository, tasks) in enumerate(repositories):
         place = Path(tempfile.mkdtemp(dir=work))  # a program may still write into the one before
         tree, home = place / "tree", place / "home"
         git(work, "clone", "-q", str(repository), str(tree))
         without(tree, variant)
         before = git(tree, "status", "--short")
-        for task in tasks[at:number:REPOSITORIES]:
-            first = asked_first(program, home, tree, task.prompt)
-            found += task.demand in first
-            sizes += count_tokens([first])
+        for task in tasks[at : number : len(repositories)]:
+            request = first_request(program, home, tree, task.prompt)
+            text = json.dumps(request, ensure_ascii=False, separators=(",", ":"))
+            reached += task.demand in text
+            sizes += count_tokens([text])
+            for path, count in lines_of_notes("\n".join(texts_of_hook(request))).items():
+                lines += count
+                useful += count * path.endswith(tuple(task.notes))
         if (after := git(tree, "status", "--short")) != before:
             changed += after
-    return Result(found, len(sizes), round(statistics.median(sizes or [0])), changed)
+    return Result(
+        reached, len(sizes), round(statistics.median(sizes or [0])), useful, lines, changed
+    )
 
 
-def asked_first(program: Program, home: Path, tree: Path, prompt: str) -> str:
-    """Return the first request of a program that has the prompt; empty if there is none."""
+def texts_of_hook(request: object) -> Iterator[str]:
+    """Yield the texts of a request that the hook of a prompt added."""
+    if isinstance(request, str):
+        if HEAD in request:
+            yield request
+    elif isinstance(request, list | dict):
+        for value in request.values() if isinstance(request, dict) else request:
+            yield from texts_of_hook(value)
+
+
+def first_request(program: Program, home: Path, tree: Path, prompt: str) -> object:
+    """Return the first request of a program that has the prompt; None if there is none."""
     home.mkdir(exist_ok=True)
     log = home / "model.jsonl"
     log.write_text("")
@@ -237,14 +279,16 @@ def asked_first(program: Program, home: Path, tree: Path, prompt: str) -> str:
         except subprocess.TimeoutExpired:
             print(f"  no end after {SECONDS} s: {prompt}", file=sys.stderr)
         model.shutdown()
-    requests = (json.loads(line)["request"] for line in log.read_text("utf-8").splitlines())
-    asked = (json.dumps(one, ensure_ascii=False, separators=(",", ":")) for one in requests)
-    return next((one for one in asked if prompt in one), "")
+    requests = [json.loads(line)["request"] for line in log.read_text("utf-8").splitlines()]
+    return next((one for one in requests if prompt in json.dumps(one, ensure_ascii=False)), None)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print a line for each program and variant."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", nargs="?", type=Path, help="a project with a bank and tasks.json")
     parser.add_argument("--install", action="store_true", help="fetch the programs from npm")
     parser.add_argument("--tasks", type=int, default=20)
     parser.add_argument("--only", choices=[*PROGRAMS], action="append")
@@ -263,17 +307,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         work = Path(folder).resolve()
         repositories = []
-        for number in range(REPOSITORIES):
+        for number in range(1 if chosen.folder else REPOSITORIES):
             root = work / f"r{number}"
             root.mkdir()
-            repositories.append((root, make(root, number)))
+            tasks = copied(chosen.folder, root) if chosen.folder else make(root, number)
+            repositories.append((root, tasks))
+        print("| program | variant | rule reached | tokens | useful lines | git |")
+        print("|---|---|---|---|---|---|")
         for name in there:
             for variant in chosen.variant or VARIANTS:
                 few = 3 if variant == "none" else chosen.tasks
                 seen = measured(programs[name], repositories, variant, few, work)
+                lines = f"{seen.useful} of {seen.lines}" if seen.lines else "\u2013"
                 print(
-                    f"{name:24}{variant:8}{seen.found:3} of {seen.tasks:2}"
-                    f"{seen.tokens:9,} tokens  {seen.changed or 'git clean'}",
+                    f"| {name} | {variant} | {seen.reached} of {seen.tasks} | {seen.tokens:,} |"
+                    f" {lines} | {seen.changed or 'clean'} |",
                     flush=True,
                 )
 

@@ -13,7 +13,7 @@ from memory_bank.base.errors import (
     NoteNotFound,
     UnreadableNote,
 )
-from memory_bank.memory.change import set_status
+from memory_bank.memory.change import replaced_text, set_status
 from memory_bank.memory.edit import append, edit, update
 from memory_bank.memory.move_and_merge import rename
 from memory_bank.memory.retrieval.recall import recall
@@ -300,3 +300,20 @@ def test_the_heading_of_a_section_is_written_once(bank: Bank, note: Note, new: s
     note("# Plan\n\n## Testing\n\nold\n\n## Last\n")
     edit(bank, "a", new, section="Testing")
     assert (bank.layout.root / "a.md").read_text() == "# Plan\n\n## Testing\n\nnew\n\n## Last\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "edited"),
+    [
+        ("# A\n\nalpha\nbeta\r\ngamma\n", "beta\ngamma", "B\nG", "# A\n\nalpha\nB\r\nG\n"),
+        ("a\nb\r\nc\r\nd\n", "b\nc\nd", "b\nx\nd", "a\nb\r\nx\r\nd\n"),
+        ("a\r\nb\nc\r\n", "b\r\nc\n", "b\nC\n", "a\r\nb\nC\r\n"),
+        ("a\nb\n", "a\r\nb", "A\r\nb", "A\nb\n"),
+        ("a\rb\rc\r", "a\nb", "a\nB", "a\rB\rc\r"),
+        ("\r\nx\r\nx\n", "x\n", "y\n", "\r\ny\r\ny\n"),
+    ],
+)
+def test_line_ends_of_any_form_match_and_those_of_the_text_stay(
+    text: str, old: str, new: str, edited: str
+) -> None:
+    assert replaced_text(text, old, new, 0) == edited

@@ -13,7 +13,7 @@ class ClaudeCode(Program):
 
     name = client = "claude-code"
     package = "@anthropic-ai/claude-code"
-    version = "2.1.330"
+    version = "2.1.332"
 
     @property
     def start(self) -> list[str]:

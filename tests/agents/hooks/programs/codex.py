@@ -18,7 +18,7 @@ class Codex(Program):
 
     name = client = "codex"
     package = "@openai/codex"
-    version = "0.169.0"
+    version = "0.171.0"
 
     @property
     def start(self) -> list[str]:
