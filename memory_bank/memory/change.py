@@ -17,12 +17,14 @@ from memory_bank.bank import note_files, open_index
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, Conflict, Hint, NoteNotFound
 from memory_bank.memory import amendments
+from memory_bank.memory.dead_links import dead_links
 from memory_bank.memory.records import WrittenNote
 from memory_bank.notes import front_matter, parsing, sections
 from memory_bank.notes.compare import note_comparison
 from memory_bank.notes.compare.note_change import NoteChange
 from memory_bank.notes.note import section_of
 from memory_bank.notes.schema import key_of, keys_of, read_meta
+from memory_bank.sessions.redaction import without_private
 from memory_bank.trust.author_keys import kept
 from memory_bank.trust.authors import record, warnings
 
@@ -120,7 +122,8 @@ def write(
     if changed:
         _updated(bank, path)
     unknown = record(bank, [path], agent) if changed else None
-    warning = warnings(note_files.warning(bank.layout, path), unknown)
+    dead = dead_links(bank, path, given) if changed else ""
+    warning = warnings(note_files.warning(bank.layout, path), unknown, dead)
     older = amendments.may_amend(bank, path) if changed and given else None
     bank.count_opened(cited(given) if changed else ())
     return WrittenNote(path, etag, changed, warning=warning, may_amend=older)
@@ -245,6 +248,7 @@ def rewrite(bank: Bank, name: str, text: str, *, if_match: str | None = None) ->
     """
     if not text.strip():
         raise BadInput("a note must not be empty", Hint.DELETE_INSTEAD)
+    text = without_private(text)
 
     def replaced(old: str) -> str:
         _check_front_matter(text, old)

@@ -14,6 +14,7 @@ from memory_bank.base.text import agent_name
 from memory_bank.memory import views
 from memory_bank.memory.alike import duplicates, linked
 from memory_bank.memory.change import check_size
+from memory_bank.memory.dead_links import dead_links
 from memory_bank.memory.records import Item, Remembered
 from memory_bank.memory.remember import (
     DEFAULT_TYPE,
@@ -30,6 +31,7 @@ from memory_bank.notes.identity import content_hash
 from memory_bank.notes.names import new_path
 from memory_bank.notes.schema import check_type, known_type
 from memory_bank.search.manifest import document_rows
+from memory_bank.sessions.redaction import without_private
 from memory_bank.trust.author_keys import with_author_keys
 from memory_bank.trust.authors import record, warnings, writer
 
@@ -64,6 +66,7 @@ def create(
     front matter that can't be parsed.
     """
     by_agent = source_type == "agent"
+    content = without_private(content)
     check_content(bank, content, by_agent=by_agent)
     check_source(source_type)
     by = writer(source_type, source_agent)
@@ -86,7 +89,8 @@ def create(
     remembered = write_new(bank, completed(bank, item), content_hash(parts.body), None)
     bank.catch_up()
     unknown = record(bank, [remembered.path], by)
-    return replace(remembered, warning=warnings(remembered.warning, unknown))
+    dead = dead_links(bank, remembered.path, content)
+    return replace(remembered, warning=warnings(remembered.warning, unknown, dead))
 
 
 REFUSED = "refused"

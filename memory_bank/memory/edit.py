@@ -22,6 +22,7 @@ from memory_bank.memory.change import (
 )
 from memory_bank.memory.records import WrittenNote
 from memory_bank.notes import front_matter
+from memory_bank.sessions.redaction import without_private
 
 
 def _appended(
@@ -102,7 +103,8 @@ def _in_editor(
     etag = if_match or note.etag
     if not note.writable:
         raise UnreadableNote(f"{note.path}: {note.faults[0].reason}", "convert the file to UTF-8")
-    with call.edited(note.path.rpartition("/")[2], note.content) as written:
+    with call.edited(note.path.rpartition("/")[2], note.content) as edited_text:
+        written = without_private(edited_text)
         try:
             return write(
                 bank, note.path, lambda _: written, if_match=etag, agent=agent, given=written
@@ -177,6 +179,7 @@ def append(
     """
     if not content.strip():
         raise BadInput("content must not be empty", Hint.GIVE_TEXT_TO_APPEND)
+    content = without_private(content)
 
     def change(text: str) -> str:
         return appended(text, content)
@@ -209,6 +212,7 @@ def update(
     """
     if not content.strip():
         raise BadInput("content must not be empty", Hint.DELETE_INSTEAD)
+    content = without_private(content)
 
     def replaced(text: str) -> str:
         parts = front_matter.split(text)
@@ -297,6 +301,7 @@ def edit(
     """
     if bool(old) == bool(section):
         raise BadInput("give what to replace: a text or a section", Hint.GIVE_OLD_OR_SECTION)
+    new = without_private(new)
 
     def change(text: str) -> str:
         return replaced_text(text, old, new, count) if old else replaced_section(text, section, new)

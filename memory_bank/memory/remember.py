@@ -24,11 +24,13 @@ from memory_bank.git import repository
 from memory_bank.memory import amendments, shown, views
 from memory_bank.memory.alike import duplicates, linked, similar_to, stays_here
 from memory_bank.memory.change import check_size, cited, with_keys
+from memory_bank.memory.dead_links import dead_links
 from memory_bank.memory.records import Item, Reference, Remembered
 from memory_bank.notes import decision_records, front_matter, names
 from memory_bank.notes.identity import content_hash, note_id, slug
 from memory_bank.notes.note import Entity
 from memory_bank.notes.schema import check_tags, check_type, entity_of, folder_of, key_of, read_meta
+from memory_bank.sessions.redaction import without_private
 from memory_bank.sessions.state import Current, current_session, session_keys
 from memory_bank.trust.authors import record, warnings, writer
 
@@ -194,6 +196,7 @@ def remember(
     Raises BadInput for empty content or tags or an unknown source, NoteExists for a taken `name`.
     """
     source_type = source_type or ("agent" if source_agent else "manual")
+    content = without_private(content)
     check_content(bank, content, by_agent=source_type in {"agent", SESSION})
     check_source(source_type)
     argument = Item(
@@ -238,13 +241,16 @@ def remember(
         if remembered.action == CREATED and source_type != SESSION:
             older = amendments.may_amend(bank, remembered.path)
             bank.count_opened(cited(content))
-        return replace(remembered, warning=warnings(remembered.warning, unknown), may_amend=older)
+        dead = dead_links(bank, remembered.path, content) if remembered.action == CREATED else ""
+        warning = warnings(remembered.warning, unknown, dead)
+        return replace(remembered, warning=warning, may_amend=older)
 
 
 def completed(bank: Bank, item: Item) -> Item:
     """Return an item with tags and references in the form of front matter; raise BadInput."""
     return replace(
         item,
+        content=without_private(item.content),
         tags=check_tags(item.tags),
         entity_refs=[entity(entity_ref)._asdict() for entity_ref in item.entity_refs],
         file_refs=[names.in_file_refs(file, bank.layout) for file in item.file_refs],

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
+from memory_bank.base.errors import BadInput
 from memory_bank.base.plugins import pattern
 
 PRIVATE, SECRET = "[private]", "[redacted]"
@@ -22,6 +23,9 @@ Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | Non
 _Span: TypeAlias = "tuple[int, int, str]"
 
 _TAG = pattern(r"<[ \t]{0,8}(/?)[ \t]{0,8}private(?![\w:.-])[^<>]{0,200}(?<!/)>", 2)  # IGNORECASE
+
+_NAMED = pattern(r"`<private>(?:[^`<>\n]{0,40}</private>)?`|`</private>`", 2)
+"""The tag in code, where a text is about it; with an ellipsis or a few words in it."""
 
 _LEAST = 5
 """Fewest characters of a text that has a secret, with what tells it: `pw: 1` has none."""
@@ -59,6 +63,25 @@ def redact(text: str, allowed: Collection[str] = (), values: set[str] | None = N
     replaced = _replaced(text, spans)
     secrets = _secrets(replaced, allowed, values)
     return Redacted(_replaced(replaced, secrets), len(spans) + len(secrets))
+
+
+def without_private(text: str) -> str:
+    """Replace `<private>…</private>` in a text for a note by `[private]`.
+
+    A tag that is named in code, `` `<private>` ``, stays. Raises BadInput for one that isn't
+    closed: what it hides is not known.
+    """
+    if "<" not in text or not _TAG.search(text):
+        return text
+    named = _NAMED.sub(lambda code: "." * len(code[0]), text)
+    spans = list(_private(named, [(0, len(named))]))
+    closed = {tag.end() for tag in _TAG.finditer(named) if tag[1]}
+    if not closed.issuperset(end for _, end, _ in spans):
+        raise BadInput(
+            "a <private> is not closed: what it hides is not known",
+            "write </private> behind it, or `<private>` in backticks to name the tag",
+        )
+    return _replaced(text, spans)
 
 
 def redact_value(

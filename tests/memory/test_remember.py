@@ -13,11 +13,11 @@ from blake3 import blake3
 
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.errors import BadInput, BadName, NoteExists
-from memory_bank.memory.change import set_status
+from memory_bank.memory.change import rewrite, set_status
 from memory_bank.memory.create import create
-from memory_bank.memory.edit import append
+from memory_bank.memory.edit import append, edit, update
 from memory_bank.memory.move_and_merge import rename
-from memory_bank.memory.remember import entity, remember
+from memory_bank.memory.remember import entity, remember, session_note
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.show import list_notes, show
 from memory_bank.notes.decision_records import next_number
@@ -377,3 +377,51 @@ def test_an_agents_note_above_100_kb_is_refused_and_a_persons_is_not(bank: Bank)
         append(bank, path, pasted, agent="claude-code")
     assert append(bank, path, pasted).path == path
     assert remember(bank, pasted).action == "created"
+
+
+def test_what_is_private_is_in_no_note_and_no_name(bank: Bank) -> None:
+    done = remember(bank, "Keys <private>of Mr Zywicki</private> are uuid7. `<private>` hides.")
+    assert bank.store.read(done.path).text.endswith(
+        "Keys [private] are uuid7. `<private>` hides.\n"
+    )
+    assert "zywicki" not in done.path
+    append(bank, done.path, "Ask <Private>Zywicki\n\nor me</private >.")
+    edit(bank, done.path, "uuid<private>Zywicki</private>", old="uuid7")
+    update(bank, done.path, bank.store.read(done.path).text + "<private>Zywicki</private>")
+    rewrite(bank, done.path, bank.store.read(done.path).text + "<private>Zywicki</private>")
+    session_note(bank, "Only <private>Zywicki</private> knows the pond.")
+    texts = [path.read_text() for path in bank.layout.root.rglob("*.md")]
+    texts += [path.read_text() for path in bank.layout.state(bank.id).rglob("*.md")]
+    assert len(texts) == 2
+    assert not any("zywicki" in text.lower() for text in texts)
+    with pytest.raises(BadInput, match="not closed"):
+        remember(bank, "The tag <private> hides what stands in it")
+
+
+@pytest.mark.parametrize(
+    ("link", "warning"),
+    [
+        ("[[pond]]", None),
+        ("[[pond#Depth]]", None),
+        ("[[person:anna]]", None),
+        ("`bank.find()` and [[Bank.find]]", None),
+        ("https://example.org/[x]", None),
+        ("[[pond#Width]]", "line {}: pond.md has no heading 'Width'"),
+        ("[[pnod/at-all]]", "line {}: 'pnod/at-all' leads to no note or file"),
+        ("[it](no%20note.md)", "line {}: 'no note.md' leads to no note or file"),
+    ],
+)
+def test_a_link_that_leads_nowhere_is_told_when_it_is_written(
+    bank: Bank, link: str, warning: str | None
+) -> None:
+    create(bank, "pond", "# Pond\n\n## Depth\n\nTwo metres.\n")
+    done = remember(bank, f"The frogs moved, see {link} for more.")
+    line = next(
+        number
+        for number, row in enumerate(bank.store.read(done.path).text.splitlines(), 1)
+        if "frogs" in row
+    )
+    assert done.warning == (warning and warning.format(line))
+    assert append(bank, "pond", "No link here.").warning is None
+    told = append(bank, "pond", f"And {link}").warning
+    assert (told or "").partition(": ")[2] == (warning or "").partition(": ")[2]

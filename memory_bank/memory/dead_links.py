@@ -1,0 +1,54 @@
+"""Tell at a write which links of the new text lead nowhere."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import quote
+
+from memory_bank.bank.bank import Bank
+from memory_bank.search.index import View
+from memory_bank.search.manifest.link_rows import LinkRow, links_of, problems
+
+_REFERENCE = "reference"
+
+_MOST = 3
+"""Links that are named; of others, how many."""
+
+_SYMBOL = re.compile(r"\w+\(\)|[^\W\d]\w*(?:(?:\.|::)[^\W\d]\w*)+(?<!\.md)|[a-z]+[A-Z]\w*|\w*_\w*")
+"""Names that may be symbols of the code, which are not looked up."""
+
+
+def dead_links(bank: Bank, path: str, text: str) -> str:
+    """Return on one line which links of a note that a new text has lead nowhere; empty if none.
+
+    A link leads nowhere if no note, file or person has its name, if its note lacks the heading or
+    block, or if it may mean several notes.
+    """
+    if "[" not in text:
+        return ""
+
+    def read(view: View) -> list[str]:
+        rows = [
+            row
+            for row in links_of(view.manifest, [path])
+            if row.kind != _REFERENCE and (row.target in text or quote(row.target) in text)
+        ]
+        return [
+            f"line {row.line}: {reason}"
+            for row, problem in zip(rows, problems(view.manifest, rows), strict=True)
+            if (reason := problem or _ghost(bank, row))
+        ]
+
+    reasons = list(dict.fromkeys(bank.read(read)))
+    more = f", and {len(reasons) - _MOST} more" if len(reasons) > _MOST else ""
+    return "; ".join(reasons[:_MOST]) + more
+
+
+def _ghost(bank: Bank, row: LinkRow) -> str:
+    """Return that a link leads to no note; empty if it leads to one, to a file or to a symbol."""
+    if row.dest is not None or ":" in row.ghost or _SYMBOL.fullmatch(row.ghost):
+        return ""
+    files = row.files(bank.roots.place(row.source_key))
+    if any(map(bank.layout.project_has, files)):
+        return ""
+    return f"{row.target!r} leads to no note or file"
