@@ -147,10 +147,11 @@ def contents(root: Path) -> dict[str, bytes]:
     }
 
 
-def memory_bank(folder: Path, *words: str) -> None:
-    """Run this program in a folder."""
+def memory_bank(folder: Path, *words: str, home: Path | None = None) -> None:
+    """Run this program in a folder, for a user with a home."""
     program = [sys.executable, "-P", "-m", "memory_bank"]
-    subprocess.run([*program, *words], cwd=folder, check=True, capture_output=True)
+    own = environment(home) if home else None
+    subprocess.run([*program, *words], cwd=folder, check=True, capture_output=True, env=own)
 
 
 def without(tree: Path, variant: str) -> None:
@@ -231,6 +232,8 @@ def measured(
         tree, home = place / "tree", place / "home"
         git(work, "clone", "-q", str(repository), str(tree))
         without(tree, variant)
+        home.mkdir()
+        memory_bank(tree, "sync", home=home)  # else the first sessions do it in the background
         before = git(tree, "status", "--short")
         for task in tasks[at : number : len(repositories)]:
             request = first_request(program, home, tree, task.prompt)
@@ -257,9 +260,17 @@ def texts_of_hook(request: object) -> Iterator[str]:
             yield from texts_of_hook(value)
 
 
+def environment(home: Path) -> dict[str, str]:
+    """Return the environment of a user with a home of their own, who has this program."""
+    left_out = ("CLAUDE", "CODEX", "XDG_", "MEMORY_BANK")
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    others = {name: text for name, text in os.environ.items() if not name.startswith(left_out)}
+    quick = {"MEMORY_BANK_SEARCH_EMBEDDER": "static"}  # hooks ask by words only
+    return others | quick | {"HOME": str(home), "XDG_STATE_HOME": str(home / "s"), "PATH": path}
+
+
 def first_request(program: Program, home: Path, tree: Path, prompt: str) -> object:
     """Return the first request of a program that has the prompt; None if there is none."""
-    home.mkdir(exist_ok=True)
     log = home / "model.jsonl"
     log.write_text("")
     with Model([], log) as model:
@@ -267,13 +278,11 @@ def first_request(program: Program, home: Path, tree: Path, prompt: str) -> obje
         for name, text in program.files(tree).items():
             (home / name).parent.mkdir(parents=True, exist_ok=True)
             (home / name).write_text(text.replace(URL, model.url))
-        given = {name: text.replace(URL, model.url) for name, text in program.environment.items()}
-        left_out = ("CLAUDE", "CODEX", "XDG_", "MEMORY_BANK")
-        kept = {name: text for name, text in os.environ.items() if not name.startswith(left_out)}
+        own = {name: text.replace(URL, model.url) for name, text in program.environment.items()}
         try:
             subprocess.run(
                 [*program.start, *program.words(tree, prompt)], cwd=tree,
-                env={**kept, "HOME": str(home), "XDG_STATE_HOME": str(home / "s"), **given},
+                env=environment(home) | own,
                 stdin=subprocess.DEVNULL, capture_output=True, timeout=SECONDS, check=False,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
