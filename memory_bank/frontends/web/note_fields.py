@@ -14,8 +14,11 @@ from typing import NamedTuple
 
 from markdown_it import MarkdownIt
 
+from memory_bank.base.rendering import same_words
 from memory_bank.notes import front_matter
+from memory_bank.notes.inline import plain_text
 from memory_bank.notes.schema import key_of, read_meta
+from memory_bank.notes.sections import read_body
 
 _NEWLINE = re.compile(r"\r\n?")
 
@@ -80,6 +83,8 @@ def rewritten(content: str, fields: NoteFields) -> str:
         head = head[: parts.heading[0]] + fields.title + head[parts.heading[1] :]
     elif fields.title != was.title and fields.title and not parts.title_key:
         head = f"{head}# {fields.title}\n\n"
+    if parts.sentence and fields.text:
+        head = head.rstrip("\n") + "\n\n"
     text = head + merged(body, fields.text)
     changes: dict[str, object] = {}
     for name, value in (("type", fields.type), ("tags", fields.tags), ("file_refs", fields.files)):
@@ -100,6 +105,8 @@ class _NoteParts(NamedTuple):
     heading: tuple[int, int] | None
     """Where the words of the first heading stand in the head."""
     title_key: str
+    sentence: bool = False
+    """Whether all of its text is the sentence that is its title."""
 
 
 def _read(text: str) -> _NoteParts | None:
@@ -111,18 +118,23 @@ def _read(text: str) -> _NoteParts | None:
     start = len(text) - len(parts.body)
     key = key_of(raw, "title") if meta.title else ""
     match = _TITLE.match(parts.body)
-    heading = None
+    heading, sentence = None, False
     words = match[2].rstrip(" \t").rstrip("#").rstrip(" \t") if match else ""
     if match and not key and words.strip():
         heading = (start + match.start(2), start + match.start(2) + len(words))
         start += match.end()
     blank = _BLANK.match(text[start:])
     start += blank.end() if blank else 0
-    title = meta.title or (text[slice(*heading)] if heading else "")
+    named = "" if key or heading else read_body(text[start:]).first
+    line = text[start:].strip()
+    if named and "\n" not in line and same_words(plain_text(line), named):
+        heading, sentence = (start, start + len(line.rstrip(".\u3002"))), True
+        start = len(text)
+    title = meta.title or (text[slice(*heading)] if heading else named)
     tags = ", ".join(meta.tags)
     files = ", ".join(meta.file_refs)
     fields = NoteFields(title, shown(text[start:]), meta.type, tags, files)
-    return _NoteParts(fields, raw, text[:start], text[start:], heading, key)
+    return _NoteParts(fields, raw, text[:start], text[start:], heading, key, sentence)
 
 
 def shown(text: str) -> str:

@@ -20,7 +20,7 @@ from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
 from markupsafe import Markup, escape
 
-from memory_bank.base.rendering import visible
+from memory_bank.base.rendering import same_words, visible
 from memory_bank.frontends.web.templating import quoted, url_of
 from memory_bank.memory.note_view import LinkedPlace, LinkTargets
 
@@ -153,7 +153,8 @@ class Rendered(NamedTuple):
 def render(text: str, goals: LinkTargets, *, title: str = "") -> Rendered:
     """Return a Markdown text as HTML.
 
-    A first heading that says `title` is left out: the page has it.
+    A first heading that says `title` is left out: the page has it. So is the text of a note of one
+    sentence, unless it has links or other marks.
     """
     source = visible(_NEWLINE.sub("\n", text))
     marks = _marks(source)
@@ -225,11 +226,20 @@ def _adjusted(state: StateCore) -> None:
             token.children.append(Token("block_id", "", 0, content=match[1]))
 
 
+_PARAGRAPH = 3
+"""Tokens of a paragraph: its start, its text and its end."""
+
+
 def _without_title(tokens: list[Token], title: str) -> list[Token]:
     """Return the tokens without a first heading that is the title."""
     first = len(tokens) > 1 and tokens[0].type == "heading_open" and tokens[0].tag == "h1"
     entry = first and title and _plain(tokens[1]).casefold() == title.strip().casefold()
-    return tokens[3:] if entry else tokens
+    tokens = tokens[3:] if entry else tokens
+    if len(tokens) == _PARAGRAPH and tokens[0].type == "paragraph_open":
+        plain = all(child.type == "text" for child in tokens[1].children or ())
+        if plain and same_words(title, _plain(tokens[1])):
+            return []
+    return tokens
 
 
 def _headings(tokens: Sequence[Token]) -> tuple[ContentsHeading, ...]:

@@ -7,6 +7,7 @@ import httpx2
 import pytest
 
 from memory_bank.bank.bank import Bank
+from memory_bank.frontends.web.note_fields import fields_of, rewritten
 from memory_bank.sessions.compress import compress_now
 from memory_bank.sessions.listing import list_sessions
 from memory_bank.sessions.sessions import store_observation
@@ -124,3 +125,55 @@ def test_the_fields_are_edited_and_all_else_stays(writable: httpx2.Client, note:
         .replace(b"another", b"a")
         .replace(b"[a,  b]", b"[a]")
     )
+
+
+SENTENCE = "---\ntype: fact\n---\nWe page by `cursor`, since offsets miss rows.\n"
+
+
+@pytest.mark.parametrize(
+    ("title", "text", "content"),
+    [
+        ("We page by `cursor`, since offsets miss rows", "", SENTENCE),
+        ("We page by offset", "", "---\ntype: fact\n---\nWe page by offset.\n"),
+        (
+            "We page by `cursor`, since offsets miss rows",
+            "Offsets are slow, too.\n",
+            f"{SENTENCE}\nOffsets are slow, too.\n",
+        ),
+    ],
+)
+def test_the_sentence_of_a_note_is_its_title_in_the_form(
+    title: str, text: str, content: str
+) -> None:
+    fields = fields_of(SENTENCE)
+    assert fields is not None
+    assert (fields.title, fields.text) == ("We page by `cursor`, since offsets miss rows", "")
+    assert rewritten(SENTENCE, fields._replace(title=title, text=text)) == content
+
+
+def test_the_first_sentence_of_a_longer_note_is_its_title_and_stays_in_the_text() -> None:
+    fields = fields_of("We page by cursor. Offsets miss rows.\n")
+    assert fields is not None
+    assert (fields.title, fields.text) == (
+        "We page by cursor",
+        "We page by cursor. Offsets miss rows.\n",
+    )
+
+
+def test_a_note_of_one_sentence_says_it_once(project: Path, writable: httpx2.Client) -> None:
+    (project / ".memories/herons.md").write_text("The heron nests in the old willow.\n")
+    page = writable.get("/notes/herons").text
+    article = page.partition("<article")[2].partition("</article>")[0]
+    assert article.count("The heron nests in the old willow") == 1
+    (project / ".memories/herons.md").write_text(
+        "The heron nests in the [willow](facts/bm25.md).\n"
+    )
+    assert 'href="/notes/facts/bm25"' in writable.get("/notes/herons").text
+
+
+def test_brackets_list_notes_and_files_to_link(writable: httpx2.Client, note: Path) -> None:
+    note.write_text("# BM25\n\n## Weights\n\nText.\n")
+    rows = writable.get("/new/targets", params={"q": "bm2"}).json()
+    assert "facts/bm25]]" in [row["text"] for row in rows if row["kind"] == "note"]
+    headings = writable.get("/new/targets", params={"q": "facts/bm25#"}).json()
+    assert [row["label"] for row in headings] == ["BM25", "Weights"]

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from memory_bank.bank.bank import Bank
@@ -20,6 +20,9 @@ from memory_bank.base.errors import (
     NoteNotFound,
     UnreadableNote,
 )
+from memory_bank.base.rendering import visible
+from memory_bank.frontends.lsp import completion
+from memory_bank.frontends.lsp.open_texts import Texts
 from memory_bank.frontends.web.app import status_of
 from memory_bank.frontends.web.note_fields import NoteFields, fields_of, items, rewritten
 from memory_bank.frontends.web.note_graph import whole_graph
@@ -48,6 +51,8 @@ _MOST_WORDS = 60
 """Words of a text for which notes are searched while somebody writes."""
 
 _MOST_KNOWN = 5
+
+_MOST_TARGETS = 20
 
 _SNIPPET = 110
 
@@ -118,9 +123,16 @@ def _new_routes(site: Site) -> list[Route]:
         word = "created" if remembered.action == CREATED else "known"
         return await _answer(site, request, _Done(remembered.path, remembered.warning), word)
 
+    async def targets(request: Request) -> Response:
+        query_params = request.query_params
+        return JSONResponse(
+            await site.ask(_targets, query_params.get("q", ""), query_params.get("note", ""))
+        )
+
     return [
         Route(NEW, new),
         Route(NEW, add, methods=["POST"]),
+        Route(f"{NEW}/targets", targets),
         Route(f"{NEW}/known", known, methods=["POST"]),
     ]
 
@@ -162,6 +174,20 @@ class KnownNote(NamedTuple):
     path: str
     title: str
     text: str
+
+
+def _targets(bank: Bank, typed: str, path: str) -> list[dict[str, str]]:
+    """Return what may follow two opening brackets: notes, files and, behind `file#`, symbols."""
+    text = f"[[{typed}"
+    return [
+        {
+            "label": visible(choice.label),
+            "detail": visible(choice.detail),
+            "kind": choice.kind,
+            "text": choice.text,
+        }
+        for choice in completion.choices(Texts(bank), path, text, len(text)).found[:_MOST_TARGETS]
+    ]
 
 
 def _known(bank: Bank, text: str, besides: str) -> list[KnownNote]:
