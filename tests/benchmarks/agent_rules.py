@@ -151,7 +151,7 @@ def memory_bank(folder: Path, *words: str, home: Path | None = None) -> None:
     """Run this program in a folder, for a user with a home."""
     program = [sys.executable, "-P", "-m", "memory_bank"]
     own = environment(home) if home else None
-    subprocess.run([*program, *words], cwd=folder, check=True, capture_output=True, env=own)
+    subprocess.run([*program, *words], cwd=folder, check=home is None, capture_output=True, env=own)
 
 
 def without(tree: Path, variant: str) -> None:
@@ -233,7 +233,8 @@ def measured(
         git(work, "clone", "-q", str(repository), str(tree))
         without(tree, variant)
         home.mkdir()
-        memory_bank(tree, "sync", home=home)  # else the first sessions do it in the background
+        for command in ("sync", "rules"):  # else the first sessions do it in the background
+            memory_bank(tree, command, home=home)
         before = git(tree, "status", "--short")
         for task in tasks[at : number : len(repositories)]:
             request = first_request(program, home, tree, task.prompt)
