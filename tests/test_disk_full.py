@@ -12,11 +12,14 @@ import pytest
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import StorageFailed
 from memory_bank.memory.edit import append, update
+from memory_bank.memory.forgetting.forget import forget
 from memory_bank.memory.maintenance import compare
 from memory_bank.memory.move_and_merge import merge, rename
 from memory_bank.memory.remember import remember
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.trash import delete
+from memory_bank.sessions import observations
+from memory_bank.sessions.sessions import store_observation
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="asks Linux's own means"),
@@ -199,3 +202,37 @@ def test_a_file_that_may_not_grow_is_never_half_written(folder: Path, run_python
     done = run_python(LIMITED, folder)
     assert done.stdout.count("refused: can't write") == 2, done.stdout + done.stderr
     assert {path.name: path.read_bytes() for path in folder.glob("*.md")} == before
+
+
+FORGOTTEN = {
+    "a text": lambda bank, note: "kestrel",
+    "a note by its id": lambda bank, note: note.note_id,
+    "a note by its path": lambda bank, note: note.path,
+    "a session": lambda bank, note: "session-1",
+    "an observation": lambda bank, note: observations.search(bank, "kestrel").results[0].id,
+}
+
+
+@pytest.mark.parametrize("name", FORGOTTEN.values(), ids=FORGOTTEN)
+def test_what_a_full_disk_keeps_is_said_to_be_here(
+    small_disk: Path, opening: Opening, monkeypatch: pytest.MonkeyPatch, name: Callable[..., str]
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(small_disk))
+    root = small_disk.parent / "bank"
+    root.mkdir()
+    bank = opening(root)
+    note = remember(bank, "The kestrel rule.")
+    store_observation(bank, "session-1", title="The kestrel lands")
+    what = name(bank, note)
+    with full(small_disk), pytest.raises(StorageFailed, match=r"^what is to be forgotten is still"):
+        forget(bank, what)
+    assert forget(bank, what).done
+
+
+def test_an_index_whose_disk_is_full_is_removed_with_what_is_forgotten(
+    small_disk: Path, bank: Bank
+) -> None:
+    with full(small_disk):
+        forget(bank, "a.md")
+    left = (file for file in bank.layout.root.rglob("*") if file.is_file())
+    assert not [file for file in left if b"kestrel" in file.read_bytes()]

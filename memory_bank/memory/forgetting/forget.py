@@ -117,13 +117,24 @@ def forget(
     """
     bank.settings.check_enabled()
     forgotten_texts.check_characters(what)
-    if dry_run:
-        return _forget(bank, what, as_text=as_text, dry_run=True)
-    with alone(bank, _WAIT) as is_alone:
-        if not is_alone:
-            raise Busy("another process makes observations of events", Hint.TRY_AGAIN)
-        with bank.lock:
-            return _forget(bank, what, as_text=as_text, dry_run=False)
+    with _still_here():
+        if dry_run:
+            return _forget(bank, what, as_text=as_text, dry_run=True)
+        with alone(bank, _WAIT) as is_alone:
+            if not is_alone:
+                raise Busy("another process makes observations of events", Hint.TRY_AGAIN)
+            with bank.lock:
+                return _forget(bank, what, as_text=as_text, dry_run=False)
+
+
+@contextmanager
+def _still_here() -> Iterator[None]:
+    """Say of an error of storage first that what was to be forgotten is still here."""
+    try:
+        yield
+    except StorageFailed as error:
+        message = f"what is to be forgotten is still here: {error.message}"
+        raise StorageFailed(message, error.hint) from error
 
 
 def _forget(bank: Bank, text: str, *, as_text: bool, dry_run: bool) -> Forgotten:

@@ -223,7 +223,7 @@ def _empty_index(run: Removal) -> None:
     layout = run.bank.layout
     run.found(str(layout.index), "index", 1, REBUILT)
     for folder in layout.unused_indices():
-        if folder == layout.root / INDEX:
+        if folder == layout.root / INDEX and layout.renewed().left_alone:
             run.left(str(folder), "it was not made on this machine and may have it: remove it")
         else:
             with run.trying(str(folder)):
