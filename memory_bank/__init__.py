@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from memory_bank.sessions.context import inject_context
     from memory_bank.sessions.events import subscribe
     from memory_bank.sessions.get_observations import get_observations, timeline
-    from memory_bank.sessions.listing import list_sessions, prune, show_session
+    from memory_bank.sessions.listing import list_sessions, show_session
     from memory_bank.sessions.observations import (
         changes_for_file,
         decisions,
@@ -125,7 +125,6 @@ _HOMES = {
     "sessions.get_observations": ("get_observations", "timeline"),
     "sessions.listing": (
         "list_sessions",
-        "prune",
         "show_session",
     ),
     "sessions.observations": (
@@ -177,7 +176,6 @@ __all__ = [
     "open_codebase",
     "path_between",
     "promote",
-    "prune",
     "recall",
     "recall_at",
     "related",

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, count
 from pathlib import Path
 
 from memory_bank.agents import client_files, clients, instructions
@@ -17,9 +15,8 @@ from memory_bank.base.errors import BadInput, Conflict
 from memory_bank.base.filenames import FOLDER
 from memory_bank.git import repository
 from memory_bank.memory import rules_block
-from memory_bank.memory.rules import COMMITS_UNKNOWN, ProjectRule, globs, indexed, rules
-from memory_bank.memory.rules_block import FILE, FoundBlock, is_signed, signed
-from memory_bank.notes.identity import slug
+from memory_bank.memory.rules import COMMITS_UNKNOWN, ProjectRule, indexed, rules
+from memory_bank.memory.rules_block import FILE, FoundBlock
 
 _CLAUDE = ".claude/CLAUDE.md"
 """A file that Claude Code reads beside any other CLAUDE.md, and no other program does."""
@@ -51,8 +48,6 @@ class RuleFiles:
     """Rules that are not in the block, each with its reason."""
     left_out: tuple[str, ...]
     """Names of rules for which the block has no room."""
-    edited: tuple[str, ...]
-    """Files with one rule that somebody edited."""
     edits: tuple[FileEdit, ...]
     """The changes that make the files what they should be."""
     remarks: tuple[str, ...]
@@ -85,15 +80,13 @@ def look(bank: Bank, *, remove: bool = False) -> RuleFiles:
     refused = [
         project_rule._replace(waits=rules_block.REFUSED) for project_rule in written_block.refused
     ]
-    folders = () if remove else settings.rules.folders
     listed = [
         project_rule
         for project_rule in project_rules.rules
         if project_rule not in written_block.refused
     ]
-    apart = list(_apart(project, listed, folders))
     leading = list(_pointers(project, wanted=bool(text)))
-    edits = [FileEdit(file, before, after), *leading, *apart]
+    edits = [FileEdit(file, before, after), *leading]
     changed = tuple(file_edit for file_edit in edits if file_edit.changed)
     led = [
         file_edit.file
@@ -107,17 +100,8 @@ def look(bank: Bank, *, remove: bool = False) -> RuleFiles:
         tuple(listed),
         (*refused, *project_rules.pending),
         written_block.left_out,
-        tuple(
-            str(file_edit.file)
-            for file_edit in apart
-            if file_edit.before and not is_signed(file_edit.before)
-        ),
         changed,
-        (
-            *project_rules.limits,
-            *_remarks(after or "", project_rules.pending, folders),
-            *filter(None, [] if remove else [unused_folders(bank, listed)]),
-        ),
+        (*project_rules.limits, *_remarks(after or "", project_rules.pending)),
         tuple(_unread(project, text, needed, written=not changed)),
     )
 
@@ -197,56 +181,10 @@ def write(rule_files: RuleFiles, *, edited: bool = False) -> None:
             f"somebody edited the block of rules in {rule_files.file}: {' | '.join(block.added)}",
             "make notes of what is new (remember --type rule), then write it with --discard-edits",
         )
-    if rule_files.edited and not edited:
-        raise Conflict(
-            f"somebody edited {', '.join(rule_files.edited)}",
-            "make notes of what is new (remember --type rule), then write it with --discard-edits",
-        )
     for file_edit in rule_files.edits:
         file_edit.write()
         if file_edit.after is None:
             program_files.remove_empty(file_edit.file.parent)
-
-
-def _apart(
-    project: Path, project_rules: Sequence[ProjectRule], folders: Collection[str]
-) -> Iterator[FileEdit]:
-    """Yield the changes of the files that have one rule each, with the files that it is for."""
-    for folder, (suffix, head) in _APART.items():
-        texts = dict[str, str]()
-        for rule in project_rules if folder in folders else ():
-            if scopes := globs(rule):
-                stem = f"{_OWN}{slug(rule.name)}"
-                ends = chain([""], (f"-{number}" for number in count(2)))
-                names = (f"{stem}{end}{suffix}" for end in ends)
-                line = rules_block.described(rule._replace(applies_to=()), whole=True)
-                texts[next(current_name for current_name in names if current_name not in texts)] = (
-                    signed(f"---\n{head(scopes)}---\n\n{line}\n")
-                )
-        place = program_files.in_project(project, folder)
-        there = {path.name for path in place.glob(f"{_OWN}*{suffix}")}
-        for name in sorted({*texts, *there}):
-            file = program_files.in_project(project, f"{folder}/{name}")
-            text = program_files.text(file)
-            if name in texts or (text is not None and rules_block.MARKER in text):
-                yield FileEdit(file, text, texts.get(name))
-
-
-def _quoted(scopes: Sequence[str]) -> str:
-    return "".join(f"  - {json.dumps(scope)}\n" for scope in scopes)
-
-
-_OWN = "memory-bank-"
-
-_APART: dict[str, tuple[str, Callable[[Sequence[str]], str]]] = {
-    ".cursor/rules": (".mdc", lambda scopes: f"globs: {','.join(scopes)}\nalwaysApply: false\n"),
-    ".claude/rules": (".md", lambda scopes: f"paths:\n{_quoted(scopes)}"),
-    ".github/instructions": (
-        ".instructions.md",
-        lambda scopes: f"applyTo: {json.dumps(','.join(scopes))}\n",
-    ),
-}
-"""By folder: the end of names, and the front matter that names a rule's files."""
 
 
 def _pointers(project: Path, *, wanted: bool) -> Iterator[FileEdit]:
@@ -291,25 +229,7 @@ def _gemini(file: Path, *, wanted: bool) -> FileEdit:
         return FileEdit(file, text, after if after.strip() else None)
 
 
-def unused_folders(bank: Bank, project_rules: Sequence[ProjectRule]) -> str:
-    """Return what to say of folders that are there and could have the rules that name files."""
-    many = sum(bool(globs(rule)) for rule in project_rules)
-    project, folders = bank.layout.project, bank.settings.rules.folders
-    there = [apart for apart in _APART if apart not in folders and (project / apart).is_dir()]
-    if not (many and there):
-        return ""
-    text = "the rule" if many == 1 else f"each of the {many} rules"
-    return (
-        f"{' and '.join(there)} can have a file for {text} with applies_to: in the settings,"
-        f" below [rules], folders = {json.dumps([*folders, *there])}; then rules --write"
-    )
-
-
-def _remarks(
-    text: str, pending: tuple[ProjectRule, ...], folders: Collection[str]
-) -> Iterator[str]:
-    if {".claude/rules", ".github/instructions"} <= {*folders}:
-        yield "Copilot reads .claude/rules, too: it has the rules of .github/instructions twice"
+def _remarks(text: str, pending: tuple[ProjectRule, ...]) -> Iterator[str]:
     size = len(text.encode())
     if size > rules_block.MOST_FILE_BYTES:
         most = rules_block.MOST_FILE_BYTES

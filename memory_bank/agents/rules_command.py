@@ -39,8 +39,6 @@ _STATES = {
     --write puts the rules into a block of AGENTS.md, one line each, which most agents read first;
     all else in the file stays. .claude/CLAUDE.md, which only Claude Code reads, imports it, and
     .gemini/settings.json names it. Same notes, same bytes; the limit is 4,096 bytes.
-    Of the folders that rules.folders names (.cursor/rules, .claude/rules, .github/instructions),
-    each gets a file for each rule with `applies_to`.
     --check compares only: the exit code is 1 if something would be written, or a program would not
     see the block. A block that somebody
     edited is not overwritten without --discard-edits. --remove takes all of it out again.
@@ -75,7 +73,6 @@ def list_rules(
     with call.open() as bank:
         project_rules = rules.rules(bank)
         chosen = project_rules.pending if pending else project_rules.rules
-        hint = "" if pending or files else rule_files.unused_folders(bank, project_rules.rules)
         if files:
             project = bank.layout.project
             chosen = rules.rules_for(chosen, [_below(project, file) for file in files])
@@ -89,7 +86,7 @@ def list_rules(
             call.remark("no rule waits" if pending else "no rule holds" + _FOR * bool(files))
         if project_rules.pending and not pending:
             call.remark(f"{_waiting(project_rules.pending)} {_WAITS_FOR}")
-        call.notices([*project_rules.limits, *filter(None, [hint])])
+        call.notices(project_rules.limits)
     return FOUND if chosen else NOTHING
 
 
@@ -133,7 +130,6 @@ def _block(call: Call, *, write: bool, remove: bool, discard_edits: bool) -> int
             "file": found_rule_files.file,
             "state": found_rule_files.block.state,
             "edited": found_rule_files.block.added,
-            "edited_files": found_rule_files.edited,
             "rules": found_rule_files.rules,
             "pending": found_rule_files.pending,
             "left_out": found_rule_files.left_out,
@@ -188,9 +184,7 @@ def _compared(call: Call, found_rule_files: RuleFiles) -> None:
     for line in block.added:
         call.console.line(f"  {line}")
     for file_edit in found_rule_files.edits:
-        if str(file_edit.file) in found_rule_files.edited:
-            call.console.line((place(file_edit.file), "place"), ": ", ("somebody edited it", "bad"))
-        elif str(file_edit.file) != found_rule_files.file:
+        if str(file_edit.file) != found_rule_files.file:
             call.console.line((place(file_edit.file), "place"), ": would be written")
     if found_rule_files.edits or found_rule_files.block.state != "current":
         call.console.line("next: ", ("memory-bank rules --write", "bold"))

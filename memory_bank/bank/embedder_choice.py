@@ -1,8 +1,7 @@
-"""List, choose and test embedders."""
+"""List and choose embedders."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, cast
@@ -22,14 +21,6 @@ if TYPE_CHECKING:
 KIND = "search.embedders"
 
 SETTING = "memory.embedder"
-
-_QUESTION = "How do I sign in when I forgot my password?"
-
-_RELATED = "Users who lost their login secret reset it through a link in an e-mail."
-
-_UNRELATED = "The recipe wants two eggs, butter and a pinch of salt."
-
-_SENTENCES = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,27 +46,9 @@ class ChosenEmbedder:
     """Which other setting overrides it, if one does."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tried:
-    """The measurements of an embedder on this machine."""
-
-    embedder: str
-    dimension: int
-    load_seconds: float
-    """Until the first vector."""
-    query_seconds: float
-    texts_per_second: float
-    related: float
-    """Cosine of a question and a sentence that answers it in other words."""
-    unrelated: float
-    """Cosine of the same question and a sentence about something else."""
-    verified: str | None = None
-    """The result of verifying its files."""
-
-
 topic(
     "embedder",
-    "List, choose and test embedders.",
+    "List and choose embedders.",
     group="Look after",
     why="""
     An embedder turns texts into vectors, so that passages are found by meaning. The default,
@@ -123,27 +96,6 @@ def _chosen(call: Call, chosen_embedder: ChosenEmbedder) -> None:
     if chosen_embedder.changed:
         call.console.line("next: ", ("memory-bank sync", "bold"))
     call.warn(chosen_embedder.problem)
-
-
-def _tried(call: Call, tried: Tried) -> None:
-    call.answer(tried, lambda tried: _show(call, tried))
-
-
-def _show(call: Call, tried: Tried) -> None:
-    rows = [
-        ("embedder", tried.embedder),
-        ("dimension", str(tried.dimension)),
-        ("first vector", f"{tried.load_seconds * 1000:.0f} ms"),
-        ("a query", f"{tried.query_seconds * 1000:.1f} ms"),
-        ("texts a second", f"{tried.texts_per_second:,.0f}"),
-        ("related texts", f"{tried.related:.2f}"),
-        ("unrelated texts", f"{tried.unrelated:.2f}"),
-    ]
-    if tried.verified:
-        rows.append(("files", tried.verified))
-    call.console.table(("what", "found"), rows)
-    if tried.related <= tried.unrelated:
-        call.warn("unrelated texts are as similar as related ones: it does not capture meaning")
 
 
 @operation(
@@ -194,54 +146,6 @@ def embedder_use(bank: Bank, name: Annotated[str, Param(argument=True)]) -> Chos
     )
 
 
-@operation(
-    "embedder test",
-    why="""
-    Loads an embedder, verifies its files, and measures how long it takes to load, to embed a query
-    and to embed many texts, and whether a question is closer to its answer than to another topic.
-    """,
-    examples=(
-        ("memory-bank embedder test", "the one in use"),
-        ("memory-bank embedder test static", "another one"),
-    ),
-    show=_tried,
-)
-def embedder_test(settings: Settings, name: Annotated[str, Param(argument=True)] = "") -> Tried:
-    """Test an embedder's files, speed and quality.
-
-    Embed some sentences, and return the speed and the similarity of related texts.
-
-    Raises BadInput for the embedder `none`, EmbedderUnavailable.
-    """
-    name = name or settings.memory.embedder
-    module = _module(name)
-    started = time.perf_counter()
-    embedder = module.load(settings)
-    if embedder is None:
-        raise BadInput(f"the embedder {name!r} makes no vectors", "there is nothing to test")
-    embedder.embed([_UNRELATED])
-    loaded = time.perf_counter()
-    question, related, unrelated = (
-        [float(part) for part in embedder.embed([text])[0]]
-        for text in (_QUESTION, _RELATED, _UNRELATED)
-    )
-    embedded = time.perf_counter()
-    texts = [f"{_RELATED} {number}" for number in range(_SENTENCES)]
-    embedder.embed(texts)
-    moment = time.perf_counter()
-    verify = getattr(module, "verify", None)
-    return Tried(
-        embedder=name,
-        dimension=embedder.dimension,
-        load_seconds=loaded - started,
-        query_seconds=(embedded - loaded) / 3,
-        texts_per_second=_SENTENCES / (moment - embedded),
-        related=_cosine(question, related),
-        unrelated=_cosine(question, unrelated),
-        verified=verify(settings) if verify else None,
-    )
-
-
 def _shown(name: str, settings: Settings) -> EmbedderShown:
     module = _module(name)
     problem: MemoryBankError | None = None
@@ -261,7 +165,3 @@ def _shown(name: str, settings: Settings) -> EmbedderShown:
 
 def _module(name: str) -> EmbedderModule:
     return cast("EmbedderModule", plugins.load(KIND, name))
-
-
-def _cosine(a: list[float], b: list[float]) -> float:
-    return sum(x * y for x, y in zip(a, b, strict=True))  # the vectors have length 1

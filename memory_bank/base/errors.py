@@ -60,8 +60,8 @@ class Hint(StrEnum):
         " or add to the settings: [secrets] allow = [{hashes}]"
     )
     LIST_EMBEDDERS = "list the embedders"
-    TEST_EMBEDDER = "test the embedder"
-    TEST_SERVER = "is the server running? a test of the embedder asks it again"
+    TEST_EMBEDDER = "see what the embedder lacks"
+    TEST_SERVER = "is the server running?"
     LIST_IMPORTERS = "list what can be imported"
     NAME_ANOTHER_FILE = "name another file of a token"
     USE_USER_SCOPE = "use the user's own configuration"

@@ -318,23 +318,6 @@ class ContextSettings(NamedTuple):
     ] = 2000
 
 
-RULE_FOLDERS = (".cursor/rules", ".claude/rules", ".github/instructions")
-"""Folders of rules that programs read for the files that each rule names."""
-
-
-def _rule_folder(name: str) -> str:
-    return "" if name in RULE_FOLDERS else f"is none of: {', '.join(RULE_FOLDERS)}"
-
-
-class RuleSettings(NamedTuple):
-    """Section `[rules]`: the project's rules in the files that agents read."""
-
-    folders: Annotated[
-        tuple[str, ...],
-        Key("where a file for each rule with applies_to is written, too", problem=_rule_folder),
-    ] = ()
-
-
 class Shared(NamedTuple):
     """Section `[shared]`: the index that many repositories share."""
 

@@ -24,7 +24,6 @@ from memory_bank.base.setting_sections import (
     Key,
     Lint,
     Memory,
-    RuleSettings,
     Schema,
     Search,
     Secrets,
@@ -71,7 +70,6 @@ class Settings(NamedTuple):
     code: Code = Code()
     lint: Lint = Lint()
     schema: Schema = Schema()
-    rules: RuleSettings = RuleSettings()
     shared: Shared = Shared()
     embedders: tuple[Any, ...] = ()
     """Sections of embedders in which something is set."""
@@ -106,7 +104,6 @@ _SECTIONS: Mapping[str, Any] = {
     "code": Code,
     "lint": Lint,
     "schema": Schema,
-    "rules": RuleSettings,
     "shared": Shared,
 }
 

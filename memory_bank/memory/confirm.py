@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
@@ -30,7 +29,6 @@ from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows
 from memory_bank.sessions import note_format, note_reading, session_edit
 from memory_bank.sessions.compress import compress_now
-from memory_bank.sessions.compression.sentences import DECIDED
 from memory_bank.sessions.note_text import escaped, heading
 from memory_bank.sessions.records import (
     PROMOTED_TO,
@@ -334,133 +332,3 @@ def _promoted_to(bank: Bank, place: str, observation_id: str) -> str:
         return bank.find(match[1].split("|")[0].split("#")[0], exactly=True)
     except NoteNotFound:
         return ""  # it was deleted since
-
-
-_FIELD, _REFUSED = "keep", "no"
-"""The field of an observation that is not to be offered again."""
-
-_SESSIONS = 20
-"""Sessions whose decisions are offered, the last ones."""
-
-
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """A decision, rule or lesson of a session that could be a note."""
-
-    key: str
-    """What `session keep` takes for it: 1, 2 …"""
-    observation_id: str
-    said: str
-    """The sentences that decide, else the title."""
-    session_id: str
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """What is offered, and what was done."""
-
-    schema_version: str
-    offers: tuple[Offer, ...]
-    """What is left to choose from."""
-    kept: tuple[str, ...] = ()
-    """The paths of the notes that were made."""
-    refused: tuple[str, ...] = ()
-    """The ids of the observations that are not offered again."""
-
-
-def _shown(call: Call, answer: Kept) -> int:
-    call.answer(answer, lambda answer: _lines(call, answer))
-    return 0
-
-
-def _lines(call: Call, answer: Kept) -> None:
-    for path in answer.kept:
-        call.console.line(f"created {call.place(path)}")
-    for name in answer.refused:
-        call.console.line(f"not offered again: {name}")
-    for offer in answer.offers:
-        call.console.line(f"{offer.key}  {offer.said}  ({offer.observation_id})")
-    if answer.offers:
-        call.remark("make notes of some: memory-bank session keep KEY..., or --refuse KEY")
-    elif not (answer.kept or answer.refused):
-        call.remark("nothing is left to keep")
-
-
-@operation(
-    "session keep",
-    why="""
-    Lists what users and agents decided in the last sessions, with a key for each. With keys, these
-    become notes of type decision; with --refuse they are not offered again. Nothing becomes a note
-    by itself.
-    """,
-    examples=(
-        ("memory-bank session keep", "what is worth keeping, with its keys"),
-        ("memory-bank session keep 1 3", "make notes of the first and the third"),
-        ("memory-bank session keep --refuse 2", "do not offer the second again"),
-    ),
-    show=_shown,
-)
-def keep(
-    bank: Bank,
-    keys: Annotated[
-        Sequence[str], Param("Make notes of these", argument=True, metavar="[KEY...]")
-    ] = (),
-    *,
-    refuse: Annotated[
-        Sequence[str], Param("Do not offer these again", flags="--refuse", metavar="KEY")
-    ] = (),
-) -> Kept:
-    """Offer the decisions of the last sessions as notes.
-
-    Keys are those of the list, or ids of observations. What was kept or refused is not offered
-    again. Raises BadInput for an unknown key.
-    """
-    compress_now(bank)
-    offers = list(_offers(bank))
-    by_key = {name: offer for offer, _ in offers for name in (offer.key, offer.observation_id)}
-    unknown = [key for key in (*keys, *refuse) if key not in by_key]
-    if unknown:
-        raise BadInput(f"nothing is offered as {unknown[0][:60]}", "`session keep` lists the keys")
-    paths = {offer.observation_id: path for offer, path in offers}
-    made_paths = [promote(bank, by_key[key].observation_id, type="decision").path for key in keys]
-    refused = [by_key[current_refuse].observation_id for current_refuse in refuse]
-    for current_refused in refused:
-        bank.store.change(
-            paths[current_refused],
-            lambda text, observation_id=current_refused: session_edit.set_field(
-                paths[observation_id], text, observation_id, _FIELD, _REFUSED
-            ),  # type: ignore[misc]
-        )
-    if refused:
-        bank.catch_up()
-    left_offers = (
-        tuple(offer for offer, _ in _offers(bank))
-        if made_paths or refused
-        else tuple(o for o, _ in offers)
-    )
-    return Kept("1.0", left_offers, tuple(made_paths), tuple(refused))
-
-
-def _offers(bank: Bank) -> Iterator[tuple[Offer, str]]:
-    """Yield what is offered with the path of its note, the last session first."""
-    with opened(bank) as store:
-        sessions = [
-            current_session for current_session in store.sessions() if current_session.path
-        ][:_SESSIONS]
-    number = 0
-    for session in sessions:
-        for observation in session.observations:
-            if observation.obs_type == "decision" and not _settled(bank, session, observation):
-                number += 1
-                facts = [fact for fact in observation.facts if fact.startswith(DECIDED)]
-                text = " · ".join(fact.removeprefix(DECIDED) for fact in facts) or observation.title
-                yield Offer(str(number), observation.id, text, session.session_id), session.path
-
-
-def _settled(bank: Bank, session: Session, observation: Observation) -> bool:
-    """Tell whether an observation was kept or refused."""
-    text = bank.store.read(session.path).text
-    return any(
-        session_edit.field(session.path, text, observation.id, name)
-        for name in (PROMOTED_TO, _FIELD)
-    )

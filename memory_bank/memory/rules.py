@@ -15,7 +15,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.git.process import LIMIT
 from memory_bank.notes import names
-from memory_bank.notes.file_patterns import forms, matches, patterns
+from memory_bank.notes.file_patterns import matches, patterns
 from memory_bank.notes.identity import slug
 from memory_bank.notes.inline import plain_text
 from memory_bank.notes.note import Note
@@ -45,7 +45,6 @@ _NOT_CURRENT = frozenset(
 _LONGEST = 300
 """Characters of what a rule says on one line."""
 
-_PLAIN_GLOB = re.compile(r"[\w.*?/+-]+")
 
 _MARKS = re.compile(r"\A(?:(?:[#>|+*-]|\d{1,9}[.)])[ \t]+|[#>|]+)")
 
@@ -146,23 +145,6 @@ def rules_for(
     return tuple(
         sorted(chosen, key=lambda project_rule: (not project_rule.applies_to, project_rule.path))
     )
-
-
-def globs(rule: ProjectRule) -> tuple[str, ...]:
-    """Return the patterns of a rule as programs of agents take them; none if one can't be written.
-
-    From the project's root, without braces, and with what is below a folder.
-    """
-    entries = dict[str, None]()
-    for pattern in rule.applies_to:
-        for parts in forms(pattern):
-            whole = "/".join(parts)
-            if not _PLAIN_GLOB.fullmatch(whole):
-                return ()
-            entries[whole] = None
-            if "." not in parts[-1] and parts[-1] != "**":  # it may be a folder
-                entries[f"{whole}/**"] = None
-    return tuple(entries)
 
 
 def _is_current(row: DocumentRow) -> bool:

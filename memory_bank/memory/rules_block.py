@@ -165,18 +165,6 @@ def merged(base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, bytes, bytes
     return first, second, third
 
 
-def signed(text: str) -> str:
-    """Return the text of a file that has one rule, with the marker that tells an edit of it."""
-    return f"{text}\n{_FIRST.format(hash=_hash(_plain(text)))}\n"
-
-
-def is_signed(text: str) -> bool:
-    """Tell whether a file with one rule is as it was written."""
-    matches = list(_BEGIN.finditer(text := _plain(text)))
-    before = text[: matches[-1].start()].removesuffix("\n") if matches else ""
-    return bool(matches) and signed(before) == text
-
-
 def _whole(text: str) -> str | None:
     """Return what is inside the block of a text; None unless it is whole and as it was written."""
     begins, ends = list(_BEGIN.finditer(text)), list(_END.finditer(text))

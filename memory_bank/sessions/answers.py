@@ -309,19 +309,3 @@ class Recovered:
     """Number of notes that were moved."""
     kept: tuple[str, ...]
     """Files that stay in the former state, since the bank has others of these paths."""
-
-
-@dataclass(frozen=True, slots=True)
-class Pruned:
-    """The sessions that were removed, or would be."""
-
-    schema_version: str
-    count: int
-    sessions: tuple[str, ...]
-    """Their ids."""
-    paths: tuple[str, ...]
-    """Their notes, which are in the trash."""
-    kept: int
-    """Old sessions whose notes are in the project's own folder: these stay."""
-    done: bool
-    """False if nothing was changed."""

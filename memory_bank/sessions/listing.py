@@ -1,4 +1,4 @@
-"""List the sessions of a bank, show one as a person reads it, remove old ones, recover others.
+"""List the sessions of a bank, show one as a person reads it, and recover others.
 
 A bank's private state is named by its id, which a rewritten first commit changes: sessions of a
 former id are recovered.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from itertools import groupby
 from typing import Annotated, NamedTuple
 
@@ -19,13 +18,10 @@ from memory_bank.base.operation import Param, operation, topic
 from memory_bank.base.text import estimate
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows
-from memory_bank.search.manifest.entries import session_id_of
 from memory_bank.search.manifest.tables import links_of_sections
-from memory_bank.search.times import moment
 from memory_bank.sessions import note_format, queue_rows, views
 from memory_bank.sessions.answers import (
     SCHEMA_VERSION,
-    Pruned,
     Recovered,
     SessionEntry,
     SessionRows,
@@ -352,53 +348,3 @@ def recover(bank: Bank) -> Recovered:
     if ids:
         bank.catch_up()
     return Recovered(SCHEMA_VERSION, tuple(ids), notes, tuple(kept_entries))
-
-
-@operation(
-    "session prune",
-    why="""
-    Moves the private notes of sessions to the trash to which nothing was added since a time, and
-    removes what waits of them. `trash empty` deletes them for good, `trash restore` brings them
-    back. Notes in the project's own folder stay.
-    """,
-    examples=(
-        ("memory-bank session prune --older 90d --dry-run", "show what would be removed"),
-        ("memory-bank session prune --older 90d", "sessions of the last three months stay"),
-    ),
-    view=views.view_pruned,
-)
-def prune(
-    bank: Bank,
-    older: Annotated[
-        str | datetime, Param("Older than this: 90d, 2026-05-08", metavar="WHEN", only=str)
-    ],
-    *,
-    dry_run: Annotated[bool, Param("Show what would be done, but change nothing")] = False,
-) -> Pruned:
-    """Move the notes of old sessions to the trash.
-
-    Move the private notes of sessions to the trash that nothing was added to since a time.
-
-    What waits of these sessions is removed from the queue. Notes in the project's own folder stay.
-    Raises BadInput for a wrong time.
-    """
-    limit = (older if isinstance(older, datetime) else moment(older)).astimezone(UTC).timestamp()
-    rows = [row for row in IndexedNotes(bank).rows() if max(row.created, row.updated) < limit]
-    private = [row for row in rows if bank.roots.is_private(row.key)]
-    for row in () if dry_run else private:
-        try:
-            bank.store.delete(row.key)
-        except NoteNotFound:
-            continue  # another process was faster
-        with opened(bank) as store:
-            store.queue.remove_session(session_id_of(row))
-    if private and not dry_run:
-        bank.catch_up()
-    return Pruned(
-        schema_version=SCHEMA_VERSION,
-        count=len(private),
-        sessions=tuple(map(session_id_of, private)),
-        paths=tuple(row.key for row in private),
-        kept=len(rows) - len(private),
-        done=not dry_run,
-    )

@@ -16,7 +16,6 @@ from memory_bank.sessions.answers import (
     Injected,
     ObservationRows,
     Observations,
-    Pruned,
     Recovered,
     SessionRows,
     SessionShown,
@@ -143,16 +142,6 @@ def view_compression(compression: Compression) -> View:
         problem="; ".join(compression.problems) or None,
         code=FAILED if compression.problems else FOUND,
     )
-
-
-def view_pruned(pruned: Pruned) -> View:
-    """List the notes that were moved to the trash."""
-    verb = "moved" if pruned.done else "would be moved"
-    notices = [f"{count(pruned.count, 'session')} {verb} to the trash"]
-    if pruned.kept:
-        notices.append(f"kept in the project's own folder: {count(pruned.kept, 'old session')}")
-    code = FOUND if pruned.count else NOTHING
-    return View("", [Entry(path) for path in pruned.paths], notices=notices, code=code)
 
 
 def view_recovered(recovered: Recovered) -> View:

@@ -1,7 +1,6 @@
 """The files by which agents read a project's rules: written, compared, and taken out again."""
 
 import json
-import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -245,83 +244,6 @@ def test_a_block_that_is_not_what_the_notes_say_is_a_finding(
     assert reviewed("HEAD~2..HEAD~1") == [("AGENTS.md", True)]
     (project / "AGENTS.md").write_text((project / "AGENTS.md").read_text().replace("cents", "€"))
     assert found() == ["somebody edited the block of rules"]
-
-
-SCOPED = '---\ntype: rule\napplies_to: ["src/db", "*.{sql,ddl}"]\n---\n# Keys\n\nKeys are uuid7.\n'
-
-
-def test_a_rule_for_files_has_a_file_where_the_settings_want_it(
-    project: Path, git: Git, opening: Callable[..., Bank]
-) -> None:
-    (project / ".memories/rules").mkdir()
-    committed(project, git, "keys", SCOPED)
-    committed(project, git, "cents", RULE)
-    (project / ".claude/rules").mkdir(parents=True)
-    (project / ".claude/rules/theirs.md").write_text("Theirs.\n")
-    before = files(project)
-    unset = rule_files.look(opening(project)).remarks
-    assert [one for one in unset if 'folders = [".claude/rules"]' in one and "the rule" in one]
-    folders = [".cursor/rules", ".claude/rules", ".github/instructions"]
-    bank = opening(project, rules__folders=folders)
-    found = rule_files.look(bank)
-    assert any("Copilot" in one for one in found.remarks)
-    assert not any("folders =" in one for one in found.remarks)
-    rule_files.write(found)
-    assert rule_files.look(bank).current
-    cursor = (project / ".cursor/rules/memory-bank-keys.mdc").read_text()
-    assert "globs: src/db,src/db/**,**/*.ddl,**/*.sql\nalwaysApply: false\n" in cursor
-    assert "\n- Keys are uuid7. [keys]\n" in cursor
-    assert '  - "src/db/**"\n' in (project / ".claude/rules/memory-bank-keys.md").read_text()
-    github = project / ".github/instructions/memory-bank-keys.instructions.md"
-    assert 'applyTo: "src/db,src/db/**,**/*.ddl,**/*.sql"\n' in github.read_text()
-    github.write_text(github.read_text().replace("uuid7", "uuid4"))
-    edited = rule_files.look(bank)
-    assert edited.edited == (str(github),)
-    with pytest.raises(Conflict, match=r"memory-bank-keys\.instructions\.md"):
-        rule_files.write(edited)
-    rule_files.write(edited, edited=True)
-    assert "uuid7" in github.read_text()
-    fewer = opening(project, rules__folders=folders[:1])
-    rule_files.write(rule_files.look(fewer))
-    assert not github.exists()
-    rule_files.write(rule_files.look(bank, remove=True))
-    assert files(project) == before
-
-
-@pytest.mark.parametrize(
-    "scope", ["src/a b", "a: b", "x\\ny", "'q'", "[ab].py", "#x", "@AGENTS.md", "a,b\\t", "&a"]
-)
-def test_a_pattern_that_might_mean_something_else_is_written_to_no_file(
-    project: Path, git: Git, opening: Callable[..., Bank], scope: str
-) -> None:
-    (project / ".memories/rules").mkdir()
-    committed(project, git, "odd", SCOPED.replace("src/db", scope))
-    bank = opening(project, rules__folders=[".cursor/rules", ".claude/rules"])
-    rule_files.write(rule_files.look(bank))
-    heads = [one.read_text().split("---")[1] for one in project.glob(".c*/rules/*")]
-    known = {"**/*.ddl", "**/*.sql"}  # what can't be a path of the project is no pattern at all
-    for head in heads:
-        assert {one for one in re.split(r'[\s,"]+', head) if "*" in one} == known
-
-
-@pytest.mark.parametrize(
-    "text", ["@AGENTS.md", "<!-- x -->", "---\\nglobs: '*'", "`@x`", "# Title", "```\\nx"]
-)
-def test_what_a_rule_says_means_nothing_in_its_file(
-    project: Path, git: Git, opening: Callable[..., Bank], text: str
-) -> None:
-    (project / ".memories/rules").mkdir()
-    said = text.replace("\\n", "\n")
-    committed(project, git, "odd", SCOPED.replace("Keys are uuid7.", f"Say {said} now"))
-    bank = opening(project, rules__folders=[".claude/rules"])
-    rule_files.write(rule_files.look(bank))
-    (file,) = project.glob(".claude/rules/*")
-    head, line, marker = file.read_text().rstrip("\n").replace("\n\n", "\n").rsplit("\n", 2)
-    assert head.count("---") == 2
-    assert line.startswith("- ")
-    assert not {"@", "`"} & {*line}
-    assert "<!--" not in line
-    assert marker.startswith("<!-- memory-bank rules v1 ")
 
 
 def test_rules_of_cursor_are_included(project: Path, opening: Callable[..., Bank]) -> None:

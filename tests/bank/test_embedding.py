@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank.bank.bank import Bank, open_bank
-from memory_bank.bank.embedder_choice import embedder_list, embedder_test, embedder_use
+from memory_bank.bank.embedder_choice import embedder_list, embedder_use
 from memory_bank.base import settings
 from memory_bank.base.errors import BadInput, EmbedderUnavailable, StorageFailed
 from memory_bank.base.settings import Settings
@@ -47,14 +47,6 @@ def test_a_file_that_can_not_be_written_is_told(bank: Bank) -> None:
     bank.layout.config.mkdir()
     with pytest.raises(StorageFailed):
         embedder_use(bank, "none")
-
-
-def test_the_default_sees_meaning() -> None:
-    tried = embedder_test(Settings())
-    assert tried.embedder == "minilm"
-    assert tried.related > tried.unrelated + 0.3
-    assert tried.texts_per_second > 1
-    assert 0 < tried.query_seconds < tried.load_seconds + 1
 
 
 def test_a_note_written_while_embeddings_were_off_is_found_by_meaning(tmp_path: Path) -> None:

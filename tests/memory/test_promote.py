@@ -8,8 +8,7 @@ from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.errors import BadInput, NoteNotFound
 from memory_bank.memory.confirm import promote
 from memory_bank.memory.links import links_of
-from memory_bank.memory.trash import restore
-from memory_bank.sessions.listing import list_sessions, prune, show_session
+from memory_bank.sessions.listing import show_session
 from memory_bank.sessions.sessions import end_session, store_observation
 
 LATER = datetime.now(UTC) + timedelta(days=1)
@@ -81,19 +80,6 @@ def test_what_is_no_observation_is_not_promoted(
 ) -> None:
     with pytest.raises(error):
         promote(bank, given)
-
-
-def test_old_private_sessions_are_moved_to_the_trash(bank: Bank) -> None:
-    name = observation(bank)
-    path = promote(bank, name).session_path
-    assert prune(bank, "90d").count == 0
-    tried = prune(bank, LATER, dry_run=True)
-    assert (tried.sessions, tried.paths, tried.done) == (("s-1",), (path,), False)
-    assert list_sessions(bank).count == 1
-    assert prune(bank, LATER).paths == (path,)
-    assert list_sessions(bank).count == 0
-    assert restore(bank, path) == path
-    assert list_sessions(bank).count == 1
 
 
 def test_a_summary_becomes_a_note_with_a_section_for_each_part(bank: Bank) -> None:

@@ -86,7 +86,7 @@ _PENDING = "vectors_pending"
 _FALLBACKS = {
     "embeddings_disabled": "embeddings are off",
     _PENDING: "some vectors are not computed yet, `memory-bank sync` computes them",
-    "embedder_unavailable": "the embedder is not available, see `memory-bank embedder test`",
+    "embedder_unavailable": "the embedder is not available, see `memory-bank embedder list`",
 }
 
 Value = TypeVar("Value")

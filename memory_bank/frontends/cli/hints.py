@@ -25,8 +25,8 @@ HINTS = {
         " --allow-secret on the command line, or add to the settings: [secrets] allow = [{hashes}]"
     ),
     Hint.LIST_EMBEDDERS: "see `memory-bank embedder list`",
-    Hint.TEST_EMBEDDER: "run `memory-bank embedder test` to test it",
-    Hint.TEST_SERVER: "is the server running? `memory-bank embedder test` checks",
+    Hint.TEST_EMBEDDER: "run `memory-bank embedder list` to see what it lacks",
+    Hint.TEST_SERVER: "is the server running?",
     Hint.LIST_IMPORTERS: "see `memory-bank import -h`",
     Hint.NAME_ANOTHER_FILE: "name another file with --token-file",
     Hint.USE_USER_SCOPE: "use --scope user",

@@ -55,8 +55,8 @@ _HINTS = {
             " that links to it"
         ),
     ),
-    Hint.TEST_EMBEDDER: ("a person may run `memory-bank embedder test`",),
-    Hint.TEST_SERVER: ("is the server running? a person may run `memory-bank embedder test`",),
+    Hint.TEST_EMBEDDER: ("a person may run `memory-bank embedder list`",),
+    Hint.TEST_SERVER: ("is the server running?",),
     Hint.CHECK_BANK: ("a person may run `memory-bank doctor`",),
 }
 """Hints that name a tool of the agent or a command for a person, the best first."""

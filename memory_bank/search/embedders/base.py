@@ -77,13 +77,6 @@ class ConfigurableModule(Protocol):
     """Fields are annotated with a `Key` of config.py, and each has a default."""
 
 
-class VerifiableModule(Protocol):
-    """What the module of an embedder with pinned files also defines."""
-
-    def verify(self, settings: Settings) -> str:
-        """Verify all files, and return a message; raise EmbedderUnavailable if one differs."""
-
-
 def digest(*parts: object) -> str:
     """Return a hash of these values, 16 hex digits."""
     return str(blake3(repr(parts).encode("utf-8", "surrogatepass")).hexdigest())[:16]

@@ -107,11 +107,6 @@ def load(settings: Settings) -> MiniLM:
     return MiniLM(WEIGHTS.check_once(_folder(), _HINT), static.load(settings))
 
 
-def verify(settings: Settings) -> str:  # noqa: ARG001  (the contract's signature)
-    """Compare every byte with the pinned hash and say so; raise EmbedderUnavailable."""
-    return f"{WEIGHTS.check_hash(_folder(), _HINT)} has the pinned SHA-256"
-
-
 def _folder() -> Path:
     spec = find_spec(_PACKAGE)  # finds it, imports nothing
     places = spec.submodule_search_locations if spec else None

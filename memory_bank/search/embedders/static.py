@@ -82,16 +82,8 @@ def load(settings: Settings) -> Static:  # noqa: ARG001  (the contract's signatu
     """Find the table; raise EmbedderUnavailable when it is missing or cut short."""
     folder = _folder()
     for file in (TABLE, TOKENIZER):
-        file.check_size(folder, _HINT)
+        file.check_once(folder, _HINT)
     return Static(folder)
-
-
-def verify(settings: Settings) -> str:  # noqa: ARG001  (the contract's signature)
-    """Compare every byte with the pinned hashes and say so; raise EmbedderUnavailable."""
-    folder = _folder()
-    for file in (TABLE, TOKENIZER):
-        file.check_hash(folder, _HINT)
-    return f"{folder}: table and tokenizer have the pinned SHA-256"
 
 
 def count_tokens(texts: Sequence[str]) -> list[int]:

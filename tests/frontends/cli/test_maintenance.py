@@ -4,14 +4,11 @@ import signal
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from memory_bank.base import operation
 from memory_bank.base.errors import Busy
-from memory_bank.frontends import declared
 from memory_bank.search.backfill import Backfill
 from memory_bank.search.index import Index
 
@@ -98,13 +95,3 @@ def test_warnings_of_the_index_are_told(mb: Run, monkeypatch: pytest.MonkeyPatch
             "warning: another process is indexing: the latest changes may be missing\n"
         )
     assert mb("recall", "whoosh", "--json").json["problem"]
-
-
-def test_one_without_sense_is_told(mb: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    tried = SimpleNamespace(
-        embedder="odd", dimension=2, load_seconds=0.1, query_seconds=0.1,
-        texts_per_second=1.0, related=0.1, unrelated=0.2, verified=None,
-    )  # fmt: skip
-    found = declared.load("embedder test")._replace(run=lambda: tried)
-    monkeypatch.setitem(operation.declared, "embedder test", found)
-    assert "does not capture meaning" in mb("embedder", "test").err

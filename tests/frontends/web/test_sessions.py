@@ -6,9 +6,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from memory_bank.bank.bank import open_bank
 from memory_bank.sessions.records import Prompt
-from memory_bank.sessions.sessions import store_observation
 from tests.session_builder import observation, session, write
 
 from .conftest import Look, Serve
@@ -119,21 +117,3 @@ def test_an_observation_is_made_a_note_there(worked: Path, serve: Serve, look: L
     summary.get_by_text("Make a note of it").click()
     summary.get_by_role("button", name="Make a note").click()
     summary.get_by_role("link", name="retry-three-times").wait_for()
-
-
-def test_what_was_decided_is_offered_as_a_note_once(project: Path, writable: httpx2.Client) -> None:
-    with open_bank(project) as bank:
-        never, cents = (
-            store_observation(bank, "s9", title=title, obs_type="decision").observation_id
-            for title in ("Never retry twice", "Prices are in cents")
-        )
-    page = writable.get("/sessions").text
-    assert "Worth keeping" in page
-    token = re.search(r'name="csrf_token" value="([^"]+)"', page)
-    assert token is not None
-    form = {"csrf_token": token[1]}
-    refused = writable.post("/sessions", data={**form, "of": never, "refuse": "1"})
-    assert refused.headers["location"] == "/sessions"
-    kept = writable.post("/sessions", data={**form, "of": cents})
-    assert "prices-are-in-cents" in kept.headers["location"]
-    assert "Worth keeping" not in writable.get("/sessions").text

@@ -48,7 +48,6 @@ def routes(site: Site) -> Sequence[Route]:
         totals = await site.ask(overview.overview)
         values = {"totals": totals, "found": timeline, "chosen": chosen, "unnamed": _UNNAMED}
         values |= _pages(timeline, chosen)
-        values["offers"] = () if any(chosen.values()) else (await site.ask(confirm.keep)).offers
         return await site.page(request, "sessions.html", values, title=TITLE)
 
     async def session(request: Request) -> Response:
@@ -58,7 +57,7 @@ def routes(site: Site) -> Sequence[Route]:
 
 
 def write_routes(site: Site) -> Sequence[Route]:
-    """Return the routes that make a note of an observation or a summary, or refuse an offer."""
+    """Return the route that makes a note of an observation or a summary."""
 
     async def promote(request: Request) -> Response:
         form = request.state.form
@@ -78,18 +77,7 @@ def write_routes(site: Site) -> Sequence[Route]:
         where = f"{PATH}/{quoted(request.path_params['name'])}?{urlencode({'at': wanted_form})}"
         return RedirectResponse(f"{where}#{quoted(wanted_form)}", 303)
 
-    async def offered(request: Request) -> Response:
-        form = request.state.form
-        chosen = [form.get("of", "")]
-        entries, refused = ([], chosen) if form.get("refuse") else (chosen, [])
-        answer = await site.ask(confirm.keep, entries, refuse=refused)
-        where = f"/notes/{quoted(answer.kept[0].removesuffix('.md'))}" if answer.kept else PATH
-        return RedirectResponse(where, 303)
-
-    return [
-        Route(PATH, offered, methods=["POST"]),
-        Route(f"{PATH}/{{name:path}}", promote, methods=["POST"]),
-    ]
+    return [Route(f"{PATH}/{{name:path}}", promote, methods=["POST"])]
 
 
 _UNNAMED = "-"
