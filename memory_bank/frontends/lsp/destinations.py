@@ -88,7 +88,7 @@ def section_at(note: Note, heading: str) -> NoteSection | None:
         if [_folded(name) for name in section.headings[-len(foldeds) :]] == foldeds:
             return section
     last = foldeds[-1]
-    for fits in (_folded, _slug):
+    for fits in (_folded, _slug, link_rows.heading_words):
         found_section = next(
             (section for section in sections if fits(section.headings[-1]) == fits(last)), None
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -269,6 +270,7 @@ def problems(manifest: Manifest, rows: Sequence[LinkRow]) -> list[str]:
     )
     headings, blocks = anchors(manifest, goals) if goals else (set(), set())
     slugs = _slugs(manifest, goals) if goals else set()  # Markdown links name them so
+    words = {(document, heading_words(name)) for document, name in headings}
     many = candidates(manifest, [row.hashes for row in rows if row.ambiguous])
     meant_keys = {names: sorted(keys) for names, keys in many.items()}
     entries = []
@@ -287,7 +289,8 @@ def problems(manifest: Manifest, rows: Sequence[LinkRow]) -> list[str]:
             row.dest is not None
             and last
             and (row.dest, last) not in headings
-            and (row.dest, slug(last)) not in slugs
+            and not {(row.dest, slug(last)), (row.dest, re.sub("-+", "-", slug(last)))} & slugs
+            and (row.kind == "markdown" or (row.dest, heading_words(last)) not in words)
         ):
             entries.append(f"{row.dest_key} has no heading {row.heading!r}")
         else:
@@ -336,6 +339,16 @@ def slug(heading: str) -> str:
     """
     text = "".join(char for char in heading.strip() if char.isalnum() or char in " -_")
     return text.replace(" ", "-")
+
+
+def heading_words(heading: str) -> str:
+    """Return the words of a heading: a wikilink can't write some of its characters.
+
+    Obsidian writes `[[note#A B]]` for the heading `A | B`, and likewise for `^`, `:` and `[[ ]]`.
+    """
+    from memory_bank.notes.inline import plain_text  # start-up: most links name no heading
+
+    return " ".join(re.findall(r"\w+", plain_text(heading).casefold()))
 
 
 def _rows(manifest: Manifest, where: str, values: Sequence[Any]) -> list[LinkRow]:

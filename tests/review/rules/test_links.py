@@ -273,3 +273,45 @@ def test_a_symbol_in_another_file_is_written(root: Callable[..., Path], *, stays
 def test_code_that_is_where_it_was_has_no_finding(root: Callable[..., Path]) -> None:
     found, text = fixed(root(Made({"lib/a.py": CODE.replace("3", "4") + REST})))
     assert (found, text) == ([], CITING.format("lib/a.py#retry"))
+
+
+# Headings with their anchor on GitHub, and as Obsidian writes a link to them.
+HEADINGS = (
+    ("Added", "added", "Added"),
+    ("Added", "added-1", "Added"),
+    ("🚀 Launch", "-launch", "🚀 Launch"),
+    ("Done ✅", "done-", "Done ✅"),
+    ("A | B", "a--b", "A B"),
+    ("Note: first", "note-first", "Note first"),
+    ("x^2 grows", "x2-grows", "x 2 grows"),
+    ("See [[other]] note", "see-other-note", "See other note"),
+    ("`code` and **bold**", "code-and-bold", "`code` and **bold**"),
+    ("C++ & Go", "c--go", "C++ & Go"),
+    ("What's new?", "whats-new", "What's new?"),
+    ("1.2.3 (2024-01-02)", "123-2024-01-02", "1.2.3 (2024-01-02)"),
+    ("snake_case_name", "snake_case_name", "snake_case_name"),
+    ("Über Größe", "über-größe", "Über Größe"),
+    ("日本語の見出し", "日本語の見出し", "日本語の見出し"),
+    ("Wide   gap", "wide---gap", "Wide gap"),
+    ("A link [text](http://x.y/z)", "a-link-text", "A link text"),
+    ("Tab/Slash", "tabslash", "Tab/Slash"),
+    ("100% sure", "100-sure", "100% sure"),
+    ("Q: what | why ^ how", "q-what--why--how", "Q what why how"),
+    ("a — dash", "a--dash", "a — dash"),
+    ("Foo &amp; Bar", "foo--bar", "Foo &amp; Bar"),
+    ("<b>html</b> tag", "html-tag", "<b>html</b> tag"),
+)
+
+
+def test_no_link_to_a_heading_as_github_and_obsidian_write_it_is_broken(
+    folder: Path, lint: Lint
+) -> None:
+    text = "".join(f"## {heading}\n\nText.\n\n" for heading, _, _ in HEADINGS)
+    (folder / "t.md").write_text(f"# T\n\n{text}", encoding="utf-8")
+    links = "".join(f"- [x](t.md#{anchor}) [[t#{wiki}]]\n" for _, anchor, wiki in HEADINGS)
+    bad = "[x](t.md#added-2) [[t#A C]] [[t#Adde]]\n"
+    (folder / "a.md").write_text(f"# A\n\n{links}\n{bad}", encoding="utf-8")
+    findings = lint(folder, "broken-link")
+    assert {finding.message.rpartition("heading ")[2] for finding in findings} == {
+        "'added-2'", "'A C'", "'Adde'",
+    }  # fmt: skip
