@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import unescape
 from typing import NamedTuple
 from urllib.parse import quote, unquote
@@ -163,12 +163,18 @@ def _markdown_target(
         written, start = written[1:-1], start + 1
     mark = _FRAGMENT.search(written)
     end = mark.start() if mark else len(written)
+    query = _QUERY.search(written, 0, end)
+    end = query.start() if query else end
     target = decoded(written[:end])
     fragment = decoded(written[mark.end() :]) if mark else ""
     if _EXTERNAL.match(target) or not (target or fragment):
         return None
     heading, block = ("", fragment[1:]) if fragment.startswith("^") else (fragment, "")
     return _WrittenTarget(target, heading, block, start, start + end)
+
+
+_QUERY = pattern(r"(?<=\.md)\?[^#]*", re.IGNORECASE)
+"""What a code host may be told with a path: `note.md?plain=1`."""
 
 
 def decoded(written: str) -> str:
@@ -191,6 +197,23 @@ def reference_links(meta: Meta) -> tuple[NoteLink, ...]:
     links.extend(okf.path_links(meta.extra))
     links.extend(_key_links(meta.extra, DEFAULT))
     return tuple(links)
+
+
+def with_lines(references: Sequence[NoteLink], head: str) -> tuple[NoteLink, ...]:
+    """Return links of front matter with the lines where their targets stand; else the first."""
+    if not references:
+        return ()
+    lines = BREAK.split(head)
+
+    def line_of(target: str) -> int:
+        for name in filter(None, (f"[[{target}", target, target.partition(":")[2])):
+            written = re.compile(rf"(?<![\w./-]){re.escape(name)}(?![\w./-])")
+            for number, line in enumerate(lines, 1):
+                if name in line and written.search(line):
+                    return number
+        return 1
+
+    return tuple(link._replace(line=line_of(link.target)) for link in references)
 
 
 _NAMING = frozenset({"supersedes", "superseded_by"})

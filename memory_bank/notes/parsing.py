@@ -27,7 +27,7 @@ def parse(path: str, data: bytes) -> Note:
     head = parts.opening + parts.block + parts.closing
     body = sections.read_body(parts.body, 1 + count_lines(head), len(head))
     meta, meta_faults = schema.read_meta(raw, body.tags)
-    references = links.reference_links(meta)
+    references = links.with_lines(links.reference_links(meta), head)
     conflicts = (
         FileFault(UNRESOLVED, merge_conflict.line) for merge_conflict in find(decoded.text)
     )

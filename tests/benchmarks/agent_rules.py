@@ -266,7 +266,7 @@ def environment(home: Path) -> dict[str, str]:
     left_out = ("CLAUDE", "CODEX", "XDG_", "MEMORY_BANK")
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     others = {name: text for name, text in os.environ.items() if not name.startswith(left_out)}
-    quick = {"MEMORY_BANK_SEARCH_EMBEDDER": "static"}  # hooks ask by words only
+    quick = {"MEMORY_BANK_MEMORY_EMBEDDER": "static"}  # hooks ask by words only
     return others | quick | {"HOME": str(home), "XDG_STATE_HOME": str(home / "s"), "PATH": path}
 
 

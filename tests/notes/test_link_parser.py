@@ -14,6 +14,7 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
+from memory_bank.notes import parsing
 from memory_bank.notes.links import locate_links, reference_links
 from memory_bank.notes.note import Entity, Meta, NoteLink
 from memory_bank.notes.relations import TYPES
@@ -337,3 +338,16 @@ def test_the_scanner_finds_what_a_full_parse_finds_in_a_vault() -> None:
                 assert by_scan(text) == expected, member.name
                 total += expected.total()
     assert total > 1000
+
+
+def test_links_of_front_matter_have_their_own_lines_and_queries_are_no_part_of_a_name() -> None:
+    text = (
+        '---\ntype: t\nrelated:\n  - "[[other]]"\nparent: "[[t#Head]]"\nfile_refs:\n  - src/a.py\n'
+        "symbol_refs: [run]\n---\n[x](other.md?plain=1) [y](./b.md?raw=true#there) [z](what?.md)\n"
+    )
+    note = parsing.parse("a.md", text.encode())
+    lines = {link.target: link.line for link in note.body.links}
+    assert lines == {
+        "other": 4, "t": 5, "src/a.py": 7, "symbol:run": 8,
+        "other.md": 10, "./b.md": 10, "what?.md": 10,
+    }  # fmt: skip

@@ -122,11 +122,10 @@ def moved_code(bank: RuleContext) -> Iterator[Finding]:
         (current_missing.note, current_missing.written) for current_missing in bank.once(_missing)
     }
     for citation in bank.once(_moved_code):
-        line = citation.line
-        if line == 1:
-            if (citation.path, citation.target) in missing:
-                continue  # a missing-file-ref
-            line = _line(bank.text(citation.path) or "", citation.target)
+        line, note = citation.line, bank.note(citation.path)
+        above = note is not None and line <= note.text.count("\n", 0, note.body_start)
+        if above and (citation.path, citation.target) in missing:
+            continue  # a missing-file-ref
         text = f"names {citation.target}, which was {citation.state}"
         edits = _target_edits(bank, citation.path, citation.line, citation.target, citation.fix)
         yield problem(citation.path, line, text, citation.fix, words=citation.target, edits=edits)

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from memory_bank.base import sqlite
 from memory_bank.base.errors import IndexDamaged
 
-VERSION = 16
+VERSION = 17
 """Changes whenever the tables change: the index is then rebuilt."""
 
 SEPARATOR = "\x1f"
