@@ -138,6 +138,11 @@ _INSIDE_CODE = pattern(
 )
 """Prefixes of variables of code, shells and templates, of paths and of addresses."""
 
+_VARIABLES, _IN_CALLS = ("${", "{{", "$(", "#{", "@{", "%{", "<"), frozenset(",.:;[]{}")
+
+_LEAST_SCRAMBLED, _MOST_WORDS = 40, 0.3
+"""Letters of keys that frameworks make of letters, digits and signs, and the share of words."""
+
 _TECHNICAL = pattern(
     r"v?\d+(?:\.\d+)*[a-z]?|(?:sha|md|aes|rsa|hs|rs|es|ps|utf|iso|rfc|ed|pbkdf|argon|oauth|base|http|s|ec|p|nist|fips|cve|k|tls)-?\d[\w./-]*"
     r"|\d+(?:st|nd|rd|th|px|em|rem|pt|kb|mb|gb|ms|s|min|h|d|am|pm|bits?|bytes?|chars?|x|k|m|%)\+?"
@@ -185,8 +190,16 @@ def placeholder(value: str) -> bool:
     return (
         value.lower() in table()["allowlist"]["stopwords"]
         or masked(value)
-        or bool(_INSIDE_CODE.search(value))
+        or (bool(_INSIDE_CODE.search(value)) and not _is_scrambled(value))
     )
+
+
+def _is_scrambled(value: str) -> bool:
+    """Return whether a long value is random, although its signs look like a call or a variable."""
+    if len(value) < _LEAST_SCRAMBLED or value.startswith(_VARIABLES) or _IN_CALLS & set(value):
+        return False
+    words = sum(len(match) for match in _WORD.findall(value))
+    return words <= _MOST_WORDS * len(value) and drawn(value)
 
 
 def masked(value: str) -> bool:

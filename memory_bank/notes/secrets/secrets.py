@@ -117,7 +117,12 @@ def why_private(name: str, text: str, allowed: Collection[str]) -> str:
     return "has a secret in its name" if find(name, allowed) else ""
 
 
+_FULL_WIDTH = {0xFF01 + at: 0x21 + at for at in range(94)}
+"""Maps the wide forms of ASCII in East Asian text to it."""
+
+
 def _places(text: str) -> Iterator[SecretPlace]:
+    text = text.translate(_FULL_WIDTH)
     lower = text.replace("İ", "I").lower()  # the one letter that becomes longer
     yield from _formats(text)
     yield from _private_keys(text)
