@@ -110,11 +110,6 @@ def _become(request: dict[str, Any], streams: list[int]) -> Callable[[], object]
     os.chdir(request["folder"])
     os.environ.clear()
     os.environ.update(request["environment"])
-    if "COVERED_BY" in os.environ:  # by `tests.benchmarks.mutants`
-        from coverage import Coverage
-
-        if measured := Coverage.current():
-            measured.switch_context(os.environ["COVERED_BY"])
     sys.argv = [request["script"] and "-c", *request["arguments"]]
     if not request["script"]:
         if request["arguments"][:1] == ["hook"]:
