@@ -174,100 +174,19 @@ def condition_of(key: str, value: str, fields: Collection[str], now: datetime) -
     return None
 
 
-ONE_OF = frozenset({"type", "status", "in"})
-"""Keys of which a note has one value: several are written with commas, and one must match."""
+def written_keys(text: str, fields: Collection[str] = ()) -> frozenset[str]:
+    """Return the keys of the conditions in a query, as the query language has them.
 
-MOMENTS = frozenset({"since", "before"})
-"""Keys of which a query has one value."""
-
-
-class WrittenCondition(NamedTuple):
-    """A condition in the text of a query."""
-
-    key: str
-    """As the query language has it: `tag`, though `tags` is written."""
-    value: str
-    negated: bool
-    start: int
-    end: int
-
-    @property
-    def values(self) -> list[str]:
-        """The values of which one must match."""
-        if self.key in MOMENTS:
-            return [self.value]
-        return [part.strip() for part in self.value.split(",") if part.strip()]
-
-
-def written(text: str, fields: Collection[str] = ()) -> tuple[WrittenCondition, ...]:
-    """Return the conditions in a query, in its order; `fields` as for `parse`."""
-    return tuple(_written(text, fields))
-
-
-def can_be_written(value: str) -> bool:
-    """Tell whether a condition can have a value: quotes and commas have a meaning of their own."""
-    return bool(value.strip()) and not set(value) & {'"', ",", "\n"}
-
-
-def with_condition(text: str, key: str, value: str, fields: Collection[str] = ()) -> str:
-    """Return a query with one condition more; of `since` and `before`, it has one only."""
-    same_conditions = [
-        condition
-        for condition in written(text, fields)
-        if condition.key == key and not condition.negated
-    ]
-    if any(
-        value.casefold() in map(str.casefold, condition.values) for condition in same_conditions
-    ):
-        return text
-    if same_conditions and key in MOMENTS:
-        for condition in reversed(same_conditions):
-            text = _replaced(text, condition, "")
-        same_conditions = []
-    if same_conditions and key in ONE_OF:
-        return _replaced(
-            text, same_conditions[-1], _shown(key, ",".join([*same_conditions[-1].values, value]))
-        )
-    return " ".join(filter(None, (text.strip(), _shown(key, value))))
-
-
-def without_condition(text: str, key: str, value: str, fields: Collection[str] = ()) -> str:
-    """Return a query without a value of a key; conditions with other values keep these."""
-    for condition in reversed(written(text, fields)):
-        rest = [word for word in condition.values if word.casefold() != value.casefold()]
-        if condition.key == key and not condition.negated and len(rest) < len(condition.values):
-            text = _replaced(text, condition, _shown(key, ",".join(rest)) if rest else "")
-    return text
-
-
-def without(text: str, condition: WrittenCondition) -> str:
-    """Return a query without one of its conditions."""
-    return _replaced(text, condition, "")
-
-
-def _written(text: str, fields: Collection[str]) -> Iterator[WrittenCondition]:
+    `fields` are as for `parse`.
+    """
     now = datetime.now(UTC)
+    keys = set()
     for part in PART.finditer(text):
         key = part["key"] or part["word_key"]
-        if key:
-            value = (part["quoted_value"] or part["value"]).strip('"')
-            condition = condition_of(key, value, fields, now)
-            if condition:
-                yield WrittenCondition(
-                    condition.key, value, part["negated"] is not None, *part.span()
-                )
-
-
-def _shown(key: str, value: str) -> str:
-    plain = value and not set(value) & set("\"'()[]{}") and not any(map(str.isspace, value))
-    return f"{key}:{value}" if plain else f'{key}:"{value}"'
-
-
-def _replaced(text: str, condition: WrittenCondition, by: str) -> str:
-    before, after = text[: condition.start], text[condition.end :]
-    if by:
-        return before + by + after
-    return " ".join(filter(None, (before.rstrip(), after.lstrip())))
+        value = (part["quoted_value"] or part["value"] or "").strip('"')
+        if key and (condition := condition_of(key, value, fields, now)):
+            keys.add(condition.key)
+    return frozenset(keys)
 
 
 _SHORTEST = 3

@@ -1,9 +1,9 @@
-"""What `ask` finds, for people: hits with reasons, places and trust, and what narrows them."""
+"""What `ask` finds, for people: hits with reasons, places and trust."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -34,147 +34,12 @@ from memory_bank.memory.retrieval.ask_results import (
 from memory_bank.memory.retrieval.recall_scopes import scope_of, scopes_of
 from memory_bank.notes.secrets import secrets
 from memory_bank.search import ranking, snippets
+from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows, filters
-from memory_bank.search.manifest.manifest import Manifest
-from memory_bank.search.query import (
-    WrittenCondition,
-    can_be_written,
-    parse,
-    with_condition,
-    without,
-    without_condition,
-    written,
-)
+from memory_bank.search.query import parse, written_keys
 from memory_bank.search.retrievers.base import Reason
-from memory_bank.search.times import moment
 
-_MOST = {"type": 12, "tag": 12}
-"""Most choices of a key; those that are on come in addition."""
-
-PERIODS = ("7d", "30d", "1y")
-"""Values of `since:` to choose from."""
-
-
-class Narrowing(NamedTuple):
-    """A condition that a query can have."""
-
-    key: str
-    value: str
-    number: int | None
-    """Of the hits, or of the bank's notes if nothing is asked; None if it is not known."""
-    on: bool
-    query: str
-    """The query with it, or without it if it is on."""
-
-
-class Narrowings(NamedTuple):
-    """What a search can be narrowed by."""
-
-    types: tuple[Narrowing, ...] = ()
-    tags: tuple[Narrowing, ...] = ()
-    periods: tuple[Narrowing, ...] = ()
-    others: tuple[Narrowing, ...] = ()
-    """Other conditions that the query has."""
-    kinds: Mapping[str, int] = MappingProxyType({})
-    """The number of hits of each kind."""
-    notes: int = 0
-    """The number of the bank's notes."""
-
-
-def choices(
-    bank: Bank | None,
-    query: str,
-    conditions: Sequence[WrittenCondition],
-    hits: Sequence[AskHit],
-    fields: Sequence[str],
-) -> Narrowings:
-    """Return the choices for a query that has some conditions and some hits."""
-    if bank is None:
-        return Narrowings(kinds=Counter(hit.kind for hit in hits))
-    counts = bank.read(lambda view: view.manifest.cached(_counted) or _counted(view.manifest))
-    maker = _Maker(query, conditions, fields, whole=not hits)
-    texts = {"type", "tag", "since"}
-    notes = [hit.note for hit in hits if hit.note]
-    return Narrowings(
-        maker.of_values("type", counts.types, Counter(note.type for note in notes if note.type)),
-        maker.of_values("tag", counts.tags, Counter(tag for note in notes for tag in note.tags)),
-        maker.all_of("since", PERIODS),
-        tuple(
-            Narrowing(
-                condition.key, condition.value, None, on=True, query=without(query, condition)
-            )
-            for condition in conditions
-            if condition.key not in texts or condition.negated
-        ),
-        Counter(hit.kind for hit in hits),
-        counts.notes,
-    )
-
-
-class _Counts(NamedTuple):
-    """How many notes the bank has, and of each type and tag, the most frequent first."""
-
-    notes: int
-    types: Mapping[str, int]
-    tags: Mapping[str, int]
-
-
-def _counted(manifest: Manifest) -> _Counts:
-    return _Counts(
-        document_rows.totals(manifest).documents,
-        document_rows.counts(manifest, "type"),
-        document_rows.counts(manifest, "tag"),
-    )
-
-
-class _Maker:
-    """Makes the choices of a query."""
-
-    def __init__(
-        self,
-        query: str,
-        conditions: Sequence[WrittenCondition],
-        fields: Sequence[str],
-        *,
-        whole: bool,
-    ) -> None:
-        self._query, self._fields, self._whole = query, fields, whole
-        self._on: dict[str, list[str]] = {}
-        for condition in conditions:
-            if not condition.negated:
-                self._on.setdefault(condition.key, []).extend(condition.values)
-
-    def of_values(
-        self, key: str, bank: Mapping[str, int], hits: Counter[str]
-    ) -> tuple[Narrowing, ...]:
-        """Return those that are on, those of the hits, then the bank's; most frequent first."""
-        frequent = [value for value, _ in hits.most_common()]
-        values = list(dict.fromkeys([*frequent, *bank]))
-        counts: Mapping[str, int] = bank if self._whole and not self._on else hits
-        return self._made(key, values, counts, most=_MOST[key])
-
-    def all_of(self, key: str, values: Sequence[str]) -> tuple[Narrowing, ...]:
-        """Return all values in their own order, not counted."""
-        return self._made(key, values, {}, most=len(values))
-
-    def _made(
-        self, key: str, values: Sequence[str], counts: Mapping[str, int], *, most: int
-    ) -> tuple[Narrowing, ...]:
-        on = {value.casefold(): value for value in self._on.get(key, ())}
-        foldeds = {value.casefold() for value in values}
-        chosen = [*(value for folded, value in on.items() if folded not in foldeds), *values]
-        room = most
-        entries = []
-        for value in chosen:
-            is_on = value.casefold() in on
-            if not is_on and (room <= 0 or not can_be_written(value)):
-                continue
-            room -= 1
-            change = without_condition if is_on else with_condition
-            query = change(self._query, key, value, self._fields)
-            entries.append(Narrowing(key, value, counts.get(value), is_on, query))
-        return tuple(entries)
-
+_MOST_TOPICS = 12
 
 WORDS, MEANING, LINKS, BOOSTS = "words", "meaning", "links", "boosts"
 
@@ -283,7 +148,7 @@ class AskHit(NamedTuple):
 
 
 class FoundHits(NamedTuple):
-    """An answer, with what it can be narrowed by."""
+    """An answer, with the topics of its notes."""
 
     query: str
     hits: tuple[AskHit, ...] = ()
@@ -293,8 +158,8 @@ class FoundHits(NamedTuple):
     """Why it was not searched by meaning."""
     remarks: tuple[str, ...] = ()
     """How the query was read, what may be mistyped, and what could not be searched."""
-    conditions: tuple[WrittenCondition, ...] = ()
-    choices: Narrowings = Narrowings()
+    topics: Mapping[str, int] = MappingProxyType({})
+    """The most frequent tags of the hits, or of the bank if nothing is asked."""
     more: bool = False
     """Whether there may be more hits than were asked for."""
     scope: str = BANK
@@ -317,13 +182,13 @@ def ask_hits(
 
     Conditions that only notes can meet leave out the other kinds, and so does the scope `shared`:
     the rest is of this repository. An empty scope is that of the settings. An empty query finds
-    nothing, but has choices. `refresh_code` is as for `explained`. Raises BadInput for an unknown
-    kind or scope.
+    nothing, but has the topics of the bank. `refresh_code` is as for `explained`. Raises BadInput
+    for an unknown kind or scope.
     """
     scope = scope_of(bank, scope)
     fields = _keys(bank, scope) if ":" in query else frozenset()
-    conditions = written(query, {*fields, *_OF_CODE} if codebase else fields)
-    there, remark = _kinds(kinds, conditions, fields, shared=scope == SHARED)
+    keys = written_keys(query, {*fields, *_OF_CODE} if codebase else fields)
+    there, remark = _kinds(kinds, keys, fields, shared=scope == SHARED)
     can = scopes_of(bank) if bank else ()
     if not query.strip() or not there:
         if bank is not None:
@@ -332,8 +197,7 @@ def ask_hits(
         return FoundHits(
             query,
             remarks=(remark,) if remark else (),
-            conditions=conditions,
-            choices=choices(bank, query, conditions, (), tuple(fields)),
+            topics=_topics(bank.read(_tags) if bank and not query.strip() else {}),
             scope=scope,
             scopes=can,
         )
@@ -356,12 +220,19 @@ def ask_hits(
         tuple(hit for hit in hits if hit.weak),
         answer.answer.fallback_reason or "",
         tuple(dict.fromkeys(filter(None, remarks))),
-        conditions,
-        choices(bank, query, conditions, hits, tuple(fields)),
+        _topics(Counter(tag for hit in hits if hit.note for tag in hit.note.tags)),
         len(hits) >= limit,
         scope,
         can,
     )
+
+
+def _tags(view: View) -> Mapping[str, int]:
+    return document_rows.counts(view.manifest, "tag")
+
+
+def _topics(counts: Mapping[str, int]) -> Mapping[str, int]:
+    return dict(Counter(counts).most_common(_MOST_TOPICS))
 
 
 def _there(
@@ -378,44 +249,16 @@ def _keys(bank: Bank | None, scope: str) -> frozenset[str]:
     return frozenset(of_bank) | (filters.ACROSS if scope in {SHARED, BOTH} else frozenset())
 
 
-def dates_of(conditions: Sequence[WrittenCondition]) -> dict[str, str]:
-    """Return what the conditions `since` and `before` of a query say; empty for none."""
-    return {
-        key: next(
-            (
-                condition.value
-                for condition in conditions
-                if condition.key == key and not condition.negated
-            ),
-            "",
-        )
-        for key in ("since", "before")
-    }
-
-
-def with_date(query: str, key: str, value: str) -> str:
-    """Return a query with another condition `since` or `before`, or without; raise BadInput."""
-    value = value.strip()
-    for condition in reversed(written(query)):
-        if condition.key == key and not condition.negated:
-            query = without(query, condition)
-    if value:
-        moment(value)
-        query = with_condition(query, key, value)
-    return query
-
-
 def _kinds(
     kinds: Sequence[str],
-    conditions: Sequence[WrittenCondition],
+    keys: Collection[str],
     fields: Iterable[str],
     *,
     shared: bool,
 ) -> tuple[tuple[str, ...], str]:
     """Return the kinds that can meet the conditions, and a remark if others were left out."""
-    keys = {condition.key for condition in conditions}
-    of_code = (_OF_CODE & keys).difference(fields)
-    of_notes = keys - _OF_ALL - of_code
+    of_code = (_OF_CODE & set(keys)).difference(fields)
+    of_notes = set(keys) - _OF_ALL - of_code
     possible = tuple(
         include
         for include in INCLUDE

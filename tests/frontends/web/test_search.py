@@ -87,7 +87,7 @@ def test_without_a_repository_notes_alone_are_searched(serve: Serve, tmp_path: P
         assert "kind=" not in page
         assert "remark" not in page.split('id="found"')[1]
         (notes / "a.md").unlink()
-        assert "There are no notes yet" in searched(client, q="whoosh")
+        assert "Nothing found" in searched(client, q="whoosh")
 
 
 def focused(page: Blocking) -> str:
@@ -139,13 +139,12 @@ def test_the_keyboard_leads_from_the_query_to_the_note(shop: Dashboard, look: Lo
 
 def test_a_choice_changes_the_query_and_going_back_undoes_it(shop: Dashboard, look: Look) -> None:
     page = look(f"{shop.url}/search?q=bm25+whoosh&kind=notes")
-    page.locator("[title='type:decision']").click()
-    page.locator("[title='type:decision'][aria-current]").wait_for()
-    assert page.locator("#q").input_value() == "bm25 whoosh type:decision"
-    assert page.url.endswith("/search?q=bm25+whoosh+type%3Adecision&kind=notes")
+    page.locator("#choices").get_by_role("link", name="search").click()
+    page.wait_for_url("**tag%3Asearch&kind=notes")
+    assert page.locator("#q").input_value() == "bm25 whoosh tag:search"
     page.get_by_role("link", name="Documents").click()
     page.wait_for_url("**kind=docs")
     page.go_back()
     page.go_back()
-    page.locator("[title='type:decision']:not([aria-current])").wait_for()
+    page.wait_for_url("**q=bm25+whoosh&kind=notes")
     assert page.locator("#q").input_value() == "bm25 whoosh"

@@ -10,15 +10,11 @@ from memory_bank.base.errors import BadInput
 from memory_bank.code.index.codebase import Codebase, open_codebase
 from memory_bank.memory.retrieval.ask import ask
 from memory_bank.memory.retrieval.ask_hits import (
-    Narrowing,
     ask_hits,
-    dates_of,
     marked,
     why,
-    with_date,
 )
 from memory_bank.memory.retrieval.recall import recall
-from memory_bank.search.query import written
 from memory_bank.search.retrievers.base import Reason
 
 KEY = "AKIA" + "QZ7WLMR4T2VXKD3B"
@@ -45,10 +41,6 @@ def code(root: Path) -> Iterator[Codebase]:
         yield opened
 
 
-def named(choices: tuple[Narrowing, ...], value: str) -> Narrowing:
-    return next(one for one in choices if one.value == value)
-
-
 def test_hits_of_all_kinds_have_places_and_reasons(bank: Bank, code: Codebase) -> None:
     found = ask_hits(bank, code, "tantivy index")
     hits = {(one.kind, one.path): one for one in (*found.hits, *found.weaker)}
@@ -62,7 +54,7 @@ def test_hits_of_all_kinds_have_places_and_reasons(bank: Bank, code: Codebase) -
     symbol = hits["symbols", "src/index.py"]
     assert symbol.line == 1
     assert symbol.why.reasons
-    assert found.choices.kinds["notes"] >= 2
+    assert sum(hit.kind == "notes" for hit in (*found.hits, *found.weaker)) >= 2
 
 
 def test_a_superseded_note_names_its_successor(bank: Bank) -> None:
@@ -98,40 +90,16 @@ def test_what_is_not_there_is_missed_only_if_it_was_asked_for(bank: Bank, code: 
     assert said == ("symbols not searched: there is no git repository here",)
 
 
-def test_an_empty_query_finds_nothing_but_counts_the_bank(bank: Bank) -> None:
+def test_an_empty_query_finds_nothing_but_counts_topics_of_the_bank(bank: Bank) -> None:
     found = ask_hits(bank, None, " ")
     assert (found.hits, found.weaker) == ((), ())
-    assert named(found.choices.types, "decision").number == 2
-    assert named(found.choices.tags, "search") == ("tag", "search", 2, False, "tag:search")
-
-
-def test_choices_count_the_hits_and_lead_to_queries(bank: Bank) -> None:
-    found = ask_hits(bank, None, "maintained type:decision -tag:other in:decisions since:2020")
-    assert named(found.choices.types, "decision") == (
-        *("type", "decision", 1, True),
-        "maintained -tag:other in:decisions since:2020",
-    )
-    assert named(found.choices.periods, "2020").on
-    assert not named(found.choices.periods, "7d").on
-    assert named(found.choices.periods, "7d").query.endswith("in:decisions since:7d")
-    assert [(one.key, one.value) for one in found.choices.others] == [
-        ("tag", "other"),
-        ("in", "decisions"),
-    ]
+    assert found.topics["search"] == 2
+    assert ask_hits(bank, None, "maintained type:decision in:decisions").topics["search"] == 1
 
 
 def test_there_may_be_more_hits_than_asked_for(bank: Bank) -> None:
     assert ask_hits(bank, None, "whoosh", 1).more
     assert not ask_hits(bank, None, "whoosh", 50).more
-
-
-def test_dates_are_conditions() -> None:
-    assert with_date("a since:7d b", "since", "30d") == "a b since:30d"
-    assert with_date("a before:2025 since:7d", "before", " ") == "a since:7d"
-    assert with_date("a", "since", "last week") == 'a since:"last week"'
-    assert dates_of(written('a since:"last week"')) == {"since": "last week", "before": ""}
-    with pytest.raises(BadInput, match="'soonish' is no time"):
-        with_date("a", "since", "soonish")
 
 
 def test_words_of_the_query_are_marked() -> None:

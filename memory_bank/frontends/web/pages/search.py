@@ -1,7 +1,8 @@
-"""The search: one question of everything, narrowed by conditions of the query language."""
+"""The search: one question of everything."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -9,7 +10,7 @@ from urllib.parse import urlencode
 from anyio import to_thread
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from memory_bank.base.errors import BadInput, NoBank, NoRepository
@@ -67,9 +68,9 @@ class SearchState(NamedTuple):
             fields.append(("limit", str(self.limit)))
         return f"{PATH}?{urlencode(fields, errors='replace')}"
 
-    def with_query(self, query: str) -> str:
-        """Return the address of another query."""
-        return self._replace(query=query, limit=LIMIT).url
+    def with_topic(self, tag: str) -> str:
+        """Return the address of the same query about a topic."""
+        return self._replace(query=f"{self.query} tag:{tag}".strip(), limit=LIMIT).url
 
     def with_scope(self, scope: str) -> str:
         """Return the address of the same search elsewhere."""
@@ -81,32 +82,14 @@ def routes(site: Site) -> Sequence[Route]:
 
     async def search(request: Request) -> Response:
         query_params = request.query_params
-        search_state, dates = (
-            _asked(query_params),
-            {key: query_params.get(key, "") for key in ("since", "before")},
-        )
-        error, at = "", ""
-        if query_params.get("dates") is not None:
-            query = search_state.query
-            for key, value in dates.items():
-                try:
-                    query = ask_hits.with_date(query, key, value)
-                except BadInput as problem:
-                    error, at = f"{problem.message}: {problem.hint_in(HINTS)}", key
-            if not error:
-                return RedirectResponse(search_state.with_query(query), 303)
+        search_state = _asked(query_params)
         values, status = await to_thread.run_sync(_values, site, search_state)
-        values |= {
-            "date_error": error,
-            "date_error_at": at,
-            "dates": dates if error else values["dates"],
-        }
         return await site.page(
             request,
             "search.html",
             values,
             title=f"{search_state.query} · Search" if search_state.query else TITLE,
-            status=400 if error else status,
+            status=status,
         )
 
     return [Route(PATH, search)]
@@ -135,7 +118,7 @@ def _values(site: Site, search_state: SearchState) -> tuple[dict[str, Any], int]
         "reading": reading,
         "in_git": tree,
         "remarks": [site.hide(remark) for remark in hits.remarks],
-        "dates": ask_hits.dates_of(hits.conditions),
+        "counts": Counter(hit.kind for hit in (*hits.hits, *hits.weaker)),
         "kinds": KINDS,
         "scopes": SCOPES,
         "most": MOST,
