@@ -5,6 +5,8 @@ Hooks and transcripts both ask here, so that a machine's text never becomes a ru
 
 from __future__ import annotations
 
+import re
+
 from memory_bank.base.plugins import pattern
 
 _ADDED = pattern(
@@ -19,13 +21,27 @@ _STARTS = (
     "<turn_aborted", "<permissions", "<skill", "<subagent_notification", "<user_shell_command",
     "<system-reminder", "<system_reminder", "<system_notification", "<hook_context",
     "<session_context", "<environment_context", "<user_instructions",
-    "another claude session sent", "[system notification",
+    "[system notification", "system notification:", "[cross-session message", "[teammate message",
+    "[agent message", "[channel message",
     "[request interrupted", "caveat: the messages below", "# agents.md instructions for",
     "this session is being continued from", "before you stop: this session changed files",
 )  # fmt: skip
 """Starts of prompts that no person typed, in lower case."""
 
-_TAG = pattern(r"<([A-Za-z][\w:.-]{0,60})(?:\s[^<>]{0,500}?)?(/?)>")
+_ANOTHER_SESSION = pattern(
+    r"an?(?:other)? (?:peer )?(?:[a-z]{2,20} ){1,2}session sent", re.IGNORECASE
+)
+"""How a message of another agent starts: `Another Claude session sent a message:`."""
+
+_TAG = pattern(
+    r"<([^\W\d_][\w:.-]{0,60})(?:\s(?:[^<>\"']|\"[^\"]{0,200}\"|'[^']{0,200}'){0,500}?)?(/?)>"
+)
+
+_ASIDE = pattern(r"<!--(?s:.){0,2000}?-->|<[?!][^<>]{0,500}>")
+"""A comment or a declaration of XML between tags."""
+
+_UNSEEN = "\ufeff\u200b\u200c\u200d\u2060"
+"""Invisible characters that may stand before a text."""
 
 _INK = pattern(r"\S")
 
@@ -35,8 +51,9 @@ def typed_prompt(prompt: str) -> str:
 
     A prompt that is nothing but tags with their content is a program's, also with unknown tags.
     """
-    text = _without_additions(prompt).strip()
-    if text[:60].lower().startswith(_STARTS) or _is_tagged(text):
+    text = _without_additions(prompt).strip().lstrip(_UNSEEN).strip()
+    is_sent = text[:60].lower().startswith(_STARTS) or _ANOTHER_SESSION.match(text)
+    if is_sent or _is_tagged(text):
         return ""
     return text
 
@@ -58,6 +75,9 @@ def _is_tagged(text: str) -> bool:
     """Return whether a text is one or several tags, with nothing before, between or after them."""
     at = 0
     while ink := _INK.search(text, at):
+        if aside := _ASIDE.match(text, ink.start()):
+            at = aside.end()
+            continue
         opening = _TAG.match(text, ink.start())
         if opening is None:
             return False
