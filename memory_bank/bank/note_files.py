@@ -18,6 +18,7 @@ from memory_bank.base.settings import Settings
 from memory_bank.git import repository
 from memory_bank.git.file_commits import FileCommits
 from memory_bank.git.history import History
+from memory_bank.notes import okf
 from memory_bank.notes.characters import nfc
 from memory_bank.notes.roots import IncludedRoot, NoteRoot, PrivateRoot, Roots
 from memory_bank.notes.storage import files
@@ -91,7 +92,13 @@ def roots_of(current: Callable[[], Layout], settings: Settings) -> Roots:
     commits = FileCommits(place.root, open_history)
     bank = NoteRoot(place.root, history=commits)
     included_root = included(place, settings)
-    return Roots(bank, place.prefix, included_root, _private(current, settings))
+    private = _private(current, settings)
+    return Roots(bank, place.prefix, included_root, private, is_bundle=is_bundle(settings))
+
+
+def is_bundle(settings: Settings) -> bool:
+    """Return whether the settings say that the bank is an Open Knowledge Format bundle."""
+    return settings.memory.format == okf.FORMAT
 
 
 def _private(current: Callable[[], Layout], settings: Settings) -> PrivateRoot:

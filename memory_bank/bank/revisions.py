@@ -154,9 +154,9 @@ def _roots(
     history = FileCommits(origin.root, shared, commit=revision.commit)
     below = {path.removeprefix(prefix): reason for path, reason in refused.items()}
     root = CopiedRoot(place.root, history, below)
-    paths = settings.memory.include
+    paths, is_bundle = settings.memory.include, note_files.is_bundle(settings)
     if not (prefix and paths):
-        return CopiedRoots(root, prefix)
+        return CopiedRoots(root, prefix, is_bundle=is_bundle)
     outside = FileCommits(origin.project, shared, paths, commit=revision.commit)
     included_root = IncludedRoot(
         place.project,
@@ -166,7 +166,7 @@ def _roots(
         history=outside,
         optional=True,
     )
-    return CopiedRoots(root, prefix, included_root)
+    return CopiedRoots(root, prefix, included_root, is_bundle=is_bundle)
 
 
 @contextmanager

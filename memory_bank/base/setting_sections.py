@@ -188,6 +188,10 @@ class Memory(NamedTuple):
     embedder: Annotated[str, Key("what turns text into vectors: `memory-bank embedder list`")] = (
         "minilm"
     )
+    format: Annotated[
+        str,
+        Key("okf: an Open Knowledge Format bundle; auto: if it says so", choices=("auto", "okf")),
+    ] = "auto"
 
 
 class Search(NamedTuple):

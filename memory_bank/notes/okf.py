@@ -39,9 +39,9 @@ _OWN_KEYS = frozenset(
     ["generated", "verified", "sources", "stale_after", "superseded_by", "resource", "timestamp"]
 )
 
-_DECLARED = pattern(r"^okf_version[ \t]*:", re.MULTILINE)
+_DECLARED = pattern(r"""^["']?okf_version["']?[ \t]*:""", re.MULTILINE)
 
-_LIST_LINE = pattern(r"#{1,6}[ \t].*|[*+-][ \t]+\[[^\]\n]*\]\([^)\n]*\).*|[ \t]+\S.*|[ \t]*")
+_LIST_LINE = pattern(r"^[*+-][ \t]+\[[^\]\n]*\]\([^)\n]*\)", re.MULTILINE)
 
 _MOST_SAMPLED, _MOST_READ, _MOST_BUNDLES = 8, 100_000, 200
 
@@ -57,23 +57,28 @@ _CURRENT = pattern(
 _SUFFIX = pattern(r"\.\w{1,12}(?s:#.*)?\Z")
 
 
-def bundles(root: Path, folders: Sequence[str], paths: Mapping[str, object]) -> tuple[str, ...]:
+def bundles(
+    root: Path, folders: Sequence[str], paths: Mapping[str, object], *, by_setting: bool = False
+) -> tuple[str, ...]:
     """Return the folders below `root` that are bundles; `paths` are the notes there.
 
     A folder is one if the front matter of its `index.md` has `okf_version`; one of `folders` also
-    if that has none and lists links only, and the notes have types and keys of the format.
+    if that has none and lists links, and the notes have types and keys of the format. By the
+    setting, the bank is one, and so is each of `folders` whose notes have types.
     """
-    found_folders = [
-        *folders,
-        *(path[: -len(INDEX) - 1] for path in paths if path.endswith(f"/{INDEX}")),
-    ]
-    candidates = list(dict.fromkeys(found_folders))[:_MOST_BUNDLES]
-    return tuple(
-        folder
-        for folder in candidates
-        if index_of(folder) in paths
-        and (is_declared(root, folder) or (folder in folders and _is_list(root, folder, paths)))
-    )
+    indexes = [path[: -len(INDEX) - 1] for path in paths if path.endswith(f"/{INDEX}")]
+    candidates = list(dict.fromkeys([*folders, *indexes]))[:_MOST_BUNDLES]
+
+    def is_bundle(folder: str) -> bool:
+        if index_of(folder) in paths and is_declared(root, folder):
+            return True
+        if folder not in folders:
+            return False
+        if by_setting:
+            return not folder or _are_concepts(_heads(root, folder, paths))
+        return _is_list(root, folder, paths)
+
+    return tuple(filter(is_bundle, candidates))
 
 
 def index_of(folder: str) -> str:
@@ -101,12 +106,23 @@ def bundle_of(path: str, entries: Sequence[str]) -> str | None:
 def _is_list(root: Path, folder: str, paths: Mapping[str, object]) -> bool:
     """Return whether a folder has a list of links, and notes of the format."""
     text = _text(root, index_of(folder))
-    if _split(text).block or not all(map(_LIST_LINE.fullmatch, text.splitlines())):
+    if _split(text).block or not _LIST_LINE.search(text):
         return False
+    heads = _heads(root, folder, paths)
+    own = sum(bool(_OWN_KEYS & head.keys()) for head in heads)
+    return _are_concepts(heads) and 2 * own >= len(heads)
+
+
+def _are_concepts(heads: Sequence[Mapping[str, object]]) -> bool:
+    return bool(heads) and all("type" in head for head in heads)
+
+
+def _heads(root: Path, folder: str, paths: Mapping[str, object]) -> list[Mapping[str, object]]:
+    """Return the front matter of some notes of a folder that have any."""
     inside = (path for path in paths if bundle_of(path, [folder]) is not None)
-    concepts = (path for path in inside if path.rpartition("/")[2] not in RESERVED)
-    heads = [_keys(_text(root, path)) for path in islice(concepts, _MOST_SAMPLED)]
-    return bool(heads) and all("type" in head and _OWN_KEYS & head.keys() for head in heads)
+    concepts = (path for path in sorted(inside) if path.rpartition("/")[2] not in RESERVED)
+    heads = (_keys(_text(root, path)) for path in islice(concepts, _MOST_SAMPLED))
+    return [head for head in heads if head]
 
 
 def _below(folder: str, name: str) -> str:

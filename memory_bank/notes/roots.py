@@ -76,7 +76,9 @@ class NoteRoot:
         """The bundles of the Open Knowledge Format that the last scan found, by path below it."""
         self.reserved: tuple[str, ...] = ()
         """The lists and logs of these bundles."""
-        self._indexes: dict[str, StatSignature] = {}
+        self.is_bundle = False
+        """Whether the settings say that its notes are a bundle."""
+        self._indexes: dict[str, StatSignature] | None = None
         """The lists of the folders that may be bundles, when that was looked at."""
         self.is_live = False
         """Whether changes are queued between scans, so that most need not compare files."""
@@ -87,6 +89,11 @@ class NoteRoot:
     def folder(self) -> Path:
         """The folder, resolved."""
         return self._folder
+
+    @property
+    def folders(self) -> Sequence[str]:
+        """The folders in it that may be bundles without saying so, and are looked at first."""
+        return ("",)
 
     def scan(self) -> Scan:
         """Return the signatures of all notes.
@@ -103,21 +110,19 @@ class NoteRoot:
             self.is_live = not self._queue.problem
         file_scan = scan(self.folder)
         self.leftover = file_scan.leftover
-        notes = self._notes(file_scan.files, ("",))
+        notes = self._notes(file_scan.files)
         self._last_scan = Scan(self._signatures(notes), file_scan.refused)
         self._scanned_at = state
         return self._last_scan
 
-    def _notes(
-        self, stat_signatures: dict[str, StatSignature], folders_: Sequence[str]
-    ) -> dict[str, StatSignature]:
+    def _notes(self, stat_signatures: dict[str, StatSignature]) -> dict[str, StatSignature]:
         """Return files without the lists and logs of bundles, which some folders may be."""
         indexes = {
             path: stat_signatures[path] for path in stat_signatures if path.endswith(okf.INDEX)
         }
         if indexes != self._indexes:
             self.bundles, self._indexes = (
-                okf.bundles(self.folder, folders_, stat_signatures),
+                okf.bundles(self.folder, self.folders, stat_signatures, by_setting=self.is_bundle),
                 indexes,
             )
         self.reserved = tuple(
@@ -225,8 +230,13 @@ class Roots:
         prefix: str = "",
         included: IncludedRoot | None = None,
         private: PrivateRoot | None = None,
+        *,
+        is_bundle: bool = False,
     ) -> None:
         """Take the roots, and the bank's folder below the project: ".memories/", or empty."""
+        bank.is_bundle = is_bundle
+        if included is not None:
+            included.is_bundle = is_bundle
         self.bank = bank
         self.prefix = prefix
         self.included = included
@@ -380,6 +390,11 @@ class IncludedRoot(NoteRoot):
         self._known = known
         self._optional = optional
 
+    @property
+    def folders(self) -> Sequence[str]:
+        """The paths that are included."""
+        return self._paths
+
     def owns(self, key: str) -> bool:
         """Tell whether a path is included."""
         return any(_below(key, path) for path in self._paths)
@@ -403,7 +418,7 @@ class IncludedRoot(NoteRoot):
             if reason:
                 refused[path] = reason
         refused |= _only(file_scan.refused, entries)
-        notes = self._notes(_only(file_scan.files, entries), self._paths)
+        notes = self._notes(_only(file_scan.files, entries))
         return Scan(self._signatures(notes), refused)
 
     def watched(self) -> list[Watched]:

@@ -96,8 +96,14 @@ class NotesSource:
 
     @property
     def fingerprint(self) -> str:
-        """The version of the parser, and whether the bank is a bundle."""
-        return READER + " okf" * okf.is_declared(self._roots.bank.folder, "")
+        """The version of the parser, and which folders say that they are bundles."""
+        declared = [
+            f" okf:{folder}"
+            for root in self._roots.all()
+            for folder in root.folders
+            if root.is_bundle or okf.is_declared(root.folder, folder)
+        ]
+        return READER + "".join(declared)
 
     @property
     def leftover(self) -> list[str]:
