@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from memory_bank.bank.bank import Bank, open_bank
+from memory_bank.base.text import Quotes
 from memory_bank.frontends.cli.main import run as run_cli
+from memory_bank.memory import told
 from memory_bank.memory.links import links_of
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.show import list_notes, show
@@ -142,6 +144,55 @@ def test_the_current_definition_answers(bank: Bank) -> None:
     assert hits[1].status == "deprecated"
     assert hits[0].stale == "past its review date: 2025-12-31"
     assert [hit.path for hit in recall(bank, "net amount less goods").notes][:1] == [hits[0].path]
+
+
+def test_a_description_stands_below_the_title(
+    bank: Bank, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (hit,) = [hit for hit in recall(bank, "orders cost").notes if hit.title == "Margin"]
+    (row,) = [row for row in list_notes(bank).notes if row.title == "Margin"]
+    assert hit.description == row.description == "Net amount less the cost of goods."
+    quotes = Quotes()
+    for shown in (
+        told.recalled(recall(bank, "margin"), quotes),
+        told.listed(list_notes(bank), quotes),
+    ):
+        assert "Net amount less the cost of goods." in shown
+    for command in ("recall margin", "notes", "ask margin"):
+        capsys.readouterr()
+        run_cli(command.split())
+        assert "\n   Net amount less the cost of goods.\n" in capsys.readouterr().out
+
+
+def test_sources_are_shown_with_what_is_known_of_them(project: Path, bank: Bank) -> None:
+    assert [source.resource for source in show(bank, "docs/okf/metrics/margin.md").sources or ()] == [
+        "/src/margin.py", "policies/standard.md", "all queries in project X",
+        "https://example.org/a.md",
+    ]  # fmt: skip
+    (project / "docs/okf/tables/refunds.md").write_text(
+        "---\ntype: Table\nsources:\n- {resource: a.sql, title: A, author: human:ada, usage_count:"
+        " 1200}\nusage_window: {from: 2026-01-01, to: 2026-02-01}\n---\nRefunds.\n"
+    )
+    (source,) = show(bank, "docs/okf/tables/refunds.md").sources or ()
+    assert source.about == "by ada, used 1,200 times from 2026-01-01 to 2026-02-01"
+
+
+@pytest.mark.parametrize(
+    "key", ["timestamp: '2024-05-01'", "generated: {at: 2024-05-01T00:00:00Z}"]
+)
+def test_a_note_is_as_old_as_it_says(project: Path, bank: Bank, key: str) -> None:
+    (project / "docs/okf/tables/old.md").write_text(f"---\ntype: Table\n{key}\n---\nOld.\n")
+    git("add", "-A")
+    git("commit", "-qm", "Add a table")
+    assert show(bank, "docs/okf/tables/old.md").created_at == "2024-05-01T00:00:00Z"
+
+
+def test_the_setting_declares_a_bundle(tmp_path: Path) -> None:
+    write(tmp_path, "# Ours\n\nWords.\n")
+    (tmp_path / "README.md").write_text("# Words\n")
+    settings = {"memory.embedder": "none", "memory.format": "okf"}
+    with open_bank(tmp_path, settings=settings) as bank:
+        assert len(paths(bank)) == 4
 
 
 def test_links_and_paths_are_resolved_from_the_bundle_then_from_the_project(bank: Bank) -> None:

@@ -88,6 +88,8 @@ class RecalledNote(NamedTuple):
     """Links to the note or ghost of `linked_to`, the most relevant first."""
     origin: Origin | None = None
     """Where it is, if it is not in the bank that was asked."""
+    description: str | None = None
+    """What it is about, as its front matter says."""
 
 
 class Wanted(NamedTuple):

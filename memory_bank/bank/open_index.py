@@ -18,6 +18,7 @@ from memory_bank.base.filenames import NOTE_SUFFIXES, is_utf8
 from memory_bank.base.paths import LEFT_ALONE, Layout
 from memory_bank.base.repairs import MANIFEST, Reports
 from memory_bank.base.settings import Settings
+from memory_bank.notes import okf
 from memory_bank.notes.link_targets import path_names
 from memory_bank.notes.names import (
     begun_so,
@@ -225,8 +226,8 @@ class NoteRow(DocumentRow):
     def in_json() -> tuple[str, ...]:
         """Return the fields that answers have, in their order."""
         return (
-            "note_id", "path", "title", "type", "status", "tags", "created_at", "updated_at",
-            "size",
+            "note_id", "path", "title", "description", "type", "status", "tags", "created_at",
+            "updated_at", "size",
         )  # fmt: skip
 
     @property
@@ -243,6 +244,11 @@ class NoteRow(DocumentRow):
     def etag(self) -> str:
         """The hash of its file."""
         return self.hash
+
+    @property
+    def description(self) -> str | None:
+        """What it is about, as its front matter says; None if it doesn't."""
+        return okf.description(self.data.get("extra", {}))
 
     @property
     def type(self) -> str:

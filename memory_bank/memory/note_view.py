@@ -83,6 +83,11 @@ class LinkTargets:
         place = path, heading, block
         return self._known.get((_MARKDOWN, *place)) or self._known.get((_WIKI, *place))
 
+    def reference(self, path: str) -> LinkedPlace | None:
+        """Return the goal of a path in front matter; None if it leads out of the bank."""
+        target, _, heading = path.partition("#")
+        return self._known.get((_REFERENCE, target, heading, ""))
+
 
 class Backlink(NamedTuple):
     """The links of another note to this one."""
@@ -151,13 +156,7 @@ def view(bank: Bank, name: str) -> NoteView:
         }
         titles = document_rows.documents(view.manifest, near)
         pairs = _goals(bank, view, out, {n: current_row.title for n, current_row in titles.items()})
-        goals = LinkTargets(
-            {
-                _key(current_row): goal
-                for current_row, goal in pairs
-                if current_row.kind != _REFERENCE
-            }
-        )
+        goals = LinkTargets({_key(current_row): goal for current_row, goal in pairs})
         succeeding = document_graph.superseded(view.manifest, {row.number, *near})
         by = succeeding.get(row.number)
         return NoteView(
@@ -243,7 +242,7 @@ def _file_beside(bank: Bank, base: Path, row: LinkRow) -> str:
 
 
 def _key(row: LinkRow) -> tuple[str, ...]:
-    kind = _MARKDOWN if row.kind == _MARKDOWN else _WIKI  # an embed may be written as either
+    kind = row.kind if row.kind in {_MARKDOWN, _REFERENCE} else _WIKI  # an embed may be either
     return kind, row.target, row.heading, row.anchor
 
 

@@ -17,6 +17,7 @@ from memory_bank.code.records import (
     SymbolShown,
 )
 from memory_bank.notes.note import Entity, FileFault
+from memory_bank.notes.okf import Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +228,8 @@ class ShownNote:
     """Cited files that changed, though not what the note names in them."""
     claims: tuple[str, ...] = ()
     """What it says itself of who wrote and who reviewed it; nobody has checked that."""
+    sources: tuple[Source, ...] | None = None
+    """What it derives from, after what it describes; None if it doesn't say."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,8 @@ from memory_bank.trust.stale_cache import note_marks
     "notes",
     why="""
     Lists notes by the time of their last change, the newest first, one per line: path, date of the
-    change, type, title and tags. To find notes by their content, use recall.
+    change, type, title and tags; below it, what its `description` says. To find notes by their
+    content, use recall.
     """,
     examples=(
         ("memory-bank notes --since 7d", "changed in the last seven days"),
@@ -133,6 +134,7 @@ def show(bank: Bank, name: str, *, count_access: bool = True) -> ShownNote:
         stale=marks.stale or okf.past_review(note.meta.extra, time.time()),
         touched=marks.touched,
         claims=tuple(okf.claims(note.meta.extra)),
+        sources=okf.sources(note.meta.extra) or None,
     )
 
 

@@ -76,6 +76,8 @@ def _listing(call: Call, listing: Listing, bank: Bank) -> None:
             f"{note.type or '-':<{_TYPE}}", _GAP, note.title, (status, "warn"),
             _GAP if tags else "", (tags, "tag"),
         )  # fmt: skip
+        if note.description:
+            console.line(_INDENT, (visible(note.description), "dim"))
 
 
 def _names(call: Call, listing: Listing, bank: Bank) -> None:
@@ -102,6 +104,9 @@ def _names(call: Call, listing: Listing, bank: Bank) -> None:
             (changed, "dim"), (name, "place"), pad if title else "", _GAP if title else "",
             title, (status, "warn"), _GAP if tags else "", (tags, "tag"),
         )  # fmt: skip
+        if note.description:
+            words = cut(visible(note.description), console.columns - len(_INDENT))
+            console.line(_INDENT, (words, "dim"))
 
 
 def ask_whether_amended(call: Call, note: Remembered | WrittenNote, bank: Bank) -> None:
@@ -186,6 +191,8 @@ def _answers(call: Call, answer: Answer, root: Path | None) -> None:
         )  # fmt: skip
         if entry.title and entry.title != file_of(entry):
             console.line(_INDENT, (entry.title, "bold"))
+        if isinstance(entry, NoteResult) and entry.description:
+            console.line(_INDENT, (cut(visible(entry.description), console.width), "dim"))
         if not same_words(entry.title or "", entry.snippet):
             console.block(" ".join(plain_words(entry.snippet).split()), _INDENT)
 

@@ -87,6 +87,7 @@ def listed(listing: Listing, quotes: Quotes) -> str:
     """List notes, a line for each."""
     lines = [
         f"{note.path} | {note.type} | {note.updated_at[:_DAY]} | {one_line(note.title)}"
+        + (f"\n  {one_line(note.description)}" if note.description else "")
         for note in listing.notes
     ]
     head = f"{count(listing.result_count, 'note')}, the last changed first."
@@ -147,7 +148,11 @@ def _section(note: RecalledNote) -> list[str]:
         headings.insert(0, note.title)
     above = " > ".join(headings)
     startswith = note.content.startswith("#") or same_words(above, note.content)
-    return list(filter(None, ("" if startswith else above, note.content)))
+    words = note.description or ""
+    described = "" if same_words(note.title, words) or words in note.content else words
+    return list(
+        filter(None, ("" if startswith and not described else above, described, note.content))
+    )
 
 
 def _links(links: Iterable[LinkShown]) -> list[str]:
@@ -179,7 +184,9 @@ def _result_row(entry: Result) -> str:
     place = one_line(f"{file_of(entry)}:{line}" if line else file_of(entry))
     title = one_line(entry.title or "")[:_MOST_TITLE]
     text = f" | {title}" if title and title != place else ""
-    said_text = "" if same_words(title, entry.snippet) else f"\n  {one_line(entry.snippet)}"
+    described = entry.description if isinstance(entry, NoteResult) else None
+    said_text = f"\n  {one_line(described)}" if described else ""
+    said_text += "" if same_words(title, entry.snippet) else f"\n  {one_line(entry.snippet)}"
     return f"{entry.kind} | {entry.relevance_score:.2f} | {place}{text}{said_text}"
 
 

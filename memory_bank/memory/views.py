@@ -27,6 +27,7 @@ from memory_bank.memory.records import (
     TrashedNote,
     WrittenNote,
 )
+from memory_bank.notes.okf import Source
 
 DIGITS = 12
 """Digits of an abbreviated commit."""
@@ -331,6 +332,7 @@ def _view_note(note: ShownNote) -> View:
         f"edited by {', '.join(note.edited_by)}" if note.edited_by else "",
         f"stale: {note.stale}" if note.stale else "",
         *note.claims,
+        *map(_source, note.sources or ()),
         *(f"cited file changed: {reason}" for reason in note.touched),
     ]
     reason = "it is only included from the project" if note.included else "it is not valid UTF-8"
@@ -340,6 +342,12 @@ def _view_note(note: ShownNote) -> View:
         advice="" if note.writable else f"No tool can change this file: {reason}.",
         notices=[f"{note.path}:{fault.line}: {fault.reason}" for fault in note.faults],
     )
+
+
+def _source(source: Source) -> str:
+    """Return what a note describes or derives from, with what is known of that."""
+    words = ", ".join(filter(None, dict.fromkeys((source.name, source.resource, source.about))))
+    return f"{'describes' if source.is_subject else 'source'}: {words}"
 
 
 def age(moment: str) -> str:

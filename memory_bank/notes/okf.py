@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory_bank.base.dates import to_datetime
 from memory_bank.base.errors import MemoryBankError
@@ -44,6 +44,9 @@ _DECLARED = pattern(r"""^["']?okf_version["']?[ \t]*:""", re.MULTILINE)
 _LIST_LINE = pattern(r"^[*+-][ \t]+\[[^\]\n]*\]\([^)\n]*\)", re.MULTILINE)
 
 _MOST_SAMPLED, _MOST_READ, _MOST_BUNDLES = 8, 100_000, 200
+
+_LONGEST = 300
+"""Characters of a description, or of what is said of a source, that are shown."""
 
 _PATH = pattern(r"(?![A-Za-z][A-Za-z0-9+.-]*:|//)[^\s*?\[\]{}|<>\"\\]{1,500}")
 """A value that may be a path: no URL, and no description of a scope, which has blanks."""
@@ -199,6 +202,66 @@ def _mappings(value: object) -> list[Mapping[str, object]]:
     return [item for item in items if isinstance(item, Mapping)]
 
 
+class Source(NamedTuple):
+    """What a note derives from, as its front matter says."""
+
+    resource: str
+    """A path, a URL, or words for a part of something."""
+    title: str = ""
+    id: str = ""
+    """By which footnotes name it."""
+    about: str = ""
+    """Who made it, when it was changed, and how often it was used."""
+    is_subject: bool = False
+    """Whether it is what the note describes."""
+
+    @property
+    def name(self) -> str:
+        """Its title; its resource if it has none."""
+        return self.title or self.resource
+
+
+def sources(keys: Mapping[str, object]) -> tuple[Source, ...]:
+    """Return what a note derives from, after what it describes."""
+    described = keys.get("resource")
+    about = [Source(described.strip(), is_subject=True)] if isinstance(described, str) else []
+    window = _days_of(keys.get("usage_window"))
+    return (*about, *(_source(item, window) for item in _mappings(keys.get("sources"))))
+
+
+def _source(item: Mapping[str, object], window: str) -> Source:
+    texts = {key: _one_line(item.get(key)) for key in ("resource", "title", "id", "author")}
+    facts = [f"by {texts['author'].removeprefix('human:')}"] if texts["author"] else []
+    if moment := to_datetime(item.get("last_modified")):
+        facts.append(f"changed {moment.date().isoformat()}")
+    if isinstance(number := item.get("usage_count"), int):
+        facts.append(f"used {number:,} times{_days_of(item.get('usage_window')) or window}")
+    return Source(texts["resource"], texts["title"], texts["id"], ", ".join(facts))
+
+
+def _days_of(window: object) -> str:
+    """Return from when to when something was counted; empty if that is not said."""
+    days = [to_datetime(item.get(key)) for item in _mappings(window) for key in ("from", "to")]
+    dates = [moment.date().isoformat() for moment in days if moment]
+    return f" from {dates[0]} to {dates[1]}" if len(dates) > 1 else ""
+
+
+def _one_line(value: object) -> str:
+    """Return a text or number of front matter on one line; empty for anything else."""
+    return " ".join(str(value).split())[:_LONGEST] if isinstance(value, str | int) else ""
+
+
+def description(keys: Mapping[str, object]) -> str | None:
+    """Return the sentence that says what a note is about; None if it has none."""
+    return _one_line(keys.get("description")) or None
+
+
+def changed_at(keys: Mapping[str, object]) -> datetime | None:
+    """Return when a note says that its meaning changed last: `generated.at`, else `timestamp`."""
+    generated = next(iter(_mappings(keys.get("generated"))), {})
+    return to_datetime(generated.get("at") or keys.get("timestamp"))
+
+
 def past_review(keys: Mapping[str, object], now: float) -> str:
     """Return that a note is past the date in `stale_after`; empty if it is not, or has none.
 
@@ -216,8 +279,7 @@ def past_review(keys: Mapping[str, object], now: float) -> str:
 
 def claims(keys: Mapping[str, object]) -> Iterator[str]:
     """Yield what a note says of who wrote and who reviewed it, which nobody has checked."""
-    generated = next(iter(_mappings(keys.get("generated"))), {})
-    changed = to_datetime(generated.get("at") or keys.get("timestamp"))
+    generated, changed = next(iter(_mappings(keys.get("generated"))), {}), changed_at(keys)
     if generated.get("by"):
         yield f"says it was written by {_actor(generated)}"
     for review in _mappings(keys.get("verified")):

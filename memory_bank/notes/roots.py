@@ -176,7 +176,7 @@ class NoteRoot:
         """Return when a note was created and updated.
 
         Created: the date in the front matter, else in the name, else of the first commit, else the
-        file's mtime.
+        file's mtime, but not after the change that the front matter says.
         Updated: the latest of the date in the front matter (else the creation), of the last commit,
         and, if the file differs from HEAD, of its mtime, which a checkout or a copy also sets.
         """
@@ -187,7 +187,10 @@ class NoteRoot:
             created = stated.timestamp()
         else:
             created = committed.first if committed else mtime
-        moments = [meta.updated_at.timestamp() if meta.updated_at else created]
+        changed = meta.updated_at or okf.changed_at(meta.extra)
+        if changed is not None and stated is None and not meta.updated_at:
+            created = min(created, changed.timestamp())
+        moments = [changed.timestamp() if changed else created]
         if committed and committed.last > committed.first:
             moments.append(committed.last)
         if self._edited(committed, data, meta, created, mtime):

@@ -14,6 +14,7 @@ from urllib.parse import quote, unquote
 
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
+from markdown_it.rules_block import StateBlock
 from markdown_it.rules_core import StateCore
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
@@ -23,6 +24,7 @@ from markupsafe import Markup, escape
 from memory_bank.base.rendering import same_words, visible
 from memory_bank.frontends.web.templating import quoted, url_of
 from memory_bank.memory.note_view import LinkedPlace, LinkTargets
+from memory_bank.notes.okf import Source
 
 _SCHEMES = frozenset({"http", "https", "mailto"})
 
@@ -96,6 +98,14 @@ def opened(href: str, goals: LinkTargets) -> Markup:
     return _to(goal)
 
 
+def source_link(source: Source, goals: LinkTargets) -> Markup:
+    """Return the name of a source, as a link if it has an address or a place."""
+    if _SCHEME.match(source.resource) and is_allowed(source.resource):
+        return opened(source.resource, goals) + Markup("{}</a>").format(source.name)
+    goal = goals.reference(source.resource)
+    return _to(goal) + Markup("{}</a>").format(source.name) if goal else escape(source.name)
+
+
 def _to(goal: LinkedPlace) -> Markup:
     kinds = {_NOTE: "inside", _GHOST: _GHOST}
     if goal.kind == _NOTE:
@@ -129,6 +139,10 @@ _TASK = re.compile(r"\[([ xX])\](?=\s)")
 _RELATION = re.compile(r"([A-Za-z][\w-]*):: *")
 """The start of `extends:: [[note]]`."""
 
+_FOOTNOTE = re.compile(r"\[\^([^\]\s]{1,200})\](?!:)")
+
+_DEFINITION = re.compile(r"\[\^([^\]\s]{1,200})\]:[ \t]*")
+
 _NEWLINE = re.compile(r"\r\n?")
 
 Env = MutableMapping[str, Any]
@@ -150,8 +164,10 @@ class Rendered(NamedTuple):
     too_long: bool = False
 
 
-def render(text: str, goals: LinkTargets, *, title: str = "") -> Rendered:
-    """Return a Markdown text as HTML.
+def render(
+    text: str, goals: LinkTargets, *, title: str = "", sources: Sequence[Source] = ()
+) -> Rendered:
+    """Return a Markdown text as HTML, whose footnotes lead to the sources of their names.
 
     A first heading that says `title` is left out: the page has it. So is the text of a note of one
     sentence, unless it has links or other marks.
@@ -160,7 +176,9 @@ def render(text: str, goals: LinkTargets, *, title: str = "") -> Rendered:
     marks = _marks(source)
     if len(source) > _LONGEST or marks > _MOST_MARKS:
         return Rendered(Markup('<pre tabindex="0">{}</pre>').format(source), (), too_long=True)
-    env: dict[str, Any] = {"goals": goals}
+    numbered = enumerate((source for source in sources if not source.is_subject), 1)
+    named = {source.id: (number, source) for number, source in numbered if source.id}
+    env: dict[str, Any] = {"goals": goals, "sources": named}
     parser = _parser()
     tokens = parser.parse(source, env)
     without = _without_title(tokens, title)
@@ -175,6 +193,8 @@ def _parser() -> MarkdownIt:
     markdown.enable(["table", "strikethrough"])
     markdown.validateLink = is_allowed  # type: ignore[method-assign]
     markdown.inline.ruler.before("link", "wikilink", _wikilink)
+    markdown.inline.ruler.before("link", "footnote", _footnote)
+    markdown.block.ruler.before("reference", "definition", _definition, {"alt": ["paragraph"]})
     markdown.core.ruler.before("inline", "limit", _limited)
     markdown.core.ruler.push("note", _adjusted)
     for name, rule in _RULES.items():
@@ -193,6 +213,43 @@ def _wikilink(state: StateInline, silent: bool) -> bool:  # noqa: FBT001  (as ma
         token.meta["embedded"] = match[0].startswith("!")
     state.pos = match.end()
     return True
+
+
+def _footnote(state: StateInline, silent: bool) -> bool:  # noqa: FBT001  (as markdown-it calls it)
+    """Read `[^id]`, if a source or a definition has that id."""
+    match = _FOOTNOTE.match(state.src, state.pos)
+    known = match and (match[1] in state.env["sources"] or match[1] in state.env.get("notes", ()))
+    if match is None or not known or match.end() > state.posMax:
+        return False
+    if not silent:
+        state.push("footnote", "", 0).content = match[1]
+    state.pos = match.end()
+    return True
+
+
+def _definition(state: StateBlock, start: int, _: int, silent: bool) -> bool:  # noqa: FBT001
+    """Read the line `[^id]: text`; that of a source is left out, since the list has it."""
+    line = state.src[state.bMarks[start] + state.tShift[start] : state.eMarks[start]]
+    match = None if state.is_code_block(start) else _DEFINITION.match(line)
+    if match is None or silent:
+        return match is not None
+    state.env.setdefault("notes", set()).add(match[1])
+    if match[1] not in state.env["sources"]:
+        state.push("definition_open", "", 1).content = match[1]
+        inline = state.push("inline", "", 0)
+        inline.content, inline.map, inline.children = line[match.end() :], [start, start + 1], []
+        state.push("definition_close", "", -1)
+    state.line = start + 1
+    return True
+
+
+def _footnote_link(token: Token, env: Env) -> Markup:
+    number, source = env["sources"].get(token.content, (token.content, None))
+    link = Markup('<sup><a href="#{}-{}"{}>{}</a></sup>')
+    if source is None:
+        return link.format("note", token.content, "", number)
+    title = Markup(' title="{0}" aria-label="Source: {0}"').format(source.name)
+    return link.format("source", number, title, number)
 
 
 def _marks(text: str) -> int:
@@ -327,6 +384,11 @@ _RULES: Mapping[str, Callable[[Token, Env], Markup]] = {
         token.content, env["goals"], embedded=token.meta["embedded"]
     ),
     "image": _image,
+    "footnote": _footnote_link,
+    "definition_open": lambda token, _: Markup('<p class="small" id="note-{0}">{0}: ').format(
+        token.content
+    ),
+    "definition_close": lambda _, __: Markup("</p>\n"),
     "task": _task,
     "relation": _relation,
     "block_id": lambda token, _: _BLOCK.format(token.content),

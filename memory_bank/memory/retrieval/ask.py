@@ -349,6 +349,7 @@ def _note_result(note: RecalledNote) -> NoteResult:
         path=_place(note, note.path),
         line=note.line,
         created_at=note.created_at,
+        description=note.description,
     )
 
 

@@ -67,6 +67,8 @@ class NoteResult(_Found):
     line: int
     created_at: str
     kind: Literal["note"] = "note"
+    description: str | None = None
+    """What it is about, as its front matter says."""
 
 
 @dataclass(frozen=True, slots=True)

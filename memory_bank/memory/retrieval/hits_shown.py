@@ -127,6 +127,8 @@ class _Hit:
         fits = not self.console.terminal or self._cut(self.title) == self.title
         lines = [] if fits and same_words(self.title, text) else text.split("\n")
         self.snippet = [part for line in lines for part in self.console.folded(line, len(_INDENT))]
+        words = visible(note.description or "")
+        self.description = "" if same_words(note.title, words) else words
         self.lines = len(self.snippet)
         """How many lines of the snippet are shown."""
 
@@ -139,12 +141,17 @@ class _Hit:
             bool(self.note.superseded_by or self.note.newer)
             + bool(self.note.stale)
             + bool(_address(self.note))
+            + bool(self.description)
         )
         return heading + 1 + marks + len(self.note.links or ())
 
     def show(self) -> None:
         note = self.note
         self._heading()
+        if self.description:
+            text = self.description
+            text = self._cut(text) if self.console.terminal else text
+            self.console.line(_INDENT, *self._marked(text, "dim"))
         for line in self._snippet_lines():
             self.console.line(_INDENT, *self._marked(line))
         if not self.console.terminal:
@@ -287,6 +294,8 @@ def _markdown(call: Call, answer: Recalled) -> None:
         link = _url(note) or quote(_place(call, note), safe="/")
         about = [note.type, *(f"#{tag}" for tag in note.tags), note.created_at[:10]]
         call.console.line(f"{rank}. [{title}]({link}) ({_escaped(', '.join(filter(None, about)))})")
+        if note.description:
+            call.console.line(f"   {_escaped(note.description)}")
         call.console.line(f"   {_escaped(note.snippet)}")
 
 

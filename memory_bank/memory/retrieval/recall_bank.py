@@ -403,4 +403,5 @@ def _recalled(
         superseded_by=hit.superseded_by or None,
         newer=None if hit.superseded_by else newer,
         links=links,
+        description=note.description,
     )

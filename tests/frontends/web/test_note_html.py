@@ -7,6 +7,7 @@ import pytest
 from memory_bank.frontends.web import note_fields, note_html
 from memory_bank.frontends.web.note_html import is_allowed, place_of, render
 from memory_bank.memory.note_view import LinkedPlace, LinkTargets
+from memory_bank.notes.okf import Source
 
 NOTHING = LinkTargets({})
 
@@ -43,6 +44,17 @@ def test_the_parsers_are_ready_before_threads_share_them() -> None:
 def test_markdown_is_shown_and_nothing_else(text: str, shown: str) -> None:
     assert shown in html(text)
     assert "<img" not in html(text)
+
+
+def test_footnotes_lead_to_the_sources_of_their_names() -> None:
+    text = "A.[^law] B.[^x] C.[^none] `[^law]`\n\n[^law]: The law\n[^x]: Some *words*.\n"
+    sources = [Source("https://example.org", is_subject=True), Source("law.md", "A <law>", "law")]
+    shown = str(render(text, NOTHING, sources=sources).html)
+    assert '<a href="#source-1" title="A &lt;law&gt;"' in shown
+    assert '<sup><a href="#note-x">x</a></sup>' in shown
+    assert '<p class="small" id="note-x">x: Some <em>words</em>.</p>' in shown
+    assert "C.[^none] <code>[^law]</code>" in shown
+    assert "The law" not in shown
 
 
 @pytest.mark.parametrize(

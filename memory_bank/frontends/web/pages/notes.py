@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from memory_bank.bank.backlinks import linked_titles
 from memory_bank.bank.bank import Bank
-from memory_bank.frontends.web.note_html import place_of, render
+from memory_bank.frontends.web.note_html import place_of, render, source_link
 from memory_bank.frontends.web.site import Site, number_in
 from memory_bank.frontends.web.templating import url_of
 from memory_bank.memory import note_view, overview
@@ -130,7 +130,8 @@ def _list(bank: Bank, request: Request) -> dict[str, Any]:
 
 def _note(bank: Bank, name: str, *, full: bool = False) -> dict[str, Any]:
     view = note_view.view(bank, name)
-    text = render(view.note.body, view.goals, title=view.note.title)
+    sources = view.note.sources or ()
+    text = render(view.note.body, view.goals, title=view.note.title, sources=sources)
     standing = _stands(bank, view) if full else None
     url = url_of(view.note.path)
     return {
@@ -139,6 +140,7 @@ def _note(bank: Bank, name: str, *, full: bool = False) -> dict[str, Any]:
         "standing": standing,
         "standing_alone": False,
         "place_of": place_of,
+        "source_link": source_link,
         "relations": _RELATIONS,
         "titles": linked_titles(
             bank, [backlink.path for backlink in view.backlinks[:_MOST_QUOTED]]
