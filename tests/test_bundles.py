@@ -2,15 +2,20 @@
 
 import subprocess
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.text import Quotes
 from memory_bank.frontends.cli.main import run as run_cli
 from memory_bank.memory import told
+from memory_bank.memory.create import create
 from memory_bank.memory.links import links_of
+from memory_bank.memory.remember import remember
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.show import list_notes, show
 from memory_bank.review.lint import lint
@@ -296,3 +301,137 @@ def test_in_an_ordinary_bank_the_rule_is_to_be_named(tmp_path: Path) -> None:
     with open_bank(root, settings={"memory.embedder": "none"}) as bank:
         assert [one for one in lint(bank) if one.rule == "okf"] == []
         assert [one.severity for one in lint(bank, rules=["okf"])] == ["error"]
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Make a project whose bank is a bundle."""
+    root = tmp_path / "shop"
+    root.mkdir()
+    monkeypatch.chdir(root)
+    monkeypatch.setenv("MEMORY_BANK_EMBEDDER", "none")
+    (root / "app.py").write_text("tax = 1\n")
+    git("init", "-q")
+    git("config", "user.name", "Ada Lovelace")
+    git("config", "user.email", "ada@example.org")
+    assert run_cli(["init", "--no-agents"]) == 0
+    write(root / ".memories", DECLARED)
+    git("add", "-A")
+    git("commit", "-qm", "Start")
+    return root
+
+
+def keys_and_body(file: Path) -> tuple[dict[str, Any], str]:
+    _, head, body = file.read_text(encoding="utf-8").split("---\n", 2)
+    return yaml.safe_load(head), body
+
+
+def test_a_new_note_conforms(own: Path) -> None:
+    text = (
+        "# Taxes\n\nTaxes follow [[metrics/margin]] and **[[orders|the table]]**. See [[app.py]],"
+        " [[margin#Definition]], [[Not yet]] and `[[code]]`.\n\n- supersedes:: [[margin-legacy]]\n"
+    )
+    with open_bank(own / ".memories") as bank:
+        path = remember(bank, text, type="fact").path
+        assert lint(bank, [path], rules=["okf"]) == ()
+        assert {(link.target, link.type) for link in links_of(bank, path).outgoing} == {
+            ("metrics/margin.md", "related_to"),
+            ("tables/orders.md", "related_to"),
+            ("ghost:app.py", "mentions"),
+            ("ghost:.memories/Not yet.md", "mentions"),
+            ("metrics/margin.md", "mentions"),
+            ("metrics/margin-legacy.md", "supersedes"),
+        }
+        assert remember(bank, text, type="fact").action == "updated_existing"
+    keys, body = keys_and_body(own / ".memories" / path)
+    assert (keys["type"], keys["title"]) == ("fact", "Taxes")
+    assert keys["description"] == "Taxes follow Margin and the table."
+    assert keys["generated"]["by"] == "human:Ada Lovelace"
+    assert datetime.fromisoformat(keys["generated"]["at"]).tzinfo
+    assert body == (
+        "# Taxes\n\nTaxes follow [Margin](/metrics/margin.md) and **[the table](/tables/orders.md)**."
+        " See [app.py](../../app.py), [Definition](/metrics/margin.md#definition),"
+        " [Not yet](/Not%20yet.md) and `[[code]]`.\n\n"
+        "- supersedes:: [Margin (legacy)](/metrics/margin-legacy.md)\n"
+    )
+
+
+def test_an_edit_keeps_all_other_bytes_and_writes_links_of_the_format(own: Path) -> None:
+    file = own / ".memories/metrics/margin.md"
+    before = (
+        file.read_bytes().replace(b"\n", b"\r\n").replace(b"type:", b"x-own:  'k'  # c\r\ntype:")
+    )
+    file.write_bytes(before)
+    assert (
+        run_cli(["edit", "metrics/margin", "--old", "revenue less", "--new", "[[orders]] less"])
+        == 0
+    )
+    assert file.read_bytes() == before.replace(b"revenue less", b"[Orders](/tables/orders.md) less")
+
+
+def test_an_agent_is_named_as_the_one_who_wrote(own: Path) -> None:
+    with open_bank(own / ".memories") as bank:
+        path = create(bank, "facts/a", "One.", source_type="agent", source_agent="claude-code").path
+    keys, _ = keys_and_body(own / ".memories" / path)
+    assert keys["generated"]["by"] == "claude-code/unknown"
+
+
+def test_confirming_says_who_reviewed_it_and_when(own: Path) -> None:
+    file = own / ".memories/metrics/margin-legacy.md"
+    assert run_cli(["confirm", "metrics/margin-legacy", "tables/orders"]) == 0
+    bob, ada = keys_and_body(file)[0]["verified"]
+    assert (bob["by"], ada["by"]) == ("human:bob", "human:Ada Lovelace")
+    assert datetime.fromisoformat(ada["at"]).tzinfo
+    alone = keys_and_body(own / ".memories/tables/orders.md")[0]["verified"]
+    assert alone["by"] == "human:Ada Lovelace"
+    assert run_cli(["confirm", "metrics/margin-legacy"]) == 0
+    assert len(keys_and_body(file)[0]["verified"]) == 2
+
+
+def test_paths_in_keys_and_lists_follow_a_note_that_moves(own: Path) -> None:
+    bank = own / ".memories"
+    near = bank / "metrics/near.md"
+    near.write_text(
+        "---\ntype: Metric\nsuperseded_by: /metrics/margin.md\nresource: 'margin.md'\n"
+        "sources: [{id: a, resource: ./margin.md}, {resource: ../policies/standard.md}]\n"
+        "x: metrics/margin.md  # resource: margin.md\n---\nSee [it](/metrics/margin.md#definition).\n"
+    )
+    assert run_cli(["mv", "metrics/margin", "finance/net margin"]) == 0
+    assert near.read_text() == (
+        '---\ntype: Metric\nsuperseded_by: "/finance/net margin.md"\n'
+        "resource: '../finance/net margin.md'\n"
+        'sources: [{id: a, resource: "../finance/net margin.md"}, {resource: ../policies/standard.md}]\n'
+        "x: metrics/margin.md  # resource: margin.md\n---\nSee [it](/finance/net%20margin.md#definition).\n"
+    )
+    assert "(../finance/net%20margin.md) - The" in (bank / "metrics/index.md").read_text()
+    assert "(finance/net%20margin.md) - How" in (bank / "index.md").read_text()
+    assert run_cli(["mv", "policies/standard", "rules/costs"]) == 0
+    assert "resource: rules/costs.md" in (bank / "finance/net margin.md").read_text()
+    assert run_cli(["mv", "metrics/near", "deep/er/near"]) == 0
+    assert "resource: ../../rules/costs.md" in (bank / "deep/er/near.md").read_text()
+
+
+def test_a_merged_note_derives_from_what_its_sources_did(own: Path) -> None:
+    words = [
+        "merge",
+        "margin",
+        "margin-legacy",
+        "--into",
+        "rules/margin",
+        "--text",
+        "As [[orders]].",
+    ]
+    assert run_cli(words) == 0
+    keys, body = keys_and_body(own / ".memories/rules/margin.md")
+    assert [source["resource"] for source in keys["sources"]] == [
+        "policies/standard.md", "all queries in project X", "https://example.org/a.md",
+    ]  # fmt: skip
+    assert keys["type"] == "Metric"
+    assert keys["generated"]["by"] == "human:Ada Lovelace"
+    assert body == "As [Orders](/tables/orders.md).\n"
+
+
+@pytest.mark.parametrize("name", ["index", "facts/log"])
+def test_lists_and_logs_are_no_names_of_notes(own: Path, name: str) -> None:
+    assert run_cli(["remember", "Some words", "--name", name]) != 0
+    assert run_cli(["mv", "tables/orders", name]) != 0

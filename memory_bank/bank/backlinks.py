@@ -14,6 +14,8 @@ from memory_bank.base.errors import Hint, NoteNotFound
 from memory_bank.base.filenames import is_utf8
 from memory_bank.base.text import around
 from memory_bank.notes import names
+from memory_bank.notes.link_targets import TargetNames, target_of
+from memory_bank.notes.note import NoteLink
 from memory_bank.search import snippets
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows, filters, link_rows
@@ -129,6 +131,30 @@ def shown(row: LinkRow, problem: str = "") -> LinkShown:
         context=around(row.before, f"[{text}]", row.after),
         problem=problem or None,
     )
+
+
+def meant_by(
+    bank: Bank, path: str, links: Sequence[NoteLink]
+) -> list[tuple[TargetNames, list[str]]]:
+    """Return what each link in the note at `path` may mean: names, and the notes that have one."""
+    targets = [
+        target_of(
+            link,
+            path,
+            bank.layout.prefix,
+            included=bank.roots.is_included(path),
+            in_project=bank.layout.project_has,
+            bundle=bank.roots.bundle(path),
+        )
+        for link in links
+    ]
+    number = link_rows.name_number
+    pairs = [(number(names_[0]), number("".join(names_[1:2]))) for names_, _ in targets]
+    keys = bank.read(lambda view: link_rows.candidates(view.manifest, pairs))
+    return [
+        (target, keys[pair] if link.target else [path])
+        for link, target, pair in zip(links, targets, pairs, strict=True)
+    ]
 
 
 def with_file_names(bank: Bank, condition: filters.Condition) -> filters.Condition:

@@ -190,7 +190,9 @@ class Memory(NamedTuple):
     )
     format: Annotated[
         str,
-        Key("okf: an Open Knowledge Format bundle; auto: if it says so", choices=("auto", "okf")),
+        Key(
+            "Open Knowledge Format: okf, or auto: if its index.md says so", choices=("auto", "okf")
+        ),
     ] = "auto"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from functools import partial
 from typing import Annotated
 
@@ -15,14 +16,14 @@ from memory_bank.base.screen import Call
 from memory_bank.code.code_at import NOW
 from memory_bank.code.index.work_tree import work_tree_of
 from memory_bank.git import objects
-from memory_bank.memory import views
+from memory_bank.memory import concepts, views
 from memory_bank.memory.change import with_keys, write
 from memory_bank.memory.create import RefusedItem, remember_many
 from memory_bank.memory.import_notes import FROM
 from memory_bank.memory.records import Confirmation, Confirmed, Item, Promoted
 from memory_bank.memory.remember import DEFAULT_TYPE, remember
 from memory_bank.memory.why import COMMIT_ID, promote_commit
-from memory_bank.notes import front_matter
+from memory_bank.notes import front_matter, okf
 from memory_bank.notes.names import name_of
 from memory_bank.notes.schema import normalise_tags
 from memory_bank.search.index import View
@@ -59,7 +60,8 @@ def _by_agent(
     Writes `verified_commit: COMMIT` into the front matter of notes, with the commit that is checked
     out: their text is right for the code of this commit. Links to code that moved or has another
     name get its new one; no other line changes. The citations of these notes are then stale only if
-    the code changes again. Commit the notes with the code.
+    the code changes again. In an Open Knowledge Format bundle, `verified` says who confirmed it
+    and when, too. Commit the notes with the code.
     """,
     examples=(
         ("memory-bank confirm facts/queue", "a note that is still right"),
@@ -93,6 +95,7 @@ def confirm(
     NoRepository and BadInput if there is no commit.
     """
     bank.settings.check_enabled()
+    bank.catch_up()
     tree = work_tree_of(bank.layout.project)
     head = objects.commit_of(tree, "HEAD")
     paths = list(dict.fromkeys(bank.find(name, changing=True) for name in names))
@@ -104,7 +107,11 @@ def confirm(
     for path in paths:
         moved = moved_citations(bank, _cited_in(bank, path), end=head)
         new = {(citation.line, citation.target): citation.fix for citation in moved if citation.fix}
-        change = partial(_confirmed, targets=new, head=head)
+        keys: dict[str, object] = {VERIFIED: head}
+        if bank.roots.bundle(path) is not None:
+            by = concepts.actor(bank, "manual" if agent is None else "agent", agent or "")
+            keys |= okf.verified(bank.store.read(path).meta.extra, by, datetime.now(UTC))
+        change = partial(_confirmed, targets=new, keys=keys)
         note = write(bank, path, change, if_match=if_match, agent=agent)
         warnings = [note.warning, *_not_confirmed(bank, path, head)]
         warning = (
@@ -116,8 +123,10 @@ def confirm(
     return Confirmation(head, tuple(entries))
 
 
-def _confirmed(text: str, targets: Mapping[tuple[int, str], str], head: str) -> str:
-    """Return the text of a note with new targets of citations, and the commit."""
+def _confirmed(
+    text: str, targets: Mapping[tuple[int, str], str], keys: Mapping[str, object]
+) -> str:
+    """Return the text of a note with new targets of citations, and what says it is right."""
     body = len(text) - len(front_matter.split(text).body)
     edits = {
         place: new
@@ -126,7 +135,7 @@ def _confirmed(text: str, targets: Mapping[tuple[int, str], str], head: str) -> 
     }
     for (start, end), new in sorted(edits.items(), reverse=True):
         text = text[:start] + new + text[end:]
-    return with_keys(text, changes={VERIFIED: head})
+    return with_keys(text, keys)
 
 
 def _cited_in(bank: Bank, path: str) -> list[Cited]:

@@ -86,7 +86,9 @@ def create(
         source_agent=source_agent,
         front_matter=parts.opening + parts.block + parts.closing,
     )
-    remembered = write_new(bank, completed(bank, item), content_hash(parts.body), None)
+    bank.catch_up()
+    item = completed(bank, item)
+    remembered = write_new(bank, item, content_hash(item.content), None)
     bank.catch_up()
     unknown = record(bank, [remembered.path], by)
     dead = dead_links(bank, remembered.path, content)

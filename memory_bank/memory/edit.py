@@ -20,6 +20,7 @@ from memory_bank.memory.change import (
     with_line_ends,
     write,
 )
+from memory_bank.memory.concepts import conforming
 from memory_bank.memory.records import WrittenNote
 from memory_bank.notes import front_matter
 from memory_bank.sessions.redaction import without_private
@@ -181,8 +182,10 @@ def append(
         raise BadInput("content must not be empty", Hint.GIVE_TEXT_TO_APPEND)
     content = without_private(content)
 
+    added = conforming(bank, bank.find(name, changing=True), content)
+
     def change(text: str) -> str:
-        return appended(text, content)
+        return appended(text, added)
 
     return write(bank, name, change, if_match=if_match, agent=agent, given=content)
 
@@ -214,10 +217,12 @@ def update(
         raise BadInput("content must not be empty", Hint.DELETE_INSTEAD)
     content = without_private(content)
 
+    written = conforming(bank, bank.find(name, changing=True), content)
+
     def replaced(text: str) -> str:
         parts = front_matter.split(text)
         newline = newline_of(text)
-        plain = content.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n") + "\n"
+        plain = written.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n") + "\n"
         new = with_line_ends(plain, text, newline)
         if front_matter.split(new).format != "none":
             return new
@@ -303,8 +308,12 @@ def edit(
         raise BadInput("give what to replace: a text or a section", Hint.GIVE_OLD_OR_SECTION)
     new = without_private(new)
 
+    content = conforming(bank, bank.find(name, changing=True), new)
+
     def change(text: str) -> str:
-        return replaced_text(text, old, new, count) if old else replaced_section(text, section, new)
+        if old:
+            return replaced_text(text, old, content, count)
+        return replaced_section(text, section, content)
 
     return write(bank, name, change, if_match=if_match, agent=agent, given=new)
 

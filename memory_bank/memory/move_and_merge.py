@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import posixpath
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import Annotated
 
 from memory_bank.bank import note_files, open_index
-from memory_bank.bank.backlinks import LinkShown, shown
+from memory_bank.bank.backlinks import LinkShown, meant_by, shown
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import NoteRow
 from memory_bank.base.errors import BadInput, Conflict, Hint, UnreadableNote
@@ -27,8 +27,9 @@ from memory_bank.base.operation import (
 from memory_bank.base.screen import Call
 from memory_bank.base.text import agent_name
 from memory_bank.memory import show, views
+from memory_bank.memory.concepts import conform, conforming
 from memory_bank.memory.records import Merged, Renamed
-from memory_bank.notes import front_matter, names, parsing
+from memory_bank.notes import front_matter, names, okf, parsing
 from memory_bank.notes.identity import etag, note_id
 from memory_bank.notes.links import relink
 from memory_bank.notes.note import NoteLink
@@ -220,7 +221,9 @@ def merge(
             bank.store.check_free(goal)
         kept_row = next((row for row in rows if row.path == goal), None)
         source = {"source_type": source_type, "source_agent": agent_name(source_agent)}
-        text = _merged_text(rows, kept_row, content, check_tags(tags), source)
+        written = conforming(bank, goal, content)
+        text = _merged_text(rows, kept_row, goal, written, check_tags(tags), source)
+        text = conform(bank, goal, text, source_type, source_agent, datetime.now(UTC))
         links, broken = _relinked(bank, dict.fromkeys(paths, goal), gone=True)
         etags = {row.path: row.etag for row in rows}
         away = [JournalEntry(path, None, etags[path], trash=True) for path in paths if path != goal]
@@ -288,7 +291,7 @@ def _relinked(
                 found_rows.setdefault(row.source_key, []).append(row)
         return found_rows
 
-    changes: list[JournalEntry] = []
+    changes = list(_relisted(bank, moves, gone=gone))
     broken: list[LinkShown] = []
     for source, rows in bank.read(touching).items():
         leads = {place_of(row): row.dest_key for row in rows}
@@ -306,6 +309,20 @@ def _relinked(
     return changes, tuple(broken)
 
 
+def _relisted(bank: Bank, moves: Mapping[str, str], *, gone: bool) -> Iterator[JournalEntry]:
+    """Yield the changes of links in the lists and logs of bundles, which are no notes."""
+    for path in bank.roots.bank.reserved:
+        data = bank.store.read_bytes(path)
+        links = parsing.parse(path, data).body.links
+        meanings = zip(links, meant_by(bank, path, links), strict=True)
+        leads = {place_of(link): paths[0] for link, (_, paths) in meanings if len(paths) == 1}
+        new = parsing.edited(
+            data, partial(relink, rename=retarget(bank, path, leads, moves, gone=gone))
+        )
+        if new != data:
+            yield JournalEntry(path, new, etag(data))
+
+
 def retarget(
     bank: Bank,
     source: str,
@@ -319,6 +336,7 @@ def retarget(
     `leads` maps links by `place_of` to the paths of notes.
     """
     home = moves.get(source, source)
+    root = bank.roots.bundle(source) or ""
 
     def taken(short: str) -> bool:
         content = bank.read(lambda view: open_index.candidates(view.manifest, short))
@@ -335,11 +353,14 @@ def retarget(
         moved = moves.get(goal, goal)
         if moved == goal and home == source:
             return None
-        if link.kind == "markdown" or link.target.startswith(("./", "../")):
+        base = _base_of(bank, link, source, goal)
+        if base == _FOLDER:
             here, there = place(source), place(home)
             return _relative(link.target, here, there, place(moved) if moved else "")
         if moved == goal:
             return None
+        if base == _ROOT:
+            return _rooted(link.target, root, goal, moved, place)
         return _named(link.target, goal, moved, taken, gone=gone)
 
     return new_target
@@ -353,12 +374,41 @@ def place_of(link: NoteLink | LinkRow) -> tuple[int, str]:
     return 0 if link.kind == "reference" else link.line, link.target
 
 
+_FOLDER, _ROOT = "folder", "root"
+
+
+def _base_of(bank: Bank, link: NoteLink | LinkRow, source: str, goal: str) -> str:
+    """Return where the path of a link starts: its note's folder, or a root; empty for a name."""
+    target = link.target
+    if target.startswith("/"):
+        return _ROOT
+    if link.kind == "markdown" or target.startswith(("./", "../")):
+        return _FOLDER
+    if link.kind != "reference" or not okf.is_path(target):
+        return ""
+    here = posixpath.normpath(posixpath.join(posixpath.dirname(source), target))
+    if here == goal or (not goal and bank.layout.project_has(bank.roots.place(here))):
+        return _FOLDER
+    bundle = bank.roots.bundle(source)
+    return _ROOT if bundle is not None and posixpath.join(bundle, target) == goal else ""
+
+
+def _rooted(written: str, root: str, goal: str, moved: str, place: Callable[[str], str]) -> str:
+    """Return the new target of `/path`: from the bundle or the bank, else from the project."""
+    inside = posixpath.normpath(posixpath.join(root, written.strip("/")))
+    is_inside = goal in {inside, f"{inside}.md"}
+    new = posixpath.relpath(moved, root or ".") if is_inside else place(moved)
+    return f"/{new}" if written.startswith("/") else new
+
+
 def _relative(written: str, source: str, home: str, goal: str) -> str | None:
     """Return a relative link's new target, seen from `home`; a ghost's file stays the same."""
     place = goal or posixpath.normpath(posixpath.join(posixpath.dirname(source), written))
     new = posixpath.relpath(place, posixpath.dirname(home) or ".")
     if written.startswith("./") and not new.startswith("."):
         new = f"./{new}"
+    if written.endswith("/") and not goal:
+        new += "/"
     return None if new == written else new
 
 
@@ -383,6 +433,7 @@ def _named(
 def _merged_text(
     rows: Sequence[NoteRow],
     kept_row: NoteRow | None,
+    path: str,
     content: str,
     tags: Sequence[str],
     source: Mapping[str, str],
@@ -398,6 +449,7 @@ def _merged_text(
             key: _union([row.data.get(key, []) for row in rows])
             for key in ("entity_refs", "file_refs", "symbol_refs")
         },
+        **okf.merged({row.path: row.data.get("extra", {}) for row in rows}, path),
         **source,
     }
     if front_matter.split(content).format != "none":

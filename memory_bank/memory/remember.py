@@ -21,7 +21,7 @@ from memory_bank.base.operation import Param, Tags, Text, Texts, Tool, operation
 from memory_bank.base.screen import Call
 from memory_bank.base.text import agent_name
 from memory_bank.git import repository
-from memory_bank.memory import amendments, shown, views
+from memory_bank.memory import amendments, concepts, shown, views
 from memory_bank.memory.alike import duplicates, linked, similar_to, stays_here
 from memory_bank.memory.change import check_size, cited, with_keys
 from memory_bank.memory.dead_links import dead_links
@@ -210,8 +210,9 @@ def remember(
         file_refs=file_refs,
         symbol_refs=symbol_refs,
     )
-    wanted_completed = completed(bank, argument)
     bank.catch_up()
+    wanted_completed = completed(bank, argument)
+    content = wanted_completed.content
     session = current_session(bank, session_id) if source_type == SESSION else Current()
     first = first_path(bank, content, wanted_completed.type, name)
     with bank.lock, bank.store.writing(first):  # so that nobody writes the same meanwhile
@@ -247,10 +248,14 @@ def remember(
 
 
 def completed(bank: Bank, item: Item) -> Item:
-    """Return an item with tags and references in the form of front matter; raise BadInput."""
+    """Return an item with tags and references in the form of front matter; raise BadInput.
+
+    The index is up to date: in a bundle, wikilinks become Markdown links.
+    """
+    path = first_path(bank, item.content, item.type, item.name)
     return replace(
         item,
-        content=without_private(item.content),
+        content=concepts.conforming(bank, path, without_private(item.content)),
         tags=check_tags(item.tags),
         entity_refs=[entity(entity_ref)._asdict() for entity_ref in item.entity_refs],
         file_refs=[names.in_file_refs(file, bank.layout) for file in item.file_refs],
@@ -273,7 +278,9 @@ def write_new(
     if row is not None and row.known_as == note_id(item.content, created):
         created += timedelta(seconds=1)  # an id is made of the content and the second
     number = note_id(item.content, created)
+    path = first_path(bank, item.content, item.type, item.name)
     text = text_of(item, number, created)
+    text = concepts.conform(bank, path, text, item.source_type, item.source_agent, created)
     check_size(bank, text)
     meta, _ = read_meta(front_matter.metadata(front_matter.split(text))[0])
     if meta.id != number:

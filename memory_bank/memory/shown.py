@@ -114,7 +114,7 @@ def ask_whether_amended(call: Call, note: Remembered | WrittenNote, bank: Bank) 
     older = note.may_amend
     if older is None or call.json:
         return
-    from memory_bank.memory import change
+    from memory_bank.memory import edit
     from memory_bank.notes.names import name_of
 
     link = f"[[{name_of(older)}]]"
@@ -122,8 +122,9 @@ def ask_whether_amended(call: Call, note: Remembered | WrittenNote, bank: Bank) 
         call.remark(f"may amend {call.place(older)}: if so, add `supersedes:: {link}`")
         return
     replaced = call.agreed(f"Does it replace {call.place(older)}?")
-    line = f"- {'supersedes' if replaced else 'related_to'}:: {link}"
-    amended = change.write(bank, note.path, lambda text: change.appended(text, line))
+    amended = edit.append(
+        bank, note.path, f"- {'supersedes' if replaced else 'related_to'}:: {link}"
+    )
     write(call, amended, views.view_written(amended))
 
 

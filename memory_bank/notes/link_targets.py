@@ -19,7 +19,7 @@ from memory_bank.notes.names import (
     record_name,
 )
 from memory_bank.notes.note import Note, NoteLink
-from memory_bank.notes.okf import INDEX
+from memory_bank.notes.okf import INDEX, is_path
 
 
 class TargetNames(NamedTuple):
@@ -93,12 +93,14 @@ def target_of(
         written += INDEX
     if link.names_file:
         return _file_target(in_reference(written), project_prefix, in_project)
-    if link.kind == "reference" and not written.endswith(NOTE_SUFFIXES):
-        reference = in_reference(written)
-        near = posixpath.normpath(posixpath.join(base, posixpath.dirname(path), reference))
-        if "/" in reference and not in_project(reference) and in_project(near):
-            reference = near
-        return TargetNames((key(reference),), reference)
+    if link.kind == "reference":
+        near = posixpath.join(base, posixpath.dirname(path), written)
+        inside = "" if bundle is None else posixpath.join(base, bundle, written)
+        there = _referenced(written, near, inside, in_project)
+        if there or not written.endswith(NOTE_SUFFIXES):
+            named = there or in_reference(written)
+            names = (_name_at(there, project_prefix),) if there else ()
+            return TargetNames((*names, key(named)), named)
     relative = posixpath.normpath(posixpath.join(posixpath.dirname(path), written))
     rooted = posixpath.normpath(written.lstrip("/"))
     if link.kind == "markdown" or written.startswith(("./", "../")):
@@ -127,6 +129,21 @@ def _rooted_target(
     inside = posixpath.normpath(posixpath.join(base, bundle or "", rooted))
     outside = rooted if not in_project(inside) and in_project(rooted) else inside
     return TargetNames((_name_at(outside, project_prefix), key(rooted)), outside)
+
+
+def _referenced(written: str, near: str, inside: str, in_project: InProject) -> str:
+    """Return the file below the project that a path in front matter is; empty if there is none.
+
+    In a bundle it starts at the note's folder or at the bundle, elsewhere at the project if it can.
+    """
+    if not is_path(written):
+        return ""
+    if inside:
+        places = [near] if written.startswith(".") else [near, inside]
+    else:
+        ours = written.endswith(NOTE_SUFFIXES) or "/" not in written or in_project(written)
+        places = [] if ours else [near]
+    return next(filter(in_project, map(posixpath.normpath, places)), "")
 
 
 def _file_target(named_inside: str, project_prefix: str, in_project: InProject) -> TargetNames:

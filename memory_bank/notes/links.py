@@ -309,7 +309,9 @@ def edits(
         if (target := rename(link)) is not None:
             new = _in_front_matter(link, text[start:end], target, mark)
             plain = not text[:start].rstrip().endswith("[[")
-            if plain and not _NAME.fullmatch(new):
+            if plain and okf.is_path(link.target):
+                new = new if mark or okf.is_path(new) else f'"{new}"'
+            elif plain and not _NAME.fullmatch(new):
                 new = f"[[{new}]]" if mark else f'"[[{new}]]"'
             entries[start, end] = new
     first_line = 1 + sum(1 for _ in BREAK.finditer(text, 0, body))
@@ -328,6 +330,8 @@ def front_matter_links(text: str) -> Iterator[tuple[NoteLink, int, int, str]]:
     yield from _plain_names(text)
     strings = list(_STRING.finditer(text))
     starts = [string.start() for string in strings]
+    comments = [string.span() for string in strings if string[0].startswith("#")]
+    yield from _resources(text, comments)
     line, seen_start = 1, 0
     for match in WIKILINK.finditer(text):
         line += sum(1 for _ in BREAK.finditer(text, seen_start, match.start()))
@@ -358,6 +362,31 @@ def _plain_names(text: str) -> Iterator[tuple[NoteLink, int, int, str]]:
                 link = reference_link(name["name"], line, kind)
                 if link is not None:
                     yield link, *name.span("name"), name["quote"] or ""
+
+
+_RESOURCE = pattern(
+    r"""(?<![\w-])["']?(?:resource|computation)["']?[ \t]*:[ \t]+(?P<quote>["']?)"""
+    r"""(?P<path>[^\s"'{}\[\],|<>]{1,500})(?P=quote)(?=[ \t]*(?:[,}\r\n]|\Z)|[ \t]+\#)"""
+)
+"""A key that has a path or a URL, in a line or in a mapping."""
+
+
+def _resources(
+    text: str, comments: list[tuple[int, int]]
+) -> Iterator[tuple[NoteLink, int, int, str]]:
+    """Yield the paths of what a note derives from, as `okf.path_links` does."""
+    line, seen_start = 1, 0
+    for match in _RESOURCE.finditer(text):
+        before = bisect_right(comments, (match.start(), len(text))) - 1
+        in_comment = before >= 0 and match.start() < comments[before][1]
+        if in_comment or not okf.is_path(match["path"]):
+            continue
+        line += sum(1 for _ in BREAK.finditer(text, seen_start, match.start()))
+        seen_start = match.start()
+        path, _, heading = match["path"].partition("#")
+        start = match.start("path")
+        link = NoteLink(path, "reference", line, "mentions", heading)
+        yield link, start, start + len(path), match["quote"]
 
 
 def _from_string(written: str, mark: str) -> str:

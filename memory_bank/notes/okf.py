@@ -6,6 +6,7 @@ The specification: https://github.com/GoogleCloudPlatform/knowledge-catalog, `ok
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -13,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from memory_bank.base.dates import to_datetime
+from memory_bank.base.dates import iso, to_datetime
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.base.plugins import pattern
 from memory_bank.notes.note import Note, NoteLink
@@ -158,14 +159,14 @@ def path_links(keys: Mapping[str, object]) -> Iterator[NoteLink]:
     for key in (_SUPERSEDED_BY, "supersedes"):
         value = keys.get(key)
         for item in value if isinstance(value, list) else [value]:
-            if _is_path(item):
+            if is_path(item):
                 yield _link(item, key)
     cited = [keys.get("resource"), keys.get("computation")]
     sources = keys.get("sources")
     cited += [item.get("resource") for item in _mappings(sources)]
     for code in (keys.get("executor"), keys.get("attester")):
         cited += [item.get("resource") for item in _mappings(code)]
-    yield from (_link(item, "mentions") for item in cited if _is_path(item))
+    yield from (_link(item, "mentions") for item in cited if is_path(item))
 
 
 def with_successor(note: Note) -> Note:
@@ -185,7 +186,8 @@ def with_successor(note: Note) -> Note:
     return note
 
 
-def _is_path(value: object) -> bool:
+def is_path(value: object) -> bool:
+    """Return whether a value of front matter may be a path, and is no URL."""
     return isinstance(value, str) and bool(
         _PATH.fullmatch(value) and ("/" in value or _SUFFIX.search(value))
     )
@@ -200,6 +202,26 @@ def _mappings(value: object) -> list[Mapping[str, object]]:
     """Return the mappings in a list; one mapping alone is a list of one."""
     items = value if isinstance(value, list) else [value]
     return [item for item in items if isinstance(item, Mapping)]
+
+
+def merged(heads: Mapping[str, Mapping[str, object]], path: str) -> dict[str, object]:
+    """Return the keys of the note at `path` that replaces notes: all that they derive from."""
+    items: list[Mapping[str, object]] = []
+    for source, head in heads.items():
+        for item in _mappings(head.get("sources")):
+            moved = {**item, "resource": _moved(item.get("resource"), source, path)}
+            items += [moved] if moved not in items else []
+    described = {str(_moved(head.get("resource"), source, path)) for source, head in heads.items()}
+    (subject, *others) = sorted(described - {"None"}) or [""]
+    return {"sources": items} | ({} if others else {"resource": subject})
+
+
+def _moved(resource: object, source: str, path: str) -> object:
+    """Return what a note at `source` derives from, as seen from `path`."""
+    if not isinstance(resource, str) or not resource.startswith(("./", "../")):
+        return resource
+    place = posixpath.join(posixpath.dirname(source), resource)
+    return posixpath.relpath(place, posixpath.dirname(path) or ".")
 
 
 class Source(NamedTuple):
@@ -260,6 +282,13 @@ def changed_at(keys: Mapping[str, object]) -> datetime | None:
     """Return when a note says that its meaning changed last: `generated.at`, else `timestamp`."""
     generated = next(iter(_mappings(keys.get("generated"))), {})
     return to_datetime(generated.get("at") or keys.get("timestamp"))
+
+
+def verified(keys: Mapping[str, object], by: str, at: datetime) -> dict[str, object]:
+    """Return the key that says who reviewed a note, with one review more: the last of each."""
+    reviews = [review for review in _mappings(keys.get("verified")) if review.get("by") != by]
+    review = {"by": by, "at": iso(at)}
+    return {"verified": [*reviews, review] if reviews else review}
 
 
 def past_review(keys: Mapping[str, object], now: float) -> str:

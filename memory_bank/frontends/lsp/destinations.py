@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memory_bank.bank import open_index
+from memory_bank.bank.backlinks import meant_by
 from memory_bank.bank.bank import Bank
 from memory_bank.code.parse.parsed_file import Symbol
 from memory_bank.frontends.lsp.open_texts import Texts, links_of
 from memory_bank.frontends.lsp.symbol_notes import MAX_CHARACTERS, parsed
 from memory_bank.git import repository
 from memory_bank.notes import parsing
-from memory_bank.notes.link_targets import TargetNames, target_of
+from memory_bank.notes.link_targets import TargetNames
 from memory_bank.notes.links import WholeLink
 from memory_bank.notes.note import Note, NoteLink, NoteSection
 from memory_bank.search.index import View
@@ -57,18 +58,10 @@ class NoteSpan(NamedTuple):
 
 def leads_to(texts: Texts, path: str, links: Sequence[NoteLink]) -> list[LinkTarget]:
     """Return where links of the note at `path` lead."""
-    bank = texts.bank
-    included = bank.roots.is_included(path)
-    has, prefix = bank.layout.project_has, bank.layout.prefix
-    at = bank.roots.bundle(path)
-    targets = [
-        target_of(current_link, path, prefix, included=included, in_project=has, bundle=at)
-        for current_link in links
-    ]
-    meant_content = bank.read(lambda view: _meant(view, targets))
+    meanings = meant_by(texts.bank, path, links)
     return [
         _goal(texts, path, link, target, content)
-        for link, target, content in zip(links, targets, meant_content, strict=True)
+        for link, (target, content) in zip(links, meanings, strict=True)
     ]
 
 
@@ -162,22 +155,9 @@ def _leads_to(texts: Texts, link: NoteLink, goal: LinkTarget, heading: str, bloc
     return bool(note and link.heading and section_at(note, link.heading) == section)
 
 
-def _meant(view: View, targets: Sequence[TargetNames]) -> list[list[str]]:
-    """Return the paths of the notes that each target may mean."""
-    number = link_rows.name_number
-    pairs = [
-        (number(target_names.names[0]), number("".join(target_names.names[1:2])))
-        for target_names in targets
-    ]
-    candidates = link_rows.candidates(view.manifest, pairs)
-    return [candidates[pair] for pair in pairs]
-
-
 def _goal(
     texts: Texts, path: str, link: NoteLink, target: TargetNames, paths: Sequence[str]
 ) -> LinkTarget:
-    if not link.target:
-        paths = [path]
     if len(paths) > 1:
         near = tuple(link_rows.nearest_first(path, paths))
         problem = f"several notes answer to {link.target!r}: {link_rows.listed(near)}"

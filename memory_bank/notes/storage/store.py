@@ -21,7 +21,7 @@ from memory_bank.base.errors import (
 from memory_bank.base.filenames import JOURNAL_PREFIX
 from memory_bank.base.locks import locked
 from memory_bank.base.paths import Layout
-from memory_bank.notes import names
+from memory_bank.notes import names, okf
 from memory_bank.notes.identity import etag
 from memory_bank.notes.merging import conflicts
 from memory_bank.notes.note import Note
@@ -152,7 +152,9 @@ class Store(WriteLock):
         return any(_has_alike(folder, path) for folder in folders)
 
     def check_free(self, path: str) -> None:
-        """Raise NoteExists if the name of a new note is taken."""
+        """Raise NoteExists if a new note's name is taken, BadName for that of a bundle's list."""
+        if path.rpartition("/")[2] in okf.RESERVED and self.roots.bundle(path) is not None:
+            raise BadName(f"{path} is no name of a note in a bundle", Hint.CHOOSE_FREE_NAME)
         if self.exists(path):
             raise self.roots.taken(path) or files.taken(path)
 

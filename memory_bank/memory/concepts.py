@@ -1,0 +1,131 @@
+"""Write notes as the concepts of a bundle: with the keys of the format, and with Markdown links."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from getpass import getuser
+from urllib.parse import quote
+
+from memory_bank.bank.backlinks import meant_by
+from memory_bank.bank.bank import Bank
+from memory_bank.base.dates import iso
+from memory_bank.git import process, repository
+from memory_bank.memory.change import with_keys
+from memory_bank.notes import okf, parsing
+from memory_bank.notes.front_matter import split
+from memory_bank.notes.links import locate_links
+from memory_bank.notes.names import name_of
+from memory_bank.notes.note import Note, NoteLink
+from memory_bank.notes.sections import sentence_below
+from memory_bank.search.manifest import document_rows
+from memory_bank.search.manifest.link_rows import slug
+from memory_bank.trust.authors import writer
+
+_LONGEST = 300
+"""Characters of a description that is made of a text."""
+
+_UNKNOWN = "unknown"
+
+Address = Callable[[NoteLink, str, str], str | None]
+"""Returns the URL of a link by the path of its note, else the name of a ghost; None to keep it."""
+
+
+def actor(bank: Bank, source_type: str, source_agent: str) -> str:
+    """Return who writes, as the format names it: `human:Ada`, or an agent and its version."""
+    if agent := writer(source_type, source_agent):
+        return f"{agent.replace(' ', '-')}/{_UNKNOWN}"
+    tree = repository.worktree(bank.layout.root)
+    name = process.run(tree, "config", "user.name") if tree is not None else None
+    return f"human:{(name or '').strip() or getuser()}"
+
+
+def keys_of(note: Note, kind: str, by: str, at: datetime) -> dict[str, object]:
+    """Return the keys that a concept has, and this note lacks."""
+    text = note.text[note.body_start :]
+    keys: dict[str, object] = {
+        "type": note.meta.type or kind,
+        "title": note.title,
+        "description": okf.description(note.meta.extra) or described(text) or note.title,
+        "generated": {"by": by, "at": iso(at)},
+    }
+    present = {"type": note.meta.type, "title": note.meta.title, **note.meta.extra}
+    return {key: value for key, value in keys.items() if not present.get(key)}
+
+
+def described(text: str) -> str:
+    """Return the first sentence of a note's text, without marks of Markdown."""
+    sentence = sentence_below(text)
+    for whole in reversed(locate_links(sentence)):
+        words = whole.link.text or whole.link.target or whole.link.heading
+        sentence = sentence[: whole.first] + words + sentence[whole.last :]
+    words = " ".join(sentence.replace("**", "").replace("`", "").split())
+    return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1]}…"
+
+
+def conforming(bank: Bank, path: str, content: str) -> str:
+    """Return a text for the note at a path: in a bundle, with Markdown links for wikilinks."""
+    bundle = bank.roots.bundle(path)
+    if bundle is None or "[[" not in content:
+        return content
+
+    def address(link: NoteLink, goal: str, ghost: str) -> str | None:
+        if goal and bank.roots.is_private(goal):
+            return None
+        if not link.target:
+            return ""
+        home = posixpath.dirname(bank.roots.place(path))
+        if goal and bank.roots.bundle(goal) != bundle:
+            return posixpath.relpath(bank.roots.place(goal), home or ".")
+        if not goal and ":" in ghost:
+            return None
+        if not goal and bank.layout.project_has(ghost):
+            return posixpath.relpath(ghost, home or ".")
+        return f"/{posixpath.relpath(goal or f'{ghost}.md', bundle or '.')}"
+
+    return with_markdown_links(bank, path, content, address)
+
+
+def with_markdown_links(bank: Bank, path: str, text: str, address: Address) -> str:
+    """Return the text of a note whose wikilinks are Markdown links."""
+    body = len(text) - len(split(text).body)
+    links = [whole for whole in locate_links(text[body:]) if whole.link.kind != "markdown"]
+    goals = meant_by(bank, path, [whole.link for whole in links])
+    titles = _titles(bank, [path for _, paths in goals for path in paths])
+    for whole, (target, paths) in reversed(list(zip(links, goals, strict=True))):
+        link, goal = whole.link, next(iter(paths), "")
+        url = None if paths[1:] else address(link, goal, target.ghost)
+        if url is None:
+            continue
+        start, end = body + whole.first, body + whole.last
+        words = link.text if "|" in text[start:end] else link.heading or titles.get(goal, "")
+        words = (words or name_of(link.target)).replace("[", "(").replace("]", ")")
+        part = f"#^{link.block}" if link.block else f"#{slug(link.heading.lower())}"
+        where = quote(url, safe="/!$*+,;=:@~") + part * bool(link.block or link.heading)
+        mark = "!" if text.startswith("![[", start) and not goal else ""
+        text = f"{text[:start]}{mark}[{words}]({where}){text[end:]}"
+    return text
+
+
+def _titles(bank: Bank, paths: Sequence[str]) -> dict[str, str]:
+    """Return the titles of notes by their paths."""
+    return bank.read(
+        lambda view: {
+            row.key: row.title
+            for row in document_rows.documents(
+                view.manifest, document_rows.numbers_of(view.manifest, set(paths))
+            ).values()
+        }
+    )
+
+
+def conform(
+    bank: Bank, path: str, text: str, source_type: str, source_agent: str, at: datetime
+) -> str:
+    """Return the text of a new note with the keys and links of a concept, if it is in a bundle."""
+    if bank.roots.bundle(path) is None:
+        return text
+    text = conforming(bank, path, text)
+    note = parsing.parse(path, text.encode())
+    return with_keys(text, keys_of(note, "note", actor(bank, source_type, source_agent), at))
