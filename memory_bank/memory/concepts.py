@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import datetime
 from getpass import getuser
 from urllib.parse import quote
@@ -16,17 +16,16 @@ from memory_bank.memory.change import with_keys
 from memory_bank.notes import okf, parsing
 from memory_bank.notes.front_matter import split
 from memory_bank.notes.links import locate_links
-from memory_bank.notes.names import name_of
 from memory_bank.notes.note import Note, NoteLink
-from memory_bank.notes.sections import sentence_below
-from memory_bank.search.manifest import document_rows
+from memory_bank.notes.sections import described
 from memory_bank.search.manifest.link_rows import slug
 from memory_bank.trust.authors import writer
 
-_LONGEST = 300
-"""Characters of a description that is made of a text."""
-
 _UNKNOWN = "unknown"
+
+
+PLAIN = "\0"
+"""The address of what is not to be linked: its words stay."""
 
 Address = Callable[[NoteLink, str, str], str | None]
 """Returns the URL of a link by the path of its note, else the name of a ghost; None to keep it."""
@@ -52,16 +51,6 @@ def keys_of(note: Note, kind: str, by: str, at: datetime) -> dict[str, object]:
     }
     present = {"type": note.meta.type, "title": note.meta.title, **note.meta.extra}
     return {key: value for key, value in keys.items() if not present.get(key)}
-
-
-def described(text: str) -> str:
-    """Return the first sentence of a note's text, without marks of Markdown."""
-    sentence = sentence_below(text)
-    for whole in reversed(locate_links(sentence)):
-        words = whole.link.text or whole.link.target or whole.link.heading
-        sentence = sentence[: whole.first] + words + sentence[whole.last :]
-    words = " ".join(sentence.replace("**", "").replace("`", "").split())
-    return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1]}…"
 
 
 def conforming(bank: Bank, path: str, content: str) -> str:
@@ -92,32 +81,21 @@ def with_markdown_links(bank: Bank, path: str, text: str, address: Address) -> s
     body = len(text) - len(split(text).body)
     links = [whole for whole in locate_links(text[body:]) if whole.link.kind != "markdown"]
     goals = meant_by(bank, path, [whole.link for whole in links])
-    titles = _titles(bank, [path for _, paths in goals for path in paths])
     for whole, (target, paths) in reversed(list(zip(links, goals, strict=True))):
         link, goal = whole.link, next(iter(paths), "")
         url = None if paths[1:] else address(link, goal, target.ghost)
         if url is None:
             continue
         start, end = body + whole.first, body + whole.last
-        words = link.text if "|" in text[start:end] else link.heading or titles.get(goal, "")
-        words = (words or name_of(link.target)).replace("[", "(").replace("]", ")")
+        words = (link.text or link.target).replace("[", "(").replace("]", ")")
         part = f"#^{link.block}" if link.block else f"#{slug(link.heading.lower())}"
         where = quote(url, safe="/!$*+,;=:@~") + part * bool(link.block or link.heading)
+        if url == PLAIN:
+            text = f"{text[:start]}{words}{text[end:]}"
+            continue
         mark = "!" if text.startswith("![[", start) and not goal else ""
         text = f"{text[:start]}{mark}[{words}]({where}){text[end:]}"
     return text
-
-
-def _titles(bank: Bank, paths: Sequence[str]) -> dict[str, str]:
-    """Return the titles of notes by their paths."""
-    return bank.read(
-        lambda view: {
-            row.key: row.title
-            for row in document_rows.documents(
-                view.manifest, document_rows.numbers_of(view.manifest, set(paths))
-            ).values()
-        }
-    )
 
 
 def conform(

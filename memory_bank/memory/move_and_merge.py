@@ -221,8 +221,8 @@ def merge(
             bank.store.check_free(goal)
         kept_row = next((row for row in rows if row.path == goal), None)
         source = {"source_type": source_type, "source_agent": agent_name(source_agent)}
-        written = conforming(bank, goal, content)
-        text = _merged_text(rows, kept_row, goal, written, check_tags(tags), source)
+        merged_text = conforming(bank, goal, content)
+        text = _merged_text(rows, kept_row, goal, merged_text, check_tags(tags), source)
         text = conform(bank, goal, text, source_type, source_agent, datetime.now(UTC))
         links, broken = _relinked(bank, dict.fromkeys(paths, goal), gone=True)
         etags = {row.path: row.etag for row in rows}

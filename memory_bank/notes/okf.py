@@ -40,6 +40,11 @@ _OWN_KEYS = frozenset(
     ["generated", "verified", "sources", "stale_after", "superseded_by", "resource", "timestamp"]
 )
 
+NOT_ABOUT = frozenset(
+    ["description", "generated", "verified", "stale_after", "superseded_by", "timestamp"]
+)
+"""Keys that say nothing of what a note is about, or what is searched by itself."""
+
 _DECLARED = pattern(r"""^["']?okf_version["']?[ \t]*:""", re.MULTILINE)
 
 _LIST_LINE = pattern(r"^[*+-][ \t]+\[[^\]\n]*\]\([^)\n]*\)", re.MULTILINE)
@@ -163,9 +168,9 @@ def path_links(keys: Mapping[str, object]) -> Iterator[NoteLink]:
                 yield _link(item, key)
     cited = [keys.get("resource"), keys.get("computation")]
     sources = keys.get("sources")
-    cited += [item.get("resource") for item in _mappings(sources)]
+    cited += [item.get("resource") for item in mappings(sources)]
     for code in (keys.get("executor"), keys.get("attester")):
-        cited += [item.get("resource") for item in _mappings(code)]
+        cited += [item.get("resource") for item in mappings(code)]
     yield from (_link(item, "mentions") for item in cited if is_path(item))
 
 
@@ -198,7 +203,7 @@ def _link(written: object, kind: str) -> NoteLink:
     return NoteLink(path, "reference", 1, kind, heading)
 
 
-def _mappings(value: object) -> list[Mapping[str, object]]:
+def mappings(value: object) -> list[Mapping[str, object]]:
     """Return the mappings in a list; one mapping alone is a list of one."""
     items = value if isinstance(value, list) else [value]
     return [item for item in items if isinstance(item, Mapping)]
@@ -208,7 +213,7 @@ def merged(heads: Mapping[str, Mapping[str, object]], path: str) -> dict[str, ob
     """Return the keys of the note at `path` that replaces notes: all that they derive from."""
     items: list[Mapping[str, object]] = []
     for source, head in heads.items():
-        for item in _mappings(head.get("sources")):
+        for item in mappings(head.get("sources")):
             moved = {**item, "resource": _moved(item.get("resource"), source, path)}
             items += [moved] if moved not in items else []
     described = {str(_moved(head.get("resource"), source, path)) for source, head in heads.items()}
@@ -248,7 +253,7 @@ def sources(keys: Mapping[str, object]) -> tuple[Source, ...]:
     described = keys.get("resource")
     about = [Source(described.strip(), is_subject=True)] if isinstance(described, str) else []
     window = _days_of(keys.get("usage_window"))
-    return (*about, *(_source(item, window) for item in _mappings(keys.get("sources"))))
+    return (*about, *(_source(item, window) for item in mappings(keys.get("sources"))))
 
 
 def _source(item: Mapping[str, object], window: str) -> Source:
@@ -263,7 +268,7 @@ def _source(item: Mapping[str, object], window: str) -> Source:
 
 def _days_of(window: object) -> str:
     """Return from when to when something was counted; empty if that is not said."""
-    days = [to_datetime(item.get(key)) for item in _mappings(window) for key in ("from", "to")]
+    days = [to_datetime(item.get(key)) for item in mappings(window) for key in ("from", "to")]
     dates = [moment.date().isoformat() for moment in days if moment]
     return f" from {dates[0]} to {dates[1]}" if len(dates) > 1 else ""
 
@@ -280,13 +285,13 @@ def description(keys: Mapping[str, object]) -> str | None:
 
 def changed_at(keys: Mapping[str, object]) -> datetime | None:
     """Return when a note says that its meaning changed last: `generated.at`, else `timestamp`."""
-    generated = next(iter(_mappings(keys.get("generated"))), {})
+    generated = next(iter(mappings(keys.get("generated"))), {})
     return to_datetime(generated.get("at") or keys.get("timestamp"))
 
 
 def verified(keys: Mapping[str, object], by: str, at: datetime) -> dict[str, object]:
     """Return the key that says who reviewed a note, with one review more: the last of each."""
-    reviews = [review for review in _mappings(keys.get("verified")) if review.get("by") != by]
+    reviews = [review for review in mappings(keys.get("verified")) if review.get("by") != by]
     review = {"by": by, "at": iso(at)}
     return {"verified": [*reviews, review] if reviews else review}
 
@@ -308,10 +313,10 @@ def past_review(keys: Mapping[str, object], now: float) -> str:
 
 def claims(keys: Mapping[str, object]) -> Iterator[str]:
     """Yield what a note says of who wrote and who reviewed it, which nobody has checked."""
-    generated, changed = next(iter(_mappings(keys.get("generated"))), {}), changed_at(keys)
+    generated, changed = next(iter(mappings(keys.get("generated"))), {}), changed_at(keys)
     if generated.get("by"):
         yield f"says it was written by {_actor(generated)}"
-    for review in _mappings(keys.get("verified")):
+    for review in mappings(keys.get("verified")):
         if review.get("by"):
             moment = to_datetime(review.get("at"))
             is_old = bool(moment and changed and moment < changed)

@@ -13,7 +13,7 @@ from memory_bank.base.text import around
 from memory_bank.notes.blocks import Blocks, InlineBlock, parse_blocks
 from memory_bank.notes.front_matter import MARK, MAX_FIELDS, Field, fields_of
 from memory_bank.notes.inline import InlineText, plain_text
-from memory_bank.notes.links import links_in
+from memory_bank.notes.links import links_in, locate_links
 from memory_bank.notes.note import Body, FileFault, NoteLink, NoteSection
 from memory_bank.notes.passages import LinkDefinition, definitions
 
@@ -280,6 +280,24 @@ def sentence_below(text: str) -> str:
     """Return the first sentence of a text below its headings, on one line."""
     paragraph = (_LEADING_HEADINGS.sub("", text) or text).strip().partition("\n\n")[0]
     return first_sentence(paragraph).lstrip(_LEADING_MARKS)
+
+
+_FIELD_LINE = pattern(r"[ \t]*(?:[-*+][ \t]+)?\w[\w -]{0,39}::")
+
+_MARKS = pattern(r"\*\*|`|\[\[|\]\]")
+
+_LONGEST_DESCRIPTION = 300
+
+
+def described(text: str) -> str:
+    """Return the first sentence of a note's text, without marks of Markdown and no fields."""
+    lines = [line for line in text.splitlines() if not _FIELD_LINE.match(line)]
+    sentence = sentence_below("\n".join(lines))
+    for whole in reversed(locate_links(sentence)):
+        words = whole.link.text or whole.link.target or whole.link.heading
+        sentence = sentence[: whole.first] + words + sentence[whole.last :]
+    words = " ".join(_MARKS.sub("", sentence).split())
+    return words if len(words) <= _LONGEST_DESCRIPTION else f"{words[: _LONGEST_DESCRIPTION - 1]}…"
 
 
 def sentence_around(before: str, link: str, after: str) -> str:

@@ -41,7 +41,7 @@ from memory_bank.notes.storage import files
 from memory_bank.notes.storage.files import UNKNOWN
 from memory_bank.notes.storage.folders import held
 
-READER = "13"
+READER = "14"
 """Version of the parser: it changes whenever notes are parsed into other documents."""
 
 ARCHIVED = "archived"
@@ -398,12 +398,15 @@ def _link(link: NoteLink, target: TargetNames) -> Link:
 
 
 def _keywords(note: Note) -> str:
-    """Return the tags that the text doesn't have, the aliases, and the description."""
+    """Return the tags that the text doesn't have, the aliases, and the description if it is new."""
+    from memory_bank.notes.sections import described
+
     inline = set(note.body.tags)
     tags = (tag for tag in note.meta.tags if tag not in inline)
-    description = note.meta.extra.get("description")
-    lines = (*tags, *note.meta.aliases, *([description] if isinstance(description, str) else []))
-    return "\n".join(lines)
+    description = okf.description(note.meta.extra)
+    if description and description == described(note.text[note.body_start :]):
+        description = None
+    return "\n".join((*tags, *note.meta.aliases, *([description] if description else [])))
 
 
 def _about(note: Note, *, named: bool) -> str:
@@ -414,7 +417,9 @@ def _about(note: Note, *, named: bool) -> str:
     meta = note.meta
     words = [note.name if named else "", meta.type, *meta.file_refs, *meta.symbol_refs]
     words += [f"{entity.kind} {entity.id}" for entity in meta.entity_refs]
-    words += [f"{key} {value}" for key, value in _extra(meta.extra)]
+    words += [f"{source.title} {source.resource}" for source in okf.sources(meta.extra)]
+    extra = {key: value for key, value in meta.extra.items() if key not in okf.NOT_ABOUT}
+    words += [f"{key} {value}" for key, value in _extra(extra)]
     return "\n".join(word for word in words if word)
 
 
