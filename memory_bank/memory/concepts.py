@@ -16,6 +16,7 @@ from memory_bank.memory.change import with_keys
 from memory_bank.notes import okf, parsing
 from memory_bank.notes.front_matter import split
 from memory_bank.notes.links import locate_links
+from memory_bank.notes.names import name_of
 from memory_bank.notes.note import Note, NoteLink
 from memory_bank.notes.sections import described
 from memory_bank.search.manifest.link_rows import slug
@@ -71,7 +72,7 @@ def conforming(bank: Bank, path: str, content: str) -> str:
             return None
         if not goal and bank.layout.project_has(ghost):
             return posixpath.relpath(ghost, home or ".")
-        return f"/{posixpath.relpath(goal or f'{ghost}.md', bundle or '.')}"
+        return f"/{posixpath.relpath(goal or f'{name_of(ghost)}.md', bundle or '.')}"
 
     return with_markdown_links(bank, path, content, address)
 
