@@ -254,6 +254,11 @@ def with_key(line: str) -> str:
     return CONCEPT.replace("description", f"{line}\ndescription")
 
 
+COMPUTED = with_key(
+    "runtime: sql\nparameters: [{name: n, type: date}]\nexecutor: {resource: run.md}"
+).replace("Metric", "Attested Computation")
+
+
 @pytest.mark.parametrize(
     ("path", "text", "severity"),
     [
@@ -267,6 +272,23 @@ def with_key(line: str) -> str:
         ("log.md", "# Log\n\n## Yesterday\n* A\n", "error"),
         ("log.md", "---\ntype: x\n---\n## 2026-01-01\n", "info"),
         ("log.md", "# Log\n\n## 2026-01-01\n* A\n", ""),
+        ("log.md", "# Log\n\n## 2026-13-45\n* A\n", "error"),
+        ("log.md", "# Log\n\n## 2026-01-01\n* A\n\n## 2026-01-02\n* B\n", "error"),
+        ("log.md", "# Log\n\n## 2026-01-02: two\n* A\n\n## 2026-01-01\n* B\n", ""),
+        ("a.md", "---\n- a\n---\nText.\n", "error"),
+        ("a.md", CONCEPT.replace("title: A", "title: [A]"), "info"),
+        ("a.md", with_key("tags: a, b"), "info"),
+        ("a.md", with_key("timestamp: 2026-01-01T00:00:00Z"), "info"),
+        ("a.md", with_key("verified: {by: human:ada}"), "info"),
+        ("a.md", with_key("sources: [{id: a, resource: b}, {id: a, resource: c}]"), "info"),
+        ("a.md", with_key("sources: [{resource: b, author: Ada}]"), "info"),
+        ("a.md", with_key("sources: [{resource: b, last_modified: May}]"), "info"),
+        ("a.md", with_key("sources: [{resource: b, usage_count: many}]"), "info"),
+        ("a.md", with_key("usage_window: {from: 2026-01-01T00:00:00Z}"), "info"),
+        ("a.md", CONCEPT.replace("Metric", "Attested Computation"), "info"),
+        ("a.md", COMPUTED.replace("name: n, ", ""), "info"),
+        ("a.md", COMPUTED.replace("resource: run.md", "receipt: []"), "info"),
+        ("a.md", COMPUTED, ""),
         ("a.md", CONCEPT.replace("title: A\n", ""), "info"),
         ("a.md", CONCEPT.replace("description: B.\n", ""), "info"),
         ("a.md", with_key("status: finished"), "info"),

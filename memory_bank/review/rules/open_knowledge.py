@@ -17,6 +17,8 @@ _STATUSES = ("draft", "stable", "deprecated", "active", "archived")
 
 _DAY_HEADING = pattern(r"##[ \t]+\d{4}-\d\d-\d\d(?:\W.*|[ \t]*)")
 
+_DAY = len("2026-01-01")
+
 _ACTOR = pattern(r"(?:human|process|team):\S.*|[^\s/]+/\S+")
 
 _OFFSET = pattern(r"\d{4}-\d\d-\d\d[T ].*(?:Z|[+-]\d\d:?\d\d)", re.IGNORECASE)
@@ -71,11 +73,20 @@ def _reserved(note: NoteText, *, is_root: bool) -> Iterator[Finding]:
         yield finding if is_log else finding._replace(severity="error")
     if not is_log:
         return
+    last = ""
     for number, line in enumerate(BREAK.split(note.text), 1):
-        if line.startswith("## ") and not _DAY_HEADING.fullmatch(line):
+        if not line.startswith("## "):
+            continue
+        day = line[3:].strip()[:_DAY]
+        if not _DAY_HEADING.fullmatch(line) or to_datetime(day) is None:
             yield problem(
                 note.path, number, "a heading of a log is a day", "write ## YYYY-MM-DD"
             )._replace(severity="error")
+        elif last and day > last:
+            yield problem(
+                note.path, number, "the days of a log begin with the newest", "sort them"
+            )._replace(severity="error")
+        last = day
 
 
 def _recommended(note: NoteText) -> Iterator[Finding]:
@@ -86,6 +97,12 @@ def _recommended(note: NoteText) -> Iterator[Finding]:
     for key in ("title", "description"):
         if not keys.get(key):
             yield problem(note.path, 1, f"`{key}` is recommended", f"add {key}: …")
+        elif not isinstance(keys[key], str):
+            yield _remark(note, key, "is no text")
+    if "tags" in keys and not isinstance(keys["tags"], list):
+        yield _remark(note, "tags", "is no list")
+    if "timestamp" in keys:
+        yield _remark(note, "timestamp", "is `generated.at` since version 0.2")
     status = keys.get("status")
     if status is not None and str(status).lower() not in _STATUSES:
         yield _remark(note, "status", f"{str(status)[:40]!r} is no status of the format")
@@ -93,6 +110,9 @@ def _recommended(note: NoteText) -> Iterator[Finding]:
         yield _remark(note, "stale_after", "is no moment with an offset")
     yield from _actors(note)
     yield from _sources(note)
+    yield from _windows(note)
+    if note.keys.get("type") == "Attested Computation":
+        yield from _computation(note)
 
 
 def _actors(note: NoteText) -> Iterator[Finding]:
@@ -103,7 +123,7 @@ def _actors(note: NoteText) -> Iterator[Finding]:
                 yield _remark(note, key, "has no `by`")
             elif not _ACTOR.fullmatch(str(event["by"])):
                 yield _remark(note, key, "`by` is neither human:ID, process:ID nor NAME/VERSION")
-            elif "at" in event and not _is_instant(event["at"]):
+            elif not _is_instant(event.get("at")) and (key == "verified" or "at" in event):
                 yield _remark(note, key, "`at` is no moment with an offset")
 
 
@@ -113,8 +133,16 @@ def _sources(note: NoteText) -> Iterator[Finding]:
     for source in _items(note.keys.get("sources")):
         if not isinstance(source, Mapping) or not source.get("resource"):
             yield _remark(note, "sources", "an entry has no `resource`")
-        else:
-            ids.add(str(source.get("id", "")))
+            continue
+        if (name := str(source.get("id") or "")) in ids:
+            yield _remark(note, "sources", f"several entries have the id {name!r}")
+        ids |= {name} if name else set()
+        if "author" in source and not _ACTOR.fullmatch(str(source["author"])):
+            yield _remark(note, "sources", "`author` is neither human:ID, team:ID nor NAME/VERSION")
+        if "last_modified" in source and not _is_instant(source["last_modified"]):
+            yield _remark(note, "sources", "`last_modified` is no moment with an offset")
+        if "usage_count" in source and not isinstance(source["usage_count"], int):
+            yield _remark(note, "sources", "`usage_count` is no number")
     ids.update(_DEFINED.findall(note.parts.body))
     for match in _FOOTNOTE.finditer(note.parts.body) if "sources" in note.keys else ():
         if match[1] not in ids and not note.in_code(note.body_start + match.start()):
@@ -124,6 +152,31 @@ def _sources(note: NoteText) -> Iterator[Finding]:
                 line,
                 f"the footnote {match[1]!r} is neither defined nor the id of a source",
             )
+
+
+def _windows(note: NoteText) -> Iterator[Finding]:
+    """Yield times of use that lack a start or an end."""
+    sources = [item for item in _items(note.keys.get("sources")) if isinstance(item, Mapping)]
+    for holder, key in ((note.keys, "usage_window"), *((item, "sources") for item in sources)):
+        window = holder.get("usage_window")
+        ends = (
+            [window.get(end) for end in ("from", "to")] if isinstance(window, Mapping) else [None]
+        )
+        if window is not None and not all(map(_is_instant, ends)):
+            yield _remark(note, key, "a window of use has `from` and `to` with an offset")
+
+
+def _computation(note: NoteText) -> Iterator[Finding]:
+    """Yield what a computation lacks to be run."""
+    if not note.keys.get("runtime"):
+        yield _remark(note, "type", "a computation has a `runtime`")
+    for item in _items(note.keys.get("parameters")):
+        if not isinstance(item, Mapping) or not (item.get("name") and item.get("type")):
+            yield _remark(note, "parameters", "a parameter has a `name` and a `type`")
+    for key in ("executor", "attester"):
+        value = note.keys.get(key)
+        if value is not None and not (isinstance(value, Mapping) and value.get("resource")):
+            yield _remark(note, key, "has no `resource`")
 
 
 def _remark(note: NoteText, key: str, message: str) -> Finding:
