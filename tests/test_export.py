@@ -76,7 +76,7 @@ def test_notes_are_written_with_converted_keys_and_links(project: Path) -> None:
         "---\ntype: decision\ntitle: One queue\ndescription: We have one queue, see its limits,"
         " src/queue.py, code, person:ada and x.\n"
         'generated: {by: "human:Ada", at: "DATE"}\nsources: [{resource: /src/queue.py}]\n'
-        "id: 4f1c9be07a52\ntags: [jobs]\ncreated_at: \"DATE\"\nowner: Ada\n---\n"
+        'id: 4f1c9be07a52\ntags: [jobs]\ncreated_at: "DATE"\nowner: Ada\n---\n'
         "# One queue\n\n- supersedes:: [two-queues](/decisions/two-queues.md)\n\n"
         "We have **one** queue, see [its limits](/facts/limits.md#of-jobs), [src/queue.py](/src/queue.py),"
         " [code](/src/queue.py#L1), [[person:ada]] and `[[x]]`. Second.\n"
