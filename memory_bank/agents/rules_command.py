@@ -83,7 +83,7 @@ def list_rules(
     else:
         _list(call, chosen)
         if not chosen:
-            call.remark("no rule waits" if pending else "no rule holds" + _FOR * bool(files))
+            call.remark("no rule waits" if pending else "there is no rule" + _FOR * bool(files))
         if project_rules.pending and not pending:
             call.remark(f"{_waiting(project_rules.pending)} {_WAITS_FOR}")
         call.notices(project_rules.limits)
@@ -163,7 +163,7 @@ def _show(call: Call, found_rule_files: RuleFiles, *, write: bool, remove: bool)
     else:
         _compared(call, found_rule_files)
     if (found_rule_files.current and not done_write) or (done_write and not found_rule_files.edits):
-        text = "AGENTS.md has the rules that hold" if found_rule_files.rules else "no rule holds"
+        text = "AGENTS.md has all rules" if found_rule_files.rules else "there is no rule"
         call.console.line("nothing to remove" if remove else f"nothing to write: {text}")
     if found_rule_files.left_out:
         names = ", ".join(map(named, found_rule_files.left_out))

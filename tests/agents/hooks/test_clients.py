@@ -241,35 +241,6 @@ def test_tokens_of_codex_are_those_of_the_last_count(tmp_path: Path) -> None:
     assert _tokens(codex, tmp_path, [line(5, 1, 2), line(50, 30, 9), empty]) == (20, 9)
 
 
-def _rows() -> dict[str, tuple[list[str], str]]:
-    """Return the events of each client by the table in the documentation, and what it is told."""
-    text = Path(__file__).parents[3].joinpath("docs/sessions.md").read_text()
-    rows = [line.strip("| \n").split(" | ") for line in text.split("## Clients")[1].splitlines()]
-    found: dict[str, tuple[list[str], str]] = {}
-    told = ""
-    for row in rows:
-        if len(row) == 4 and row[1].startswith("`"):
-            told = told if row[3] == "the same" else row[3]
-            found[row[1].split("`")[1]] = row[2].split(", "), told
-    return found
-
-
-def test_the_table_of_clients_says_what_they_understand_and_are_told() -> None:
-    rows = _rows()
-    assert rows.keys() == set(clients.names(clients.HOOKS))
-    kinds = {"start": "at the start", "prompt": "with a prompt", "stop": "before it stops"}
-    for client, (events, said) in rows.items():
-        module = clients.load(client)
-        assert module
-        assert events == list(module.EVENTS)
-        told, _, never = said.partition("; not ")
-        for kind, words in kinds.items():
-            event = next((name for name, one in module.EVENTS.items() if one == kind), "")
-            answer = module.answer(event, kind, "text")
-            assert (answer is not None) == (words in told), (client, kind)
-            assert (words in never) == (answer is None), f"{client}: the reason is there"
-
-
 PLUGIN = """
 const { MemoryBank } = await import(process.argv[1])
 const hooks = await MemoryBank({ directory: process.argv[2], worktree: process.argv[2] })
