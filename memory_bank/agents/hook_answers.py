@@ -214,7 +214,7 @@ def prompt_context(
     if found_bank.prompt_tokens <= 0 or not names_subject(prompt):
         return "", ()
     from memory_bank.base.setting_sections import BANK
-    from memory_bank.memory.retrieval.hits import fitted
+    from memory_bank.memory.retrieval.hits import fit_to_tokens
     from memory_bank.memory.retrieval.recall import recall
 
     with _open(found_bank.root) as bank, _rest_in_background(bank):
@@ -238,7 +238,7 @@ def prompt_context(
     head = f"{HEAD} {quotes.notice}"
     if lines:
         head = "\n".join((head, _RULED, quotes.quote("\n".join(lines.values()), {})))
-    fitting = fitted(
+    fitting = fit_to_tokens(
         answer._replace(
             notes=tuple(
                 note if note is best or note.type == _RULE else note._replace(weak=True)

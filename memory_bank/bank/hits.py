@@ -92,7 +92,7 @@ class RecalledNote(NamedTuple):
     """What it is about, as its front matter says."""
 
 
-class Wanted(NamedTuple):
+class SearchRequest(NamedTuple):
     """What is asked of one bank."""
 
     query: str

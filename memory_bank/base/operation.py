@@ -177,7 +177,7 @@ class Operation(NamedTuple):
 
         One that is neither an argument nor has a help is for agents only.
         """
-        functions = filter(None, (self.run, self.through, self.show))
+        functions = filter(None, (self.run, self.through, self.view, self.show))
         found_parameters = {
             parameter.name: parameter
             for function in functions

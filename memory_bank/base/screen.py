@@ -88,9 +88,16 @@ class Screen(Protocol):
         """Print one JSON document."""
 
     def table(
-        self, headings: Sequence[str], rows: Sequence[Sequence[str]], gives_way: str = ""
+        self,
+        headings: Sequence[str],
+        rows: Sequence[Sequence[str]],
+        gives_way: str = "",
+        below: Sequence[str] = (),
     ) -> None:
-        """Print rows in columns; on a narrow terminal, those of the column `gives_way` are cut."""
+        """Print rows in columns; on a narrow terminal, those of the column `gives_way` are cut.
+
+        What is `below` a row, if anything, is printed below it.
+        """
 
     def hanging(self, indent: int, pieces: Sequence[Piece]) -> None:
         """Print a line, its first part less indented; on a terminal it is wrapped below that."""

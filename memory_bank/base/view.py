@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
+from memory_bank.base.hit_view import WEAKER, Hit, Place, Spans, located, print_hits
 from memory_bank.base.rendering import visible
 from memory_bank.base.screen import FOUND, NOTHING, Call, Piece
 from memory_bank.base.text import Quotes, one_line
@@ -24,13 +25,6 @@ _MOST_LINES = 20
 """Most lines of a list, for agents."""
 
 
-class Place(NamedTuple):
-    """A note's file: a person reads where it is from the working directory, an agent its path."""
-
-    path: str
-    line: int | None = None
-
-
 class Table(NamedTuple):
     """Rows, whose cells are quoted for agents."""
 
@@ -40,6 +34,8 @@ class Table(NamedTuple):
     """The column whose cells are cut where there is little room."""
     about: Mapping[str, object] = _NO_FACTS
     """What is true of all rows."""
+    below: Sequence[str] = ()
+    """What stands below each row; empty for nothing."""
     marked: int | None = None
     """The row that is marked by `>`."""
 
@@ -74,7 +70,7 @@ class View(NamedTuple):
 
     head: str = ""
     """Our own sentence, without its full stop; a person reads it if there are no parts."""
-    parts: Sequence[Entry | Table | Lines | str] = ()
+    parts: Sequence[Entry | Hit | Table | Lines | str] = ()
     """What was found or done, quoted for agents; a text is our own heading of what follows."""
     facts: Mapping[str, object] = _NO_FACTS
     """What an agent reads behind the head, such as an id that it needs next."""
@@ -92,6 +88,13 @@ class View(NamedTuple):
     code: int = FOUND
     document: object = None
     """What JSON has, if that is not the record itself."""
+    remarks: Sequence[str] = ()
+    """What a person reads at the end."""
+    fallback: str = ""
+    """The reason why it was not searched by meaning or elsewhere, which the head has for agents."""
+    mode: str = ""
+    spans: Spans | None = None
+    """Where the words of the query stand in a text, to highlight them."""
 
 
 def write(call: Call, record: object, view: View) -> int:
@@ -101,8 +104,10 @@ def write(call: Call, record: object, view: View) -> int:
     else:
         write_terminal(call, view)
         call.warn(view.warning)
-    call.warn(view.problem)
+    call.incomplete(view.fallback, view.problem, mode=view.mode)
     call.notices(view.notices)
+    for remark in view.remarks if not call.json else ():
+        call.remark(remark)
     return view.code
 
 
@@ -110,21 +115,40 @@ def write_terminal(call: Call, view: View) -> None:
     """Print a view for a person; remarks go to stderr."""
     if view.text:
         call.console.block(view.text)
-    if view.head and not view.parts:
+        return
+    if view.head and not view.parts and not view.remarks:
         text = _with_facts(f"{view.head[0].lower()}{view.head[1:]}", view.facts)
         (call.remark if view.code == NOTHING else call.console.line)(text)
-    for number, part in enumerate(view.parts):
+    _print_parts(call, view.parts)
+    if hits := [part for part in view.parts if isinstance(part, Hit)]:
+        others = len(hits) < len(view.parts)
+        if others:
+            call.console.line()
+        notices = sum(1 + len(notice) // call.console.columns for notice in view.notices)
+        remarks = notices + len(view.remarks)
+        print_hits(call, hits, view.spans or _no_spans, remarks=remarks, whole=others)
+
+
+def _print_parts(call: Call, parts: Sequence[Entry | Hit | Table | Lines | str]) -> None:
+    """Print all but hits, which fit a screen together."""
+    for number, part in enumerate(parts):
         if isinstance(part, str):
-            call.console.line((part, "warn"))
+            call.console.line((part, "dim"))
+        elif isinstance(part, Hit):
+            continue
         elif isinstance(part, Table):
-            call.console.table(part.headings, _marked(part, "  "), part.gives_way)
+            call.console.table(part.headings, _marked(part, "  "), part.gives_way, part.below)
         elif isinstance(part, Lines):
             for line in part.lines:
-                call.console.line(f"  {part.what}: ", (_located(call, line), "place"))
+                call.console.line(f"  {part.what}: ", (located(call, line), "place"))
         else:
             if number and (part.title or part.text):
                 call.console.line()
             _print_entry(call, part)
+
+
+def _no_spans(_: str) -> Sequence[tuple[int, int]]:
+    return ()
 
 
 def _print_entry(call: Call, entry: Entry) -> None:
@@ -137,17 +161,17 @@ def _print_entry(call: Call, entry: Entry) -> None:
     if entry.place:
         title = [f"  {entry.title}"] if entry.title else []
         more = [
-            (_located(call, part), "place") if isinstance(part, Place) else part
+            (located(call, part), "place") if isinstance(part, Place) else part
             for part in entry.more or title
         ]
-        console.line(*verb, (_located(call, entry.place), "place"), *more)
+        console.line(*verb, (located(call, entry.place), "place"), *more)
     elif entry.title:
         console.line((one_line(entry.title), "bold"))
-    if line := " · ".join(filter(None, (_located(call, part) for part in entry.line))):
+    if line := " · ".join(filter(None, (located(call, part) for part in entry.line))):
         console.block(line, style="tag")
     for name, value in entry.about.items():
         if isinstance(value, Place) and value.path:
-            console.line(f"  {name.replace('_', ' ')}: ", (_located(call, value), "place"))
+            console.line(f"  {name.replace('_', ' ')}: ", (located(call, value), "place"))
     if entry.markdown:
         console.line()
         console.markdown(entry.markdown)
@@ -156,22 +180,30 @@ def _print_entry(call: Call, entry: Entry) -> None:
         console.block(entry.text)
 
 
-def _located(call: Call, place: Place | str) -> str:
-    return call.place(*place) if isinstance(place, Place) else one_line(place)
-
-
 def write_agent(view: View, quotes: Quotes) -> str:
     """Return a view for an agent, in which all text of notes is quoted."""
     if view.text:
         return view.text
     head = _with_facts(view.head, view.facts)
-    parts = []
+    parts: list[str] = []
+    hits = [part for part in view.parts if isinstance(part, Hit)]
+    whole = [(hit.weak, quotes.quote(hit.text, hit.about)) for hit in hits if hit.about]
+    parts += [text for weak, text in whole if not weak]
+    weaker = [text for weak, text in whole if weak]
+    parts += [f"{WEAKER}:", *weaker] if weaker else []
+    if rows := "\n".join(hit.text for hit in hits if not hit.about):
+        parts.append(quotes.quote(rows, {"what": "more"} if whole else _NO_FACTS))
     for part in view.parts:
+        if isinstance(part, Hit):
+            continue
         if isinstance(part, str):
             parts.append(part)
         elif isinstance(part, Table):
             head = ": ".join(filter(None, (head, " | ".join(part.headings))))
-            rows = "\n".join(" | ".join(_cells(part, row)) for row in _marked(part))
+            texts = [" | ".join(_cells(part, row)) for row in _marked(part)]
+            for number, text in enumerate(part.below):
+                texts[number] += f"\n  {one_line(text)}" if text else ""
+            rows = "\n".join(texts)
             parts.append(quotes.quote(rows, part.about))
         elif isinstance(part, Lines):
             parts.append(quotes.quote(first_lines(part.lines), {"what": part.what}))

@@ -9,7 +9,7 @@ from memory_bank.base.errors import BadInput, Conflict, Hint, UnreadableNote
 from memory_bank.base.operation import Agent, IfMatch, Note, Notes, Param, Text, Tool, operation
 from memory_bank.base.rendering import hidden_again
 from memory_bank.base.screen import Call
-from memory_bank.memory import show, shown, views
+from memory_bank.memory import show, views
 from memory_bank.memory.change import (
     appended,
     check_writable,
@@ -257,7 +257,7 @@ def update(
     allow_secret=True,
     through=_edited,
     view=views.view_written,
-    show=shown.ask_whether_amended,
+    show=views.ask_whether_amended,
     tool=Tool(
         "Edit a part of a note: a text or a section. For all, `update_memory`.",
         "bank",

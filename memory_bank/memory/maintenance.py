@@ -17,10 +17,11 @@ from memory_bank.base.errors import Busy, NoBank, NoRepository
 from memory_bank.base.operation import Param, Tool, operation
 from memory_bank.base.paths import Layout
 from memory_bank.base.repairs import described
-from memory_bank.base.screen import FAILED, FOUND, Call, Interrupted
+from memory_bank.base.screen import FOUND, Call, Interrupted
+from memory_bank.base.view import write
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.git import repository
-from memory_bank.memory import shown, told
+from memory_bank.memory import views
 from memory_bank.search.document_changes import Progress, SyncReport
 from memory_bank.search.index import Index, compared
 from memory_bank.search.manifest import document_rows
@@ -58,10 +59,9 @@ def _command(
             "interrupted: what is indexed and embedded so far is kept",
             "the same command continues there",
         ) from error
-    call.answer(report, lambda report: shown.synced(call, report))
+    write(call, report, views.view_sync(report))
     if not call.json:
-        call.warn(report.problem)
-        _warn_of_code(call, report.code)
+        call.show_repaired(report.repaired)
     return FOUND
 
 
@@ -111,24 +111,13 @@ def _synced_code(call: Call) -> bool:
             report = sync_codebase(code, call.progress)
     except NoRepository:
         return False
-    call.answer(report, lambda report: shown.synced_code(call, report))
-    if not call.json:
-        _warn_of_code(call, report)
+    write(call, report, views.view_sync(report))
     return True
-
-
-def _warn_of_code(call: Call, report: SyncReport | None) -> None:
-    if report is not None and report.problem:
-        call.warn(f"code: {report.problem}")
 
 
 def _compared(call: Call, bank: Bank) -> int:
     index_comparison = compare(bank, call.progress)
-    call.answer(
-        index_comparison,
-        lambda index_comparison: shown.differences(call, index_comparison.differences),
-    )
-    return FAILED if index_comparison.differences else FOUND
+    return write(call, index_comparison, views.view_differences(index_comparison.differences))
 
 
 @operation(
@@ -150,11 +139,11 @@ def _compared(call: Call, bank: Bank) -> int:
     ),
     group="Look after",
     through=_command,
+    view=views.view_sync,
     tool=Tool(
         """Index and embed everything that remains; with rebuild, rebuild every index from the
         files. Never needed before a search, which looks for changes itself.""",
         "maintenance",
-        told.synced,
         name="sync_memories",
         aside=True,
         repeatable=True,

@@ -21,7 +21,7 @@ from memory_bank.base.operation import (
     Type,
     operation,
 )
-from memory_bank.memory import shown, told, views
+from memory_bank.memory import views
 from memory_bank.memory.records import Listing, Missing, SeveralShown, ShownNote, ShownSection
 from memory_bank.notes import okf
 from memory_bank.notes.names import name_of
@@ -46,11 +46,10 @@ from memory_bank.trust.stale_cache import note_marks
         ("memory-bank notes --json | jq -r '.notes[].path'", "for a program"),
     ),
     group="Find",
-    show=shown.listing,
+    view=views.view_listing,
     tool=Tool(
         "List recent notes, without text. On a subject, `recall`.",
         "bank",
-        told.listed,
         name="recent_memories",
         takes=("limit", "tags", "type", "since", "before"),
         reads=True,

@@ -7,13 +7,17 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from memory_bank.bank.backlinks import LinkShown
+from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import RecalledNote
-from memory_bank.base.rendering import count
-from memory_bank.base.screen import FOUND, NOTHING
-from memory_bank.base.view import Entry, Lines, Place, Table, View
+from memory_bank.bank.open_index import short_names
+from memory_bank.base.hit_view import Place
+from memory_bank.base.rendering import count, named
+from memory_bank.base.screen import FAILED, FOUND, NOTHING, Call
+from memory_bank.base.view import Entry, Lines, Table, View, write
 from memory_bank.memory.records import (
     Confirmation,
     Imported,
+    Listing,
     Merged,
     NoteImport,
     Promoted,
@@ -28,6 +32,7 @@ from memory_bank.memory.records import (
     WrittenNote,
 )
 from memory_bank.notes.okf import Source
+from memory_bank.search.document_changes import SyncReport
 
 DIGITS = 12
 """Digits of an abbreviated commit."""
@@ -37,6 +42,9 @@ _ETAG = 16
 
 _DAY = 10
 """Characters of the date in a timestamp."""
+
+_USUAL = frozenset(["active", "accepted"])
+"""Statuses that are not said, since most notes have one of them."""
 
 _MOST = 12
 """Most tags and types that are counted one by one."""
@@ -367,3 +375,83 @@ def author(note: ShownNote | RecalledNote) -> str:
 def own_id(note_id: str, path: str) -> str:
     """Return a note's id; empty if its path serves as the id."""
     return "" if note_id == path else note_id
+
+
+def view_listing(listing: Listing, bank: Bank | None = None, call: Call | None = None) -> View:
+    """List notes: for a person by their names, which are as short as they can be, else by path."""
+    paths = [note.path for note in listing.notes]
+    names = paths
+    if call is not None and bank is not None:
+        names = [call.place(path, 1) for path in paths]
+        if call.console.terminal:
+            names = list(map(named, bank.read(lambda view: short_names(view.manifest, paths))))
+    rows = [
+        (
+            name, max(note.created_at, note.updated_at)[:_DAY], note.type or "-",
+            f"{note.title}{'' if note.status in _USUAL else f' ({note.status})'}",
+            " ".join(f"#{tag}" for tag in note.tags),
+        )
+        for name, note in zip(names, listing.notes, strict=True)
+    ]  # fmt: skip
+    headings = ("note", "changed", "type", "title", "tags")
+    below = [note.description or "" for note in listing.notes]
+    more = f"there are more than {listing.result_count}: use --limit"
+    return View(
+        f"{count(listing.result_count, 'note')}, the last changed first" if rows else "No notes",
+        [Table(headings, rows, "title", below=below)] if rows else (),
+        notices=listing.notices,
+        problem=bank.problem if bank else None,
+        remarks=[more] if listing.more else [],
+        code=FOUND if rows else NOTHING,
+    )
+
+
+def view_sync(report: SyncReport) -> View:
+    """Tell what was indexed, of notes and of code."""
+    texts = [_indexed(report, "note")]
+    problems: list[str | None] = [report.problem]
+    if (code := report.code) is not None:
+        if code.indexed or code.embedded or code.removed or code.waiting:
+            texts.append(f"code: {_indexed(code, 'document')}")
+        problems.append(f"code: {code.problem}" if code.problem else None)
+    return View("; ".join(texts), problem="; ".join(filter(None, problems)) or None)
+
+
+def _indexed(report: SyncReport, document: str) -> str:
+    """Return what was indexed, in how many seconds."""
+    counts = [
+        f"indexed {count(report.indexed, document)}",
+        f"embedded {count(report.embedded, 'passage')}" if report.embedded else "",
+        f"removed {count(report.removed, document)}" if report.removed else "",
+        f"{count(report.waiting, 'passage')} without a vector" if report.waiting else "",
+        f"{count(report.unindexed, 'file')} can't be indexed, see doctor"
+        if report.unindexed
+        else "",
+    ]
+    return f"{', '.join(filter(None, counts))} in {report.seconds:.1f} s"
+
+
+def view_differences(differences: Sequence[str]) -> View:
+    """List how the index differs from a newly built one."""
+    if not differences:
+        return View("the index equals a newly built one")
+    text = f"{count(len(differences), 'difference')}: `memory-bank sync --rebuild` repairs it"
+    return View(parts=[Entry(line) for line in differences], remarks=[text], code=FAILED)
+
+
+def ask_whether_amended(call: Call, note: Remembered | WrittenNote, bank: Bank) -> None:
+    """Say that a note may amend an older one; in a terminal, ask, and link them by the answer."""
+    older = note.may_amend
+    if older is None or call.json:
+        return
+    from memory_bank.memory import edit
+    from memory_bank.notes.names import name_of
+
+    link = f"[[{name_of(older)}]]"
+    if not (call.interactive and call.console.terminal):
+        call.remark(f"may amend {call.place(older)}: if so, add `supersedes:: {link}`")
+        return
+    replaced = call.agreed(f"Does it replace {call.place(older)}?")
+    line = f"- {'supersedes' if replaced else 'related_to'}:: {link}"
+    amended = edit.append(bank, note.path, line)
+    write(call, amended, view_written(amended))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from memory_bank.bank.bank import Bank
+from memory_bank.base.hit_view import Place
 from memory_bank.base.rendering import count
 from memory_bank.base.screen import FAILED, FOUND, NOTHING
-from memory_bank.base.view import Entry, Place, Table, View
+from memory_bank.base.view import Entry, Table, View
 from memory_bank.sessions.answers import (
     Compression,
     Details,

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.hits import Origin, RecalledNote, Wanted
+from memory_bank.bank.hits import Origin, RecalledNote, SearchRequest
 from memory_bank.bank.open_index import BY_HAND
 from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import EmbedderUnavailable, Hint, SharedUnavailable
@@ -46,7 +46,7 @@ class SharedFound(NamedTuple):
 
 
 @contextmanager
-def asking(bank: Bank, argument: Wanted, keys: Collection[str]) -> Iterator[SharedAsker]:
+def asking(bank: Bank, request: SearchRequest, keys: Collection[str]) -> Iterator[SharedAsker]:
     """Ask the shared index of the settings one question; raise SharedUnavailable, BadSetting.
 
     `keys` are further keys of conditions.
@@ -56,9 +56,9 @@ def asking(bank: Bank, argument: Wanted, keys: Collection[str]) -> Iterator[Shar
         raise SharedUnavailable(
             "no shared index is configured", Hint.SET_SHARED_URL, NOT_CONFIGURED
         )
-    vectors = _Vectors(bank, argument.mode)
+    vectors = _Vectors(bank, request.mode)
     with conversation(settings.url, SECONDS) as index:
-        yield SharedAsker(bank, argument, index, vectors, {*keys, *ACROSS})
+        yield SharedAsker(bank, request, index, vectors, {*keys, *ACROSS})
 
 
 class _Vectors:
@@ -93,18 +93,18 @@ class SharedAsker:
     def __init__(
         self,
         bank: Bank,
-        argument: Wanted,
+        request: SearchRequest,
         index: Conversation,
         vectors: _Vectors,
         keys: Collection[str],
     ) -> None:
         """Check that the index has the bank's embedder."""
-        self._bank, self._wanted, self._index, self._vectors = bank, argument, index, vectors
+        self._bank, self._wanted, self._index, self._vectors = bank, request, index, vectors
         if vectors.index is not None:
             check_embedder(index.ask(lambda engine: engine.info()), vectors.index.embedder)
         identity = identity_of(bank)
         self._repo = identity.repo if identity else ""
-        self._readings = _readings(argument, keys)
+        self._readings = _readings(request, keys)
         self._counts = WordCounts(0, {})
         self._searches: list[SharedSearch] = []
 
@@ -132,17 +132,17 @@ class SharedAsker:
 
     def found(self, common: CommonScales) -> SharedFound:
         """Return the notes; if none of the time that the query names is good, of all dates."""
-        argument = self._wanted
+        request = self._wanted
         settings, now = self._bank.settings.memory, time.time()
         hits: list[SharedHit] = []
         for reading, search in zip(self._readings, self._searches, strict=True):
             asked_translated = self._translated(reading)
             if not asked_translated.unknown:
-                hits = search.hits(common, settings, argument.limit, now, asked_translated.checks)
+                hits = search.hits(common, settings, request.limit, now, asked_translated.checks)
             if any(not hit.weak for hit in hits):
                 break
         notes = [
-            (_note(hit, self._readings[-1].question.text, texts=argument.texts), hit.rank)
+            (_note(hit, self._readings[-1].question.text, texts=request.texts), hit.rank)
             for hit in hits
         ]
         return SharedFound(notes, self._mode, self._vectors.reason, tuple(self._notices()))
@@ -176,10 +176,10 @@ class SharedAsker:
         )
 
 
-def _readings(argument: Wanted, keys: Collection[str]) -> list[Query]:
+def _readings(request: SearchRequest, keys: Collection[str]) -> list[Query]:
     """Read a query with words of time as conditions, if it has any, and as words."""
-    plain = parse(argument.query, keys, times=False)
-    timed = parse(argument.query, keys, times=argument.times)
+    plain = parse(request.query, keys, times=False)
+    timed = parse(request.query, keys, times=request.times)
     if timed.times is None:
         return [plain]
     if not timed.question.text.strip():  # it asks for all of that time

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memory_bank.bank.bank import Bank, open_bank
-from memory_bank.memory.retrieval.hits import fitted
+from memory_bank.memory.retrieval.hits import fit_to_tokens
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.search.snippets import excerpt, snippet
 from tests.benchmarks import collections
@@ -55,7 +55,7 @@ def shown(bank: Bank, one: Wanted) -> Iterator[tuple[str, str]]:
     """Yield what a reader gets within each budget."""
     found = recall(bank, one.text, 10, detail="note", count_access=False)
     for tokens in TOKENS:
-        notes = fitted(found, tokens).notes
+        notes = fit_to_tokens(found, tokens).notes
         yield f"{tokens} tokens", "\n".join(note.content for note in notes)
     note = (one.bank / one.note).read_text(encoding="utf-8")
     yield "of the note, 300 tokens", excerpt(note, one.text, TOKENS[0]).text

@@ -23,8 +23,8 @@ from memory_bank.code import told as of_code
 from memory_bank.code.explain_symbol import explain_symbol
 from memory_bank.code.index.codebase import Codebase, open_codebase
 from memory_bank.code.records import SymbolShown
-from memory_bank.memory import told as of_memory
 from memory_bank.memory.why import why
+from memory_bank.memory.why_views import tell_behind
 
 
 def main() -> None:
@@ -93,7 +93,7 @@ def _line(bank: Bank, code: Codebase, name: str) -> _Answer:
     }
     around = found.definition
     commands = _commands(code, around, "-L", f"{line},{line}:{path}") if around else []
-    return _Answer(of_memory.behind(found, Quotes()), commands, [one for one in has if has[one]])
+    return _Answer(tell_behind(found, Quotes()), commands, [one for one in has if has[one]])
 
 
 def _commands(code: Codebase, one: SymbolShown, *history: str) -> list[str]:

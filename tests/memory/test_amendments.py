@@ -7,11 +7,12 @@ import pytest
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.text import Quotes
 from memory_bank.base.view import write_agent
-from memory_bank.memory import told, views
+from memory_bank.memory import views
 from memory_bank.memory.edit import append
 from memory_bank.memory.remember import remember
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.review.lint import lint
+from tests.memory.answer_texts import recall_text
 
 OLD = "Access logs are kept for thirty days, then the nightly job deletes them."
 NEW = "Legal decided: access logs are no longer kept for thirty days, the job deletes them weekly."
@@ -46,7 +47,7 @@ def test_the_newer_note_comes_first_and_the_older_one_names_it(logs: Path) -> No
         found = {note.path: note for note in recall(bank, QUESTION, count_access=False).notes}
         assert found["old.md"].newer == "new.md"
         assert found["new.md"].newer is None
-        shown = told.recalled(recall(bank, QUESTION, tokens=500, count_access=False), Quotes())
+        shown = recall_text(recall(bank, QUESTION, tokens=500, count_access=False), Quotes())
         assert 'newer="new.md"' in shown
 
 

@@ -12,14 +12,15 @@ from memory_bank.base.text import Quotes
 from memory_bank.code.index.codebase import open_codebase
 from memory_bank.git import process
 from memory_bank.git.history import History
-from memory_bank.memory import told
 from memory_bank.memory.remember import remember
 from memory_bank.memory.retrieval.ask import ask
 from memory_bank.memory.retrieval.recall import recall, recall_at
 from memory_bank.memory.show import show
 from memory_bank.memory.why import promote_commit, why
+from memory_bank.memory.why_views import tell_behind
 from memory_bank.search.embedders.static import count_tokens
 from tests.git.history_builder import Made, make, run
+from tests.memory.answer_texts import recall_text
 
 SAID = """Wait longer for the bank (#12)
 
@@ -158,7 +159,7 @@ def test_a_line_is_told_with_its_definition_rules_and_tests(bank: Bank) -> None:
         assert [one.title for one in found.tests] == ["a charge has a fee"]
         assert [one.name for one in found.called_by][:1] == ["bill"]
         assert [one.file for one in found.coupled] == ["test_pay.py"]
-        text = told.behind(found, Quotes())
+        text = tell_behind(found, Quotes())
         for part in (
             "Till.charge | method | pay.py:2-4", "def charge(self, amount)",
             "Charge a fee: The bank takes two", "rule cents.md: Amounts are whole cents.",
@@ -195,7 +196,7 @@ def test_what_agents_are_told_is_below_800_tokens(bank: Bank, said: str) -> None
         run(root, "add", "-A")
         run(root, "commit", "-q", "-m", f"Charge {number}\n\n{long}")
     with open_codebase(root, bank=bank.layout.root) as code:
-        text = told.behind(why(bank, "pay.py:3", code=code), Quotes())
+        text = tell_behind(why(bank, "pay.py:3", code=code), Quotes())
     assert count_tokens([text])[0] < 800
     assert "left out" in text
     assert "Till.charge | method" in text
@@ -230,7 +231,7 @@ def test_recall_finds_the_messages_of_commits_if_they_are_included(bank: Bank) -
     (found, *_) = recall(bank, question, include=["commits"]).commits or ()
     assert found.title == "Batch refunds"
     assert "slowly on Mondays" in found.snippet
-    shown = told.recalled(recall(bank, question, include=["commits"]), Quotes())
+    shown = recall_text(recall(bank, question, include=["commits"]), Quotes())
     assert f"commit {found.id[:8]} {found.created_at[:10]} {found.author}" in shown
 
 

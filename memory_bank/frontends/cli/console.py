@@ -132,7 +132,11 @@ class Console:
         self.write(document(value, indent=indent, ascii_only=ascii_only) + "\n")
 
     def table(
-        self, headings: Sequence[str], rows: Sequence[Sequence[str]], gives_way: str = ""
+        self,
+        headings: Sequence[str],
+        rows: Sequence[Sequence[str]],
+        gives_way: str = "",
+        below: Sequence[str] = (),
     ) -> None:
         """Print rows in columns; in a narrow terminal, what follows the first cell below it.
 
@@ -150,12 +154,12 @@ class Console:
             headings = (" " * indent + headings[0], *headings[1:])
         if not self.terminal:
             columns = zip(*lines, strict=True)
-            self._aligned(lines, [max(map(cells, column)) for column in columns])
+            self._aligned(lines, [max(map(cells, column)) for column in columns], below=below)
         elif widths := _fitting([list(headings), *lines], self.columns):
             self._aligned([list(headings)], widths, "bold", "bold")
-            self._aligned(lines, widths, "place")
+            self._aligned(lines, widths, "place", below=below)
         else:
-            for first, *entries in lines:
+            for number, (first, *entries) in enumerate(lines):
                 self.line((first, "place"))
                 entry = zip(headings[1:], entries, strict=True)
                 parts = [
@@ -164,19 +168,32 @@ class Console:
                     if current_text
                 ]
                 words: list[str] = []
-                for number, part in enumerate(parts):
-                    ended = f"{part} ·" if number < len(parts) - 1 else part
+                for at, part in enumerate(parts):
+                    ended = f"{part} ·" if at < len(parts) - 1 else part
                     words += [ended] if cells(ended) <= _UNBROKEN else ended.split()
                 for line in _wrapped(words, self.columns - _STACKED) if words else ():
                     self.line(" " * _STACKED, line)
+                self._below(below, number)
         if text:
             self.labelled("in all: ", "dim", text)
 
+    def _below(self, below: Sequence[str], number: int) -> None:
+        """Print what stands below a row, if anything; a terminal gets one line of it."""
+        if number < len(below) and below[number]:
+            text = one_line(below[number])
+            text = cut(text, self.columns - _STACKED) if self.terminal else text
+            self.line(" " * _STACKED, (text, "dim"))
+
     def _aligned(
-        self, rows: Sequence[Sequence[str]], widths: Sequence[int], first: str = "", rest: str = ""
+        self,
+        rows: Sequence[Sequence[str]],
+        widths: Sequence[int],
+        first: str = "",
+        rest: str = "",
+        below: Sequence[str] = (),
     ) -> None:
         """Print rows in columns of these widths; a longer cell continues below itself."""
-        for row in rows:
+        for number, row in enumerate(rows):
             columns = [
                 [cell] if cells(cell) <= wide else _wrapped(cell.split(), wide)
                 for cell, wide in zip(row, widths, strict=True)
@@ -188,6 +205,7 @@ class Console:
                     gap = " " * (widths[at] - cells(part) + _GAP) if at < last else ""
                     pieces += [(part, rest if at else first), gap]
                 self.line(*pieces)
+            self._below(below, number)
 
     def hanging(self, indent: int, pieces: Sequence[Piece]) -> None:
         """Print a line, its first part less indented; on a terminal it is wrapped below that."""

@@ -181,7 +181,6 @@ def answer(operation: Operation, call: CommandCall, fields: dict[str, Any]) -> i
         )
         if isinstance(found_answer, int):
             return found_answer
-        del sources["call"]  # the first argument of what prints
 
         def more(function: Callable[..., Any]) -> dict[str, Any]:
             names = set(inspect.signature(function).parameters)
@@ -192,6 +191,7 @@ def answer(operation: Operation, call: CommandCall, fields: dict[str, Any]) -> i
         if view is not None:
             code = write(call, found_answer, view(found_answer, **more(view)))
         if show is not None:
+            del sources["call"]  # its first argument
             number = show(call, found_answer, **more(show))
             code = code if number is None else number
         if view is None and show is None:

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from memory_bank.bank.bank import Bank
@@ -193,17 +193,16 @@ class Forgotten:
     """Whether a place that failed surely has it; else it may have it."""
 
 
-@dataclass(slots=True)
 class Removal:
     """One run: what it found so far. In a dry run nothing is changed."""
 
-    bank: Bank
-    kind: str
-    dry_run: bool
-    places: list[ForgottenPlace] = field(default_factory=list)
-    beyond: list[OutOfReach] = field(default_factory=list)
-    still: bool = False
-    """Whether a file that could not be changed surely has it."""
+    def __init__(self, bank: Bank, kind: str, dry_run: bool) -> None:  # noqa: FBT001
+        """Begin with nothing found."""
+        self.bank, self.kind, self.dry_run = bank, kind, dry_run
+        self.places: list[ForgottenPlace] = []
+        self.beyond: list[OutOfReach] = []
+        self.still = False
+        """Whether a file that could not be changed surely has it."""
 
     @property
     def state(self) -> Path:

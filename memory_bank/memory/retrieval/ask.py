@@ -22,8 +22,7 @@ from memory_bank.code.coupled import TOGETHER
 from memory_bank.code.coupling import snippet
 from memory_bank.code.index.codebase import Codebase, CodeHit, CodeResult, Lane
 from memory_bank.code.index.database import SymbolRow
-from memory_bank.memory import shown, told
-from memory_bank.memory.retrieval import recall
+from memory_bank.memory.retrieval import recall, views
 from memory_bank.memory.retrieval.ask_results import (
     COMMITS,
     COUPLING,
@@ -107,16 +106,14 @@ class _KindResults(NamedTuple):
         ("memory-bank ask retry --limit 3 --json", "for a program"),
     ),
     group="Code",
-    show=shown.answers,
+    view=views.view_ask,
     tool=Tool(
         "Find code, tests, docs and notes for a question, or coupled files. Notes alone: `recall`.",
         "code",
-        told.answer,
         takes=("query", "limit", "include"),
         defaults={"include": ()},
         reads=True,
         depth=2,
-        then=told.then,
     ),
 )
 def ask(

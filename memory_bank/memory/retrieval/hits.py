@@ -98,7 +98,7 @@ _FRAME = 60
 """Tokens of a note's place, type, author and dates in an answer."""
 
 
-def briefly(answer: Recalled) -> Recalled:
+def shorten_sessions(answer: Recalled) -> Recalled:
     """Give of sessions what answers best; of the best weak one a few sentences, of others none."""
     notes, weak_sessions = list[RecalledNote](), _WEAK_SESSIONS
     for note in answer.notes:
@@ -115,7 +115,7 @@ def briefly(answer: Recalled) -> Recalled:
     return answer._replace(notes=tuple(notes))
 
 
-def fitted(
+def fit_to_tokens(
     answer: Recalled,
     tokens: int,
     frame: Callable[[RecalledNote], int] = lambda _: _FRAME,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from memory_bank.bank.backlinks import node_of
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.hits import Wanted
+from memory_bank.bank.hits import SearchRequest
 from memory_bank.bank.revisions import bank_at
 from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import BadInput, MemoryBankError
@@ -27,11 +27,11 @@ from memory_bank.base.operation import (
 )
 from memory_bank.base.screen import Call
 from memory_bank.base.setting_sections import BANK, HYBRID, MODES, SCOPES, Search
-from memory_bank.memory import told
-from memory_bank.memory.retrieval import hits_shown
+from memory_bank.base.view import write_agent
+from memory_bank.memory.retrieval import views
 from memory_bank.memory.retrieval.ask_results import COMMITS, CommitResult
-from memory_bank.memory.retrieval.hits import AsOf, Recalled, briefly, fitted
-from memory_bank.memory.retrieval.recall_bank import linked_or_found
+from memory_bank.memory.retrieval.hits import AsOf, Recalled, fit_to_tokens, shorten_sessions
+from memory_bank.memory.retrieval.recall_bank import search_notes
 from memory_bank.search import snippets
 from memory_bank.search.document_changes import Progress
 from memory_bank.search.query import conditions
@@ -151,14 +151,13 @@ def _in_command(
     ),
     group="Find",
     through=_in_command,
-    show=hits_shown.found,
+    view=views.view_recall,
     tool=(
         Tool(
             """Know this project's memory: each note, decision, fact or plan, and why. Also its
             history; what a session did yesterday, or should remember. Call it before you plan,
             decide or debug.""",
             "store",
-            told.recalled,
             takes=(
                 "query",
                 "mode",
@@ -190,7 +189,6 @@ def _in_command(
         Tool(
             "Search notes by tags (all of them), type and time. For a question, `recall`.",
             "bank",
-            told.recalled,
             name="search_memories",
             takes=("query", "limit", "tags", "type", "since", "before"),
             defaults={"limit": 5},
@@ -202,7 +200,7 @@ def _in_command(
             """Search notes that link to a file, symbol, person or note. Call it before you change a
             file.""",
             "bank",
-            told.linked,
+            lambda answer, quotes: write_agent(views.view_linked(answer), quotes),
             name="search_linked_memories",
             takes={"query": "query", "target_document": "linked_to", "limit": "limit"},
             defaults={"limit": 5, "target_document": REQUIRED},
@@ -305,15 +303,11 @@ def recall(
     agents = not {AGENTS, GLOBAL}.isdisjoint(include)
     scope = scope or (bank.settings.search.scope if linked_to is None and not agents else BANK)
     _check(mode, detail, tokens)
-    if unknown := [
-        current_include
-        for current_include in include
-        if current_include not in {AGENTS, GLOBAL, COMMITS}
-    ]:
+    if unknown := [kind for kind in include if kind not in {AGENTS, GLOBAL, COMMITS}]:
         raise BadInput(
             f"recall can't include {unknown[0]!r}", f"choose {AGENTS}, {GLOBAL} or {COMMITS}"
         )
-    argument = Wanted(
+    request = SearchRequest(
         query=query,
         conditions=conditions(tags=tags, types=type, since=since, before=before),
         mode=mode,
@@ -326,7 +320,7 @@ def recall(
     )
     with bank.lock:
         if scope == BANK and not agents:
-            answer = _of_bank(bank, argument, tokens, progress, count_access=count_access)
+            answer = _of_bank(bank, request, tokens, progress, count_access=count_access)
         else:
             from memory_bank.memory.retrieval.recall_scopes import (
                 recall_across,  # start-up: rarely asked
@@ -334,28 +328,28 @@ def recall(
 
             answer = recall_across(
                 bank,
-                argument,
+                request,
                 scope,
                 agents=agents,
                 everywhere=GLOBAL in include,
                 count_access=count_access,
                 progress=progress,
             )
-            answer = answer if tokens is None else fitted(answer, tokens)
-    return _with_commits(bank, answer, argument.limit) if COMMITS in include else answer
+            answer = answer if tokens is None else fit_to_tokens(answer, tokens)
+    return _with_commits(bank, answer, request.limit) if COMMITS in include else answer
 
 
 def _of_bank(
     bank: Bank,
-    argument: Wanted,
+    request: SearchRequest,
     tokens: int | None,
     progress: Progress | None,
     *,
     count_access: bool,
 ) -> Recalled:
     """Search the bank alone, and count accesses; the caller holds its lock."""
-    answer, hits = linked_or_found(bank, argument, progress)
-    answer = fitted(answer, tokens) if tokens else briefly(answer)
+    answer, hits = search_notes(bank, request, progress)
+    answer = fit_to_tokens(answer, tokens) if tokens else shorten_sessions(answer)
     used = [hit.document.known_as for hit in hits if not hit.weak]
     if not (count_access and used):
         return answer

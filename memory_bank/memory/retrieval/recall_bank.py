@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from memory_bank.bank.backlinks import GHOST, LinkShown, by_words, linked, with_file_names
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.hits import Also, RecalledNote, Wanted
+from memory_bank.bank.hits import Also, RecalledNote, SearchRequest
 from memory_bank.bank.open_index import BY_HAND, note_of
 from memory_bank.base.dates import iso_of
 from memory_bank.base.documents import Section, Span
@@ -87,80 +87,58 @@ class BankAnswer(NamedTuple):
         return any(not hit.weak for hit in self.hits)
 
 
-def linked_or_found(
-    bank: Bank, argument: Wanted, progress: Progress | None
+def search_notes(
+    bank: Bank, request: SearchRequest, progress: Progress | None
 ) -> tuple[Recalled, list[Hit]]:
     """Search all notes, or those that link to the target around words that match the query."""
-    answer, hits, _ = _of_that_time(bank, argument, progress)
+    answer, hits, _ = _search_period(bank, request, progress)
     return answer, hits
 
 
-def _of_that_time(bank: Bank, argument: Wanted, progress: Progress | None) -> BankAnswer:
+def _search_period(bank: Bank, request: SearchRequest, progress: Progress | None) -> BankAnswer:
     """Search the notes of the time that the query names; if none answers it, those of all dates.
 
     The caller holds the bank's lock.
     """
-    answer = _answer(bank, argument, progress)
+    answer = _answer(bank, request, progress)
     times = answer.query.times
     if times is None:
         return answer
     notice = restricted(times)
     if not answer.good:
-        others_answer = _answer(bank, argument._replace(times=False), progress)
-        if others_answer.good or not answer.hits:
-            answer, notice = others_answer, lifted(times)
+        anytime = _answer(bank, request._replace(times=False), progress)
+        if anytime.good or not answer.hits:
+            answer, notice = anytime, lifted(times)
     if not answer.hits:
         return answer
     notices = (notice, *answer.recalled.notices)
     return answer._replace(recalled=answer.recalled._replace(notices=notices))
 
 
-def _answer(bank: Bank, argument: Wanted, progress: Progress | None) -> BankAnswer:
+def _answer(bank: Bank, request: SearchRequest, progress: Progress | None) -> BankAnswer:
     """Search, and read the sections found; repeat if a note changed in between.
 
     The caller holds the bank's lock.
     """
     for _ in range(_TRIES):
         problem = bank.catch_up(progress)
-        found_answer, changed = bank.read(lambda view: _checked_search(bank, view, argument))
-        complete = None not in found_answer.notes and not changed
-        if complete or bank.is_hurried:  # who waits for a short time only is not kept by a writer
+        answer, changed = bank.read(lambda view: _checked_search(bank, view, request))
+        if not changed or bank.is_hurried:  # a writer does not keep who waits for a short time
             break
     else:
         problem = problem or _CHANGING
-    notes = tuple(note for note in found_answer.notes if note is not None)
-    answer = Recalled(
-        schema_version=SCHEMA_VERSION,
-        query=argument.query,
-        mode_used=found_answer.result.mode,
-        fallback_reason=found_answer.result.fallback_reason or None,
-        result_count=len(notes),
-        notes=notes,
-        answered=any(not note.weak for note in notes),
-        problem=problem or None,
-        notices=found_answer.notices,
-    )
-    pairs = zip(found_answer.result.hits, found_answer.notes, strict=True)
-    return BankAnswer(answer, [hit for hit, note in pairs if note is not None], found_answer.query)
+    return answer._replace(recalled=answer.recalled._replace(problem=problem or None))
 
 
-class _BankAnswer(NamedTuple):
-    result: SearchResult
-    notes: list[RecalledNote | None]
-    """One for each hit; None if its file changed since it was indexed."""
-    query: Query
-    notices: tuple[str, ...]
-
-
-def _checked_search(bank: Bank, view: View, argument: Wanted) -> tuple[_BankAnswer, bool]:
-    """Search, and tell whether another process changed the index meanwhile.
+def _checked_search(bank: Bank, view: View, request: SearchRequest) -> tuple[BankAnswer, bool]:
+    """Search, and tell whether a note changed, or another process changed the index meanwhile.
 
     Its manifest and its retrievers may then disagree about a note, which hides it.
     """
     manifest = view.manifest
     before = manifest.version()
-    answer = _search(bank, view, argument)
-    return answer, manifest.version() != before or manifest.unfinished()
+    answer, changed = _search(bank, view, request)
+    return answer, changed or manifest.version() != before or manifest.unfinished()
 
 
 def keys_of(view: View, *, across: bool) -> set[str]:
@@ -168,11 +146,12 @@ def keys_of(view: View, *, across: bool) -> set[str]:
     return filters.fields(view.manifest) | (filters.ACROSS if across else set())
 
 
-def _search(bank: Bank, view: View, argument: Wanted) -> _BankAnswer:
-    entry = keys_of(view, across=argument.across) if ":" in argument.query else ()
-    parsed = parse(argument.query, entry, times=argument.times)
-    conditions = (*parsed.conditions, *argument.conditions)
-    if argument.across:
+def _search(bank: Bank, view: View, request: SearchRequest) -> tuple[BankAnswer, bool]:
+    """Search, and tell whether the file of a hit changed since it was indexed."""
+    entry = keys_of(view, across=request.across) if ":" in request.query else ()
+    parsed = parse(request.query, entry, times=request.times)
+    conditions = (*parsed.conditions, *request.conditions)
+    if request.across:
         conditions = tuple(
             condition for condition in conditions if condition.key not in filters.ACROSS
         )
@@ -180,16 +159,16 @@ def _search(bank: Bank, view: View, argument: Wanted) -> _BankAnswer:
     written = (
         bank.logs.updates.all() if any(condition.key == "since" for condition in required) else {}
     )
-    within = filters.scope(view.manifest, required, hidden=argument.archived, written=written)
-    links = linked(view, argument.node) if argument.node else {}
+    within = filters.scope(view.manifest, required, hidden=request.archived, written=written)
+    links = linked(view, request.node) if request.node else {}
     text = parsed.question.text
-    within = within.narrowed(links) if argument.node else within
-    rarities, scales = argument.together or (None, {})
+    within = within.narrowed(links) if request.node else within
+    rarities, scales = request.together or (None, {})
     search_result = view.engine.search(
         parsed.question._replace(rarities=rarities),
         within,
-        mode=argument.mode,
-        limit=max(argument.limit, _NEAREST, len(links)) if text else argument.limit,
+        mode=request.mode,
+        limit=max(request.limit, _NEAREST, len(links)) if text else request.limit,
         now=time.time(),
         stale=stale_hits(bank, view),
         scales=scales,
@@ -197,7 +176,7 @@ def _search(bank: Bank, view: View, argument: Wanted) -> _BankAnswer:
     linking = len(links)
     if links and text:
         links, search_result = _links_about(links, search_result, text)
-    search_result, newer = _newest_first(bank, view, search_result, argument)
+    search_result, newer = _newest_first(bank, view, search_result, request)
     edited = editors(bank, [note_of(hit.document) for hit in search_result.hits])
     firsts = document_rows.first_passages(
         view.manifest, [hit.document.number for hit in search_result.hits]
@@ -211,7 +190,7 @@ def _search(bank: Bank, view: View, argument: Wanted) -> _BankAnswer:
             _HitText(view, hit, firsts[hit.document.number].line, text),
             edited[hit.document.key],
             links.get(hit.document.number),
-            whole=argument.whole,
+            whole=request.whole,
             newer=newer.get(hit.document.number),
         )
         for hit in search_result.hits
@@ -219,12 +198,12 @@ def _search(bank: Bank, view: View, argument: Wanted) -> _BankAnswer:
     notices = remarks(view.manifest, parsed.unread, conditions)
     badges = trust.badges(bank, search_result.hits)
     notes = [note and note._replace(trust=tier) for note, tier in zip(notes, badges, strict=True)]
-    if not argument.texts:
+    if not request.texts:
         notes = [note and note._replace(content="", snippet="", also=()) for note in notes]
     if text and len(links) < linking:
         notices += (_other_links(linking - len(links)),)
-    whole = not conditions and not argument.node and argument.mode != "semantic"
-    if whole and search_result.hits and not (argument.across or argument.together):
+    whole = not conditions and not request.node and request.mode != "semantic"
+    if whole and search_result.hits and not (request.across or request.together):
         likely = any(not hit.weak for hit in search_result.hits)
         if not likely or search_result.hits[0].score < _EVEN:
             lacking = lacking_words(
@@ -234,7 +213,19 @@ def _search(bank: Bank, view: View, argument: Wanted) -> _BankAnswer:
             search_result, notes = (
                 _weakened(search_result, notes) if lacking else (search_result, notes)
             )
-    return _BankAnswer(search_result, notes, parsed, notices)
+    hits = [hit for hit, note in zip(search_result.hits, notes, strict=True) if note is not None]
+    unchanged = tuple(note for note in notes if note is not None)
+    recalled = Recalled(
+        schema_version=SCHEMA_VERSION,
+        query=request.query,
+        mode_used=search_result.mode,
+        fallback_reason=search_result.fallback_reason or None,
+        result_count=len(unchanged),
+        notes=unchanged,
+        answered=any(not note.weak for note in unchanged),
+        notices=notices,
+    )
+    return BankAnswer(recalled, hits, parsed), len(hits) < len(notes)
 
 
 def _links_about(
@@ -282,7 +273,7 @@ def _weakened(
 
 
 def _newest_first(
-    bank: Bank, view: View, search_result: SearchResult, argument: Wanted
+    bank: Bank, view: View, search_result: SearchResult, request: SearchRequest
 ) -> tuple[SearchResult, dict[int, str]]:
     """Put hits that may amend another good hit before it, and cut the hits to those wanted.
 
@@ -294,12 +285,12 @@ def _newest_first(
     good = [at for at, hit in enumerate(near) if not hit.weak]
     notes = amendments.dated(bank.roots, view, [hit.document for hit in near])
     if len(notes) < len(near):  # another process has just removed one
-        return search_result._replace(hits=tuple(hits[: argument.limit])), {}
+        return search_result._replace(hits=tuple(hits[: request.limit])), {}
     by_meaning = search_result.mode != "lexical"
     pairs = amendments.amended_by_meaning(view, notes, near) if by_meaning else {}
     by_words = amendments.amended(view, [notes[at] for at in good])
     pairs |= {good[old]: good[new] for old, new in by_words.items()}
-    for old, new in () if amendments.asks_about_past(argument.query) else sorted(pairs.items()):
+    for old, new in () if amendments.asks_about_past(request.query) else sorted(pairs.items()):
         if hits.index(near[old]) < hits.index(near[new]):
             hits.remove(near[new])
             likely = near[new]._replace(score=max(near[new].score, near[old].score), weak=False)
@@ -309,7 +300,7 @@ def _newest_first(
             hits.insert(hits.index(near[old]), likely)
             near[new] = likely
     newer = {near[old].document.number: notes[new].row.key for old, new in pairs.items()}
-    return search_result._replace(hits=tuple(hits[: argument.limit])), newer
+    return search_result._replace(hits=tuple(hits[: request.limit])), newer
 
 
 class _HitText:

@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 from memory_bank.bank import agent_memories
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.hits import Origin, RecalledNote, Wanted
+from memory_bank.bank.hits import Origin, RecalledNote, SearchRequest
 from memory_bank.base.errors import BadInput, SharedUnavailable
 from memory_bank.base.setting_sections import BANK, BOTH, SCOPES
 from memory_bank.memory.retrieval.hits import SCHEMA_VERSION, Recalled
-from memory_bank.memory.retrieval.recall_bank import keys_of, linked_or_found
+from memory_bank.memory.retrieval.recall_bank import keys_of, search_notes
 from memory_bank.search.document_changes import Progress
 from memory_bank.search.query import parse
 from memory_bank.search.retrievers.base import Question
@@ -77,15 +77,15 @@ class Across(NamedTuple):
         return "; ".join(filter(None, problems))
 
 
-def _check(scope: str, argument: Wanted) -> None:
+def _check(scope: str, request: SearchRequest) -> None:
     check_scope(scope)
-    if argument.node:
+    if request.node:
         raise BadInput("links are known in the bank only", "ask for them in the scope bank")
 
 
 def recall_across(
     bank: Bank,
-    argument: Wanted,
+    request: SearchRequest,
     scope: str,
     *,
     agents: bool = False,
@@ -95,34 +95,34 @@ def recall_across(
 ) -> Recalled:
     """Search more than the bank; the caller holds the bank's lock.
 
-    With `agents`, the memories that agents' programs have of the project are searched, too, with
+    With `agents`, the memories that agents' programs have of the project are source, too, with
     `everywhere` also those that they have for all projects. If the shared index can't be asked, the
     answer is that of the bank, and says why. Raises BadInput for an unknown scope, or one that
     can't be asked this.
     """
-    _check(scope, argument)
+    _check(scope, request)
     if agents and scope != BANK:
         raise BadInput("agents' own memories stay on this machine", "ask in the scope bank")
-    argument = argument._replace(across=scope != BANK)
+    request = request._replace(across=scope != BANK)
     with ExitStack() as opened:
         if agents:
             memories, remarks = agent_memories.opened(bank, opened, everywhere=everywhere)
-            across = _noticed(_together(bank, [bank, *memories], argument, progress), remarks)
+            across = _noticed(_together(bank, [bank, *memories], request, progress), remarks)
         else:
             try:
-                across = _with_shared(bank, argument, scope, progress)
+                across = _with_shared(bank, request, scope, progress)
             except SharedUnavailable as error:
-                across = _instead(bank, argument, error, progress)
+                across = _instead(bank, request, error, progress)
         problem = across.count_accesses() if count_access else ""
     recalled = across.recalled
     return recalled._replace(problem=recalled.problem or problem or None)
 
 
 def _instead(
-    bank: Bank, argument: Wanted, error: SharedUnavailable, progress: Progress | None
+    bank: Bank, request: SearchRequest, error: SharedUnavailable, progress: Progress | None
 ) -> Across:
     """Search the bank alone, and say why."""
-    recalled, hits = linked_or_found(bank, argument, progress)
+    recalled, hits = search_notes(bank, request, progress)
     ranked = [
         _Ranked(note, hit.rank, bank, hit.document.known_as)
         for note, hit in zip(recalled.notes, hits, strict=True)
@@ -133,33 +133,35 @@ def _instead(
     return _noticed(Across(recalled, ranked), [text + hint])
 
 
-def _with_shared(bank: Bank, argument: Wanted, scope: str, progress: Progress | None) -> Across:
+def _with_shared(
+    bank: Bank, request: SearchRequest, scope: str, progress: Progress | None
+) -> Across:
     """Search other repositories, and the bank itself if the scope says so."""
     local = [bank] if scope == BOTH else []
-    for current_bank in local:
-        current_bank.catch_up(progress)
-    question = _SharedQuestion(local, argument)
-    with shared_hits.asking(bank, argument, question.keys) as shared:
+    for source in local:
+        source.catch_up(progress)
+    question = _SharedQuestion(local, request)
+    with shared_hits.asking(bank, request, question.keys) as shared:
         counts = shared.counts(question.words)
         known_rarities = rarities(
-            question.words, [*(_counts(current_bank, question) for current_bank in local), counts]
+            question.words, [*(_counts(source, question) for source in local), counts]
         )
         local = local if shared.includes_bank else []
         common = together(
             question.question.text,
             known_rarities,
             [
-                *(_best(current_bank, question, known_rarities) for current_bank in local),
+                *(_best(source, question, known_rarities) for source in local),
                 shared.find(known_rarities),
             ],
         )
         answer = shared.found(common)
     ranked = [_Ranked(note, rank) for note, rank in answer.notes]
     if not local:
-        recalled = Recalled(SCHEMA_VERSION, argument.query, answer.mode, None, 0, ())
-        across = _best_of(recalled, ranked, argument.limit)
+        recalled = Recalled(SCHEMA_VERSION, request.query, answer.mode, None, 0, ())
+        across = _best_of(recalled, ranked, request.limit)
     else:
-        across = _together(bank, local, argument, progress, ranked, common)
+        across = _together(bank, local, request, progress, ranked, common)
     reason = across.recalled.fallback_reason or answer.reason or None
     recalled = across.recalled._replace(fallback_reason=reason)
     return _noticed(across._replace(recalled=recalled), answer.notices)
@@ -168,47 +170,43 @@ def _with_shared(bank: Bank, argument: Wanted, scope: str, progress: Progress | 
 def _together(
     bank: Bank,
     banks: Sequence[Bank],
-    argument: Wanted,
+    request: SearchRequest,
     progress: Progress | None,
-    rankeds: Sequence[_Ranked] = (),
+    shared_notes: Sequence[_Ranked] = (),
     common: CommonScales | None = None,
 ) -> Across:
     """Search some banks, and rank their notes with others."""
     if common is None:
-        for current_bank in banks:
-            current_bank.catch_up(progress)
-        question = _SharedQuestion(banks, argument)
-        known_rarities = rarities(
-            question.words, [_counts(current_bank, question) for current_bank in banks]
-        )
+        for source in banks:
+            source.catch_up(progress)
+        question = _SharedQuestion(banks, request)
+        known_rarities = rarities(question.words, [_counts(source, question) for source in banks])
         common = together(
             question.question.text,
             known_rarities,
-            [_best(current_bank, question, known_rarities) for current_bank in banks],
+            [_best(source, question, known_rarities) for source in banks],
         )
-    argument = argument._replace(together=common)
-    ranked = list(rankeds)
+    request = request._replace(together=common)
+    ranked = list(shared_notes)
     answers: list[Recalled] = []
-    for current_bank in banks:
-        recalled, hits = linked_or_found(current_bank, argument, progress)
-        origin = None if current_bank is bank else Origin(bank=current_bank.layout.name)
+    for source in banks:
+        recalled, hits = search_notes(source, request, progress)
+        origin = None if source is bank else Origin(bank=source.layout.name)
         ranked += [
-            _Ranked(note._replace(origin=origin), hit.rank, current_bank, hit.document.known_as)
+            _Ranked(note._replace(origin=origin), hit.rank, source, hit.document.known_as)
             for note, hit in zip(recalled.notes, hits, strict=True)
         ]
         answers.append(recalled)
     first = answers[0]
     problems = [answer.problem for answer in answers if answer.problem]
     first = first._replace(problem=problems[0] if problems else None)
-    return _best_of(first, ranked, argument.limit)
+    return _best_of(first, ranked, request.limit)
 
 
 def _best_of(recalled: Recalled, ranked: Sequence[_Ranked], limit: int) -> Across:
     """Put the best notes of all places into an answer."""
-    best = sorted(
-        ranked, key=lambda current_ranked: (current_ranked.note.weak, -current_ranked.rank)
-    )[:limit]
-    notes = tuple(current_ranked.note for current_ranked in best)
+    best = sorted(ranked, key=lambda entry: (entry.note.weak, -entry.rank))[:limit]
+    notes = tuple(entry.note for entry in best)
     answered = any(not note.weak for note in notes)
     recalled = recalled._replace(answered=answered, notes=notes, result_count=len(notes))
     return Across(recalled, best)
@@ -222,11 +220,11 @@ def _noticed(across: Across, notices: Sequence[str]) -> Across:
 class _SharedQuestion:
     """What is asked of all places: without words of time, which may restrict it."""
 
-    def __init__(self, banks: Sequence[Bank], argument: Wanted) -> None:
+    def __init__(self, banks: Sequence[Bank], request: SearchRequest) -> None:
         self.keys: set[str] = set()
-        for bank in banks if ":" in argument.query else ():
-            self.keys |= bank.read(lambda view: keys_of(view, across=argument.across))
-        self.question: Question = parse(argument.query, self.keys, times=False).question
+        for bank in banks if ":" in request.query else ():
+            self.keys |= bank.read(lambda view: keys_of(view, across=request.across))
+        self.question: Question = parse(request.query, self.keys, times=False).question
         self.words = words_of(self.question.text)
 
 

@@ -8,10 +8,10 @@ import pytest
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.text import Quotes
-from memory_bank.memory import told as text
 from memory_bank.memory import views
-from memory_bank.memory.retrieval.hits import fitted
+from memory_bank.memory.retrieval.hits import fit_to_tokens
 from memory_bank.memory.retrieval.recall import recall
+from tests.memory.answer_texts import recall_text
 
 
 def test_a_good_hit_is_shown_whole_and_a_weak_one_shortly(bank: Bank, project: Path) -> None:
@@ -21,8 +21,8 @@ def test_a_good_hit_is_shown_whole_and_a_weak_one_shortly(bank: Bank, project: P
     (note,) = [note for note in whole.notes if note.path == "facts/story.md"]
     weak = whole._replace(notes=(note._replace(weak=True),), answered=False)
     good = whole._replace(notes=(note._replace(weak=False),))
-    assert body.strip() in text.recalled(fitted(good, 400), Quotes())
-    assert 0 < text.recalled(fitted(weak, 400), Quotes()).count("long story") < 12
+    assert body.strip() in recall_text(fit_to_tokens(good, 400), Quotes())
+    assert 0 < recall_text(fit_to_tokens(weak, 400), Quotes()).count("long story") < 12
 
 
 def test_the_best_notes_have_the_room(bank: Bank) -> None:
@@ -32,26 +32,26 @@ def test_the_best_notes_have_the_room(bank: Bank) -> None:
     assert texts == sorted(texts, reverse=True)
     assert texts[0]
     assert not texts[-1]
-    assert f'at="{answer.notes[-1].path}:' in text.recalled(answer, Quotes())
+    assert f'at="{answer.notes[-1].path}:' in recall_text(answer, Quotes())
 
 
 def test_weaker_matches_are_set_apart_and_an_unanswered_question_is_said(bank: Bank) -> None:
     answer = recall(bank, "whoosh tantivy bm25", mode="lexical", count_access=False)
     first, *others = (note._replace(weak=bool(rank)) for rank, note in enumerate(answer.notes))
-    mixed = text.recalled(answer._replace(notes=(first, *others), answered=True), Quotes())
+    mixed = recall_text(answer._replace(notes=(first, *others), answered=True), Quotes())
     head, weaker = mixed.split("\nWeaker matches:\n")
     assert head.startswith(f"{len(answer.notes)} notes, best first (lexical). ")
     assert f'at="{first.path}:' in head
     assert all(f'at="{note.path}:' in weaker for note in others)
-    unanswered = text.recalled(answer._replace(notes=tuple(others), answered=False), Quotes())
+    unanswered = recall_text(answer._replace(notes=tuple(others), answered=False), Quotes())
     assert "(lexical): probably nothing in the bank answers this. What stands in" in unanswered
     assert unanswered.splitlines()[1] == "Weaker matches:"
-    nothing = text.recalled(answer._replace(notes=(), answered=False), Quotes())
+    nothing = recall_text(answer._replace(notes=(), answered=False), Quotes())
     assert nothing.startswith("Nothing found (lexical). Try")
 
 
 def test_a_heading_is_said_once(bank: Bank) -> None:
-    shown = text.recalled(
+    shown = recall_text(
         recall(bank, "tantivy consequences", limit=1, tokens=500, count_access=False), Quotes()
     )
     assert shown.count("Tantivy over Whoosh") == 1
@@ -59,14 +59,14 @@ def test_a_heading_is_said_once(bank: Bank) -> None:
 
 def test_what_makes_an_answer_poorer_is_said(bank: Bank) -> None:
     answer = recall(bank, "tantivy", count_access=False)
-    poor = text.recalled(
+    poor = recall_text(
         answer._replace(fallback_reason="vectors_pending", problem="busy\nnow"), Quotes()
     )
     assert (
         "lexical only: some vectors are not computed yet (fallback_reason: vectors_pending)" in poor
     )
     assert re.search(r"\nIncomplete: <(q-\w+)>busy now</\1>$", poor)
-    nothing = text.recalled(answer._replace(notes=(), result_count=0), Quotes())
+    nothing = recall_text(answer._replace(notes=(), result_count=0), Quotes())
     assert nothing == "Nothing found (hybrid). Try other or fewer words or filters."
 
 

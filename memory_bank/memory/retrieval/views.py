@@ -1,0 +1,341 @@
+"""What answers of `recall` and `ask` say, to people and to agents."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
+from urllib.parse import quote
+
+from memory_bank.bank.bank import Bank
+from memory_bank.bank.hits import Origin, RecalledNote
+from memory_bank.bank.note_files import SESSION
+from memory_bank.base.hit_view import WEAKER, Hit, Place, located
+from memory_bank.base.operation import Param
+from memory_bank.base.rendering import count, named, plain, same_words
+from memory_bank.base.screen import FOUND, NOTHING, Call, Piece, place
+from memory_bank.base.text import one_line
+from memory_bank.base.view import Entry, View
+from memory_bank.memory.retrieval.ask_results import (
+    UNANSWERED,
+    Answer,
+    CommitResult,
+    NoteResult,
+    Result,
+    file_of,
+    line_of,
+)
+from memory_bank.memory.retrieval.hits import ReadQuery, Recalled, matching_words, read_query
+from memory_bank.memory.views import age, author, own_id
+
+if TYPE_CHECKING:  # start-up: a search in notes needs no code
+    from memory_bank.code.index.codebase import Codebase
+
+FORMS = ("paths", "md", "json")
+
+_COMMIT, _DAY = 16, 10
+"""Digits of an abbreviated commit, and characters of the date in a timestamp."""
+
+_MOST_TITLE = 100
+
+_MARKUP = re.compile(r"[\\`*_{}\[\]<>#!|~&$]")
+
+_KINDS = {"test_guard": "test", "coupled_file": "coupled file"}
+"""Kinds as a person calls them."""
+
+_FALLBACKS = {
+    "embeddings_disabled": "embeddings are off",
+    "vectors_pending": "some vectors are not computed yet",
+    "embedder_unavailable": "the embedder is not available",
+}
+
+
+def view_recall(
+    answer: Recalled,
+    bank: Bank | None = None,
+    call: Call | None = None,
+    query: str = "",
+    since: str | datetime | None = None,
+    before: str | datetime | None = None,
+    *,
+    form: Annotated[
+        str | None, Param("paths, md, json", flags="--format", metavar="FORM", choices=FORMS)
+    ] = None,
+    explain: Annotated[bool, Param("Show the parsed query and each note's scores")] = False,
+) -> View:
+    """Describe the hits of a search in notes, and what limits the answer."""
+    read = read_query(bank, query, times=since is None and before is None) if bank else None
+    hits = [_hit(note, explain=explain) for note in answer.notes]
+    hits += [_result_hit(commit, file_of(commit)) for commit in answer.commits or ()]
+    unanswered = answer.notes and not answer.answered
+    parts: Sequence[Entry | Hit | str] = hits
+    if form == "paths":
+        parts = [Entry(_place(note, None)) for note in answer.notes]
+    elif explain and read is not None:
+        parts = [f"read as: {_described(read)}; mode: {answer.mode_used}", *hits]
+    fields = plain(answer)
+    return View(
+        _head(answer),
+        parts,
+        advice="" if answer.notes else "Try other or fewer words or filters.",
+        notices=answer.notices,
+        problem=answer.problem,
+        fallback=answer.fallback_reason or "",
+        mode=answer.mode_used,
+        remarks=[
+            *([f"as of {answer.rev.asked}: {answer.rev.commit}, {answer.rev.committed_at}"]
+              if answer.rev else []),
+            *([_unanswered(answer)] if unanswered else []),
+            *([] if answer.notes or answer.commits else ["nothing found"]),
+        ],
+        text=_markdown(call, answer) if form == "md" and call and answer.notes else "",
+        code=FOUND if answer.notes or answer.commits else NOTHING,
+        document={**fields, "read_as": read} if explain and isinstance(fields, dict) else None,
+        spans=partial(matching_words, words=read.words) if read else None,
+    )  # fmt: skip
+
+
+def _head(answer: Recalled) -> str:
+    """Return how many notes were found, and how it was searched."""
+    how, why = answer.mode_used, answer.fallback_reason
+    if why and why.startswith("shared_"):
+        how += f"; only this bank was searched, fallback_reason: {why}"
+    elif why:
+        how = f"lexical only: {_FALLBACKS.get(why, 'the embedder gave no answer')}"
+        how += f" (fallback_reason: {why})"
+    if not answer.notes:
+        return f"Nothing found ({how})"
+    head = f"{count(answer.result_count, 'note')}, best first ({how})"
+    head += "" if answer.answered else ": probably nothing in the bank answers this"
+    return head if answer.rev is None else f"{head}. As of the commit {answer.rev.commit}"
+
+
+def _unanswered(answer: Recalled) -> str:
+    elsewhere = any(note.origin is not None for note in answer.notes)
+    return f"probably nothing {'' if elsewhere else 'in the bank '}answers this"
+
+
+def view_linked(answer: Recalled) -> View:
+    """Describe the notes that link to something."""
+    if answer.notes or answer.problem or answer.notices:
+        return view_recall(answer)
+    return View("No note links to it")
+
+
+def _hit(note: RecalledNote, *, explain: bool) -> Hit:
+    """Return a note with what people and agents read of it."""
+    about = {
+        **_origin(note.origin),
+        "at": f"{note.path}:{note.line}",
+        "id": own_id(note.note_id, note.path),
+        "score": note.relevance_score,
+        "type": note.type,
+        "tags": " ".join(note.tags),
+        "files": " ".join(note.file_refs),
+        "symbols": " ".join(note.symbol_refs),
+        "entities": " ".join(f"{entity.kind}:{entity.id}" for entity in note.entity_refs),
+        "by": author(note),
+        "trust": note.trust,
+        "created_at": note.created_at[:_DAY],
+        "age": age(note.created_at),
+        "status": note.status if note.status != "active" else "",
+        "superseded_by": note.superseded_by or "",
+        "newer": note.newer or "",
+        "stale": note.stale,
+    }
+    text = _section(note)
+    if note.type == SESSION and not note.content:  # only named, as weak sessions are
+        about = {key: about[key] for key in ("id", "score", "type", "created_at")}
+        text = [note.title]
+    links = [f"link: {link.source}:{link.line} {link.type} {link.context}"
+             for link in note.links or ()]  # fmt: skip
+    details: list[Sequence[Piece | Place]] = [
+        (("why  ", "dim"), f"{reason.source:<12}{reason.detail:<24}{reason.score:>6.2f}")
+        for reason in (note.reasons if explain else ())
+    ]
+    details += [
+        (("link ", "dim"), Place(link.source, link.line), f"  {link.type}: {link.context}")
+        for link in note.links or ()
+    ]
+    return Hit(
+        _place(note, note.line),
+        note.relevance_score,
+        _headed(note.title, note.heading),
+        note.snippet,
+        note.created_at[:_DAY],
+        _facts(note),
+        _marks(note),
+        details,
+        about,
+        "\n".join([*links, *text]),
+        note.weak,
+        "" if same_words(note.title, note.description or "") else note.description or "",
+    )
+
+
+def _facts(note: RecalledNote) -> list[str]:
+    return [
+        note.type,
+        *(f"#{tag}" for tag in note.tags),
+        "" if note.trust == "unknown" else note.trust,
+        f"edited by {', '.join(note.edited_by)}" if note.edited_by else "",
+        "" if note.status == "active" else note.status,
+    ]
+
+
+def _marks(note: RecalledNote) -> list[tuple[str, Place | str]]:
+    """Return where a note of another repository is, and what speaks against a note."""
+    marks: list[tuple[str, Place | str]] = []
+    if note.origin is not None and (address := _address(note.origin)):
+        marks.append(("", address))
+    if note.superseded_by:
+        marks.append(("superseded by ", _placed(note, note.superseded_by, None)))
+    if note.newer:
+        marks.append(("newer: ", Place(note.newer)))
+    return [*marks, *([("stale: ", note.stale)] if note.stale else [])]
+
+
+def _origin(origin: Origin | None) -> dict[str, object]:
+    """Return where a note is that is not in the bank."""
+    if origin is None:
+        return {}
+    if not origin.repository:
+        return {"bank": origin.bank}
+    commit = origin.commit[:_COMMIT]
+    return {"repository": origin.repository, "url": origin.url, "commit": commit}
+
+
+def _address(origin: Origin) -> str:
+    """Return a hit's web address after what is known of its repository: commit, teams, age."""
+    facts: list[str] = []
+    if origin.repository:
+        facts = [f"commit {origin.commit[:12]}", *origin.teams]
+        facts.append(f"{count(origin.age_days, 'day')} old")
+    return " · ".join(filter(None, (*facts, named(origin.url))))
+
+
+def _place(note: RecalledNote, line: int | None) -> Place | str:
+    return _placed(note, note.path, line)
+
+
+def _placed(note: RecalledNote, path: str, line: int | None) -> Place | str:
+    """Return a file beside a note; of another bank or repository, after its name."""
+    if note.origin is None:
+        return Place(path, line)
+    where = f"{note.origin.repository or note.origin.bank}:{path}"
+    return named(where if line is None else f"{where}:{line}")
+
+
+def _headed(title: str, heading: str) -> str:
+    """Return a note's title and the headings below it."""
+    parts = heading.split(" > ") if heading else []
+    if title and not (parts and parts[0].endswith(title)):  # "2. Use a pump" has a record's number
+        parts.insert(0, title)
+    return " › ".join(parts)
+
+
+def _section(note: RecalledNote) -> list[str]:
+    """Return a hit's title and headings, unless its text starts with one, and its text."""
+    headings = [part for part in note.heading.split(" > ") if part]
+    if note.title and note.title not in headings[:1]:
+        headings.insert(0, note.title)
+    above = " > ".join(headings)
+    startswith = note.content.startswith("#") or same_words(above, note.content)
+    words = note.description or ""
+    described = "" if same_words(note.title, words) or words in note.content else words
+    above = "" if startswith and not described else above
+    return list(filter(None, (above, described, note.content)))
+
+
+def _described(read: ReadQuery) -> str:
+    parts = [f"words {read.words!r}"] if read.words else []
+    parts += [f"phrase {phrase!r}" for phrase in read.phrases]
+    parts += [f"without {word!r}" for word in read.without]
+    return ", ".join([*parts, *read.conditions]) or "nothing to look for"
+
+
+def _markdown(call: Call, answer: Recalled) -> str:
+    """Return a numbered list with links; markup of the notes is escaped."""
+    lines = []
+    for rank, note in enumerate(answer.notes, 1):
+        if note.weak and (rank == 1 or not answer.notes[rank - 2].weak):
+            lines += [*([""] if rank > 1 else []), f"{WEAKER}:", ""]
+        title = _escaped(_headed(note.title, note.heading) or note.path)
+        link = named(note.origin.url) if note.origin else ""
+        link = link or quote(located(call, _place(note, None)), safe="/")
+        about = [note.type, *(f"#{tag}" for tag in note.tags), note.created_at[:_DAY]]
+        lines.append(f"{rank}. [{title}]({link}) ({_escaped(', '.join(filter(None, about)))})")
+        lines += [f"   {_escaped(note.description)}"] if note.description else []
+        lines.append(f"   {_escaped(note.snippet)}")
+    return "\n".join(lines)
+
+
+def _escaped(text: str) -> str:
+    return _MARKUP.sub(r"\\\g<0>", one_line(text))
+
+
+def view_ask(answer: Answer, codebase: Codebase | None = None, query: str = "") -> View:
+    """Describe what answers a question: notes, documents, symbols, tests, files, commits."""
+    from memory_bank.code.records import plain_words  # start-up: a search in notes needs no code
+
+    hits = []
+    for result in answer.results:
+        where: Place | str = Place(file_of(result), line_of(result) or None)
+        if isinstance(result, CommitResult):
+            where = file_of(result)
+        elif codebase is not None and not isinstance(result, NoteResult):
+            where = place(codebase.root / file_of(result), line_of(result) or None)
+        hit = _result_hit(result, where)
+        hits.append(hit._replace(snippet=" ".join(plain_words(hit.snippet).split())))
+    head = f"{count(answer.result_count, 'match')}: kind | score | place | title, then a line of it"
+    if not answer.answered:
+        head = f"{UNANSWERED[0].upper()}{UNANSWERED[1:]}. {head}"
+    notes = any(isinstance(result, NoteResult) for result in answer.results)
+    why = f"fallback_reason: {answer.fallback_reason}" if answer.fallback_reason else ""
+    words = "By" if answer.mode_used == "lexical" else "Some kinds by"
+    return View(
+        head if hits else "Nothing found",
+        hits,
+        advice=" ".join(
+            filter(
+                None,
+                (
+                    "" if hits else "Try other or fewer words, or other kinds.",
+                    f"{words} words only ({why})." if why else "",
+                ),
+            )
+        ),
+        problem=answer.problem,
+        fallback=answer.fallback_reason or "",
+        mode=answer.mode_used,
+        remarks=[] if answer.answered else [UNANSWERED if hits else "nothing found"],
+        then="`read_memory` shows a note whole."
+        if notes
+        else "Read the files at these lines." * bool(hits),
+        code=FOUND if hits else NOTHING,
+        spans=partial(matching_words, words=query),
+    )
+
+
+def _result_hit(result: Result, where: Place | str) -> Hit:
+    """Return a result of `ask`; an agent reads a row, and below a line of it."""
+    line, title = line_of(result), result.title or ""
+    at = one_line(f"{file_of(result)}:{line}" if line else file_of(result))
+    short = one_line(title)[:_MOST_TITLE]
+    row = f"{result.kind} | {result.relevance_score:.2f} | {at}"
+    row += f" | {short}" if short and short != at else ""
+    described = (result.description if isinstance(result, NoteResult) else None) or ""
+    row += f"\n  {one_line(described)}" if described else ""
+    row += "" if same_words(short, result.snippet) else f"\n  {one_line(result.snippet)}"
+    return Hit(
+        where,
+        result.relevance_score,
+        "" if title == file_of(result) else title,
+        "" if same_words(title, result.snippet) else result.snippet,
+        result.created_at[:_DAY] if isinstance(result, NoteResult) else "",
+        [_KINDS.get(result.kind, result.kind)],
+        text=row,
+        description=described,
+    )
