@@ -36,7 +36,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "git resolve": ("review.git_merges", "", "Finish conflicts of notes that need no decision"),
     "git uninstall": ("review.git_merges", "", "Remove what `git install` wrote"),
     "hook": ("frontends.cli.commands", "", "Answer one event of an agent's program"),
-    "import": ("memory.import_notes", "Write", "Import notes from another program"),
+    "import": ("memory.import_notes", "Start", "Import notes from another program"),
     "init": ("agents.init_command", "Start", "Create a bank in a project, or one of your own"),
     "links": ("memory.links", "Find", "List links, ghosts, paths and related notes"),
     "lint": ("review.lint", "Review", "Find problems in notes by rules, and fix some"),

@@ -75,7 +75,7 @@ def summaries() -> dict[str, str]:
         ("memory-bank import markdown ~/vault --dry-run", "show what would be imported"),
         ("memory-bank import mcp-memory ~/.mcp/memory.jsonl", "the MCP memory server's graph"),
     ),
-    group="Write",
+    group="Start",
     allow_secret=True,
     kinds=summaries,
     view=views.view_imported,

@@ -266,7 +266,9 @@ def environment(home: Path) -> dict[str, str]:
     left_out = ("CLAUDE", "CODEX", "XDG_", "MEMORY_BANK")
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     others = {name: text for name, text in os.environ.items() if not name.startswith(left_out)}
-    quick = {"MEMORY_BANK_MEMORY_EMBEDDER": "static"}  # hooks ask by words only
+    quick = {  # hooks ask notes by words only
+        "MEMORY_BANK_EMBEDDER": "static", "MEMORY_BANK_CODE_ENABLED": "false",
+    }  # fmt: skip
     return others | quick | {"HOME": str(home), "XDG_STATE_HOME": str(home / "s"), "PATH": path}
 
 

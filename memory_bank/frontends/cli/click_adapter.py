@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 
 import click
 from click.exceptions import Exit
@@ -46,10 +47,16 @@ def invoke(args: list[str]) -> int:
         message = message[:1].lower() + message[1:].rstrip(".")
         dashed = isinstance(error, click.NoSuchOption) and any(map(_is_dashed_text, args))
         hint = "write `--` before a text that starts with '-'" if dashed else f"see `{path} -h`"
+        if choices := _CHOICES.search(message):
+            names = choices[1].replace("'", "")
+            message, hint = message[: choices.start()], f"choose one of: {names}"
         raise BadUsage(message, hint) from error
     except click.ClickException as error:
         raise ClickFailed(error.format_message()) from error
     return code if isinstance(code, int) else 0
+
+
+_CHOICES = re.compile(r" is not (?:one of )?('.+)\Z")
 
 
 def _is_dashed_text(argument: str) -> bool:

@@ -10,12 +10,13 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 from types import MappingProxyType
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import RecalledNote
 from memory_bank.base.errors import BadInput, MemoryBankError, NoBank, NoRepository
 from memory_bank.base.operation import Param, Tool, operation, several
+from memory_bank.base.screen import Call
 from memory_bank.base.setting_sections import BANK, MODES, Search
 from memory_bank.code import symbols
 from memory_bank.code.coupled import TOGETHER
@@ -90,6 +91,25 @@ class _KindResults(NamedTuple):
     """What `recall` says of the notes."""
 
 
+_ON_SCREEN = 5
+"""Results on a terminal, unless an option says otherwise."""
+
+
+def _in_command(
+    call: Call,
+    bank: Bank | None,
+    codebase: Codebase | None,
+    query: str,
+    limit: Annotated[
+        int | None, Param("Most results, 1 to 100; default: 10, on a terminal 5", metavar="N")
+    ] = None,
+    **options: Any,  # noqa: ANN401  (those of ask)
+) -> Answer:
+    """Ask for as many results as a terminal shows."""
+    usual = _ON_SCREEN if call.console.terminal and not call.json else 10
+    return ask(bank, codebase, query, usual if limit is None else limit, **options)
+
+
 @operation(
     "ask",
     why="""
@@ -106,6 +126,7 @@ class _KindResults(NamedTuple):
         ("memory-bank ask retry --limit 3 --json", "for a program"),
     ),
     group="Code",
+    through=_in_command,
     view=views.view_ask,
     tool=Tool(
         "Find code, tests, docs and notes for a question, or coupled files. Notes alone: `recall`.",

@@ -131,6 +131,11 @@ def test_no_label_covers_another(project: Path, serve: Serve, look: Look) -> Non
         for other in boxes[:number]:
             beside = one["left"] >= other["right"] or other["left"] >= one["right"]
             assert beside or one["top"] >= other["bottom"] or other["top"] >= one["bottom"]
+    taken = page.evaluate("document.getElementById('graph-picture').picture.obstacles()")
+    for one in (box for box in boxes if not box.get("text", "").startswith("BM25")):
+        for other in taken if one.get("text") else ():
+            beside = one["left"] >= other["right"] or other["left"] >= one["right"]
+            assert beside or one["top"] >= other["bottom"] or other["top"] >= one["bottom"]
 
 
 def test_the_field_completes_names(unchanged: Dashboard, look: Look) -> None:

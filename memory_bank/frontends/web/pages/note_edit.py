@@ -35,7 +35,6 @@ from memory_bank.memory.remember import CREATED, remember
 from memory_bank.memory.retrieval import ask_hits
 from memory_bank.notes.compare.text_diff import spans_of
 from memory_bank.notes.schema import KNOWN_TYPES
-from memory_bank.search.snippets import snippet
 
 TITLE = "Edit"
 
@@ -200,11 +199,18 @@ def _known(bank: Bank, text: str, besides: str) -> list[KnownNote]:
         KnownNote(
             hit.path,
             "".join(piece.text for piece in hit.title),
-            snippet("".join(piece.text for piece in hit.snippet), "", _SNIPPET).text,
+            _shortened("".join(piece.text for piece in hit.snippet)),
         )
         for hit in hits.hits
         if hit.path != besides and hit.origin is None
     ][:_MOST_KNOWN]
+
+
+def _shortened(text: str) -> str:
+    """Return the start of a snippet, up to the end of a word."""
+    if len(text) <= _SNIPPET:
+        return text
+    return text[:_SNIPPET].rpartition(" ")[0].rstrip(" \u2026") + " \u2026"
 
 
 def _close(bank: Bank, name: str) -> list[KnownNote]:

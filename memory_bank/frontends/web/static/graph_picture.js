@@ -7,6 +7,7 @@ import { EdgeLineProgram, EdgeRectangleProgram, Graph, inferSettings, layOut, Si
 const TURN = 5; // steps of the layout, after which the browser may do something else
 const MANY = 3000; // links that are not drawn while the picture moves
 const LONGEST = 40; // characters of a name in the picture
+const MANY = 1500; // nodes from which on labels may cover small ones
 const EDGE = 10; // pixels between a label and the edge of the picture
 const FONT = "system-ui, sans-serif";
 
@@ -182,19 +183,43 @@ export class Picture {
   }
 
   // Draw the labels of a picture when all are known: those of the chosen and the large nodes first;
-  // one that would cover another is left out.
+  // one that would cover another, a node or a button is left out: there is more room nearer by.
   drawLabels() {
     const special = ({ node }) => node.key === this.chosen || node.key === this.data.centre;
     const first = (a, b) => special(b) - special(a) || b.node.size - a.node.size;
     this.labels = [...this.nameBoxes];
+    const taken = this.obstacles();
     for (const one of this.waiting.splice(0).sort(first)) {
       const sides = this.sidesOf(one.context, one.node, special(one));
-      const box = sides.find((side) => this.labels.every((other) => !covers(side, other))) ?? (special(one) && sides[0]);
+      const free = (side) =>
+        this.labels.every((other) => !covers(side, other)) &&
+        taken.every((other) => other.id === one.node.key || !covers(side, other));
+      const box = sides.find(free) ?? (special(one) && sides[0]);
       if (!box) continue;
       for (const name of this.nameBoxes) if (covers(name, box)) name.text.style.visibility = "hidden";
       this.labels.push(box);
       this.write(one.context, box, special(one));
     }
+  }
+
+  // Where nodes and buttons are.
+  obstacles() {
+    const here = this.element.getBoundingClientRect();
+    const boxes = [];
+    for (const button of this.element.closest("main").querySelectorAll("button, .button, aside")) {
+      const { left, right, top, bottom, width } = button.getBoundingClientRect();
+      if (!width) continue;
+      boxes.push({ left: left - here.left, right: right - here.left, top: top - here.top, bottom: bottom - here.top });
+    }
+    if (this.data.nodes.length > MANY) return boxes;
+    this.graph.forEachNode((id) => {
+      const node = this.sigma.getNodeDisplayData(id);
+      if (!node || node.hidden) return;
+      const { x, y } = this.sigma.framedGraphToViewport(node);
+      const size = this.sigma.scaleSize(node.size);
+      boxes.push({ id, left: x - size, right: x + size, top: y - size, bottom: y + size });
+    });
+    return boxes;
   }
 
   // Where a node's label may stand: right of it, or left, else above it; never at the picture's edge.
