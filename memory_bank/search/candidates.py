@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from operator import attrgetter
 from types import MappingProxyType
+from typing import NamedTuple
 
 from memory_bank.base.setting_sections import Memory
 from memory_bank.search import boosts
 from memory_bank.search.manifest import document_graph, document_rows, entries
 from memory_bank.search.manifest.manifest import Manifest
-from memory_bank.search.ranking import LEAST, is_weak, likelihood
+from memory_bank.search.ranking import LEAST, MATCHES, is_weak, likelihood
 from memory_bank.search.retrievers.base import NEVER, Access, Ranking, Reason
 
 _EXTRA_CANDIDATES = 16
@@ -44,7 +45,7 @@ class Candidate:
 
     __slots__ = (
         "access", "boosts", "document", "factor", "likelihood", "linked", "row", "score", "stale",
-        "superseded_by", "weak", "worded",
+        "superseded_by", "timely", "weak", "worded",
     )  # fmt: skip
 
     def __init__(self, document: int, row: int, score: float) -> None:
@@ -54,6 +55,8 @@ class Candidate:
         self.score = score
         self.factor = 1.0
         """The product of all boosts."""
+        self.timely = 1.0
+        """The part of it that is for age and use: they say nothing of what the document answers."""
         self.boosts: list[Reason] = []
         self.linked = 0.0
         """The share of its score that it has from links."""
@@ -72,9 +75,11 @@ class Candidate:
         """Whether it is in the answer: it has a word of the question, or is likely enough."""
         return self.worded or self.likelihood >= LEAST
 
-    def boost(self, source: str, detail: str, factor: float) -> None:
-        """Multiply the score by a factor, with its reason."""
+    def boost(self, source: str, detail: str, factor: float, *, timely: bool = False) -> None:
+        """Multiply the score by a factor, with its reason; `timely` is one for age or use."""
         self.score *= factor
+        if timely:
+            self.timely *= factor
         self.factor *= factor
         self.boosts.append(Reason(source, detail, factor))
 
@@ -152,7 +157,7 @@ def boost(
             factors.append(("access", boosts.access(settings, candidate.access, now)))
         for name, factor in factors:
             if factor != 1.0:
-                candidate.boost(name, "boost", factor)
+                candidate.boost(name, "boost", factor, timely=True)
 
 
 def boost_files(manifest: Manifest, candidates: Collection[Candidate], factors_of: Factors) -> None:
@@ -215,8 +220,8 @@ def rank_superseded(
 ) -> None:
     """Mark superseded documents, and raise a judged successor that matches above them.
 
-    It matches if it is likely enough for an answer and has a word of the question. The superseded
-    one stays where it is.
+    It matches if it is at least a near match and has a word of the question. The superseded one
+    stays where it is.
     """
     of: dict[int, list[Candidate]] = {}
     for candidate in found_candidates:
@@ -232,7 +237,7 @@ def rank_superseded(
         for candidate in of[old]:
             candidate.superseded_by = path
         successor = best.get(new)
-        if successor is None or successor.weak or not successor.worded:
+        if successor is None or successor.likelihood < MATCHES or not successor.worded:
             continue
         if 0 < successor.score <= best[old].score:
             factor = _SUCCESSOR_FACTOR * best[old].score / successor.score
@@ -252,7 +257,8 @@ def rank_ended(candidates: Collection[Candidate], statuses: Mapping[int, str]) -
         for document, candidate in best.items()
         if document not in statuses
         and candidate.worded
-        and not (candidate.weak or candidate.superseded_by)
+        and candidate.likelihood >= MATCHES
+        and not candidate.superseded_by
     ]
     for old in sorted(statuses, key=lambda document: (-best[document].score, document)):
         score = best[old].score
@@ -262,26 +268,34 @@ def rank_ended(candidates: Collection[Candidate], statuses: Mapping[int, str]) -
             nearest.boost("status", reason, _SUCCESSOR_FACTOR * score / nearest.score)
 
 
-def judge(
-    candidates: Collection[Candidate], ranking: Ranking, words: int, *, by_words: bool
-) -> None:
-    """Compute how likely each candidate answers a question of that many words.
+class Asked(NamedTuple):
+    """What of a question and of the index says how much a match means."""
+
+    words: int
+    passages: int
+    by_words: bool
+
+
+def judge(candidates: Collection[Candidate], ranking: Ranking, asked: Asked) -> None:
+    """Compute how likely each candidate answers a question.
 
     The first hit is the most relevant one, also where ranks decide the order.
     """
     shares = [
-        ranking.relevance.get(current_candidate.row, 0.0) * current_candidate.factor
-        + current_candidate.linked
-        for current_candidate in candidates
+        ranking.relevance.get(candidate.row, 0.0) * candidate.factor + candidate.linked
+        for candidate in candidates
     ]
     places = [
-        (share, -current_candidate.document, -current_candidate.row)
-        for share, current_candidate in zip(shares, candidates, strict=True)
+        (share, -candidate.document, -candidate.row)
+        for share, candidate in zip(shares, candidates, strict=True)
     ]
     best = max(places, default=None)
     for share, place, candidate in zip(shares, places, candidates, strict=True):
-        first = place == best
-        candidate.likelihood = likelihood(share, words, first=first, by_words=by_words)
-    most = max((candidate.likelihood for candidate in candidates), default=0.0)
-    for candidate in candidates:
-        candidate.weak = is_weak(candidate.likelihood, most)
+        candidate.likelihood = likelihood(
+            share / candidate.timely,
+            asked.words,
+            asked.passages,
+            first=place == best,
+            by_words=asked.by_words,
+        )
+        candidate.weak = is_weak(candidate.likelihood)

@@ -30,7 +30,12 @@ from memory_bank.search.retrievers.base import (
     Scale,
     Scope,
 )
-from memory_bank.search.retrievers.keyword.analyzer import stems, weighted_stems
+from memory_bank.search.retrievers.keyword.analyzer import (
+    count_words,
+    is_english,
+    stems,
+    weighted_stems,
+)
 from memory_bank.search.retrievers.keyword.keyword_index import KeywordIndex
 from memory_bank.search.retrievers.vectors import DISABLED
 
@@ -158,24 +163,25 @@ class Engine:
         self._boost(found_candidates, now, by_section=by_section)
         if factors is not None:
             candidates.boost_files(self._manifest, found_candidates, factors)
-        words = len(weighted_stems(question.text))
         by_words = "keyword" in results.matches
+        passages = document_rows.count_passages(self._manifest)
+        asked = candidates.Asked(count_words(question.text), passages, by_words)
         if by_words:  # by meaning alone, the nearest are shown, however far they are
             self._find_words(found_candidates, results.matches, unit)
         if unit == "documents" and factors is None:
             add_linked(self._manifest, found_candidates, scope)
         if stale is not None:
             candidates.rank_stale(found_candidates, stale, limit)
-        candidates.judge(found_candidates, ranking, words, by_words=by_words)
+        candidates.judge(found_candidates, ranking, asked)
         if self._rank_past(found_candidates, question):
-            candidates.judge(found_candidates, ranking, words, by_words=by_words)
+            candidates.judge(found_candidates, ranking, asked)
         shown_candidates = [candidate for candidate in found_candidates if candidate.shown] or (
             found_candidates if guesses else []
         )
         ranked = sorted(shown_candidates, key=candidates.order)[:limit]
         if stale is not None:  # successors of others may have come among the first
             candidates.rank_stale(ranked, stale, limit)
-            candidates.judge(ranked, ranking, words, by_words=by_words)
+            candidates.judge(ranked, ranking, asked)
             ranked.sort(key=candidates.order)
         hits = self._hits(ranked, ranking, also=unit == "documents")
         return SearchResult(hits, used, results.reason)
@@ -349,6 +355,8 @@ class Engine:
             semantic = self._allowed(results.matches["vectors"], question, scope, vectors)
             if "keyword" in results.matches:
                 weight, code_weight = vectors.weight, getattr(vectors, "code_weight", 1.0)
+                if not is_english(question.text):
+                    weight = getattr(vectors, "foreign_weight", weight)
                 if not lexical:
                     least, scale = getattr(vectors, "similarity_threshold", 0.0), semantic.scale
                     if guesses:  # best guesses are listed, as weaker matches

@@ -222,13 +222,18 @@ def lacking_words(
     `counts` returns in how many passages stems are. With `names`, only names and identifiers are
     named: where notes answer, they may well do so in other words.
     """
+    capitals = analyzer.is_english(text)  # in German, every noun has one
     words = dict.fromkeys(
         word
         for position, said_text in analyzer.query_words(text)
         if (word := re.split("['\u2019]", said_text)[0])
         and len(word) >= _SHORTEST
         and not analyzer.grams(word)  # an index has no words of scripts without spaces
-        and (not names or analyzer.is_name(position, word) or re.search(r"[\d_]|[a-z][A-Z]", word))
+        and (
+            not names
+            or (capitals and analyzer.is_name(position, word))
+            or re.search(r"[\d_]|[a-z][A-Z]", word)
+        )
     )
     stems = {word: analyzer.stems(word) for word in words}
     found_counts = (
@@ -241,7 +246,8 @@ def lacking_words(
     ]
     if not lacking or "*" in text:
         return ""
-    named_text = ", ".join(map(repr, lacking[:_MOST_WORDS]))
+    as_typed = {plain: word for word in re.findall(r"\w+", text) if (plain := analyzer.plain(word))}
+    named_text = ", ".join(repr(as_typed.get(word, word)) for word in lacking[:_MOST_WORDS])
     return f"no note has the word{'s' * (len(lacking) > 1)} {named_text}"
 
 

@@ -6,11 +6,13 @@ each, and what was left out; the constants were chosen on development data only.
 
 Plain loops over some hundreds of passages take less time than an import of numpy.
 
-The likelihood is a logistic function of that score, of the logarithm of the number of words asked
-for (a passage with half of ten words is a surer answer than one with half of two), and of whether
-it is the first hit, which answers far more often than one further down that matches as well. It was
-fitted to the first two hits of questions about two project banks, whole and in pieces of 3 to 25
-notes; `tests/benchmarks/calibration.py` fits it and compares it with the share of hits that answer.
+The likelihood is a logistic function of that score before boosts for age and use, of the logarithm
+of the number of words asked for (a passage with half of ten words is a surer answer than one with
+half of two), of the number of passages (the more there are, the better the best of those that have
+nothing to do with the question matches), and of whether it is the first hit, which answers far more
+often than one further down that matches as well. It was fitted to the first two hits of questions
+about three project banks, whole and in pieces of 3 to 30 notes, as if three of five questions had
+an answer; `tests/benchmarks/calibration.py` fits it and compares it with the share that answers.
 """
 
 from __future__ import annotations
@@ -26,35 +28,44 @@ from memory_bank.search.retrievers.base import Matches, Ranking, Reason, Scale
 LEAST = 0.03
 """Hits with a lower likelihood are left out, unless they have a word of the question."""
 
-STRONG, STRONG_FURTHER = 0.35, 0.1
-"""Least likelihood of a match that is not weak: of the best one, and of one further down.
+STRONG = 0.25
+"""Least likelihood of a match that is not weak; if all are weak, probably nothing answers.
 
-If the best match is weak, all are, and probably nothing answers. Of 159 questions about three
-project banks, that is said of 3 of the 24 that no note answers, and of 6 of the 135 others; with
-.45, it would be of 12 and 11.
+Of questions about three project banks, each left out of the fit in turn, that is said of 9 of the
+135 that a note answers and of 15 of the 24 others; in a fourth bank, on which nothing was chosen,
+of 2 of 40 and 4 of 8.
 """
 
 
-def is_weak(likelihood: float, best: float) -> bool:
-    """Return whether a match is too unlikely to answer, given the likelihood of the best match.
+def is_weak(likelihood: float) -> bool:
+    """Return whether a match is too unlikely to answer.
 
     `recall`, `ask` and the dashboard judge by this alone.
     """
-    return best < STRONG or likelihood < STRONG_FURTHER
+    return likelihood < STRONG
 
 
-BY_WORDS = (-5.93, 4.3, 0.99, 1.89)
+MATCHES = 0.05
+"""Least likelihood of a match that may come before one that it replaces or amends."""
 
-BY_MEANING = (-3.74, 3.55, -0.33, 1.32)
-"""Coefficients: constant, share of a perfect match, logarithm of one plus the number of words, and
-what the first hit has more."""
+BY_WORDS = (-6.97, 5.88, 1.77, -0.48, 1.5)
+
+BY_MEANING = (-0.06, 7.88, 0.87, -2.77, 0.59)
+"""Coefficients: constant, share of a perfect match, logarithm of one plus the number of words,
+standard deviations to the best of so many unrelated passages, and what the first hit has more."""
 
 
-def likelihood(relevance: float, words: int, *, first: bool, by_words: bool) -> float:
-    """Return the likelihood, 0 to 1, for a share of a perfect match and a number of words."""
-    constant, share, length, lead = BY_WORDS if by_words else BY_MEANING
-    odds = constant + share * relevance + length * math.log(1 + words) + lead * first
-    return 1 / (1 + math.exp(-odds))
+def likelihood(
+    relevance: float, words: int, passages: int, *, first: bool, by_words: bool
+) -> float:
+    """Return the likelihood, 0 to 1, for a share of a perfect match and a number of words.
+
+    The best of n normal deviates lies about the square root of 2 ln n above their mean.
+    """
+    constant, share, length, chance, lead = BY_WORDS if by_words else BY_MEANING
+    best = math.sqrt(2 * math.log(1 + passages))
+    odds = constant + share * relevance + length * math.log(1 + words) + chance * best
+    return 1 / (1 + math.exp(-odds - lead * first))
 
 
 class Weights(NamedTuple):

@@ -17,6 +17,7 @@ from memory_bank.search import snippets
 from memory_bank.search.index import View
 from memory_bank.search.manifest.filters import ACROSS, TEAM, Condition
 from memory_bank.search.query import Query, parse
+from memory_bank.search.retrievers.keyword.analyzer import is_english
 from memory_bank.search.retrievers.vectors import DISABLED
 from memory_bank.search.score_calibration import CommonScales, WordCounts
 from memory_bank.shared.addresses import address
@@ -84,7 +85,8 @@ class _Vectors:
             self.reason = error.reason
             return None
         index = self.index
-        return Meaning(vector, index.weight, index.similarity_threshold) if vector else None
+        weight = index.weight if is_english(text) else index.foreign_weight
+        return Meaning(vector, weight, index.similarity_threshold) if vector else None
 
 
 class SharedAsker:

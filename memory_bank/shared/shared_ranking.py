@@ -11,11 +11,12 @@ from typing import NamedTuple
 
 from memory_bank.base.setting_sections import Memory
 from memory_bank.search import boosts
-from memory_bank.search.candidates import Candidate, judge, rank_superseded
+from memory_bank.search.candidates import Asked, Candidate, judge, rank_superseded
 from memory_bank.search.ranking import Evidence, rank
 from memory_bank.search.retrievers.base import Matches, Question, Ranking, Reason, Scale
 from memory_bank.search.retrievers.keyword.analyzer import (
     adjacent_stems,
+    count_words,
     grams,
     stems,
     weighted_stems,
@@ -149,16 +150,16 @@ class SharedSearch:
         for candidate in candidates:
             factor = boosts.recency(settings, passages[candidate.row].note.created, now)
             if factor != 1.0:
-                candidate.boost("recency", "boost", factor)
-        words = len(weighted_stems(self._question.text))
+                candidate.boost("recency", "boost", factor, timely=True)
+        asked = Asked(count_words(self._question.text), self._counts.size, self._by_words)
         if self._by_words:
             worded = {match.note for match in self._worded}
             for candidate in candidates:
                 candidate.worded = candidate.document in worded
-        judge(candidates, ranking, words, by_words=self._by_words)
+        judge(candidates, ranking, asked)
         if successors := _successors(candidates, passages):
             rank_superseded(candidates, successors)
-            judge(candidates, ranking, words, by_words=self._by_words)
+            judge(candidates, ranking, asked)
         shown_candidates = [candidate for candidate in candidates if candidate.shown]
         shown_candidates.sort(
             key=lambda candidate: (candidate.weak, -candidate.score, candidate.row)

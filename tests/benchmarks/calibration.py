@@ -1,12 +1,12 @@
 """Fit the likelihood of answers (memory_bank/search/ranking.py), and compare it with what is.
 
-python -m tests.benchmarks.calibration --only adr,wild              # what was fitted
-python -m tests.benchmarks.calibration --only shop,own --fit no     # what was not
+python -m tests.benchmarks.calibration                       # what was fitted
+python -m tests.benchmarks.calibration --only own --fit no   # what was not
 
 Each bank is asked whole and in banks of some of its notes, half of which answer a question as far
 as there are such notes. A question can be answered there if one of its best notes is there; where
 only others of its notes are, whether it is answered is a matter of opinion, and it is left out.
-Questions with an answer count as four of five, as in the whole banks.
+Questions with an answer count as three of five.
 
 The first two hits are fitted by logistic regression with a small ridge. The calibration error is
 the mean difference between likelihood and share that answers of tenths of the first hits, by size
@@ -32,17 +32,19 @@ from memory_bank.bank.bank import open_bank
 from memory_bank.bank.hits import RecalledNote
 from memory_bank.memory.retrieval.ask_hits import why
 from memory_bank.memory.retrieval.recall import recall
-from memory_bank.search.retrievers.keyword.analyzer import weighted_stems
+from memory_bank.search.manifest import document_rows
+from memory_bank.search.retrievers.keyword.analyzer import count_words
 from tests.benchmarks import collections, projects
 from tests.benchmarks.projects import Question
 
-SIZES = {"all": (0,), "15 to 25": (15, 25), "3 to 10": (3, 4, 5, 6, 8, 10)}
+SIZES = {"all": (0,), "12 to 30": (12, 15, 20, 25, 30), "3 to 10": (3, 4, 5, 6, 8, 10)}
 """Numbers of notes; 0 for all."""
 _BEST = 2
 """The grade of a note that answers a question by itself."""
 _FIRST = 2
 """Number of hits of a question that are fitted: later ones seldom answer, however alike."""
-_ANSWERABLE = 0.8
+_ANSWERABLE = 0.6
+_TIMELY = frozenset(["recency", "access", "newer"])
 _RIDGE = 1e-3
 _STEPS = 50
 _BINS = 10
@@ -51,8 +53,9 @@ _BINS = 10
 class Judged(NamedTuple):
     """A hit: its features, its likelihood, and whether it answers the question."""
 
-    features: tuple[float, float, float]
-    """Its share of a perfect match, the logarithm of one plus the number of words, 1 if first."""
+    features: tuple[float, float, float, float]
+    """Its share of a perfect match, the logarithm of one plus the number of words, the deviations
+    to the best of so many unrelated passages, 1 if first."""
     score: float
     right: bool
 
@@ -97,15 +100,17 @@ def ask(
             shutil.copy(notes / path, root / path)
         with open_bank(root, settings={"memory.embedder": embedder}) as bank:
             bank.sync()
+            passages = bank.read(lambda view: document_rows.count_passages(view.manifest))
+            chance = math.sqrt(2 * math.log(1 + passages))
             for one in asked:
                 here = [path for path in one.relevant if path in paths]
                 if here and not set(here) & set(_best(one)):
                     continue
                 answer = recall(bank, one.text, 10, mode, count_access=False)
-                words = math.log(1 + len(weighted_stems(one.text)))
+                words = math.log(1 + count_words(one.text))
                 hits = [
                     Judged(
-                        (relevance(note), words, float(not rank)),
+                        (relevance(note), words, chance, float(not rank)),
                         note.relevance_score,
                         one.relevant.get(note.path, 0) > 0,
                     )
@@ -129,9 +134,13 @@ def measure(work: Path, name: str, way: tuple[str, str], times: int) -> Iterator
 
 
 def relevance(note: RecalledNote) -> float:
-    """Return the share of a perfect match: the sum of a hit's parts times its factors."""
+    """Return the share of a perfect match: the sum of a hit's parts times its factors.
+
+    Factors for age and use say nothing of what a note answers.
+    """
     parts = why(note.reasons)
-    return sum(one.score for one in parts.reasons) * math.prod(one.score for one in parts.factors)
+    factors = (part.score for part in parts.factors if part.source not in _TIMELY)
+    return sum(part.score for part in parts.reasons) * math.prod(factors)
 
 
 def weights(found: Sequence[Asked]) -> NDArray[np.float64]:
@@ -149,8 +158,8 @@ def fit(found: Sequence[Asked]) -> list[float]:
     right, counted = np.array([(hit.right, weight) for hit, weight in judged]).T
     mean, spread = np.average(rows, axis=0, weights=counted), rows.std(0) + 1e-9
     table = np.c_[np.ones(len(rows)), (rows - mean) / spread]
-    ridge = _RIDGE * counted.sum() * np.diag([1e-9, 1.0, 1.0, 1.0])
-    found_weights: NDArray[np.float64] = np.zeros(4)
+    ridge = _RIDGE * counted.sum() * np.diag([1e-9, 1.0, 1.0, 1.0, 1.0])
+    found_weights: NDArray[np.float64] = np.zeros(5)
     for _ in range(_STEPS):  # Newton's method
         likely = 1 / (1 + np.exp(-table @ found_weights))
         slope = table.T @ (counted * (right - likely)) - ridge @ found_weights
@@ -188,9 +197,11 @@ def row(title: str, found: Sequence[Asked]) -> str:
 def main() -> None:
     """Print the coefficients, then a table for each mode."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--embedder", default="static")
-    parser.add_argument("--only", default="adr,wild", help=f"banks: {', '.join(projects.NAMES)}")
-    parser.add_argument("--times", type=int, default=4, help="banks of each size")
+    parser.add_argument("--embedder", default="minilm")
+    parser.add_argument(
+        "--only", default="adr,shop,wild", help=f"banks: {', '.join(projects.NAMES)}"
+    )
+    parser.add_argument("--times", type=int, default=1, help="banks of each size")
     parser.add_argument("--fit", choices=("yes", "no"), default="yes")
     parser.add_argument("--keep", type=Path, help="keep unpacked data there")
     options = parser.parse_args()

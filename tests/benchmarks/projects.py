@@ -26,6 +26,7 @@ OWN = Path(__file__).with_name("own_questions.json")
 NAMES = ("adr", "shop", "wild", "own")
 WAYS = ("lexical", "semantic", "hybrid", "rrf")
 COLUMNS = ("R@1", "R@5", "NDCG@10", "MRR")
+LISTED = ("AUC", "precision", "recall", "weak only, with an answer", "without")
 UNBOOSTED: Mapping[str, object] = {
     "memory.recency_boost_factor": 1.0,
 }
@@ -48,6 +49,8 @@ class Answer(NamedTuple):
     question: Question
     found: Sequence[str]
     score: float
+    strong: Sequence[str]
+    """Those that are no weak matches."""
 
     @property
     def figures(self) -> tuple[float, ...]:
@@ -97,7 +100,8 @@ def asked(
             for question in questions(folder, name):
                 hits = recall(bank, question.text, _DEPTH, mode, count_access=False).notes
                 score = hits[0].relevance_score if hits else 0.0
-                found.append(Answer(question, [hit.path for hit in hits], score))
+                strong = [hit.path for hit in hits if not hit.weak]
+                found.append(Answer(question, [hit.path for hit in hits], score, strong))
     return found
 
 
@@ -115,9 +119,25 @@ def means(answers: Sequence[Answer]) -> list[float]:
     return [sum(column) / len(figures) for column in zip(*figures, strict=True)]
 
 
+def listed(answers: Sequence[Answer]) -> list[float]:
+    """Return precision and recall of what is no weak match, and for how many there is none.
+
+    These are the shares of the questions with an answer, and of those without.
+    """
+    right = sum(len(one.question.relevant.keys() & set(one.strong)) for one in answers)
+    yes, no = (
+        [one for one in answers if bool(one.question.relevant) is has] for has in (True, False)
+    )
+    return [
+        right / max(1, sum(len(one.strong) for one in answers)),
+        right / sum(len(one.question.relevant) for one in answers),
+        *(sum(not one.strong for one in some) / max(1, len(some)) for some in (yes, no)),
+    ]
+
+
 def row(way: str, answers: Sequence[Answer]) -> str:
-    """Return a line of the table: all figures, the AUC, and R@1 in both halves of the questions."""
-    values = [*means(answers), auc(answers), *(means(answers[half::2])[0] for half in (0, 1))]
+    """Return a line of the table."""
+    values = [*means(answers), auc(answers), *listed(answers)]
     return f"| {way} | {' | '.join(f'{value:.3f}' for value in values)} |"
 
 
@@ -156,8 +176,8 @@ def main() -> None:
     names, embedders = options.only.split(","), options.embedders.split(",")
     with tempfile.TemporaryDirectory() as temporary:
         work = (options.keep or Path(temporary)).resolve()
-        print(f"| asked by | {' | '.join(COLUMNS)} | AUC | R@1, even | R@1, odd |")
-        print(f"|---|{'---|' * (len(COLUMNS) + 3)}")
+        print(f"| asked by | {' | '.join(COLUMNS + LISTED)} |")
+        print(f"|---|{'---|' * len(COLUMNS + LISTED)}")
         for line in rows(work, names, embedders):
             print(line, flush=True)
         if options.kinds:

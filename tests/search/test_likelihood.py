@@ -3,47 +3,79 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_bank.search.candidates import Candidate, judge
-from memory_bank.search.ranking import LEAST, STRONG, STRONG_FURTHER, likelihood
+from memory_bank.search.candidates import Asked, Candidate, judge
+from memory_bank.search.ranking import LEAST, STRONG, likelihood
 from memory_bank.search.retrievers.base import Ranking
 
+PASSAGES = 500
+"""Number of passages of a usual bank."""
 
-@given(st.floats(0, 3), st.floats(0, 3), st.integers(0, 64), st.booleans(), st.booleans())
+RANKING = Ranking({1: 1, 2: 2}, {1: 0.5, 2: 0.2}, {1: 0.5, 2: 0.2}, lambda _: [])
+
+
+@given(
+    st.floats(0, 3),
+    st.floats(0, 3),
+    st.integers(0, 64),
+    st.integers(0, 10**6),
+    st.booleans(),
+    st.booleans(),
+)
 def test_more_of_a_perfect_match_is_never_less_likely(
-    one: float, other: float, count: int, first: bool, by_words: bool
+    share: float, more: float, words: int, passages: int, first: bool, by_words: bool
 ) -> None:
-    low, high = sorted((one, other))
-    found = [likelihood(one, count, first=first, by_words=by_words) for one in (low, high)]
-    assert 0 < found[0] <= found[1] <= 1
+    low, high = (
+        likelihood(share, words, passages, first=first, by_words=by_words)
+        for share in sorted((share, more))
+    )
+    assert 0 < low <= high <= 1
 
 
-@given(st.floats(0, 3), st.integers(0, 64), st.booleans())
+@given(st.floats(0, 2), st.integers(0, 64), st.integers(0, 10**6), st.booleans())
 def test_the_first_hit_is_likelier_than_one_that_matches_as_well(
-    share: float, count: int, by_words: bool
+    share: float, words: int, passages: int, by_words: bool
 ) -> None:
-    first, other = (likelihood(share, count, first=one, by_words=by_words) for one in (True, False))
-    assert first > other
+    first, second = (
+        likelihood(share, words, passages, first=first, by_words=by_words)
+        for first in (True, False)
+    )
+    assert first > second
 
 
-def test_nothing_in_common_is_left_out_and_all_in_common_is_strong() -> None:
-    for first, strong in ((True, STRONG), (False, STRONG_FURTHER)):
-        for count in (1, 2, 5, 10):
-            assert likelihood(0.1 / count, count, first=first, by_words=True) < strong
-            assert likelihood(1.0, count, first=first, by_words=True) > strong
-    assert likelihood(0.0, 1, first=False, by_words=True) < LEAST
+def test_nothing_in_common_is_weak_and_all_in_common_is_not() -> None:
+    for words in (2, 5, 10):
+        for first in (True, False):
+            least = likelihood(0.1 / words, words, PASSAGES, first=first, by_words=True)
+            assert least < STRONG
+        assert likelihood(1.0, words, PASSAGES, first=True, by_words=True) > STRONG
+    assert likelihood(0.0, 1, PASSAGES, first=False, by_words=True) < LEAST
 
 
 def test_half_of_ten_words_is_surer_than_half_of_two() -> None:
-    ten, two = (likelihood(0.5, count, first=True, by_words=True) for count in (10, 2))
+    ten, two = (likelihood(0.5, words, PASSAGES, first=True, by_words=True) for words in (10, 2))
     assert ten > two
+
+
+def test_the_best_of_many_passages_is_less_sure_than_that_of_few() -> None:
+    few, many = (likelihood(0.7, 5, passages, first=True, by_words=True) for passages in (5, 5000))
+    assert few > many
 
 
 def test_the_first_hit_is_the_most_relevant_one_where_ranks_decide() -> None:
     relevant, ranked = Candidate(1, 1, 0.1), Candidate(2, 2, 0.9)
-    ranking = Ranking({1: 1, 2: 2}, {1: 0.1, 2: 0.9}, {1: 0.5, 2: 0.2}, lambda _: [])
-    judge([relevant, ranked], ranking, 5, by_words=True)
-    assert relevant.likelihood == likelihood(0.5, 5, first=True, by_words=True)
-    assert ranked.likelihood == likelihood(0.2, 5, first=False, by_words=True)
+    judge([relevant, ranked], RANKING, Asked(5, PASSAGES, by_words=True))
+    assert relevant.likelihood == likelihood(0.5, 5, PASSAGES, first=True, by_words=True)
+    assert ranked.likelihood == likelihood(0.2, 5, PASSAGES, first=False, by_words=True)
+
+
+def test_age_and_use_move_a_note_but_say_nothing_of_what_it_answers() -> None:
+    old, new = Candidate(1, 1, 0.5), Candidate(2, 2, 0.2)
+    judge([old, new], RANKING, Asked(5, PASSAGES, by_words=True))
+    before = new.likelihood
+    new.boost("recency", "boost", 1.2, timely=True)
+    judge([old, new], RANKING, Asked(5, PASSAGES, by_words=True))
+    assert new.likelihood == before
+    assert new.score == 0.24
 
 
 def test_an_unlikely_hit_is_shown_for_a_word_of_the_question_alone() -> None:

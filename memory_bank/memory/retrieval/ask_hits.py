@@ -38,6 +38,7 @@ from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows, filters
 from memory_bank.search.query import parse, written_keys
 from memory_bank.search.retrievers.base import Reason
+from memory_bank.search.score_calibration import FILES
 
 _MOST_TOPICS = 12
 
@@ -305,7 +306,7 @@ def _hit(
         marked(result.title or file_of(result), words),
         marked(snippets.plain(snippet) if kind == DOCS else plain_words(snippet), words),
         _heading(result, hit),
-        weak=not answer.answer.answered or result.relevance_score < ranking.STRONG_FURTHER,
+        weak=not answer.answer.answered or ranking.is_weak(result.relevance_score / FILES),
         why=why(hit.hit.reasons if hit else ()),
     )
 

@@ -25,6 +25,7 @@ from memory_bank.search.manifest import document_rows, entries, filters
 from memory_bank.search.manifest.document_rows import PassageRow
 from memory_bank.search.manifest.entries import session_id_of
 from memory_bank.search.query import Query, lacking_words, lifted, parse, remarks, restricted
+from memory_bank.search.ranking import MATCHES
 from memory_bank.search.retrievers.base import Reason
 from memory_bank.sessions import note_text
 from memory_bank.trust import trust
@@ -60,7 +61,7 @@ _GAPS = re.compile(r"\n{3,}")
 _DAY = 10
 """Characters of the date in a timestamp."""
 
-_EVEN = 0.5
+_EVEN = 0.4
 """Likelihood of the best match below which a name that no note has says that nothing answers."""
 
 _LAST_LINE = 1 << 40
@@ -242,7 +243,7 @@ def _links_about(
             link
             for link in links.get(hit.document.number, ())
             if snippets.count_words(text, _around_link(link))
-            or (not hit.weak and (link.kind == "reference" or _is_in_passage(link, hit)))
+            or (hit.score >= MATCHES and (link.kind == "reference" or _is_in_passage(link, hit)))
         ]
         if kept_links:
             about[hit.document.number] = by_words(kept_links, text)
@@ -282,7 +283,7 @@ def _newest_first(
     """
     hits = list(search_result.hits)
     near = hits[:_NEAREST]
-    good = [at for at, hit in enumerate(near) if not hit.weak]
+    good = [at for at, hit in enumerate(near) if hit.score >= MATCHES]
     notes = amendments.dated(bank.roots, view, [hit.document for hit in near])
     if len(notes) < len(near):  # another process has just removed one
         return search_result._replace(hits=tuple(hits[: request.limit])), {}

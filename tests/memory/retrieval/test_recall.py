@@ -193,7 +193,7 @@ def test_a_small_bank_answers_what_its_note_says(folder: Path, opening: Opening)
         unrelated(folder, number)
         answer = recall(bank, "graph database decision")
         assert answer.notes[0].path.startswith("facts/we-chose-cozodb")
-        assert answer.answered
+        assert answer.answered is (number < 9)  # one word of three: among many a weak match
 
 
 def test_of_a_bank_of_six_notes_is_said_that_nothing_answers(
@@ -413,6 +413,25 @@ def test_a_word_is_found_as_others_write_it(
     (folder / "a.md").write_text(f"# Note\n\n{text}\n", encoding="utf-8")
     (folder / "b.md").write_text("# Other\n\nnothing of it\n", encoding="utf-8")
     assert paths(opening(folder), question)[:1] == ["a.md"]
+
+
+def test_a_word_that_no_note_has_is_named_as_it_was_typed(folder: Path, opening: Opening) -> None:
+    unrelated(folder, 4)
+    answer = recall(opening(folder), "easel behaviour of the organised catalogue")
+    named = "no note has the words 'behaviour', 'organised', 'catalogue'"
+    assert named in answer.notices
+
+
+def test_a_question_in_german_is_not_one_of_names(folder: Path, opening: Opening) -> None:
+    (folder / "a.md").write_text(
+        "# Sicherung\n\nDie Datenbank sichern wir jede Nacht und bewahren sie dreißig Tage auf.\n"
+    )
+    (folder / "b.md").write_text("# Bilder\n\nBilder liegen verkleinert im Objektspeicher.\n")
+    answer = recall(
+        opening(folder), "Wie lange bewahren wir Sicherungen der Datenbank in Tagen auf"
+    )
+    assert answer.notes[0].path == "a.md"
+    assert answer.answered
 
 
 def test_a_plain_name_in_front_matter_supersedes(folder: Path, opening: Opening) -> None:

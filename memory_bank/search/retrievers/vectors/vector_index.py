@@ -94,6 +94,11 @@ class VectorIndex(sqlite.Opened):
         return self._searched.weight
 
     @property
+    def foreign_weight(self) -> float:
+        """The same for questions in another language than English."""
+        return getattr(self._searched, "foreign_weight", self.weight)
+
+    @property
     def code_weight(self) -> float:
         """The same for code."""
         return self._searched.code_weight
