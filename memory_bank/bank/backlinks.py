@@ -74,18 +74,11 @@ def linked_titles(bank: Bank, paths: Collection[str]) -> dict[str, dict[str, str
         links = {path: link_rows.outgoing(view.manifest, row.number) if row else []
                  for path, row in rows.items()}  # fmt: skip
         goals = {
-            current_row.dest
-            for some_rows in links.values()
-            for current_row in some_rows
-            if current_row.dest is not None
+            row.dest for some_rows in links.values() for row in some_rows if row.dest is not None
         }
         notes = document_rows.documents(view.manifest, goals)
         return {
-            path: {
-                current_row.target: notes[current_row.dest].title
-                for current_row in some_rows
-                if current_row.dest in notes
-            }
+            path: {row.target: notes[row.dest].title for row in some_rows if row.dest in notes}
             for path, some_rows in links.items()
         }
 

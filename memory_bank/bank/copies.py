@@ -146,12 +146,8 @@ def _make(
 
     It gets its name when it is complete. Another process may be faster.
     """
-    paths = [
-        current_path
-        for current_path in of_bank(place)
-        if not current_path.name.startswith(TEMPORARY_PREFIX)
-    ]
-    sources = [(current_path, index_in(current_path), "") for current_path in paths]
+    paths = [path for path in of_bank(place) if not path.name.startswith(TEMPORARY_PREFIX)]
+    sources = [(path, index_in(path), "") for path in paths]
     if vectors is not None:  # of the same texts
         sources.append((vectors.parent, vectors.parent, vectors.name))
     temporary = slot.with_name(f"{TEMPORARY_PREFIX}{os.urandom(8).hex()}")

@@ -73,12 +73,12 @@ def failures(root: str, state: str) -> HookFailures | None:
     start, own = now - 86_400 * DAYS, os.path.join(state, FILE)
     failures = sorted(
         (
-            current_hook_failures
+            hook_failures
             for file in _files(state)
-            for bank, current_hook_failures in _read(file)
-            if start <= current_hook_failures.last <= now + 86_400 and (file == own or bank == root)
+            for bank, hook_failures in _read(file)
+            if start <= hook_failures.last <= now + 86_400 and (file == own or bank == root)
         ),
-        key=lambda current_hook_failures: current_hook_failures.last,
+        key=lambda hook_failures: hook_failures.last,
     )
     if not failures:
         return None

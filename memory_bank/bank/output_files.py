@@ -55,11 +55,7 @@ def folder(path: Path) -> OutputFolder:
         place = _followed(path)
         tree = work_tree(str(place))
         above = (place, *place.parents)
-        root = (
-            Path(tree)
-            if tree
-            else next(current_path for current_path in above if current_path.is_dir())
-        )
+        root = Path(tree) if tree else next(path for path in above if path.is_dir())
     except OSError as error:
         raise _failed(path, error) from error
     below = place.relative_to(root).as_posix()

@@ -259,10 +259,7 @@ def operation(
         if name:
             declared[name] = made_operation
         tools.update(
-            {
-                current_tool.name or function.__name__: (made_operation, current_tool)
-                for current_tool in given_tools
-            }
+            {tool.name or function.__name__: (made_operation, tool) for tool in given_tools}
         )
         return function
 

@@ -42,11 +42,7 @@ class RemovedText:
         written = {*forms, *(json.dumps(form)[1:-1] for form in forms)}
         written.update(json.dumps(form, ensure_ascii=False)[1:-1] for form in forms)
         encoded = {form.encode("utf-8", "replace") for form in written}
-        wide = {
-            current_form.encode(f"utf-16-{end}", "replace")
-            for current_form in forms
-            for end in ("le", "be")
-        }
+        wide = {form.encode(f"utf-16-{end}", "replace") for form in forms for end in ("le", "be")}
         self.bytes = tuple(sorted(encoded | wide))
         """The bytes that a file with the text has, unless lines are broken in it."""
 

@@ -202,9 +202,7 @@ def _lines(table: dict[str, dict[str, Any]]) -> str:
     """Return JSON with a line for each operation."""
     parts = []
     for part, found_table in table.items():
-        rows = [
-            f"{_text(name)}: {_text(current_table)}" for name, current_table in found_table.items()
-        ]
+        rows = [f"{_text(name)}: {_text(table)}" for name, table in found_table.items()]
         parts.append(f"{_text(part)}: {{\n" + ",\n".join(rows) + "\n}")
     return "{" + ",\n".join(parts) + "}\n"
 

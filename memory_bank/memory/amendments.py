@@ -246,9 +246,7 @@ def older_of(roots: Roots, view: View, row: DocumentRow) -> str | None:
     rows = document_rows.documents(
         view.manifest, [document for document in matches.documents if document != row.number]
     )
-    notes = dated(
-        roots, view, [current_row for current_row in rows.values() if not current_row.hidden]
-    )
+    notes = dated(roots, view, [row for row in rows.values() if not row.hidden])
     pairs = amended(view, [note, *notes])
     return next((notes[old - 1].row.key for old, new in pairs.items() if new == 0), None)
 

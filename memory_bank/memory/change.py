@@ -262,9 +262,7 @@ def difference(bank: Bank, name: str, text: str) -> ChangedSince:
     path = bank.find(name, changing=True)
     note = bank.store.read(path)
     before, after = parsing.encoded(note.text), parsing.encoded(text)
-    changes = note_comparison.compare(
-        {path: before}, {path: after}, lambda current_text: current_text
-    )
+    changes = note_comparison.compare({path: before}, {path: after}, lambda text: text)
     return ChangedSince(note.text, note.etag, changes[0] if changes else None)
 
 

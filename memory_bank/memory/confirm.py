@@ -114,9 +114,7 @@ def confirm(
         change = partial(_confirmed, targets=new, keys=keys)
         note = write(bank, path, change, if_match=if_match, agent=agent)
         warnings = [note.warning, *_not_confirmed(bank, path, head)]
-        warning = (
-            "; ".join(current_warning for current_warning in warnings if current_warning) or None
-        )
+        warning = "; ".join(warning for warning in warnings if warning) or None
         written = tuple(dict.fromkeys(new.values()))
         entries.append(Confirmed(path, note.etag, note.changed, warning, targets=written))
     bank.count_opened(paths)

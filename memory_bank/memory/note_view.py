@@ -151,12 +151,10 @@ def view(bank: Bank, name: str) -> NoteView:
             raise NoteNotFound(f"{note.path} is not indexed", Hint.CHECK_BANK)
         out = outgoing(view.manifest, row.number)
         into = incoming(view.manifest, row.number)
-        near = {current_row.dest for current_row in out if current_row.dest is not None} | {
-            current_row.source for current_row in into
-        }
+        near = {row.dest for row in out if row.dest is not None} | {row.source for row in into}
         titles = document_rows.documents(view.manifest, near)
-        pairs = _goals(bank, view, out, {n: current_row.title for n, current_row in titles.items()})
-        goals = LinkTargets({_key(current_row): goal for current_row, goal in pairs})
+        pairs = _goals(bank, view, out, {n: row.title for n, row in titles.items()})
+        goals = LinkTargets({_key(row): goal for row, goal in pairs})
         succeeding = document_graph.superseded(view.manifest, {row.number, *near})
         by = succeeding.get(row.number)
         return NoteView(
@@ -352,7 +350,7 @@ def _compared(tree: Path, note: NoteTrust, changes: Sequence[Change]) -> dict[st
         before = f"{parent}:{below(change.old)}" if parent and change.status != "A" else ""
         after = "" if change.status == "D" else f"{change.commit.id}:{below(change.path)}"
         sides.append((change, before, after))
-    names = [name for _, *current_entries in sides for name in current_entries if name]
+    names = [name for _, *entries in sides for name in entries if name]
     ids = objects.named(tree, names)
     texts = dict(objects.blobs(tree, set(ids.values()), _MOST_BYTES))
 

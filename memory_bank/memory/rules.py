@@ -102,10 +102,10 @@ def indexed(bank: Bank, seconds: float = LIMIT) -> ProjectRules:
     def read(view: View) -> tuple[list[DocumentRow], Counter[str]]:
         manifest = view.manifest
         found_rows = {
-            current_row.number: current_row
+            row.number: row
             for field in (("type", RULE), ("pin", "true"))
-            for current_row in document_rows.with_field(manifest, *field)
-            if _is_current(current_row) and not bank.roots.is_private(current_row.key)
+            for row in document_rows.with_field(manifest, *field)
+            if _is_current(row) and not bank.roots.is_private(row.key)
         }
         for old in document_graph.superseded(manifest, found_rows):
             found_rows.pop(old)
@@ -114,13 +114,11 @@ def indexed(bank: Bank, seconds: float = LIMIT) -> ProjectRules:
             if found_rows
             else None
         )
-        return sorted(
-            found_rows.values(), key=lambda current_row: current_row.key
-        ), stems or Counter()
+        return sorted(found_rows.values(), key=lambda row: row.key), stems or Counter()
 
     with bank.lock:
         rows, stems = bank.read(read)
-        waiting, limits = _waiting(bank, [current_row.key for current_row in rows], seconds)
+        waiting, limits = _waiting(bank, [row.key for row in rows], seconds)
         project_rules = [
             rule._replace(waits=waiting.get(row.key, ""))
             for row in rows

@@ -146,10 +146,7 @@ class Backfill:
                 self._repair_if_damaged(retriever, partial(self._put, retriever, entries, touched))
             first, *retrievers = self._active()
             with ThreadPoolExecutor(_COMMIT_THREADS, "memory-bank-commit") as pool:
-                commits = [
-                    (current_retriever, pool.submit(current_retriever.commit))
-                    for current_retriever in retrievers
-                ]
+                commits = [(retriever, pool.submit(retriever.commit)) for retriever in retrievers]
                 self._repair_if_damaged(first, first.commit)
             for retriever, commit in commits:
                 self._repair_if_damaged(retriever, commit.result)

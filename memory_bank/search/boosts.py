@@ -75,14 +75,13 @@ def by_ranks(lists: Sequence[Ranked]) -> Ranking:
 
     def reasons(row: int) -> list[Reason]:
         return [
-            Reason(ranked.name, f"rank {found_place[row]}", (k + 1) / (k + found_place[row]) / full)
-            for ranked, found_place in zip(lists, places, strict=True)
-            if row in found_place
+            Reason(ranked.name, f"rank {place[row]}", (k + 1) / (k + place[row]) / full)
+            for ranked, place in zip(lists, places, strict=True)
+            if row in place
         ]
 
     scores = {
-        row: sum((k + 1) / (k + found_place[row]) for found_place in places if row in found_place)
-        / full
+        row: sum((k + 1) / (k + place[row]) for place in places if row in place) / full
         for row in owner
     }
     return Ranking(owner, scores, scores, reasons)

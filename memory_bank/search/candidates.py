@@ -139,12 +139,10 @@ def boost(
 
     With `by_section`, accesses of a section that has a name are those of that name.
     """
-    numbers = {current_candidate.document for current_candidate in candidates}
+    numbers = {candidate.document for candidate in candidates}
     dates = manifest.cached(document_rows.dates) or document_rows.dates(manifest, numbers)
     names = (
-        entries.names(manifest, [current_candidate.row for current_candidate in candidates])
-        if by_section
-        else {}
+        entries.names(manifest, [candidate.row for candidate in candidates]) if by_section else {}
     )
     keys = [dates[number][1] for number in numbers if number in dates]
     seen_accesses = accesses([*keys, *names.values()])
@@ -172,7 +170,7 @@ def boost_files(manifest: Manifest, candidates: Collection[Candidate], factors_o
 
 def rank_sessions(manifest: Manifest, candidates: Collection[Candidate]) -> None:
     """Rank notes of sessions below others that match as well: these were written to be kept."""
-    numbers = {current_candidate.document for current_candidate in candidates}
+    numbers = {candidate.document for candidate in candidates}
     recorded = entries.with_observations(manifest, numbers)
     for candidate in candidates if recorded else ():
         if candidate.document in recorded:
@@ -208,7 +206,7 @@ def rank_stale(candidates: Collection[Candidate], stale: Stale, limit: int) -> N
 def rank_deprecated(manifest: Manifest, candidates: Collection[Candidate]) -> None:
     """Rank notes that say that they are deprecated below others that match as well."""
     deprecated = document_rows.deprecated(
-        manifest, {current_candidate.document for current_candidate in candidates}
+        manifest, {candidate.document for candidate in candidates}
     )
     for candidate in candidates if deprecated else ():
         if candidate.document in deprecated:

@@ -163,9 +163,7 @@ class Console:
                 self.line((first, "place"))
                 entry = zip(headings[1:], entries, strict=True)
                 parts = [
-                    current_text if head in _PLAIN else f"{head} {current_text}"
-                    for head, current_text in entry
-                    if current_text
+                    text if head in _PLAIN else f"{head} {text}" for head, text in entry if text
                 ]
                 words: list[str] = []
                 for at, part in enumerate(parts):

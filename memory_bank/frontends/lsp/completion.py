@@ -180,7 +180,7 @@ def _references(
     wanted_text = at.text.casefold()
     kind = "file" if at.key == "file_refs" else "symbol"
     found_names = sorted(
-        {current_name for current_name in names if fits(current_name[0])},
+        {name for name in names if fits(name[0])},
         key=lambda entries: (
             not entries[0].casefold().startswith(wanted_text),
             wanted_text not in entries[0].casefold(),

@@ -228,7 +228,7 @@ class NotesServer(LanguageServer):
 
         task = asyncio.get_running_loop().create_task(delayed())
         self._waiting[entry] = task
-        task.add_done_callback(lambda done_task: self._forget(entry, done_task))
+        task.add_done_callback(lambda task: self._forget(entry, task))
 
     def _forget(self, entry: object, task: asyncio.Task[None]) -> None:
         if self._waiting.get(entry) is task:

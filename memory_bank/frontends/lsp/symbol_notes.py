@@ -139,7 +139,7 @@ def riskiest(coupled: Sequence[Coupled]) -> Coupled | None:
     risky = [current_coupled for current_coupled in coupled if current_coupled.risk != LOW]
     return min(
         risky,
-        key=lambda current_coupled: (_RISK[current_coupled.risk], -current_coupled.fused_score),
+        key=lambda coupled: (_RISK[coupled.risk], -coupled.fused_score),
         default=None,
     )
 

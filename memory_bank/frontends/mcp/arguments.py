@@ -76,9 +76,7 @@ def _annotated(kind: Any, param: Param, about: str) -> Any:  # noqa: ANN401  (a 
 def _is_list(kind: Any) -> bool:  # noqa: ANN401
     """Tell whether an argument is a list, or nothing."""
     kinds = get_args(kind) if get_origin(kind) in {Union, UnionType} else (kind,)
-    return {
-        get_origin(current_kind) for current_kind in kinds if current_kind is not type(None)
-    } <= {Sequence, tuple, list}
+    return {get_origin(kind) for kind in kinds if kind is not type(None)} <= {Sequence, tuple, list}
 
 
 def _as_list(argument: object) -> object:
@@ -101,10 +99,7 @@ def _type(kind: Any, param: Param) -> Any:  # noqa: ANN401
         item: Any = list.__class_getitem__(_type(inner[0], param))
         if (param.least, param.most) == (None, None):
             return item
-        least, most = (
-            None if current_least is None else int(current_least)
-            for current_least in (param.least, param.most)
-        )
+        least, most = (None if least is None else int(least) for least in (param.least, param.most))
         return Annotated[item, Field(min_length=least, max_length=most)]
     union = _type(inner[0], param)
     for current_inner in inner[1:]:

@@ -183,8 +183,8 @@ class BankTool:
             kind = _returned(self._operation.run)
         kinds = get_args(kind) or (kind,)
         schemas = [
-            structured_schema(current_kind, depth=self._tool.depth, without=self._tool.without)
-            for current_kind in kinds
+            structured_schema(kind, depth=self._tool.depth, without=self._tool.without)
+            for kind in kinds
         ]
         schema = schemas[0]
         for other_schema in schemas[1:]:

@@ -96,8 +96,8 @@ class Toolbox:
             tools = [tool for name in sets for tool in self._of(name) if tool.name in _FIRST_TOOLS]
             return sorted(tools, key=_place)
         tools = [
-            BankTool(*current_tool, lambda: self.tools, structure=self.structured)
-            for current_tool in declared.tools(toolset)
+            BankTool(*tool, lambda: self.tools, structure=self.structured)
+            for tool in declared.tools(toolset)
         ]
         return sorted(tools, key=_place)
 

@@ -69,15 +69,15 @@ def _asked(
     yes: Annotated[bool, Param("Forget without asking")] = False,
 ) -> Forgotten | int:
     """Ask before something is forgotten."""
-    wanted_text = (call.given(what) or "").strip()
+    text = (call.given(what) or "").strip()
     if not (
         dry_run
         or yes
-        or forget_report.agreed(call, forget(bank, wanted_text, as_text=as_text, dry_run=True))
+        or forget_report.agreed(call, forget(bank, text, as_text=as_text, dry_run=True))
     ):
         call.remark("nothing was changed")
         return FOUND
-    return forget(bank, wanted_text, as_text=as_text, dry_run=dry_run)
+    return forget(bank, text, as_text=as_text, dry_run=dry_run)
 
 
 @operation(
@@ -212,11 +212,7 @@ def _note(bank: Bank, name: str) -> str:
     forms = _paths(bank, name)
     known_answer = bank.answer(
         lambda view: next(
-            (
-                current_form
-                for current_form in forms
-                if link_rows.has_key(view.manifest, current_form)
-            ),
+            (form for form in forms if link_rows.has_key(view.manifest, form)),
             "",
         )
     )

@@ -204,7 +204,7 @@ def newest(
     found_rows = [updated_by(row, written) for row in rows]
     return sorted(
         found_rows,
-        key=lambda current_row: (-max(current_row.created, current_row.updated), current_row.key),
+        key=lambda row: (-max(row.created, row.updated), row.key),
     )[:limit]
 
 

@@ -73,11 +73,10 @@ def candidates(
     resolved = _documents_of_names(manifest, {name for pair in pairs for name in pair})
     resolveds = {(first, second): resolved(first) or resolved(second) for first, second in pairs}
     sql = f"SELECT id, key FROM documents WHERE state <> {GONE} AND id IN ({{}})"
-    numbers = {number for found_resolved in resolveds.values() for number in found_resolved}
+    numbers = {number for resolved in resolveds.values() for number in resolved}
     keys = dict(manifest.chunked(sql, sorted(numbers)))
     return {
-        pair: [keys[key] for key in found_resolved if key in keys]
-        for pair, found_resolved in resolveds.items()
+        pair: [keys[key] for key in resolved if key in keys] for pair, resolved in resolveds.items()
     }
 
 

@@ -71,9 +71,9 @@ def keys_with(manifest: Manifest, anchors: Sequence[str]) -> dict[str, str]:
     for anchor, key in sorted(manifest.chunked(sql, wanted_anchors)):
         found_anchors.setdefault(anchor, key)
     return {
-        current_anchor: found_anchors[current_anchor.casefold()]
-        for current_anchor in anchors
-        if current_anchor.casefold() in found_anchors
+        anchor: found_anchors[anchor.casefold()]
+        for anchor in anchors
+        if anchor.casefold() in found_anchors
     }
 
 

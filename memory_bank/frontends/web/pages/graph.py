@@ -61,12 +61,12 @@ def routes(site: Site) -> Sequence[Route]:
         nodes = await site.ask(note_graph.names, text)
         rows = [
             {
-                "id": current_node.id,
-                "label": visible(current_node.label),
-                "kind": current_node.kind,
-                "url": note_url(current_node.id) if current_node.kind == NOTE else "",
+                "id": node.id,
+                "label": visible(node.label),
+                "kind": node.kind,
+                "url": note_url(node.id) if node.kind == NOTE else "",
             }
-            for current_node in nodes
+            for node in nodes
         ]
         return JSONResponse(rows)
 
@@ -117,8 +117,7 @@ def _data(bank: Bank, graph: WantedGraph) -> dict[str, Any]:
         ],
         "edges": part.edges,
         "clusters": [
-            current_cluster._replace(name=visible(current_cluster.name))._asdict()
-            for current_cluster in clusters.named
+            cluster._replace(name=visible(cluster.name))._asdict() for cluster in clusters.named
         ],
     }
 

@@ -220,7 +220,7 @@ def _close(bank: Bank, name: str) -> list[KnownNote]:
     near = graph.near[graph.places[note.path]] if note.path in graph.places else ()
     linked = {graph.nodes[place].id for edge in near for place in (edge.source, edge.target)}
     notes = _known(bank, f"{note.title} {note.text[note.body_start :][:_START]}", note.path)
-    return [current_note for current_note in notes if current_note.path not in linked]
+    return [note for note in notes if note.path not in linked]
 
 
 def _remembered(bank: Bank, fields: NoteFields) -> Remembered:

@@ -106,11 +106,7 @@ class Reviews:
         failed = future.cancelled() or future.exception() is not None
         if failed or not (state.head.commit and state.base.commit):
             self._reviews.pop(state, None)
-        ended = [
-            review_input
-            for review_input, found_future in self._reviews.items()
-            if found_future.done()
-        ]
+        ended = [review_input for review_input, future in self._reviews.items() if future.done()]
         for review_input in ended[:-_KEPT]:
             del self._reviews[review_input]
 

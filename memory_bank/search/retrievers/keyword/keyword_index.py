@@ -154,9 +154,9 @@ class ChecksumVerifier:
     def _load(self) -> dict[str, Signature]:
         """Return what was verified; raise IndexDamaged if the folder is another owner's."""
         try:
-            found_document = json.loads(Path(self._folder, _FILE).read_bytes())
-            if found_document["owner"] == self._owner:
-                verified = found_document["verified"].items()
+            document = json.loads(Path(self._folder, _FILE).read_bytes())
+            if document["owner"] == self._owner:
+                verified = document["verified"].items()
                 return {str(name): (*map(int, sizes),) for name, sizes in verified}  # type: ignore[misc]
         except (OSError, ValueError, TypeError, AttributeError, KeyError):
             pass
