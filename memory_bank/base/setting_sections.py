@@ -132,6 +132,8 @@ class Key(NamedTuple):
     lowered: bool = False
     """A project's file may only lower what the user has, else the default, or choose an earlier one
     of the choices."""
+    sends: tuple[str, ...] = ()
+    """Values that send texts elsewhere: a project's file has one only where the user has it."""
     secret: bool = False
     """Never shown."""
     problem: Callable[[str], str] | None = None
@@ -185,9 +187,9 @@ class Memory(NamedTuple):
     max_note_bytes: Annotated[
         int, Key("a larger file is listed, not indexed", low=1, high=100_000_000, lowered=True)
     ] = MAX_NOTE_BYTES
-    embedder: Annotated[str, Key("what turns text into vectors: `memory-bank embedder list`")] = (
-        "minilm"
-    )
+    embedder: Annotated[
+        str, Key("what turns text into vectors: `memory-bank embedder list`", sends=("http",))
+    ] = "minilm"
     format: Annotated[
         str,
         Key(
@@ -238,7 +240,8 @@ class SessionSettings(NamedTuple):
         ),
     ] = "private"
     ask_at_stop: Annotated[
-        bool, Key("ask an agent once to save why it changed files, before it stops")
+        bool,
+        Key("ask an agent once to save why it changed files, before it stops", lowered=True),
     ] = True
     prompt_tokens: Annotated[
         int,
@@ -256,8 +259,9 @@ class CompressionSettings(NamedTuple):
     mode: Annotated[
         str,
         Key(
-            "by rules, a program, the client's model, or not at all",
-            choices=("local", "command", "client", "none"),
+            "not at all, by rules, the client's model, or a program",
+            choices=("none", "local", "client", "command"),
+            lowered=True,
         ),
     ] = "local"
     command: Annotated[str, Key("program: JSON on stdin, JSON on stdout", private=True)] = ""
@@ -283,7 +287,7 @@ def _pattern(text: str) -> str:
 class Code(NamedTuple):
     """Section `[code]`: the source code and the other documents of the project's repository."""
 
-    enabled: Annotated[bool, Key("false indexes no code of this project")] = True
+    enabled: Annotated[bool, Key("false indexes no code of this project", lowered=True)] = True
     exclude: Annotated[
         tuple[str, ...],
         Key("files that are not indexed, by patterns as in .gitignore", problem=_pattern),

@@ -151,6 +151,8 @@ def _raises(name: str, value: object, user: Mapping[str, tuple[object, str]]) ->
     section, _, key = name.partition(".")
     default, meta = _known(_declared(section), key)
     own = user[name][0] if name in user else default
+    if value in meta.sends:
+        return value != own
     if not meta.lowered:
         return False
     if isinstance(value, str) and isinstance(own, str):

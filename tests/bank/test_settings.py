@@ -61,6 +61,32 @@ def test_a_project_does_not_turn_on_what_its_user_turned_off(tmp_path: Path) -> 
     assert not _loaded(tmp_path, "", "capture = false").sessions.capture
 
 
+@pytest.mark.parametrize(
+    ("name", "user", "project", "counts"),
+    [
+        ("memory.embedder", "", '"http"', "minilm"),
+        ("memory.embedder", '"http"', '"http"', "http"),
+        ("memory.embedder", "", '"static"', "static"),
+        ("compression.mode", "", '"command"', "local"),
+        ("compression.mode", "", '"client"', "local"),
+        ("compression.mode", "", '"none"', "none"),
+        ("compression.mode", '"command"', '"command"', "command"),
+        ("sessions.ask_at_stop", "false", "true", False),
+        ("code.enabled", "false", "true", False),
+    ],
+)
+def test_a_project_sends_no_text_and_starts_nothing_that_its_user_does_not(
+    tmp_path: Path, name: str, user: str, project: str, counts: object
+) -> None:
+    section, _, key = name.partition(".")
+    for folder, value in (("memory-bank", user), ("bank", project)):
+        (tmp_path / folder).mkdir()
+        text = f"[{section}]\n{key} = {value}\n" if value else ""
+        (tmp_path / folder / "config.toml").write_text(text)
+    found = settings.load(tmp_path / "bank", environ={"XDG_CONFIG_HOME": str(tmp_path)})
+    assert getattr(found.section(section), key) == counts
+
+
 def test_each_amount_that_a_project_may_set_is_limited_by_its_default(tmp_path: Path) -> None:
     costly = ("tokens", "bytes", "limit", "_days")
     for section, key, default, meta in settings.describe():
