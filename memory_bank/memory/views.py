@@ -12,7 +12,7 @@ from memory_bank.bank.hits import RecalledNote
 from memory_bank.bank.open_index import short_names
 from memory_bank.base.hit_view import Place
 from memory_bank.base.rendering import count, named
-from memory_bank.base.screen import FAILED, FOUND, NOTHING, Call
+from memory_bank.base.screen import FAILED, FOUND, NOTHING, Call, cut
 from memory_bank.base.view import Entry, Lines, Table, View, write
 from memory_bank.memory.records import (
     Confirmation,
@@ -384,7 +384,9 @@ def view_listing(listing: Listing, bank: Bank | None = None, call: Call | None =
     if call is not None and bank is not None:
         names = [call.place(path, 1) for path in paths]
         if call.console.terminal:
-            names = list(map(named, bank.read(lambda view: short_names(view.manifest, paths))))
+            short = map(named, bank.read(lambda view: short_names(view.manifest, paths)))
+            # the start of a name opens its note, and a long one would take the titles' room
+            names = [cut(name, call.console.columns * 2 // 5) for name in short]
     rows = [
         (
             name, max(note.created_at, note.updated_at)[:_DAY], note.type or "-",
