@@ -58,7 +58,6 @@ def line(extra: str) -> str:
         ("shared", ("publish", "--repo", "example.org/a/b")),
         ("shared", ("recall", "tantivy", "--scope", "shared")),
         ("onnx", ("embedder", "use", "onnx")),
-        ("onnx", ("embedder", "test", "onnx")),
     ],
 )
 def test_a_command_whose_extra_is_missing_says_the_line_that_installs_it(
