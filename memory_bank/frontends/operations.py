@@ -19,7 +19,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "code explain-symbol": ("code.explain_symbol", "", "Show a symbol and its calls, tests, notes and commits"),
     "code symbols": ("code.symbols", "", "List functions, classes and other symbols of the code"),
     "code tests-for": ("code.explain_symbol", "", "List the tests that guard a symbol or a file"),
-    "completion": ("frontends.cli.completion", "Look after", "Print a completion script for a shell"),
+    "completion": ("frontends.cli.completion", "", "Print a completion script for a shell"),
     "config": ("bank.config_file", "Look after", "Show the settings, and which files to edit"),
     "confirm": ("memory.confirm", "Review", "Say that notes are right for the current code"),
     "doctor": ("review.doctor", "Look after", "List what is wrong with a bank, and repair its index"),

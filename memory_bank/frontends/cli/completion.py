@@ -25,7 +25,6 @@ _NAMES = ("memory-bank", "mb")
         ("echo 'eval \"$(memory-bank completion zsh)\"' >> ~/.zshrc", "zsh"),
         ("echo 'memory-bank completion fish | source' >> ~/.config/fish/config.fish", "fish"),
     ),
-    group="Look after",
 )
 def command(
     call: Call, *, shell: Annotated[str, Param(argument=True, choices=("bash", "zsh", "fish"))]
