@@ -115,7 +115,7 @@ def bundle_of(path: str, entries: Sequence[str]) -> str | None:
 def _is_list(root: Path, folder: str, paths: Mapping[str, object]) -> bool:
     """Return whether a folder has a list of links, and notes of the format."""
     text = _text(root, index_of(folder))
-    if _split(text).block or not _LIST_LINE.search(text):
+    if not _LIST_LINE.search(text) or _split(text).block:
         return False
     heads = _heads(root, folder, paths)
     own = sum(bool(_OWN_KEYS & head.keys()) for head in heads)

@@ -164,7 +164,7 @@ class Engine:
         if factors is not None:
             candidates.boost_files(self._manifest, found_candidates, factors)
         by_words = "keyword" in results.matches
-        passages = document_rows.count_passages(self._manifest)
+        passages, _ = self.word_counts(())
         asked = candidates.Asked(count_words(question.text), passages, by_words)
         if by_words:  # by meaning alone, the nearest are shown, however far they are
             self._find_words(found_candidates, results.matches, unit)
