@@ -42,7 +42,7 @@ def offered(mb: Run, monkeypatch: pytest.MonkeyPatch) -> Offered:
 def test_what_is_offered(offered: Offered) -> None:
     assert offered("re") == ["recall", "remember", "review"]
     assert "--explain" in offered("recall", "--e")
-    assert offered("embedder", "te") == ["test"]
+    assert offered("embedder", "u") == ["use"]
     assert offered("shared", "re") == ["revoke"]
     assert "--dry-run" in offered("shared", "publish", "--d")
     assert offered("recall", "--mode", "le") == ["lexical"]
