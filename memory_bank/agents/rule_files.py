@@ -15,7 +15,7 @@ from memory_bank.base.errors import BadInput, Conflict
 from memory_bank.base.filenames import FOLDER
 from memory_bank.git import repository
 from memory_bank.memory import rules_block
-from memory_bank.memory.rules import COMMITS_UNKNOWN, ProjectRule, indexed, rules
+from memory_bank.memory.rules import COMMITS_UNKNOWN, ProjectRule, ProjectRules, indexed, rules
 from memory_bank.memory.rules_block import FILE, FoundBlock
 
 _CLAUDE = ".claude/CLAUDE.md"
@@ -67,7 +67,8 @@ def look(bank: Bank, *, remove: bool = False) -> RuleFiles:
     """
     if bank.layout.root.name != FOLDER:
         raise BadInput("this bank is in no project, whose agents could read its rules", "")
-    project_rules = rules(bank)
+    # what is taken out asks for no rules, of which git must know the reviews
+    project_rules = ProjectRules((), ()) if remove else rules(bank)
     settings = bank.settings
     written_block = rules_block.written(
         project_rules.rules, rules_block.BLOCK_BYTES, settings.secrets.allow
