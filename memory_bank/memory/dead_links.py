@@ -27,19 +27,19 @@ def dead_links(bank: Bank, path: str, text: str) -> str:
     if "[" not in text:
         return ""
 
-    def read(view: View) -> list[str]:
+    def read(view: View) -> dict[str, int]:
         rows = [
             row
             for row in links_of(view.manifest, [path])
             if row.kind != _REFERENCE and (row.target in text or quote(row.target) in text)
         ]
-        return [
-            f"line {row.line}: {reason}"
-            for row, problem in zip(rows, problems(view.manifest, rows), strict=True)
-            if (reason := problem or _ghost(bank, row))
-        ]
+        lines: dict[str, int] = {}
+        for row, problem in zip(rows, problems(view.manifest, rows), strict=True):
+            if reason := problem or _ghost(bank, row):
+                lines.setdefault(reason, row.line)
+        return lines
 
-    reasons = list(dict.fromkeys(bank.read(read)))
+    reasons = [f"line {line}: {reason}" for reason, line in bank.read(read).items()]
     more = f", and {len(reasons) - _MOST} more" if len(reasons) > _MOST else ""
     return "; ".join(reasons[:_MOST]) + more
 
