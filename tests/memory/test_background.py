@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from memory_bank.bank.bank import open_bank
 from memory_bank.base.locks import locked
 from memory_bank.memory import background
+from memory_bank.review.doctor import doctor
 from memory_bank.search.manifest import document_rows
 
 
@@ -58,3 +60,24 @@ def test_a_start_leads_to_an_index_though_nobody_asks(notes: Path) -> None:
     while indexed(notes) < 23 and time.monotonic() < deadline:
         time.sleep(0.05)
     assert indexed(notes) == 23
+
+
+def test_none_is_started_in_continuous_integration(
+    notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[Sequence[str]] = []
+    monkeypatch.setattr(background, "start_detached", started.append)
+    monkeypatch.setenv("CI", "true")
+    background.start(str(notes))
+    assert not started
+    monkeypatch.delenv("CI")
+    background.start(str(notes))
+    assert [args[-1] for args in started] == [str(notes)]
+
+
+def test_doctor_says_that_one_is_at_work(notes: Path) -> None:
+    with open_bank(notes) as bank:
+        assert doctor(bank).background is None
+        (notes / ".index/background").mkdir(exist_ok=True)
+        with locked(notes / ".index/background", wait=0):
+            assert "ends by itself" in str(doctor(bank).background)
