@@ -77,7 +77,7 @@ def test_a_scope_is_chosen_by_a_link_and_stays(dashboard: Dashboard) -> None:
     assert LOGIN in page
     assert SHOP in page
     assert ("both", True) in scopes(page)
-    assert page.count('<input type="hidden" name="scope" value="both">') == 2
+    assert page.count('<input type="hidden" name="scope" value="both">') == 1
     page = searched(dashboard, q="queue repo:shop", scope="both").text
     assert SHOP in page
     assert "github.com/acme/blog" not in page
