@@ -7,7 +7,7 @@ import { EdgeLineProgram, EdgeRectangleProgram, Graph, inferSettings, layOut, Si
 const TURN = 5; // steps of the layout, after which the browser may do something else
 const MANY = 3000; // links that are not drawn while the picture moves
 const LONGEST = 40; // characters of a name in the picture
-const MANY = 1500; // nodes from which on labels may cover small ones
+const COVERED = 1500; // nodes from which on labels may cover small ones
 const EDGE = 10; // pixels between a label and the edge of the picture
 const FONT = "system-ui, sans-serif";
 
@@ -211,7 +211,7 @@ export class Picture {
       if (!width) continue;
       boxes.push({ left: left - here.left, right: right - here.left, top: top - here.top, bottom: bottom - here.top });
     }
-    if (this.data.nodes.length > MANY) return boxes;
+    if (this.data.nodes.length > COVERED) return boxes;
     this.graph.forEachNode((id) => {
       const node = this.sigma.getNodeDisplayData(id);
       if (!node || node.hidden) return;
