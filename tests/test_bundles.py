@@ -316,6 +316,22 @@ def test_what_is_against_the_format_is_found(
     assert [(one.path, one.severity) for one in found] == ([(path, severity)] if severity else [])
 
 
+def test_a_file_without_a_type_is_only_skipped_since_version_3(tmp_path: Path) -> None:
+    write(tmp_path / "bank", DECLARED.replace("0.2", "0.3"), **{"README.md": "Words.\n"})
+    with open_bank(tmp_path / "bank", settings={"memory.embedder": "none"}) as bank:
+        (found,) = [one for one in lint(bank, rules=["okf"]) if one.path == "README.md"]
+        assert found.severity == "warning"
+
+
+def test_passed_dates_are_told_without_commits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("MEMORY_BANK_EMBEDDER", "none")
+    write(tmp_path / "bank", DECLARED)
+    assert run_cli(["stale", "--bank", str(tmp_path / "bank")]) == 0
+    assert "past its review date: 2025-12-31" in capsys.readouterr().out
+
+
 def test_in_an_ordinary_bank_the_rule_is_to_be_named(tmp_path: Path) -> None:
     root = tmp_path / "bank"
     root.mkdir()

@@ -196,7 +196,7 @@ def reference_links(meta: Meta) -> tuple[NoteLink, ...]:
     links.extend(NoteLink(target, "reference", 1, "mentions") for target in targets)
     links.extend(okf.path_links(meta.extra))
     links.extend(_key_links(meta.extra, DEFAULT))
-    return tuple(links)
+    return tuple(dict.fromkeys(links))
 
 
 def with_lines(references: Sequence[NoteLink], head: str) -> tuple[NoteLink, ...]:

@@ -101,6 +101,12 @@ def is_declared(root: Path, folder: str) -> bool:
     return head.startswith("---") and bool(_DECLARED.search(head))
 
 
+def skips_untyped(root: Path, folder: str) -> bool:
+    """Return whether a bundle is of version 0.3, in which files without a type are no concepts."""
+    version = str(_keys(_text(root, index_of(folder))).get("okf_version", ""))
+    return version.strip().partition(".")[2] >= "3" if version.startswith("0.") else bool(version)
+
+
 def is_reserved(path: str, entries: Sequence[str]) -> bool:
     """Return whether a file is a list or a log of one of some bundles."""
     return path.rpartition("/")[2] in RESERVED and bundle_of(path, entries) is not None

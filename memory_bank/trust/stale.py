@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, NamedTuple
 
 from memory_bank.bank.bank import Bank
-from memory_bank.base.errors import BadInput
+from memory_bank.base.errors import BadInput, NoRepository
 from memory_bank.base.operation import Param, Tool, operation
 from memory_bank.code.code_at import NOW
 from memory_bank.code.index.work_tree import work_tree_of
@@ -89,14 +89,20 @@ def stale(
     bank.settings.check_enabled()
     if worktree and range_ and range_.partition("..")[2]:
         raise BadInput(f"the range {range_!r} has an end", "give only its start with worktree")
-    tree = work_tree_of(bank.layout.project)
-    base, head = _ends(tree, range_)
-    ends = Ends(base, head, NOW if worktree else head)
-    citations = citations_of(bank, ends, notes or bank, names)
-    shallow = (SHALLOW,) if repository.is_shallow(tree) else ()
+    bank.catch_up()
     paths = {bank.find(name) for name in names}
     overdue = () if range_ else bank.read(lambda view: tuple(overdue_notes(view.manifest)))
     overdue = tuple(note for note in overdue if not paths or note.path in paths)
+    try:
+        tree = work_tree_of(bank.layout.project)
+        base, head = _ends(tree, range_)
+    except (BadInput, NoRepository):
+        if not overdue:
+            raise
+        return StaleReport((), "", "", worktree, (), overdue)
+    ends = Ends(base, head, NOW if worktree else head)
+    citations = citations_of(bank, ends, notes or bank, names)
+    shallow = (SHALLOW,) if repository.is_shallow(tree) else ()
     return StaleReport(citations, base, head, worktree, shallow, overdue)
 
 

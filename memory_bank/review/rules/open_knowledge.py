@@ -35,9 +35,13 @@ _DEFINED = pattern(r"^ {0,3}\[\^([^\]\s]{1,200})\]:", re.MULTILINE)
 def okf(bank: RuleContext) -> Iterator[Finding]:
     """Yield what is against the format in bundles; of all notes if the rule is named."""
     for path in bank.wanted(bank.files):
-        inside = bank.roots.bundle(path) is not None or "okf" in bank.named
+        bundle = bank.roots.bundle(path)
+        inside = bundle is not None or "okf" in bank.named
         if inside and not bank.roots.is_private(path) and (note := bank.note(path)):
-            yield from _required(note)
+            root = bank.roots.of(path).folder
+            is_skipped = bundle is not None and bundle_format.skips_untyped(root, bundle)
+            for finding in _required(note):
+                yield finding._replace(severity="warning") if is_skipped else finding
             yield from _recommended(note)
     for root in bank.roots.all():
         for path in bank.wanted(root.reserved):
