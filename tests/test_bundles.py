@@ -320,7 +320,7 @@ def test_a_file_without_a_type_is_only_skipped_since_version_3(tmp_path: Path) -
     write(tmp_path / "bank", DECLARED.replace("0.2", "0.3"), **{"README.md": "Words.\n"})
     with open_bank(tmp_path / "bank", settings={"memory.embedder": "none"}) as bank:
         (found,) = [one for one in lint(bank, rules=["okf"]) if one.path == "README.md"]
-        assert found.severity == "warning"
+        assert found.severity == "info"
 
 
 def test_passed_dates_are_told_without_commits(

@@ -41,7 +41,7 @@ def okf(bank: RuleContext) -> Iterator[Finding]:
             root = bank.roots.of(path).folder
             is_skipped = bundle is not None and bundle_format.skips_untyped(root, bundle)
             for finding in _required(note):
-                yield finding._replace(severity="warning") if is_skipped else finding
+                yield finding._replace(severity="info") if is_skipped else finding
             yield from _recommended(note)
     for root in bank.roots.all():
         for path in bank.wanted(root.reserved):
