@@ -38,8 +38,8 @@ def okf(bank: RuleContext) -> Iterator[Finding]:
         bundle = bank.roots.bundle(path)
         inside = bundle is not None or "okf" in bank.named
         if inside and not bank.roots.is_private(path) and (note := bank.note(path)):
-            root = bank.roots.of(path).folder
-            is_skipped = bundle is not None and bundle_format.skips_untyped(root, bundle)
+            place = bank.roots.of(path).folder
+            is_skipped = bundle is not None and bundle_format.skips_untyped(place, bundle)
             for finding in _required(note):
                 yield finding._replace(severity="info") if is_skipped else finding
             yield from _recommended(note)
