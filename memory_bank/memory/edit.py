@@ -9,6 +9,7 @@ from memory_bank.base.errors import BadInput, Conflict, Hint, UnreadableNote
 from memory_bank.base.operation import Agent, IfMatch, Note, Notes, Param, Text, Tool, operation
 from memory_bank.base.rendering import hidden_again
 from memory_bank.base.screen import Call
+from memory_bank.base.view import write
 from memory_bank.memory import show, views
 from memory_bank.memory.change import (
     appended,
@@ -21,8 +22,9 @@ from memory_bank.memory.change import (
     write,
 )
 from memory_bank.memory.concepts import conforming
-from memory_bank.memory.records import WrittenNote
+from memory_bank.memory.records import Remembered, WrittenNote
 from memory_bank.notes import front_matter
+from memory_bank.notes.names import name_of
 from memory_bank.sessions.redaction import without_private
 
 
@@ -232,6 +234,21 @@ def update(
     return write(bank, name, replaced, if_match=if_match, agent=agent, given=content)
 
 
+def ask_whether_amended(call: Call, note: Remembered | WrittenNote, bank: Bank) -> None:
+    """Say that a note may amend an older one; in a terminal, ask, and link them by the answer."""
+    older = note.may_amend
+    if older is None or call.json:
+        return
+    link = f"[[{name_of(older)}]]"
+    if not (call.interactive and call.console.terminal):
+        call.remark(f"may amend {call.place(older)}: if so, add `supersedes:: {link}`")
+        return
+    replaced = call.agreed(f"Does it replace {call.place(older)}?")
+    line = f"- {'supersedes' if replaced else 'related_to'}:: {link}"
+    amended = append(bank, note.path, line)
+    write(call, amended, views.view_written(amended))
+
+
 @operation(
     "edit",
     why="""
@@ -257,7 +274,7 @@ def update(
     allow_secret=True,
     through=_edited,
     view=views.view_written,
-    show=views.ask_whether_amended,
+    show=ask_whether_amended,
     tool=Tool(
         "Edit a part of a note: a text or a section. For all, `update_memory`.",
         "bank",

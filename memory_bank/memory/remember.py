@@ -21,7 +21,7 @@ from memory_bank.base.operation import Param, Tags, Text, Texts, Tool, operation
 from memory_bank.base.screen import Call
 from memory_bank.base.text import agent_name
 from memory_bank.git import repository
-from memory_bank.memory import amendments, concepts, views
+from memory_bank.memory import amendments, concepts, edit, views
 from memory_bank.memory.alike import duplicates, linked, similar_to, stays_here
 from memory_bank.memory.change import check_size, cited, with_keys
 from memory_bank.memory.dead_links import dead_links
@@ -107,7 +107,7 @@ def _below(project: Path, file: str) -> str:
     allow_secret=True,
     through=_asked,
     view=views.view_remembered,
-    show=views.ask_whether_amended,
+    show=edit.ask_whether_amended,
     tool=Tool(
         """Save what you learned, and why, as a note that later sessions remember: one thing each.
         Recall first: to change what is known, edit that note.""",

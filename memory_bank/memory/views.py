@@ -13,7 +13,7 @@ from memory_bank.bank.open_index import short_names
 from memory_bank.base.hit_view import Place
 from memory_bank.base.rendering import count, named
 from memory_bank.base.screen import FAILED, FOUND, NOTHING, Call, cut
-from memory_bank.base.view import Entry, Lines, Table, View, write
+from memory_bank.base.view import Entry, Lines, Table, View
 from memory_bank.memory.records import (
     Confirmation,
     Imported,
@@ -439,21 +439,3 @@ def view_differences(differences: Sequence[str]) -> View:
         return View("the index equals a newly built one")
     text = f"{count(len(differences), 'difference')}: `memory-bank sync --rebuild` repairs it"
     return View(parts=[Entry(line) for line in differences], remarks=[text], code=FAILED)
-
-
-def ask_whether_amended(call: Call, note: Remembered | WrittenNote, bank: Bank) -> None:
-    """Say that a note may amend an older one; in a terminal, ask, and link them by the answer."""
-    older = note.may_amend
-    if older is None or call.json:
-        return
-    from memory_bank.memory import edit
-    from memory_bank.notes.names import name_of
-
-    link = f"[[{name_of(older)}]]"
-    if not (call.interactive and call.console.terminal):
-        call.remark(f"may amend {call.place(older)}: if so, add `supersedes:: {link}`")
-        return
-    replaced = call.agreed(f"Does it replace {call.place(older)}?")
-    line = f"- {'supersedes' if replaced else 'related_to'}:: {link}"
-    amended = edit.append(bank, note.path, line)
-    write(call, amended, view_written(amended))

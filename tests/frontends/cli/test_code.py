@@ -35,7 +35,7 @@ def test_missing_vectors_are_one_warning_and_sync_counts_those_that_it_computes(
     waiting = int(warned.err.partition("warning: ")[2].split()[0])
     synced = mb("sync").out
     assert re.search(
-        rf"^code: indexed \d+ documents?, embedded {waiting} passages in ", synced, re.MULTILINE
+        rf"\bcode: indexed \d+ documents?, embedded {waiting} passages in ", synced, re.MULTILINE
     )
     assert "warning" not in mb("ask", "charge").err
     assert "code" not in mb("sync").out

@@ -94,7 +94,7 @@ def test_without_a_bank_and_a_command_the_help_goes_to_stderr(
     ("args", "words"),
     [
         (["recal", "x"], "did you mean 'recall'"),
-        (["embedder", "tes"], "did you mean 'test'"),
+        (["embedder", "lis"], "did you mean 'list'"),
         (["recall", "x", "--limt", "3"], "'--limit'?"),
         (["append", "x", "- an item"], "write `--` before a text that starts with '-'"),
         (["config", "embeder"], "did you mean 'memory.embedder'?"),
