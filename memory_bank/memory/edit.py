@@ -9,7 +9,7 @@ from memory_bank.base.errors import BadInput, Conflict, Hint, UnreadableNote
 from memory_bank.base.operation import Agent, IfMatch, Note, Notes, Param, Text, Tool, operation
 from memory_bank.base.rendering import hidden_again
 from memory_bank.base.screen import Call
-from memory_bank.base.view import write
+from memory_bank.base.view import write as write_view
 from memory_bank.memory import show, views
 from memory_bank.memory.change import (
     appended,
@@ -246,7 +246,7 @@ def ask_whether_amended(call: Call, note: Remembered | WrittenNote, bank: Bank) 
     replaced = call.agreed(f"Does it replace {call.place(older)}?")
     line = f"- {'supersedes' if replaced else 'related_to'}:: {link}"
     amended = append(bank, note.path, line)
-    write(call, amended, views.view_written(amended))
+    write_view(call, amended, views.view_written(amended))
 
 
 @operation(
