@@ -18,7 +18,7 @@ HINTS = {
         "find its id with `memory-bank session search`; ids are texts like obs-3f2a9c1b7d04"
     ),
     Hint.LIST_GHOSTS: "see `memory-bank links --ghosts`",
-    Hint.LIST_TRASH: "see `memory-bank trash restore`",
+    Hint.LIST_TRASH: "see `memory-bank trash`",
     Hint.CHECK_BANK: "see `memory-bank doctor`",
     Hint.WRITE_ELSEWHERE: (
         "write where the secret is stored instead; if it must be in the note, a person can give"
