@@ -386,7 +386,7 @@ def view_listing(listing: Listing, bank: Bank | None = None, call: Call | None =
         if call.console.terminal:
             short = map(named, bank.read(lambda view: short_names(view.manifest, paths)))
             # the start of a name opens its note, and a long one would take the titles' room
-            names = [cut(name, call.console.columns * 2 // 5) for name in short]
+            names = [cut(name, call.console.columns // 3) for name in short]
     rows = [
         (
             name, max(note.created_at, note.updated_at)[:_DAY], note.type or "-",

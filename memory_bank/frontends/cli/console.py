@@ -40,7 +40,7 @@ _HANG = 2
 _GAP = 2
 """Columns between two columns of a table."""
 
-_UNBROKEN = 24
+_UNBROKEN = 16
 """Columns of a cell that is never wrapped, such as a date with a time."""
 
 _LEAST = 12
@@ -302,11 +302,11 @@ def _without_same(
 def _cut_to(
     headings: Sequence[str], rows: list[list[str]], at: int, columns: int
 ) -> list[list[str]]:
-    """Cut the cells of a column so that rows fit; leave them where little would remain."""
+    """Cut the cells of a column so that rows fit, or else that the others can be wrapped."""
     over = _wide([headings, *rows]) - columns
-    left_cell = max(cells(row[at]) for row in rows) - over if rows else 0
-    if over <= 0 or left_cell < _LEAST:
+    if over <= 0 or not rows:
         return rows
+    left_cell = max(_LEAST, max(cells(row[at]) for row in rows) - over)
     return [
         [
             _shortened(cell, left_cell) if current_at == at else cell
