@@ -21,7 +21,7 @@ COMMANDS = (
     "archive ideas/new", "mv ideas/new ideas/newer", "remember others --name ideas/second",
     "merge ideas/newer ideas/second --into ideas/one --text one", "rm ideas/one", "trash restore ideas/one",
     "trash list", "review", "review HEAD --json", "stale --worktree", "stale HEAD..HEAD", "confirm facts/bm25", "code coupling src/index.py", "code symbols build",
-    "ask how is the index built", "code explain-symbol build_index", "code blast-radius src/index.py", "code tests-for src/index.py", "why src/index.py",
+    "ask how is the index built", "code explain-symbol build_index", "code blast-radius src/index.py", "code tests-for src/index.py", "why src/index.py", "export okf ../bundle",
     "completion bash", "git check", "git resolve", "merge-driver --help", "embedder list", "mcp --help", "sync --help", "serve mcp -h", "serve web -h",
     "shared publish --help", "shared --help", "rules", "agents bundle --check",
     "log facts/bm25", "log facts/bm25 --sections --lines", "recall tantivy",
