@@ -100,7 +100,8 @@ _TEXTS = re.compile(rf"[\[({{]\s*({_QUOTED}(?:\s*,\s*{_QUOTED})+)\s*(?:,\s*)?[\]
 """A list of texts, and nothing else."""
 
 _ITS_NAME = re.compile(
-    r"(?<![\w$])([\w$]+)(?:\s*:\s*\w[^=\n]{0,80})?\s*(?::?=|=>|:)\s*[\w.\[\]]*\(?\s*\Z"
+    r"(?<![\w$])([\w$]+)(?:\s{0,9}:\s{0,9}\w[^=\n]{0,80})?\s{0,9}(?::?=|=>|:)"
+    r"\s{0,9}[\w.\[\]]{0,80}\(?\s{0,80}\Z"
 )
 """What stands before a list that a name is set to: `RETRIED: set[str] = frozenset(`."""
 
