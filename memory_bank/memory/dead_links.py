@@ -14,7 +14,9 @@ _REFERENCE = "reference"
 _MOST = 3
 """Links that are named; of others, how many."""
 
-_SYMBOL = re.compile(r"\w+\(\)|[^\W\d]\w*(?:(?:\.|::)[^\W\d]\w*)+(?<!\.md)|[a-z]+[A-Z]\w*|[^\W_]*_\w*")
+_SYMBOL = re.compile(
+    r"\w+\(\)|[^\W\d]\w*(?:(?:\.|::)[^\W\d]\w*)+(?<!\.md)|[a-z]+[A-Z]\w*|[^\W_]*_\w*"
+)
 """Names that may be symbols of the code, which are not looked up."""
 
 

@@ -39,7 +39,10 @@ def test_a_write_is_refused_with_the_line_and_what_to_do(
 
 
 def test_reading_tells_it_and_one_edit_resolves_it(note: Path, agent: Agent) -> None:
-    assert "facts/port.md:3: unresolved merge conflict" in agent("read_memory", filename="facts/port").text
+    assert (
+        "facts/port.md:3: unresolved merge conflict"
+        in agent("read_memory", filename="facts/port").text
+    )
     text = note.read_text()
     assert not agent("edit_memory", filename="facts/port", old=text[8:], new="8082\n").wrong
     assert note.read_text() == "# Port\n\n8082\n"
