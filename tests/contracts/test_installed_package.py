@@ -90,7 +90,7 @@ def test_its_plug_ins_answer_in_the_program(python: Python, project: Path) -> No
     assert "feathers" in python("-m", "memory_bank", "serve", "mcp", "--describe").stdout
     (project / ".memories/plan.md").write_text("TODO: feed the owl\n")
     assert "plan.md  asks for work" in python("-m", "memory_bank", "doctor").stdout
-    assert "owl" in python("-m", "memory_bank", "agents", "install", "-h").stdout
+    assert "owl" in python("-m", "memory_bank", "agents", "install", "nobody").stderr
     done = python("-m", "memory_bank", "agents", "install", "owl", "--scope", "project", "--yes")
     assert (project / ".owl/mcp.json").exists(), done.stderr
 
