@@ -63,7 +63,7 @@ def test_what_no_note_may_have_is_refused(bank: Bank, note: Path) -> None:
     [
         ("a\nb\n", "a\n", "a\nb\n"),
         ("a\nb\n", "a\r\n", "a\r\nb\r\n"),
-        ("a\nx\nc", "a\r\nb\nc", "a\r\nx\r\nc"),
+        ("a\nx\nc", "a\r\nb\nc", "a\r\nx\nc"),
         ("a\nb\nc\n", "a\r\nb\nc\r", "a\r\nb\nc\r"),
         ("a\n", "", "a\n"),
     ],
