@@ -1,5 +1,6 @@
 """A folder of the Open Knowledge Format that is included, or is the bank: its notes work as ours."""
 
+import re
 import subprocess
 from collections.abc import Iterator
 from datetime import datetime
@@ -11,13 +12,15 @@ import yaml
 
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.text import Quotes
+from memory_bank.base.view import write_agent
 from memory_bank.frontends.cli.main import run as run_cli
-from memory_bank.memory import told
 from memory_bank.memory.create import create
 from memory_bank.memory.links import links_of
 from memory_bank.memory.remember import remember
 from memory_bank.memory.retrieval.recall import recall
+from memory_bank.memory.retrieval.views import view_recall
 from memory_bank.memory.show import list_notes, show
+from memory_bank.memory.views import view_listing
 from memory_bank.review.lint import lint
 from memory_bank.trust.stale import stale
 
@@ -158,15 +161,12 @@ def test_a_description_stands_below_the_title(
     (row,) = [row for row in list_notes(bank).notes if row.title == "Margin"]
     assert hit.description == row.description == "Net amount less the cost of goods."
     quotes = Quotes()
-    for shown in (
-        told.recalled(recall(bank, "margin"), quotes),
-        told.listed(list_notes(bank), quotes),
-    ):
-        assert "Net amount less the cost of goods." in shown
+    for view in (view_recall(recall(bank, "margin")), view_listing(list_notes(bank))):
+        assert "Net amount less the cost of goods." in write_agent(view, quotes)
     for command in ("recall margin", "notes", "ask margin"):
         capsys.readouterr()
         run_cli(command.split())
-        assert "\n   Net amount less the cost of goods.\n" in capsys.readouterr().out
+        assert re.search(r"\n {3,4}Net amount less the cost of goods\.\n", capsys.readouterr().out)
 
 
 def test_sources_are_shown_with_what_is_known_of_them(project: Path, bank: Bank) -> None:
@@ -329,7 +329,9 @@ def test_passed_dates_are_told_without_commits(
     monkeypatch.setenv("MEMORY_BANK_EMBEDDER", "none")
     write(tmp_path / "bank", DECLARED)
     assert run_cli(["stale", "--bank", str(tmp_path / "bank")]) == 0
-    assert "past its review date: 2025-12-31" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "past the review date: 2\n" in out
+    assert "2025-12-31" in out
 
 
 def test_in_an_ordinary_bank_the_rule_is_to_be_named(tmp_path: Path) -> None:
