@@ -91,6 +91,11 @@ def _end(bank: Bank, session_id: str) -> None:
         session, row = store.get_session(session_id), store.queue.session(session_id)
         if session is None or row is None or store.get_pending(session_id, 1):
             return
+        ongoing = {
+            outline.session.session_id: outline for outline in store.queue.outlines(ongoing=True)
+        }
+        if session_id in ongoing and not is_idle(store, ongoing[session_id]):
+            return  # it started again while others were ended
         private = bank.roots.is_private(f"{FOLDER}/new.md")
         if row.path and not session.path and not private:
             return  # its note is in another work tree
