@@ -26,7 +26,7 @@ from .hostile import TEXTS
 
 pytestmark = pytest.mark.slow
 
-ENOUGH = 0.1
+ENOUGH = 0.3
 """Seconds that the longer text must take, for the clock to measure it."""
 LONGEST = 80_000
 """Characters; front matter beyond 100,000 is not read at all."""
