@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from memory_bank.base.rendering import one_line, same_words, visible
+from memory_bank.base.rendering import one_line, same_words, starts_text, visible
 from memory_bank.base.screen import Call, Piece, cells, cut
 
 _INDENT = "   "
@@ -84,9 +84,9 @@ class _PrintedHit:
         self.console, self.call, self.rank, self.hit = call.console, call, rank, hit
         self.spans = spans
         text = visible(hit.snippet.replace("\r\n", "\n"))
-        self.title = one_line(hit.title)
+        self.title = "" if starts_text(hit.title, text) else one_line(hit.title)
         fits = not self.console.terminal or self._cut(self.title) == self.title
-        lines = [] if fits and same_words(self.title, text) else text.split("\n")
+        lines = [] if not text or (fits and same_words(self.title, text)) else text.split("\n")
         self.snippet = [part for line in lines for part in self.console.folded(line, len(_INDENT))]
         self.lines = len(self.snippet)
         """How many lines of the snippet are shown."""

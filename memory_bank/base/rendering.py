@@ -193,6 +193,11 @@ def same_words(text: str, other_text: str) -> bool:
     return re.findall(r"\w+", text.casefold()) == re.findall(r"\w+", other_text.casefold())
 
 
+def starts_text(title: str, text: str) -> bool:
+    """Tell whether a title is the cut start of a text, as that of a note without a heading."""
+    return title.endswith("…") and one_line(text).startswith(title[:-1].rstrip())
+
+
 def named(path: str) -> str:
     r"""Return a file's name on one line, with invisible characters escaped."""
     if path.isprintable():

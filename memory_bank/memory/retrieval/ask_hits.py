@@ -10,7 +10,7 @@ from typing import NamedTuple
 from memory_bank.bank.backlinks import linked_titles
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import Origin, RecalledNote
-from memory_bank.base.rendering import same_words
+from memory_bank.base.rendering import same_words, starts_text
 from memory_bank.base.setting_sections import BANK, BOTH, SHARED
 from memory_bank.code.index.codebase import Codebase, CodeHit
 from memory_bank.code.records import plain_words
@@ -295,8 +295,9 @@ def _hit(
     if isinstance(result, NoteResult):
         note = answer.notes[result.id]
         text = snippets.plain(note.snippet, titles)
-        said_text = "" if same_words(note.title, text) else text
-        marks = marked(note.title or note.path, words), marked(said_text, words)
+        title = text if starts_text(note.title, text) else note.title
+        text = "" if same_words(title, text) else text
+        marks = marked(title or note.path, words), marked(text, words)
         return AskHit(kind, result, *marks, note.heading, note.weak, why(note.reasons), note)
     hit = answer.code.get((result.kind, result.id or ""))
     snippet = result.snippet if hit is None else _without_secrets(result.snippet, allowed)

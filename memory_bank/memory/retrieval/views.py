@@ -14,7 +14,7 @@ from memory_bank.bank.hits import Origin, RecalledNote
 from memory_bank.bank.note_files import SESSION
 from memory_bank.base.hit_view import WEAKER, Hit, Place, located
 from memory_bank.base.operation import Param
-from memory_bank.base.rendering import count, named, plain, same_words
+from memory_bank.base.rendering import count, named, plain, same_words, starts_text
 from memory_bank.base.screen import FOUND, NOTHING, Call, Piece, place
 from memory_bank.base.text import one_line
 from memory_bank.base.view import Entry, View
@@ -243,6 +243,7 @@ def _section(note: RecalledNote) -> list[str]:
         headings.insert(0, note.title)
     above = " > ".join(headings)
     startswith = note.content.startswith("#") or same_words(above, note.content)
+    startswith = startswith or starts_text(above, note.content)
     words = note.description or ""
     described = "" if same_words(note.title, words) or words in note.content else words
     above = "" if startswith and not described else above
@@ -324,6 +325,8 @@ def _result_hit(result: Result, where: Place | str) -> Hit:
     line, title = line_of(result), result.title or ""
     at = one_line(f"{file_of(result)}:{line}" if line else file_of(result))
     short = one_line(title)[:_MOST_TITLE]
+    if starts_text(title, result.snippet):
+        short = one_line(result.snippet)
     row = f"{result.kind} | {result.relevance_score:.2f} | {at}"
     row += f" | {short}" if short and short != at else ""
     described = (result.description if isinstance(result, NoteResult) else None) or ""

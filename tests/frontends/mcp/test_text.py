@@ -8,9 +8,12 @@ import pytest
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.text import Quotes
+from memory_bank.base.view import write_agent
 from memory_bank.memory import views
+from memory_bank.memory.retrieval.ask import ask
 from memory_bank.memory.retrieval.hits import fit_to_tokens
 from memory_bank.memory.retrieval.recall import recall
+from memory_bank.memory.retrieval.views import view_ask
 from tests.memory.answer_texts import recall_text
 
 
@@ -55,6 +58,17 @@ def test_a_heading_is_said_once(bank: Bank) -> None:
         recall(bank, "tantivy consequences", limit=1, tokens=500, count_access=False), Quotes()
     )
     assert shown.count("Tantivy over Whoosh") == 1
+
+
+def test_a_sentence_that_is_longer_than_a_title_is_said_once(bank: Bank, project: Path) -> None:
+    start = "Herons nest in the old willow by the weir"
+    sentence = f"{start}, since the miller planted it for them, and nobody may cut it before August"
+    (project / ".memories/herons.md").write_text(f"{sentence}, says the council.\n")
+    answer = recall(bank, "where do herons nest", limit=1, tokens=500, count_access=False)
+    assert answer.notes[0].title.endswith("…")
+    assert recall_text(answer, Quotes()).count(start) == 1
+    asked = view_ask(ask(bank, None, "where do herons nest", limit=1))
+    assert write_agent(asked, Quotes()).count(start) == 1
 
 
 def test_what_makes_an_answer_poorer_is_said(bank: Bank) -> None:
