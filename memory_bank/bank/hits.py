@@ -24,7 +24,6 @@ class Origin(NamedTuple):
     committed_at: str = ""
     url: str = ""
     """The web address of the line; empty if there is none."""
-    teams: tuple[str, ...] = ()
     age_days: int = 0
     """Days since the note was last changed."""
 

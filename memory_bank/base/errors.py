@@ -73,7 +73,6 @@ class Hint(StrEnum):
     SET_SHARED_URL = "name one in MEMORY_BANK_SHARED_URL, or in your own settings: [shared] url"
     MAKE_SHARED = "its operator makes the tables"
     MIGRATE_SHARED = "its operator brings the tables up to date"
-    ASK_OPERATOR = "its operator lets a role publish a repository"
     FORCE_PUBLISH = "fetch it and publish a commit that follows it, or replace it by force"
 
 

@@ -15,14 +15,14 @@ from memory_bank.base.errors import EmbedderUnavailable, Hint, SharedUnavailable
 from memory_bank.notes.note import Entity
 from memory_bank.search import snippets
 from memory_bank.search.index import View
-from memory_bank.search.manifest.filters import ACROSS, TEAM, Condition
+from memory_bank.search.manifest.filters import REPO, Condition
 from memory_bank.search.query import Query, parse
 from memory_bank.search.retrievers.keyword.analyzer import is_english
 from memory_bank.search.retrievers.vectors import DISABLED
 from memory_bank.search.score_calibration import CommonScales, WordCounts
 from memory_bank.shared.addresses import address
 from memory_bank.shared.conversation import Conversation, conversation
-from memory_bank.shared.engines.base import NOT_CONFIGURED, Where, check_embedder, identity_of
+from memory_bank.shared.engines.base import NOT_CONFIGURED, check_embedder, identity_of
 from memory_bank.shared.shared_ranking import Meaning, SharedHit, SharedSearch, counts
 from memory_bank.shared.word_weights import Translated, meets, translated
 
@@ -59,7 +59,7 @@ def asking(bank: Bank, request: SearchRequest, keys: Collection[str]) -> Iterato
         )
     vectors = _Vectors(bank, request.mode)
     with conversation(settings.url, SECONDS) as index:
-        yield SharedAsker(bank, request, index, vectors, {*keys, *ACROSS})
+        yield SharedAsker(bank, request, index, vectors, {*keys, REPO})
 
 
 class _Vectors:
@@ -113,16 +113,10 @@ class SharedAsker:
     @property
     def includes_bank(self) -> bool:
         """Whether the bank's own repository meets the conditions on repositories."""
-        conditions = self._conditions(self._readings[0])
-        teams: Sequence[str] = ()
-        if self._repo and any(condition.key == TEAM for condition in conditions):
-            own = Where(repos=(self._repo,))
-            heads = self._index.ask(lambda engine: engine.heads(own))
-            teams = next((head.teams for head in heads if head.repo == self._repo), ())
-        return meets(conditions, self._repo, teams)
+        return meets(self._conditions(self._readings[0]), self._repo)
 
     def counts(self, words: Collection[str]) -> WordCounts:
-        """Count the passages that may be read, and those with each word."""
+        """Count the passages, and those with each word."""
         self._counts = counts(self._index, words)
         return self._counts
 
@@ -228,7 +222,6 @@ def _note(hit: SharedHit, text: str, *, texts: bool) -> RecalledNote:
             commit=head.commit,
             committed_at=head.committed_at,
             url=address(head.web, head.commit, note.file, passage.position.line),
-            teams=head.teams,
             age_days=max(0, int((time.time() - max(note.created, note.updated)) / _DAY)),
         ),
     )

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from memory_bank.base.rendering import count, named
 from memory_bank.base.screen import FINDINGS, FOUND, NOTHING, Call
-from memory_bank.shared.engines.base import Head, RoleAccess
+from memory_bank.shared.engines.base import Head
 from memory_bank.shared.export import UnpublishedNote
 
 PUBLISHED, UNCHANGED, PLANNED, DROPPED, ABSENT = (
@@ -16,7 +16,7 @@ PUBLISHED, UNCHANGED, PLANNED, DROPPED, ABSENT = (
 
 
 class SharedStatus(NamedTuple):
-    """A shared index, as far as the asking role may see it."""
+    """A shared index."""
 
     place: str
     """Without user and password."""
@@ -27,8 +27,6 @@ class SharedStatus(NamedTuple):
     notes: int
     passages: int
     banks: tuple[Head, ...]
-    access: tuple[RoleAccess, ...]
-    """Who may do what; for its operator only."""
 
 
 class MadeIndex(NamedTuple):
@@ -48,13 +46,11 @@ class Migrated(NamedTuple):
     after: int
 
 
-class AccessChange(NamedTuple):
-    """A change of who may do what."""
+class DroppedIndex(NamedTuple):
+    """What became of the tables."""
 
     place: str
     changed: bool
-    permissions: int
-    """Number of permissions or assignments that changed."""
 
 
 class Published(NamedTuple):
@@ -123,7 +119,7 @@ def made(call: Call, index: MadeIndex) -> None:
 
 
 def status(call: Call, found_status: SharedStatus) -> int:
-    """Show what is published, and who may do what."""
+    """Show what is published."""
     call.answer(found_status, lambda found_status: _status(call, found_status))
     return FOUND if found_status.banks else NOTHING
 
@@ -143,23 +139,12 @@ def _status(call: Call, found_status: SharedStatus) -> None:
                 current_head.published_at[:16],
                 str(current_head.notes),
                 str(current_head.passages),
-                named(", ".join(current_head.teams)),
             )
             for current_head in found_status.banks
         ]
-        head = ("repository", "bank", "commit", "published", "notes", "passages", "teams")
+        head = ("repository", "bank", "commit", "published", "notes", "passages")
         console.table(head, rows)
     console.line(f"{count(found_status.notes, 'note')}, {count(found_status.passages, 'passage')}")
-    if found_status.access:
-        access = [
-            (
-                named(role_access.role),
-                role_access.may,
-                named(role_access.repo or f"team {role_access.team}"),
-            )
-            for role_access in found_status.access
-        ]
-        console.table(("role", "may", "what"), access)
 
 
 def migrated(call: Call, done_migrated: Migrated) -> None:
@@ -175,42 +160,8 @@ def migrated(call: Call, done_migrated: Migrated) -> None:
     )
 
 
-def dropped(call: Call, change: AccessChange) -> int:
+def dropped(call: Call, change: DroppedIndex) -> int:
     """Show whether there was a shared index."""
-    _changed(call, change, "dropped", "there was no shared index")
+    text = "dropped" if change.changed else "there was no shared index"
+    call.answer(change, lambda change: call.console.line(f"{change.place}: {text}"))
     return FOUND if change.changed else NOTHING
-
-
-def granted(call: Call, change: AccessChange, role: str, repo: str = "", team: str = "") -> None:
-    """Show what a role may read."""
-    current_repo = repo or f"the repositories of team {team}"
-    _changed(call, change, f"{role} may read {current_repo}", f"{role} could read {current_repo}")
-
-
-def revoked(call: Call, change: AccessChange, role: str) -> int:
-    """Show what a role lost."""
-    text = count(change.permissions, "permission")
-    _changed(call, change, f"{role} lost {text}", f"{role} had no such permission")
-    return FOUND if change.changed else NOTHING
-
-
-def allowed(call: Call, change: AccessChange, role: str, repo: str) -> None:
-    """Show what a role may records."""
-    _changed(call, change, f"{role} may publish {repo}", f"{role} could publish {repo}")
-
-
-def assigned(
-    call: Call, change: AccessChange, repo: str, team: str, *, remove: bool = False
-) -> None:
-    """Show whether a repository is in a team."""
-    verb, otherwise = ("is no longer", "was not") if remove else ("is now", "was already")
-    _changed(call, change, f"{repo} {verb} in team {team}", f"{repo} {otherwise} in team {team}")
-
-
-def _changed(call: Call, change: AccessChange, verb: str, otherwise: str) -> None:
-    call.answer(
-        change,
-        lambda change: call.console.line(
-            f"{change.place}: {verb if change.changed else otherwise}"
-        ),
-    )

@@ -4,7 +4,7 @@ A passage's row has only what its own text says (the saturated frequency of each
 never goes stale; a question brings the rarity of its words, counted when it is asked. Robertson and
 Zaragoza 2009, with the parameters of the local keyword index.
 
-The engine applies those on repository, team, type, tag and date before ranking. Others are checked
+The engine applies those on repository, type, tag and date before ranking. Others are checked
 on the notes that it finds, as far as these have what is asked for.
 """
 
@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from blake3 import blake3
 
-from memory_bank.search.manifest.filters import HIDING, REPO, TEAM, Condition
+from memory_bank.search.manifest.filters import HIDING, REPO, Condition
 from memory_bank.search.retrievers.keyword.analyzer import FIELDS, GRAMS, TARGETS, fields_of, stems
 from memory_bank.search.retrievers.keyword.keyword_query import PROXIMITY, SLOP
 from memory_bank.shared.engines.base import SharedPassage, Where
@@ -77,7 +77,6 @@ def saturated(count: int, words: int) -> float:
 
 _VALUES: dict[str, Callable[[SharedPassage], Sequence[str]]] = {
     REPO: lambda passage: (passage.head.repo,),
-    TEAM: lambda passage: passage.head.teams,
     "type": lambda passage: (passage.note.type,),
     "tag": lambda passage: passage.note.tags,
     HIDING: lambda passage: (passage.note.status,),
@@ -113,13 +112,12 @@ def translated(conditions: Iterable[Condition], *, without_repo: str, hidden: bo
     return Translated(where, checks, tuple(unknown))
 
 
-def meets(conditions: Iterable[Condition], repo: str, teams: Sequence[str]) -> bool:
-    """Tell whether a repository meets the conditions on repositories and teams."""
-    values = {REPO: (repo,), TEAM: teams}
+def meets(conditions: Iterable[Condition], repo: str) -> bool:
+    """Tell whether a repository meets the conditions on repositories."""
     return all(
-        _matches(condition, values[condition.key]) is not condition.negated
+        _matches(condition, (repo,)) is not condition.negated
         for condition in conditions
-        if condition.key in values
+        if condition.key == REPO
     )
 
 
@@ -140,8 +138,6 @@ def _added(where: Where, condition: Condition) -> Where | None:
 def _named(where: Where, key: str, values: tuple[str, ...]) -> Where | None:
     if key == REPO and not where.repos:
         return where._replace(repos=values)
-    if key == TEAM and not where.teams:
-        return where._replace(teams=values)
     if key == "type" and not where.types:
         return where._replace(types=values)
     single = key == "tag" and len(values) == 1

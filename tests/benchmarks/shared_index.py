@@ -113,8 +113,6 @@ def _fill(engine: Postgres, repos: int, passages: int, dimension: int) -> None:
         vectors = numbers.standard_normal((passages, dimension))
         vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
         engine.publish(_publication(repo, passages, vectors.tolist(), chance))
-        if repo % 20 == 0:
-            engine.administration.assign(f"bench/owner/r{repo}", "team")
     print(f"filled in {time.monotonic() - started:,.0f} s without the index of vectors")
     started = time.monotonic()
     engine._connection.execute("SET maintenance_work_mem = '1GB'")
@@ -170,7 +168,6 @@ def _ask(engine: object, dimension: int) -> None:
     kinds = {
         "all": Where(),
         "one repository": Where(repos=("r7",)),
-        "a team of 50": Where(teams=("team",)),
         "a tag and a type": Where(tags=("t7",), types=("fact",)),
         "without one": Where(without_repo="bench/owner/r1"),
     }

@@ -40,7 +40,7 @@ from tests.benchmarks.corpus import questions, words_of
 from tests.benchmarks.finding import DEPTH, HEADING, Score
 
 _FILTERS = (
-    "", " repo:acme/r7", " team:t3", " tag:design", " type:decision", " since:2025-06-01",
+    "", " repo:acme/r7", " tag:design", " type:decision", " since:2025-06-01",
     " repo:acme/r7 tag:design",
 )  # fmt: skip
 

@@ -83,10 +83,9 @@ def test_conditions_hold_before_ranking(url: str) -> None:
     with open_engine(url) as engine:
         publish(engine, SHOP, "c1", {f"{n}.md": f"word {'word ' * n}" for n in range(5)})
         publish(engine, BLOG, "c1", {"x.md": "a long text with many others and one word"})
-        engine.administration.assign(BLOG, "writers")
         for where in (
             Where(repos=(BLOG,)), Where(repos=("blog",)), Where(repos=("acme/blog", "none")),
-            Where(teams=("writers",)), Where(without_repo=SHOP),
+            Where(without_repo=SHOP),
         ):  # fmt: skip
             assert found(engine, "word", where, limit=1) == [
                 "a long text with many others and one word"

@@ -1,7 +1,7 @@
 """A commit's notes are published whole; what is private stays on this machine."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from memory_bank.shared.engines.base import AskedWord, Where
 from memory_bank.shared.publish import publish, unpublish
 from memory_bank.shared.word_weights import number_of
 from tests.conftest import run_git as git
-from tests.shared.conftest import as_role, every_row, opened, run_sql
+from tests.shared.conftest import every_row, opened, run_sql
 
 REPO = "github.com/acme/shop"
 SECRET = "ghp_" + "R4nd0mT0k3nV4lu3F0rT3st1ngPurp0s3sX"[:36].ljust(36, "q")
@@ -355,20 +355,6 @@ def test_included_files_are_published_with_their_place(shop: Path, index: str) -
     with opened(index) as engine:
         files = {one.note.file for one in engine.passages(every_row(index)).values()}
     assert "docs/guide.md" in files
-
-
-def test_a_publishing_role_publishes_through_the_program(
-    shop: Path, index: str, new_role: Callable[..., str]
-) -> None:
-    role = new_role("ci")
-    with opened(index) as engine:
-        engine.administration.allow_publishing(role, REPO)
-    with open_bank(shop, settings=settings(as_role(index, role))) as bank:
-        assert publish(bank).state == "published"
-        with pytest.raises(
-            BadInput, match=r"no repository 'github.com/acme/other' that this role may publish"
-        ):
-            publish(bank, repo="github.com/acme/other")
 
 
 def test_publishing_leaves_the_bank_and_git_as_they_are(bank: Bank, shop: Path) -> None:

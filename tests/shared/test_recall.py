@@ -118,15 +118,12 @@ def test_local_and_shared_notes_are_in_one_order(app: Bank) -> None:
     assert scores == sorted(scores, reverse=True)
 
 
-def test_conditions_hold_in_all_repositories(app: Bank, index: str) -> None:
-    with opened(index) as engine:
-        engine.administration.assign(BLOG, "web")
+def test_conditions_hold_in_all_repositories(app: Bank) -> None:
     conditions: tuple[tuple[str, dict[str, str], set[str]], ...] = (
         ("queue repo:shop", {}, {SHOP}),
         ("queue repo:acme/blog", {}, {BLOG}),
         ("queue repo:github.com/acme/app", {}, {""}),
         ("queue -repo:blog", {}, {SHOP, ""}),
-        ("queue team:web", {}, {BLOG}),
         ("queue tag:jobs", {}, {SHOP}),
         ("queue", {"type": "decision"}, {SHOP}),
         ("queue in:facts", {}, {BLOG}),
@@ -172,17 +169,6 @@ def test_a_role_without_a_grant_gets_the_banks_answer(
         found = recall(bank, "job queue", scope="shared")
     assert found.fallback_reason == "shared_no_index"
     assert [note.path for note in found.notes] == ["login.md"]
-
-
-def test_a_role_finds_what_it_is_granted_only(
-    index: str, repositories: dict[str, Path], new_role: Callable[..., str]
-) -> None:
-    role = new_role()
-    with opened(index) as engine:
-        engine.administration.grant(role, repo=BLOG)
-    with open_bank(repositories[APP], settings=settings(as_role(index, role))) as bank:
-        found = recall(bank, "queue", scope="shared")
-    assert {note.origin.repository for note in found.notes if note.origin} == {BLOG}
 
 
 def test_without_an_index_the_bank_answers_and_says_why(repositories: dict[str, Path]) -> None:

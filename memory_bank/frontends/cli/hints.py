@@ -39,7 +39,6 @@ HINTS = {
     ),
     Hint.MAKE_SHARED: "its operator runs `memory-bank shared init`",
     Hint.MIGRATE_SHARED: "its operator runs `memory-bank shared migrate`",
-    Hint.ASK_OPERATOR: "its operator runs `memory-bank shared publisher ROLE REPOSITORY`",
     Hint.FORCE_PUBLISH: "fetch it and publish a commit that follows it, or add --force",
 }
 """Hints for which there is a command or an option; all others are printed unchanged."""

@@ -247,7 +247,7 @@ def _there(
 def _keys(bank: Bank | None, scope: str) -> frozenset[str]:
     """Return the keys of conditions on notes that depend on the bank and on where is searched."""
     of_bank = bank.read(lambda view: filters.fields(view.manifest)) if bank else frozenset()
-    return frozenset(of_bank) | (filters.ACROSS if scope in {SHARED, BOTH} else frozenset())
+    return frozenset(of_bank) | ({filters.REPO} if scope in {SHARED, BOTH} else frozenset())
 
 
 def _kinds(

@@ -130,7 +130,7 @@ def _in_command(
     apply before ranking. Words of time (last week, in October) restrict the notes by date.
 
     --scope shared searches the notes that other repositories published to the shared index, both
-    those and this bank; conditions there are also repo:NAME and team:NAME. --include agents also
+    those and this bank; a condition there is also repo:NAME. --include agents also
     searches the memories that Claude Code and Codex keep of this project on your machine, which
     nobody else sees, and --include global what Codex keeps for all projects, too; --include
     commits lists commits whose messages answer.

@@ -144,7 +144,7 @@ def _checked_search(bank: Bank, view: View, request: SearchRequest) -> tuple[Ban
 
 def keys_of(view: View, *, across: bool) -> set[str]:
     """Return the keys of conditions that a bank's front matter has, and those on repositories."""
-    return filters.fields(view.manifest) | (filters.ACROSS if across else set())
+    return filters.fields(view.manifest) | ({filters.REPO} if across else set())
 
 
 def _search(bank: Bank, view: View, request: SearchRequest) -> tuple[BankAnswer, bool]:
@@ -153,9 +153,7 @@ def _search(bank: Bank, view: View, request: SearchRequest) -> tuple[BankAnswer,
     parsed = parse(request.query, entry, times=request.times)
     conditions = (*parsed.conditions, *request.conditions)
     if request.across:
-        conditions = tuple(
-            condition for condition in conditions if condition.key not in filters.ACROSS
-        )
+        conditions = tuple(condition for condition in conditions if condition.key != filters.REPO)
     required = [with_file_names(bank, condition) for condition in conditions]
     written = (
         bank.logs.updates.all() if any(condition.key == "since" for condition in required) else {}

@@ -208,10 +208,10 @@ def _origin(origin: Origin | None) -> dict[str, object]:
 
 
 def _address(origin: Origin) -> str:
-    """Return a hit's web address after what is known of its repository: commit, teams, age."""
+    """Return a hit's web address after what is known of its repository: commit, age."""
     facts: list[str] = []
     if origin.repository:
-        facts = [f"commit {origin.commit[:12]}", *origin.teams]
+        facts = [f"commit {origin.commit[:12]}"]
         facts.append(f"{count(origin.age_days, 'day')} old")
     return " · ".join(filter(None, (*facts, named(origin.url))))
 

@@ -16,10 +16,8 @@ from memory_bank.search.retrievers.base import Scope
 HIDING = "status"
 """The field whose condition includes hidden documents."""
 
-REPO, TEAM = "repo", "team"
-
-ACROSS = frozenset({REPO, TEAM})
-"""Keys of conditions on repositories, which only an index of several can meet."""
+REPO = "repo"
+"""The key of conditions on repositories, which only an index of several can meet."""
 
 
 class Condition(NamedTuple):

@@ -68,15 +68,12 @@ class Head(NamedTuple):
     """Template of the web address of a line; see `web_addresses`. Empty if there is none."""
     notes: int = 0
     passages: int = 0
-    teams: tuple[str, ...] = ()
-    """Teams of the repository; the operator assigns them."""
 
     @staticmethod
     def in_json() -> tuple[str, ...]:
         """Return the fields that answers have, in their order."""
         return (
             "repository", "bank", "commit", "committed_at", "published_at", "notes", "passages",
-            "teams",
         )  # fmt: skip
 
     @property
@@ -175,8 +172,6 @@ class Where(NamedTuple):
 
     repos: tuple[str, ...] = ()
     """One of them; a name may be its end: `name` or `owner/name`."""
-    teams: tuple[str, ...] = ()
-    """One of them."""
     types: tuple[str, ...] = ()
     """One of them."""
     tags: tuple[str, ...] = ()
@@ -229,17 +224,6 @@ class SharedPassage(NamedTuple):
     words: int
 
 
-class RoleAccess(NamedTuple):
-    """Who may do what."""
-
-    role: str
-    may: str
-    """`publish` or `read`."""
-    repo: str
-    """Empty if it is a team's repositories."""
-    team: str
-
-
 class Administration(Protocol):
     """What the operator of an index does; raises BadInput for what the role may not do."""
 
@@ -255,24 +239,9 @@ class Administration(Protocol):
     def drop(self) -> bool:
         """Remove the index and all that is published; tell whether there was one."""
 
-    def grant(self, role: str, *, repo: str = "", team: str = "") -> bool:
-        """Let a role read a repository, or those of a team; tell whether that is new."""
-
-    def revoke(self, role: str, *, repo: str = "", team: str = "") -> int:
-        """Take from a role what it may do there, or anywhere; count what it had."""
-
-    def allow_publishing(self, role: str, repo: str) -> bool:
-        """Let a role publish a repository; tell whether that is new."""
-
-    def assign(self, repo: str, team: str, *, remove: bool = False) -> bool:
-        """Put a repository into a team, or out of it; tell whether that changed anything."""
-
-    def access(self) -> Sequence[RoleAccess]:
-        """Return who may do what; nothing for a role that is not the operator."""
-
 
 class SharedEngine(Protocol):
-    """An open connection to a shared index. It sees what its role may see, and nothing else.
+    """An open connection to a shared index.
 
     All methods raise SharedUnavailable when the index can't be reached or used, Busy when it takes
     too long.
@@ -302,36 +271,32 @@ class SharedEngine(Protocol):
         """Let all questions within see one state of the index, however others publish."""
 
     def heads(self, where: Where | None = None) -> list[Head]:
-        """Return the heads of all banks that may be read, by repository and bank.
+        """Return the heads of all banks, by repository and bank.
 
-        Of `where`, the conditions on repositories and teams count.
+        Of `where`, the conditions on repositories count.
         """
 
     def known(self, repo: str, bank: str) -> KnownBank:
-        """Return what the index has of a bank.
-
-        Raises BadInput if the role may not publish the repository, or if the index doesn't know it:
-        the error is the same.
-        """
+        """Return what the index has of a bank."""
 
     def positions(self, repo: str, bank: str, paths: Collection[str]) -> dict[str, Position]:
-        """Return the positions of the passages of some notes by key; raise as `known`."""
+        """Return the positions of the passages of some notes by key."""
 
     def publish(self, publication: Publication) -> None:
         """Replace a bank's head in one transaction.
 
-        Raises Conflict, and changes nothing, if the head is not the publication's base; BadInput as
-        `known`.
+        Raises Conflict, and changes nothing, if the head is not the publication's base; BadInput if
+        the role may not publish.
         """
 
     def remove(self, repo: str, bank: str) -> bool:
-        """Remove all that is published of a bank; tell whether anything was. Raises as `known`."""
+        """Remove all that is published of a bank; tell whether anything was."""
 
     def size(self) -> int:
-        """Count the passages that the role may read."""
+        """Count the passages."""
 
     def frequencies(self, words: Collection[int]) -> dict[int, int]:
-        """Count the passages that have each word, of those that the role may read."""
+        """Count the passages that have each word."""
 
     def words(
         self, asked_words: Sequence[AskedWord], limit: int, where: Where
@@ -345,7 +310,7 @@ class SharedEngine(Protocol):
         """Return the passages with the highest cosines, best first."""
 
     def passages(self, rows: Collection[int]) -> dict[int, SharedPassage]:
-        """Return some passages by row; those that may not be read, or are gone, are left out."""
+        """Return some passages by row; those that are gone are left out."""
 
 
 class EngineModule(Protocol):

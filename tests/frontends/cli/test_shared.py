@@ -1,13 +1,12 @@
 """`memory-bank shared publish` and `memory-bank shared`, as one uses them."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import run_git as git
 from tests.frontends.cli.conftest import Run
-from tests.shared.conftest import as_role, empty_database, new_role, opened, server  # noqa: F401
+from tests.shared.conftest import empty_database, opened, server  # noqa: F401
 
 REPO = "github.com/acme/shop"
 
@@ -69,37 +68,6 @@ def test_drop_asks(mb: Run, url: str) -> None:
     assert "add --yes" in refused.err
     assert mb("shared", "drop", "--yes").code == 0
     assert mb("shared", "drop", "--yes").code == 1
-
-
-def test_roles_are_granted_and_revoked(
-    mb: Run,
-    url: str,
-    new_role: Callable[..., str],  # noqa: F811
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    asker, ci = new_role("asker"), new_role("ci")
-    mb("shared", "init")
-    assert f"{ci} may publish {REPO}" in mb("shared", "publisher", ci, REPO).out
-    assert "is now in team web" in mb("shared", "team", REPO, "web").out
-    assert (
-        f"{asker} may read the repositories of team web"
-        in mb("shared", "grant", asker, "--team", "web").out
-    )
-    assert mb("shared", "grant", asker).code == 2
-    assert mb("shared", "grant", "nobody", "--team", "web").code == 2
-    shown = mb("shared", "status")
-    assert f"{ci}" in shown.out
-    assert "team web" in shown.out
-    assert mb("publish", "--to", as_role(url, ci)).code == 0
-    refused = mb("publish", "--to", as_role(url, asker), "--repo", "x/y/z")
-    assert refused.code == 2
-    assert "memory-bank shared publisher ROLE REPOSITORY" in refused.err
-    monkeypatch.setenv("MEMORY_BANK_SHARED_URL", as_role(url, asker))
-    seen = mb("shared", "status", "--json").json
-    assert (len(seen["banks"]), seen["access"]) == (1, [])
-    monkeypatch.setenv("MEMORY_BANK_SHARED_URL", url)
-    assert "lost 1 permission" in mb("shared", "revoke", asker).out
-    assert mb("shared", "revoke", asker).code == 1
 
 
 def test_without_an_index_the_setting_is_named(mb: Run, project: Path) -> None:

@@ -7,7 +7,6 @@ from memory_bank.shared.engines.base import (
     NO_INDEX,
     IndexInfo,
     KnownBank,
-    RoleAccess,
     SharedMatch,
     SharedPassage,
     Where,
@@ -27,7 +26,7 @@ def connect(url, *, seconds=0.0):
 
 
 class Nest:
-    """A connection; what it holds is `info`, `teams` by repository, and `banks` by their names."""
+    """A connection; what it holds is `info`, and `banks` by their names."""
 
     def __init__(self, held, place):
         self.held, self.place, self.administration = held, place, Administration(held)
@@ -64,8 +63,7 @@ class Nest:
         bank = self._bank(head.repo, head.bank)
         if publication.base != (bank["head"].commit if bank["head"] else ""):
             raise Conflict("another commit was published meanwhile", "publish again")
-        teams = self.held["teams"].get(head.repo, ())
-        bank["head"] = head._replace(teams=tuple(sorted(teams)))
+        bank["head"] = head
         for path in publication.gone_notes:
             bank["notes"].pop(path)
         bank["notes"] |= {one.path: one for one in publication.notes}
@@ -116,9 +114,7 @@ class Nest:
     def _banks(self, where):
         for (repo, _), bank in sorted(self.held["banks"].items()):
             named = any(name and f"/{repo}".endswith(f"/{name}") for name in where.repos)
-            teams = self.held["teams"].get(repo, set())
-            met = (named or not where.repos) and (not where.teams or teams & {*where.teams})
-            if bank["head"] and met and repo != where.without_repo:
+            if bank["head"] and (named or not where.repos) and repo != where.without_repo:
                 yield bank
 
     def _rows(self, where):
@@ -167,7 +163,7 @@ class Administration:
     def make(self, embedder, dimension):
         if not self.held:
             info = IndexInfo("nest", 1, embedder, dimension)
-            self.held |= {"info": info, "teams": {}, "banks": {}, "next": 1}
+            self.held |= {"info": info, "banks": {}, "next": 1}
         return self.held["info"]
 
     def migrate(self):
@@ -177,21 +173,3 @@ class Administration:
         there = bool(self.held)
         self.held.clear()
         return there
-
-    def grant(self, role, *, repo="", team=""):
-        return False
-
-    def revoke(self, role, *, repo="", team=""):
-        return 0
-
-    def allow_publishing(self, role, repo):
-        return False
-
-    def assign(self, repo, team, *, remove=False):
-        teams = self.held["teams"].setdefault(repo, set())
-        changed = (team in teams) == remove
-        (teams.discard if remove else teams.add)(team)
-        return changed
-
-    def access(self):
-        return [RoleAccess("everybody", "publish", "", "")]

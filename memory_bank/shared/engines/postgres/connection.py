@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 import psycopg
-from psycopg import errors, sql
+from psycopg import errors
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from memory_bank.base.errors import BadInput, BadSetting, Busy, Conflict, SharedUnavailable
@@ -121,11 +121,6 @@ def no_index(place: str) -> SharedUnavailable:
     return SharedUnavailable(
         f"{place}: no shared index that this role may use", Hint.MAKE_SHARED, NO_INDEX
     )
-
-
-def identifier(name: str) -> sql.Identifier:
-    """Return the name of a role or schema, quoted."""
-    return sql.Identifier(name)
 
 
 def clean(text: str) -> str:

@@ -47,7 +47,7 @@ class Postgres:
 
     @property
     def administration(self) -> PostgresOperator:
-        """What its operator does: make, migrate and drop it, and say who may do what."""
+        """What its operator does: make, migrate and drop it."""
         return PostgresOperator(self._connection, self.place)
 
     def info(self) -> IndexInfo:
@@ -70,7 +70,7 @@ class Postgres:
             yield
 
     def heads(self, where: Where | None = None) -> list[Head]:
-        """Return the heads of all banks that may be read."""
+        """Return the heads of all banks."""
         self.info()
         with guarded(self.place):
             return searching.heads(self._connection, where or _EVERYWHERE)
@@ -79,37 +79,37 @@ class Postgres:
         """Return what the index has of a bank."""
         self.info()
         with guarded(self.place):
-            number = publishing.repo_to_publish(self._connection, repo, make=False)
+            number = publishing.number_of_repo(self._connection, repo)
             return publishing.known(self._connection, number, bank)
 
     def positions(self, repo: str, bank: str, paths: Collection[str]) -> dict[str, Position]:
         """Return the positions of the passages of some notes by key."""
         self.info()
         with guarded(self.place):
-            number = publishing.repo_to_publish(self._connection, repo, make=False)
+            number = publishing.number_of_repo(self._connection, repo)
             return publishing.positions(self._connection, number, bank, paths)
 
     def publish(self, publication: Publication) -> None:
         """Replace a bank's head in one transaction."""
         self.info()
         with guarded(self.place):
-            number = publishing.repo_to_publish(self._connection, publication.head.repo, make=True)
+            number = publishing.number_of_repo(self._connection, publication.head.repo, make=True)
             publishing.publish(self._connection, number, publication, self._vector)
 
     def remove(self, repo: str, bank: str) -> bool:
         """Remove all that is published of a bank; tell whether anything was."""
         self.info()
         with guarded(self.place):
-            number = publishing.repo_to_publish(self._connection, repo, make=False)
+            number = publishing.number_of_repo(self._connection, repo)
             return publishing.remove(self._connection, number, bank)
 
     def size(self) -> int:
-        """Count the passages that the role may read."""
+        """Count the passages."""
         with guarded(self.place):
             return searching.size(self._connection)
 
     def frequencies(self, words: Collection[int]) -> dict[int, int]:
-        """Count the passages that have each word, of those that the role may read."""
+        """Count the passages that have each word."""
         with guarded(self.place):
             return searching.frequencies(self._connection, words)
 

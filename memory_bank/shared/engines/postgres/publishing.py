@@ -9,7 +9,7 @@ from typing import Any
 from pgvector import HalfVector, SparseVector
 from psycopg.types.json import Json
 
-from memory_bank.base.errors import BadInput, Conflict, Hint
+from memory_bank.base.errors import Conflict
 from memory_bank.shared.engines.base import (
     KnownBank,
     Position,
@@ -31,11 +31,6 @@ _POSITIONS = """
 SELECT encode(p.key, 'hex'), p.ordinal, p.line, p.end_line FROM memory_bank.passages AS p
 JOIN memory_bank.notes AS n ON n.repo = p.repo AND n.note = p.note
 WHERE n.repo = %s AND n.bank = %s AND n.path = ANY(%s)
-"""
-
-_WRITABLE = """
-SELECT repo FROM memory_bank.repositories
-WHERE name = %s AND repo IN (SELECT memory_bank.writable())
 """
 
 _FIRST_HEAD = """
@@ -107,35 +102,20 @@ DELETE FROM memory_bank.frequencies WHERE repo = %s AND word = ANY(%s) AND passa
 """
 
 UNKNOWN = 0
-"""The number of a repository that the owner of the index may add."""
+"""The number of a repository of which nothing was published."""
 
 
-def repo_to_publish(connection: Connection, name: str, *, make: bool) -> int:
-    """Return the number of a repository that the role may publish; raise BadInput.
-
-    The owner of the index may publish one that is unknown: it is added with `make`, else UNKNOWN is
-    returned. What is unknown and what may not be published get the same error.
-    """
-    row = connection.execute(_WRITABLE, (name,)).fetchone()
-    if row is None and _owns(connection):
-        if not make:
-            return UNKNOWN
+def number_of_repo(connection: Connection, name: str, *, make: bool = False) -> int:
+    """Return the number of a repository; with `make` it is added, else UNKNOWN is returned."""
+    if make:
         connection.execute(
             "INSERT INTO memory_bank.repositories (name) VALUES (%s) ON CONFLICT DO NOTHING",
             (name,),
         )
-        row = connection.execute(_WRITABLE, (name,)).fetchone()
-    if row is None:
-        raise BadInput(
-            f"the shared index has no repository {name!r} that this role may publish",
-            Hint.ASK_OPERATOR,
-        )
-    return int(row[0])
-
-
-def _owns(connection: Connection) -> bool:
-    row = connection.execute("SELECT memory_bank.owns()").fetchone()
-    return bool(row and row[0])
+    row = connection.execute(
+        "SELECT repo FROM memory_bank.repositories WHERE name = %s", (name,)
+    ).fetchone()
+    return int(row[0]) if row else UNKNOWN
 
 
 def known(connection: Connection, repo: int, bank: str) -> KnownBank:

@@ -35,8 +35,7 @@ _ROW = f'(p.repo << {BITS}) + p."row"'
 
 _NOTE = f"(p.repo << {BITS}) + p.note"
 
-_HEAD = """r.name, h.bank, h.commit, h.committed, h.published, h.web, h.notes, h.passages,
-    ARRAY(SELECT team FROM memory_bank.teams AS t WHERE t.repo = r.repo ORDER BY team)"""
+_HEAD = "r.name, h.bank, h.commit, h.committed, h.published, h.web, h.notes, h.passages"
 
 _OF_BANKS = """
 FROM memory_bank.heads AS h JOIN memory_bank.repositories AS r ON r.repo = h.repo
@@ -44,8 +43,6 @@ WHERE h.commit <> ''
 AND (%(repos)s::text[] IS NULL OR r.name = ANY(%(repos)s)
     OR EXISTS (SELECT FROM unnest(%(repos)s::text[]) AS o (name)
         WHERE o.name <> '' AND right(r.name, length(o.name) + 1) = '/' || o.name))
-AND (%(teams)s::text[] IS NULL OR EXISTS (SELECT FROM memory_bank.teams AS t
-    WHERE t.repo = r.repo AND t.team = ANY(%(teams)s)))
 AND r.name <> %(without)s
 """
 
@@ -56,15 +53,8 @@ ORDER BY r.name, h.bank
 
 _SIZES = f"SELECT r.repo, sum(h.passages) {_OF_BANKS} GROUP BY r.repo ORDER BY r.repo"
 
-_BY_WORDS = """
-SELECT w.number, w.of_note, w.score, w.words FROM memory_bank.by_words(%(rare)s::integer[],
-    %(asked)s::{vector}.sparsevec, %(most)s, %(repos)s::bigint[], %(types)s::text[],
-    %(tags)s::text[], %(since)s::float8, %(before)s::float8, %(hidden)s) AS w
-"""
-
 _MEETING = """
-p.vector IS NOT NULL
-AND (%(repos)s::bigint[] IS NULL OR p.repo = ANY(%(repos)s))
+(%(repos)s::bigint[] IS NULL OR p.repo = ANY(%(repos)s))
 AND (%(types)s::text[] IS NULL OR p.type = ANY(%(types)s))
 AND p.tags @> %(tags)s::text[]
 AND (%(since)s::float8 IS NULL OR greatest(p.created, p.updated) >= %(since)s)
@@ -72,19 +62,29 @@ AND (%(before)s::float8 IS NULL OR p.created < %(before)s)
 AND (%(hidden)s OR NOT p.hidden)
 """
 
+_BY_WORDS = f"""
+WITH found AS MATERIALIZED (
+    SELECT {_ROW} AS "row", {_NOTE} AS note,
+        -(p.terms OPERATOR({{vector}}.<#>) %(asked)s::{{vector}}.sparsevec) AS score, p.length
+    FROM memory_bank.passages AS p WHERE p.words && %(rare)s::integer[] AND {_MEETING}
+    LIMIT {MOST_COMPARED}
+)
+SELECT "row", note, score, length FROM found ORDER BY score DESC, "row" LIMIT %(most)s
+"""
+
 _DISTANCE = "OPERATOR({vector}.<=>) %(asked)s::{vector}.halfvec"
 
 _ALL = f"""
 WITH found AS MATERIALIZED (
     SELECT {_ROW} AS "row", {_NOTE} AS note, 1 - (p.vector {_DISTANCE}) AS score, p.length
-    FROM memory_bank.passages AS p WHERE {_MEETING}
+    FROM memory_bank.passages AS p WHERE p.vector IS NOT NULL AND {_MEETING}
 )
 SELECT "row", note, score, length FROM found ORDER BY score DESC, "row" LIMIT %(most)s
 """
 
 _BY_INDEX = f"""
 SELECT {_ROW}, {_NOTE}, 1 - (p.vector {_DISTANCE}), p.length FROM memory_bank.passages AS p
-WHERE {_MEETING} ORDER BY p.vector {_DISTANCE} LIMIT %(most)s
+WHERE p.vector IS NOT NULL AND {_MEETING} ORDER BY p.vector {_DISTANCE} LIMIT %(most)s
 """
 
 _PASSAGES = f"""
@@ -105,7 +105,7 @@ AND p."row" = a.number & {2**BITS - 1}
 
 
 class SharedScope(NamedTuple):
-    """The banks that meet the conditions on repositories and teams."""
+    """The banks that meet the conditions on repositories."""
 
     repos: list[int] | None
     """Numbers of the repositories; None for all that may be read."""
@@ -113,16 +113,16 @@ class SharedScope(NamedTuple):
 
 
 def heads(connection: Connection, where: Where) -> list[Head]:
-    """Return the banks that meet the conditions on repositories and teams."""
+    """Return the banks that meet the conditions on repositories."""
     rows = connection.execute(_HEADS, _of_banks(where))
-    return [_head(row) for row in rows]
+    return [Head(*row) for row in rows]
 
 
 def scope_of(connection: Connection, where: Where) -> SharedScope:
     """Return where passages may be found."""
     rows = connection.execute(_SIZES, _of_banks(where)).fetchall()
     passages = sum(int(count) for _, count in rows)
-    bounded = where.repos or where.teams or where.without_repo or passages <= MOST_COMPARED
+    bounded = where.repos or where.without_repo or passages <= MOST_COMPARED
     return SharedScope([repo for repo, _ in rows] if bounded else None, passages)
 
 
@@ -188,15 +188,11 @@ def passages(connection: Connection, rows: Collection[int]) -> dict[int, SharedP
     found_rows = connection.execute(_PASSAGES, ([*rows],))
     return {
         row: SharedPassage(
-            row, _head(rest[:9]), _note(rest[9:21]), Position(*rest[21:24]), tuple(rest[24]),
-            *rest[25:],
+            row, Head(*rest[:8]), _note(rest[8:20]), Position(*rest[20:23]), tuple(rest[23]),
+            *rest[24:],
         )
         for row, *rest in found_rows
     }  # fmt: skip
-
-
-def _head(entries: Sequence[Any]) -> Head:
-    return Head._make([*entries[:-1], tuple(entries[-1])])
 
 
 def _note(entries: Sequence[Any]) -> PublishedNote:
@@ -240,7 +236,6 @@ def _rare(words: Sequence[AskedWord], scope: SharedScope) -> list[int]:
 def _of_banks(where: Where) -> dict[str, Any]:
     return {
         "repos": [*where.repos] or None,
-        "teams": [*where.teams] or None,
         "without": where.without_repo,
     }
 

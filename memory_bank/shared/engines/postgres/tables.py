@@ -1,4 +1,4 @@
-"""The tables of a shared index in PostgreSQL, their versions, and who may read which rows."""
+"""The tables of a shared index in PostgreSQL, and their versions."""
 
 from __future__ import annotations
 
@@ -23,38 +23,12 @@ question of words that most passages have would read them all."""
 MOST_DIMENSIONS = 4000
 """Maximum number of components of a vector that an index of pgvector can have."""
 
-READ = ("meta", "repositories", "teams", "heads", "notes", "passages", "frequencies")
-"""Tables that a role with a grant may read; row-level security says which rows."""
-
-WRITTEN = ("heads", "notes", "passages", "frequencies")
-"""Tables that a publishing role may change; row-level security says which rows."""
-
 _TABLES = """
 CREATE TABLE memory_bank.meta (key text PRIMARY KEY, value text NOT NULL);
 
 CREATE TABLE memory_bank.repositories (
     repo bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     name text NOT NULL UNIQUE
-);
-
-CREATE TABLE memory_bank.teams (
-    repo bigint NOT NULL REFERENCES memory_bank.repositories ON DELETE CASCADE,
-    team text NOT NULL,
-    PRIMARY KEY (repo, team)
-);
-
-CREATE TABLE memory_bank.publishers (
-    role name NOT NULL,
-    repo bigint NOT NULL REFERENCES memory_bank.repositories ON DELETE CASCADE,
-    PRIMARY KEY (repo, role)
-);
-
-CREATE TABLE memory_bank.grants (
-    role name NOT NULL,
-    repo bigint REFERENCES memory_bank.repositories ON DELETE CASCADE,
-    team text,
-    UNIQUE NULLS NOT DISTINCT (role, repo, team),
-    CHECK ((repo IS NULL) <> (team IS NULL))
 );
 
 CREATE TABLE memory_bank.heads (
@@ -140,101 +114,7 @@ CREATE INDEX passages_nearest ON memory_bank.passages
     USING hnsw (vector {vector}.halfvec_cosine_ops);
 """
 
-# Row-level security asks these functions once a query. They run as the owner of the tables, since
-# nobody else reads publishers and grants; each tells a role about that role only. The owner, and
-# its members, may do all.
-_ACCESS = """
-CREATE FUNCTION memory_bank.owns() RETURNS boolean
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-    SELECT pg_has_role(session_user, nspowner, 'member') FROM pg_namespace
-    WHERE nspname = 'memory_bank'
-$$;
-
-CREATE FUNCTION memory_bank.writable() RETURNS SETOF bigint
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-    SELECT p.repo FROM memory_bank.publishers AS p JOIN pg_roles AS r ON r.rolname = p.role
-    WHERE pg_has_role(session_user, r.oid, 'member')
-    UNION SELECT repo FROM memory_bank.repositories WHERE memory_bank.owns()
-$$;
-
-CREATE FUNCTION memory_bank.readable() RETURNS SETOF bigint
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-    WITH mine AS MATERIALIZED (
-        SELECT g.repo, g.team FROM memory_bank.grants AS g JOIN pg_roles AS r ON r.rolname = g.role
-        WHERE pg_has_role(session_user, r.oid, 'member')
-    )
-    SELECT repo FROM mine WHERE repo IS NOT NULL
-    UNION SELECT t.repo FROM memory_bank.teams AS t JOIN mine ON mine.team = t.team
-    UNION SELECT memory_bank.writable()
-$$;
-"""
-
-# An index on words can't serve a query under row-level security, as comparing arrays might tell
-# about rows that are then left out. This function filters the rows itself, as the policies do. The
-# repositories are found first: joined with the passages, each would read the index of words.
-_BY_WORDS = """
-CREATE FUNCTION memory_bank.by_words(
-    rare integer[], asked {vector}.sparsevec, most integer, repos bigint[], types text[],
-    tagged text[], since float8, before float8, archived boolean
-) RETURNS TABLE (number bigint, of_note bigint, score float8, words integer)
-LANGUAGE plpgsql STABLE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_custom_plan
-AS $$
-DECLARE
-    allowed bigint[] := ARRAY(
-        SELECT r FROM memory_bank.readable() AS r WHERE repos IS NULL OR r = ANY(repos)
-    );
-BEGIN
-    RETURN QUERY WITH found AS MATERIALIZED (
-        SELECT (p.repo << {bits}) + p."row", (p.repo << {bits}) + p.note,
-            -(p.terms OPERATOR({vector}.<#>) asked), p.length
-        FROM memory_bank.passages AS p
-        WHERE p.words && rare
-        AND p.repo = ANY(allowed)
-        AND (types IS NULL OR p.type = ANY(types))
-        AND p.tags @> tagged
-        AND (since IS NULL OR greatest(p.created, p.updated) >= since)
-        AND (before IS NULL OR p.created < before)
-        AND (archived OR NOT p.hidden)
-        LIMIT {compared}
-    )
-    TABLE found ORDER BY 3 DESC, 1 LIMIT most;
-END
-$$;
-"""
-
-_POLICIES = "".join(
-    f"""
-ALTER TABLE memory_bank.{table} ENABLE ROW LEVEL SECURITY;
-CREATE POLICY reading ON memory_bank.{table} FOR SELECT
-    USING (repo IN (SELECT memory_bank.readable()));
-"""
-    for table in READ
-    if table != "meta"
-) + "".join(
-    f"""
-CREATE POLICY adding ON memory_bank.{table} FOR INSERT
-    WITH CHECK (repo IN (SELECT memory_bank.writable()));
-CREATE POLICY changing ON memory_bank.{table} FOR UPDATE
-    USING (repo IN (SELECT memory_bank.writable()))
-    WITH CHECK (repo IN (SELECT memory_bank.writable()));
-CREATE POLICY removing ON memory_bank.{table} FOR DELETE
-    USING (repo IN (SELECT memory_bank.writable()));
-"""
-    for table in WRITTEN
-)
-
-_CLOSED = """
-ALTER TABLE memory_bank.publishers ENABLE ROW LEVEL SECURITY;
-ALTER TABLE memory_bank.grants ENABLE ROW LEVEL SECURITY;
-REVOKE ALL ON SCHEMA memory_bank FROM PUBLIC;
-REVOKE ALL ON ALL TABLES IN SCHEMA memory_bank FROM PUBLIC;
-"""
-
-_MIGRATIONS: Mapping[int, Sequence[str]] = {1: (_TABLES, _ACCESS, _BY_WORDS, _POLICIES, _CLOSED)}
+_MIGRATIONS: Mapping[int, Sequence[str]] = {1: (_TABLES,)}
 """The statements that make the tables of each version from those of the one before."""
 
 
@@ -251,8 +131,6 @@ def statements(since: int, *, vector: str, dimension: int) -> list[str]:
             terms=DIMENSIONS,
             dimension=size,
             nearest=nearest,
-            bits=BITS,
-            compared=MOST_COMPARED,
             most=2**BITS - 1,
             repos=2 ** (62 - BITS),
         )
