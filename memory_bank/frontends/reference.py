@@ -28,10 +28,8 @@ _BLOCK = re.compile(r"^<!--(\w++):?(.*)-->\n```(.*)\n(?:(?!```$|<!--).*\n)*(?=``
 _WIDEST = 27
 """Columns of the longest option that has its meaning on the same line."""
 
-_OF_ALL = frozenset(
-    ["Only if the note still has this etag (show --json)", "The agent that makes the change"]
-)
-"""Options that the page of commands describes once, as it does --allow-secret."""
+_ONCE = frozenset(["--limit", "--dry-run", "--fail-on", "--agent", "--if-match"])
+"""Options that the page of commands describes once, as it does `--yes` and `--allow-secret`."""
 
 _DECLARES = "from memory_bank.base.operation import"
 
@@ -99,8 +97,10 @@ def _options(words: Sequence[str]) -> str:
     for name in commands:
         current_operation = operation.declared[name]
         for parameter in current_operation.parameters:
-            if not (parameter.param.argument or parameter.param.help in _OF_ALL):
-                options.setdefault((_flags(parameter), parameter.param.help), []).append(name)
+            flags, text = _flags(parameter), parameter.param.help
+            once = flags.split(" ")[0] in _ONCE or text.endswith("without asking")
+            if not (parameter.param.argument or once):
+                options.setdefault((flags, text), []).append(name)
     blocks: dict[str, list[str]] = {"": []} if len(commands) == 1 else {"all": []}
     for (flags, text), names in options.items():
         of = next(iter(blocks)) if len(names) == len(commands) else ", ".join(names)

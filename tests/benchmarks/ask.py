@@ -62,8 +62,8 @@ def _measure(asked: HeldOut, every: int) -> None:
             shares.append(recall(questions, lambda text: _files(codebase, text)))
     ours, ranks = shares
     print(
-        f"{asked.name:<16}{len(questions):>10}{bare:>8.3f}{ours:>8.3f}"
-        f"{ours / bare if bare else 0:>8.2f}{ranks:>8.3f}",
+        f"{asked.name:<16}{len(questions):>10}{100 * bare:>8.1f}{100 * ours:>8.1f}"
+        f"{ours / bare if bare else 0:>8.2f}{100 * ranks:>8.1f}",
         flush=True,
     )
 

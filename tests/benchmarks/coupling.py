@@ -156,10 +156,10 @@ def table(repositories: Sequence[Repository]) -> str:
         ratios.append(whole / plain)
         queries = list(one.queries)
         most = sum(len(others & one.files) / len(others) for _, others in queries) / len(queries)
-        figures = " | ".join(f"{value:.3f}" for value in rest)
+        figures = " | ".join(f"{100 * value:.1f}" for value in rest)
         lines.append(
-            f"| {one.name} | {one.history.count:,} | {len(queries):,} | {most:.2f} | {plain:.3f}"
-            f" | {whole:.3f} | **{ratios[-1]:.2f}** | {figures} |"
+            f"| {one.name} | {one.history.count:,} | {len(queries):,} | {100 * most:.0f} | {100 * plain:.1f}"
+            f" | {100 * whole:.1f} | **{ratios[-1]:.2f}** | {figures} |"
         )
     mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
     lines.append(f"| geometric mean | | | | | | **{mean:.2f}** | | | |")

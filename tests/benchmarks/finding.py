@@ -55,7 +55,7 @@ class Score:
 
     def row(self, work: str, way: str) -> str:
         """Return a line of the table; a question's time is the median."""
-        cells = [f"{value:.3f}" for value in self.figures.values()]
+        cells = [f"{100 * value:.1f}" for value in self.figures.values()]
         spent = f"{1000 * statistics.median(self.seconds):.1f}"
         return f"| {' | '.join([work, way, *cells, spent])} |"
 

@@ -138,7 +138,7 @@ def listed(answers: Sequence[Answer]) -> list[float]:
 def row(way: str, answers: Sequence[Answer]) -> str:
     """Return a line of the table."""
     values = [*means(answers), auc(answers), *listed(answers)]
-    return f"| {way} | {' | '.join(f'{value:.3f}' for value in values)} |"
+    return f"| {way} | {' | '.join(f'{100 * value:.1f}' for value in values)} |"
 
 
 def kinds(answers: Sequence[Answer]) -> str:

@@ -272,7 +272,7 @@ def main() -> int:
             print("| way | evidence read | tokens a question |\n|---|---|---|", flush=True)
             chosen = [name for name in options.talks.split(",") if name]
             for way, (share, cost) in tokens(Path(folder), chosen).items():
-                print(f"| {way} | {share:.3f} | {cost:,.0f} |", flush=True)
+                print(f"| {way} | {100 * share:.1f} | {cost:,.0f} |", flush=True)
         if "speed" in options.only:
             found = speed(Path(folder), options.observations)
             for name, seconds in found._asdict().items():
