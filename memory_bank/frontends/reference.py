@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
-from textwrap import fill
+from textwrap import shorten
 from typing import Any
 
 from memory_bank.base import operation
@@ -153,17 +153,15 @@ def _settings(sections: Sequence[str]) -> str:
 
 
 def _tools(_: Sequence[str]) -> str:
-    """Return the tools of agents by toolset, each with its arguments and its first sentence."""
-    from memory_bank.frontends.mcp.arguments import taken
+    """Return the tools of agents by toolset, each with its first sentence."""
     from memory_bank.frontends.mcp.toolbox import Toolbox
 
     rows: dict[str, list[str]] = {}
     for name in Toolbox(declared.toolsets()).tools:
-        current_operation, tool = operation.tools[name]
+        _, tool = operation.tools[name]
         about = re.split(r"(?<=[a-z)`][.?]) ", " ".join(tool.about.split()))[0]
-        text = f"  {name}({', '.join(taken(current_operation, tool))})"
-        rows.setdefault(tool.toolset, []).append(f"{fill(text, 100, subsequent_indent='    ')}\n")
-        rows[tool.toolset].append(f"      {about}\n")
+        row = f"  {name:<22} {shorten(about, 100, placeholder=' …')}\n"
+        rows.setdefault(tool.toolset, []).append(row)
     return "".join(f"{toolset}:\n{''.join(row)}" for toolset, row in rows.items())
 
 
