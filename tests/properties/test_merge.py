@@ -5,10 +5,8 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_bank.notes.merging.body import merge
+from memory_bank.notes.merging.body import merge, merge_lines
 from memory_bank.notes.merging.conflicts import ConflictingChange, Part
-from memory_bank.notes.merging.line_merge import hunks
-from memory_bank.notes.merging.line_merge import merge as merge_lines
 from memory_bank.notes.merging.note_merge import merge as merge_notes
 
 KINDS = ("text {}.", "- item {}", "| cell {} |", "    code {}", "> quote {}")
@@ -107,11 +105,8 @@ def test_texts_with_repeated_lines_lose_nothing_either(
 @given(TEXTS, TEXTS)
 def test_a_change_of_one_side_is_taken_as_it_is(base: list[str], changed: list[str]) -> None:
     assert merge(base, changed, base) == merge(base, base, changed) == changed
-    assert merge_lines(base, changed, changed) == changed
-    text = list(base)
-    for hunk in reversed(hunks(base, changed)):
-        text[hunk.start : hunk.end] = hunk.lines
-    assert text == changed
+    assert merge(base, changed, changed) == changed
+    assert merge_lines(base, changed, base) == merge_lines(base, base, changed) == changed
 
 
 TAGS = st.lists(st.sampled_from("abcdef"), unique=True)

@@ -1,332 +1,328 @@
-"""Merge two changes of a note's body by sections, which are found by their heading paths."""
+"""Merge two changes of a text: by sections, which their heading paths name, and by lines in each.
+
+Headings, items and fences are found by their lines. What is wrong after all is left as one
+conflict: the lines are counted.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from difflib import SequenceMatcher
-from functools import partial
-from itertools import islice, pairwise
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
-from memory_bank.notes.compare.text_diff import share, words_of
-from memory_bank.notes.merging import line_merge
+from memory_bank.notes.compare.text_diff import runs
 from memory_bank.notes.merging.conflicts import (
     ConflictingChange,
     Lines,
     Part,
     ThreeWay,
+    common_start,
     conflict,
-    count,
-)
-from memory_bank.notes.merging.line_merge import (
-    code,
-    heading,
-    is_blank,
-    is_row,
-    may_part,
-    says_something,
+    merged_order,
 )
 
+_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t\r]|\Z)")
 
-def is_kept(base: Lines, ours: Lines, theirs: Lines, parts: Sequence[Part]) -> bool:
-    """Tell whether added lines have the heading that they were added below, and nothing is joined.
+_ITEM = re.compile(r"[ \t]*(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t]|\r?$)")
 
-    A heading that is not there any more counts as renamed. Lines below a conflict are not checked.
-    """
-    return _stay_below(base, ours, theirs, parts) and _stay_apart(base, ours, theirs, parts)
-
-
-def _stay_below(base: Lines, ours: Lines, theirs: Lines, parts: Sequence[Part]) -> bool:
-    old, there = set(base), set(parts)
-    lines: dict[str, str | None] = {}
-    for side in (ours, theirs):
-        often = Counter(side)
-        for line, above in _headings(side):
-            if line not in old and often[line] == 1 and not is_blank(line):
-                lines[line] = above if line not in lines else None
-    return all(
-        lines.get(line) in {None, above} or lines[line] not in there
-        for line, above in _headings(parts)
-    )
-
-
-def _headings(parts: Sequence[Part]) -> Iterator[tuple[str, str | None]]:
-    """Yield each line of text with the heading above it; None below a conflict."""
-    inside, _ = code([part if isinstance(part, str) else "" for part in parts])
-    above: str | None = ""
-    for part, is_code in zip(parts, inside, strict=True):
-        if not isinstance(part, str):
-            above = None
-        elif not is_code and heading(part):
-            above = part
-        elif above is not None:
-            yield part, above
-
-
-def _stay_apart(base: Lines, ours: Lines, theirs: Lines, parts: Sequence[Part]) -> bool:
-    """Tell whether lines that are one paragraph now were so before."""
-    pairs = {pair for side in (base, ours, theirs) for pair in pairwise(side)}
-    inside, _ = code([part if isinstance(part, str) else "" for part in parts])
-    return all(
-        may_part(above, below) or inside[number] or (above, below) in pairs
-        for number, (above, below) in enumerate(pairwise(parts))
-        if isinstance(above, str) and isinstance(below, str)
-    )
-
-
-def joins_versions(base: Lines, ours: Lines, theirs: Lines, parts: Sequence[Part]) -> bool:
-    """Tell whether two texts that the sides put under one new heading are both in the result.
-
-    Items and rows may be, unless two are alike: they are versions of one.
-    """
-    keys = {section.key for section in _sections(base)}
-    mine, its = (
-        {
-            current_section.key: dict.fromkeys(filter(says_something, current_section.lines[1:]))
-            for current_section in _sections(side)
-        }
-        for side in (ours, theirs)
-    )
-    there = {part for part in parts if isinstance(part, str)}
-    for key in (mine.keys() & its.keys()) - keys:
-        current_ours, other_theirs = (
-            [line for line in side[key] if line not in else_[key] and line in there]
-            for side, else_ in ((mine, its), (its, mine))
-        )
-        rows = (
-            all(map(is_row, (*current_ours, *other_theirs)))
-            and len(current_ours) * len(other_theirs) <= _MOST_COMPARED
-        )
-        if current_ours and other_theirs and not (rows and _unlike(current_ours, other_theirs)):
-            return True
-    return False
-
-
-def _unlike(ours: Lines, theirs: Lines) -> bool:
-    words = [[words_of(line) for line in side] for side in (ours, theirs)]
-    return all(share(word, other_word) < _ALIKE for word in words[0] for other_word in words[1])
-
-
-_ALIKE = 0.6
-"""Share of words in common from which two items are versions of one."""
-
-_MOST_COMPARED = 10_000
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 
 _MOST_SECTIONS = 2_000
-"""Notes with more sections are merged by lines only."""
+"""A note with more sections is one conflict, which git may merge by lines: a plain choice."""
 
-Key = tuple[str, ...]
 
-_Merge = Callable[[Lines, Lines, Lines], list[Part]]
+def is_blank(line: str) -> bool:
+    """Tell whether a line has white space only."""
+    return not line or line.isspace()
+
+
+def heading(line: str) -> tuple[int, str] | None:
+    """Return the level and the text of the heading that a line is, `#` to `######`."""
+    match = _HEADING.match(line) if "#" in line[:4] else None
+    return (len(match[1]), line[match.end() :].strip(" \t\r#")) if match else None
+
+
+def is_row(line: str) -> bool:
+    """Tell whether a line stands for itself: an item of a list, or a row of a table."""
+    return bool(_ITEM.match(line)) or line.lstrip().startswith("|")
+
+
+def says_something(line: str) -> bool:
+    """Tell whether a line has a letter or digit, and is no fence of code."""
+    return not _FENCE.match(line) and any(map(str.isalnum, line))
+
+
+def code(lines: Lines) -> list[bool]:
+    """Tell of each line, and of the end, whether it follows the start of a fence of code."""
+    fence = ""
+    inside = [False]
+    for line in lines:
+        match = _FENCE.match(line) if "```" in line or "~~~" in line else None
+        if match and not fence:
+            fence = match[1] if match[1][0] == "~" or "`" not in match[2] else ""
+        elif match and match[1].startswith(fence) and is_blank(match[2]):
+            fence = ""
+        inside.append(bool(fence))
+    return inside
+
+
+def is_balanced(base: Lines, ours: Lines, theirs: Lines, parts: Sequence[Part]) -> bool:
+    """Tell whether each line that says something is there as often as the two changes make it.
+
+    A line that one side added or removed counts once more or less; one that both removed may count
+    for one or for both, and one that both added, which is no heading, counts for one.
+    """
+    old, mine, its = _counted(base), _counted(ours), _counted(theirs)
+    sure, maybe = _counted(part for part in parts if isinstance(part, str)), Counter[str]()
+    for part in parts:
+        if isinstance(part, ConflictingChange):
+            maybe += _counted(part.ours) | _counted(part.theirs)
+    for line in old | mine | its:
+        added = mine[line] + its[line] - old[line]
+        most = max(mine[line], its[line])
+        if old[line] or (base and heading(line)):
+            most = max(added, min(mine[line], its[line]))
+        if sure[line] > most:
+            return False
+        if sure[line] + maybe[line] < min(added, max(mine[line], its[line])):
+            return False
+    return True
+
+
+def _counted(lines: Iterable[str]) -> Counter[str]:
+    """Count the lines that say something."""
+    return Counter(line for line in lines if says_something(line))
+
+
+class _Change(NamedTuple):
+    """A change of one side: the lines `start` to `end` of the base become `lines`."""
+
+    start: int
+    end: int
+    lines: Lines
+    is_ours: bool
+
+
+def _changes(base: Lines, new: Lines, *, is_ours: bool) -> list[_Change]:
+    return [
+        _Change(run.start, run.end, new[run.other_start : run.other_end], is_ours)
+        for run in runs(base, new)
+        if run.kind == "replaced"
+    ]
+
+
+def merge_lines(base: Lines, ours: Lines, theirs: Lines) -> list[Part]:
+    """Return the lines with the changes of both sides.
+
+    Changes that touch are both made if they are of different blocks of Markdown, and of two
+    insertions at the same place both are kept; others are conflicts.
+    """
+    if theirs in (ours, base):
+        return list(ours)
+    if ours == base:
+        return list(theirs)
+    inside, parts, at = code(base), list[Part](), 0
+    changes = [*_changes(base, ours, is_ours=True), *_changes(base, theirs, is_ours=False)]
+    for group in _touching(sorted(changes)):
+        start, end = group[0].start, max(change.end for change in group)
+        mine, its = (
+            _changed(base, [change for change in group if change.is_ours is side], start, end)
+            for side in (True, False)
+        )
+        parts += base[at:start]
+        resolved: Lines | None = mine if mine == its else None
+        if len({change.is_ours for change in group}) == 1:
+            resolved = mine if group[0].is_ours else its
+        elif resolved is None and not inside[start]:
+            resolved = _apart(base, group)
+            if resolved is None:
+                resolved = _both(base, mine, its, start, end)
+        parts += conflict(mine, its, base[start:end]) if resolved is None else resolved
+        at = end
+    return [*parts, *base[at:]]
+
+
+def _touching(changes: Sequence[_Change]) -> Iterator[list[_Change]]:
+    """Yield the changes in groups of those that touch or overlap."""
+    group: list[_Change] = []
+    for change in changes:
+        if group and change.start > max(before.end for before in group):
+            yield group
+            group = []
+        group.append(change)
+    yield group
+
+
+def _changed(base: Lines, changes: Sequence[_Change], start: int, end: int) -> list[str]:
+    """Return the lines `start` to `end` with the changes of one side."""
+    lines: list[str] = []
+    for change in changes:
+        lines += [*base[start : change.start], *change.lines]
+        start = change.end
+    return [*lines, *base[start:end]]
+
+
+def _apart(base: Lines, group: Sequence[_Change]) -> list[str] | None:
+    """Return the lines if no two changes are of the same lines, or of one block."""
+    lines, at = [*group[0].lines], group[0].end
+    for before, change in pairwise(group):
+        if change.start < at or before.start == before.end == change.start == change.end:
+            return None
+        if change.start == at:
+            above = [*base[: group[0].start], *lines][-1:]
+            below = [*change.lines, *base[change.end : change.end + 1]][:1]
+            apart = _may_part(base[at - 1 : at], base[at : at + 1]) or change.end == at
+            if not (apart and _may_part(above, below)):
+                return None
+        lines += [*base[at : change.start], *change.lines]
+        at = change.end
+    return lines
+
+
+def _both(base: Lines, mine: Lines, its: Lines, start: int, end: int) -> list[str] | None:
+    """Return both texts that the sides added below the lines from `start` to `end`.
+
+    What both begin or end with is there once. None inside of a paragraph, and if they share a line
+    besides: then they are two versions of one text.
+    """
+    size = end - start
+    if not list(base[start:end]) == mine[:size] == its[:size] or code(mine)[-1] or code(its)[-1]:
+        return None
+    same = common_start(mine, its)
+    top, first, second = mine[:same], mine[same:], its[same:]
+    same = common_start(first[::-1], second[::-1])
+    bottom = first[len(first) - same :]
+    first, second = first[: len(first) - same], second[: len(second) - same]
+    above, below = [*base[:start], *top][-1:], [*bottom, *base[end:]][:1]
+    if not all(
+        _may_part(above, text[:1]) and _may_part(text[-1:], below)
+        for text in (first, second)
+        if text
+    ):
+        return None
+    if _counted(first).keys() & _counted(second).keys():
+        return None
+    if not (first and second):
+        return [*top, *first, *second, *bottom]
+    if is_blank(first[0]) and not is_blank(second[0]):  # it goes on with the list above
+        first, second = second, first
+    tight = is_row(first[-1]) and is_row(second[0])
+    needed = not (tight or is_blank(first[-1]) or is_blank(second[0]))
+    return [*top, *first, *_blanks(int(needed), first), *second, *bottom]
+
+
+def _may_part(above: Sequence[str], below: Sequence[str]) -> bool:
+    """Tell whether two lines belong to different blocks; no line is the start or end of a text."""
+    if not above or not below or is_blank(above[0]) or is_blank(below[0]):
+        return True
+    return bool(heading(above[0]) or heading(below[0])) or is_row(below[0])
+
+
+def _blanks(count: int, lines: Sequence[Part]) -> list[str]:
+    is_mixed = any(isinstance(line, str) and line.endswith("\r") for line in lines)
+    return ["\r" if is_mixed else ""] * count
+
+
+Key = tuple[tuple[int, str], ...]
+"""The path of a heading: levels and texts, then how often it was there before."""
 
 
 class _Section(NamedTuple):
-    """The lines from a heading to the next one."""
+    """The lines from a heading to the next one, and the number of blank ones at their end."""
 
-    key: Key
-    """Its heading path; a heading that repeats has a number besides."""
-    lines: list[str]
+    lines: Lines
+    blanks: int
+
+
+_Sections = Mapping[Key, _Section]
 
 
 def merge(base: Lines, ours: Lines, theirs: Lines) -> list[Part]:
-    """Return a body with the changes of both sides.
+    """Return a body with the changes of both sides, ours first, or else one conflict."""
+    if theirs in (ours, base):
+        return list(ours)
+    if ours == base:
+        return list(theirs)
+    sides = ThreeWay(*map(_sections, (base, ours, theirs)))
+    if _are_comparable(sides):
+        for first, second in ((sides.ours, sides.theirs), (sides.theirs, sides.ours)):
+            order = merged_order([*sides.base], [*first], [*second])
+            merged = {key: lines for key in order if (lines := _merged(key, sides)) is not None}
+            parts = list(_joined(merged, sides))
+            if _is_nested(merged) and is_balanced(base, ours, theirs, parts):
+                return parts
+    return list(conflict(ours, theirs, base))
 
-    Sections that all three have are merged one by one, also where one side moved them. What is
-    between them is merged by lines. If a line would be lost, repeated or in another section, all is
-    merged by lines, then as git does; if that repeats a line too, all is a conflict. All is merged
-    by lines also where that leaves fewer conflicts.
-    """
-    if base in (ours, theirs) or ours == theirs:
-        return line_merge.merge(base, ours, theirs)
-    entries: list[list[Part]] = []
-    for merged in (_sectioned, line_merge.merge):
-        entries += islice(_kept(merged, base, ours, theirs), 1)
-        if entries and not count(entries[-1]):
-            return entries[-1]
-    entries += (
-        [] if entries else _kept(partial(line_merge.merge, touching=False), base, ours, theirs)
+
+def _are_comparable(sides: ThreeWay[_Sections]) -> bool:
+    """Tell whether headings name sections: none is repeated more often on one side than another."""
+    counts = [Counter(key[:-1] for key in side) for side in sides]
+    shared = [[key for key in side if all(key in other for other in sides)] for side in sides]
+    moved = shared[0] not in shared[1:] and shared[1] != shared[2]
+    often = all(
+        len({count[path] for count in counts} - {0}) == 1 for count in counts for path in count
     )
-    return min(entries, key=count, default=list(conflict(ours, theirs, base)))
+    return often and not moved and max(map(len, sides)) <= _MOST_SECTIONS
 
 
-def _kept(merged: _Merge, base: Lines, ours: Lines, theirs: Lines) -> Iterator[list[Part]]:
-    """Yield the body, ours first, then theirs first, if that loses, repeats and moves no line."""
-    for is_swapped in (False, True):
-        parts = merged(base, theirs, ours) if is_swapped else merged(base, ours, theirs)
-        if is_swapped:
-            parts = [
-                part.swapped() if isinstance(part, ConflictingChange) else part for part in parts
-            ]
-        if (
-            line_merge.is_balanced(base, ours, theirs, parts)
-            and is_kept(base, ours, theirs, parts)
-            and not joins_versions(base, ours, theirs, parts)
-        ):
-            yield parts
-
-
-def _sectioned(base: Lines, ours: Lines, theirs: Lines) -> list[Part]:
-    three = ThreeWay(*(_sections(lines) for lines in (base, ours, theirs)))
-    shared = _shared(three)
-    if not shared or max(map(len, three)) > _MOST_SECTIONS:
-        return line_merge.merge(base, ours, theirs)
-    ordered = _in_one_order(three, shared)
-    if ordered is None:
-        return line_merge.merge(base, ours, theirs)
-    chunks = _by_section(ordered, shared)
-    if ordered is three or _is_tight(three.base):
-        return [part for chunk in chunks for part in chunk]
-    return list(_joined(chunks))
-
-
-_Bodies = ThreeWay[list[_Section]]
-"""The sections of the three bodies."""
-
-
-def _sections(lines: Lines) -> list[_Section]:
-    inside, _ = code(lines)
-    sections = [_Section((), [])]
-    path: list[tuple[int, str]] = []
-    counts: Counter[Key] = Counter()
-    for number, line in enumerate(lines):
-        head = None if inside[number] else heading(line)
+def _sections(lines: Lines) -> dict[Key, _Section]:
+    found: dict[Key, list[str]] = {(): []}
+    path, key, counts = Key(), Key(), Counter[Key]()
+    for line, is_code in zip(lines, code(lines), strict=False):
+        head = None if is_code else heading(line)
         if head is not None:
-            path = [(level, text) for level, text in path if level < head.level]
-            path.append((head.level, head.text))
-            key = tuple(text for _, text in path)
-            counts[key] += 1
-            sections.append(_Section((*key, f"{counts[key]}"), []))
-        sections[-1].lines.append(line)
-    return sections
+            path = (*(above for above in path if above[0] < head[0]), head)
+            key = (*path, (counts[path], ""))
+            counts[path] += 1
+            found[key] = []
+        found[key].append(line)
+    return {key: _section(lines) for key, lines in found.items()}
 
 
-def _shared(three: _Bodies) -> set[Key]:
-    """Return the keys that all have, except of headings that not all repeat as often."""
-    often = [Counter(section.key[:-1] for section in sections) for sections in three]
-    keys = [{section.key for section in sections} for sections in three]
-    return {
-        key for key in set.intersection(*keys) if len({counted[key[:-1]] for counted in often}) == 1
-    }
-
-
-def _in_one_order(three: _Bodies, shared: set[Key]) -> _Bodies | None:
-    """Return the sections in the order of the side that moved some; None if both moved some."""
-    orders = [[section.key for section in sections if section.key in shared] for sections in three]
-    base, ours, theirs = orders
-    if ours == base == theirs:
-        return three
-    if base == theirs:
-        place = {key: number for number, key in enumerate(ours)}
-        return ThreeWay(_moved(three.base, place), three.ours, _moved(three.theirs, place))
-    place = {key: number for number, key in enumerate(theirs)}
-    if base == ours:
-        return ThreeWay(_moved(three.base, place), _moved(three.ours, place), three.theirs)
-    return ThreeWay(_moved(three.base, place), *three[1:]) if ours == theirs else None
-
-
-def _moved(sections: Sequence[_Section], place: Mapping[Key, int]) -> list[_Section]:
-    """Return the sections in an order; one that has no place stays below that above it."""
-    groups: list[list[_Section]] = []
-    for section in sections:
-        if section.key in place or not groups:
-            groups.append([])
-        groups[-1].append(section)
-    groups.sort(key=lambda group: place.get(group[0].key, -1))
-    return [section for group in groups for section in group]
-
-
-def _by_section(three: _Bodies, shared: set[Key]) -> Iterator[list[Part]]:
-    gaps = [_between(sections, shared) for sections in three]
-    for (base, head), (ours, our_head), (theirs, their_head) in zip(*gaps, strict=True):
-        yield list(_merged_gap(base, ours, theirs))
-        if head is not None and our_head is not None and their_head is not None:
-            yield list(_merged_section(head.lines, our_head.lines, their_head.lines))
-
-
-def _merged_section(base: Lines, ours: Lines, theirs: Lines) -> Iterator[Part]:
-    """Yield the merged lines of a section; the blank lines at its end are merged apart."""
-    texts, ends = zip(*map(_ended, (base, ours, theirs)), strict=True)
-    yield from line_merge.merge(*texts)
-    before, mine, its = ends
-    if before in (mine, its):
-        yield from mine if before == its else its
-    else:
-        yield from max(mine, its, key=len)
-
-
-def _ended(lines: Lines) -> tuple[Lines, Lines]:
-    """Split a text before the blank lines at its end."""
+def _section(lines: Lines) -> _Section:
     end = len(lines)
     while end and is_blank(lines[end - 1]):
         end -= 1
-    return lines[:end], lines[end:]
+    return _Section(lines[:end], len(lines) - end)
 
 
-def _joined(chunks: Iterator[list[Part]]) -> Iterator[Part]:
-    """Yield the parts with a blank line above each section that follows a former last one."""
-    last: Part = ""
-    for chunk in chunks:
-        if chunk and isinstance(last, str) and not is_blank(last):
-            yield "\r" if last.endswith("\r") else ""
-        yield from chunk
-        last = chunk[-1] if chunk else last
+def _merged(key: Key, sides: ThreeWay[_Sections]) -> list[Part] | None:
+    """Return the lines of a section; None if a side removed it, and the other left it alone."""
+    base, ours, theirs = (side[key].lines if key in side else None for side in sides)
+    if base in (ours, theirs):
+        kept = theirs if base == ours else ours
+        return None if kept is None else [*kept]
+    if ours is None or theirs is None:
+        return list(conflict(ours or (), theirs or (), base or ()))
+    if base is None and not (set(ours) <= set(theirs) or set(theirs) <= set(ours)):
+        return list(conflict(ours, theirs))
+    return merge_lines(base or (), ours, theirs)
 
 
-def _is_tight(sections: Sequence[_Section]) -> bool:
-    """Tell whether a heading follows a line of text without a blank line between."""
-    return any(section.lines and not is_blank(section.lines[-1]) for section in sections[:-1])
+def _is_nested(keys: Iterable[Key]) -> bool:
+    """Tell whether each heading is below the headings of its path."""
+    path: Key = ()
+    for key in keys:
+        if key:
+            head = key[-2]
+            path = (*(above for above in path if above[0] < head[0]), head)
+            if path != key[:-1]:
+                return False
+    return True
 
 
-def _between(
-    sections: Sequence[_Section], shared: set[Key]
-) -> Iterator[tuple[list[_Section], _Section | None]]:
-    """Yield each shared section with those above it, which are not; at the end, the rest."""
-    others_sections: list[_Section] = []
-    for section in sections:
-        if section.key in shared:
-            yield others_sections, section
-            others_sections = []
-        else:
-            others_sections.append(section)
-    yield others_sections, None
-
-
-def _merged_gap(
-    base: Sequence[_Section], ours: Sequence[_Section], theirs: Sequence[_Section]
-) -> Iterator[Part]:
-    if base or not ours or not theirs:
-        yield from line_merge.merge(_lines(base), _lines(ours), _lines(theirs))
-        return
-    keys = [[section.key for section in side] for side in (ours, theirs)]
-    parts: list[Part] = []
-    if {key[:-1] for key in keys[0]}.isdisjoint(key[:-1] for key in keys[1]):
-        parts += _apart(ours, theirs)
-    else:
-        matcher = SequenceMatcher(None, keys[0], keys[1], autojunk=False)
-        for kind, start, end, other_start, other_end in matcher.get_opcodes():
-            if kind == "equal":
-                for current_section, other_section in zip(
-                    ours[start:end], theirs[other_start:other_end], strict=True
-                ):
-                    joined = line_merge.merge([], current_section.lines, other_section.lines)
-                    if joins_versions((), current_section.lines, other_section.lines, joined):
-                        joined = list(conflict(current_section.lines, other_section.lines))
-                    parts += joined
-            else:
-                parts += _apart(ours[start:end], theirs[other_start:other_end])
-    mine, its = _lines(ours), _lines(theirs)
-    yield from conflict(mine, its) if line_merge.is_repeated(mine, its, parts) else parts
-
-
-def _apart(ours: Sequence[_Section], theirs: Sequence[_Section]) -> Iterator[Part]:
-    """Yield new sections of one side below those of the other, with a blank line between."""
-    yield from (mine := _lines(ours))
-    its = _lines(theirs)
-    if mine and its and not is_blank(mine[-1]):
-        yield "\r" if mine[-1].endswith("\r") else ""
-    yield from its
-
-
-def _lines(sections: Sequence[_Section]) -> list[str]:
-    return [line for section in sections for line in section.lines]
+def _joined(merged: Mapping[Key, list[Part]], sides: ThreeWay[_Sections]) -> Iterator[Part]:
+    """Yield the lines of the sections, and the blank ones between them."""
+    ends = [next(reversed(side)) for side in sides]
+    last = next(reversed(merged), None)
+    for key, lines in merged.items():
+        yield from lines
+        many = [side[key].blanks if key in side else None for side in sides]
+        base, ours, theirs = many
+        count = theirs if ours == base else ours if theirs == base else None
+        if count is None:
+            count = max(blanks for blanks in many if blanks is not None)
+        tight = any(blanks == 0 and end != key for blanks, end in zip(many, ends, strict=True))
+        yield from _blanks(max(count, int(lines != [] and key != last and not tight)), lines)

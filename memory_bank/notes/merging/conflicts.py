@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 from memory_bank.base.errors import Hint, UnreadableNote
@@ -12,6 +12,7 @@ from memory_bank.notes.characters import BOM, BREAK
 
 Value = TypeVar("Value")
 Version = TypeVar("Version")
+Name = TypeVar("Name", bound=Hashable)
 
 
 class ThreeWay(NamedTuple, Generic[Version]):
@@ -92,10 +93,6 @@ class ConflictingChange(NamedTuple):
     theirs: tuple[str, ...]
     base: tuple[str, ...] = ()
 
-    def swapped(self) -> ConflictingChange:
-        """Return the conflict with ours and theirs exchanged."""
-        return ConflictingChange(self.theirs, self.ours, self.base)
-
 
 Lines = Sequence[str]
 """Lines without line ends."""
@@ -116,21 +113,44 @@ class Labels(NamedTuple):
 
 def conflict(ours: Lines, theirs: Lines, base: Lines = ()) -> Iterator[Part]:
     """Yield a conflict; lines that both start or end with are outside of it."""
-    start = _equal(ours, theirs)
-    end = _equal(ours[start:][::-1], theirs[start:][::-1])
+    start = common_start(ours, theirs)
+    end = common_start(ours[start:][::-1], theirs[start:][::-1])
     yield from ours[:start]
     mine, its = ours[start : len(ours) - end], theirs[start : len(theirs) - end]
     yield ConflictingChange(tuple(mine), tuple(its), tuple(base))
     yield from ours[len(ours) - end :]
 
 
-def _equal(current_lines: Lines, other_lines: Lines) -> int:
+def common_start(current_lines: Lines, other_lines: Lines) -> int:
     """Return the number of first lines that are equal."""
     pairs = zip(current_lines, other_lines, strict=False)
     return next(
         (number for number, (mine, its) in enumerate(pairs) if mine != its),
         min(len(current_lines), len(other_lines)),
     )
+
+
+def merged_order(base: Sequence[Name], ours: Sequence[Name], theirs: Sequence[Name]) -> list[Name]:
+    """Return all names of both sides in ours' order, or in theirs' if only that has another one."""
+    first, second = ours, theirs
+    if not _is_moved(base, first) and _is_moved(base, second):
+        first, second = second, first
+    order, at = [*first], 0
+    places = {name: number for number, name in enumerate(order)}
+    for name in second:
+        if name in places:
+            at = order.index(name) + 1
+            continue
+        while at < len(order) and order[at] not in base and order[at] not in second:
+            at += 1
+        order.insert(at, name)
+        at += 1
+    return order
+
+
+def _is_moved(base: Sequence[Name], order: Sequence[Name]) -> bool:
+    shared = [name for name in order if name in base]
+    return shared != [name for name in base if name in shared]
 
 
 def count(parts: Iterable[Part]) -> int:

@@ -12,7 +12,7 @@ from memory_bank.base.dates import to_datetime
 from memory_bank.base.errors import BadInput
 from memory_bank.notes import yaml
 from memory_bank.notes.blocks import BlockError, line_end, line_start
-from memory_bank.notes.merging.conflicts import ConflictingChange, Part, ThreeWay
+from memory_bank.notes.merging.conflicts import ConflictingChange, Part, ThreeWay, merged_order
 from memory_bank.notes.schema import plain_key
 from memory_bank.notes.yaml import YamlNode
 
@@ -165,7 +165,7 @@ def merge(base: str, ours: str, theirs: str, *, are_two_notes: bool = False) -> 
     is_older = _older(three[1], three[2]) if are_two_notes else None
     parts: list[Part] = []
     fields: dict[str, object] = {}
-    for key in _order(*three):
+    for key in merged_order(*(list(block.of) for block in three)):
         of_key = ThreeWay(*(block.of.get(key, _MISSING) for block in three))
         merged = _merged(key, of_key, ours_is_older=is_older)
         parts += merged
@@ -196,28 +196,6 @@ def _older(ours: Keys, theirs: Keys) -> bool:
         [(key, key_lines.value) for key, key_lines in keys.of.items()] for keys in (ours, theirs)
     )
     return older(mine, its)
-
-
-def _order(base: Keys, ours: Keys, theirs: Keys) -> list[str]:
-    """Return all keys in ours' order, or in theirs' if only that has another one than the base."""
-    first, second = list(ours.of), list(theirs.of)
-    if not _moved(base, first) and _moved(base, second):
-        first, second = second, first
-    order = [*first]
-    above = ""
-    for key in second:
-        if key not in order:
-            at = order.index(above) + 1 if above else 0
-            while at < len(order) and order[at] not in base.of and order[at] not in second:
-                at += 1
-            order.insert(at, key)
-        above = key
-    return order
-
-
-def _moved(base: Keys, order: Sequence[str]) -> bool:
-    shared = [key for key in order if key in base.of]
-    return shared != [key for key in base.of if key in shared]
 
 
 def _merged(key: str, three: ThreeWay[KeyLines], *, ours_is_older: bool | None) -> list[Part]:

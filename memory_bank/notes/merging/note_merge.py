@@ -9,9 +9,7 @@ from memory_bank.notes import front_matter
 from memory_bank.notes.blocks import BlockError
 from memory_bank.notes.front_matter import Split
 from memory_bank.notes.identity import normalise
-from memory_bank.notes.merging import body, conflicts, line_merge
-from memory_bank.notes.merging import key_merge as front_matter_merge
-from memory_bank.notes.merging import key_merge as key_values
+from memory_bank.notes.merging import body, conflicts, key_merge
 from memory_bank.notes.merging.conflicts import ConflictingChange, Form, Labels, Part, ThreeWay
 
 _MOST_BYTES = 4_000_000
@@ -64,9 +62,7 @@ def merge(base: bytes, ours: bytes, theirs: bytes, labels: Labels = Labels()) ->
 
 
 def keeps_all(base: bytes, ours: bytes, theirs: bytes, merged: bytes) -> bool:
-    """Tell whether a file that was merged otherwise reads as a note, and its lines are right.
-
-    None is lost or repeated, and no two texts stand below one new heading.
+    """Tell whether a file that was merged otherwise is a note, and no line is lost or repeated.
 
     Raises UnicodeDecodeError.
     """
@@ -76,9 +72,7 @@ def keeps_all(base: bytes, ours: bytes, theirs: bytes, merged: bytes) -> bool:
     if faults or (has_keys and not entries):
         return False
     old, mine, its, new = map(_lines, texts)
-    return line_merge.is_balanced(old, mine, its, new) and not body.joins_versions(
-        old, mine, its, new
-    )
+    return body.is_balanced(old, mine, its, new)
 
 
 def _merged(three: ThreeWay[Split], form: Form, labels: Labels, *, is_new: bool) -> MergedNote:
@@ -119,12 +113,12 @@ def _head(three: ThreeWay[Split], *, are_two_notes: bool) -> list[Part]:
         return []
     base, ours, theirs = (side.block for side in three)
     if formats == {"toml"}:
-        block = line_merge.merge(_lines(base), _lines(ours), _lines(theirs))
+        block = body.merge_lines(_lines(base), _lines(ours), _lines(theirs))
         if not conflicts.count(block):
             text = "".join(f"{part}\n" for part in block)
             _check(Split("+++\n", text, "+++\n", "", "toml"))
     else:
-        block = front_matter_merge.merge(base, ours, theirs, are_two_notes=are_two_notes)
+        block = key_merge.merge(base, ours, theirs, are_two_notes=are_two_notes)
     if not block and "none" in {three.ours.format, three.theirs.format}:
         return []
     sides = [side for side in (three.ours, three.theirs) if side.opening]
@@ -136,7 +130,7 @@ def _head(three: ThreeWay[Split], *, are_two_notes: bool) -> list[Part]:
 def _body(three: ThreeWay[Split], *, are_two_notes: bool) -> list[Part]:
     if are_two_notes:
         keys = [[*_values(side).items()] if side.format != "none" else [] for side in three[1:]]
-        older = three.ours if key_values.older(keys[0], keys[1]) else three.theirs
+        older = three.ours if key_merge.older(keys[0], keys[1]) else three.theirs
         return [*_lines(older.body)]
     return body.merge(*(_lines(side.body) for side in three))
 

@@ -65,14 +65,6 @@ class TestBody:
         ours = "# T\n\n## N\n\nsame\n"
         assert merged("# T\n", ours, f"{ours}\nmore\n") == f"{ours}\nmore\n"
 
-    def test_items_below_one_new_heading_are_joined_unless_they_are_versions(self) -> None:
-        head = "# T\n\n## N\n\n- "
-        found = merged("# T\n", f"{head}Ann asked for tea\n", f"{head}The build is red again\n")
-        assert found.replace("\n\n- The", "\n- The") == (
-            f"{head}Ann asked for tea\n- The build is red again\n"
-        )
-        conflicting("# T\n", f"{head}It lasts up to a day\n", f"{head}It lasts up to an hour\n")
-
     def test_sections_of_one_new_heading_at_two_places_are_a_conflict(self) -> None:
         base = "# T\n\n## A\n\na\n\n## B\n\nb\n"
         ours = base.replace("## B", "## N\n\nours\n\n## B")

@@ -48,32 +48,6 @@ def test_two_new_notes_of_one_name_are_found(
     ]
 
 
-def test_two_edits_of_one_line_are_found(
-    project: Path, merged: Callable[..., str], lint: Lint
-) -> None:
-    words = "We chose tantivy because its index is {} and fast.\nIt runs with {}, so that nothing must be started.\n"
-    text = merged(
-        words.format("small", "no server"),
-        words.format("tiny", "no server at all"),
-        words.format("neat", "no server to run"),
-    )
-    assert text.count("We chose") == 2
-    found = lint(project, "bad-union-merge")
-    assert [(one.line, one.message) for one in found] == [
-        (3, "this line looks like another version of line 1"),
-        (4, "this line looks like another version of line 2"),
-    ]
-
-
-def test_rows_that_both_sides_added_in_another_order_are_found(
-    project: Path, merged: Callable[..., str], lint: Lint
-) -> None:
-    one, two = "- The port of the server is 8080, not 80", "- The port of the proxy is 8081"
-    text = merged("# Ports\n\n", f"# Ports\n\n{one}\n{two}\n", f"# Ports\n\n{two}\n{one}\n")
-    assert text.count(one) + text.count(two) > 2
-    assert lint(project, "bad-union-merge")
-
-
 def test_steps_columns_and_items_below_other_items_repeat_on_purpose(
     project: Path, lint: Lint
 ) -> None:
