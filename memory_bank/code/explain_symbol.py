@@ -19,6 +19,7 @@ from memory_bank.code.code_names import existing_file, file_of
 from memory_bank.code.commits import reason_of
 from memory_bank.code.coupled import TEMPORAL, CouplingState
 from memory_bank.code.coupling import shown_as
+from memory_bank.code.explained_rows import OF_FILES, is_symbol, row_meant
 from memory_bank.code.guards import Guard
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.code.index.database import SymbolRow
@@ -58,8 +59,9 @@ Item = TypeVar("Item")
     notes that cite it with the words around each link, and the newest commits of its file.
 
     NAME is a name (Bank.open), a module's path with a name (memory_bank.bank.Bank.open), a file
-    with a name (bank.py#Bank.open), or an id. Calls are resolved by names, without
-    types: what is called on a value leads nowhere. No bank is needed.
+    with a name (bank.py#Bank.open), or an id. The id of any result of ask is taken, too: of a test,
+    a document, a file, a note or a commit. Calls are resolved by names, without types: what is
+    called on a value leads nowhere. No bank is needed.
     """,
     examples=(
         ("memory-bank code explain-symbol Bank.open", "what to know before it is changed"),
@@ -98,16 +100,16 @@ def explain_symbol(
     SymbolNotFound.
     """
     limit = min(max(limit, 1), MOST)
+    problem = code.refresh(progress)
+    row = row_meant(code, bank, name)
+    cited = citing_notes(code, bank, row.path) if row.path else CitingNotes()
     with code.lock:
-        problem = code.refresh(progress)
-        path = lookup.symbol_named(code.table, name).path
-    cited = citing_notes(code, bank, path)
-    with code.lock:
-        row = lookup.symbol_named(code.table, name)  # another thread may have read files
+        if is_symbol(row):
+            row = lookup.symbol_named(code.table, name)  # another thread may have read files
         details = details_of(code, row, may_call=may_call)
-        guards = code.relations().guards.of_symbol(row)
+        guards = _guards(code, row)
         state, notices = coupling_state(code)
-        uncounted = code.count_access([row.id]) if count_access else ""
+        uncounted = code.count_access([row.id]) if count_access and is_symbol(row) else ""
     answer_limit = AnswerLimit(limit)
     return ExplainedSymbol(
         schema_version=SCHEMA_VERSION,
@@ -122,9 +124,17 @@ def explain_symbol(
         notes=answer_limit.first("notes", cited.symbols.get(row.id, ())),
         file_notes=answer_limit.first("notes of the file", cited.file),
         rules=answer_limit.first("rules", cited.applying),
-        commits=_commits(code, state, row, min(limit, COMMITS)),
+        commits=_commits(code, state, row, min(limit, COMMITS)) if row.path else (),
         notices=(*notices, *answer_limit.said),
     )
+
+
+def _guards(code: Codebase, row: SymbolRow) -> list[Guard]:
+    """Return the tests of a symbol, or of a file; a test or a note has none."""
+    guards = code.relations().guards
+    if is_symbol(row):
+        return guards.of_symbol(row)
+    return guards.of_file(row.path) if row.symbol.kind in OF_FILES else []
 
 
 class AnswerLimit:

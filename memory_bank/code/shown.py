@@ -187,7 +187,7 @@ class CodeAnswerView:
 
     def definition(self, symbol: SymbolShown) -> None:
         """Print what a symbol is, where, and its signature."""
-        where = self.place(symbol.path, symbol.line)
+        where = self.place(symbol.path, symbol.line) if symbol.path else ""  # a commit has none
         kind, number = f"  {symbol.kind}  ", f"  {symbol.id}"
         self._console.line((symbol.name, "bold"), kind, (where, "place"), (number, "dim"))
         self._console.line(_INDENT, symbol.signature)

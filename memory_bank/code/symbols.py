@@ -12,7 +12,8 @@ from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import BadInput, did_you_mean, similar_names
 from memory_bank.base.operation import Param, Tool, operation, topic
 from memory_bank.code import lookup, shown, told
-from memory_bank.code.calls import Callee, ResolvedCall
+from memory_bank.code.calls import Callee, Callers, ResolvedCall
+from memory_bank.code.explained_rows import is_symbol
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.code.index.database import IntentRow, SymbolRow
 from memory_bank.code.records import CallShown, SymbolDetails, SymbolList, SymbolShown
@@ -104,7 +105,7 @@ def details_of(code: Codebase, row: SymbolRow, *, may_call: bool = False) -> Sym
     """Return a symbol of the table with its calls, and what calls it, or with `may_call` may."""
     graph = code.relations().calls
     access = code.accesses([row.id]).get(row.id)
-    callers = graph.callers(row)
+    callers = graph.callers(row) if is_symbol(row) else Callers([], [])
     return SymbolDetails(
         symbol=symbol_shown(row),
         doc=row.symbol.doc,

@@ -95,6 +95,7 @@ def affected(blast_radius: BlastRadius, quotes: Quotes) -> str:
 
 def _details(symbol_details: SymbolDetails) -> list[str]:
     definition = symbol_details.symbol
+    lines = f"{definition.path}:{definition.line}-{definition.end_line - 1}"
     doc = (
         symbol_details.doc
         if len(symbol_details.doc) <= _MOST_DOC
@@ -103,7 +104,7 @@ def _details(symbol_details: SymbolDetails) -> list[str]:
     return [
         (
             f"{definition.name} | {definition.kind}"
-            f" | {definition.path}:{definition.line}-{definition.end_line - 1} | {definition.id}"
+            f"{f' | {lines}' if definition.path else ''} | {definition.id}"
         ),
         one_line(definition.signature),
         *([doc] if doc else []),

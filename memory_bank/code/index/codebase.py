@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Self
 from memory_bank.bank.bank_id import bank_id
 from memory_bank.bank.logs import AccessLog
 from memory_bank.base import paths
-from memory_bank.base.documents import Source, Span
+from memory_bank.base.documents import Document, Source, Span
 from memory_bank.base.errors import BadInput, Busy, IndexDamaged, NoBank, StorageFailed
 from memory_bank.base.locks import WAIT
 from memory_bank.base.paths import Layout
@@ -30,6 +30,7 @@ from memory_bank.code.index.database import IntentRow, ParseCache, SymbolRow
 from memory_bank.code.index.symbol_table import SymbolTable
 from memory_bank.code.index.work_tree import LANE, MAX_FILE_BYTES, SUBMODULE, WorkTree, work_tree_of
 from memory_bank.code.parse import parsing
+from memory_bank.git.commits import Commit
 from memory_bank.git.repository import shared_folder, tree_folder, worktree
 from memory_bank.search.document_changes import Progress, SyncReport
 from memory_bank.search.retrievers.base import Access
@@ -333,6 +334,23 @@ class Codebase:
         """Return the whole text of the document of a hit; empty if it has changed."""
         text = self._lane(hit.lane).source.text(hit.path, hit.hit.document.hash, Span(1, 1 << 40))
         return text or ""
+
+    def document(self, key: str) -> Document | None:
+        """Return a file or another document that is searched, as it is now; None if it is none."""
+        with self.lock:
+            source = self._lane("files").source
+            document = source.read(key) if key in source.scan().signatures else None
+        return document if isinstance(document, Document) else None
+
+    def lines(self, key: str, hash: str, span: Span) -> str:  # noqa: A002  (the contract's word)
+        """Return some lines of such a document; empty if it has changed."""
+        return self._lane("files").source.text(key, hash, span) or ""
+
+    def commit(self, name: str) -> Commit | None:
+        """Return the commit of an id, or of the start of one; None if there is none."""
+        with self.lock:
+            at = self._commits.reached()
+        return at.commit(name) if at else None
 
     def relations(self) -> Relations:
         """Return imports, calls and guards, of the current state of the table."""

@@ -1,14 +1,17 @@
 """A shop in Rust and TypeScript is asked for its "payment processing retry logic"."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from memory_bank.bank.bank import open_bank
+from memory_bank.base.errors import SymbolNotFound
 from memory_bank.code.explain_symbol import explain_symbol
 from memory_bank.code.index.codebase import Codebase, open_codebase
 from memory_bank.memory.retrieval import ask_results
 from memory_bank.memory.retrieval.ask import ask
-from tests.git.history_builder import Made, make
+from tests.git.history_builder import Made, make, run
 
 QUESTION = "payment processing retry logic"
 
@@ -99,6 +102,10 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Codebase]:
         Made({"src/payments/processor.rs": PROCESSOR}),
     ]
     root = make(tmp_path_factory.mktemp("payments").resolve() / "shop", commits)
+    why = (
+        "Leave a declined card alone: its bank counts each attempt, and blocks the card after five"
+    )
+    run(root, "commit", "-q", "--allow-empty", "-m", f"Keep attempts few\n\n{why}")
     with open_codebase(root) as opened:
         opened.catch_up(seconds=30)
         yield opened
@@ -128,17 +135,43 @@ def test_the_coupled_file_is_critical_and_one_joint_commit_couples_nothing(shop:
     )
 
 
-def test_each_symbol_and_test_function_of_an_answer_can_be_explained(shop: Codebase) -> None:
+def test_each_id_of_an_answer_can_be_explained(shop: Codebase, tmp_path: Path) -> None:
+    (tmp_path / "limits.md").write_text("# Payment limits\n\nA declined card is not charged.\n")
     questions = (QUESTION, "a declined card is not tried again", "modules of payments")
-    found = [one for question in questions for one in ask(None, shop, question, 50).results]
-    ids = [one.id for one in found if isinstance(one, ask_results.SymbolResult)]
-    ids += [
-        one.id for one in ask(None, shop, "declined card", include=["tests"]).results[:1] if one.id
+    with open_bank(tmp_path) as bank:
+        results = {
+            result.id: result
+            for question in questions
+            for kinds in ([], ["tests"], ["docs"], ["commits"])
+            for result in ask(bank, shop, question, 50, kinds).results
+            if result.id
+        }
+        explained = {key: explain_symbol(shop, key, bank).details.symbol for key in results}
+    kinds = {(results[key].kind, symbol.kind) for key, symbol in explained.items()}
+    assert kinds == {
+        ("symbol", "function"), ("symbol", "method"), ("test_guard", "test"), ("test_guard", "function"), ("doc", "document"), ("doc", "file"),
+        ("note", "note"), ("commit", "commit"),
+    }  # fmt: skip
+    by_title = {results[key].title: symbol for key, symbol in explained.items()}
+    test = by_title["payment processing > should retry 3 times on timeout"]
+    assert (test.path, test.line) == ("src/payments/processor.test.ts", 4)
+    assert (by_title["Payment limits"].snippet, by_title["Shop"].snippet) == (
+        "A declined card is not charged.", "Takes payments by card and processes orders.",
+    )  # fmt: skip
+
+
+def test_a_test_that_is_a_call_is_explained_by_what_it_calls(shop: Codebase) -> None:
+    (test, *_) = ask(None, shop, "should retry 3 times on timeout", include=["tests"]).results
+    details = explain_symbol(shop, test.id or "").details
+    assert [(call.name, call.path) for call in details.calls] == [
+        ("processPayment", "web/payments.ts")
     ]
-    assert len(set(ids)) > 3
-    assert ids[-1].startswith("test-")
-    for name in ids:
-        assert explain_symbol(shop, name, count_access=False).details.symbol.id.startswith("sym-")
+
+
+def test_an_unknown_id_is_still_refused(shop: Codebase) -> None:
+    for name in ("test-000000000000", "README.md#No such heading", "0123456789abcdef"):
+        with pytest.raises(SymbolNotFound):
+            explain_symbol(shop, name)
 
 
 def test_what_a_file_has_outside_of_symbols_is_a_document(shop: Codebase) -> None:
