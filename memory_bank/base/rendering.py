@@ -188,14 +188,20 @@ def one_line(text: str) -> str:
     return visible(text).replace("\n", r"\n").replace("\t", r"\t")
 
 
+_LEAST_WORDS = 4
+"""Words of a title that can be a text's sentence rather than a heading that it repeats."""
+
+
 def same_words(text: str, other_text: str) -> bool:
     """Tell whether two texts have the same words in the same order, as a title and its text."""
     return re.findall(r"\w+", text.casefold()) == re.findall(r"\w+", other_text.casefold())
 
 
 def starts_text(title: str, text: str) -> bool:
-    """Tell whether a title is the cut start of a text, as that of a note without a heading."""
-    return title.endswith("…") and one_line(text).startswith(title[:-1].rstrip())
+    """Tell whether a title is the start of a text, as that of a note without a heading."""
+    start = " ".join(title.removesuffix("…").split()).rstrip(" .。")
+    is_sentence = title.endswith("…") or len(start.split()) >= _LEAST_WORDS
+    return is_sentence and " ".join(text.split()).casefold().startswith(start.casefold())
 
 
 def named(path: str) -> str:
