@@ -192,9 +192,7 @@ class Memory(NamedTuple):
     ] = "minilm"
     format: Annotated[
         str,
-        Key(
-            "Open Knowledge Format: okf, or auto: if its index.md says so", choices=("auto", "okf")
-        ),
+        Key("Open Knowledge Format: always, or if its index.md says so", choices=("auto", "okf")),
     ] = "auto"
 
 
@@ -219,7 +217,7 @@ class Secrets(NamedTuple):
     """Section `[secrets]`: values that notes may contain although they look like secrets."""
 
     allow: Annotated[
-        tuple[str, ...], Key("hashes of values that are no secrets: SecretFound tells them")
+        tuple[str, ...], Key("hashes of values that are no secrets, as errors name them")
     ] = ()
 
 
