@@ -167,7 +167,7 @@ for _start, _command in (*_compiled(_PATTERNS, r"\b"), *_compiled(_PATTERNS_WITH
     _COMMANDS.setdefault(_start, []).append(_command)
 
 
-@note_rule("warning", "a text commands an agent, such as 'ignore previous instructions'")
+@note_rule("warning", "a text commands an agent ('ignore previous instructions')")
 def agent_command(note: NoteText, _: Settings) -> Iterator[Finding]:
     """Yield such words outside code; invisible and look-alike characters don't hide them."""
     text, offsets = note.text, range(len(note.text) + 1)
@@ -233,7 +233,7 @@ _TO_AGENT = re.compile(r"\b(?:you (?:are|must|will|should)|ignore|instructions?)
 _FIX_TOOL_CALL = "write it in a block of code if the note quotes it"
 
 
-@note_rule("warning", "a text looks like a tool call, or a turn of an agent's conversation")
+@note_rule("warning", "a text looks like a tool call or an agent's turn")
 def tool_call(note: NoteText, _: Settings) -> Iterator[Finding]:
     """Yield each look-alike outside code, with its words.
 

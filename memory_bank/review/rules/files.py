@@ -22,7 +22,7 @@ from memory_bank.search.manifest import document_rows
 _STARTS = ("front matter can't be parsed", "front matter opens on line 1")
 
 
-@note_rule("error", "front matter can't be parsed, so that none of its keys counts", private=True)
+@note_rule("error", "front matter can't be parsed", private=True)
 def bad_front_matter(note: NoteText, _: Settings) -> Iterator[Finding]:
     """Yield what is wrong in front matter that gives no values."""
     for fault in note.faults:
@@ -42,7 +42,7 @@ def empty_note(note: NoteText, _: Settings) -> Iterator[Finding]:
         yield problem(note.path, 1, "has no text", "write its text, or remove it")
 
 
-@bank_rule("warning", "a part of a note could not be read, such as a date in front matter")
+@bank_rule("warning", "a part of a note, such as a date, could not be read")
 def fault(bank: RuleContext) -> Iterator[Finding]:
     """Yield the faults of all notes, except those with a rule of their own."""
     for path, line, reason in document_rows.faults(bank.manifest):
@@ -82,7 +82,7 @@ MOST = 10 * 1024
 _UNDECIDED = frozenset(["active", "draft", "proposed", "pending"])
 
 
-@note_rule("info", "a note is larger than 10 KB; an accepted decision record may be")
+@note_rule("info", "a note is larger than 10 KB")
 def large_note(note: NoteText, _: Settings) -> Iterator[Finding]:
     """Yield the note if it is larger; what was decided isn't rewritten."""
     if note.size <= MOST:
@@ -92,7 +92,7 @@ def large_note(note: NoteText, _: Settings) -> Iterator[Finding]:
         yield problem(note.path, 1, f"has {note.size:,} bytes", "make several notes of it")
 
 
-@bank_rule("info", "a note has a name that new notes must not have; it is indexed")
+@bank_rule("info", "a name that new notes must not have")
 def odd_name(bank: RuleContext) -> Iterator[Finding]:
     """Yield the notes with odd names, each with the reason."""
     for path in bank.wanted(document_rows.hashes(bank.manifest)):
@@ -100,7 +100,7 @@ def odd_name(bank: RuleContext) -> Iterator[Finding]:
             yield problem(path, 1, reason)
 
 
-@bank_rule("info", "a text file is not a note: its name ends in .txt or .mdx, for example")
+@bank_rule("info", "a text file (.txt, .mdx) is not a note")
 def other_suffix(bank: RuleContext) -> Iterator[Finding]:
     """Yield text files that may be meant as notes."""
     there = {path.casefold() for path in (*bank.files, *bank.texts)}
@@ -127,7 +127,7 @@ _SAID = {
 }
 
 
-@bank_rule("warning", "the block of rules in AGENTS.md is not what the notes say")
+@bank_rule("warning", "the rules in AGENTS.md differ from the notes")
 def rules_block(bank: RuleContext) -> Iterator[Finding]:
     """Yield a block that is outdated, edited, damaged or has a conflict."""
     if bank.paths is not None and AGENTS not in bank.paths:

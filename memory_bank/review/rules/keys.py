@@ -17,7 +17,7 @@ from memory_bank.notes.schema import KEYS, keys_of, known_type, plain_key
 from memory_bank.review.rules.base import ALLOW, RuleContext, bank_rule, note_rule, problem, rules
 
 
-@bank_rule("error", "a setting of the project's file is wrong, or only the user may have it")
+@bank_rule("error", "a setting of the project's file is wrong, or the user's alone")
 def bad_setting(bank: RuleContext) -> Iterator[Finding]:
     """Yield what is wrong, where the file has it."""
     for setting_problem in bank.settings.problems:
@@ -28,7 +28,7 @@ _ZONES = timedelta(hours=14)
 """So much earlier is a date than in UTC where it comes first."""
 
 
-@note_rule("warning", "a note says that it was created or updated in the future")
+@note_rule("warning", "a date of a note is in the future")
 def future_date(note: NoteText, _: Settings) -> Iterator[Finding]:
     """Yield each such date; a date of today in any time zone is none."""
     limit = datetime.now(UTC) + _ZONES
@@ -42,7 +42,7 @@ def future_date(note: NoteText, _: Settings) -> Iterator[Finding]:
                 )
 
 
-@bank_rule("warning", "a setting of [lint] names a rule that does not exist")
+@bank_rule("warning", "a setting names a rule that does not exist")
 def lint_setting(bank: RuleContext) -> Iterator[Finding]:
     """Yield each name, where the settings have it."""
     known_rules = rules()
@@ -56,7 +56,7 @@ def lint_setting(bank: RuleContext) -> Iterator[Finding]:
             yield problem(SETTINGS, int(line) if own else 1, message, fix)
 
 
-@note_rule("error", "front matter lacks a key that the schema of its type requires")
+@note_rule("error", "front matter lacks a required key")
 def schema(note: NoteText, settings: Settings) -> Iterator[Finding]:
     """Yield each key that is missing or empty."""
     if not settings.schema.types or not note.head:
@@ -88,7 +88,7 @@ KNOWN = TYPES | {name for names in KEYS.values() for name in names} | {
 """Our keys, and relations to other notes."""
 
 
-@note_rule("warning", "front matter has a key that the strict schema of its type does not know")
+@note_rule("warning", "front matter has a key that its schema does not know")
 def unknown_key(note: NoteText, settings: Settings) -> Iterator[Finding]:
     """Yield each key that is neither ours nor in the schema of the note's type."""
     if not note.head or not settings.schema.types:

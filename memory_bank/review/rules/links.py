@@ -33,7 +33,7 @@ from memory_bank.trust.stale import moved_citations
 from memory_bank.trust.stale_report import Citation
 
 
-@bank_rule("warning", "a link leads to a heading or block that its note does not have")
+@bank_rule("warning", "a link leads to a missing heading or block")
 def broken_link(bank: RuleContext) -> Iterator[Finding]:
     """Yield the broken links."""
     for row, text in bank.once(broken):
@@ -115,7 +115,7 @@ MOVED_CODE = "moved-code"
 """The rule of what a review and `stale` say themselves."""
 
 
-@bank_rule("warning", "a link names code that was moved or has another name", fixes=True)
+@bank_rule("warning", "a link names code that was moved or renamed", fixes=True)
 def moved_code(bank: RuleContext) -> Iterator[Finding]:
     """Yield the citations of code that is in another place, with that."""
     missing = {
@@ -192,7 +192,7 @@ def _line(text: str, written: str) -> int:
 _REFERENCE = "reference"
 
 
-@bank_rule("warning", "a link leads to a note's former name; git moved the note", fixes=True)
+@bank_rule("warning", "a link leads to a note's former name", fixes=True)
 def moved_link(bank: RuleContext) -> Iterator[Finding]:
     """Yield the links to ghosts that were the name of a note before git moved it."""
     for row, old, new in bank.once(_moved):
@@ -268,7 +268,7 @@ _MOST = 5_000
 """Names of ghosts that are compared: all their forms are in memory."""
 
 
-@bank_rule("warning", "a link leads to no note, but its target is nearly the name of one")
+@bank_rule("warning", "a link's target is nearly the name of a note")
 def mistyped_link(bank: RuleContext) -> Iterator[Finding]:
     """Yield the links to ghosts that nearly have the name of a note, with that name."""
     ghosts = {row: name for row in bank.once(links) if (name := _name(bank, row))}

@@ -29,9 +29,7 @@ _FOOTNOTE = pattern(r"\[\^([^\]\s]{1,200})\](?!:)")
 _DEFINED = pattern(r"^ {0,3}\[\^([^\]\s]{1,200})\]:", re.MULTILINE)
 
 
-@bank_rule(
-    "error", "a file of a bundle does not conform to the Open Knowledge Format", has_remarks=True
-)
+@bank_rule("error", "a file does not conform to the Open Knowledge Format", has_remarks=True)
 def okf(bank: RuleContext) -> Iterator[Finding]:
     """Yield what is against the format in bundles; of all notes if the rule is named."""
     for path in bank.wanted(bank.files):

@@ -22,7 +22,7 @@ from memory_bank.review.rules.base import RuleContext, bank_rule, problem
 from memory_bank.search.manifest import document_rows
 
 
-@bank_rule("warning", "two notes that are not archived have the same content", fixes=True)
+@bank_rule("warning", "two active notes have the same content", fixes=True)
 def same_content(bank: RuleContext) -> Iterator[Finding]:
     """Yield each note with the content of an older one; private and tracked notes are separate."""
     groups = [
@@ -57,7 +57,7 @@ def _shared(bank: RuleContext, paths: Sequence[str]) -> set[str]:
     }
 
 
-@bank_rule("info", "two notes that are not archived have the same title")
+@bank_rule("info", "two active notes have the same title")
 def same_title(bank: RuleContext) -> Iterator[Finding]:
     """Yield each newer note with the title of an older one, except sessions and same contents."""
     first: dict[str, NoteRow] = {}
@@ -73,7 +73,7 @@ def same_title(bank: RuleContext) -> Iterator[Finding]:
             yield problem(note.path, 1, f"has the title of {named(older.path)}", fix)
 
 
-@bank_rule("info", "a note may amend an older one, and nobody has said whether it does")
+@bank_rule("info", "a note may amend an older one")
 def may_amend(bank: RuleContext) -> Iterator[Finding]:
     """Yield each note that may amend an older one on the same subject, unless they are linked."""
     view = bank.view
@@ -101,7 +101,7 @@ def same_id(bank: RuleContext) -> Iterator[Finding]:
 _DECISION = "decision"
 
 
-@bank_rule("warning", "two decision records of a folder have the same number")
+@bank_rule("warning", "two decision records have the same number")
 def same_number(bank: RuleContext) -> Iterator[Finding]:
     """Yield each decision whose number another one has, here or on the default branch."""
     rows = [
@@ -154,9 +154,7 @@ def _on_default_branch(bank: RuleContext, paths: Sequence[str]) -> dict[tuple[st
     return {number: keys[0] for number, keys in entries.items() if len(keys) == 1}
 
 
-@bank_rule(
-    "error", "two paths differ only in case or Unicode form, and are one on some file systems"
-)
+@bank_rule("error", "two paths differ only in case or Unicode form")
 def twin_name(bank: RuleContext) -> Iterator[Finding]:
     """Yield each note whose path, or a folder of it, has such a twin."""
     written: dict[str, set[str]] = {}

@@ -15,7 +15,7 @@ from memory_bank.review.rules.base import at, note_rule, problem
 
 @note_rule(
     "error",
-    "a text has bidirectional controls, so that it appears in another order than it is read",
+    "bidirectional controls show a text in another order",
     fixes=True,
 )
 def bidi_control(note: NoteText, _: Settings) -> Iterator[Finding]:
@@ -50,7 +50,7 @@ _FORMULA = re.compile(
 )
 
 
-@note_rule("warning", "text is rendered unseen: white, transparent, of size 0, or not displayed")
+@note_rule("warning", "text is rendered white, transparent, tiny or not at all")
 def hidden_text(note: NoteText, _: Settings) -> Iterator[Finding]:
     """Yield each tag or formula outside code that hides text."""
     start = note.body_start
@@ -72,7 +72,7 @@ def _place(note: NoteText, start: int, end: int) -> Finding:
     return at(note, start, end, message, "write it as text, or remove it")._replace(words=words)
 
 
-@note_rule("warning", "a text has zero-width or other invisible characters", fixes=True)
+@note_rule("warning", "a text has invisible characters", fixes=True)
 def invisible_character(note: NoteText, _: Settings) -> Iterator[Finding]:
     """Yield each place with such characters, unless a script or an emoji needs them."""
     if note.text.isascii() and note.text.isprintable():
@@ -101,7 +101,7 @@ _NAME = re.compile(r"[\w-]+(\.[a-z]\w{0,7}\b)?")
 
 @note_rule(
     "warning",
-    "a file's name or a link's target has letters of another script that look like Latin ones",
+    "a name has letters that only look Latin",
 )
 def mixed_script(note: NoteText, _: Settings) -> Iterator[Finding]:
     """Yield each name or target with such letters, and the letters."""
@@ -160,7 +160,7 @@ _DETAILS = re.compile(r"<details\b([^<>]*)>?", re.IGNORECASE)
 _OPEN = re.compile(r"\bopen\b", re.IGNORECASE)
 
 
-@note_rule("info", "a part of the text is collapsed, so that readers see only its summary")
+@note_rule("info", "a part of the text is collapsed")
 def collapsed_details(note: NoteText, _: Settings) -> Iterator[Finding]:
     """Yield each `<details>` outside code that is not open."""
     for match in _DETAILS.finditer(note.text, note.body_start):
@@ -174,7 +174,7 @@ _DATA = re.compile(
 )
 
 
-@note_rule("warning", "an address has its content in it (data:), which nobody can review")
+@note_rule("warning", "an address contains its content (data:)")
 def data_uri(note: NoteText, _: Settings) -> Iterator[Finding]:
     """Yield each such address outside code."""
     if "data:" not in note.text.lower():
@@ -208,7 +208,7 @@ _DEFINITION = re.compile(
 """A definition of a link that leads nowhere, which renders as nothing."""
 
 
-@note_rule("info", "a comment, which is not seen in the rendered text")
+@note_rule("info", "a comment is not seen in the rendered text")
 def html_comment(note: NoteText, _: Settings) -> Iterator[Finding]:
     """Yield each comment outside code with its words, except those for other programs."""
     text, start = note.text, note.body_start
