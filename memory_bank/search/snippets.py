@@ -17,6 +17,7 @@ from itertools import groupby
 from types import MappingProxyType
 from typing import NamedTuple
 
+from memory_bank.base.plugins import pattern
 from memory_bank.base.text import estimate
 from memory_bank.search.retrievers.keyword import analyzer
 
@@ -45,39 +46,39 @@ _RULES = 2
 _TALK = 3
 """Turns of the shortest talk, in which somebody speaks twice."""
 
-_LINK = re.compile(r"!?\[\[(?:[^\[\]|]*\|([^\[\]]+)|([^\[\]|]+))\]\]|!?\[([^\[\]]*)\]\([^()\s]*\)")
+_LINK = pattern(r"!?\[\[(?:[^\[\]|]*\|([^\[\]]+)|([^\[\]|]+))\]\]|!?\[([^\[\]]*)\]\([^()\s]*\)")
 """A link on one line; what stands between backticks is not told apart."""
 
-PLACE_IN_TARGET = re.compile(r"[#^].*")
+PLACE_IN_TARGET = pattern(r"[#^].*")
 """The heading or block of a link's target."""
 
-_MARKS = re.compile(r"(?:^[ \t]*|(?<=[….!?:] ))(?:[#>*+-]+\s+)+|[`*]{1,3}|\]\]|\[\[", re.MULTILINE)
+_MARKS = pattern(r"(?:^[ \t]*|(?<=[….!?:] ))(?:[#>*+-]+\s+)+|[`*]{1,3}|\]\]|\[\[", re.MULTILINE)
 
-_ADDRESS = re.compile(r"(?:^|(?<=… ))(?:\[[^\]]*\]: ?)?<?https?://\S+(?= …|$)")
+_ADDRESS = pattern(r"(?:^|(?<=… ))(?:\[[^\]]*\]: ?)?<?https?://\S+(?= …|$)")
 """A sentence of a snippet that is an address only, such as a definition of a link."""
 
-_GAPS = re.compile(r"…(?: +…)+")
+_GAPS = pattern(r"…(?: +…)+")
 
-_HEADING = re.compile(r"[ ]{0,3}(#{1,6})[ \t]+(.*)")
+_HEADING = pattern(r"[ ]{0,3}(#{1,6})[ \t]+(.*)")
 
 # Possessive quantifiers prevent backtracking, so that no line is read twice.
-_FENCE = re.compile(r"[ \t>]*+(?:```|~~~)")
+_FENCE = pattern(r"[ \t>]*+(?:```|~~~)")
 
-_ITEM = re.compile(r"[ \t>]*+(?:[-*+][ \t]|\d{1,9}[.)][ \t]|\|)")
+_ITEM = pattern(r"[ \t>]*+(?:[-*+][ \t]|\d{1,9}[.)][ \t]|\|)")
 
-_END = re.compile(
+_END = pattern(
     r"(?<![.!?\u2026])[.!?\u2026]++[\"')\]*_\u00bb\u201d\u2019]{0,4}+[ \t]++(?=[^\s\da-z])"
     r"|[\u3002\uff01\uff1f]"
 )
 
-_ROW = re.compile(r"[ \t]*+\|")
+_ROW = pattern(r"[ \t]*+\|")
 """A row of a table."""
 
-_INDENTED = re.compile(r"(?: {4}|\t)[ \t]*+\S")
+_INDENTED = pattern(r"(?: {4}|\t)[ \t]*+\S")
 
-_SPEAKER = re.compile(r"\**+\w[\w .'-]{0,30}+\**+:\**+[ \t]")
+_SPEAKER = pattern(r"\**+\w[\w .'-]{0,30}+\**+:\**+[ \t]")
 
-_NOT_SAID = re.compile(
+_NOT_SAID = pattern(
     # a field with links or a short value; a status, a date; a comment
     r"[ \t>*+-]*+(?:\w[\w -]{0,40}+\**+::\**+[ \t]*+(?:(?:!?\[\[[^\[\]]*+\]\][ \t,]*+)++|\S{0,80}+)"
     r"|(?:(?:(?:RFC|ADR|start|last)[ \t]+)?(?:status|date|created|updated|(?:created|updated)_at"
@@ -87,22 +88,22 @@ _NOT_SAID = re.compile(
 )
 """Lines that answer nothing."""
 
-_ABOUT = re.compile(r"(?:status|date|deciders?|tags?)[ \t#:]*", re.IGNORECASE)
+_ABOUT = pattern(r"(?:status|date|deciders?|tags?)[ \t#:]*", re.IGNORECASE)
 
 _SHORT = 3
 """Words of a line below such a heading that answers nothing; and of a sentence that says little."""
 
-_CHANGES = re.compile(r"change ?-?log|revision history|table of contents", re.IGNORECASE)
+_CHANGES = pattern(r"change ?-?log|revision history|table of contents", re.IGNORECASE)
 """Headings inside a text above items that are about the text itself."""
 
-_RULING = re.compile(
+_RULING = pattern(
     r"\b(?:decisions?|decided|conclusions?|rules?|policy|consequences?|outcomes?|resolution"
     r"|agreements?|lessons?|summary|recap)\b",
     re.IGNORECASE,
 )
 """Words of headings above what holds."""
 
-_RULE = re.compile(
+_RULE = pattern(
     r"\b(?:must|never|always|from now on|going forward|agreed|decided|decision|rules?|policy"
     r"|we (?:will|chose|use)|shall|no longer|instead of|only (?:if|when)|recap|supersed\w+|amended"
     r"|do not|don't|not allowed|required?)\b",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import Literal, NamedTuple, TypeVar
 
+from memory_bank.base.plugins import pattern
 from memory_bank.notes.compare.note_change import ClaimChange, TextSpan
 
 _MOST_ELEMENTS = 10_000
@@ -53,7 +53,7 @@ def _common_start(before: Sequence[Hashable], after: Sequence[Hashable]) -> int:
 
 _CJK = "\u3040-\u9fff\uac00-\ud7af"
 
-_WORD = re.compile(rf"[{_CJK}]|[^\W{_CJK}]+")
+_WORD = pattern(rf"[{_CJK}]|[^\W{_CJK}]+")
 
 _RAREST = 24
 """Number of words by which texts to compare are found: the rarest."""
@@ -109,7 +109,7 @@ def pairs(before: Mapping[Key, Words], after: Mapping[Key, Words], least: float)
     return keys
 
 
-_TOKEN = re.compile(rf"\s*(?:[{_CJK}]|[^\s{_CJK}]{{1,40}})|\s+\Z")
+_TOKEN = pattern(rf"\s*(?:[{_CJK}]|[^\s{_CJK}]{{1,40}})|\s+\Z")
 """A word with its signs, and the white space before it; a longer one is divided."""
 
 MAX_CHARACTERS = 20_000
@@ -183,7 +183,7 @@ def _change(deleted: str, inserted: str) -> list[TextSpan]:
     return [span for span in text_spans if span.text]
 
 
-_BREAK = re.compile(r"(?<! {2})(?<!\\)(?:\r\n|\r|\n)[ \t]*(?=[^\s>])")
+_BREAK = pattern(r"(?<! {2})(?<!\\)(?:\r\n|\r|\n)[ \t]*(?=[^\s>])")
 """A soft line break, which Markdown shows as a space."""
 
 

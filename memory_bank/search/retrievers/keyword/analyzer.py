@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
+from unicodedata import category, normalize
+
+from memory_bank.base.plugins import pattern
 
 if TYPE_CHECKING:
     from tantivy import TextAnalyzer
@@ -37,17 +39,17 @@ MOST_WORDS = 64
 
 # Boundary of two parts of an identifier: aB, HTTPServer, x2, 2x. The pattern starts with a set of
 # characters instead of a look-behind, which is several times as fast on prose.
-_JOINT = re.compile(
+_JOINT = pattern(
     r"[A-Z\d](?:(?<=[a-z\d][A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[^\W\d_]\d)|(?<=\d)(?=[^\W\d_]))"
 )
 
-_WORD = re.compile(r"[^\W_]+")
+_WORD = pattern(r"[^\W_]+")
 
-_FILE_NAME = re.compile(r"\w[\w-]*\.[a-zA-Z]\w{0,4}")
+_FILE_NAME = pattern(r"\w[\w-]*\.[a-zA-Z]\w{0,4}")
 
 _PUNCTUATION = ".,;:!?()[]{}<>\"'`"
 
-_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
+_PART = pattern(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
 
 # Scripts without spaces between words: Thai, Lao, Tibetan, Burmese, Khmer, Japanese, Chinese; and
 # Korean, whose words have endings.
@@ -64,15 +66,15 @@ _LINK_LINE = (
     r"(?:!?\[\[[^\[\]\n]*+\]\][ \t,]*+)++$"
 )
 
-_CONTENTS_LINE = re.compile(
+_CONTENTS_LINE = pattern(
     r"(?m)^[ \t>]*+(?:[-*+]|\d{1,9}+[.)])[ \t]++[^\w\[\]\n]{0,8}+\[([^\[\]\n]*+)\]"
     r"\((?!\w++:)[^\s()]*?\.md(?:#[^\s()]*+)?\)[ \t]*+$"
 )
 """A line of a table of contents: an item that is a link to another note and nothing else."""
 
-_WIKILINK = re.compile(r"!?\[\[([^\[\]\n|]*+)(?:\|([^\[\]\n]*+))?\]\]")
+_WIKILINK = pattern(r"!?\[\[([^\[\]\n|]*+)(?:\|([^\[\]\n]*+))?\]\]")
 
-_DESTINATION = re.compile(r"(?<=\]\()(?:<[^<>\n]*+>|[^\s()<>]*?(?:/|\.md\b)[^\s()<>]*+)(?=[\s)])")
+_DESTINATION = pattern(r"(?<=\]\()(?:<[^<>\n]*+>|[^\s()<>]*?(?:/|\.md\b)[^\s()<>]*+)(?=[\s)])")
 """The destination of a Markdown link that is a path or an address."""
 
 
@@ -145,35 +147,26 @@ def paths(text: str) -> tuple[str, ...]:
     return tuple(word for word in words if "/" in word or _FILE_NAME.fullmatch(word))
 
 
-_MARKS = "".join(
-    chr(code) for code in range(0x300, 0x20000) if unicodedata.category(chr(code)) in {"Mn", "Mc"}
-)
-"""Marks that belong to a letter: a word of Hindi or Tamil goes on behind one."""
-
-_FOLDED = re.compile("[\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u064b-\u065f\u0670\u0640]")
+_FOLDED = pattern("[\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u064b-\u065f\u0670\u0640]")
 """Marks of Latin, Greek, Cyrillic, Hebrew and Arabic, which many leave out."""
-
-_QUERY_WORD = re.compile(f"[\\w{re.escape(_MARKS)}]+(?:['’]\\w+)?")
 
 _CHARACTERS = _UNSPACED[1:-2]
 
-_SCRIPTS = re.compile(
+_SCRIPTS = pattern(
     f"(?<=[{_CHARACTERS}])(?=[^\\W{_CHARACTERS}])|(?<=[^\\W{_CHARACTERS}])(?=[{_CHARACTERS}])"
 )
 """Boundary between a script without spaces and another one."""
 
 _BRITISH = (
-    (re.compile(r"(?<=\w\w\w)is(?=(?:e[drs]?|ers|ing|able|ations?)\b)", re.IGNORECASE), "iz"),
-    (re.compile(r"(?<=\w\w)ys(?=(?:e[drs]?|ers|ing)\b)", re.IGNORECASE), "yz"),
+    (pattern(r"(?<=\w\w\w)is(?=(?:e[drs]?|ers|ing|able|ations?)\b)", re.IGNORECASE), "iz"),
+    (pattern(r"(?<=\w\w)ys(?=(?:e[drs]?|ers|ing)\b)", re.IGNORECASE), "yz"),
     (
-        re.compile(
-            r"(?<=\w\w\w)our(?=(?:s|ed|ing|ful|able|ite|al|ally|hood|ly)?\b)", re.IGNORECASE
-        ),
+        pattern(r"(?<=\w\w\w)our(?=(?:s|ed|ing|ful|able|ite|al|ally|hood|ly)?\b)", re.IGNORECASE),
         "or",
     ),
-    (re.compile(r"(?<=cent)re(?=s?\b)", re.IGNORECASE), "er"),
-    (re.compile(r"(?<=defen|licen|offen)c(?=e[ds]?\b)", re.IGNORECASE), "s"),
-    (re.compile(r"(?<=alog)ue(?=s?\b)", re.IGNORECASE), ""),
+    (pattern(r"(?<=cent)re(?=s?\b)", re.IGNORECASE), "er"),
+    (pattern(r"(?<=defen|licen|offen)c(?=e[ds]?\b)", re.IGNORECASE), "s"),
+    (pattern(r"(?<=alog)ue(?=s?\b)", re.IGNORECASE), ""),
 )
 """British endings and the American ones; texts and questions are treated alike, so that it does no
 harm where a word such as "promise" only looks like one."""
@@ -182,8 +175,8 @@ harm where a word such as "promise" only looks like one."""
 def plain(text: str) -> str:
     """Return a text as it is analyzed: without accents, in American spelling, scripts apart."""
     if not text.isascii():
-        folded = _FOLDED.sub("", unicodedata.normalize("NFKD", text.replace("ß", "ss")))
-        text = unicodedata.normalize("NFC", folded)
+        folded = _FOLDED.sub("", normalize("NFKD", text.replace("ß", "ss")))
+        text = normalize("NFC", folded)
         text = _SCRIPTS.sub(" ", text)
     for ending, american in _BRITISH:
         text = ending.sub(partial(_as_written, american), text)
@@ -196,7 +189,11 @@ def _as_written(american: str, british: re.Match[str]) -> str:
 
 def query_words(text: str) -> list[tuple[int, str]]:
     """Return a question's words with their positions, without stop words if others are left."""
-    words = list(enumerate(_QUERY_WORD.findall(plain(text))))
+    text = plain(text)
+    # a word of Hindi or Tamil goes on behind a mark, which is no letter
+    marks = {mark for mark in text if not mark.isascii() and category(mark) in {"Mn", "Mc"}}
+    word_pattern = f"[\\w{re.escape(''.join(sorted(marks)))}]+(?:['’]\\w+)?"
+    words = list(enumerate(re.findall(word_pattern, text)))
     return [(position, word) for position, word in words if not _is_stop(word)] or words
 
 
