@@ -40,7 +40,6 @@ def bank_at(
     rev: str,
     *,
     required: bool = False,
-    otherwise: Settings | None = None,
     left_out: Collection[str] = (),
     by_meaning: bool = True,
 ) -> Iterator[Bank]:
@@ -49,8 +48,8 @@ def bank_at(
     It can be read like any bank, and not be changed. The bank itself is left alone: no access is
     counted, and no file of it is touched. Notes of sessions in the private state are not in it, nor
     those whose paths are `left_out`. Without `by_meaning`, no text is embedded.
-    If the revision's own settings can't be read, its settings are `otherwise`, or else those of
-    today, and their `problems` say why. Raises BadInput if there is no such revision, or, if notes
+    If the revision's own settings can't be read, its settings are those of today, and their
+    `problems` say why. Raises BadInput if there is no such revision, or, if notes
     are `required`, if it has none.
     """
     place = bank.layout.origin
@@ -59,7 +58,7 @@ def bank_at(
     own = bank_files(tree, place, revision)
     if required and not (own.blobs or own.refused):
         raise _no_notes(tree, bank, revision)
-    files, settings = _with_included(bank, revision, own, otherwise)
+    files, settings = _with_included(bank, revision, own)
     files = files._replace(
         blobs={
             path: blob
@@ -74,14 +73,14 @@ def bank_at(
         names = partial(project_names, tree, place, revision)
         layout = CopyLayout(slot, place, names, commit)
         layout.root.mkdir(parents=True, exist_ok=True)
-        settings = _settings(bank, layout.root, otherwise)  # they name their file now
+        settings = _settings(bank, layout.root)  # they name their file now
         if not by_meaning:
             settings = settings._replace(memory=settings.memory._replace(embedder="none"))
         roots = _roots(layout, copies.refused_in(slot), revision, settings)
         conditions = Conditions(progress=bank.progress)
         with Bank(layout, settings, conditions=conditions, roots=roots) as copy:
             copy.revision, copy.edits_of = revision, bank
-            if otherwise is None and unreadable(settings):
+            if _is_unreadable(settings):
                 copy.add_notice(_BAD_SETTINGS)
             _fill(copy)
             copies.indexed(slot)
@@ -93,7 +92,7 @@ def notes_at(bank: Bank, rev: str) -> dict[str, str]:
     place = bank.layout.origin
     revision = revision_of(bank, rev)
     own = copies.bank_files(tree_of(bank), place, revision)
-    files, _ = _with_included(bank, revision, own, None)
+    files, _ = _with_included(bank, revision, own)
     return {
         path.removeprefix(place.prefix): blob
         for path, blob in files.blobs.items()
@@ -102,12 +101,12 @@ def notes_at(bank: Bank, rev: str) -> dict[str, str]:
 
 
 def _with_included(
-    bank: Bank, revision: Revision, own: WantedFiles, otherwise: Settings | None
+    bank: Bank, revision: Revision, own: WantedFiles
 ) -> tuple[WantedFiles, Settings]:
     """Add the included files to the files of a bank; return the settings that include them."""
     tree, place = tree_of(bank), bank.layout.origin
     with _settings_file(tree, place, own) as folder:
-        settings = _settings(bank, folder, otherwise)
+        settings = _settings(bank, folder)
     more = copies.included_files(tree, place, revision, settings.memory.include)
     return WantedFiles({**more.blobs, **own.blobs}, {**more.refused, **own.refused}), settings
 
@@ -117,18 +116,7 @@ def tree_of(bank: Bank) -> Path:
     return copies.work_tree_of(bank.layout.origin)
 
 
-def settings_at(place: Layout, rev: str) -> Settings:
-    """Return the settings of today, but with the bank's file as of a revision; raise BadSetting.
-
-    Raises BadInput if there is no such revision.
-    """
-    tree = copies.work_tree_of(place)
-    files = copies.bank_files(tree, place, objects.revision_of(tree, rev))
-    with _settings_file(tree, place, files) as folder:
-        return settings.load(folder)
-
-
-def unreadable(settings: Settings) -> bool:
+def _is_unreadable(settings: Settings) -> bool:
     """Tell whether settings are not those of the bank's file, since that can't be read."""
     return any(not setting_problem.ignored for setting_problem in settings.problems)
 
@@ -179,17 +167,16 @@ def _settings_file(tree: Path, place: Layout, files: WantedFiles) -> Iterator[Pa
         yield Path(folder)
 
 
-def _settings(bank: Bank, folder: Path, otherwise: Settings | None) -> Settings:
+def _settings(bank: Bank, folder: Path) -> Settings:
     """Return the settings of today on this machine, with those in a folder of notes.
 
-    What decides whether and how texts are embedded stays as it is, and so do limits. See `bank_at`
-    for `otherwise`.
+    What decides whether and how texts are embedded stays as it is, and so do limits.
     """
     now = bank.settings
     try:
         then = bank.settings_in(folder)
     except BadSetting:
-        return (otherwise or now)._replace(problems=settings.problems(folder))
+        return now._replace(problems=settings.problems(folder))
     memory = then.memory._replace(
         enabled=now.memory.enabled,
         embedder=now.memory.embedder,

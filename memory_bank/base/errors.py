@@ -72,7 +72,7 @@ class Hint(StrEnum):
     EDIT_HOOKS_BY_HAND = "repair it, or add the hooks yourself"
     SET_SHARED_URL = "name one in MEMORY_BANK_SHARED_URL, or in your own settings: [shared] url"
     MAKE_SHARED = "its operator makes the tables"
-    MIGRATE_SHARED = "its operator brings the tables up to date"
+    MAKE_SHARED_ANEW = "its operator makes it anew, and all publish again"
     FORCE_PUBLISH = "fetch it and publish a commit that follows it, or replace it by force"
 
 

@@ -69,7 +69,6 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "shared": ("shared.administration", "Share", "Look after the index that many repositories share"),
     "shared drop": ("shared.administration", "", "Remove the tables with all that is published"),
     "shared init": ("shared.administration", "", "Make the tables of a shared index"),
-    "shared migrate": ("shared.administration", "", "Bring the tables up to date"),
     "shared publish": ("shared.publish", "", "Publish the notes of a commit to the shared index"),
     "shared status": ("shared.administration", "", "List what is published"),
     "show": ("memory.show", "Find", "Show one note"),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from itertools import islice
 from types import MappingProxyType
@@ -13,10 +13,8 @@ from typing import NamedTuple
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.revisions import bank_at, notes_at, tree_of
-from memory_bank.base.errors import BadInput
 from memory_bank.base.filenames import SETTINGS
 from memory_bank.base.rendering import count
-from memory_bank.base.settings import Settings
 from memory_bank.git import objects, repository
 from memory_bank.notes.compare.note_comparison import (
     MAX_BYTES,
@@ -24,7 +22,6 @@ from memory_bank.notes.compare.note_comparison import (
     compare,
     without_secrets,
 )
-from memory_bank.notes.names import name_of
 from memory_bank.review.findings import MAX_COMPARED, all_findings, limited, rules_of
 from memory_bank.review.link_changes import LinkComparison
 from memory_bank.review.records import Review, Side, TokenChange
@@ -150,9 +147,6 @@ SCHEMA_VERSION = "2.0"
 _OF_FINDINGS = ("lint", "schema", "secrets")
 """Sections of the settings that decide what is found."""
 
-_MOST_HERE = 5
-"""Notes that both sides changed and that are named."""
-
 
 def compared(
     bank: Bank,
@@ -183,19 +177,16 @@ def compared(
         notices=(
             *dict.fromkeys(filter(None, catch_ups)),
             *_notices(bank, link_comparison, unread_notes),
-            *_changed_since(bank, base, {change.old_path or change.path for change in changes}),
         ),
     )
 
 
-def bank_of(
-    bank: Bank, side: Side, unread_notes: UnreadNotes, otherwise: Settings | None = None
-) -> AbstractContextManager[Bank]:
-    """Return the bank of a side of the review; `otherwise` is that of `bank_at`."""
+def bank_of(bank: Bank, side: Side, unread_notes: UnreadNotes) -> AbstractContextManager[Bank]:
+    """Return the bank of a side of the review."""
     if side.name == WORKTREE and side.commit is None:
         return nullcontext(bank)
     name = side.commit or side.name
-    return bank_at(bank, name, otherwise=otherwise, left_out=unread_notes.paths, by_meaning=False)
+    return bank_at(bank, name, left_out=unread_notes.paths, by_meaning=False)
 
 
 def _comparison(
@@ -277,22 +268,6 @@ def _has_file(bank: Bank, path: str) -> bool:
     return bool(inside) and any(map(bank.layout.project_has, places))
 
 
-def _changed_since(bank: Bank, base: Side, changed: Collection[str]) -> Iterator[str]:
-    """Yield which notes the base changed after the commit that is compared with."""
-    with suppress(BadInput):
-        tip = objects.commit_of(tree_of(bank), base.name)
-        if not base.commit or tip == base.commit:
-            return
-        was, now = notes_at(bank, base.commit), notes_at(bank, tip)
-        since = [path for path in sorted({*was, *now}) if was.get(path) != now.get(path)]
-        here = [name_of(path) for path in since if path in changed]
-        text = f", {len(here):,} of them here, too: {', '.join(here[:_MOST_HERE])}" if here else ""
-        more = f" and {len(here) - _MOST_HERE:,} more" if len(here) > _MOST_HERE else ""
-        if since:
-            number = f"{len(since):,} note{'s' if len(since) > 1 else ''}"
-            yield f"{base.name} has changed {number} since{text}{more}"
-
-
 def _notices(
     bank: Bank, link_comparison: LinkComparison, unread_notes: UnreadNotes
 ) -> Iterator[str]:
@@ -310,7 +285,7 @@ def _notices(
         file = _below_tree(bank, f"{bank.layout.prefix}{SETTINGS}")
         yield f"this change has other settings of findings, which hold here: {sections} of {file}"
     if any(not setting_problem.ignored for setting_problem in new.problems):
-        yield "the settings of this change can't be read: those of its base hold here"
+        yield "the settings of this change can't be read: those of today hold here"
     if number := len(unread_notes.paths):
         yield (
             f"{number:,} changed notes are beyond the limits of a review, and were not read; so new"

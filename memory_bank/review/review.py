@@ -3,57 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 from memory_bank.bank import output_files
-from memory_bank.bank.bank import Bank, Conditions, open_bank
-from memory_bank.bank.revisions import settings_at
-from memory_bank.base import __version__, paths
-from memory_bank.base import settings as config
-from memory_bank.base.errors import BadSetting
+from memory_bank.bank.bank import Bank
+from memory_bank.base import __version__
 from memory_bank.base.operation import FailOn, Param, Tool, operation
 from memory_bank.base.rendering import count, document
 from memory_bank.base.screen import FINDINGS, FOUND, Call
-from memory_bank.base.settings import load
 from memory_bank.git import repository
 from memory_bank.review import lint, review_markdown, sarif, shown, told
 from memory_bank.review.compared_banks import bank_of, compared, left_out
 from memory_bank.review.records import Review
 from memory_bank.review.revision_range import sides
 from memory_bank.review.sarif import workflow_commands
-
-
-def opened(
-    path: str | None = None,
-    revisions: str | None = None,
-    *,
-    staged: bool = False,
-    worktree: bool = False,
-    allow_secrets: bool = False,
-    conditions: Conditions | None = None,
-) -> Bank:
-    """Open a bank for a review; if its file of settings can't be read, with that of BASE.
-
-    A pull request that is checked out may bring such a file; its `settings.problems` become
-    findings. Raises as `review` does, and NoBank.
-    """
-    try:
-        return open_bank(path, allow_secrets=allow_secrets, conditions=conditions)
-    except BadSetting:
-        place = paths.locate(path)
-        problems = config.problems(place.root)
-        if not problems:
-            raise  # it is one of the user's own
-        settings = load()
-        base, _ = sides(place.root, revisions, staged=staged, worktree=worktree)
-        with suppress(BadSetting):
-            settings = settings_at(place, str(base.commit))
-        settings = settings._replace(problems=problems)
-        return Bank(place, settings, allow_secrets=allow_secrets, conditions=conditions, load=load)
-
 
 FORMATS = ("terminal", "json", "markdown", "sarif", "github")
 
@@ -89,8 +53,7 @@ def _in_formats(
 ) -> int:
     """Compare two states of the notes, and write the answer in one format or several."""
     formats = _formats(call, formats, outputs)
-    of_base = partial(opened, revisions=revisions, staged=staged, worktree=worktree)
-    with call.open(of_base) as bank:
+    with call.open() as bank:
         found_review = review(bank, revisions, staged=staged, worktree=worktree)
         root = bank.layout.root
         uncommitted: set[str] = set()
@@ -165,7 +128,7 @@ def review(
     unread_notes = left_out(bank, base, head)
     with (
         bank_of(bank, base, unread_notes) as before,
-        bank_of(bank, head, unread_notes, before.settings) as after,
+        bank_of(bank, head, unread_notes) as after,
     ):
         return compared(bank, before, after, base, head, unread_notes)
 

@@ -12,7 +12,7 @@ from memory_bank.base.screen import FOUND, Call
 from memory_bank.base.settings import Settings
 from memory_bank.shared import shown
 from memory_bank.shared.engines.base import IndexInfo, SharedEngine, open_engine
-from memory_bank.shared.shown import DroppedIndex, MadeIndex, Migrated, SharedStatus
+from memory_bank.shared.shown import DroppedIndex, MadeIndex, SharedStatus
 
 _To = Annotated[str, Param("The shared index [env: MEMORY_BANK_SHARED_URL]", metavar="URL")]
 
@@ -56,18 +56,6 @@ def status(settings: Settings, *, to: _To = "") -> SharedStatus:
             engine.place, info.id, info.version, info.embedder, info.dimension,
             sum(head.notes for head in heads), sum(head.passages for head in heads), tuple(heads),
         )  # fmt: skip
-
-
-@operation(
-    "shared migrate",
-    why="Brings the tables up to date after an update of this program. The operator runs it.",
-    examples=(("memory-bank shared migrate", "after an update"),),
-    show=shown.migrated,
-)
-def migrate(settings: Settings, *, to: _To = "") -> Migrated:
-    """Bring the tables up to date."""
-    with _opened(settings, to) as engine:
-        return Migrated(engine.place, *engine.administration.migrate())
 
 
 def _agreed(

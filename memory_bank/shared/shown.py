@@ -38,14 +38,6 @@ class MadeIndex(NamedTuple):
     dimension: int
 
 
-class Migrated(NamedTuple):
-    """The versions of the tables."""
-
-    place: str
-    before: int
-    after: int
-
-
 class DroppedIndex(NamedTuple):
     """What became of the tables."""
 
@@ -145,19 +137,6 @@ def _status(call: Call, found_status: SharedStatus) -> None:
         head = ("repository", "bank", "commit", "published", "notes", "passages")
         console.table(head, rows)
     console.line(f"{count(found_status.notes, 'note')}, {count(found_status.passages, 'passage')}")
-
-
-def migrated(call: Call, done_migrated: Migrated) -> None:
-    """Show the versions of the tables."""
-    is_same = done_migrated.before == done_migrated.after
-    text = (
-        f"tables {done_migrated.after}, as before"
-        if is_same
-        else f"tables {done_migrated.before} → {done_migrated.after}"
-    )
-    call.answer(
-        done_migrated, lambda done_migrated: call.console.line(f"{done_migrated.place}: {text}")
-    )
 
 
 def dropped(call: Call, change: DroppedIndex) -> int:

@@ -392,18 +392,6 @@ def test_a_range_compares_with_the_merge_base(history: Path) -> None:
     assert sides(history, "main")[0].commit != merge_base
 
 
-def test_what_the_base_changed_since_is_said(found: Review, clone: Path) -> None:
-    assert "main has changed 1 note since" in found.notices
-    run_git(clone, "switch", "-q", "main")
-    write(clone, {"facts/queue.md": "# Queue\n\nOf another kind.\n"})
-    commit(clone, "Queue")
-    run_git(clone, "switch", "-q", "topic")
-    said = "main has changed 2 notes since, 1 of them here, too: facts/queue"
-    assert said in reviewed(clone).notices
-    run_git(clone, "merge", "-q", "-s", "ours", "main")
-    assert not [one for one in reviewed(clone).notices if "since" in one]
-
-
 def test_the_default_branch_is_that_of_trust(clone: Path) -> None:
     tip = run_git(clone, "rev-parse", "main").strip()
     run_git(clone, "branch", "-m", "main", "trunk")

@@ -38,7 +38,9 @@ HINTS = {
         " `memory-bank hook CLIENT EVENT`"
     ),
     Hint.MAKE_SHARED: "its operator runs `memory-bank shared init`",
-    Hint.MIGRATE_SHARED: "its operator runs `memory-bank shared migrate`",
+    Hint.MAKE_SHARED_ANEW: (
+        "its operator runs `memory-bank shared drop` and `shared init`, and all publish again"
+    ),
     Hint.FORCE_PUBLISH: "fetch it and publish a commit that follows it, or add --force",
 }
 """Hints for which there is a command or an option; all others are printed unchanged."""

@@ -233,9 +233,6 @@ class Administration(Protocol):
     def make(self, embedder: str, dimension: int) -> IndexInfo:
         """Make the index; if it is there, return what was fixed then."""
 
-    def migrate(self) -> tuple[int, int]:
-        """Bring the index up to date; return its version before and after."""
-
     def drop(self) -> bool:
         """Remove the index and all that is published; tell whether there was one."""
 

@@ -166,9 +166,6 @@ class Administration:
             self.held |= {"info": info, "banks": {}, "next": 1}
         return self.held["info"]
 
-    def migrate(self):
-        return 1, 1
-
     def drop(self):
         there = bool(self.held)
         self.held.clear()

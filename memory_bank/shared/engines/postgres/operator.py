@@ -1,4 +1,4 @@
-"""What the operator of a shared index does: make, migrate and drop it."""
+"""What the operator of a shared index does: make and drop it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from psycopg import errors
 from memory_bank.base.errors import BadInput
 from memory_bank.shared.engines.base import IndexInfo
 from memory_bank.shared.engines.postgres.connection import Connection, guarded
-from memory_bank.shared.engines.postgres.tables import MOST_DIMENSIONS, VERSION, statements
+from memory_bank.shared.engines.postgres.tables import MOST_DIMENSIONS, VERSION, statement
 
 _LOCK = "SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtext('memory_bank tables'))"
 
@@ -71,30 +71,13 @@ class PostgresOperator:
             self._make_extension()
             made_index_info = IndexInfo(secrets.token_hex(8), VERSION, embedder, dimension)
             self._connection.execute("CREATE SCHEMA memory_bank")
-            self._upgrade(0, dimension)
+            statements = statement(vector=self.vector_schema(), dimension=dimension)
+            self._connection.execute(statements.encode())
             for key, value in made_index_info._asdict().items():
                 self._connection.execute(
                     "INSERT INTO memory_bank.meta VALUES (%s, %s)", (key, str(value))
                 )
         return made_index_info
-
-    def migrate(self) -> tuple[int, int]:
-        """Bring the tables up to date; return the versions before and after."""
-        with guarded(self._place), self._connection.transaction():
-            self._connection.execute(_LOCK)
-            index_info = self._existing()
-            if index_info.version > VERSION:
-                raise BadInput(
-                    f"{self._place}: the tables have version {index_info.version}, this program"
-                    f" {VERSION}",
-                    "install a newer version of this program",
-                )
-            if index_info.version < VERSION:
-                self._upgrade(index_info.version, index_info.dimension)
-                self._connection.execute(
-                    "UPDATE memory_bank.meta SET value = %s WHERE key = 'version'", (str(VERSION),)
-                )
-        return index_info.version, VERSION
 
     def drop(self) -> bool:
         """Remove the tables and all that is published; tell whether there were any."""
@@ -103,12 +86,6 @@ class PostgresOperator:
             index_info = self._stored_if_made()
             self._connection.execute("DROP SCHEMA IF EXISTS memory_bank CASCADE")
         return index_info is not None
-
-    def _existing(self) -> IndexInfo:
-        index_info = self._stored_if_made()
-        if index_info is None:
-            raise BadInput(f"{self._place}: there is no shared index", "make one first")
-        return index_info
 
     def _stored_if_made(self) -> IndexInfo | None:
         """Return what was fixed, inside a transaction, which an error would end."""
@@ -128,7 +105,3 @@ class PostgresOperator:
                     f" {error.diag.message_primary}",
                     f"{_HOW}; a superuser may have to run: CREATE EXTENSION vector",
                 ) from error
-
-    def _upgrade(self, since: int, dimension: int) -> None:
-        for text in statements(since, vector=self.vector_schema(), dimension=dimension):
-            self._connection.execute(text.encode())

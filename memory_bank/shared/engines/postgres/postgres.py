@@ -47,7 +47,7 @@ class Postgres:
 
     @property
     def administration(self) -> PostgresOperator:
-        """What its operator does: make, migrate and drop it."""
+        """What its operator does: make and drop it."""
         return PostgresOperator(self._connection, self.place)
 
     def info(self) -> IndexInfo:
@@ -140,5 +140,4 @@ class Postgres:
 
 def _other_version(place: str, version: int) -> SharedUnavailable:
     text = f"{place}: the tables of the shared index have version {version}, this program {VERSION}"
-    hint = Hint.MIGRATE_SHARED if version < VERSION else "install a newer version of this program"
-    return SharedUnavailable(text, hint, OTHER_VERSION)
+    return SharedUnavailable(text, Hint.MAKE_SHARED_ANEW, OTHER_VERSION)

@@ -1,8 +1,6 @@
-"""The tables of a shared index in PostgreSQL, and their versions."""
+"""The tables of a shared index in PostgreSQL."""
 
 from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
 
 from memory_bank.shared.word_weights import DIMENSIONS
 
@@ -114,27 +112,17 @@ CREATE INDEX passages_nearest ON memory_bank.passages
     USING hnsw (vector {vector}.halfvec_cosine_ops);
 """
 
-_MIGRATIONS: Mapping[int, Sequence[str]] = {1: (_TABLES,)}
-"""The statements that make the tables of each version from those of the one before."""
 
-
-def statements(since: int, *, vector: str, dimension: int) -> list[str]:
-    """Return the statements that bring tables of a version up to date; 0 for none.
+def statement(*, vector: str, dimension: int) -> str:
+    """Return the statements that make the tables.
 
     `vector` is the schema of the extension, quoted.
     """
-    nearest = _NEAREST.format(vector=vector) if dimension else ""
-    size = f"({dimension})" if dimension else ""
-    return [
-        text.format(
-            vector=vector,
-            terms=DIMENSIONS,
-            dimension=size,
-            nearest=nearest,
-            most=2**BITS - 1,
-            repos=2 ** (62 - BITS),
-        )
-        for version in sorted(_MIGRATIONS)
-        if version > since
-        for text in _MIGRATIONS[version]
-    ]
+    return _TABLES.format(
+        vector=vector,
+        terms=DIMENSIONS,
+        dimension=f"({dimension})" if dimension else "",
+        nearest=_NEAREST.format(vector=vector) if dimension else "",
+        most=2**BITS - 1,
+        repos=2 ** (62 - BITS),
+    )
