@@ -142,8 +142,7 @@ def test_every_command_and_option_is_described(path: tuple[str, ...]) -> None:
     text = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
     words, _, reference = text.partition("\n## Options\n")
     once, _, blocks = reference.partition("<!--options:")
-    named = re.compile(rf"^(.*, )?{' '.join(path)}(,.*)?:\n((?:  .*\n)+)", re.MULTILINE)
-    own = "".join(block[2] for block in named.findall(blocks))
+    own = "".join(re.findall(rf"^{' '.join(path)}\b.*\n(?:    .*\n)*", blocks, re.MULTILINE))
     assert f"`mb {' '.join(path)}" in words
     assert not options(path) - set(re.findall(r"--?[a-z-]+", once + own))
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
-from textwrap import shorten
+from textwrap import TextWrapper, shorten
 from typing import Any
 
 from memory_bank.base import operation
@@ -91,25 +91,26 @@ def _filled(match: re.Match[str]) -> str:
 
 
 def _options(words: Sequence[str]) -> str:
-    """Return the options of commands; of several, those of all come first."""
+    """Return for each command its arguments and the options that are its own."""
     commands = [name for word in words for name in sorted(operation.declared) if _is_of(name, word)]
-    options: dict[tuple[str, str], list[str]] = {}
-    for name in commands:
-        current_operation = operation.declared[name]
-        for parameter in current_operation.parameters:
-            flags, text = _flags(parameter), parameter.param.help
-            once = flags.split(" ")[0] in _ONCE or text.endswith("without asking")
-            if not (parameter.param.argument or once):
-                options.setdefault((flags, text), []).append(name)
-    blocks: dict[str, list[str]] = {"": []} if len(commands) == 1 else {"all": []}
-    for (flags, text), names in options.items():
-        of = next(iter(blocks)) if len(names) == len(commands) else ", ".join(names)
-        blocks.setdefault(of, []).append(f"{flags:<{_WIDEST}} {text}\n")
-    return "".join(
-        (f"{of}:\n" if of else "") + "".join(f"{'  ' if of else ''}{row}" for row in rows)
-        for of, rows in blocks.items()
-        if rows
-    )
+    lines = TextWrapper(100, subsequent_indent="    ", break_on_hyphens=False)
+    rows = [lines.fill(" ".join([name, *_usage(operation.declared[name])])) for name in commands]
+    return "".join(f"{row}\n" for row in rows).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def _usage(declared_operation: operation.Operation) -> Iterator[str]:
+    """Yield the arguments of a command, then its options but those that the page says once."""
+    flags = {
+        _flags(parameter): parameter.param.help
+        for parameter in declared_operation.parameters
+        if not parameter.param.argument
+    }
+    for parameter in declared_operation.parameters:
+        if parameter.param.argument:
+            yield parameter.param.metavar or parameter.name.upper()
+    for flag, text in flags.items():
+        if not (flag.split(" ")[0] in _ONCE or text.endswith("without asking")):
+            yield f"[{flag}]".replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def _is_of(name: str, word: str) -> bool:
