@@ -159,10 +159,10 @@ def _tools(_: Sequence[str]) -> str:
 
     rows: dict[str, list[str]] = {}
     for name in Toolbox(declared.toolsets()).tools:
-        _, tool = operation.tools[name]
+        tool = operation.tools[name][1]
         about = re.split(r"(?<=[a-z)`][.?]) ", " ".join(tool.about.split()))[0]
-        row = f"  {name:<22} {shorten(about, 100, placeholder=' …')}\n"
-        rows.setdefault(tool.toolset, []).append(row)
+        line = f"  {name:<22} {shorten(about, 100, placeholder=' …')}\n"
+        rows.setdefault(tool.toolset, []).append(line)
     return "".join(f"{toolset}:\n{''.join(row)}" for toolset, row in rows.items())
 
 
