@@ -69,8 +69,11 @@ _MANIFEST = re.compile(
 TEMPORAL, STATIC, SEMANTIC, MULTI = "temporal", "static", "semantic", "multi"
 """Types of a coupling: by commits, by imports, by likeness, by more than one of these."""
 
-LikenessSource = Callable[[str], Mapping[str, float]]
-"""Maps a file to the likeness of other files' texts, 0 to 1; those left out have 0."""
+LikenessSource = Callable[[str, Collection[str] | None], Mapping[str, float]]
+"""Maps a file to the likeness of other files' texts, 0 to 1; those left out have 0.
+
+The second argument names those that are wanted; all, if it is None.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +136,7 @@ class Coupling:
         commits, are no reason.
         """
         entries, number = [], len(self.history.of(file))
-        for coupled in self.of(file):
+        for coupled in self.of(file, related=True):
             importer = file in self._imported.get(coupled.file, ())
             commits = f"changed in {coupled.support} of its {number} commits"
             parts = "imports it" * importer, commits * (coupled.support >= TOGETHER)
@@ -141,19 +144,24 @@ class Coupling:
                 entries.append((coupled, reason))
         return entries
 
-    def of(self, file: str) -> list[Coupled]:
+    def of(self, file: str, *, related: bool = False) -> list[Coupled]:
         """Return the files that are coupled with a file, the strongest coupling first.
 
         These changed with it in a commit that counts, import it or are imported by it, or have a
         text like its own. Manifests, lock files and changelogs are left out: they change with all.
+        With `related`, only those are returned that changed with it in TOGETHER commits, or that
+        one imports: they need no comparison with all texts.
         """
         joint = _joint(self.history.of(file))
         imports = self._imports.get(file, frozenset[str]())
-        likeness = self._likeness(file) if self._likeness else {}
+        together = {text for text, support in joint.support.items() if support >= TOGETHER}
+        wanted = imports | together if related else None
+        likeness = self._likeness(file, wanted) if self._likeness else {}
         alike = {text for text, value in likeness.items() if value >= LIKE}
         prior = FREQUENCY_WEIGHT + IMPORT_WEIGHT + (LIKENESS_WEIGHT if self._likeness else 0.0)
         entries = []
-        for other_support in (joint.support.keys() | imports | alike) - {file}:
+        others = joint.support.keys() | imports | alike if wanted is None else wanted
+        for other_support in others - {file}:
             if other_support not in self._files or _changes_with_everything(other_support):
                 continue
             score = (
@@ -330,14 +338,20 @@ class Similarity:
             for word, value in self._vectors[path].items():
                 self._having[word].append((path, value))
 
-    def __call__(self, path: str) -> Mapping[str, float]:
-        """Return the likeness of the other files to a file, 0 to 1; nothing for an unknown one."""
+    def __call__(self, path: str, wanted: Collection[str] | None = None) -> Mapping[str, float]:
+        """Return the likeness of other files to a file, 0 to 1; nothing for an unknown one."""
+        if wanted is not None:
+            return {text: value for text in wanted if (value := self._of_two(path, text)) >= _LEAST}
         entries: dict[str, float] = {}
         for word, value in self._vectors.get(path, {}).items():
             for text, its in self._having[word]:
                 entries[text] = entries.get(text, 0.0) + value * its
         entries.pop(path, None)
         return {text: min(1.0, value) for text, value in entries.items() if value >= _LEAST}
+
+    def _of_two(self, path: str, text: str) -> float:
+        vector, of_text = self._vectors.get(path, {}), self._vectors.get(text, {})
+        return min(1.0, sum(value * of_text.get(word, 0.0) for word, value in vector.items()))
 
 
 MOST_FILES = 20_000

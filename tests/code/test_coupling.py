@@ -10,6 +10,7 @@ from memory_bank.code.coupled import (
     LIKENESS_WEIGHT,
     Coupled,
     Coupling,
+    Similarity,
 )
 
 FILES = ("a", "b", "c", "d")
@@ -38,7 +39,7 @@ def test_confidence_is_the_share_of_the_files_commits() -> None:
 
 def test_the_score_is_that_of_the_formula() -> None:
     coupling = Coupling(
-        history("abc", "ab", "b"), FILES, imports={"a": {"b"}}, likeness=lambda _: {"b": 0.5}
+        history("abc", "ab", "b"), FILES, imports={"a": {"b"}}, likeness=lambda *_: {"b": 0.5}
     )
     half = 0.5 ** (1 / HALF_LIFE)
     joint = 0.5 + half
@@ -72,7 +73,7 @@ def test_newer_and_smaller_commits_count_more() -> None:
 def test_the_type_says_what_speaks_for_it(
     commits: tuple[str, ...], imports: dict[str, set[str]], like: float, kind: str
 ) -> None:
-    coupling = Coupling(history(*commits), FILES, imports=imports, likeness=lambda _: {"b": like})
+    coupling = Coupling(history(*commits), FILES, imports=imports, likeness=lambda *_: {"b": like})
     assert [(one.file, one.coupling_type) for one in coupling.of("a")] == [("b", kind)]
 
 
@@ -84,7 +85,7 @@ def test_a_file_without_history_has_its_imports() -> None:
 
 def test_files_that_are_gone_are_left_out() -> None:
     coupling = Coupling(
-        history("axb"), FILES, imports={"a": {"y"}}, likeness=lambda _: {"z": 1.0, "a": 1.0}
+        history("axb"), FILES, imports={"a": {"y"}}, likeness=lambda *_: {"z": 1.0, "a": 1.0}
     )
     assert [one.file for one in coupling.of("a")] == ["b"]
 
@@ -110,7 +111,7 @@ def test_scores_are_shares_in_falling_order(
     commits: list[set[str]], imports: dict[str, set[str]], like: dict[str, float]
 ) -> None:
     told = history(*("".join(sorted(one)) for one in commits))
-    for likeness in (None, lambda _: like):
+    for likeness in (None, lambda *_: like):
         coupling = Coupling(told, FILES, imports=imports, likeness=likeness)
         for file in FILES:
             scores = [one.fused_score for one in coupling.of(file)]
@@ -127,3 +128,14 @@ def test_what_changes_with_everything_is_left_out(file: str) -> None:
     commits = [CountedCommit(age, 1000 - age, 3, ("a.py", "b.py", file)) for age in range(4)]
     found = Coupling(CountedCommits(commits, count=4), ["a.py", "b.py", file]).of("a.py")
     assert [one.file for one in found] == ["b.py"]
+
+
+def test_related_files_are_those_of_all_that_changed_together_often_or_are_imported() -> None:
+    words = {path: {"ledger": 2, f"only_{path}": 1} for path in FILES}
+    coupling = Coupling(
+        history("ab", "ab", "ab", "ax", "ax"), FILES, imports={"a": {"y"}},
+        likeness=Similarity(words),
+    )  # fmt: skip
+    related = coupling.of("a", related=True)
+    assert {one.file for one in related} == {"b", "y"}
+    assert related == [one for one in coupling.of("a") if one.file in {"b", "y"}]

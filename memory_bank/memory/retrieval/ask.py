@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -44,12 +44,14 @@ from memory_bank.memory.retrieval.ask_results import (
     file_of,
 )
 from memory_bank.memory.retrieval.hits import Recalled
+from memory_bank.memory.retrieval.recall_bank import read_notes
 from memory_bank.search import linked, score_calibration, snippets
 from memory_bank.search.boosts import RANK_CONSTANT
 from memory_bank.search.document_changes import Progress
+from memory_bank.search.engine import Hit
 from memory_bank.search.index import View
-from memory_bank.search.manifest import link_rows
-from memory_bank.search.retrievers.base import Reason
+from memory_bank.search.manifest import document_graph, document_rows, link_rows
+from memory_bank.search.retrievers.base import NEVER, Reason
 from memory_bank.shared.engines.base import REASONS
 
 _COUPLED_WITH, _MOST_COUPLED = 3, 12
@@ -381,26 +383,46 @@ def _with_citing(
     results = {entry.id: entry for entry in notes.results if isinstance(entry, NoteResult)}
     recalled = dict(notes.notes)
     for file in sorted(files, key=lambda entry: -entry.relevance_score)[:_CITED]:
-        path = file_of(file)
-        if not bank.read(partial(_cites, path=path)):
-            continue
-        score = round(linked.SHARE * file.relevance_score, 4)
-        answer = recall.recall(
-            bank, asking.query, asking.limit, asking.mode, linked_to=path, count_access=False
-        )
-        for note in answer.notes:
+        path, score = file_of(file), round(linked.SHARE * file.relevance_score, 4)
+        reason = Reason("linked", f"cites {path}", score)
+        citing = partial(_citing, path=path, query=asking.query, known=notes.notes, reason=reason)
+        for note in bank.read(citing):
             result = _note_result(note)
             if result.id in results and results[result.id].relevance_score >= score:
                 continue
-            reasons = (*note.reasons, Reason("linked", f"cites {path}", score))
-            results[result.id] = replace(result, relevance_score=score)
-            recalled[result.id] = note._replace(relevance_score=score, reasons=reasons)
+            match = recalled.get(result.id, note)  # its text is what answers best
+            results[result.id] = replace(_note_result(match), relevance_score=score)
+            reasons = (*(other for other in match.reasons if other != reason), reason)
+            recalled[result.id] = match._replace(relevance_score=score, reasons=reasons)
     return notes._replace(results=list(results.values()), notes=recalled)
 
 
-def _cites(view: View, path: str) -> bool:
-    """Return whether any note cites a file."""
-    return bool(link_rows.to_ghost(view.manifest, path))
+def _citing(
+    view: View, path: str, query: str, known: Collection[str], reason: Reason
+) -> list[RecalledNote]:
+    """Return the notes that cite a file, as far as they are `known` to match the question.
+
+    Others have words of the question around the link.
+    """
+    rows = link_rows.to_ghost(view.manifest, path)
+    documents = document_rows.documents(view.manifest, {row.source for row in rows})
+    about = {
+        row.source
+        for row in rows
+        if row.source in documents
+        and not documents[row.source].hidden
+        and (
+            documents[row.source].known_as in known
+            or snippets.count_words(query, f"{row.before} {row.after}")
+        )
+    }
+    about.difference_update(document_graph.superseded(view.manifest, about))
+    passages = document_rows.first_passages(view.manifest, about)
+    hits = [
+        Hit(documents[number], reason.score, (reason,), passage, (), NEVER)
+        for number, passage in passages.items()
+    ]
+    return read_notes(view, hits, query)
 
 
 def _place(note: RecalledNote, name: str) -> str:
@@ -547,7 +569,7 @@ def _coupled(codebase: Codebase, ranked: Sequence[Result]) -> list[Result]:
             coupling_type=coupled.coupling_type,
         )
         for current_best in best
-        for coupled in coupling.of(file_of(current_best))[:_MOST_COUPLED]
+        for coupled in coupling.of(file_of(current_best), related=True)[:_MOST_COUPLED]
         if coupled.support >= TOGETHER and not codebase.is_note(coupled.file)
     ]
 

@@ -336,6 +336,15 @@ class _HitText:
         return document_rows.section_at(self.view.manifest, number, self.line) or best
 
 
+def read_notes(view: View, hits: Collection[Hit], text: str) -> list[RecalledNote]:
+    """Return the notes of hits with their texts, each with what answers best in all of it."""
+    notes = (
+        _recalled(_HitText(view, hit, hit.best.line, text), (), None, whole=False, newer=None)
+        for hit in hits
+    )
+    return [note for note in notes if note is not None]
+
+
 def _tells(hit: Hit, section: Section) -> bool:
     """Tell whether a section has something to say: of a session, its observations do."""
     return not session_id_of(hit.document) or section.name.startswith(entries.OBSERVATION)
