@@ -32,7 +32,7 @@ def test_a_note_that_changed_meanwhile_is_not_overwritten(bank: Bank, note: Path
     found = difference(bank, "n", "# N\n\nFour.\n")
     assert found.text == "# N\n\nThree.\n"
     assert found.change is not None
-    spans = [span for one in found.change.sections for span in one.spans]
+    spans = [span for one in found.change.sections for claim in one.claims for span in claim.spans]
     assert {(one.kind, one.text.strip()) for one in spans if one.kind != "equal"} == {
         ("delete", "Three."),
         ("insert", "Four."),

@@ -73,8 +73,7 @@ def note(path: str = "facts/bm25.md", **fields: object) -> NoteChange:
 def section(
     *claims: ClaimChange, headings: Sequence[str] = ("BM25", "Parameters")
 ) -> SectionChange:
-    spans = tuple(span for one in claims for span in one.spans)
-    return SectionChange("changed", tuple(headings), None, 5, 9, claims, spans)
+    return SectionChange("changed", tuple(headings), None, 5, 9, claims)
 
 
 def claim(*spans: tuple[str, str], kind: str = "changed") -> ClaimChange:

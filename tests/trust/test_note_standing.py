@@ -72,7 +72,7 @@ def test_the_history_has_each_commit_by_words(
     subjects = [one.commit.source.subject if one.commit else "" for one in found.versions]
     assert subjects == ["", "Rename it", "Change it", "Add (#7)"]
     spans = [
-        {span.text.strip() for one in version.change.sections for span in one.spans
+        {span.text.strip() for one in version.change.sections for claim in one.claims for span in claim.spans
          if span.kind != "equal"}
         for version in found.versions if version.change
     ]  # fmt: skip

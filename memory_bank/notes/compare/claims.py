@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from memory_bank.notes.compare import text_diff
 from memory_bank.notes.compare.note_change import ClaimChange, TextSpan
-from memory_bank.notes.compare.text_diff import joined, runs, share, words_of
+from memory_bank.notes.compare.text_diff import runs, share, words_of
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 
@@ -147,8 +147,6 @@ class ClaimDiff(NamedTuple):
     """How the claims of a section changed."""
 
     changes: tuple[ClaimChange, ...]
-    spans: tuple[TextSpan, ...]
-    """The diff of the whole section."""
     shortened: str | None = None
 
 
@@ -161,32 +159,22 @@ def whole(text: str, line: int, kind: Whole, *, heading: bool) -> ClaimDiff:
         if claim.kind in _CLAIMS
     )
     if len(changes) > MAX_CLAIMS:
-        return ClaimDiff((), (TextSpan(span, text),), f"{len(changes):,} claims: not listed")
-    return ClaimDiff(changes, (TextSpan(span, text),))
+        return ClaimDiff((), f"{len(changes):,} claims: not listed")
+    return ClaimDiff(changes)
 
 
 def diff(before: Sequence[Claim], after: Sequence[Claim], old_line: int, line: int) -> ClaimDiff:
     """Compare the claims of two sections, which start at these lines."""
-    if len(before) + len(after) > MAX_CLAIMS:
-        spans = (
-            TextSpan("delete", "".join(claim.text for claim in before)),
-            TextSpan("insert", "".join(claim.text for claim in after)),
-        )
-        reason = f"{len(before) + len(after):,} claims, more than {MAX_CLAIMS:,}: not compared"
-        return ClaimDiff((), joined(spans), reason)
+    if (count := len(before) + len(after)) > MAX_CLAIMS:
+        return ClaimDiff((), f"{count:,} claims, more than {MAX_CLAIMS:,}: not compared")
     changes: list[ClaimChange] = []
-    text_spans: list[TextSpan] = []
     for run in runs([claim.key for claim in before], [claim.key for claim in after]):
-        news = after[run.other_start : run.other_end]
-        if run.kind == "equal":
-            text_spans += (TextSpan("equal", claim.text) for claim in news)
-            continue
-        for old, new in _paired(before[run.start : run.end], news):
-            words = _words(old, new)
-            text_spans += words
-            change = _change(old, new, old_line, line, words)
-            changes += [change] if change else []
-    return ClaimDiff(tuple(changes), joined(text_spans))
+        if run.kind != "equal":
+            news = after[run.other_start : run.other_end]
+            for old, new in _paired(before[run.start : run.end], news):
+                change = _change(old, new, old_line, line)
+                changes += [change] if change else []
+    return ClaimDiff(tuple(changes))
 
 
 def _words(old: Claim | None, new: Claim | None) -> tuple[TextSpan, ...]:
@@ -198,13 +186,11 @@ def _words(old: Claim | None, new: Claim | None) -> tuple[TextSpan, ...]:
     return text_spans
 
 
-def _change(
-    old: Claim | None, new: Claim | None, old_line: int, line: int, spans: tuple[TextSpan, ...]
-) -> ClaimChange | None:
+def _change(old: Claim | None, new: Claim | None, old_line: int, line: int) -> ClaimChange | None:
     if new is not None and new.kind in _CLAIMS:
-        return ClaimChange("changed" if old else "added", line + new.row, spans)
+        return ClaimChange("changed" if old else "added", line + new.row, _words(old, new))
     if old is not None and old.kind in _CLAIMS:
-        return ClaimChange("removed", old_line + old.row, spans)
+        return ClaimChange("removed", old_line + old.row, _words(old, new))
     return None  # a heading is shown as that of its section
 
 

@@ -7,10 +7,6 @@ from typing import Literal, NamedTuple
 ChangeKind = Literal["added", "changed", "removed", "renamed"]
 """Of a note or section; `renamed` has the same text under another name."""
 
-SectionKind = Literal["added", "changed", "removed", "renamed", "moved"]
-"""Of a section; `moved` has the same heading and text behind other sections."""
-
-
 START = "(start)"
 """What views call the section above the first heading."""
 
@@ -43,7 +39,7 @@ class ClaimChange(NamedTuple):
 class SectionChange(NamedTuple):
     """How a section changed."""
 
-    kind: SectionKind
+    kind: ChangeKind
     headings: tuple[str, ...]
     """Headings above it and its own, outermost first; empty before the first heading. Of a removed
     section, those before."""
@@ -55,10 +51,8 @@ class SectionChange(NamedTuple):
     """The line after its last."""
     claims: tuple[ClaimChange, ...]
     """Changed claims in their order; of an added or removed section, all its claims."""
-    spans: tuple[TextSpan, ...]
-    """The diff by words of the whole section: equal and inserted text is the section after it."""
     shortened: str | None = None
-    """Why the diff is coarse or has no claims: the text is too long."""
+    """Why its claims are not listed: the text is too long."""
 
     @property
     def title(self) -> str:

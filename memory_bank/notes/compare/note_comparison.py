@@ -285,7 +285,8 @@ def _number_of_words(sections: tuple[SectionChange, ...], kind: str) -> int:
     return sum(
         len(_WORD.findall(span.text))
         for section in sections
-        for span in section.spans
+        for claim in section.claims
+        for span in claim.spans
         if span.kind == kind
     )
 
@@ -295,6 +296,6 @@ def _remarks(
 ) -> Iterator[str]:
     """Yield what the lists of changes do not say."""
     if change.kind == "changed" and not entry:
-        yield "only white space or the layout of front matter changed"
+        yield "only white space, the order of sections or the layout of front matter changed"
     for note in (new or old,):
         yield from (fault.reason for fault in note.faults[:1]) if note else ()

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
-from typing import Literal
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
 from memory_bank.notes.compare import claims
 from memory_bank.notes.compare.claims import claims_of
 from memory_bank.notes.compare.note_change import SectionChange
-from memory_bank.notes.compare.text_diff import pairs, runs, words_of
+from memory_bank.notes.compare.text_diff import pairs, words_of
 from memory_bank.notes.note import NoteSection
 
 _ALIKE = 0.6
@@ -58,28 +57,6 @@ def renamed_sections(
     return frozenset(changed)
 
 
-def moved_sections(
-    after: Sequence[NoteSection], entries: Mapping[int, int], named_anew: Collection[int]
-) -> frozenset[int]:
-    """Return those of the other paired sections that are behind others than before.
-
-    A section below one that moved, or was named anew, is not meant.
-    """
-    anew = {after[entries[old]].headings for old in named_anew}
-    olds = {new: old for old, new in entries.items() if not _below_any(after[new], anew)}
-    order = [olds[new] for new in sorted(olds)]
-    changes = (run for run in runs(sorted(order), order) if run.kind == "replaced")
-    others_olds = {old for run in changes for old in order[run.other_start : run.other_end]}
-    above = {after[entries[old]].headings for old in others_olds} - {()}
-    return frozenset(old for old in others_olds if after[entries[old]].headings[:-1] not in above)
-
-
-def _below_any(section: NoteSection, headings: Collection[Headings]) -> bool:
-    """Tell whether a section, or one that it is in, has one of some headings."""
-    path = section.headings
-    return any(path[:size] in headings for size in range(1, len(path) + 1))
-
-
 def _equal(
     before: Sequence[NoteSection],
     after: Sequence[NoteSection],
@@ -126,8 +103,6 @@ def _folded(text: str) -> str:
 MAX_SECTIONS = 4_000
 """Number of sections of both versions beyond which the notes are compared as one section."""
 
-_Kept = Literal["renamed", "moved"] | None
-
 
 def changes(
     before: Sequence[NoteSection], after: Sequence[NoteSection]
@@ -160,8 +135,7 @@ def _by_section(
     before: Sequence[NoteSection], after: Sequence[NoteSection]
 ) -> tuple[SectionChange, ...]:
     found_paired = paired(before, after)
-    named_anew = renamed_sections(before, after, found_paired)
-    moved = moved_sections(after, found_paired, named_anew)
+    renamed = renamed_sections(before, after, found_paired)
     olds = {new: old for old, new in found_paired.items()}
     made_changes: list[SectionChange] = []
     for new, section in enumerate(after):
@@ -169,8 +143,7 @@ def _by_section(
         if old is None:
             made_changes.append(_whole(section, "added"))
         else:
-            kind: _Kept = "renamed" if old in named_anew else "moved" if old in moved else None
-            made_changes += _changed(before[old], section, kind)
+            made_changes += _changed(before[old], section, renamed=old in renamed)
     made_changes += (
         _whole(current_section, "removed")
         for old, current_section in enumerate(before)
@@ -188,14 +161,13 @@ def _whole(section: NoteSection, kind: claims.Whole) -> SectionChange:
         line=section.line,
         end_line=section.end_line,
         claims=claim_diff.changes,
-        spans=claim_diff.spans,
         shortened=claim_diff.shortened,
     )
 
 
-def _changed(before: NoteSection, after: NoteSection, kind: _Kept) -> Iterator[SectionChange]:
-    """Yield how a section changed, if it did; `kind` is what it is called if its text did not."""
-    if before.text == after.text and not kind:
+def _changed(before: NoteSection, after: NoteSection, *, renamed: bool) -> Iterator[SectionChange]:
+    """Yield how a section changed, if it did."""
+    if before.text == after.text and not renamed:
         return
     claim_diff = claims.diff(
         claims_of(before.text, heading=before.level > 0),
@@ -203,17 +175,14 @@ def _changed(before: NoteSection, after: NoteSection, kind: _Kept) -> Iterator[S
         before.line,
         after.line,
     )
-    plain = all(span.kind == "equal" for span in claim_diff.spans)
-    if plain and not kind:
-        return
-    kept_plain = not (claim_diff.changes or claim_diff.shortened) and (plain or kind == "renamed")
-    yield SectionChange(
-        kind=kind if kind and kept_plain else "changed",
-        headings=after.headings,
-        old_headings=before.headings if kind == "renamed" else None,
-        line=after.line,
-        end_line=after.end_line,
-        claims=claim_diff.changes,
-        spans=claim_diff.spans,
-        shortened=claim_diff.shortened,
-    )
+    has_other_text = bool(claim_diff.changes or claim_diff.shortened)
+    if has_other_text or renamed:
+        yield SectionChange(
+            kind="changed" if has_other_text else "renamed",
+            headings=after.headings,
+            old_headings=before.headings if renamed else None,
+            line=after.line,
+            end_line=after.end_line,
+            claims=claim_diff.changes,
+            shortened=claim_diff.shortened,
+        )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import Literal, NamedTuple, TypeVar
@@ -55,13 +55,8 @@ _CJK = "\u3040-\u9fff\uac00-\ud7af"
 
 _WORD = pattern(rf"[{_CJK}]|[^\W{_CJK}]+")
 
-_RAREST = 24
-"""Number of words by which texts to compare are found: the rarest."""
-
-_COMMON = 200
-"""Number of texts that have a word which finds none."""
-
-_COMPARED = 5
+_MOST_PAIRS = 5_000
+"""Pairs of texts beyond which none is compared: a hostile change may have any number."""
 
 Words = Counter[str]
 
@@ -79,33 +74,20 @@ def share(words: Words, other_words: Words) -> float:
 
 
 def pairs(before: Mapping[Key, Words], after: Mapping[Key, Words], least: float) -> dict[Key, Key]:
-    """Map keys of texts to those of the most similar ones, at least `least`; each text is once.
-
-    Texts are compared if they share rare words: at most five for each.
-    """
-    having: defaultdict[str, list[Key]] = defaultdict(list)
-    for key, words in before.items():
-        for word in words:
-            having[word].append(key)
-    scored: list[tuple[float, int, int]] = []
-    olds, news = list(before), list(after)
-    numbers = {key: number for number, key in enumerate(olds)}
-    for number, words in enumerate(after.values()):
-        counts = sorted((len(having[word]), word) for word in words if word in having)
-        seen_counts: Counter[Key] = Counter()
-        for count, word in counts[:_RAREST]:
-            seen_counts.update(having[word] if count <= _COMMON else ())
-        near = sorted(seen_counts, key=lambda key: (-seen_counts[key], numbers[key]))[:_COMPARED]
-        for key in near:
-            likeness = share(before[key], words)
-            if likeness >= least:
-                scored.append((-likeness, number, numbers[key]))
-    keys: dict[Key, Key] = {}
-    taken_news: set[int] = set()
-    for _, new, old in sorted(scored):
-        if new not in taken_news and olds[old] not in keys:
+    """Map keys of texts to those of the most similar ones, at least `least`; each text is once."""
+    if len(before) * len(after) > _MOST_PAIRS:
+        return {}
+    scored = sorted(
+        (-share(words, others), new, old)
+        for new, others in enumerate(after.values())
+        for old, words in enumerate(before.values())
+    )
+    olds, news, keys = list(before), list(after), dict[Key, Key]()
+    taken: set[int] = set()
+    for score, new, old in scored:
+        if -score >= least and new not in taken and olds[old] not in keys:
             keys[olds[old]] = news[new]
-            taken_news.add(new)
+            taken.add(new)
     return keys
 
 

@@ -3,7 +3,6 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_bank.notes.compare import section_changes
 from memory_bank.notes.compare.note_change import SectionChange
 from memory_bank.notes.compare.section_changes import changes
 from memory_bank.notes.sections import read_body
@@ -42,34 +41,6 @@ texts = st.lists(st.sampled_from(PARTS), max_size=14).map("".join)
 
 def compared(before: str, after: str) -> tuple[SectionChange, ...]:
     return changes(read_body(before).sections, read_body(after).sections)
-
-
-def sides(change: SectionChange) -> tuple[str, str]:
-    """Return the texts before and after a change by applying its diff."""
-    before = "".join(span.text for span in change.spans if span.kind != "insert")
-    return before, "".join(span.text for span in change.spans if span.kind != "delete")
-
-
-def folded(text: str) -> str:
-    return "".join(text.split())
-
-
-@given(before=texts, after=texts)
-def test_applying_the_diffs_gives_the_note_after(before: str, after: str) -> None:
-    old, new = read_body(before).sections, read_body(after).sections
-    found = changes(old, new)
-    by_line = {change.line: sides(change) for change in found if change.kind != "removed"}
-    pairs = section_changes.paired(old, new)
-    olds = {now: old[was] for was, now in pairs.items()}
-    for number, section in enumerate(new):
-        if section.line in by_line:
-            was, now = by_line[section.line]
-            assert now == section.text
-            assert folded(was) == folded(olds[number].text if number in olds else "")
-        else:
-            assert folded(olds[number].text) == folded(section.text)
-    gone = [sides(change)[0] for change in found if change.kind == "removed"]
-    assert gone == [section.text for at, section in enumerate(old) if at not in pairs]
 
 
 @given(text=texts)
@@ -115,16 +86,6 @@ def test_a_section_that_was_moved_below_another_one_is_followed() -> None:
     assert found.headings == ("Index", "Speed", "Growth")
 
 
-def test_a_section_that_only_moved_is_named_without_those_below_it() -> None:
-    size, speed = NOTE.index("## Size"), NOTE.index("## Speed")
-    after = f"{NOTE[:size]}{NOTE[speed:]}\n{NOTE[size:speed]}"
-    (found,) = compared(NOTE, after)
-    assert (found.kind, found.headings, found.line) == ("moved", ("Index", "Speed"), 5)
-    assert (found.claims, sides(found)[0]) == ((), sides(found)[1])
-    (back,) = compared(after, NOTE)
-    assert (back.kind, back.headings) == ("moved", ("Index", "Speed"))
-
-
 def test_a_section_that_moved_and_changed_is_changed() -> None:
     found = compared("# A\n\nOne.\n\n# B\n\nTwo.\n", "# B\n\nThree.\n\n# A\n\nOne.\n")
     assert ("changed", ("B",)) in [(one.kind, one.headings) for one in found]
@@ -137,13 +98,6 @@ def test_a_section_that_was_renamed_and_moved_is_renamed() -> None:
     assert (found.kind, found.old_headings) == ("renamed", ("Index", "Size"))
 
 
-def test_as_few_sections_as_possible_are_said_to_have_moved() -> None:
-    parts = {name: f"# {name}\n\nText of {name}.\n\n" for name in "ABCDEFGH"}
-    found = compared("".join(parts.values()), "".join(parts[name] for name in "CADBFEGH"))
-    assert len(found) == 3
-    assert {one.kind for one in found} == {"moved"}
-
-
 def test_a_new_section_moves_none() -> None:
     (found,) = compared(NOTE, NOTE.replace("## Size", "## New\n\nText.\n\n## Size"))
     assert found.kind == "added"
@@ -153,7 +107,6 @@ def test_sections_with_the_same_heading_keep_their_texts() -> None:
     before = "## Day\n\nRain.\n\n## Day\n\nSun.\n"
     (found,) = compared(before, f"## Day\n\nSnow.\n\n{before}")
     assert (found.kind, found.line) == ("added", 1)
-    assert sides(found) == ("", "## Day\n\nSnow.\n\n")
 
 
 def test_indentation_of_code_is_a_change() -> None:
