@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -236,7 +236,7 @@ class _Section(NamedTuple):
     blanks: int
 
 
-_Sections = Mapping[Key, _Section]
+_Sections = dict[Key, _Section]
 
 
 def merge(base: Lines, ours: Lines, theirs: Lines) -> list[Part]:
@@ -267,7 +267,7 @@ def _are_comparable(sides: ThreeWay[_Sections]) -> bool:
     return often and not moved and max(map(len, sides)) <= _MOST_SECTIONS
 
 
-def _sections(lines: Lines) -> dict[Key, _Section]:
+def _sections(lines: Lines) -> _Sections:
     found: dict[Key, list[str]] = {(): []}
     path, key, counts = Key(), Key(), Counter[Key]()
     for line, is_code in zip(lines, code(lines), strict=False):
@@ -313,7 +313,7 @@ def _is_nested(keys: Iterable[Key]) -> bool:
     return True
 
 
-def _joined(merged: Mapping[Key, list[Part]], sides: ThreeWay[_Sections]) -> Iterator[Part]:
+def _joined(merged: dict[Key, list[Part]], sides: ThreeWay[_Sections]) -> Iterator[Part]:
     """Yield the lines of the sections, and the blank ones between them."""
     ends = [next(reversed(side)) for side in sides]
     last = next(reversed(merged), None)
@@ -325,4 +325,4 @@ def _joined(merged: Mapping[Key, list[Part]], sides: ThreeWay[_Sections]) -> Ite
         if count is None:
             count = max(blanks for blanks in many if blanks is not None)
         tight = any(blanks == 0 and end != key for blanks, end in zip(many, ends, strict=True))
-        yield from _blanks(max(count, int(lines != [] and key != last and not tight)), lines)
+        yield from _blanks(max(count, int(bool(lines) and key != last and not tight)), lines)
