@@ -17,7 +17,7 @@ from memory_bank.notes import okf, parsing
 from memory_bank.notes.front_matter import split
 from memory_bank.notes.links import locate_links
 from memory_bank.notes.names import name_of
-from memory_bank.notes.note import Note, NoteLink
+from memory_bank.notes.note import RELATIVE_KINDS, Note, NoteLink
 from memory_bank.notes.sections import described
 from memory_bank.search.manifest.link_rows import slug
 from memory_bank.trust.authors import writer
@@ -80,7 +80,7 @@ def conforming(bank: Bank, path: str, content: str) -> str:
 def with_markdown_links(bank: Bank, path: str, text: str, address: Address) -> str:
     """Return the text of a note whose wikilinks are Markdown links."""
     body = len(text) - len(split(text).body)
-    links = [whole for whole in locate_links(text[body:]) if whole.link.kind != "markdown"]
+    links = [whole for whole in locate_links(text[body:]) if whole.link.kind not in RELATIVE_KINDS]
     goals = meant_by(bank, path, [whole.link for whole in links])
     for whole, (target, paths) in reversed(list(zip(links, goals, strict=True))):
         link, goal = whole.link, next(iter(paths), "")

@@ -90,7 +90,7 @@ def create(
     item = completed(bank, item)
     remembered = write_new(bank, item, content_hash(item.content), None)
     bank.catch_up()
-    unknown = record(bank, [remembered.path], by)
+    unknown = record(bank, [remembered.path, *(remembered.relinked or ())], by)
     dead = dead_links(bank, remembered.path, content)
     return replace(remembered, warning=warnings(remembered.warning, unknown, dead))
 
@@ -184,7 +184,8 @@ class _BulkWrite:
         if changed:
             self._pending.add(hashed)
             if by is not None:
-                self._changed.setdefault(by, []).append(remembered.path)
+                paths = [remembered.path, *(remembered.relinked or ())]
+                self._changed.setdefault(by, []).extend(paths)
         return linked(bank, found_duplicates, remembered)
 
     def _check_id(self, wanted_id: str) -> None:

@@ -26,7 +26,7 @@ from memory_bank.memory.concepts import PLAIN, with_markdown_links
 from memory_bank.notes import front_matter, okf, parsing
 from memory_bank.notes.links import relink
 from memory_bank.notes.names import name_of
-from memory_bank.notes.note import Note, NoteLink
+from memory_bank.notes.note import RELATIVE_KINDS, Note, NoteLink
 from memory_bank.notes.secrets import secrets
 from memory_bank.notes.sections import described
 from memory_bank.search.index import View
@@ -253,7 +253,7 @@ class _Export:
         """Return the text of a note with Markdown links to concepts, or to the project's files."""
 
         def rename(link: NoteLink) -> str | None:
-            if link.kind != "markdown" or not link.target:
+            if link.kind not in RELATIVE_KINDS or not link.target:
                 return None
             (target, paths), *_ = meant_by(self._bank, path, [link])
             address = self._address(link, paths[0] if len(paths) == 1 else "", target.ghost)

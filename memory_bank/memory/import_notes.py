@@ -31,7 +31,7 @@ from memory_bank.notes import front_matter, parsing
 from memory_bank.notes.identity import content_hash, normalise
 from memory_bank.notes.links import relink
 from memory_bank.notes.names import folded, key, name_of, new_path, path_of
-from memory_bank.notes.note import NoteLink
+from memory_bank.notes.note import RELATIVE_KINDS, NoteLink
 from memory_bank.notes.schema import keys_of
 from memory_bank.search.manifest import document_rows
 
@@ -231,7 +231,7 @@ class _ImportRun:
             if isinstance(result, RefusedItem):
                 self._done(number, REFUSED, reason=result.reason)
             else:
-                self._done(number, CREATED, result.path)
+                self._done(number, CREATED, result.path, result.warning)
         for number, note, item in self._bank.counted("updating notes", self._updates):
             try:
                 self._update(note, item)
@@ -302,7 +302,7 @@ class _ImportRun:
         A bare name is not changed, since it resolves without a path.
         """
         by_path = "/" in link.target or link.text
-        if link.kind == "markdown" or not by_path or key(link.target) not in self._linked:
+        if link.kind in RELATIVE_KINDS or not by_path or key(link.target) not in self._linked:
             return None
         return f"{self._folder}/{link.target}"
 

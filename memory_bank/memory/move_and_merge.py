@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import posixpath
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import Annotated
 
 from memory_bank.bank import note_files, open_index
-from memory_bank.bank.backlinks import LinkShown, meant_by, shown
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import NoteRow
-from memory_bank.base.errors import BadInput, Conflict, Hint, UnreadableNote
+from memory_bank.base.errors import BadInput, Conflict, Hint
 from memory_bank.base.operation import (
     Agent,
     Note,
@@ -26,19 +25,16 @@ from memory_bank.base.operation import (
 )
 from memory_bank.base.screen import Call
 from memory_bank.base.text import agent_name
-from memory_bank.memory import show, views
+from memory_bank.memory import views
 from memory_bank.memory.concepts import conform, conforming
 from memory_bank.memory.records import Merged, Renamed
+from memory_bank.memory.relinking import rebased_body, relink_moved
 from memory_bank.notes import front_matter, names, okf, parsing
-from memory_bank.notes.identity import etag, note_id
-from memory_bank.notes.links import relink
-from memory_bank.notes.note import NoteLink
+from memory_bank.notes.characters import decode
+from memory_bank.notes.identity import note_id
 from memory_bank.notes.schema import check_tags
 from memory_bank.notes.storage import files
 from memory_bank.notes.storage.journal import JournalEntry
-from memory_bank.search.index import View
-from memory_bank.search.manifest import link_rows
-from memory_bank.search.manifest.link_rows import LinkRow
 from memory_bank.trust.author_keys import with_author_keys
 from memory_bank.trust.authors import record, warnings, writer
 
@@ -98,8 +94,8 @@ def rename(
         is_same = names.folded(new) == names.folded(old)
         if not is_same:
             bank.store.check_free(new)
-        changes, broken = _relinked(bank, {old: new})
         data = bank.store.read_bytes(old)
+        changes, broken, _ = relink_moved(bank, {old: new}, new, decode(data).text)
         mine = next((change for change in changes if change.path == old), None)
         moved = mine.data if mine and mine.data is not None else data
         rest = [change for change in changes if change.path != old]
@@ -149,7 +145,9 @@ def _asked(
     text = call.given(content)
     if text is not None:
         return merged(paths, target, text)
-    bodies = "\n".join(f"{show.show(bank, path).body.strip()}\n" for path in paths)
+    moves = dict.fromkeys(paths, names.new_path(target, bank.layout))
+    texts = (rebased_body(bank, path, moves) for path in paths)
+    bodies = "\n".join(f"{text.strip()}\n" for text in texts)
     with call.edited("merged.md", bodies) as written:
         return merged(paths, target, written)
 
@@ -224,7 +222,8 @@ def merge(
         merged_text = conforming(bank, goal, content)
         text = _merged_text(rows, kept_row, goal, merged_text, check_tags(tags), source)
         text = conform(bank, goal, text, source_type, source_agent, datetime.now(UTC))
-        links, broken = _relinked(bank, dict.fromkeys(paths, goal), gone=True)
+        moves = dict.fromkeys(paths, goal)
+        links, broken, _ = relink_moved(bank, moves, goal, text, gone=True)
         etags = {row.path: row.etag for row in rows}
         away = [JournalEntry(path, None, etags[path], trash=True) for path in paths if path != goal]
         entries = [change for change in links if change.path not in etags]
@@ -270,164 +269,6 @@ def _current(bank: Bank, paths: Sequence[str]) -> list[NoteRow]:
     if len(found_rows) != len(paths):
         raise Conflict("a note was changed or deleted meanwhile", Hint.LOOK_AND_REPEAT)
     return found_rows
-
-
-def _relinked(
-    bank: Bank, moves: Mapping[str, str], *, gone: bool = False
-) -> tuple[list[JournalEntry], tuple[LinkShown, ...]]:
-    """Return the changes that rewrite the links to notes that move, and their own relative links.
-
-    Also returns the links in included files, which are not rewritten.
-    """
-
-    def touching(view: View) -> dict[str, list[LinkRow]]:
-        found_rows: dict[str, list[LinkRow]] = {}
-        for path in moves:
-            note = open_index.note_at(view.manifest, path)
-            number = note.number if note else -1
-            for row in link_rows.incoming(view.manifest, number) + link_rows.outgoing(
-                view.manifest, number
-            ):
-                found_rows.setdefault(row.source_key, []).append(row)
-        return found_rows
-
-    changes = list(_relisted(bank, moves, gone=gone))
-    broken: list[LinkShown] = []
-    for source, rows in bank.read(touching).items():
-        leads = {place_of(row): row.dest_key for row in rows}
-        new_target = retarget(bank, source, leads, moves, gone=gone)
-        if bank.roots.is_included(source):
-            broken += [shown(row) for row in rows if new_target(row) is not None]
-            continue
-        data = bank.store.read_bytes(source)
-        try:
-            new = parsing.edited(data, partial(relink, rename=new_target))
-        except UnreadableNote as error:
-            raise error.at(source) from error
-        if new != data:
-            changes.append(JournalEntry(source, new, etag(data)))
-    return changes, tuple(broken)
-
-
-def _relisted(bank: Bank, moves: Mapping[str, str], *, gone: bool) -> Iterator[JournalEntry]:
-    """Yield the changes of links in the lists and logs of bundles, which are no notes."""
-    for path in bank.roots.bank.reserved:
-        data = bank.store.read_bytes(path)
-        links = parsing.parse(path, data).body.links
-        meanings = zip(links, meant_by(bank, path, links), strict=True)
-        leads = {place_of(link): paths[0] for link, (_, paths) in meanings if len(paths) == 1}
-        new = parsing.edited(
-            data, partial(relink, rename=retarget(bank, path, leads, moves, gone=gone))
-        )
-        if new != data:
-            yield JournalEntry(path, new, etag(data))
-
-
-def retarget(
-    bank: Bank,
-    source: str,
-    leads: Mapping[tuple[int, str], str],
-    moves: Mapping[str, str],
-    *,
-    gone: bool,
-) -> Callable[[NoteLink | LinkRow], str | None]:
-    """Return a function that gives the new target of each link of a note; None if it stays.
-
-    `leads` maps links by `place_of` to the paths of notes.
-    """
-    home = moves.get(source, source)
-    root = bank.roots.bundle(source) or ""
-
-    def taken(short: str) -> bool:
-        content = bank.read(lambda view: open_index.candidates(view.manifest, short))
-        return bool(set(content) - set(moves))
-
-    def place(path: str) -> str:
-        new = path in moves.values()
-        return bank.roots.prefix + path if new else bank.roots.place(path)
-
-    def new_target(link: NoteLink | LinkRow) -> str | None:
-        goal = leads.get(place_of(link))
-        if goal is None or not link.target:
-            return None
-        moved = moves.get(goal, goal)
-        if moved == goal and home == source:
-            return None
-        base = _base_of(bank, link, source, goal)
-        if base == _FOLDER:
-            here, there = place(source), place(home)
-            return _relative(link.target, here, there, place(moved) if moved else "")
-        if moved == goal:
-            return None
-        if base == _ROOT:
-            return _rooted(link.target, root, goal, moved, place)
-        return _named(link.target, goal, moved, taken, gone=gone)
-
-    return new_target
-
-
-def place_of(link: NoteLink | LinkRow) -> tuple[int, str]:
-    """Return what tells a link of a note from others: its line and target.
-
-    The line of a link in front matter is not indexed.
-    """
-    return 0 if link.kind == "reference" else link.line, link.target
-
-
-_FOLDER, _ROOT = "folder", "root"
-
-
-def _base_of(bank: Bank, link: NoteLink | LinkRow, source: str, goal: str) -> str:
-    """Return where the path of a link starts: its note's folder, or a root; empty for a name."""
-    target = link.target
-    if target.startswith("/"):
-        return _ROOT
-    if link.kind == "markdown" or target.startswith(("./", "../")):
-        return _FOLDER
-    if link.kind != "reference" or not okf.is_path(target):
-        return ""
-    here = posixpath.normpath(posixpath.join(posixpath.dirname(source), target))
-    if here == goal or (not goal and bank.layout.project_has(bank.roots.place(here))):
-        return _FOLDER
-    bundle = bank.roots.bundle(source)
-    return _ROOT if bundle is not None and posixpath.join(bundle, target) == goal else ""
-
-
-def _rooted(written: str, root: str, goal: str, moved: str, place: Callable[[str], str]) -> str:
-    """Return the new target of `/path`: from the bundle or the bank, else from the project."""
-    inside = posixpath.normpath(posixpath.join(root, written.strip("/")))
-    is_inside = goal in {inside, f"{inside}.md"}
-    new = posixpath.relpath(moved, root or ".") if is_inside else place(moved)
-    return f"/{new}" if written.startswith("/") else new
-
-
-def _relative(written: str, source: str, home: str, goal: str) -> str | None:
-    """Return a relative link's new target, seen from `home`; a ghost's file stays the same."""
-    place = goal or posixpath.normpath(posixpath.join(posixpath.dirname(source), written))
-    new = posixpath.relpath(place, posixpath.dirname(home) or ".")
-    if written.startswith("./") and not new.startswith("."):
-        new = f"./{new}"
-    if written.endswith("/") and not goal:
-        new += "/"
-    return None if new == written else new
-
-
-def _named(
-    written: str, old: str, new: str, taken_callable: Callable[[str], bool], *, gone: bool
-) -> str | None:
-    """Return a wikilink's new target, as short as before if that is unambiguous.
-
-    None if the link uses a title, alias or id, which the note keeps unless it is `gone`.
-    """
-    spoken = names.key(written)
-    old_key = names.key(names.name_of(old))
-    if not gone and spoken != old_key and not old_key.endswith(f"/{spoken}"):
-        return None
-    name = names.name_of(new)
-    short = posixpath.basename(name)
-    if "/" in written or taken_callable(short):
-        return name
-    return None if names.key(short) == spoken else short
 
 
 def _merged_text(

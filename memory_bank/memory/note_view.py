@@ -22,7 +22,7 @@ from memory_bank.memory.show import show
 from memory_bank.notes import front_matter, links
 from memory_bank.notes.compare import note_comparison
 from memory_bank.notes.compare.note_change import NoteChange
-from memory_bank.notes.note import NoteSection
+from memory_bank.notes.note import RELATIVE_KINDS, NoteSection
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_graph, document_rows
 from memory_bank.search.manifest import link_rows as link_table
@@ -80,8 +80,7 @@ class LinkTargets:
         It may be written as a picture: `![words](path)`.
         """
         heading, block = ("", fragment[1:]) if fragment.startswith("^") else (fragment, "")
-        place = path, heading, block
-        return self._known.get((_MARKDOWN, *place)) or self._known.get((_WIKI, *place))
+        return self._known.get((_MARKDOWN, path, heading, block))
 
     def reference(self, path: str) -> LinkedPlace | None:
         """Return the goal of a path in front matter; None if it leads out of the bank."""
@@ -240,8 +239,8 @@ def _file_beside(bank: Bank, base: Path, row: LinkRow) -> str:
 
 
 def _key(row: LinkRow) -> tuple[str, ...]:
-    kind = row.kind if row.kind in {_MARKDOWN, _REFERENCE} else _WIKI  # an embed may be either
-    return kind, row.target, row.heading, row.anchor
+    kind = _MARKDOWN if row.kind in RELATIVE_KINDS else _WIKI
+    return row.kind if row.kind == _REFERENCE else kind, row.target, row.heading, row.anchor
 
 
 def _backlinks(

@@ -78,6 +78,7 @@ class NoteImport:
     `kept` (changed in the source and in the bank: the note is not changed), `refused`."""
     path: str | None = None
     reason: str | None = None
+    """Why it was not written, or what a person should know of a written one."""
     may_amend: str | None = None
     """Path of an older note on the same subject that a new or updated one may amend."""
 
@@ -170,6 +171,8 @@ class Remembered:
     """Path of an older note on the same subject that this one may amend, if it is new."""
     session_id: str | None = None
     """The session that goes on, if it is a session's note and one is known."""
+    relinked: tuple[str, ...] | None = None
+    """Paths of notes with links that could have meant a new note too, which were rewritten."""
     warning: str | None = None
     """What a person should know of where the note is, as that git would track a session's."""
 

@@ -26,6 +26,7 @@ from memory_bank.memory.alike import duplicates, linked, similar_to, stays_here
 from memory_bank.memory.change import check_size, cited, with_keys
 from memory_bank.memory.dead_links import dead_links
 from memory_bank.memory.records import Item, Reference, Remembered
+from memory_bank.memory.relinking import Relinking, relink_taken
 from memory_bank.notes import decision_records, front_matter, names
 from memory_bank.notes.identity import content_hash, note_id, slug
 from memory_bank.notes.note import Entity
@@ -237,7 +238,8 @@ def remember(
             linked(bank, found_duplicates, remembered), session_id=session.session_id or None
         )
         by = writer(source_type, source_agent)
-        unknown = record(bank, [remembered.path], by) if changed else None
+        written = [remembered.path, *(remembered.relinked or ())]
+        unknown = record(bank, written, by) if changed else None
         older = None
         if remembered.action == CREATED and source_type != SESSION:
             older = amendments.may_amend(bank, remembered.path)
@@ -285,7 +287,7 @@ def write_new(
     meta, _ = read_meta(front_matter.metadata(front_matter.split(text))[0])
     if meta.id != number:
         check_id(meta.id)
-    path, etag = create_note(bank, text, item, key=meta.id or number)
+    path, etag, relinking = create_note(bank, text, item, key=meta.id or number)
     return Remembered(
         schema_version=SCHEMA_VERSION,
         note_id=meta.id,
@@ -297,7 +299,8 @@ def write_new(
         etag=etag,
         type=meta.type or item.type,
         source_type=meta.source_type or item.source_type,
-        warning=note_files.warning(bank.layout, path, item.source_type),
+        warning=warnings(note_files.warning(bank.layout, path, item.source_type), relinking.notice),
+        relinked=tuple(change.path for change in relinking.changes) or None,
     )
 
 
@@ -460,8 +463,10 @@ def _short_name(content: str, limit: int) -> str:
     return slug("-".join(words), limit)
 
 
-def create_note(bank: Bank, text: str, item: Item, *, key: str) -> tuple[str, str]:
+def create_note(bank: Bank, text: str, item: Item, *, key: str) -> tuple[str, str, Relinking]:
     """Write an item as a new note and return its path and etag; raise NoteExists for a taken name.
+
+    Links that could mean the new note too are rewritten with the notes that they meant.
 
     Where git knows several branches, the name ends with the start of the note's id `key`: two
     branches that remember texts with the same first words then make two files. A decision gets the
@@ -470,7 +475,7 @@ def create_note(bank: Bank, text: str, item: Item, *, key: str) -> tuple[str, st
     first = first_path(bank, item.content, item.type, item.name)
     given_front_matter = item.front_matter + item.content
     if item.name:
-        return first, bank.store.create(first, text, given=given_front_matter)
+        return _create_at(bank, first, text, given_front_matter)
     folder, _, words = names.name_of(first).rpartition("/")
     start = end = ""
     says_number = names.record_name(words) and words.startswith(("adr", "0"))
@@ -485,10 +490,18 @@ def create_note(bank: Bank, text: str, item: Item, *, key: str) -> tuple[str, st
     for number in range(1, _MOST_NAMES):
         path = f"{stem}.md" if number == 1 else f"{stem}-{number}.md"
         try:
-            return path, bank.store.create(path, text, given=given_front_matter)
+            return _create_at(bank, path, text, given_front_matter)
         except NoteExists:
             continue
     raise NoteExists(f"{_MOST_NAMES} notes are named like {stem}.md", Hint.GIVE_NAME)
+
+
+def _create_at(bank: Bank, path: str, text: str, given: str) -> tuple[str, str, Relinking]:
+    names.check_new(path)
+    bank.store.check_free(path)
+    relinking = relink_taken(bank, path, text)
+    etag = bank.store.create(path, text, given=given, relinked=relinking.changes)
+    return path, etag, relinking
 
 
 def _first_words(content: str) -> str:

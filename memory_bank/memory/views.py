@@ -250,7 +250,8 @@ def _imported(note: NoteImport, *, dry_run: bool) -> Entry:
     if note.action in {"created", "updated"}:
         verb = f"would be {note.action}:" if dry_run else note.action
         about = {"may_amend": Place(note.may_amend or "")}
-        return Entry(Place(note.path) if note.path else note.key, about, verb=verb)
+        more = [f": {note.reason}"] if note.reason else []
+        return Entry(Place(note.path) if note.path else note.key, about, verb=verb, more=more)
     if note.action == "same_content":
         reason: list[str | Place] = [f": {note.path} has the same content"]
     else:

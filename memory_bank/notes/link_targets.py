@@ -18,7 +18,7 @@ from memory_bank.notes.names import (
     record_asked,
     record_name,
 )
-from memory_bank.notes.note import Note, NoteLink
+from memory_bank.notes.note import RELATIVE_KINDS, Note, NoteLink
 from memory_bank.notes.okf import INDEX, is_path
 
 
@@ -89,7 +89,7 @@ def target_of(
     base = "" if included else project_prefix
     if written.startswith("/") and not link.names_file:
         return _rooted_target(link, written, base, project_prefix, in_project, bundle)
-    if link.kind == "markdown" and bundle is not None and written.endswith("/"):
+    if link.kind in RELATIVE_KINDS and bundle is not None and written.endswith("/"):
         written += INDEX
     if link.names_file:
         return _file_target(in_reference(written), project_prefix, in_project)
@@ -103,7 +103,7 @@ def target_of(
             return TargetNames((*names, key(named)), named)
     relative = posixpath.normpath(posixpath.join(posixpath.dirname(path), written))
     rooted = posixpath.normpath(written.lstrip("/"))
-    if link.kind == "markdown" or written.startswith(("./", "../")):
+    if link.kind in RELATIVE_KINDS or written.startswith(("./", "../")):
         ghost = posixpath.normpath(base + relative.lstrip("/"))
         second = key(rooted) if not written.startswith(".") else ""
         first = _name_at(ghost, project_prefix)
@@ -124,7 +124,7 @@ def _rooted_target(
 ) -> TargetNames:
     """Return what `/path` is: below the bundle or the folder of notes, else below the project."""
     rooted = posixpath.normpath(written.strip("/"))
-    if link.kind == "markdown" and bundle is not None and written.endswith("/"):
+    if link.kind in RELATIVE_KINDS and bundle is not None and written.endswith("/"):
         rooted = posixpath.join(rooted, INDEX)
     inside = posixpath.normpath(posixpath.join(base, bundle or "", rooted))
     outside = rooted if not in_project(inside) and in_project(rooted) else inside

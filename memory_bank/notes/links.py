@@ -16,7 +16,7 @@ from memory_bank.notes.blocks import parse_blocks
 from memory_bank.notes.characters import BREAK
 from memory_bank.notes.front_matter import split
 from memory_bank.notes.inline import InlineSpan, InlineText
-from memory_bank.notes.note import Meta, NoteLink
+from memory_bank.notes.note import LinkKind, Meta, NoteLink
 from memory_bank.notes.passages import LinkDefinition, SourceMap, definitions
 from memory_bank.notes.relations import DEFAULT, TYPES, Fields, as_type, relation
 
@@ -32,6 +32,14 @@ _EXTERNAL = pattern(
     r"|(?:https?|mailto|tel|sms|file|data|javascript|vbscript|urn|about|blob|cid|magnet|geo|xmpp):(?!\s|\Z)",
     re.IGNORECASE,
 )
+
+
+_KINDS: dict[tuple[bool, bool], LinkKind] = {
+    (True, False): "wiki",
+    (True, True): "embed",
+    (False, False): "markdown",
+    (False, True): "image",
+}
 
 
 class WholeLink(NamedTuple):
@@ -119,7 +127,7 @@ def _read(
         counted = span.start
         link = NoteLink(
             target=target.target,
-            kind="embed" if span.embed else "wiki" if wiki else "markdown",
+            kind=_KINDS[wiki, span.embed],
             line=line,
             type=relation(fields, bare, field, at, at + 1),
             heading=target.heading,

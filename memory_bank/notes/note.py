@@ -11,7 +11,10 @@ from memory_bank.base.errors import Conflict, Hint, NoteNotFound
 _NOTHING: Mapping[str, Any] = {}
 """Never written to. A mappingproxy could not be pickled."""
 
-LinkKind = Literal["wiki", "embed", "markdown", "reference"]
+LinkKind = Literal["wiki", "embed", "markdown", "image", "reference"]
+
+RELATIVE_KINDS = frozenset({"markdown", "image"})
+"""Kinds of links whose target is a path from the note's folder: `[](x.md)` and `![](x.png)`."""
 
 
 class FileFault(NamedTuple):

@@ -41,7 +41,7 @@ from memory_bank.notes.storage import files
 from memory_bank.notes.storage.files import UNKNOWN
 from memory_bank.notes.storage.folders import held
 
-READER = "14"
+READER = "15"
 """Version of the parser: it changes whenever notes are parsed into other documents."""
 
 ARCHIVED = "archived"

@@ -10,6 +10,7 @@ from memory_bank.bank.findings import OtherNote, ReviewFinding
 from memory_bank.code.code_names import has_kind, symbol_of
 from memory_bank.notes.compare.note_change import NoteChange
 from memory_bank.notes.names import name_of
+from memory_bank.notes.note import RELATIVE_KINDS
 from memory_bank.review.records import OWN
 from memory_bank.review.revision_range import BankState, is_ghost
 from memory_bank.search.manifest.link_rows import LinkDestination, LinkRow
@@ -193,7 +194,7 @@ def _fix(link_comparison: LinkComparison, row: LinkRow, goal: str) -> str | None
     heading = _new_heading(change, row.heading) if row.heading else ""
     if goal:
         target = name_of(goal)
-        if row.kind == "markdown":
+        if row.kind in RELATIVE_KINDS:
             here = posixpath.dirname(link_comparison.place(row.source_key))
             target = posixpath.relpath(link_comparison.place(goal), here or ".")
         return target + (f"#{heading or row.heading}" if row.heading else "")

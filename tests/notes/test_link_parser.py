@@ -69,11 +69,11 @@ def one(text: str) -> NoteLink:
         ("[t](\na.md\n)", "markdown", "a.md", "", "", "t"),
         ("[t](größe.md)", "markdown", "größe.md", "", "", "t"),
         ("[t](C:\\notes\\a.md)", "markdown", "C:\\notes\\a.md", "", "", "t"),
-        ("![alt](p.png)", "embed", "p.png", "", "", "alt"),
+        ("![alt](p.png)", "image", "p.png", "", "", "alt"),
         ("[t][ref]\n\n[REF]: <a b.md> 'x'", "markdown", "a b.md", "", "", "t"),
         ("[ref][]\n\n[ref]: a.md#h", "markdown", "a.md", "h", "", "ref"),
         ("[ref]\n\n> [ref]:\n> a.md", "markdown", "a.md", "", "", "ref"),
-        ("![ref]\n\n[ref]: p.png", "embed", "p.png", "", "", "ref"),
+        ("![ref]\n\n[ref]: p.png", "image", "p.png", "", "", "ref"),
         ("[**bold** `c` [x] text](a.md)", "markdown", "a.md", "", "", "**bold** `c` [x] text"),
     ],
 )
@@ -314,7 +314,7 @@ def by_full_parse(text: str) -> Counter[tuple[str, bool]]:
 
 def by_scan(text: str) -> Counter[tuple[str, bool]]:
     """Count the same with the scanner under test."""
-    found = ((link.target, link.kind == "embed") for link in links(text))
+    found = ((link.target, link.kind in {"embed", "image"}) for link in links(text))
     return Counter(key for key in found if not OUTSIDE.match(key[0]))
 
 

@@ -19,10 +19,10 @@ from memory_bank.frontends.lsp.destinations import (
     written_goals,
 )
 from memory_bank.frontends.lsp.open_texts import Texts, file_of, link_at
-from memory_bank.memory.move_and_merge import place_of, retarget
+from memory_bank.memory.relinking import lost_links, place_of, retarget
 from memory_bank.notes import names
 from memory_bank.notes.links import WholeLink, edits
-from memory_bank.notes.note import Note, NoteSection
+from memory_bank.notes.note import RELATIVE_KINDS, Note, NoteSection
 from memory_bank.search.manifest import document_rows, link_rows
 
 _ATX = re.compile(r"( {0,3}#{1,6}[ \t]++)((?:[^ \t]++|[ \t]++(?!#*[ \t]*\Z))*+)[ \t]*#*[ \t]*")
@@ -146,7 +146,13 @@ def moved(texts: Texts, moves: Mapping[str, str]) -> Iterator[OffsetEdit]:
     bank = texts.bank
 
     linking = {source for path in moves for source in sources(texts, LinkTarget(path))}
-    for source in sorted({*linking, *moves}):
+    lost = [
+        row
+        for path, new in moves.items()
+        if (note := texts.note(path)) is not None
+        for row in lost_links(bank, moves, new, note.text)
+    ]
+    for source in sorted({*linking, *moves, *(row.source_key for row in lost)}):
         note = None if bank.roots.is_included(source) else texts.note(source)
         if note is None:
             continue
@@ -154,7 +160,7 @@ def moved(texts: Texts, moves: Mapping[str, str]) -> Iterator[OffsetEdit]:
             place_of(written.link): goal.path
             for written, goal in written_goals(texts, source, note)
         }
-        new_target = retarget(bank, source, leads, moves, gone=False)
+        new_target = retarget(bank, source, leads, moves, lost=lost, gone=False)
         changed = edits(note.text, new_target, note.body_start)
         if changed and not note.writable:
             raise UnreadableNote(f"{source}: {note.faults[0].reason}", "save it as UTF-8 first")
@@ -236,7 +242,7 @@ def _renamed_part(
 ) -> str | None:
     """Return the part behind the `#` of a link with a heading's new name."""
     old = section.headings[-1]
-    if kind == "markdown":
+    if kind in RELATIVE_KINDS:
         if goes != section:
             return None
         is_slug = raw == link_rows.slug(old.casefold())
@@ -278,7 +284,7 @@ def _fragment(note: Note, written: WholeLink) -> tuple[int, int] | None:
     if not written.link.heading:
         return None
     match = _WIKI_FRAGMENT.match
-    if written.link.kind == "markdown":
+    if written.link.kind in RELATIVE_KINDS:
         angle = note.text.startswith("<", written.start - 1)
         match = _ANGLE_FRAGMENT.match if angle else _FRAGMENT.match
     found_match = match(note.text, written.end)

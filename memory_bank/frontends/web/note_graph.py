@@ -22,6 +22,9 @@ NOTE, GHOST_KIND, FILE, TAG_KIND = KINDS = ("note", "ghost", "file", "tag")
 LINK, EMBED, FILE_REF, TAG_EDGE = ("link", "embed", "file_ref", "tag")
 """Kinds of edges."""
 
+_EDGE_KINDS = {"embed": EMBED, "image": EMBED, "reference": FILE_REF}
+"""Kinds of edges by kinds of links; a plain link else."""
+
 TAG = "tag:"
 """Start of the id of a tag; a ghost's and a file's starts with `ghost:`, a note's is its path."""
 
@@ -34,7 +37,6 @@ MOST_EDGES = 20_000
 
 _DEPTHS = (1, 2)
 
-_REFERENCE = "reference"
 
 _ARCHIVED = "archived"
 
@@ -175,7 +177,7 @@ def _built(rows: GraphRows, place: Layout) -> NoteGraph:
             continue  # it could not be read
         else:
             target = other(GHOST + link.ghost.casefold(), partial(ghost, link.ghost))
-        kind = EMBED if link.kind == "embed" else FILE_REF if link.kind == _REFERENCE else LINK
+        kind = _EDGE_KINDS.get(link.kind, LINK)
         edges[Edge(numbers[link.source], target, kind, link.type)] = None
     for at, graph_document in enumerate(rows.documents):
         for tag in graph_document.tags:

@@ -158,10 +158,13 @@ class Store(WriteLock):
         if self.exists(path):
             raise self.roots.taken(path) or files.taken(path)
 
-    def create(self, path: str, text: str, *, given: str = "") -> str:
+    def create(
+        self, path: str, text: str, *, given: str = "", relinked: Sequence[JournalEntry] = ()
+    ) -> str:
         """Write a new note and return its etag; raise NoteExists when the name is taken.
 
-        `given` is the text from the caller. Raises SecretFound.
+        `given` is the text from the caller; `relinked` are changes of other notes that are made
+        together with it. Raises SecretFound.
         """
         from memory_bank.notes import parsing
 
@@ -169,6 +172,9 @@ class Store(WriteLock):
         with self.writing(path):
             self.check_new(path, text, given=given)
             data = parsing.encoded(text)
+            if relinked:
+                self.apply([JournalEntry(path, data, files.ABSENT), *relinked], given=given)
+                return etag(data)
             root = self.roots.home(path)
             self._place(root, path)
             with files.opened(root.folder, path, "write", make=True) as file:

@@ -25,6 +25,7 @@ from memory_bank.notes.characters import BREAK
 from memory_bank.notes.link_targets import path_names
 from memory_bank.notes.links import edits
 from memory_bank.notes.names import key, name_of, of_file, without_id_start
+from memory_bank.notes.note import RELATIVE_KINDS
 from memory_bank.review.rules.base import RuleContext, bank_rule, problem
 from memory_bank.search.manifest import document_rows
 from memory_bank.search.manifest.link_rows import LinkRow, all_links, links_of, problems
@@ -252,7 +253,7 @@ def _former(bank: RuleContext, names: set[str]) -> dict[str, str]:
 
 def written_target(bank: RuleContext, row: LinkRow, new: str) -> str:
     """Return a link's new target."""
-    if row.kind == "markdown":
+    if row.kind in RELATIVE_KINDS:
         here = posixpath.dirname(bank.roots.place(row.source_key))
         return posixpath.relpath(bank.roots.place(new), here or ".")
     return name_of(new)

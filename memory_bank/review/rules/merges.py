@@ -95,6 +95,29 @@ def _repeated(
         start = number + 1
 
 
+_NAMED_ONCE = re.compile(
+    r"(?:^|(?<=\s))(?P<block>\^[\w-]+)[ \t]*\r?$|^[ \t>]*(?P<footnote>\[\^[^\[\]\s]+\]):",
+    re.MULTILINE,
+)
+"""A block id, or the start of a footnote's text."""
+
+
+@note_rule("warning", "a note has a block id or footnote twice")
+def same_anchor(note: NoteText, _: Settings) -> Iterator[Finding]:
+    """Yield each block id and footnote after the first of its name."""
+    lines: dict[str, int] = {}
+    for match in _NAMED_ONCE.finditer(note.text, note.body_start):
+        kind = match.lastgroup or ""
+        if note.in_code(match.start(kind)):
+            continue
+        line, _column = note.place(match.start(kind))
+        before = lines.setdefault(match[kind].casefold(), line)
+        if before < line:
+            name = {"block": "the block id", "footnote": "the footnote"}[kind]
+            message = f"{name} {match[kind]} is also on line {before}"
+            yield problem(note.path, line, message, "give one of them another name")
+
+
 _FIX_MERGE_CONFLICT = "keep the right lines and remove the lines of <<<<<<<, ======= and >>>>>>>"
 
 

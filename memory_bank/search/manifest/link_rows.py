@@ -5,13 +5,14 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any, NamedTuple
 
 from memory_bank.base.documents import Link
 from memory_bank.notes.identity import number_of
+from memory_bank.notes.note import RELATIVE_KINDS
 from memory_bank.search.manifest.manifest import DONE, GONE, PENDING, SEPARATOR, Manifest
 
 NO_NAME = 0
@@ -208,6 +209,40 @@ def links_of(manifest: Manifest, keys: Iterable[str]) -> list[LinkRow]:
     return [_row(row) for row in manifest.chunked(sql, sorted(keys))]
 
 
+def taken(manifest: Manifest, names: Mapping[str, int], leaving: Collection[int]) -> list[LinkRow]:
+    """Return the links that a new document would take from others: it has their names too.
+
+    `names` maps the new document's names to their ranks. The documents `leaving` lose theirs, and
+    links to them are left out.
+    """
+    ranks = {name_number(name): rank for name, rank in names.items()}
+    rows: list[LinkRow] = []
+    for column in ("name", "second_name"):
+        sql = (
+            f"SELECT {_COLUMNS} {_FROM} WHERE {_LIVE} AND links.dest IS NOT NULL"
+            f" AND links.{column} <> {NO_NAME} AND links.{column} IN ({{}})"
+        )
+        rows += [_row(row) for row in manifest.chunked(sql, sorted(ranks))]
+    rows = [row for row in dict.fromkeys(rows) if row.dest not in leaving]
+    sql = "SELECT name, rank, document FROM names WHERE name IN ({})"
+    others: dict[int, int] = {}
+    for name, rank, document in manifest.chunked(
+        sql, sorted({name for row in rows for name in row.hashes})
+    ):
+        if document not in leaving:
+            others[name] = min(rank, others.get(name, rank))
+
+    def is_taken(row: LinkRow) -> bool:
+        for name in row.hashes:
+            if name in ranks and ranks[name] <= others.get(name, ranks[name]):
+                return True
+            if name in others:
+                return False
+        return False
+
+    return [row for row in rows if is_taken(row)]
+
+
 class LinkDestination(NamedTuple):
     """Where a link leads, without its text."""
 
@@ -289,7 +324,7 @@ def problems(manifest: Manifest, rows: Sequence[LinkRow]) -> list[str]:
             and last
             and (row.dest, last) not in headings
             and not {(row.dest, slug(last)), (row.dest, re.sub("-+", "-", slug(last)))} & slugs
-            and (row.kind == "markdown" or (row.dest, heading_words(last)) not in words)
+            and (row.kind in RELATIVE_KINDS or (row.dest, heading_words(last)) not in words)
         ):
             entries.append(f"{row.dest_key} has no heading {row.heading!r}")
         else:

@@ -113,6 +113,26 @@ def test_merge_in_an_editor_starts_with_all_texts(
     assert "# Joined" in (project / ".memories/one.md").read_text(encoding="utf-8")
 
 
+def test_merge_in_an_editor_keeps_what_the_texts_link_to(
+    terminal: Run, project: Path, tmp_path: Path
+) -> None:
+    notes = project / ".memories"
+    (notes / "b").mkdir()
+    (notes / "a.md").write_text(
+        "---\nid: a1\n---\n# A\n\n![p](p.png) [x](b/sib.md) [b](b/beta.md)\n"
+    )
+    (notes / "b/beta.md").write_text(
+        "# B\n\n[x](sib.md#s) [[./sib]] [[sib]] [c](../../c.py) [[a]]\n"
+    )
+    (notes / "b/sib.md").write_text("# S\n")
+    saves = editor(tmp_path, "path.write_text(text + '\\n')")
+    answer = terminal("merge", "a", "b/beta", "--into", "c/d/both", env={"EDITOR": saves})
+    assert answer.code == 0, answer.out
+    text = (notes / "c/d/both.md").read_text()
+    assert "![p](../../p.png) [x](../../b/sib.md) [b](both.md)" in text
+    assert "[x](../../b/sib.md#s) [[../../b/sib]] [[sib]] [c](../../../c.py) [[both]]" in text
+
+
 def test_on_a_terminal_an_editor_opens(terminal: Run, project: Path, tmp_path: Path) -> None:
     writes = editor(tmp_path, "path.write_text('# From my editor\\n')")
     answer = terminal("remember", env={"VISUAL": writes})

@@ -23,7 +23,7 @@ NOTES = {
     "facts/bm25.md": "# BM25\n\nSee [whoosh](../decisions/whoosh.md) and [[facts/idf]].\n\n## Ranks\n",
     "facts/idf.md": "---\nrelated: '[[facts/bm25]]'\n---\nSee [[bm25|it]], [[facts/bm25.md#Ranks]].\n",
     "decisions/whoosh.md": "😀 [[BM25]] [b](<../facts/bm25.md> 't') [[other/bm25]]\r\n![[bm25#Ranks]]\r\n",
-    "deep/er/n.md": "[x](../../facts/bm25.md#ranks) `[[bm25]]`\n",
+    "deep/er/n.md": "[x](../../facts/bm25.md#ranks) `[[bm25]]` [[idf]] ![p](p.png)\n",
 }
 
 
@@ -37,7 +37,8 @@ def applied(texts: Texts, renaming: Renaming) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    "new", ["facts/okapi", "./okapi", "decisions/bm25", "deep/er/bm25", "facts/日本 😀"]
+    "new",
+    ["facts/okapi", "./okapi", "decisions/bm25", "deep/er/bm25", "decisions/idf", "facts/日本 😀"],
 )
 def test_a_rename_changes_what_the_move_of_a_note_changes(
     make: Make, tmp_path: Path, opening: Callable[..., Bank], new: str

@@ -111,3 +111,18 @@ def test_it_is_no_fault_besides(conflict: Callable[..., Path], project: Path, li
     conflict("---\na: 1\n---\n", "---\na: 2\n---\n", base="---\na: 3\n---\n")
     assert lint(project, "fault") == []
     assert len(lint(project, "merge-conflict")) == 1
+
+
+def test_a_block_id_and_a_footnote_that_a_note_has_twice_are_found(
+    project: Path, lint: Lint
+) -> None:
+    (project / ".memories/both.md").write_text(
+        "# A\n\nText[^1] of A ^part\n\n[^1]: One.\n[^b]: Two.\n\n"
+        "# B\n\n- an item ^Part\n\nText[^1] and x ^2 y\n\n> [^1]: Three.\n\n"
+        "```\nText ^part\n[^b]: code\n```\n\nIt costs `x ^part`\n",
+        newline="\r\n",
+    )
+    assert [(one.line, one.message) for one in lint(project, "same-anchor")] == [
+        (10, "the block id ^Part is also on line 3"),
+        (14, "the footnote [^1] is also on line 5"),
+    ]

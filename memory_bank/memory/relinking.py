@@ -1,0 +1,254 @@
+"""Rewrite links so that each still leads to the note that it meant, when notes move or come."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from itertools import chain
+from typing import NamedTuple
+
+from memory_bank.bank import open_index
+from memory_bank.bank.backlinks import LinkShown, meant_by, shown
+from memory_bank.bank.bank import Bank
+from memory_bank.base.errors import UnreadableNote
+from memory_bank.notes import front_matter, names, okf, parsing
+from memory_bank.notes.identity import etag
+from memory_bank.notes.link_targets import names_of
+from memory_bank.notes.links import relink
+from memory_bank.notes.note import RELATIVE_KINDS, NoteLink
+from memory_bank.notes.storage.journal import JournalEntry
+from memory_bank.search.index import View
+from memory_bank.search.manifest import link_rows
+from memory_bank.search.manifest.link_rows import LinkRow, listed
+
+
+class Relinking(NamedTuple):
+    """The changes of links to notes that move, or whose names another note gets."""
+
+    changes: tuple[JournalEntry, ...] = ()
+    broken: tuple[LinkShown, ...] = ()
+    """Links in included files, which are not rewritten."""
+    notice: str = ""
+    """Says which links could have meant a new note too; empty if there are none."""
+
+
+def relink_moved(
+    bank: Bank, moves: Mapping[str, str], path: str, text: str, *, gone: bool = False
+) -> Relinking:
+    """Return the changes that rewrite the links to notes that move, and their own relative links.
+
+    So that no link of other notes may mean the moved note, which has `text` at `path`, those are
+    rewritten too. The links to moved notes that are `gone` are rewritten even by title.
+    """
+    lost = lost_links(bank, moves, path, text)
+
+    def touching(view: View) -> list[LinkRow]:
+        numbers = _numbers(view, moves)
+        rows = [link_rows.incoming(view.manifest, number) for number in numbers]
+        return [
+            *chain(*rows),
+            *chain(*(link_rows.outgoing(view.manifest, number) for number in numbers)),
+        ]
+
+    relinking = _relink(bank, [*bank.read(touching), *lost], moves, lost, gone=gone)
+    listed = _relisted(bank, moves, gone=gone)
+    return relinking._replace(changes=(*listed, *relinking.changes))
+
+
+def relink_taken(bank: Bank, path: str, text: str) -> Relinking:
+    """Return the changes of the links that could mean a new note too: they keep their meaning."""
+    lost = lost_links(bank, {}, path, text)
+    if not lost:
+        return Relinking()
+    relinking = _relink(bank, lost, {}, lost, gone=False)
+    rewritten = {change.path for change in relinking.changes}
+    meanings: dict[tuple[str, bool], list[LinkRow]] = {}
+    for row in lost:
+        meanings.setdefault((row.dest_key, row.source_key in rewritten), []).append(row)
+    notice = "; ".join(
+        f"[[{rows[0].target}]] of {listed(list(dict.fromkeys(row.source_key for row in rows)))}"
+        f" meant {goal}, {'as it now says' if is_rewritten else 'and may mean this note now'}"
+        for (goal, is_rewritten), rows in meanings.items()
+    )
+    return relinking._replace(notice=notice)
+
+
+def lost_links(bank: Bank, moves: Mapping[str, str], path: str, text: str) -> list[LinkRow]:
+    """Return the links that the note with `text` at `path` would take from notes that stay."""
+    ranks: dict[str, int] = {}
+    for name, rank in names_of(parsing.parse(path, parsing.encoded(text))):
+        ranks[name] = min(rank, ranks.get(name, rank))
+    return bank.read(lambda view: link_rows.taken(view.manifest, ranks, _numbers(view, moves)))
+
+
+def _numbers(view: View, paths: Iterable[str]) -> list[int]:
+    rows = (open_index.note_at(view.manifest, path) for path in paths)
+    return [row.number for row in rows if row is not None]
+
+
+def _relink(
+    bank: Bank,
+    rows: Iterable[LinkRow],
+    moves: Mapping[str, str],
+    lost: Iterable[LinkRow],
+    *,
+    gone: bool,
+) -> Relinking:
+    """Return the changes of some links, of which those `lost` get the whole name of their note."""
+    rows_by_source: dict[str, list[LinkRow]] = {}
+    for row in rows:
+        rows_by_source.setdefault(row.source_key, []).append(row)
+    changes: list[JournalEntry] = []
+    broken: list[LinkShown] = []
+    for source, links in rows_by_source.items():
+        leads = {place_of(row): row.dest_key for row in links}
+        new_target = retarget(bank, source, leads, moves, lost=lost, gone=gone)
+        if bank.roots.is_included(source):
+            broken += [shown(row) for row in links if new_target(row) is not None]
+            continue
+        data = bank.store.read_bytes(source)
+        try:
+            new = parsing.edited(data, partial(relink, rename=new_target))
+        except UnreadableNote as error:
+            raise error.at(source) from error
+        if new != data:
+            changes.append(JournalEntry(source, new, etag(data)))
+    return Relinking(tuple(changes), tuple(broken))
+
+
+def rebased_body(bank: Bank, path: str, moves: Mapping[str, str]) -> str:
+    """Return the text of a note below its front matter, with its links as where it moves."""
+    rows = bank.read(
+        lambda view: list(
+            chain(*(link_rows.outgoing(view.manifest, number) for number in _numbers(view, [path])))
+        )
+    )
+    leads = {place_of(row): row.dest_key for row in rows}
+    note = bank.store.read(path)
+    text = relink(note.text, retarget(bank, path, leads, moves, gone=True), note.body_start)
+    return front_matter.split(text).body
+
+
+def _relisted(bank: Bank, moves: Mapping[str, str], *, gone: bool) -> Iterator[JournalEntry]:
+    """Yield the changes of links in the lists and logs of bundles, which are no notes."""
+    for path in bank.roots.bank.reserved:
+        data = bank.store.read_bytes(path)
+        links = parsing.parse(path, data).body.links
+        meanings = zip(links, meant_by(bank, path, links), strict=True)
+        leads = {place_of(link): paths[0] for link, (_, paths) in meanings if len(paths) == 1}
+        new = parsing.edited(
+            data, partial(relink, rename=retarget(bank, path, leads, moves, gone=gone))
+        )
+        if new != data:
+            yield JournalEntry(path, new, etag(data))
+
+
+def retarget(
+    bank: Bank,
+    source: str,
+    leads: Mapping[tuple[int, str], str],
+    moves: Mapping[str, str],
+    *,
+    lost: Iterable[LinkRow] = (),
+    gone: bool,
+) -> Callable[[NoteLink | LinkRow], str | None]:
+    """Return a function that gives the new target of each link of a note; None if it stays.
+
+    `leads` maps links by `place_of` to the paths of notes; those `lost` need the whole name.
+    """
+    home = moves.get(source, source)
+    lost_meanings = {(row.target, row.dest_key) for row in lost}
+    root = bank.roots.bundle(source) or ""
+
+    def taken(short: str) -> bool:
+        content = bank.read(lambda view: open_index.candidates(view.manifest, short))
+        return bool(set(content) - set(moves))
+
+    def place(path: str) -> str:
+        new = path in moves.values()
+        return bank.roots.prefix + path if new else bank.roots.place(path)
+
+    def new_target(link: NoteLink | LinkRow) -> str | None:
+        goal = leads.get(place_of(link))
+        if goal is None or not link.target:
+            return None
+        moved = moves.get(goal, goal)
+        is_lost = moved == goal and (link.target, goal) in lost_meanings
+        if moved == goal and home == source and not is_lost:
+            return None
+        base = _base_of(bank, link, source, goal)
+        if base == _FOLDER:
+            here, there = place(source), place(home)
+            return _relative(link.target, here, there, place(moved) if moved else "")
+        if base == _ROOT and moved != goal:
+            return _rooted(link.target, root, goal, moved, place)
+        if is_lost:
+            return names.name_of(goal)
+        return None if moved == goal else _named(link.target, goal, moved, taken, gone=gone)
+
+    return new_target
+
+
+def place_of(link: NoteLink | LinkRow) -> tuple[int, str]:
+    """Return what tells a link of a note from others: its line and target.
+
+    The line of a link in front matter is not indexed.
+    """
+    return 0 if link.kind == "reference" else link.line, link.target
+
+
+_FOLDER, _ROOT = "folder", "root"
+
+
+def _base_of(bank: Bank, link: NoteLink | LinkRow, source: str, goal: str) -> str:
+    """Return where the path of a link starts: its note's folder, or a root; empty for a name."""
+    target = link.target
+    if target.startswith("/"):
+        return _ROOT
+    if link.kind in RELATIVE_KINDS or target.startswith(("./", "../")):
+        return _FOLDER
+    if link.kind != "reference" or not okf.is_path(target):
+        return ""
+    here = posixpath.normpath(posixpath.join(posixpath.dirname(source), target))
+    if here == goal or (not goal and bank.layout.project_has(bank.roots.place(here))):
+        return _FOLDER
+    bundle = bank.roots.bundle(source)
+    return _ROOT if bundle is not None and posixpath.join(bundle, target) == goal else ""
+
+
+def _rooted(written: str, root: str, goal: str, moved: str, place: Callable[[str], str]) -> str:
+    """Return the new target of `/path`: from the bundle or the bank, else from the project."""
+    inside = posixpath.normpath(posixpath.join(root, written.strip("/")))
+    is_inside = goal in {inside, f"{inside}.md"}
+    new = posixpath.relpath(moved, root or ".") if is_inside else place(moved)
+    return f"/{new}" if written.startswith("/") else new
+
+
+def _relative(written: str, source: str, home: str, goal: str) -> str | None:
+    """Return a relative link's new target, seen from `home`; a ghost's file stays the same."""
+    place = goal or posixpath.normpath(posixpath.join(posixpath.dirname(source), written))
+    new = posixpath.relpath(place, posixpath.dirname(home) or ".")
+    if written.startswith("./") and not new.startswith("."):
+        new = f"./{new}"
+    if written.endswith("/") and not goal:
+        new += "/"
+    return None if new == written else new
+
+
+def _named(
+    written: str, old: str, new: str, taken_callable: Callable[[str], bool], *, gone: bool
+) -> str | None:
+    """Return a wikilink's new target, as short as before if that is unambiguous.
+
+    None if the link uses a title, alias or id, which the note keeps unless it is `gone`.
+    """
+    spoken = names.key(written)
+    old_key = names.key(names.name_of(old))
+    if not gone and spoken != old_key and not old_key.endswith(f"/{spoken}"):
+        return None
+    name = names.name_of(new)
+    short = posixpath.basename(name)
+    if "/" in written or taken_callable(short):
+        return name
+    return None if names.key(short) == spoken else short
