@@ -438,11 +438,11 @@ def _code(
     few = len(kinds) < len(_LANES) and lane != COMMITS
     try:
         match: CodeResult = codebase.search(
-            lane, asking.query, MOST, mode=asking.mode, kinds=kinds if few else ()
+            lane, asking.query, 2 * asking.limit, mode=asking.mode, kinds=kinds if few else ()
         )
     except MemoryBankError as error:
         return _KindResults(absent=error.message)
-    pairs = [(_result(codebase, hit, asking.query), hit) for hit in match.hits[: 2 * asking.limit]]
+    pairs = [(_result(codebase, hit, asking.query), hit) for hit in match.hits]
     return _KindResults(
         [entry for entry, _ in pairs],
         match.mode,
