@@ -106,6 +106,8 @@ def calls(page: Path) -> Iterator[str]:
             bare = re.sub(r"'[^']*'|(?<=\s)#.*", "''", line).removeprefix("$ ")
             if line.startswith("$ ") or "$ " not in text:
                 yield from (found[1] for found in _CALL.finditer(bare))
+    for text in fences(page, "text"):  # what to do, then the command
+        yield from re.findall(r"  mb (.*)$", re.sub(r'"[^"]*"', "''", text), re.MULTILINE)
 
 
 @pytest.mark.parametrize("page", pages())
@@ -143,7 +145,7 @@ def test_every_command_and_option_is_described(path: tuple[str, ...]) -> None:
     words, _, reference = text.partition("\n## Options\n")
     once, _, blocks = reference.partition("<!--options:")
     own = "".join(re.findall(rf"^{' '.join(path)}\b.*\n(?:    .*\n)*", blocks, re.MULTILINE))
-    assert f"`mb {' '.join(path)}" in words
+    assert re.search(rf"\bmb {' '.join(path)}\b", words)
     assert not options(path) - set(re.findall(r"--?[a-z-]+", once + own))
 
 
