@@ -61,6 +61,11 @@ def located(call: Call, place: Place | str) -> str:
     return call.place(*place) if isinstance(place, Place) else one_line(place)
 
 
+def styled(call: Call, piece: Piece | Place) -> Piece:
+    """Return a piece of a line, of a place with its style."""
+    return (located(call, piece), "place") if isinstance(piece, Place) else piece
+
+
 def print_hits(call: Call, hits: Sequence[Hit], spans: Spans, *, remarks: int, whole: bool) -> None:
     """Print hits, best first; on a terminal, snippets are shortened to fit the screen.
 
@@ -113,11 +118,7 @@ class _PrintedHit:
             text = located(self.call, value)
             line(_INDENT, (f"{mark}{text}", "warn" if mark else "dim"))
         for detail in hit.details:
-            pieces = [
-                (located(self.call, piece), "place") if isinstance(piece, Place) else piece
-                for piece in detail
-            ]
-            line(_INDENT, *pieces)
+            line(_INDENT, *(styled(self.call, piece) for piece in detail))
 
     def _facts(self) -> list[str]:
         kind, *others = self.hit.facts or [""]

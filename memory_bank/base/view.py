@@ -6,30 +6,40 @@ answers, the record itself is the answer.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import accumulate
 from types import MappingProxyType
 from typing import NamedTuple
 
-from memory_bank.base.hit_view import WEAKER, Hit, Place, Spans, located, print_hits
-from memory_bank.base.rendering import visible
-from memory_bank.base.screen import FOUND, NOTHING, Call, Piece
-from memory_bank.base.text import Quotes, one_line
+from memory_bank.base.hit_view import WEAKER, Hit, Place, Spans, located, print_hits, styled
+from memory_bank.base.rendering import count, visible
+from memory_bank.base.screen import FOUND, NOTHING, Call, Piece, plain
+from memory_bank.base.text import Quotes, estimate, one_line
 
 _NO_FACTS: Mapping[str, object] = MappingProxyType({})
 
 _LONGEST_CELL = 60
 """Most characters of a cell that gives way, for agents."""
 
+_MOST_ROWS = 500
+"""Most rows of a table, for agents."""
 
 _MOST_LINES = 20
 """Most lines of a list, for agents."""
+
+_HANG = 2
+"""Columns by which a line continues behind its start."""
+
+_LONGEST_ROW = 240
+"""Most characters of a row below a title, for agents."""
 
 
 class Table(NamedTuple):
     """Rows, whose cells are quoted for agents."""
 
     headings: Sequence[str]
-    rows: Sequence[Sequence[str]]
+    rows: Sequence[Sequence[str | Place]]
     gives_way: str = ""
     """The column whose cells are cut where there is little room."""
     about: Mapping[str, object] = _NO_FACTS
@@ -38,6 +48,10 @@ class Table(NamedTuple):
     """What stands below each row; empty for nothing."""
     marked: int | None = None
     """The row that is marked by `>`."""
+    title: str = ""
+    """Names the rows as a part of a thing; an agent reads all such parts in one quote."""
+    most: int = _MOST_ROWS
+    """Most rows for agents."""
 
 
 class Entry(NamedTuple):
@@ -58,6 +72,12 @@ class Entry(NamedTuple):
     """What a terminal renders in place of the text; a pipe gets the text alone, as it is."""
 
 
+class Block(NamedTuple):
+    """Lines of pieces, some of which are places."""
+
+    lines: Sequence[Sequence[Piece | Place]]
+
+
 class Lines(NamedTuple):
     """Places or texts, each on a line, and what they are."""
 
@@ -65,12 +85,15 @@ class Lines(NamedTuple):
     lines: Sequence[str | Place]
 
 
+Part = Entry | Hit | Table | Block | Lines | str
+
+
 class View(NamedTuple):
     """An answer in words."""
 
     head: str = ""
     """Our own sentence, without its full stop; a person reads it if there are no parts."""
-    parts: Sequence[Entry | Hit | Table | Lines | str] = ()
+    parts: Sequence[Part] = ()
     """What was found or done, quoted for agents; a text is our own heading of what follows."""
     facts: Mapping[str, object] = _NO_FACTS
     """What an agent reads behind the head, such as an id that it needs next."""
@@ -93,6 +116,8 @@ class View(NamedTuple):
     fallback: str = ""
     """The reason why it was not searched by meaning or elsewhere, which the head has for agents."""
     mode: str = ""
+    most_tokens: int = 0
+    """Most estimated tokens of what an agent reads of one thing; 0 for all of it."""
     spans: Spans | None = None
     """Where the words of the query stand in a text, to highlight them."""
 
@@ -116,7 +141,7 @@ def write_terminal(call: Call, view: View) -> None:
     if view.text:
         call.console.block(view.text)
         return
-    if view.head and not view.parts and not view.remarks:
+    if view.head and not view.parts and (view.code != NOTHING or not view.remarks):
         text = _with_facts(f"{view.head[0].lower()}{view.head[1:]}", view.facts)
         (call.remark if view.code == NOTHING else call.console.line)(text)
     _print_parts(call, view.parts)
@@ -129,7 +154,7 @@ def write_terminal(call: Call, view: View) -> None:
         print_hits(call, hits, view.spans or _no_spans, remarks=remarks, whole=others)
 
 
-def _print_parts(call: Call, parts: Sequence[Entry | Hit | Table | Lines | str]) -> None:
+def _print_parts(call: Call, parts: Sequence[Part]) -> None:
     """Print all but hits, which fit a screen together."""
     for number, part in enumerate(parts):
         if isinstance(part, str):
@@ -137,7 +162,10 @@ def _print_parts(call: Call, parts: Sequence[Entry | Hit | Table | Lines | str])
         elif isinstance(part, Hit):
             continue
         elif isinstance(part, Table):
-            call.console.table(part.headings, _marked(part, "  "), part.gives_way, part.below)
+            _print_table(call, part)
+        elif isinstance(part, Block):
+            for pieces in part.lines:
+                _print_wrapped(call, [styled(call, piece) for piece in pieces])
         elif isinstance(part, Lines):
             for line in part.lines:
                 call.console.line(f"  {part.what}: ", (located(call, line), "place"))
@@ -145,6 +173,26 @@ def _print_parts(call: Call, parts: Sequence[Entry | Hit | Table | Lines | str])
             if number and (part.title or part.text):
                 call.console.line()
             _print_entry(call, part)
+
+
+def _print_wrapped(call: Call, pieces: Sequence[Piece]) -> None:
+    """Print a line; on a terminal it continues below itself, a little more indented."""
+    text = plain(pieces)
+    indent = len(text) - len(text.lstrip())
+    if not indent:
+        call.console.hanging(_HANG, pieces)
+        return
+    first = pieces[0] if isinstance(pieces[0], str) else pieces[0][0]
+    style = "" if isinstance(pieces[0], str) else pieces[0][1]
+    call.console.hanging(indent + _HANG, [(first.lstrip(), style), *pieces[1:]])
+
+
+def _print_table(call: Call, table: Table) -> None:
+    rows = _marked_rows(table, partial(located, call), "  ")
+    if table.title:
+        call.console.line((f"{table.title} ({len(rows)})", "bold"))
+        rows = [[f"  {first}", *cells] for first, *cells in rows]
+    call.console.table(table.headings, rows, table.gives_way, table.below)
 
 
 def _no_spans(_: str) -> Sequence[tuple[int, int]]:
@@ -160,10 +208,7 @@ def _print_entry(call: Call, entry: Entry) -> None:
     verb: list[Piece] = [f"{entry.verb} "] if entry.verb else []
     if entry.place:
         title = [f"  {entry.title}"] if entry.title else []
-        more = [
-            (located(call, part), "place") if isinstance(part, Place) else part
-            for part in entry.more or title
-        ]
+        more = [styled(call, part) for part in entry.more or title]
         console.line(*verb, (located(call, entry.place), "place"), *more)
     elif entry.title:
         console.line((one_line(entry.title), "bold"))
@@ -184,35 +229,68 @@ def write_agent(view: View, quotes: Quotes) -> str:
     """Return a view for an agent, in which all text of notes is quoted."""
     if view.text:
         return view.text
-    head = _with_facts(view.head, view.facts)
-    parts: list[str] = []
-    hits = [part for part in view.parts if isinstance(part, Hit)]
-    whole = [(hit.weak, quotes.quote(hit.text, hit.about)) for hit in hits if hit.about]
-    parts += [text for weak, text in whole if not weak]
-    weaker = [text for weak, text in whole if weak]
-    parts += [f"{WEAKER}:", *weaker] if weaker else []
-    if rows := "\n".join(hit.text for hit in hits if not hit.about):
-        parts.append(quotes.quote(rows, {"what": "more"} if whole else _NO_FACTS))
-    for part in view.parts:
-        if isinstance(part, Hit):
-            continue
-        if isinstance(part, str):
-            parts.append(part)
-        elif isinstance(part, Table):
-            head = ": ".join(filter(None, (head, " | ".join(part.headings))))
-            texts = [" | ".join(_cells(part, row)) for row in _marked(part)]
-            for number, text in enumerate(part.below):
-                texts[number] += f"\n  {one_line(text)}" if text else ""
-            rows = "\n".join(texts)
-            parts.append(quotes.quote(rows, part.about))
-        elif isinstance(part, Lines):
-            parts.append(quotes.quote(first_lines(part.lines), {"what": part.what}))
-        else:
-            parts.append(quotes.quote(part.text, _plain(part.about)))
+    untitled = [part for part in view.parts if isinstance(part, Table) and not part.title]
+    headings = [" | ".join(table.headings) for table in untitled]
+    head = ": ".join(filter(None, (_with_facts(view.head, view.facts), *headings)))
+    parts = _hit_texts([part for part in view.parts if isinstance(part, Hit)], quotes)
+    parts += _part_texts(view.parts, quotes)
+    lines = [line for part in view.parts for line in _lines_of(part)]
+    if lines:
+        first = _fit_to_tokens(lines, view.most_tokens)
+        parts.append(quotes.quote("\n".join(first).strip("\n")))
+        more = len(lines) - len(first)
+        parts += [f"{count(more, 'line')} left out."] if more else []
     warning = f"Warning: {view.warning}." if view.warning else ""
     sentences = " ".join(filter(None, (f"{head}." if head else "", view.advice, warning)))
     notices, problem = quotes.remarks(view.notices), quotes.remarks(problem=view.problem)
     return quotes.answer(sentences, *notices, *parts, *problem, view.then)
+
+
+def _part_texts(parts: Sequence[Part], quotes: Quotes) -> Iterator[str]:
+    """Yield parts that stand by themselves, each in quotes, and our own headings."""
+    for part in parts:
+        if isinstance(part, str):
+            yield part
+        elif isinstance(part, Table) and not part.title:
+            texts = [" | ".join(_cells(part, row)) for row in _marked_rows(part, _named_place)]
+            for number, text in enumerate(part.below):
+                texts[number] += f"\n  {one_line(text)}" if text else ""
+            yield quotes.quote(_first_rows(texts, part.most), part.about)
+        elif isinstance(part, Lines):
+            yield quotes.quote(first_lines(part.lines), {"what": part.what})
+        elif isinstance(part, Entry) and (part.about or part.text):  # else for people only
+            yield quotes.quote(part.text, _plain(part.about))
+
+
+def _lines_of(part: Part) -> Iterator[str]:
+    """Yield the lines of a part that is quoted together with others of its kind."""
+    if isinstance(part, Table) and part.title:
+        yield f"{part.title}:"
+        yield from _titled_rows(part)
+    elif isinstance(part, Block):
+        yield from map(_joined, part.lines[:_MOST_ROWS])
+        if (more := len(part.lines) - _MOST_ROWS) > 0:
+            yield f"and {more} more"
+
+
+def _fit_to_tokens(lines: Sequence[str], most: int) -> Sequence[str]:
+    """Return the first lines that have `most` tokens together, or all; long ones are cut."""
+    if not most:
+        return lines
+    cut_lines = [line if len(line) <= _LONGEST_ROW else f"{line[:_LONGEST_ROW]}…" for line in lines]
+    totals = accumulate(estimate(line) + 1 for line in cut_lines)
+    return cut_lines[: sum(total <= most for total in totals)]
+
+
+def _hit_texts(hits: Sequence[Hit], quotes: Quotes) -> list[str]:
+    """Return hits quoted one by one, the weaker ones apart, and rows of hits together."""
+    whole = [(hit.weak, quotes.quote(hit.text, hit.about)) for hit in hits if hit.about]
+    parts = [text for weak, text in whole if not weak]
+    weaker = [text for weak, text in whole if weak]
+    parts += [f"{WEAKER}:", *weaker] if weaker else []
+    if rows := "\n".join(hit.text for hit in hits if not hit.about):
+        parts.append(quotes.quote(rows, {"what": "more"} if whole else _NO_FACTS))
+    return parts
 
 
 def _with_facts(head: str, facts: Mapping[str, object]) -> str:
@@ -225,6 +303,30 @@ def _plain(about: Mapping[str, object]) -> dict[str, object]:
         name: _named_place(value) if isinstance(value, Place) else value
         for name, value in about.items()
     }
+
+
+def _first_rows(rows: Sequence[str], most: int) -> str:
+    """Return as many rows as an agent gets, and the number of the others."""
+    more = [f"and {len(rows) - most} more"] if len(rows) > most else []
+    return "\n".join([*rows[:most], *more])
+
+
+def _titled_rows(table: Table) -> Iterator[str]:
+    """Yield a line for each of the first rows, with what stands below it, and how many follow."""
+    for number, row in enumerate(table.rows[: table.most]):
+        below = table.below[number] if number < len(table.below) else ""
+        text = f"- {' | '.join(filter(None, map(_named_place, row)))}"
+        text += f": {below}" if below else ""
+        text = one_line(text)
+        yield text if len(text) <= _LONGEST_ROW else f"{text[:_LONGEST_ROW]}…"
+    if len(table.rows) > table.most:
+        yield f"and {len(table.rows) - table.most} more"
+
+
+def _joined(line: Sequence[Piece | Place]) -> str:
+    """Return a line of pieces without styles."""
+    texts = [_named_place(piece) if isinstance(piece, Place) else plain([piece]) for piece in line]
+    return "".join(texts)
 
 
 def first_lines(lines: Sequence[str | Place]) -> str:
@@ -240,13 +342,16 @@ def _named_place(place: str | Place) -> str:
     return f"{place.path}:{place.line}" if place.line else place.path
 
 
-def _marked(table: Table, gap: str = "") -> Sequence[Sequence[str]]:
-    """Return the rows, the marked one after `>`, the others after a gap."""
+def _marked_rows(
+    table: Table, text_of: Callable[[str | Place], str], gap: str = ""
+) -> list[list[str]]:
+    """Return the rows as texts, the marked one after `>`, the others after a gap."""
+    rows = [list(map(text_of, row)) for row in table.rows]
     if table.marked is None:
-        return table.rows
+        return rows
     return [
         [f"{'> ' if number == table.marked else gap}{first}", *cells]
-        for number, (first, *cells) in enumerate(table.rows)
+        for number, (first, *cells) in enumerate(rows)
     ]
 
 

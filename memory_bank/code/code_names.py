@@ -16,6 +16,12 @@ _SIMILAR = 0.8
 """Least similarity of a path that is suggested instead of an unknown one."""
 
 
+def path_from_shell(text: str) -> str:
+    """Return a path as the shell completes it, from the working directory, else as answers do."""
+    here = Path(text)
+    return str(here.absolute()) if here.exists() else text
+
+
 def existing_file(code: Codebase, text: str) -> str:
     r"""Return the path below the work tree of a file that exists; empty if there is none.
 

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from typing import Annotated
 
 from memory_bank.base.operation import Param, operation
-from memory_bank.code import shown
-from memory_bank.code.code_names import known_file
+from memory_bank.code import views
+from memory_bank.code.code_names import known_file, path_from_shell
 from memory_bank.code.coupled import Coupled
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.code.records import CoupledFile, CouplingAnswer
@@ -34,11 +34,11 @@ MOST = 100
         ("memory-bank code coupling src/jobs.py --limit 3", "only the strongest"),
         ("memory-bank code coupling src/jobs.py --json | jq -r '.files[].file'", "for a program"),
     ),
-    show=shown.coupled,
+    view=views.view_coupling,
 )
 def coupling(
     codebase: Codebase,
-    file: Annotated[str, Param(argument=True, metavar="FILE", path="any", read=shown.given_path)],
+    file: Annotated[str, Param(argument=True, metavar="FILE", path="any", read=path_from_shell)],
     limit: Annotated[int, Param("Most files; default: 10", metavar="N")] = 10,
 ) -> CouplingAnswer:
     r"""List the files that change with a file.

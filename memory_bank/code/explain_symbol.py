@@ -13,9 +13,9 @@ from memory_bank.bank.note_files import open_history
 from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import StorageFailed, SymbolNotFound
 from memory_bank.base.operation import MOST_FOR_AGENTS, Param, Tool, operation
-from memory_bank.code import lookup, shown, told
+from memory_bank.code import lookup, views
 from memory_bank.code.citing_notes import CitingNotes, citing_notes
-from memory_bank.code.code_names import existing_file, file_of
+from memory_bank.code.code_names import existing_file, file_of, path_from_shell
 from memory_bank.code.commits import reason_of
 from memory_bank.code.coupled import TEMPORAL, CouplingState
 from memory_bank.code.coupling import shown_as
@@ -69,15 +69,13 @@ Item = TypeVar("Item")
         ("memory-bank code explain-symbol Bank.open --may-call", "and what may mean it"),
         ("memory-bank code explain-symbol run --json | jq -r '.tests[].title'", "for a program"),
     ),
-    show=shown.explained,
+    view=views.view_explained,
     tool=Tool(
         "When you edit a symbol: its calls, tests, files and notes. For a file, `blast_radius`.",
         "code",
-        told.explained,
         takes=("name", "may_call"),
         fixed={"limit": MOST_FOR_AGENTS},
         reads=True,
-        then=told.then_of_symbol,
     ),
 )
 def explain_symbol(
@@ -237,11 +235,11 @@ def _wrote(code: Codebase, row: SymbolRow) -> list[tuple[Commit, int]]:
             "for a program",
         ),
     ),
-    show=shown.tests,
+    view=views.view_tests,
 )
 def tests_for(
     code: Codebase,
-    name: Annotated[str, Param(argument=True, metavar="SYMBOL|FILE", read=shown.given_path)],
+    name: Annotated[str, Param(argument=True, metavar="SYMBOL|FILE", read=path_from_shell)],
     limit: Annotated[int, Param("Most tests; default: 100", metavar="N")] = 100,  # noqa: PT028  (no test)
 ) -> GuardingTests:
     """List the tests that guard a symbol or a file.
@@ -311,21 +309,19 @@ _FILES = 10
         ("memory-bank code blast-radius src/jobs.py", "what to look at before it changes"),
         ("memory-bank code blast-radius src/jobs.py --json | jq -r '.callers[]'", "for a program"),
     ),
-    show=shown.affected,
+    view=views.view_affected,
     tool=Tool(
         "What a change of a file may affect: callers, tests, notes. A symbol: `explain_symbol`.",
         "code",
-        told.affected,
         takes=("file",),
         fixed={"limit": MOST_FOR_AGENTS},
         reads=True,
-        then=told.then_of_file,
     ),
 )
 def blast_radius(
     code: Codebase,
     file: Annotated[
-        str, Param(argument=True, metavar="FILE", path="any", longest=2000, read=shown.given_path)
+        str, Param(argument=True, metavar="FILE", path="any", longest=2000, read=path_from_shell)
     ],
     bank: Bank | None = None,
     *,

@@ -11,7 +11,7 @@ from typing import Annotated
 from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import BadInput, did_you_mean, similar_names
 from memory_bank.base.operation import Param, Tool, operation, topic
-from memory_bank.code import lookup, shown, told
+from memory_bank.code import lookup, views
 from memory_bank.code.calls import Callee, Callers, ResolvedCall
 from memory_bank.code.explained_rows import is_symbol
 from memory_bank.code.index.codebase import Codebase
@@ -40,7 +40,7 @@ _MOST_SNIPPET = 200
         ("memory-bank code symbols --file src/index.py", "of one file or folder"),
         ("memory-bank code symbols --json | jq -r '.symbols[].name'", "for a program"),
     ),
-    show=shown.symbols,
+    view=views.view_symbols,
 )
 def list_symbols(
     code: Codebase,
@@ -78,10 +78,10 @@ def list_symbols(
 
 @operation(
     "",
+    view=views.view_symbol,
     tool=Tool(
         "Look up a symbol: what it calls and what calls it. When you edit it, `explain_symbol`.",
         "code",
-        told.symbol,
         reads=True,
     ),
 )

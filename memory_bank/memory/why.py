@@ -23,10 +23,10 @@ from memory_bank.code.index.work_tree import work_tree_of
 from memory_bank.code.symbols import callers_shown, symbol_shown
 from memory_bank.git import authorship, repository
 from memory_bank.git.commits import Commit, CommitsAt
-from memory_bank.memory import why_views
 from memory_bank.memory.records import Behind, Remembered, Why
 from memory_bank.memory.remember import remember
 from memory_bank.memory.retrieval.recall import INDEX, recall
+from memory_bank.memory.why_view import view_why
 
 SCHEMA_VERSION = "1.0"
 
@@ -56,11 +56,10 @@ _LINE = re.compile(r"(.+):(\d{1,9})")
         ("memory-bank session promote 1a2b3c4", "keep a decision that a commit tells"),
     ),
     group="Code",
-    show=why_views.behind,
+    view=view_why,
     tool=Tool(
         "Why a file or a line is so: commits, notes, rules, definition, callers, tests, coupling.",
         "review",
-        why_views.tell_behind,
         name="explain_line",
         takes=("target",),
         reads=True,

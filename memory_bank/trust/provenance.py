@@ -12,7 +12,7 @@ from memory_bank.git import objects
 from memory_bank.notes import parsing
 from memory_bank.notes.names import of_note
 from memory_bank.notes.note import Note
-from memory_bank.trust import shown, told, trust
+from memory_bank.trust import trust, views
 from memory_bank.trust.records import (
     BlamedLine,
     BlamedSection,
@@ -68,11 +68,10 @@ def _logged(
     ),
     group="Review",
     through=_logged,
-    show=shown.origins,
+    view=views.view_origins,
     tool=Tool(
         "List the commits that changed a note: author, agent, pull request, reviewed, sections.",
         "review",
-        told.log,
         name="log_memory",
         takes={"filename": "name", "limit": "limit"},
         defaults={"limit": 20},
@@ -120,10 +119,10 @@ def log(
 
 @operation(
     "",
+    view=views.view_origins,
     tool=Tool(
         "Show for each section (or line) of a note who wrote it, and whether it was reviewed.",
         "review",
-        told.blame,
         name="blame_memory",
         takes={"filename": "name", "lines": "by_line"},
         reads=True,

@@ -14,7 +14,7 @@ from memory_bank.code.index.work_tree import work_tree_of
 from memory_bank.git import objects, repository
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows
-from memory_bank.trust import shown, told
+from memory_bank.trust import views
 from memory_bank.trust.citations import Cited, cited
 from memory_bank.trust.comparison import SHALLOW, CodeComparison
 from memory_bank.trust.overdue import overdue_notes
@@ -49,12 +49,11 @@ def _listed(bank: Bank, range_: str | None = None, *, worktree: bool = False) ->
         ("memory-bank stale --json | jq -r '.citations[].path'", "for a program"),
     ),
     group="Review",
-    show=shown.stale,
+    view=views.view_stale,
     tool=Tool(
         """List notes that cite code which changed since: confirm, edit or archive them.
         With revisions, only what cites code that these change.""",
         "review",
-        told.stale,
         name="stale_memories",
         takes={"revisions": "range_", "worktree": "worktree"},
         aside=True,

@@ -19,12 +19,13 @@ from typing import NamedTuple
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.errors import NoBank
 from memory_bank.base.text import Quotes
-from memory_bank.code import told as of_code
+from memory_bank.base.view import write_agent
 from memory_bank.code.explain_symbol import explain_symbol
 from memory_bank.code.index.codebase import Codebase, open_codebase
 from memory_bank.code.records import SymbolShown
+from memory_bank.code.views import view_explained
 from memory_bank.memory.why import why
-from memory_bank.memory.why_views import tell_behind
+from memory_bank.memory.why_view import view_why
 
 
 def main() -> None:
@@ -77,7 +78,9 @@ def _symbol(bank: Bank | None, code: Codebase, name: str) -> _Answer:
     }
     last = found.details.symbol.name.rpartition(".")[2]
     commands = _commands(code, found.details.symbol, "-S", last, "--", found.details.symbol.path)
-    return _Answer(of_code.explained(found, Quotes()), commands, [one for one in has if has[one]])
+    return _Answer(
+        write_agent(view_explained(found), Quotes()), commands, [one for one in has if has[one]]
+    )
 
 
 def _line(bank: Bank, code: Codebase, name: str) -> _Answer:
@@ -93,7 +96,9 @@ def _line(bank: Bank, code: Codebase, name: str) -> _Answer:
     }
     around = found.definition
     commands = _commands(code, around, "-L", f"{line},{line}:{path}") if around else []
-    return _Answer(tell_behind(found, Quotes()), commands, [one for one in has if has[one]])
+    return _Answer(
+        write_agent(view_why(found), Quotes()), commands, [one for one in has if has[one]]
+    )
 
 
 def _commands(code: Codebase, one: SymbolShown, *history: str) -> list[str]:

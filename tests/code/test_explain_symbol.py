@@ -8,10 +8,11 @@ import pytest
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.errors import BadInput, NoRepository, SymbolNotFound
 from memory_bank.base.text import Quotes
-from memory_bank.code import told
+from memory_bank.base.view import write_agent
 from memory_bank.code.coupling import coupling
 from memory_bank.code.explain_symbol import explain_symbol
 from memory_bank.code.index.codebase import Codebase, open_codebase
+from memory_bank.code.views import view_explained
 from memory_bank.git.history import History
 from tests.cited_shop import make_shop
 from tests.git.history_builder import Made, make, run
@@ -225,11 +226,11 @@ def test_commits_that_wrote_it_say_why_and_rules_for_its_file_are_named(
     run(root, "commit", "-q", "-m", "Add notes\n\nNo reason for the code.")
     with open_codebase(root) as code_of, open_bank(root, settings=NO_MODEL) as bank:
         found = explain_symbol(code_of, "retry", bank)
-        shown = told.explained(found, Quotes())
+        shown = write_agent(view_explained(found), Quotes())
     first = found.commits[0]
     assert (first.subject, first.lines) == ("Retry three times", 1)
     assert [(one.path, one.sentence) for one in found.rules] == [
         ("net.md", "Never wait without a limit.")
     ]
-    assert "Retry three times: The bank's network loses one packet of ten." in shown
+    assert "| Retry three times: The bank's network loses one packet of ten." in shown
     assert "No reason for the code" not in shown

@@ -9,6 +9,7 @@ import pytest
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.errors import BadInput, MemoryBankError, StorageFailed
 from memory_bank.base.text import Quotes
+from memory_bank.base.view import write_agent
 from memory_bank.code.index.codebase import open_codebase
 from memory_bank.git import process
 from memory_bank.git.history import History
@@ -17,7 +18,7 @@ from memory_bank.memory.retrieval.ask import ask
 from memory_bank.memory.retrieval.recall import recall, recall_at
 from memory_bank.memory.show import show
 from memory_bank.memory.why import promote_commit, why
-from memory_bank.memory.why_views import tell_behind
+from memory_bank.memory.why_view import view_why
 from memory_bank.search.embedders.static import count_tokens
 from tests.git.history_builder import Made, make, run
 from tests.memory.answer_texts import recall_text
@@ -159,12 +160,12 @@ def test_a_line_is_told_with_its_definition_rules_and_tests(bank: Bank) -> None:
         assert [one.title for one in found.tests] == ["a charge has a fee"]
         assert [one.name for one in found.called_by][:1] == ["bill"]
         assert [one.file for one in found.coupled] == ["test_pay.py"]
-        text = tell_behind(found, Quotes())
+        text = write_agent(view_why(found), Quotes())
         for part in (
-            "Till.charge | method | pay.py:2-4", "def charge(self, amount)",
-            "Charge a fee: The bank takes two", "rule cents.md: Amounts are whole cents.",
-            "test test_pay.py:4 a charge has a fee", "called by bill (pay.py:7)",
-            "may change with it: test_pay.py (imports it)",
+            "Till.charge  method  pay.py:2-4", "def charge(self, amount)",
+            "Charge a fee\n   The bank takes two", "| Cents: Amounts are whole cents.",
+            "- test_pay.py:4 | a charge has a fee", "called by:\n- pay.py:7 | bill",
+            "may change with it:\n- test_pay.py | imports it",
         ):  # fmt: skip
             assert part in text
         assert why(bank, "pay.py", code=code).definition is None
@@ -196,7 +197,7 @@ def test_what_agents_are_told_is_below_800_tokens(bank: Bank, said: str) -> None
         run(root, "add", "-A")
         run(root, "commit", "-q", "-m", f"Charge {number}\n\n{long}")
     with open_codebase(root, bank=bank.layout.root) as code:
-        text = tell_behind(why(bank, "pay.py:3", code=code), Quotes())
+        text = write_agent(view_why(why(bank, "pay.py:3", code=code)), Quotes())
     assert count_tokens([text])[0] < 800
     assert "left out" in text
     assert "Till.charge | method" in text

@@ -768,9 +768,9 @@ def test_files_that_changed_elsewhere_are_counted_and_listed(
     extend(root, [Made({".memories/n.md": note}), Made({"src/orders.py": "A = 2\n"})], 2)
     monkeypatch.chdir(root)
     assert run_cli(["stale"]) == 0
-    printed = capsys.readouterr().out
-    assert "nothing is stale" in printed
-    assert "1 cited file changed elsewhere: --touched lists them" in printed
+    printed = capsys.readouterr()
+    assert "nothing is stale" in printed.out
+    assert "1 cited file changed elsewhere: --touched lists them" in printed.err
     assert run_cli(["stale", "--touched"]) == 0
     assert "src/orders.py touched" in capsys.readouterr().out
     with open_bank(root / ".memories", settings={"memory.embedder": "none"}) as bank:
