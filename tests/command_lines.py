@@ -32,7 +32,7 @@ _TO_FILE = re.compile(r"([^'\">|]+) > ([\w./-]+)")
 _OURS = re.compile(_SETTINGS.pattern + r"(?:.* \| )?(?:mb|memory-bank) ", re.DOTALL)
 VARYING = (
     (r"\b[0-9a-f]{64}\b", "<etag>"),
-    (r"(?m)\b[0-9a-f]{40}\b|\b[0-9a-f]{10}(?= +20\d\d-)|^[0-9a-f]{10}(?=  )", "<commit>"),
+    (r"(?m)\b[0-9a-f]{40}\b|\b[0-9a-f]{10}(?=[ |]+20\d\d-)|^[0-9a-f]{10}(?=  )", "<commit>"),
     # An id that reads as a number, such as 123456789012 or 1234e5678901, is quoted in YAML.
     (r"(?<=id: )(\\?['\"])([0-9a-f]{12})\1", r"\2"),
     (r"(?m)^(size +)\d+B$", r"\1<size>"),  # two more with such quotes

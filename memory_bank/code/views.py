@@ -81,8 +81,11 @@ def view_explained(answer: ExplainedSymbol, code: Codebase | None = None) -> Vie
         asked: Sequence[Piece] = [(f"  asked for {times}, last on {last}", "dim")]
         definition = Block([*definition.lines, asked])
     commits = Table(
-        ("date", "commit", "subject"),
-        [(commit.committed_at[:_DAY], commit.id[:8], commit.subject) for commit in answer.commits],
+        ("date", "subject"),
+        [
+            (commit.committed_at[:_DAY], f"{commit.id[:8]} {commit.subject}".strip())
+            for commit in answer.commits
+        ],
         below=[sentence_below(commit.reason) for commit in answer.commits],
         title="commits with more than a subject, and the newest",
         most=_FEW,
@@ -207,7 +210,7 @@ def tests_table(tests: Sequence[GuardShown], code: Codebase | None) -> list[Tabl
 def coupled_table(title: str, files: Sequence[CoupledFile], code: Codebase | None) -> list[Table]:
     """Describe files that are coupled with a file, and why."""
     rows = [(_place_text(code, partner.file), plain_words(partner.snippet)) for partner in files]
-    return [Table(("file", "why"), rows, title=title, most=_FEW)] if rows else []
+    return [Table(("file", "why"), rows, title=title)] if rows else []
 
 
 def notes_table(title: str, notes: Sequence[CitingNote], most: int = 20) -> list[Table]:
@@ -223,9 +226,10 @@ def _cited_place(note: CitingNote) -> Place:
 
 
 def _definition(symbol: SymbolShown, doc: str, code: Codebase | None = None) -> Block:
-    where = _place_text(code, symbol.path, symbol.line)
-    if code is None:
-        where = f"{where}-{symbol.end_line - 1}"
+    where = ""  # a commit has none
+    if symbol.path:
+        where = _place_text(code, symbol.path, symbol.line)
+        where += f"-{symbol.end_line - 1}" if code is None else ""
     lines: list[Sequence[Piece | Place]] = [
         [(symbol.name, "bold"), f"  {symbol.kind}  ", (where, "place"), (f"  {symbol.id}", "dim")],
         [f"  {symbol.signature}"],

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from memory_bank.base.hit_view import Place
 from memory_bank.base.rendering import same_words
 from memory_bank.base.screen import FOUND, NOTHING, Piece, cut
-from memory_bank.base.view import Block, View
+from memory_bank.base.view import Block, Part, View
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.code.views import (
     calls_table,
@@ -35,7 +35,7 @@ def view_why(answer: Why, code: Codebase | None = None) -> View:
     definition = answer.definition
     first = view_definition(definition, code) if definition else Block([[_of_line(answer)]])
     lines = [line for behind in answer.behind for line in _behind_lines(behind)]
-    parts = [
+    parts: list[Part] = [
         first,
         *calls_table("called by", answer.called_by, code),
         *coupled_table("may change with it", answer.coupled, code),

@@ -20,7 +20,7 @@ from memory_bank.code.index.work_tree import work_tree_of
 from memory_bank.git import repository
 from memory_bank.memory import overview
 from memory_bank.memory.records import Stats
-from memory_bank.review import shown, told
+from memory_bank.review import views
 from memory_bank.review.records import BankHealth, CodeHealth
 from memory_bank.review.rules.base import RuleContext, findings
 from memory_bank.search.document_changes import Progress, SyncReport
@@ -69,11 +69,10 @@ def _checked(
     ),
     group="Look after",
     through=_checked,
-    show=shown.health,
+    view=views.view_health,
     tool=Tool(
         "List files not indexed, faults, merge conflicts, broken links, missing files, duplicates.",
         "maintenance",
-        told.health,
         name="check_memories",
         aside=True,
         reads=True,

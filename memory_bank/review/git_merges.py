@@ -21,7 +21,7 @@ from memory_bank.notes.identity import etag
 from memory_bank.notes.merging import conflicts, note_merge
 from memory_bank.notes.merging.conflicts import ThreeWay
 from memory_bank.notes.merging.note_merge import CannotMerge, MergedNote
-from memory_bank.review import shown
+from memory_bank.review import views
 from memory_bank.review.records import GitSetting, GitSetup, Resolved
 
 _MOST_BYTES = 100_000_000
@@ -49,7 +49,7 @@ _Versions = ThreeWay[bytes | None]
     The exit code is 1 if a conflict is left.
     """,
     examples=(("memory-bank git resolve", "after `git merge`"),),
-    show=shown.resolved,
+    view=views.view_resolved,
 )
 def resolve(bank: Bank) -> tuple[Resolved, ...]:
     """Finish conflicts of notes that need no decision.
@@ -192,7 +192,7 @@ _ANSWERED = 2
     is 1 if something is missing or different.
     """,
     examples=(("memory-bank git check", "is the merge driver set?"),),
-    show=shown.git_checked,
+    view=views.view_git_setup,
 )
 def check(bank: Bank) -> GitSetup:
     """Tell whether git merges and shows notes by section here.
@@ -216,7 +216,7 @@ def check(bank: Bank) -> GitSetup:
         ("memory-bank git install", "in each clone"),
         ("git add .memories/.gitattributes", "then commit it"),
     ),
-    show=shown.git_installed,
+    view=views.view_git_installed,
 )
 def install(bank: Bank) -> GitSetup:
     """Let git merge and show notes by section in this clone.
@@ -248,7 +248,7 @@ def install(bank: Bank) -> GitSetup:
     Removes the lines of .gitattributes and the settings of this clone that `git install` wrote.
     """,
     examples=(("memory-bank git uninstall", "git merges by lines again"),),
-    show=shown.git_removed,
+    view=views.view_git_removed,
 )
 def uninstall(bank: Bank) -> GitSetup:
     """Remove what `git install` wrote.

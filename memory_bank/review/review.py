@@ -12,8 +12,9 @@ from memory_bank.base import __version__
 from memory_bank.base.operation import FailOn, Param, Tool, operation
 from memory_bank.base.rendering import count, document
 from memory_bank.base.screen import FINDINGS, FOUND, Call
+from memory_bank.base.view import write
 from memory_bank.git import repository
-from memory_bank.review import lint, review_markdown, sarif, shown, told
+from memory_bank.review import lint, review_markdown, sarif, views
 from memory_bank.review.compared_banks import bank_of, compared, left_out
 from memory_bank.review.records import Review
 from memory_bank.review.revision_range import sides
@@ -96,11 +97,11 @@ def _in_formats(
     ),
     group="Review",
     through=_in_formats,
+    view=views.view_review,
     tool=Tool(
         """Show what a change does to the notes: claims, broken links, similar notes, lint findings.
         By default, that of this branch.""",
         "review",
-        told.review,
         aside=True,
         reads=True,
     ),
@@ -150,8 +151,7 @@ def _show(call: Call, found_review: Review, shown_as: str, *, every: bool) -> No
     if shown_as == "json":
         call.console.document(found_review)
     elif shown_as == "terminal":
-        shown.show(call, found_review, every=every)
-        call.notices(found_review.notices)
+        write(call, found_review, views.view_review(found_review, call=call, every=every))
     else:
         call.console.write(_rendered(found_review, shown_as))
 

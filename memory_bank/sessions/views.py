@@ -214,7 +214,7 @@ def _body(details: Details) -> str:
         details.narrative or "",
         "\n".join(_summary_lines(details.summary)),
         "\n".join(f"prompt {p.prompt_number}: {p.prompt_text}" for p in details.prompts or ()),
-        "\n".join(" | ".join(row) for row in rows),
+        "\n".join(" | ".join(map(str, row)) for row in rows),
     ]
     return "\n\n".join(filter(None, parts))
 

@@ -10,9 +10,9 @@ from memory_bank.base.plugins import load
 from memory_bank.base.rendering import count
 from memory_bank.base.screen import FOUND, Call
 from memory_bank.base.settings import Settings
-from memory_bank.shared import shown
+from memory_bank.shared import views
 from memory_bank.shared.engines.base import IndexInfo, SharedEngine, open_engine
-from memory_bank.shared.shown import DroppedIndex, MadeIndex, SharedStatus
+from memory_bank.shared.views import DroppedIndex, MadeIndex, SharedStatus
 
 _To = Annotated[str, Param("The shared index [env: MEMORY_BANK_SHARED_URL]", metavar="URL")]
 
@@ -26,7 +26,7 @@ _To = Annotated[str, Param("The shared index [env: MEMORY_BANK_SHARED_URL]", met
     nothing changes.
     """,
     examples=(("memory-bank shared init --to postgresql://operator@db/notes", "once"),),
-    show=shown.made,
+    view=views.view_made,
 )
 def make(settings: Settings, *, to: _To = "") -> MadeIndex:
     """Make the tables of a shared index.
@@ -46,7 +46,7 @@ def make(settings: Settings, *, to: _To = "") -> MadeIndex:
     Lists the banks that are published, with the commit of each.
     """,
     examples=(("memory-bank shared status", "what is published"),),
-    show=shown.status,
+    view=views.view_status,
 )
 def status(settings: Settings, *, to: _To = "") -> SharedStatus:
     """List what is published."""
@@ -88,7 +88,7 @@ def _agreed(
     """,
     examples=(("memory-bank shared drop", "asks first"),),
     through=_agreed,
-    show=shown.dropped,
+    view=views.view_dropped,
 )
 def drop(settings: Settings, *, to: _To = "") -> DroppedIndex:
     """Remove the tables with all that is published."""

@@ -12,7 +12,7 @@ from memory_bank.bank.revisions import bank_at
 from memory_bank.base.errors import BadInput, Conflict, Hint
 from memory_bank.base.operation import Param, operation
 from memory_bank.git import objects, repository
-from memory_bank.shared import shown
+from memory_bank.shared import views
 from memory_bank.shared.engines.base import (
     Head,
     Identity,
@@ -24,7 +24,7 @@ from memory_bank.shared.engines.base import (
     open_engine,
 )
 from memory_bank.shared.export import Collected, collected, embedder_of
-from memory_bank.shared.shown import ABSENT, DROPPED, PLANNED, PUBLISHED, UNCHANGED, Published
+from memory_bank.shared.views import ABSENT, DROPPED, PLANNED, PUBLISHED, UNCHANGED, Published
 
 _TRIES = 10
 """Attempts while other publications of the same bank come first."""
@@ -68,7 +68,7 @@ def _or_dropped(
         ("memory-bank shared publish --drop", "remove this bank from the shared index"),
     ),
     through=_or_dropped,
-    show=shown.published,
+    view=views.view_published,
 )
 def publish(
     bank: Bank,

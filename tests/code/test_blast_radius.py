@@ -7,12 +7,14 @@ import pytest
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, FileNotFound, SymbolNotFound
 from memory_bank.base.text import Quotes
-from memory_bank.code import explain_symbol, told
+from memory_bank.base.view import write_agent
+from memory_bank.code import explain_symbol
 from memory_bank.code.commits import CountedCommit, CountedCommits
 from memory_bank.code.coupled import Coupling
 from memory_bank.code.explain_symbol import blast_radius
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.code.lookup import in_file
+from memory_bank.code.views import view_affected
 from memory_bank.memory.retrieval.recall import recall
 
 ORDERS = "shop/orders.py"
@@ -46,7 +48,9 @@ def test_overloads_are_one_symbol_since_a_call_may_mean_any(
         ("Till", 1, 0), ("Till.pay", 2, 1), ("Till.go", 4, 0),
     ]  # fmt: skip
     assert [one.name for one in found.symbols[1].called_by] == ["Till.go"]
-    assert "Till.pay | method | line 2, one of 2 of that name" in told.affected(found, Quotes())
+    assert "Till.java:2 | method | Till.pay, one of 2 of that name" in write_agent(
+        view_affected(found), Quotes()
+    )
 
 
 def test_calls_by_tests_are_tests_only(code: Codebase, shop_bank: Bank) -> None:

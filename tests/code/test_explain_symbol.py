@@ -232,5 +232,5 @@ def test_commits_that_wrote_it_say_why_and_rules_for_its_file_are_named(
     assert [(one.path, one.sentence) for one in found.rules] == [
         ("net.md", "Never wait without a limit.")
     ]
-    assert "| Retry three times: The bank's network loses one packet of ten." in shown
+    assert "Retry three times: The bank's network loses one packet of ten." in shown
     assert "No reason for the code" not in shown

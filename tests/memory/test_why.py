@@ -200,7 +200,7 @@ def test_what_agents_are_told_is_below_800_tokens(bank: Bank, said: str) -> None
         text = write_agent(view_why(why(bank, "pay.py:3", code=code)), Quotes())
     assert count_tokens([text])[0] < 800
     assert "left out" in text
-    assert "Till.charge | method" in text
+    assert "Till.charge  method" in text
 
 
 def test_a_commit_becomes_a_decision_in_one_step(

@@ -11,12 +11,14 @@ from memory_bank.bank.findings import ReviewFinding
 from memory_bank.base.errors import BadInput, NoRepository
 from memory_bank.base.rendering import document
 from memory_bank.base.text import Quotes
+from memory_bank.base.view import write_agent
 from memory_bank.frontends.cli.main import run
 from memory_bank.notes.compare import note_comparison as note_diff
-from memory_bank.review import compared_banks, findings, told
+from memory_bank.review import compared_banks, findings
 from memory_bank.review.records import Review
 from memory_bank.review.review import review
 from memory_bank.review.revision_range import sides
+from memory_bank.review.views import view_review
 from tests.benchmarks.review_bounds import MOST_MEGABYTES, MOST_SECONDS, measure
 from tests.conftest import run_git
 
@@ -333,9 +335,9 @@ def test_the_next_command_is_right_in_a_folder_below_the_work_tree(
     commit(tmp_path, "Remove a note")
     monkeypatch.chdir(part)
     assert run(["review", "HEAD~1..HEAD"]) == 0
-    said = capsys.readouterr().out
-    assert "part/.memories/a.md:3" in said
-    assert said.endswith("next: memory-bank edit .memories/a.md\n")
+    printed = capsys.readouterr()
+    assert "part/.memories/a.md:3" in printed.out
+    assert printed.err.endswith("next: memory-bank edit .memories/a.md\n")
 
 
 def test_tokens_are_those_of_the_changed_notes(found: Review) -> None:
@@ -478,7 +480,7 @@ def test_an_agent_is_shown_the_first_words_of_long_changes(clone: Path) -> None:
     commit(clone, "Long")
     write(clone, {"facts/long.md": f"# Long\n\n{' '.join(reversed(words))}.\n"})
     commit(clone, "Reversed")
-    said = told.review(reviewed(clone, "HEAD~1..HEAD"), Quotes())
+    said = write_agent(view_review(reviewed(clone, "HEAD~1..HEAD")), Quotes())
     assert "word3999" in said
     assert max(map(len, said.splitlines())) < 700
 
