@@ -71,6 +71,9 @@ _END = pattern(
     r"|[\u3002\uff01\uff1f]"
 )
 
+_COMMENT = pattern(r"(?<!`)(`++)[^`]*+\1(?!`)|<!--.*?(?:(-->)|$)")
+"""A comment, which may end on a later line, or a span of code, which is none."""
+
 _ROW = pattern(r"[ \t]*+\|")
 """A row of a table."""
 
@@ -79,11 +82,10 @@ _INDENTED = pattern(r"(?: {4}|\t)[ \t]*+\S")
 _SPEAKER = pattern(r"\**+\w[\w .'-]{0,30}+\**+:\**+[ \t]")
 
 _NOT_SAID = pattern(
-    # a field with links or a short value; a status, a date; a comment
+    # a field with links or a short value; a status, a date
     r"[ \t>*+-]*+(?:\w[\w -]{0,40}+\**+::\**+[ \t]*+(?:(?:!?\[\[[^\[\]]*+\]\][ \t,]*+)++|\S{0,80}+)"
     r"|(?:(?:(?:RFC|ADR|start|last)[ \t]+)?(?:status|date|created|updated|(?:created|updated)_at"
-    r"|deciders?|tags?)|RFC[ \t]+(?:type|PR|driver|approver))\**+:\**+[ \t].{0,80})"
-    r"|[ \t]*+<!--.*-->[ \t]*+",
+    r"|deciders?|tags?)|RFC[ \t]+(?:type|PR|driver|approver))\**+:\**+[ \t].{0,80})",
     re.IGNORECASE,
 )
 """Lines that answer nothing."""
@@ -119,6 +121,16 @@ class Excerpt(NamedTuple):
     """0-based lines of the text where their paragraphs start."""
 
 
+class _Line(NamedTuple):
+    number: int
+    """From 0."""
+    text: str
+    code: int
+    """The first line of the code that it is in, from 1: a fence, a table, or what is indented."""
+    listed: int
+    """The first line of the list that it is in, with the code in its items."""
+
+
 class _Sentence(NamedTuple):
     text: str
     line: int
@@ -126,7 +138,7 @@ class _Sentence(NamedTuple):
     ruling: bool
     """Whether it is in a section of what was decided."""
     code: bool = False
-    """Whether it is code, whose lines stay lines."""
+    """Whether it is code, or a whole list: its lines stay lines."""
 
 
 def without_links(text: str, titles: Mapping[str, str] = MappingProxyType({})) -> str:
@@ -173,17 +185,21 @@ def excerpt(
     not wanted.
     """
     lines = _answering_lines(text)
-    kept_lines = [line for _, line, code in lines if headings or code or not _HEADING.match(line)]
+    kept_lines = [
+        line.text for line in lines if headings or line.code or not _HEADING.match(line.text)
+    ]
     whole = "\n".join(kept_lines).strip("\n") or text.strip()
     if measure(whole) <= most:
-        return Excerpt(whole, tuple(number for number, line, _ in lines if line))
-    # on one line, code is shown by its lines; else as a block, and not at all if it doesn't fit
+        return Excerpt(whole, tuple(line.number for line in lines if line.text))
+    # on one line, code is shown by its lines; else code and lists as blocks, if they fit
     blocks = headings
     sentences = [
         sentence
         for sentence in _all_sentences(lines, blocks=blocks)
-        if not (blocks and sentence.code and measure(sentence.text) > most)
+        if not (blocks and sentence.code and measure(f"\u2026\n{sentence.text} \u2026") > most)
     ]
+    if not sentences:  # of a text that is one long list, some items say more than nothing
+        sentences = [row for row in _all_sentences(lines, blocks=False) if not row.code]
     if not sentences:
         return Excerpt("", ())
     chosen = _chosen(sentences, question, most, measure)
@@ -196,32 +212,37 @@ def excerpt(
 
 
 @lru_cache(maxsize=256)  # several questions find the same notes
-def _answering_lines(text: str) -> tuple[tuple[int, str, int], ...]:
-    return tuple(_said(text))
+def _answering_lines(text: str) -> tuple[_Line, ...]:
+    return tuple(_lines(text))
 
 
-def _said(text: str) -> Iterator[tuple[int, str, int]]:
-    """Yield the lines of a text that may answer: number, line, and that of the code it is in.
-
-    Code is a fence with what it holds, a table, or lines that are indented as code. Comments are
-    left out.
-    """
-    code, fenced, about, changes, comment, item = 0, False, False, False, False, False
-    for number, line in enumerate(analyzer.without_block_ids(text).split("\n"), 1):
+def _lines(text: str) -> Iterator[_Line]:
+    """Yield the lines of a text that may answer, without comments."""
+    code, fenced, about, changes, comment, item, first = 0, False, False, False, False, False, 0
+    before = ""
+    for number, whole in enumerate(analyzer.without_block_ids(text).split("\n"), 1):
+        line = whole
         fence = bool(_FENCE.match(line))
-        if not fenced and (comment or line.lstrip().startswith("<!--")):
-            comment = "-->" not in line
-            continue
+        if comment or (not fenced and "<!--" in line):
+            line, comment = _without_comments(line, inside=comment)
+            if not line.strip():
+                continue
         indented = not (fenced or item) and bool(_INDENTED.match(line))
         apart = fenced or fence or indented or bool(_ROW.match(line))
         code = (code or number) if apart else 0
-        if not code and (heading := _HEADING.match(line)):
+        heading = None if code else _HEADING.match(line)
+        if not code and _ITEM.match(line):
+            first = first or number
+        elif not (fenced or not line.strip() or line[:1].isspace() or (before and not heading)):
+            first = 0
+        before = line.strip()
+        if heading:
             about = bool(_ABOUT.fullmatch(heading[2]))
             changes = len(heading[1]) > 1 and bool(_CHANGES.fullmatch(heading[2].strip("# \t")))
         short = about and len(line.split()) <= _SHORT
         listed = changes and bool(_ITEM.match(line))
         if code or not (short or listed or _NOT_SAID.fullmatch(line)):
-            yield number - 1, line.rstrip(), code
+            yield _Line(number - 1, line.rstrip(), code, first)
         if fence and fenced:
             code = 0
         fenced ^= fence
@@ -229,40 +250,45 @@ def _said(text: str) -> Iterator[tuple[int, str, int]]:
             item = bool(_ITEM.match(line)) or (item and line[:1].isspace())
 
 
+def _without_comments(line: str, *, inside: bool) -> tuple[str, bool]:
+    """Return a line without comments, and whether one goes on in the next; `inside` of one now."""
+    if inside:
+        _, end, line = line.partition("-->")
+        if not end:
+            return "", True
+    opened = any(m[0].startswith("<!--") and not m[2] for m in _COMMENT.finditer(line))
+    return _COMMENT.sub(lambda match: match[0] if match[1] else "", line), opened
+
+
 @lru_cache(maxsize=256)
-def _all_sentences(
-    lines: tuple[tuple[int, str, int], ...], *, blocks: bool
-) -> tuple[_Sentence, ...]:
+def _all_sentences(lines: tuple[_Line, ...], *, blocks: bool) -> tuple[_Sentence, ...]:
     return tuple(_sentences(lines, blocks=blocks))
 
 
-def _sentences(lines: Sequence[tuple[int, str, int]], *, blocks: bool) -> Iterator[_Sentence]:
-    """Yield the sentences of some lines; items of lists end one, and code is one of its own.
+def _sentences(lines: Sequence[_Line], *, blocks: bool) -> Iterator[_Sentence]:
+    """Yield the sentences of some lines; with `blocks`, code and a list are one each.
 
-    Without `blocks`, each line of code is.
+    Without, each line of code and each item of a list is.
     """
     entries: list[str] = []
     first = paragraph = below = 0
-    parts = [(key, list(rows)) for key, rows in groupby(lines, key=lambda row: row[2])]
-    for code, rows in parts:
-        if code:
+    for block, rows in groupby(lines, lambda line: (blocks and line.listed) or line.code):
+        if block:
             yield from _split(entries, first, paragraph, ruling=bool(below))
             entries = []
             paragraph += 1
-            told_rows = [row for row in rows if blocks or not _FENCE.match(row[1])]
-            texts = (
-                ["\n".join(row[1] for row in told_rows)]
-                if blocks
-                else [row[1] for row in told_rows]
-            )
-            for at, text in enumerate(texts):
+            block_lines = [line for line in rows if blocks or not _FENCE.match(line.text)]
+            texts = [line.text for line in block_lines]
+            for line, text in zip(
+                block_lines, ["\n".join(texts)] if blocks else texts, strict=False
+            ):
                 if any(map(str.isalnum, text)):
                     yield _Sentence(
-                        text.strip("\n"), told_rows[at][0], paragraph, bool(below), code=True
+                        text.strip("\n"), line.number, paragraph, bool(below), code=True
                     )
             paragraph += 1
             continue
-        for number, line, _ in rows:
+        for number, line, _, _ in rows:
             heading = _HEADING.match(line)
             apart = heading or not line.strip()
             if entries and (apart or _ITEM.match(line)):

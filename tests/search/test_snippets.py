@@ -106,16 +106,18 @@ FENCES = [
     "~~~\nsrc/\n├── app.py\n└── web/\n    └── app.js\n~~~",
     "    pip install shop\n    shop migrate",
     "| port | host |\n|---|---|\n| 8080 | shop |\n| 9090 | mail |",
+    "1. install the shop\n2. stop log4brains\n\n3. migrate the port\nand the host",
+    "- stop the app:\n\n  ```\n  pip stop app\n  ```\n- migrate the shop",
 ]
 
 
 @pytest.mark.parametrize("fence", FENCES)
-def test_code_is_whole_in_an_excerpt_or_left_out(fence: str) -> None:
+def test_code_and_lists_are_whole_in_an_excerpt_or_left_out(fence: str) -> None:
     text = f"# Set up\n\n{FILLER * 9}\n\nInstall the shop with npm:\n\n{fence}\n\n{FILLER * 9}"
     for most in range(10, 120, 10):
         found = excerpt(text, "how to install log4brains app pip shop migrate port", most).text
         for line in fence.split("\n"):
-            assert fence in found or line not in found.split("\n"), found
+            assert fence in found or not line or line not in found.split("\n"), found
             assert fence in found or "…" in found
         assert "log4brains log4brains" not in found
     assert fence in found
@@ -128,6 +130,16 @@ def test_lists_keep_their_form_and_comments_are_left_out() -> None:
     found = excerpt(text, "which ports have shop and mail", 60).text
     assert listed in found
     assert "old shop" not in found
+
+
+def test_comments_are_left_out_wherever_they_stand() -> None:
+    text = "Ports <!-- old --> are <!-- of\nthe old\n--> 8080, said by `<!-- this -->`.\n<!-- old"
+    assert excerpt(text, "ports", 99).text == "Ports  are\n 8080, said by `<!-- this -->`."
+
+
+def test_of_one_long_list_some_items_are_shown() -> None:
+    listed = "\n".join(f"- Port {number} is of shop {number}." for number in range(8000, 8040))
+    assert "- Port 8012 is of shop 8012." in excerpt(listed, "shop 8012", 40).text
 
 
 @given(st.text(max_size=2000), st.text(max_size=60), st.integers(20, 200))
