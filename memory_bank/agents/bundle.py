@@ -9,7 +9,7 @@ their own. Each command starts an installed `memory-bank` and does nothing where
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -24,6 +24,7 @@ from memory_bank.base.errors import BadInput, Conflict
 from memory_bank.base.filenames import FOLDER
 from memory_bank.base.operation import Param, operation
 from memory_bank.base.screen import FINDINGS, FOUND, Call, place
+from memory_bank.git import repository
 
 _SCHEMAS = "https://agent-plugins.org/schemas/1.0.0/"
 
@@ -196,12 +197,24 @@ def _bundle(
         found_bundle = bundle(bank, remove=remove)
         if not check:
             write(found_bundle)
+        ignored = [] if remove else _ignored(bank.layout.project, found_bundle.files)
     changed = [str(file_edit.file) for file_edit in found_bundle.edits]
     call.answer(
-        {"files": found_bundle.files, "changed": changed},
+        {"files": found_bundle.files, "changed": changed, "ignored": ignored},
         lambda _: _show(call, found_bundle, check=check, remove=remove),
     )
-    return FINDINGS if check and found_bundle.edits else FOUND
+    if ignored:
+        files = ignored[0] if len(ignored) == 1 else f"{ignored[0]} and {len(ignored) - 1} others"
+        call.warn(f"git ignores {files}: no clone has what is not added with git add --force")
+    return FINDINGS if check and (found_bundle.edits or ignored) else FOUND
+
+
+def _ignored(project: Path, files: Sequence[str]) -> list[str]:
+    """Return those of the files which a rule of git keeps out of clones."""
+    tree = repository.worktree(project)
+    there = [file for file in files if (project / file).exists()]
+    tracked = repository.not_ignored(tree, project, there) if tree and there else None
+    return [] if tracked is None else [file for file in there if file not in tracked]
 
 
 def _show(call: Call, found_bundle: Bundle, *, check: bool, remove: bool) -> None:

@@ -125,7 +125,7 @@ def places(client: str, bank: Bank | None) -> Iterator[ClientPlace]:
         if bundle and scope == "project" and bundle != file:
             yield _place(hook_client, _BUNDLE, bundle)
         try:
-            yield _place(hook_client, scope, file)
+            yield _place(hook_client, _BUNDLE if file == bundle else scope, file)
         except MemoryBankError as error:
             yield ClientPlace(
                 client, _HOOKS, scope, str(file), installed=False, problem=error.message

@@ -19,9 +19,11 @@ from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.bank.language import multilingual_hint
 from memory_bank.bank.setup import IncludeCandidate, MadeBank
 from memory_bank.base.errors import BadInput, MemoryBankError
+from memory_bank.base.filenames import SETTINGS
 from memory_bank.base.operation import Param, operation
 from memory_bank.base.rendering import count, document, named
 from memory_bank.base.screen import Call, place
+from memory_bank.git import repository
 
 _COMMANDS = {"claude-code": "claude", "vscode": "code"}
 """Programs that are not started by the name of the client."""
@@ -169,6 +171,8 @@ def init(
     at = f"--bank {shlex.quote(bank.bank if user else place(bank.bank))} " if user or folder else ""
     first = 'recall "why is it like this?"' if bank.included else _REMEMBER
     _show(call, bank, f"memory-bank {at}{first}")
+    if not user:
+        _warn_of_ignored(call, Path(bank.bank))
     for current_set_up in set_ups:
         _show_agent(call, current_set_up)
     if bank.created and not (user or set_ups):
@@ -189,6 +193,16 @@ def _show(call: Call, bank: MadeBank, next_: str) -> None:
     for path in bank.included:
         call.console.line("  includes ", (named(path), "place"))
     call.console.line("next: ", (next_, "bold"))
+
+
+def _warn_of_ignored(call: Call, root: Path) -> None:
+    """Say that a rule of git, such as one of `.gitignore`, keeps the bank out of clones."""
+    tree = repository.worktree(root)
+    note, settings = root / "note.md", root / SETTINGS
+    files = [file for file in (note, settings) if tree and repository.ignores(tree, file)]
+    if files:
+        name = f"the notes in {place(root)}" if note in files else place(settings)
+        call.warn(f"git ignores {name}: no clone has them; change the rule in .gitignore")
 
 
 def _check_enclosing(call: Call, folder: str | None) -> None:

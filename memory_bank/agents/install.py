@@ -159,7 +159,9 @@ def places(client: str, bank: Bank | None) -> Iterator[ClientPlace]:
     """Yield where a client has this server for a bank, or for the bank of each project."""
     if bundle := bundled_in(client, clients.SERVERS, bank.layout.project if bank else None):
         yield ClientPlace(client, "server", "bundle", str(bundle), name=SERVER)
-    yield from _elsewhere(client_files.mcp_client(client), bank)
+    for place in _elsewhere(client_files.mcp_client(client), bank):
+        if place.file != str(bundle):
+            yield place
 
 
 def _list(entry: object, key: str) -> list[object]:

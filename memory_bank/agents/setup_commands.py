@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 from memory_bank.agents import clients, hook_install, install
@@ -202,7 +204,7 @@ def _answer(
     if call.json:
         pass
     elif change.bundle:
-        call.console.line("this project's bundle has it: ", (place(change.bundle), "place"))
+        call.console.line("the bundle has it already: ", (place(change.bundle), "place"))
     elif not change.changed:
         call.console.line(f"{text} ", where)
     elif done:
@@ -241,8 +243,9 @@ def _make(call: Call, change: ClientChange, *, yes: bool) -> bool:
             call.remark("nothing was changed")
             return False
     change.write()
-    if change.after is None and change.scope == "project":
-        program_files.remove_empty(change.file.parent)
+    if change.after is None:
+        named_home = os.environ.get(change.client.home or "-", "")
+        program_files.remove_empty(change.file.parent, Path.home(), Path(named_home))
     return True
 
 

@@ -52,10 +52,10 @@ class FileEdit:
         files.remove(file, aside, absent)
 
 
-def remove_empty(folder: Path) -> None:
-    """Remove a folder of a project in which nothing is left, and those above that it leaves so."""
+def remove_empty(folder: Path, *tops: Path) -> None:
+    """Remove a folder in which nothing is left, and those above that it leaves so, below `tops`."""
     with suppress(OSError):  # it has something, or is a link
-        while True:
+        while folder not in tops:
             folder.rmdir()
             folder = folder.parent
 

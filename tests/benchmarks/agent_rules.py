@@ -12,6 +12,7 @@ fetches the programs from npm, and ends; one that is not there is left out, and 
 """
 
 import argparse
+import html
 import json
 import os
 import random
@@ -147,11 +148,18 @@ def contents(root: Path) -> dict[str, bytes]:
     }
 
 
-def memory_bank(folder: Path, *words: str, home: Path | None = None) -> None:
-    """Run this program in a folder, for a user with a home."""
+def memory_bank(
+    folder: Path, *words: str, home: Path | None = None, codes: Sequence[int] = (0,)
+) -> None:
+    """Run this program in a folder, for a user with a home; raise an error for other exit codes.
+
+    An index that was not made would be a hook that tells less.
+    """
     program = [sys.executable, "-P", "-m", "memory_bank"]
     own = environment(home) if home else None
-    subprocess.run([*program, *words], cwd=folder, check=home is None, capture_output=True, env=own)
+    done = subprocess.run([*program, *words], cwd=folder, capture_output=True, env=own, check=False)
+    if done.returncode not in codes:
+        raise subprocess.CalledProcessError(done.returncode, done.args, done.stdout, done.stderr)
 
 
 def without(tree: Path, variant: str) -> None:
@@ -234,7 +242,7 @@ def measured(
         without(tree, variant)
         home.mkdir()
         for command in ("sync", "rules"):  # else the first sessions do it in the background
-            memory_bank(tree, command, home=home)
+            memory_bank(tree, command, home=home, codes=(0, 1))
         before = git(tree, "status", "--short")
         for task in tasks[at : number : len(repositories)]:
             request = first_request(program, home, tree, task.prompt)
@@ -255,7 +263,7 @@ def texts_of_hook(request: object) -> Iterator[str]:
     """Yield the texts of a request that the hook of a prompt added."""
     if isinstance(request, str):
         if HEAD in request:
-            yield request
+            yield html.unescape(request)  # Gemini CLI escapes what a hook adds
     elif isinstance(request, list | dict):
         for value in request.values() if isinstance(request, dict) else request:
             yield from texts_of_hook(value)

@@ -2,6 +2,7 @@
 
 import os
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -162,3 +163,26 @@ def test_the_settings_that_init_writes_set_nothing(mb: Run, tmp_path: Path) -> N
     mb("init", str(tmp_path))
     text = (tmp_path / ".memories/config.toml").read_text(encoding="utf-8")
     assert not any(tomllib.loads(text).values())
+
+
+@pytest.mark.parametrize("ignored", [".memories", ".memories/config.toml", "*"])
+def test_a_bank_that_no_clone_has_is_told(
+    mb: Run, git: Callable[..., str], tmp_path: Path, ignored: str
+) -> None:
+    place = tmp_path / "shop"
+    place.mkdir()
+    git(place, "init", "-q")
+    (place / ".gitignore").write_text(f"{ignored}\n")
+    warning = mb("init", str(place)).err
+    assert warning.count("warning: git ignores ") == 1
+    assert ("config.toml" in warning) == ("config.toml" in ignored)
+    if ignored == "*":
+        assert "git add --force" in mb("agents", "bundle", "--bank", str(place)).err
+
+
+def test_removal_leaves_no_empty_folder(mb: Run, project: Path, home: Path) -> None:
+    for agent in ("codex", "copilot", "cursor"):
+        mb("agents", "install", agent, "--yes")
+        assert (home / f".{agent}").is_dir()
+        mb("agents", "remove", agent, "--yes")
+        assert not (home / f".{agent}").exists()
