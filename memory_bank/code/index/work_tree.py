@@ -301,14 +301,20 @@ KINDS = (
 )
 """The first that a path is of counts."""
 
+_ASKS_HOW_TO = re.compile(
+    r"\bhow (?:do|can|could|should|would|must) (?:i|we|you|one)\b|\bhow to\b"
+    r"|^\W*(?:install|set ?up|configure|enable|disable|upgrade|uninstall)\b",
+    re.IGNORECASE,
+)
+"""Words of a user who wants to do something: documents say how, code says how it is done."""
+
 
 def factor(path: str, question: str) -> float:
     """Return the factor of the likelihood of a file's results; 1 where the question asks for it."""
-    file_kind = next(
-        (current_file_kind for current_file_kind in KINDS if current_file_kind.paths.search(path)),
-        None,
-    )
+    file_kind = next((file_kind for file_kind in KINDS if file_kind.paths.search(path)), None)
     if file_kind is None or file_kind.asked & set(re.findall(r"\w+", question.lower())):
+        return 1.0
+    if file_kind.name == "document" and _ASKS_HOW_TO.search(question):
         return 1.0
     return file_kind.factor
 

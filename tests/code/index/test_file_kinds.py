@@ -14,6 +14,10 @@ from memory_bank.code.index.work_tree import factor
         ("package-lock.json", "what version of the parser", "lock file of npm"),
         (".github/workflows/ci.yml", "where is a session signed", "Bump the actions in CI"),
         ("pyproject.toml", "where is a session signed", "which dependencies are there"),
+        ("docs/hooks.md", "where is a hook installed", "how do I install the hooks for Codex?"),
+        ("docs/hooks.md", "what installs hooks", "install the hooks for Codex"),
+        ("guide/setup.rst", "how does it find the app", "How to find the app"),
+        ("README.md", "how could the app be found", "how can we start the app"),
         ("examples/chat.rs", "how are sockets closed", "an example of sockets"),
     ],
 )
