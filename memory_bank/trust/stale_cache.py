@@ -219,7 +219,11 @@ class StaleHits:
         new = self._compared(missing)
         if new is None:
             cache.late = time.time()
-        cache.put(new or {})
+        # what cites nothing is looked up as fast as it is read here
+        if kept := {path: state for path, state in (new or {}).items() if state.files}:
+            cache.put(kept)
+        elif new is None:
+            cache.save()
         return states | (new or {})
 
     def _compared(self, notes: Mapping[int, DocumentRow]) -> dict[str, NoteState] | None:

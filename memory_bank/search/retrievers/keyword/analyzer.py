@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import category, normalize
@@ -157,17 +157,14 @@ _SCRIPTS = pattern(
 )
 """Boundary between a script without spaces and another one."""
 
-_BRITISH = (
-    (pattern(r"(?<=\w\w\w)is(?=(?:e[drs]?|ers|ing|able|ations?)\b)", re.IGNORECASE), "iz"),
-    (pattern(r"(?<=\w\w)ys(?=(?:e[drs]?|ers|ing)\b)", re.IGNORECASE), "yz"),
-    (
-        pattern(r"(?<=\w\w\w)our(?=(?:s|ed|ing|ful|able|ite|al|ally|hood|ly)?\b)", re.IGNORECASE),
-        "or",
-    ),
-    (pattern(r"(?<=cent)re(?=s?\b)", re.IGNORECASE), "er"),
-    (pattern(r"(?<=defen|licen|offen)c(?=e[ds]?\b)", re.IGNORECASE), "s"),
-    (pattern(r"(?<=alog)ue(?=s?\b)", re.IGNORECASE), ""),
+_BRITISH = pattern(
+    r"[iI](?i:s(?<=\w\w\w..)(?=(?:e[drs]?|ers|ing|able|ations?)\b))"
+    r"|[yY](?i:s(?<=\w\w..)(?=(?:e[drs]?|ers|ing)\b))"
+    r"|[oO](?i:ur(?<=\w\w\w...)(?=(?:s|ed|ing|ful|able|ite|al|ally|hood|ly)?\b))"
+    r"|[rR](?i:e(?<=cent..)(?=s?\b))|[cC](?i:(?<=defen.|licen.|offen.)(?=e[ds]?\b))"
+    r"|[uU](?i:e(?<=alog..)(?=s?\b))"
 )
+_AMERICAN = {"is": "iz", "ys": "yz", "our": "or", "re": "er", "c": "s", "ue": ""}
 """British endings and the American ones; texts and questions are treated alike, so that it does no
 harm where a word such as "promise" only looks like one."""
 
@@ -178,12 +175,11 @@ def plain(text: str) -> str:
         folded = _FOLDED.sub("", normalize("NFKD", text.replace("ß", "ss")))
         text = normalize("NFC", folded)
         text = _SCRIPTS.sub(" ", text)
-    for ending, american in _BRITISH:
-        text = ending.sub(partial(_as_written, american), text)
-    return text
+    return _BRITISH.sub(_as_american, text)
 
 
-def _as_written(american: str, british: re.Match[str]) -> str:
+def _as_american(british: re.Match[str]) -> str:
+    american = _AMERICAN[british[0].lower()]
     return american.upper() if british[0].isupper() else american
 
 
