@@ -33,8 +33,10 @@ _MOST_ALL = 200_000
 _WINDOW = 200_000
 """Characters at the start and end of a very long text in which secrets are looked for."""
 
+# Of a cut text: errors stand at its end.
 _SHARE_OF_END = 0.4
 
+# Characters below which no text is cut.
 _LEAST_TEXT = 100
 
 _DEEPEST = 100

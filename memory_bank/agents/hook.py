@@ -30,6 +30,7 @@ _WAIT = 20.0
 _MOST_INPUT = 256_000_000
 """Bytes of an event that is read; a longer one is dropped."""
 
+# Bytes that are read of an event at a time.
 _BLOCK = 1_000_000
 
 _open: list[Any] = []

@@ -18,6 +18,7 @@ Line: TypeAlias = Payload
 MOST_LINE = 20_000_000
 """Bytes of a line; a longer one is skipped."""
 
+# Bytes of a transcript that is read.
 MOST_FILE = 500_000_000
 
 

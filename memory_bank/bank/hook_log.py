@@ -19,6 +19,7 @@ FILE = "hooks.log"
 DAYS = 7
 """Failures that are older are not reported."""
 
+# Of a log, which then loses its older half: some hundred failures.
 _MOST_BYTES = 200_000
 
 _MOST_READ = 1_000_000

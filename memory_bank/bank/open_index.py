@@ -209,6 +209,7 @@ def _is_full(error: BaseException) -> bool:
     return False
 
 
+# Rows of notes that are read at once: a list shows fewer.
 _AT_A_TIME = 50
 
 _NO_DATES: Mapping[str, float] = MappingProxyType({})

@@ -231,6 +231,7 @@ _NO_THREAD = ("can't start new thread", "failed to spawn", "os error 11", "code:
 
 _TOLD_BY_WORDS = frozenset({"ImportError", "PanicException", "RuntimeError", "ValueError"})
 
+# A chain of causes may have cycles.
 _MOST_CAUSES = 20
 
 

@@ -352,12 +352,15 @@ def _some(argument: Any) -> Any:  # noqa: ANN401  (of an agent)
     return argument or None
 
 
-Note = Annotated[str, Param(argument=True, complete="notes", longest=2000)]
+LONGEST_NAME, LONGEST_QUERY = 2_000, 10_000
+"""Characters of a name and of a question that are taken: what is longer is a mistake."""
+
+Note = Annotated[str, Param(argument=True, complete="notes", longest=LONGEST_NAME)]
 Notes = Annotated[
-    Sequence[str], Param(argument=True, complete="notes", metavar="NAME...", longest=2000)
+    Sequence[str], Param(argument=True, complete="notes", metavar="NAME...", longest=LONGEST_NAME)
 ]
 Text = Annotated[str, Param(argument=True, metavar="[TEXT]", asked=True)]
-Texts = Annotated[Sequence[str], Param(longest=2000, most=1000)]
+Texts = Annotated[Sequence[str], Param(longest=LONGEST_NAME, most=1000)]
 Tags = Annotated[Sequence[str], Param(metavar="A,B", read=_split, most=100, longest=200)]
 Type = Annotated[str | None, Param(metavar="TYPE", complete="types")]
 Limit = Annotated[int | None, Param(metavar="N")]

@@ -18,6 +18,7 @@ Identity = tuple[int, int] | None
 
 Table = TypeVar("Table")
 
+# Seconds to wait for another process; a batch of an index takes a few.
 _WAIT = 30.0
 
 _PAUSE = 0.01

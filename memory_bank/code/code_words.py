@@ -53,6 +53,7 @@ _UNITS = re.compile(r"(\d[\w.]*)\s*\*\s*([\w.]*\b[A-Z]\w*)|([\w.]*\b[A-Z]\w*)\s*
 _SIGN_OF_UNITS = re.compile(r"\*")
 """It is part of what is set: how many bytes a `MB` has is not known."""
 
+# Characters of a value that a note may name: a longer one is data.
 _LONGEST_VALUE = 100
 
 _OPERATORS: Mapping[type[ast.AST], Callable[..., float]] = {
@@ -105,6 +106,7 @@ _ITS_NAME = re.compile(
 )
 """What stands before a list that a name is set to: `RETRIED: set[str] = frozenset(`."""
 
+# Characters of a name: a longer one is hostile.
 _LONGEST_NAME = 200
 
 _ENUMERATED = 2

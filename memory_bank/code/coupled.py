@@ -360,6 +360,7 @@ MOST_FILES = 20_000
 _SECONDS = 10.0
 """Time after which the rest is left to the next refresh."""
 
+# Files in one transaction, as of the table of symbols.
 _BATCH = 200
 
 

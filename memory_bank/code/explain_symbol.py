@@ -12,7 +12,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.bank.note_files import open_history
 from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import StorageFailed, SymbolNotFound
-from memory_bank.base.operation import MOST_FOR_AGENTS, Param, Tool, operation
+from memory_bank.base.operation import LONGEST_NAME, MOST_FOR_AGENTS, Param, Tool, operation
 from memory_bank.code import lookup, views
 from memory_bank.code.citing_notes import CitingNotes, citing_notes
 from memory_bank.code.code_names import existing_file, file_of, path_from_shell
@@ -80,7 +80,7 @@ Item = TypeVar("Item")
 )
 def explain_symbol(
     code: Codebase,
-    name: Annotated[str, Param(argument=True, longest=2000)],
+    name: Annotated[str, Param(argument=True, longest=LONGEST_NAME)],
     bank: Bank | None = None,
     *,
     limit: Annotated[int, Param("Most of each kind; default: 20", metavar="N")] = 20,
@@ -321,7 +321,10 @@ _FILES = 10
 def blast_radius(
     code: Codebase,
     file: Annotated[
-        str, Param(argument=True, metavar="FILE", path="any", longest=2000, read=path_from_shell)
+        str,
+        Param(
+            argument=True, metavar="FILE", path="any", longest=LONGEST_NAME, read=path_from_shell
+        ),
     ],
     bank: Bank | None = None,
     *,

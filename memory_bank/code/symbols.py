@@ -10,7 +10,7 @@ from typing import Annotated
 
 from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import BadInput, did_you_mean, similar_names
-from memory_bank.base.operation import Param, Tool, operation, topic
+from memory_bank.base.operation import LONGEST_NAME, Param, Tool, operation, topic
 from memory_bank.code import lookup, views
 from memory_bank.code.calls import Callee, Callers, ResolvedCall
 from memory_bank.code.explained_rows import is_symbol
@@ -86,7 +86,7 @@ def list_symbols(
     ),
 )
 def symbol(
-    code: Codebase, name: Annotated[str, Param(longest=2000)], *, count_access: bool = True
+    code: Codebase, name: Annotated[str, Param(longest=LONGEST_NAME)], *, count_access: bool = True
 ) -> SymbolDetails:
     """Return a symbol by its name: its definition, its calls and its callers.
 

@@ -125,6 +125,7 @@ _REMOTE, _LOCAL = "refs/remotes/origin/", "refs/heads/"
 _DEFAULT_BRANCHES = ("main", "master", "trunk", "develop")
 """Names of a default branch, if neither the remote nor `init.defaultBranch` says which it is."""
 
+# Of a pull request's number, so that it fits SQLite.
 _MOST_DIGITS = 9
 
 _MERGES = (

@@ -26,6 +26,7 @@ _FIELDS = 9
 _LONGEST = 300
 """Characters of a name, an address or a subject that are kept."""
 
+# Characters of a message that are read: longer ones are generated.
 _LONGEST_BODY = 20_000
 
 _MOST_TRAILERS = 50

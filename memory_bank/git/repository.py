@@ -345,6 +345,7 @@ _ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 _REF = re.compile(r"ref: (refs/heads/[^\s~^:?*\[\\\x00-\x1f]+)")
 
+# Bytes of HEAD, which names a branch.
 _MOST_HEAD = 1000
 
 
@@ -392,6 +393,7 @@ def _packed(folder: Path, ref: str) -> str:
 
 _REFS = ("packed-refs", "refs/heads", "refs/remotes/origin", "reftable/tables.list")
 
+# A younger file may change without another time, as in base/filenames.py.
 _YOUNG_NS = 100_000_000
 
 
@@ -424,6 +426,7 @@ def _read(file: Path) -> str:
         return ""
 
 
+# Bytes of .git/config that are read.
 _MOST_SETTINGS = 100_000
 
 _FIRST = "origin"

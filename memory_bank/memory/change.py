@@ -298,6 +298,7 @@ def _check_front_matter(text: str, old: str) -> None:
 _CITED = re.compile(r"\[\[([^\[\]|#^\n]+)")
 
 
+# Names that a text cites and that are looked for.
 _MOST_CITED = 100
 
 

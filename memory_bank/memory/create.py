@@ -9,7 +9,7 @@ from typing import Annotated
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, Conflict, MemoryBankError, NoteExists, UnreadableNote
-from memory_bank.base.operation import Param, Tags, Tool, operation
+from memory_bank.base.operation import LONGEST_NAME, Param, Tags, Tool, operation
 from memory_bank.base.text import agent_name
 from memory_bank.memory import views
 from memory_bank.memory.alike import duplicates, linked
@@ -50,7 +50,7 @@ from memory_bank.trust.authors import record, warnings, writer
 )
 def create(
     bank: Bank,
-    name: Annotated[str, Param(longest=2000, about="folder/words")],
+    name: Annotated[str, Param(longest=LONGEST_NAME, about="folder/words")],
     content: Annotated[str, Param()],
     *,
     tags: Tags = (),

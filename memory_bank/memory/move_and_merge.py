@@ -14,6 +14,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import NoteRow
 from memory_bank.base.errors import BadInput, Conflict, Hint
 from memory_bank.base.operation import (
+    LONGEST_NAME,
     Agent,
     Note,
     Notes,
@@ -70,7 +71,7 @@ def check_movable(bank: Bank, name: str) -> str:
 def rename(
     bank: Bank,
     name: Note,
-    new_name: Annotated[str, Param(argument=True, metavar="NEW", longest=2000)],
+    new_name: Annotated[str, Param(argument=True, metavar="NEW", longest=LONGEST_NAME)],
     *,
     agent: Agent = None,
 ) -> Renamed:
@@ -185,7 +186,13 @@ def merge(
     sources: Annotated[Notes, Param(metavar="SOURCE...", most=1000)],
     target: Annotated[
         str,
-        Param("The merged note", flags="--into", metavar="TARGET", complete="notes", longest=2000),
+        Param(
+            "The merged note",
+            flags="--into",
+            metavar="TARGET",
+            complete="notes",
+            longest=LONGEST_NAME,
+        ),
     ],
     content: Annotated[
         str, Param("Its text; - reads stdin", metavar="TEXT", flags="--text", asked=True)

@@ -290,6 +290,7 @@ def _text(value: object) -> str:
 PAGE = 20
 """Number of commits whose changes are compared at once."""
 
+# Of a version that is compared, as in trust/provenance.py.
 _MOST_BYTES = 1_000_000
 
 

@@ -251,6 +251,7 @@ def _recent(view: View, own: str, listed: Sequence[entries.Entry]) -> list[Recen
 PAGE = 50
 """Number of notes of a page."""
 
+# That the first page lists.
 _MOST_TAGS = 40
 
 
@@ -332,6 +333,7 @@ def _folders(view: View, inside: str) -> dict[str, int]:
 
 _UNIT = 1000
 
+# Below it a size has a decimal.
 _FEW = 10
 
 

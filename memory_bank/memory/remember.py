@@ -17,7 +17,16 @@ from memory_bank.bank.open_index import NoteRow
 from memory_bank.base.dates import iso
 from memory_bank.base.errors import BadInput, Hint, NoteExists
 from memory_bank.base.filenames import NOTE_SUFFIXES
-from memory_bank.base.operation import Param, Tags, Text, Texts, Tool, operation, visible_name
+from memory_bank.base.operation import (
+    LONGEST_NAME,
+    Param,
+    Tags,
+    Text,
+    Texts,
+    Tool,
+    operation,
+    visible_name,
+)
 from memory_bank.base.screen import Call
 from memory_bank.base.text import agent_name
 from memory_bank.git import repository
@@ -54,10 +63,13 @@ _NAME_WORDS = 5
 _NAME_LIMIT = 40
 """Most characters of such a name, the number and the start of the id included."""
 
+# Notes that may have one name before an error says so.
 _MOST_NAMES = 1000
 
+# Of an id in a name: of 300 histories of two branches none collides (tests/benchmarks/merging.py).
 _ID_DIGITS = 4
 
+# Characters of a text that an error cites.
 _SHOWN = 60
 
 
@@ -141,14 +153,18 @@ def remember(
             flags="--file-ref",
             metavar="PATH",
             path="any",
-            longest=2000,
+            longest=LONGEST_NAME,
             most=1000,
         ),
     ] = (),
     symbol_refs: Annotated[
         Sequence[str],
         Param(
-            "A symbol; repeatable", flags="--symbol-ref", metavar="NAME", longest=2000, most=1000
+            "A symbol; repeatable",
+            flags="--symbol-ref",
+            metavar="NAME",
+            longest=LONGEST_NAME,
+            most=1000,
         ),
     ] = (),
     entity_refs: Annotated[
@@ -158,7 +174,7 @@ def remember(
             flags="--entity",
             metavar="KIND:ID",
             only=Sequence[dict[str, str] | str],
-            longest=2000,
+            longest=LONGEST_NAME,
             most=1000,
             about="{kind, id} or person:sarah",
         ),

@@ -57,8 +57,10 @@ _TAIL = (
 
 _MORE = re.compile(r": (\d+) rules? (?:is|are) not listed here")
 
+# Of AGENTS.md; no agent reads as much.
 _MOST_BYTES = 10_000_000
 
+# Of the hash by which the block says what it was made of.
 _DIGITS = 12
 
 _LONGEST_NAME = 100

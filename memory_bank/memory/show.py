@@ -12,6 +12,7 @@ from memory_bank.bank.open_index import BY_HAND, NoteRow
 from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import Conflict, Hint, NoteNotFound, UnreadableNote
 from memory_bank.base.operation import (
+    LONGEST_NAME,
     Before,
     IncludeArchived,
     Param,
@@ -199,7 +200,9 @@ def read(
     bank: Bank,
     names: Annotated[
         str | Sequence[str],
-        Param(argument=True, metavar="NAME", complete="notes", least=1, most=20, longest=2000),
+        Param(
+            argument=True, metavar="NAME", complete="notes", least=1, most=20, longest=LONGEST_NAME
+        ),
     ],
     section: Annotated[
         str, Param("Show only the text under this heading; A > B", metavar="HEADING")

@@ -9,7 +9,16 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base.dates import iso
 from memory_bank.base.errors import BadInput, NoteNotFound, UnreadableNote
 from memory_bank.base.filenames import NOTE_SUFFIXES
-from memory_bank.base.operation import IfMatch, Note, Notes, Param, Tool, operation, topic
+from memory_bank.base.operation import (
+    LONGEST_NAME,
+    IfMatch,
+    Note,
+    Notes,
+    Param,
+    Tool,
+    operation,
+    topic,
+)
 from memory_bank.base.rendering import count
 from memory_bank.base.screen import FOUND, Call
 from memory_bank.base.view import write
@@ -112,9 +121,10 @@ def _asked(
 )
 def restore(
     bank: Bank,
-    name: Annotated[str, Param(argument=True, metavar="[NAME]", asked=True, longest=2000)],
+    name: Annotated[str, Param(argument=True, metavar="[NAME]", asked=True, longest=LONGEST_NAME)],
     new_name: Annotated[
-        str, Param("Restore it under another name", flags="--as", metavar="NEW", longest=2000)
+        str,
+        Param("Restore it under another name", flags="--as", metavar="NEW", longest=LONGEST_NAME),
     ] = "",
     *,
     version: Annotated[

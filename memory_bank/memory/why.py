@@ -12,7 +12,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.bank.note_files import open_history
 from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import BadInput, Hint, NoteNotFound, StorageFailed
-from memory_bank.base.operation import Param, Tool, operation
+from memory_bank.base.operation import LONGEST_NAME, Param, Tool, operation
 from memory_bank.base.setting_sections import BANK
 from memory_bank.code import lookup
 from memory_bank.code.citing_notes import citing_notes
@@ -35,6 +35,7 @@ _SECONDS = 20.0
 
 _UNREAD = "git can't say yet which commits there are"
 
+# That one answer lists: its text fits 800 tokens (tests/benchmarks/one_answer.py).
 _MOST_NOTES, _MOST_COUPLED = 20, 3
 
 COMMIT_ID = re.compile(r"[0-9a-f]{7,64}")
@@ -74,7 +75,7 @@ def why(
             metavar="FILE[:LINE]",
             path="any",
             about="FILE or FILE:LINE",
-            longest=2000,
+            longest=LONGEST_NAME,
         ),
     ],
     limit: Annotated[int, Param("Most of each kind; default: 6", metavar="N")] = 6,

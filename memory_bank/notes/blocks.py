@@ -142,6 +142,7 @@ def _shallow(rule: Rule) -> Rule:
     return limited
 
 
+# Characters that are searched at a time.
 _STEP = 200
 
 

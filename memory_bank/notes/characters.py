@@ -108,6 +108,7 @@ _FLAG = pattern("(?<=\U0001f3f4)[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6
 
 _JOINER, _NON_JOINER, _SPACE = "\u200d", "\u200c", "\u200b"
 
+# Characters of a run that a finding names.
 _MOST_NAMED = 4
 
 

@@ -59,6 +59,7 @@ FOLDERS = frozenset(["adr", "adrs", "decisions", ".decisions", "decision-records
                      "architecture-decisions"])  # fmt: skip
 """Names of folders, in lower case, whose files are decision records."""
 
+# Numbered files from which a folder has records.
 _FEWEST_NUMBERED = 2
 
 _NO_RECORDS = frozenset(["readme", "index", "toc", "template", "agents", "claude"])

@@ -262,6 +262,7 @@ _EMPHASIS = re.compile(
     r"(\*{1,3}|~~|==)(?=\S)(.{1,300}?)(?<=\S)\1|(?<!\w)(_{1,3})(?=\S)(.{1,300}?)(?<=\S)\3(?!\w)"
 )
 
+# Levels of emphasis in a heading that are removed.
 _NESTED_EMPHASIS = 3
 
 _BLOCK_ID = re.compile(r"(?:^|\s)\^[\w-]+\s*$")

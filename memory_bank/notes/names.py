@@ -33,6 +33,7 @@ _ID_START = pattern(r"-[0-9a-f]{4}(?:-\d+)?\Z")
 MAX_BYTES = 255
 """Longest part of a path that common file systems take."""
 
+# Bytes of a path: Windows and git take some more.
 _MAX_PATH = 900
 
 

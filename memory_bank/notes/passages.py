@@ -27,6 +27,7 @@ _SENTENCE_END = pattern(r"[.!?\u2026][)\]\"'\u201d\u2019*_]*\s+|[\u3002\uff01\uf
 SIZE = 400
 """Approximate size of a passage in characters: three or four turns of a talk, or two paragraphs."""
 
+# A section that is longer by up to a quarter stays whole.
 _WHOLE = 1.25
 
 # A paragraph up to this many sizes stays whole, since it has one subject.

@@ -55,10 +55,12 @@ _TYPE_OF = {word: kind for kind, words in _WORDS.items() for word in words.split
 
 _VERBS = frozenset(word.partition("+")[0] for word in _TYPE_OF)
 
+# Characters before and after a link in which words tell its type.
 _REACH_BEFORE = 40
 
 _REACH_AFTER = 20
 
+# Letters of a word that may be one of these.
 _LONGEST_WORD = 24
 
 _LETTERS = pattern(r"[^\W\d_]+")
@@ -106,6 +108,7 @@ _LINE_FIELD = pattern(rf"\s*(?:\[.\]\s+)?[*_~]*{_KEY}[*_~]*::[*_~]*(?=[\s{LINK}]
 
 _INLINE_FIELD = pattern(rf"[(\[][*_]*{_KEY}[*_]*::[*_]*(?=[\s{LINK}])[^()\[\]]*\Z")
 
+# Characters before a link in which its field may begin.
 _INLINE_REACH = 240
 
 # "Next: [[b]]" as a whole line is a field, too. The number of links is bounded, so that a long line

@@ -49,6 +49,7 @@ _NO = frozenset({"false", "no", "off", "n", "0", ""})
 
 _SPACE = re.compile(r"\s+")
 
+# Of nested lists, as in notes/yaml.py.
 _MAX_DEPTH = 100
 
 _MAX_INTEGER = 10**18

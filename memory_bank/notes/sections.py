@@ -229,6 +229,7 @@ def _sections(
 LONGEST = 100
 """Maximum number of characters of a sentence that names a note."""
 
+# Characters in which a first sentence ends.
 _MOST_READ = 2_000
 
 _SENTENCE_END = pattern(
@@ -286,6 +287,7 @@ _FIELD_LINE = pattern(r"[ \t]*(?:[-*+][ \t]+)?\w[\w -]{0,39}::")
 
 _MARKS = pattern(r"\*\*|`|\[\[|\]\]")
 
+# Characters: lists show a line of it.
 _LONGEST_DESCRIPTION = 300
 
 

@@ -25,6 +25,7 @@ from memory_bank.base.plugins import pattern
 from memory_bank.notes.blocks import BlockError, last_break, line_end, line_of, line_start, splice
 from memory_bank.notes.note import FileFault
 
+# Limits of front matter, beyond which it is hostile.
 MAX_DEPTH = 100
 
 MAX_VALUES = 20_000
@@ -53,6 +54,7 @@ _DIRECTIVE = pattern(r"(?:[ \t]*(?:#[^\r\n]*)?[\r\n])*+%")
 
 _TYPED = {"", *(f"tag:yaml.org,2002:{name}" for name in ("int", "float", "bool", "null"))}
 
+# Of one note that are listed.
 _MAX_FAULTS = 20
 
 # `title: [[Note]]` and `created: {{date}}` are an unquoted wikilink and an unquoted placeholder,
@@ -269,6 +271,7 @@ _ESCAPES = {
     "\x85": "\\N", "\u2028": "\\L", "\u2029": "\\P",
 }  # fmt: skip
 
+# A larger number is no integer for some readers of JSON.
 _INTEGER_LIMIT = 10**18
 
 

@@ -24,8 +24,10 @@ from memory_bank.notes.merging.note_merge import CannotMerge, MergedNote
 from memory_bank.review import views
 from memory_bank.review.records import GitSetting, GitSetup, Resolved
 
+# Of a version of a note that git has.
 _MOST_BYTES = 100_000_000
 
+# Notes that may have one name before an error says so.
 _MOST_NAMES = 1000
 
 _BASE, _OURS, _THEIRS = "1", "2", "3"

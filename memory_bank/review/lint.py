@@ -32,6 +32,7 @@ from memory_bank.review.rules.base import Rule, RuleContext, chosen, findings, l
 from memory_bank.review.rules.base import rules as all_rules
 from memory_bank.search.index import View
 
+# Of a file that is no note of the bank.
 _MOST_BYTES = 100_000_000
 
 
@@ -145,6 +146,7 @@ def fails(worst: str | None, fail_on: str) -> bool:
     return severities.index(worst) <= severities.index(fail_on)
 
 
+# A fix may make another one possible; five end in any case.
 _ROUNDS = 5
 
 

@@ -115,6 +115,7 @@ _BLOCK_SIGN = re.compile(r"[ \t>]*(?:[-+*]|\d+[.)]|#{1,6})[ \t]+")
 _NEW = 12_000
 """Code units of the sentences of a new note that are shown."""
 
+# Code units of a sentence of a new note.
 _LONGEST_SENTENCE = 3_000
 
 

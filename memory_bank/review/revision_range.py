@@ -20,6 +20,7 @@ STAGED, WORKTREE = "staged", "worktree"
 
 _DEFAULT_BRANCHES = ("main", "master")
 
+# That the page of reviews offers.
 _MOST_BRANCHES = 50
 
 _HOW = "give BASE..HEAD, one revision, what is staged, or the work tree"

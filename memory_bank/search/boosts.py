@@ -46,7 +46,7 @@ def recency(settings: Memory, created: float, now: float) -> float:
 
 def upper_bound(settings: Memory) -> float:
     """Return an upper bound of a note's combined factors, for up to a hundred million accesses."""
-    accessed = 1.0 + _RECENT_ACCESS + 4.0 * _MANY_ACCESSES
+    accessed = 1.0 + _RECENT_ACCESS + 4.0 * _MANY_ACCESSES  # ln(10**8) / ln(100) = 4
     return accessed * settings.recency_boost_factor
 
 

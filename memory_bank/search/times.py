@@ -36,6 +36,7 @@ _AGE = re.compile(r"(\d+)\s*(h|d|w|m|y|hours?|days?|weeks?|months?|years?)")
 _EPOCH = re.compile(r"\d{9,15}(?:\.\d+)?")
 """Seconds or milliseconds since 1970: a date has at most eight digits."""
 
+# A number from here on is in milliseconds: in seconds it is after the year 5000.
 _MILLIS_FROM = 10**11
 
 

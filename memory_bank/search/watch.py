@@ -42,8 +42,10 @@ RECONCILE = 300.0
 POLL = 1.0
 """Seconds between two scans of all files where the system does not notify of changes."""
 
+# Seconds between two looks at whether to stop.
 _TURN = 0.25
 
+# Seconds to wait for the thread of watchdog.
 _JOIN = 5.0
 
 _EVENTS: list[type[FileSystemEvent]] = [

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput
-from memory_bank.base.operation import REQUIRED, Param, Tool, operation
+from memory_bank.base.operation import LONGEST_NAME, REQUIRED, Param, Tool, operation
 from memory_bank.base.setting_sections import ContextSettings
 from memory_bank.base.text import estimate
 from memory_bank.search.index import View
@@ -21,7 +21,7 @@ from memory_bank.search.manifest.filters import Condition
 from memory_bank.sessions import note_format, note_reading, views
 from memory_bank.sessions.answers import SCHEMA_VERSION, Injected
 from memory_bank.sessions.compress import compress_now
-from memory_bank.sessions.compression.sentences import covered
+from memory_bank.sessions.compression.sentences import TOLD, covered
 from memory_bank.sessions.records import Observation, Session, check_type
 from memory_bank.sessions.start import (
     about,
@@ -260,7 +260,7 @@ def inject_context(
     session_id: Annotated[str, Param()] = "",
     *,
     observation_types: Annotated[Sequence[str] | None, Param()] = None,
-    concepts: Annotated[Sequence[str] | None, Param(longest=2000, most=1000)] = None,
+    concepts: Annotated[Sequence[str] | None, Param(longest=LONGEST_NAME, most=1000)] = None,
     observation_limit: Annotated[int | None, Param(least=0)] = None,
     session_limit: Annotated[int | None, Param(least=0)] = None,
     days: Annotated[float | None, Param(least=0)] = None,
@@ -462,7 +462,7 @@ def _rows(
         untold = [
             current_untold
             for current_untold in untold
-            if not (current_untold[:1] == "`" or covered(current_untold, titles, 0.8))
+            if not (current_untold[:1] == "`" or covered(current_untold, titles, TOLD))
         ]
         if untold:
             read = estimate(note_format.summary_block(summary, here[session.session_id]))

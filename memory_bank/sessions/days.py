@@ -29,6 +29,7 @@ from memory_bank.sessions.state import IDLE, IndexedNotes, opened
 SESSION_FOLDER = SESSIONS
 """The folder of the notes of sessions, with a slash."""
 
+# Characters of a title, as rows of observations have.
 _TITLE = 99
 
 _DAY = 86400

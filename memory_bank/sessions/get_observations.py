@@ -12,7 +12,7 @@ from memory_bank.base.dates import iso
 from memory_bank.base.documents import Span, lines_between
 from memory_bank.base.errors import BadInput, Hint, NoteNotFound, UnreadableNote
 from memory_bank.base.filenames import is_utf8
-from memory_bank.base.operation import Param, Tool, operation, several
+from memory_bank.base.operation import LONGEST_NAME, LONGEST_QUERY, Param, Tool, operation, several
 from memory_bank.notes import parsing
 from memory_bank.notes.names import of_note
 from memory_bank.notes.note import Note
@@ -183,7 +183,7 @@ def get_observations(
     bank: Bank,
     ids: Annotated[
         Sequence[str],
-        Param(argument=True, metavar="[ID...]", asked=True, accept=many_ids, longest=2000),
+        Param(argument=True, metavar="[ID...]", asked=True, accept=many_ids, longest=LONGEST_NAME),
     ],
     order_by: Annotated[Order | None, Param()] = None,
     limit: Annotated[int | None, Param()] = None,
@@ -332,11 +332,11 @@ def timeline(
     bank: Bank,
     anchor: Annotated[
         str | None,
-        Param(argument=True, metavar="[ID]", accept=one_id, longest=2000),
+        Param(argument=True, metavar="[ID]", accept=one_id, longest=LONGEST_NAME),
     ] = None,
     query: Annotated[
         str | None,
-        Param("Take the best observation for these words", metavar="WORDS", longest=10_000),
+        Param("Take the best observation for these words", metavar="WORDS", longest=LONGEST_QUERY),
     ] = None,
     depth_before: Annotated[int, Param("Lines before; default: 3", metavar="N")] = 3,
     depth_after: Annotated[int, Param("Lines after; default: 3", metavar="N")] = 3,

@@ -275,8 +275,10 @@ FOLDER = "sessions"
 
 _SAFE = re.compile(r"[0-9a-z][0-9a-z_-]*", re.IGNORECASE)
 
+# Digits of a session's id in the name of its note: more where two begin alike.
 _LENGTHS = (8, 12, 16, 32)
 
+# Characters of a title in a note's name.
 _SLUG_LIMIT = 50
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput
-from memory_bank.base.operation import Param, Tool, operation, several
+from memory_bank.base.operation import LONGEST_NAME, LONGEST_QUERY, Param, Tool, operation, several
 from memory_bank.base.setting_sections import HYBRID, OBSERVATION_TYPES
 from memory_bank.notes import schema
 from memory_bank.notes.names import of_file
@@ -112,7 +112,7 @@ def _moment(argument: Any) -> Any:  # noqa: ANN401  (of an agent)
 def search(
     bank: Bank,
     query: Annotated[
-        str | None, Param(argument=True, metavar="[QUERY...]", words=True, longest=10_000)
+        str | None, Param(argument=True, metavar="[QUERY...]", words=True, longest=LONGEST_QUERY)
     ] = None,
     *,
     project: Annotated[
@@ -130,7 +130,7 @@ def search(
             about="decision, bugfix, change …",
             accept=several,
             most=100,
-            longest=2000,
+            longest=LONGEST_NAME,
         ),
     ] = None,
     concepts: Annotated[
@@ -141,7 +141,7 @@ def search(
             read=_parts,
             accept=several,
             most=100,
-            longest=2000,
+            longest=LONGEST_NAME,
         ),
     ] = (),
     files: Annotated[
@@ -152,7 +152,7 @@ def search(
             read=_parts,
             accept=several,
             most=100,
-            longest=2000,
+            longest=LONGEST_NAME,
         ),
     ] = (),
     date_start: Annotated[
@@ -273,7 +273,9 @@ def decisions(
     ),
 )
 def changes_for_file(
-    bank: Bank, file: Annotated[str, Param(longest=2000)], limit: Annotated[int, Param()] = 20
+    bank: Bank,
+    file: Annotated[str, Param(longest=LONGEST_NAME)],
+    limit: Annotated[int, Param()] = 20,
 ) -> ObservationRows:
     """Return the newest observations of changes to a file, named from the project's root."""
     if not file.strip():

@@ -14,7 +14,7 @@ from blake3 import blake3
 from memory_bank.bank.bank import Bank
 from memory_bank.base.dates import iso
 from memory_bank.base.errors import BadInput, MemoryBankError
-from memory_bank.base.operation import Param, Tool, operation
+from memory_bank.base.operation import LONGEST_NAME, Param, Tool, operation
 from memory_bank.base.screen import Call
 from memory_bank.base.text import agent_name, estimate
 from memory_bank.sessions import views
@@ -112,12 +112,13 @@ MOST_TEXT = 20_000
 _END_SECONDS = 20.0
 """Seconds that the end of a session waits for a process that compresses its events."""
 
+# Of a new id.
 _DIGITS = 12
 
 NEW, ACTIVE, RESUMED = "new", "active", "resumed"
 
 
-_Texts = Annotated[Sequence[str], Param(longest=2000, most=1000)]
+_Texts = Annotated[Sequence[str], Param(longest=LONGEST_NAME, most=1000)]
 
 
 @operation(

@@ -23,7 +23,7 @@ from memory_bank.search.manifest.filters import Condition
 from memory_bank.search.manifest.manifest import Manifest
 from memory_bank.search.retrievers.base import Scope
 from memory_bank.sessions import note_format, note_reading
-from memory_bank.sessions.compression.sentences import DECIDED, covered
+from memory_bank.sessions.compression.sentences import DECIDED, TOLD, covered
 from memory_bank.sessions.observation_rows import RowPlace, rows_of
 from memory_bank.sessions.records import GitState, Observation, Session
 from memory_bank.sessions.state import as_left, asked_project, git_state, opened, project_of
@@ -45,6 +45,7 @@ _LONGEST = 300
 _LEAST_TITLE = 40
 """Characters of a title that a long path leaves."""
 
+# Characters of a line, and sessions that are looked through, at the start of one.
 _LINE, _SESSIONS = 150, 20
 
 ALL_TOOLS = "Ask the tools recall and search for more, get_observations for an #id (~tokens)."
@@ -229,7 +230,7 @@ def _lines(start_lines: Iterable[StartLine], part: str) -> list[StartLine]:
     for line in start_lines:
         text = cut(line.text.removeprefix("- "), _LINE if part != "changed" else _LONGEST)
         texts = [earlier.text for earlier in lines]
-        if text and not (text in texts if part in _NOTES else covered(text, texts, 0.8)):
+        if text and not (text in texts if part in _NOTES else covered(text, texts, TOLD)):
             lines.append(StartLine(text, line.mark))
         if len(lines) >= _MOST[part]:
             break

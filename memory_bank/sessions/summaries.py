@@ -22,6 +22,7 @@ from memory_bank.sessions.records import SUMMARY_TEXTS, GitState, Observation, S
 _MOST = 12
 """Most lines of one text."""
 
+# Prompts of a session that its summary has, and characters of each.
 _PROMPTS = 3
 
 _PROMPT_LENGTH = 300
@@ -99,6 +100,7 @@ _PASSES = re.compile(r"^`(?P<command>[^`]{1,200})` passes\b")
 _OPEN = "still open: "
 """Start of the fact of an open step in notes of former versions."""
 
+# That a summary names.
 _MOST_FILES = 8
 
 

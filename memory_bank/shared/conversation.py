@@ -26,6 +26,7 @@ _STARTING = 30.0
 _PAUSE = 5.0
 """Seconds for which a server that can't be reached is not asked again."""
 
+# Connections to one server that wait for the next question.
 _MOST_KEPT = 4
 
 Result = TypeVar("Result")

@@ -35,6 +35,7 @@ NONE = "none"
 _KEPT = ("file_refs", "symbol_refs", "entity_refs", "source_type", "source_agent", "aliases")
 """Data of a note that are published as they are."""
 
+# 128 bits don't collide by chance.
 _KEY_BYTES = 16
 
 Progress = Callable[[str, int, int], None]

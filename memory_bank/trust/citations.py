@@ -32,6 +32,7 @@ _LINES = re.compile(r":\d+(?:[-:]\d+)?\Z")
 _LINE_HEADING = re.compile(r"L\d+(?:C\d+)?(?:-L?\d+(?:C\d+)?)?\Z")
 """A part of a file by its lines, as in links to code on the web."""
 
+# Characters of a target that may be code.
 _LONGEST = 1000
 
 

@@ -14,6 +14,7 @@ from memory_bank.trust.records import BlamedSection, LineOrigin
 from memory_bank.trust.stale import stale
 from memory_bank.trust.stale_report import TOUCHED, Citation
 
+# Newest commits of a note that are looked at.
 _COMMITS = 200
 
 _GHOST = "unknown"

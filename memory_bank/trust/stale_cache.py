@@ -155,8 +155,10 @@ _AGAIN = 600.0
 
 _DAY = 10
 
+# Characters of a reason that a hit has.
 _MOST_REASON = 200
 
+# Names of changed code that a reason has.
 _MOST_NAMES = 3
 
 

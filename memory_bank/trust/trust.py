@@ -27,6 +27,7 @@ UNKNOWN = "unknown"
 
 _ORDER = {tier: place for place, tier in enumerate((REVIEWED, HUMAN, AGENT, UNCOMMITTED, UNKNOWN))}
 
+# Of a version of a note that git gives.
 _MOST_BYTES = 10_000_000
 
 BADGE_SECONDS = 0.4

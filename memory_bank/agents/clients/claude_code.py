@@ -109,6 +109,7 @@ def files(environment: Mapping[str, str]) -> Iterator[Path]:
     yield from transcript_lines.listed(Path(root) / "projects", "*/*.jsonl")
 
 
+# Characters of the names that the program gives to folders of projects.
 _LONGEST_SLUG = 200
 
 

@@ -189,6 +189,7 @@ _APPLIES_TO = re.compile(r"^applies_to: cwd=([^;\n]+)", re.MULTILINE)
 
 _MORE_PLACES = re.compile(r"[,\s](?:/|~|\w:\\|cwd=)")
 
+# Of a transcript, whose first line names the project.
 _HEAD_BYTES = 2_000
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 
+# Declarators around a name: hostile code has more.
 _MOST_STEPS = 100
 
 _TEST_MACRO = re.compile(r"(?:TYPED_)?TEST(?:_[FP])?")

@@ -39,8 +39,10 @@ _PASSED_ON = {
     "arguments", "call_expression",
 }  # fmt: skip
 
+# Nodes above a function that may name it.
 _MOST_AROUND = 12
 
+# Bytes at the start of a function that are read.
 _MOST_HEAD = 60
 
 TEST_FILES = re.compile(

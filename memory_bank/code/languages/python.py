@@ -35,6 +35,7 @@ _TEST_FILE = re.compile(r"(?:^|/)(?:tests?/.*|test_[^/]*|[^/]*_tests?|tests?)\.p
 _LONGEST = 100_000
 """Maximum length of a literal that is evaluated, in characters."""
 
+# Of a number that fits 64 bits.
 _DIGITS = 18
 
 _PREFIX = re.compile(r"^[rRbBuUfF]{0,2}(?=['\"])")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 
+# Hex digits: 64 bits don't collide by chance.
 DIGITS = 16
 
 OPEN, CLOSE = "\x02", "\x03"
@@ -63,6 +64,7 @@ def fingerprint(tokens: Sequence[str]) -> str:
     return blake3("\0".join(tokens).encode("utf-8", "replace")).hexdigest()[:DIGITS]
 
 
+# Of comments above a symbol that are its doc text.
 _MOST_LINES = 200
 
 _OPENS = re.compile(r"^\s*(?:/\*[*!]?|//[/!]?|#+!?|--+|<!--)[ \t]?")

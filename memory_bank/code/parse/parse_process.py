@@ -38,8 +38,10 @@ _SECONDS, _SECONDS_A_BYTE, _MAX_SECONDS = 1.0, 4e-6, 5.0
 _WALL_SECONDS = 60.0 if hasattr(signal, "SIGPROF") else 9.0
 """Time for a file; short where the system can't limit processor time, which other work leaves."""
 
+# A cold disk takes some seconds to start Python.
 _START_SECONDS = 30.0
 
+# After that the process is killed.
 _END_SECONDS = 2.0
 
 _PAUSE, _MAX_PAUSE = 0.02, 0.5

@@ -23,8 +23,10 @@ from memory_bank.sessions.queue import EventQueue
 LEAST = 4
 """Fewest letters and digits of a text: a shorter one is everywhere by chance."""
 
+# Characters of a text that is looked for everywhere.
 MOST = 10_000
 
+# Names that are tried for a note whose own is forgotten.
 _TRIES = 100
 
 _FORMAT = (

@@ -31,6 +31,7 @@ _SUMMARY_TEXTS = {
     "completed": "Completed", "next_steps": "Next steps", "notes": "Notes",
 }  # fmt: skip
 
+# Files of an observation that are kept as references.
 _MOST_FILES = 50
 
 

@@ -20,6 +20,7 @@ from memory_bank.notes.schema import folder_of
 
 SUMMARY = "the file of the MCP reference memory server (memory.jsonl)"
 
+# Of the file of a server's memory, which is read whole.
 _MOST_BYTES = 100_000_000
 
 _NOT_IN_LINK = str.maketrans("[]|#^\r\n", "       ")

@@ -15,7 +15,7 @@ from typing import Annotated, Any, NamedTuple
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import RecalledNote
 from memory_bank.base.errors import BadInput, MemoryBankError, NoBank, NoRepository
-from memory_bank.base.operation import Param, Tool, operation, several
+from memory_bank.base.operation import LONGEST_QUERY, Param, Tool, operation, several
 from memory_bank.base.screen import Call
 from memory_bank.base.setting_sections import BANK, MODES, Search
 from memory_bank.code import symbols
@@ -142,7 +142,9 @@ def _in_command(
 def ask(
     bank: Bank | None,
     codebase: Codebase | None,
-    query: Annotated[str, Param(argument=True, metavar="QUERY...", words=True, longest=10_000)],
+    query: Annotated[
+        str, Param(argument=True, metavar="QUERY...", words=True, longest=LONGEST_QUERY)
+    ],
     limit: Annotated[int, Param("Most results, 1 to 100; default: 10", metavar="N")] = 10,
     include: Annotated[
         Sequence[str],

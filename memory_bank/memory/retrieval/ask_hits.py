@@ -40,6 +40,7 @@ from memory_bank.search.query import parse, written_keys
 from memory_bank.search.retrievers.base import Reason
 from memory_bank.search.score_calibration import FILES
 
+# Tags that are offered to narrow an answer.
 _MOST_TOPICS = 12
 
 WORDS, MEANING, LINKS, BOOSTS = "words", "meaning", "links", "boosts"

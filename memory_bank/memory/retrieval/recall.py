@@ -14,6 +14,8 @@ from memory_bank.bank.revisions import bank_at
 from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import BadInput, MemoryBankError
 from memory_bank.base.operation import (
+    LONGEST_NAME,
+    LONGEST_QUERY,
     REQUIRED,
     Before,
     IncludeArchived,
@@ -219,7 +221,7 @@ def recall(
             metavar="QUERY...",
             excludes=True,
             words=True,
-            longest=10_000,
+            longest=LONGEST_QUERY,
             about='a question; "phrase" -word tag:x in:dir since:7d',
         ),
     ],
@@ -246,7 +248,7 @@ def recall(
             "Only notes that link to this note, file or person",
             metavar="NAME",
             complete="notes",
-            longest=2000,
+            longest=LONGEST_NAME,
         ),
     ] = None,
     include_archived: IncludeArchived = False,

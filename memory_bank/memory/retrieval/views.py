@@ -38,6 +38,7 @@ FORMS = ("paths", "md", "json")
 _COMMIT, _DAY = 16, 10
 """Digits of an abbreviated commit, and characters of the date in a timestamp."""
 
+# Characters of a title for agents.
 _MOST_TITLE = 100
 
 _MARKUP = re.compile(r"[\\`*_{}\[\]<>#!|~&$]")

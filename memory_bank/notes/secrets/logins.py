@@ -74,6 +74,7 @@ _COOKIE = pattern(
 
 _NOT_A_COOKIE = pattern(r"[/.]|[A-Za-z]+\d?(?:[._-][A-Za-z]+\d{0,2})+\W*$|.*[a-z]{10}")
 
+# Hex digits of SHA-1 and SHA-256, which commits have.
 _OF_HASHES = (40, 64)
 
 _WIFI = pattern(r"[^\n]{0,80}?(?:(?<=;)|(?<=:))P:((?:[^;\\\s]|\\.){6,80}+);")
@@ -85,6 +86,7 @@ _PHRASE = pattern(
 )
 """A seed phrase: 12 to 24 words with no other text."""
 
+# Chosen on planted secrets and real commits (tests/benchmarks/planted.py, refusals.py).
 _REACH, _GAP, _MOST_CODES, _LEAST_WORDS, _LONGEST = 160, 80, 12, 10, 400
 
 
@@ -177,6 +179,7 @@ _HOLDERS = ("user", "benutzer", "account", "konto", "console", "postgres", " / "
 _ASKED = ("passw", "kennwort", "pw ", "pw?")
 """Words of a question that the next line answers."""
 
+# Chosen on planted secrets and real commits (tests/benchmarks/planted.py, refusals.py).
 _LEFT, _RIGHT, _LEAST_TOKEN = 80, 160, 16
 
 _USERS = r"(?:root|admin(?:istrator)?|user|guest|postgres|deploy|manager|ubuntu|operator|service|sa|test)"

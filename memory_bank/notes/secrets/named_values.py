@@ -127,12 +127,14 @@ _ROW = pattern(r"[ \t>]{0,8}\|?[ \t:|-]{5,300}\n")
 
 _ROW_MARKS = ("|-", "| -", "|:", "| :")
 
+# Of a table that are read below its heading.
 _MOST_ROWS = 200
 
 _UUID = pattern(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 
 _DATE = pattern(r"(?:19|20)\d\d[01]\d")
 
+# Chosen on planted secrets and real commits (tests/benchmarks/planted.py, refusals.py).
 _LEAST_TOKEN, _LEAST_PASSWORD = 16, 6
 
 
@@ -281,6 +283,7 @@ _AS_NAME = pattern(
     2,
 )
 
+# Words from which a phrase may be a password.
 _PHRASE_WORDS = 3
 
 

@@ -109,6 +109,7 @@ def compiled(pattern: str) -> re.Pattern[str]:
 _FEW = 0.5
 """Share of one character in masks such as `xxxxxxxx` or `000000000001`."""
 
+# Different characters of the random part of a token.
 _LEAST_KINDS = 4
 
 _SEQUENCES = (
@@ -151,6 +152,7 @@ _TECHNICAL = pattern(
 
 _WORD = pattern(r"[A-Z]?[a-z]{4,}|[A-Z]{5,}")
 
+# Chosen on planted secrets and real commits (tests/benchmarks/planted.py, refusals.py).
 _CLASSES, _LEAST_MIXED, _LEAST_LETTERS = 3, 7, 8
 
 _HEX = pattern(r"[0-9a-fA-F-]+")
@@ -202,6 +204,11 @@ def _is_scrambled(value: str) -> bool:
     return words <= _MOST_WORDS * len(value) and drawn(value)
 
 
+# Bits a character of what is drawn, its share of words, and its changes of class a character.
+# Chosen on planted secrets and real commits (tests/benchmarks/planted.py, refusals.py).
+_LEAST_HEX, _LEAST_ENTROPY, _MOST_WORDS, _LEAST_CHANGES, _DRAWN_CHANGES = 2.5, 3.0, 0.65, 0.2, 0.35
+
+
 def masked(value: str) -> bool:
     """Tell whether the random part of a token is an example, a mask or a sequence."""
     lower = value.lower()
@@ -220,13 +227,10 @@ def drawn(value: str) -> bool:
     core = value.strip("=")
     if not any(char.isdigit() for char in core) or not any(char.isalpha() for char in core):
         return False
-    least = 2.5 if _HEX.fullmatch(core) else 3.0
-    if entropy(core) < least:
+    if entropy(core) < (_LEAST_HEX if _HEX.fullmatch(core) else _LEAST_ENTROPY):
         return False
     words = sum(len(match) for match in _WORD.findall(core))
-    if words > 0.65 * len(core):
-        return False
-    return _changes(core) > 0.2 * len(core)
+    return words <= _MOST_WORDS * len(core) and _changes(core) > _LEAST_CHANGES * len(core)
 
 
 def chosen(value: str, *, loose: bool) -> bool:
@@ -247,7 +251,7 @@ def chosen(value: str, *, loose: bool) -> bool:
     if not loose:
         return False
     if lower and upper and value.isalpha():  # letters alone: drawn, or no password
-        return len(value) >= _LEAST_LETTERS and _changes(value) > 0.35 * len(value)
+        return len(value) >= _LEAST_LETTERS and _changes(value) > _DRAWN_CHANGES * len(value)
     return (lower or upper) and (digit or (sign and mixed > 1))
 
 
@@ -271,7 +275,9 @@ def generated(value: str) -> bool:
         return True
     bare = "".join(filter(str.isalnum, core))
     within = _DIGIT_WITHIN.search(bare) and not _LOWER_RUN.search(bare)
-    return len(bare) >= _LEAST_LETTERS and bool(within) and _changes(bare) > 0.4 * len(bare)
+    return (
+        len(bare) >= _LEAST_LETTERS and bool(within) and _changes(bare) > _DRAWN_CHANGES * len(bare)
+    )
 
 
 def joined(value: str, *, phrase: bool = False) -> bool:

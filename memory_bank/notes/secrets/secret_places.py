@@ -29,6 +29,7 @@ _USERINFO = pattern(r"""://([^\s:/@"'`<>()|]{0,80}):([^\s@"'`<>|]{1,200})@(?=[\w
 
 _BARE_USERINFO = pattern(r"://([A-Za-z0-9_.~+-]{20,300})(?::x-oauth-basic)?@(?=[\w.\[-])")
 
+# As in notes/secrets/named_values.py.
 _LEAST_TOKEN, _LEAST_PASSWORD = 16, 6
 
 

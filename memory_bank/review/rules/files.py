@@ -52,6 +52,7 @@ def fault(bank: RuleContext) -> Iterator[Finding]:
 
 _FOLDERS = (f"{INDEX}/", ".trash/")
 
+# Files of a folder that are found: more say no more.
 _MOST = 20
 
 _FIX_GENERATED_FILE = "git rm --cached it, and keep it out by the .gitignore that init writes"

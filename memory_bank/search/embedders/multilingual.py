@@ -15,7 +15,13 @@ from memory_bank.base import plugins
 from memory_bank.base.errors import EmbedderUnavailable
 from memory_bank.base.settings import Settings
 from memory_bank.search.embedders import static
-from memory_bank.search.embedders.base import Kind, Vectors, digest
+from memory_bank.search.embedders.base import (
+    THRESHOLD,
+    WEIGHT,
+    Kind,
+    Vectors,
+    digest,
+)
 from memory_bank.search.embedders.static import Static
 
 SUMMARY = (
@@ -40,9 +46,9 @@ class Multilingual:
     name: Final = "multilingual"
     dimension: Final = _OWN + Static.dimension
     model_hash: Final = digest(_VERSION, Static.model_hash)
-    weight: Final = 0.8
-    code_weight: Final = 0.8
-    similarity_threshold: Final = 0.3
+    weight: Final = WEIGHT
+    code_weight: Final = WEIGHT
+    similarity_threshold: Final = THRESHOLD
 
     def __init__(self, quick: Static) -> None:
         self.quick = quick

@@ -14,7 +14,14 @@ from memory_bank.base import plugins
 from memory_bank.base.errors import EmbedderUnavailable
 from memory_bank.base.setting_sections import Key
 from memory_bank.base.settings import Settings
-from memory_bank.search.embedders.base import Kind, Vectors, digest
+from memory_bank.search.embedders.base import (
+    CODE_WEIGHT,
+    THRESHOLD,
+    WEIGHT,
+    Kind,
+    Vectors,
+    digest,
+)
 from memory_bank.search.models.weight_files import KnownModel, recall, remember
 
 if TYPE_CHECKING:
@@ -29,6 +36,7 @@ _TOKENIZER = "tokenizer.json"
 
 _HINT = "onnx.path must name a folder with model.onnx and tokenizer.json of one text model"
 
+# Bytes that are hashed at a time.
 _CHUNK = 1 << 20
 
 
@@ -51,9 +59,9 @@ class Onnx:
     """A model of the user's, run by onnxruntime."""
 
     name: Final = "onnx"
-    weight: Final = 0.8
-    code_weight: Final = 6.0
-    similarity_threshold: Final = 0.3
+    weight: Final = WEIGHT
+    code_weight: Final = CODE_WEIGHT
+    similarity_threshold: Final = THRESHOLD
 
     def __init__(self, folder: Path, options: OnnxOptions) -> None:
         self._folder = folder

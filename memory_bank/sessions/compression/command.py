@@ -25,12 +25,14 @@ from memory_bank.sessions.records import Observation, Prompt
 MOST_ANSWER = 2_000_000
 """Characters of an answer."""
 
+# Observations of one answer that are taken.
 _MOST = 200
 
 _TEXTS = ("title", "subtitle", "narrative")
 
 _LISTS = ("facts", "concepts", "files_read", "files_modified")
 
+# Characters of a narrative that is taken.
 _NARRATIVE = 8000
 
 

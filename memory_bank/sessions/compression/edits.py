@@ -14,6 +14,7 @@ from memory_bank.sessions.compression.definitions import DefinedName, FileKind, 
 
 Action = Literal["add", "update", "delete", "move"]
 
+# Of an edit that are compared.
 _MOST_LINES = 20_000
 
 _BEGIN, _MOVED = "*** Begin Patch", "*** Move to: "
@@ -23,6 +24,7 @@ _FILE = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.*)$", re.MULTILINE)
 _LEAST_REMARK = 5
 """Fewest words of a comment that is told."""
 
+# That a title of an edit has (tests/benchmarks/sessions.py).
 _MOST_NAMES = 4
 
 

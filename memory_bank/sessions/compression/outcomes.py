@@ -12,8 +12,10 @@ from memory_bank.sessions.compression.definitions import Paths, rule
 from memory_bank.sessions.compression.texts import cut
 from memory_bank.sessions.compression.tool_calls import ToolCall
 
+# Score of a line that surely tells the error.
 _SUREST = 6
 
+# Of the lines of an output that may tell the error (tests/benchmarks/sessions.py).
 _LEAST_LINE, _MOST_LINE, _MOST_LINES, _MOST_KEPT = 2, 400, 6000, 6
 
 

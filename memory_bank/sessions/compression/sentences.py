@@ -13,6 +13,7 @@ from memory_bank.sessions.compression.definitions import pattern, rule
 DECIDED, NEXT, COMMITTED = "decided: ", "next: ", "committed"
 """Starts of facts: a decision or rule, an open step, and that a commit has the changes."""
 
+# Of the texts of agents that are read (tests/benchmarks/sessions.py).
 _MOST, _MOST_SENTENCES, _LONGEST = 12_000, 120, 600
 
 _FENCE = plugins.pattern(
@@ -47,6 +48,7 @@ _LIST = plugins.pattern(
 
 _TO_DO = plugins.pattern(r"^[ \t]*[-*+] \[ \] ([^\n]+)", re.MULTILINE)
 
+# Of a sentence that tells something (tests/benchmarks/sessions.py).
 _LEAST_WORDS, _LEAST_CLAUSE = 5, 45
 
 
@@ -186,7 +188,12 @@ def size(text: str) -> int:
     return len(text.split()) + len(_UNSPACED.findall(text)) // 2
 
 
-def covered(step: str, entries: Sequence[str], share: float = 0.6) -> bool:
+REPEATED, ASKED, TOLD = 0.6, 0.4, 0.8
+"""Shares of words by which a step repeats another one, what was asked, or what is told already:
+the best of those tried (tests/benchmarks/sessions.py)."""
+
+
+def covered(step: str, entries: Sequence[str], share: float = REPEATED) -> bool:
     """Tell whether one of some texts has that share of the words of a step."""
     wanted_words = words(opened(step))
     most = max((len(wanted_words & words(word)) for word in entries), default=0)

@@ -32,6 +32,7 @@ _IN_PLACE = re.compile(r"-[a-zA-Z]{0,4}i(?:\..{0,10})?[a-zA-Z]{0,3}|--in-place(?
 
 _ASSIGNED = re.compile(r"[A-Za-z_]\w{0,60}=")
 
+# Of a command that are read: hostile ones are longer.
 _MOST, _MOST_STEPS, _LONGEST = 60_000, 200, 400
 
 _programs = partial(definitions.words, "programs")

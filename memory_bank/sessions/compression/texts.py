@@ -19,6 +19,7 @@ _ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]{0,20}[A-Za-z]|\][^\x07\x1b]{0,200}(?:\x
 NARRATIVE = 4000
 """Characters of the text of an observation; the middle of a longer one is cut out."""
 
+# Of an observation: its useful lines measured best so (tests/benchmarks/sessions.py).
 _FACTS, _FACT, _CONCEPTS, _SHARE_OF_END = 14, 240, 6, 0.35
 
 

@@ -18,6 +18,7 @@ from memory_bank.sessions.queue_rows import MESSAGE, Event
 
 Kind = Literal["edit", "read", "search", "command", "plan", "agent", "fetch", "message", "other"]
 
+# Of what a tool was given and said.
 _MOST_TEXT, _DEEPEST = 400_000, 5
 
 

@@ -17,6 +17,7 @@ _HERE = re.compile(r"^\$\(cat <<-?['\"]?(\w+)['\"]?\n|\n[ \t]*(?:EOF|END|MSG|COM
 
 _MESSAGE = ("-m", "--message", "-am", "-qm", "-qam", "-aqm", "-sm", "-asm")
 
+# Characters of a request in a title.
 _SHOWN = 160
 
 

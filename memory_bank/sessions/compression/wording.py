@@ -11,6 +11,7 @@ from memory_bank.notes.characters import nfc
 from memory_bank.sessions.compression import definitions, outcomes
 from memory_bank.sessions.compression.definitions import Paths, rule
 from memory_bank.sessions.compression.sentences import (
+    ASKED,
     COMMITTED,
     DECIDED,
     NEXT,
@@ -106,7 +107,7 @@ class _Wording:
         self._planned = planned(text)
         told_telling = telling(text)
         repeated = told_telling in map(opened, self._planned) and all(
-            covered(sentence, [turn.request], 0.4)
+            covered(sentence, [turn.request], ASKED)
             for sentence in sentences(text)
             if len(sentence) > _LEAST_SAID
         )
@@ -125,7 +126,7 @@ class _Wording:
         steps = self._turn.steps or [
             current_planned
             for current_planned in self._planned
-            if not covered(current_planned, [self._turn.request], 0.4)
+            if not covered(current_planned, [self._turn.request], ASKED)
         ]
         changes = work.changes or work.commit or work.runs or work.reports
         reported = not self._turn.request  # by the agent itself, not by a hook

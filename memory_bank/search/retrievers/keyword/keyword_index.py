@@ -191,6 +191,7 @@ def _intact(file: str) -> bool:
         return False
 
 
+# As tantivy's own policy of merging has them.
 _MERGE_SEGMENTS = 8
 
 _LAYER_SIZE = 16_800
