@@ -238,6 +238,10 @@ def below_tree(tree: Path, folder: Path) -> str:
     return "" if below == "." else f"{below}/"
 
 
+_AT_A_TIME = 500
+"""Files that are named in one command."""
+
+
 def is_partial(tree: Path) -> bool:
     """Tell whether a repository is a partial clone, whose objects may be missing."""
     common = common_folder(tree)
@@ -277,6 +281,25 @@ def uncommitted(folder: Path, files: Collection[str] | None = None) -> frozenset
         if not is_same and not S_ISDIR(now.st_mode):  # a folder is that of a submodule
             parts.add(name)
     return frozenset(parts if files is None else parts.intersection(files))
+
+
+def with_converted_line_ends(tree: Path, files: Sequence[str]) -> frozenset[str]:
+    r"""Return those of some files of a work tree whose `\r\n` git stores as `\n`.
+
+    That is by attributes, else by `core.autocrlf`.
+    """
+    setting = (_run(tree, "config", "--get", "core.autocrlf") or "").strip().lower()
+    by_default = [] if setting in {"true", "input", "yes", "on", "1"} else ["-text"]
+    converted = set()
+    for start in range(0, len(files), _AT_A_TIME):
+        some_files = files[start : start + _AT_A_TIME]
+        listed = _run(tree, "--literal-pathspecs", "ls-files", "--eol", "-z", "--", *some_files)
+        for row in (listed or "").split("\0"):
+            columns, _, file = row.partition("\t")
+            attributes = columns.partition("attr/")[2].split() or by_default
+            if file and "-text" not in attributes:
+                converted.add(file)
+    return frozenset(converted)
 
 
 def changed_elsewhere(folder: Path, files: Collection[str], since: float) -> frozenset[str]:

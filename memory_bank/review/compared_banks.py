@@ -207,6 +207,12 @@ def _comparison(
         for state in (old, new)
     )
 
+    if after is bank:
+        stored = _as_stored(bank, was, now)
+        was, now = (
+            {path: data for path, data in side.items() if path not in stored} for side in (was, now)
+        )
+
     def place(path: str) -> str:
         there = path in new.versions or path in unread_notes.after
         return posixpath.normpath((after if there else before).roots.place(path))
@@ -228,6 +234,20 @@ def _comparison(
         renames={change.old_path: change.path for change in changes if change.old_path},
         included=included,
     )
+
+
+def _as_stored(bank: Bank, was: Mapping[str, bytes], now: Mapping[str, bytes]) -> frozenset[str]:
+    """Return the notes of the work tree that differ by line ends only, which git converts."""
+    tree = repository.worktree(bank.layout.root)
+    files = {
+        posixpath.normpath(_below_tree(bank, bank.roots.place(path))): path
+        for path, data in now.items()
+        if b"\r\n" in data and was.get(path) == data.replace(b"\r\n", b"\n")
+    }
+    if tree is None or not files:
+        return frozenset()
+    converted = repository.with_converted_line_ends(tree, list(files))
+    return frozenset(files[file] for file in converted if file in files)
 
 
 def _included_now(bank: Bank, old: BankState, new: BankState, base: Side) -> frozenset[str]:

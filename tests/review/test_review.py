@@ -376,6 +376,33 @@ def test_the_work_tree_has_what_is_not_committed(clone: Path) -> None:
     assert {"facts/draft.md", "facts/new.md"} <= {one.path for one in every.changes}
 
 
+@pytest.mark.parametrize(
+    ("autocrlf", "attributes", "changed"),
+    [
+        ("true", "", []),
+        ("input", "", []),
+        ("false", "* text=auto eol=crlf\n", []),
+        ("false", "*.md text\n", []),
+        ("false", "", ["decisions/first.md"]),
+        ("true", "*.md -text\n", ["decisions/first.md"]),
+    ],
+)
+def test_line_ends_that_git_converts_are_no_change(
+    clone: Path, autocrlf: str, attributes: str, changed: list[str]
+) -> None:
+    (clone / ".gitattributes").write_text(attributes)
+    commit(clone, "Attributes")
+    run_git(clone, "config", "core.autocrlf", autocrlf)
+    file = clone / ".memories/decisions/first.md"
+    file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
+    status = run_git(clone, "diff", "--name-only", "--", ".memories")
+    assert bool(status.strip()) is bool(changed)  # what git itself says
+    found = reviewed(clone, "HEAD")
+    assert [change.path for change in found.changes] == changed
+    file.write_bytes(file.read_bytes() + b"more\r\n")
+    assert [change.path for change in reviewed(clone, "HEAD").changes] == ["decisions/first.md"]
+
+
 def test_what_is_staged_is_compared_with_head(clone: Path) -> None:
     write(clone, {"facts/draft.md": "# Draft\n\nStaged.\n"})
     run_git(clone, "add", ".memories/facts/draft.md")
