@@ -11,7 +11,7 @@ from memory_bank.base.rendering import count
 from memory_bank.base.screen import FOUND, Call
 from memory_bank.base.settings import Settings
 from memory_bank.shared import views
-from memory_bank.shared.engines.base import IndexInfo, SharedEngine, open_engine
+from memory_bank.shared.engines.base import SharedEngine, open_engine
 from memory_bank.shared.views import DroppedIndex, MadeIndex, SharedStatus
 
 _To = Annotated[str, Param("The shared index [env: MEMORY_BANK_SHARED_URL]", metavar="URL")]
@@ -35,9 +35,9 @@ def make(settings: Settings, *, to: _To = "") -> MadeIndex:
     """
     embedder, dimension = _embedder(settings)
     with _opened(settings, to) as engine:
-        before = engine.administration.stored()
-        index_info: IndexInfo = engine.administration.make(embedder, dimension)
-        return MadeIndex(engine.place, before is None, index_info.embedder, index_info.dimension)
+        created = not engine.is_made()
+        index_info = engine.make(embedder, dimension)
+        return MadeIndex(engine.place, created, index_info.embedder, index_info.dimension)
 
 
 @operation(
@@ -93,7 +93,7 @@ def _agreed(
 def drop(settings: Settings, *, to: _To = "") -> DroppedIndex:
     """Remove the tables with all that is published."""
     with _opened(settings, to) as engine:
-        return DroppedIndex(engine.place, engine.administration.drop())
+        return DroppedIndex(engine.place, engine.drop())
 
 
 def _opened(settings: Settings, to: str) -> SharedEngine:

@@ -78,7 +78,7 @@ def quality(url: str, work: Path, only: Sequence[str], embedder: str) -> None:
 def _ask(one: Any, url: str, work: Path, embedder: str, scores: dict[str, Score]) -> None:
     assert isinstance(one, Notes | Documents)
     with open_engine(url) as engine:
-        engine.administration.drop()  # type: ignore[attr-defined]
+        engine.drop()  # type: ignore[attr-defined]
     with open_bank(one.files(work), settings=_settings(url, embedder)) as bank:
         bank.sync()
         administration.make(bank.settings)
@@ -148,8 +148,6 @@ def _fill(url: str, repositories: int, passages: int, dimension: int) -> None:
             for number in range(repositories):
                 repo = f"git.example.org/acme/r{number}"
                 engine.publish(_repository(repo, passages, dimension, rng, stock))
-                if number % 100 == 0:
-                    engine.administration.assign(repo, "t3")  # type: ignore[attr-defined]
         connection.execute("SET maintenance_work_mem = '512MB'")
         connection.execute(row[0].encode())
         connection.execute("ANALYZE")

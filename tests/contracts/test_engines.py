@@ -27,8 +27,8 @@ def url(request: pytest.FixtureRequest) -> str:
     """The URL of an empty index of each engine."""
     found: str = URLS[request.param] or request.getfixturevalue("empty_database")
     with open_engine(found) as engine:
-        engine.administration.drop()
-        engine.administration.make(EMBEDDER, DIMENSION)
+        engine.drop()
+        engine.make(EMBEDDER, DIMENSION)
     return found
 
 
@@ -37,7 +37,7 @@ def test_an_index_says_what_was_fixed_when_it_was_made(url: str) -> None:
     with open_engine(url) as engine:
         assert engine.place
         assert engine.info()[2:] == (EMBEDDER, DIMENSION)
-        assert engine.administration.make("other:8:0", 8) == engine.info()
+        assert engine.make("other:8:0", 8) == engine.info()
         assert engine.heads() == []
         assert engine.size() == 0
 

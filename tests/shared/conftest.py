@@ -72,8 +72,8 @@ def empty_database(server: Any) -> str:
 def database(empty_database: str) -> str:
     """The URL of a database with an empty shared index, as its owner."""
     with opened(empty_database) as engine:
-        engine.administration.drop()
-        engine.administration.make(EMBEDDER, DIMENSION)
+        engine.drop()
+        engine.make(EMBEDDER, DIMENSION)
     return empty_database
 
 

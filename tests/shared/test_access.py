@@ -51,7 +51,7 @@ def test_a_reader_finds_and_publishes_nothing(granted: Callable[[str], str]) -> 
         for change in (
             lambda: publish(engine, SHOP, "c2", {"a.md": "mine"}),
             lambda: engine.remove(SHOP, ".memories"),
-            engine.administration.drop,
+            engine.drop,
         ):
             with pytest.raises(BadInput, match="may not do that"):
                 change()
@@ -64,7 +64,7 @@ def test_a_publisher_publishes_and_reads(granted: Callable[[str], str]) -> None:
         publish(engine, "git.example.org/acme/new", "c1", {"a.md": "first plans"})
         assert len(found(engine, "plans")) == 3
         with pytest.raises(BadInput):
-            engine.administration.drop()
+            engine.drop()
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def two(shop: Path, empty_database: str) -> dict[str, set[str]]:
 
 def published_twice(shop: Path, url: str) -> dict[str, set[str]]:
     with opened(url) as engine:
-        engine.administration.drop()
+        engine.drop()
     states = {}
     with open_bank(shop, settings=settings(url)) as bank:
         administration.make(bank.settings)

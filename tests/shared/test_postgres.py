@@ -159,9 +159,9 @@ def test_names_with_quotes_are_names(database: str) -> None:
 
 def test_the_first_making_fixes_the_embedder(empty_database: str) -> None:
     with opened(empty_database) as engine:
-        engine.administration.drop()
-        first = engine.administration.make(EMBEDDER, DIMENSION)
-        again = engine.administration.make("other:8:0", 8)
+        engine.drop()
+        first = engine.make(EMBEDDER, DIMENSION)
+        again = engine.make("other:8:0", 8)
         assert first == again == engine.info()
 
 
@@ -175,7 +175,7 @@ def test_tables_of_another_version_are_refused_clearly(database: str) -> None:
 
 def test_a_database_without_tables_is_named(server: object, empty_database: str) -> None:
     with opened(empty_database) as engine:
-        engine.administration.drop()
+        engine.drop()
     with opened(empty_database) as engine, pytest.raises(SharedUnavailable) as caught:
         engine.heads()
     assert caught.value.reason == "shared_no_index"
@@ -183,8 +183,8 @@ def test_a_database_without_tables_is_named(server: object, empty_database: str)
 
 def test_an_index_without_vectors_finds_words(empty_database: str) -> None:
     with opened(empty_database) as engine:
-        engine.administration.drop()
-        engine.administration.make("none", 0)
+        engine.drop()
+        engine.make("none", 0)
         one = passage("a.md", "text", vector=None)
         engine.publish(
             Publication("", Head(SHOP, BANK, "c1", 1.0, 2.0, "", 1, 1), [note("a.md")], (), [one])

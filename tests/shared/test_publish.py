@@ -35,7 +35,7 @@ def shop(project: Path) -> Path:
 def index(empty_database: str, folder: Path) -> str:
     """The URL of a shared index of the embedder `static`."""
     with opened(empty_database) as engine:
-        engine.administration.drop()
+        engine.drop()
     with open_bank(folder, settings=settings(empty_database)) as bank:
         administration.make(bank.settings)
     return empty_database

@@ -10,7 +10,7 @@ from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.errors import BadInput
 from memory_bank.memory.retrieval.ask import ask
 from memory_bank.memory.retrieval.recall import recall, recall_at
-from memory_bank.shared import administration, conversation, shared_hits
+from memory_bank.shared import administration, shared_hits
 from memory_bank.shared.publish import publish
 from tests.conftest import run_git as git
 from tests.shared.conftest import as_role, opened
@@ -58,7 +58,7 @@ def repositories(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def index(empty_database: str, repositories: dict[str, Path]) -> str:
     """The URL of a shared index with the notes of all three."""
     with opened(empty_database) as engine:
-        engine.administration.drop()
+        engine.drop()
     for folder in repositories.values():
         with open_bank(folder, settings=settings(empty_database)) as bank:
             administration.make(bank.settings)
@@ -70,12 +70,6 @@ def index(empty_database: str, repositories: dict[str, Path]) -> str:
 def app(index: str, repositories: dict[str, Path]) -> Iterator[Bank]:
     with open_bank(repositories[APP], settings=settings(index)) as bank:
         yield bank
-
-
-@pytest.fixture(autouse=True)
-def _nothing_kept() -> Iterator[None]:
-    yield
-    conversation.close_kept()
 
 
 def test_a_note_of_another_repository_says_where_it_is(app: Bank, index: str) -> None:
@@ -207,17 +201,6 @@ def test_another_embedder_gets_the_banks_answer(index: str, repositories: dict[s
     assert found.fallback_reason == "shared_other_embedder"
     assert by_words.fallback_reason is None
     assert any(note.origin for note in by_words.notes)
-
-
-def test_a_connection_is_kept_and_replaced_when_the_server_closed_it(app: Bank, index: str) -> None:
-    recall(app, "queue", scope="shared")
-    (kept,) = conversation._kept.values()
-    line = kept[0]
-    recall(app, "queue", scope="shared")
-    assert kept == [line]
-    line.close()
-    assert recall(app, "queue", scope="shared").fallback_reason is None
-    assert kept != [line]
 
 
 def test_another_scope_is_refused_clearly(app: Bank) -> None:

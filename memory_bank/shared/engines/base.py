@@ -224,19 +224,6 @@ class SharedPassage(NamedTuple):
     words: int
 
 
-class Administration(Protocol):
-    """What the operator of an index does; raises BadInput for what the role may not do."""
-
-    def stored(self) -> IndexInfo | None:
-        """Return what was fixed when the index was made; None if there is none that may be read."""
-
-    def make(self, embedder: str, dimension: int) -> IndexInfo:
-        """Make the index; if it is there, return what was fixed then."""
-
-    def drop(self) -> bool:
-        """Remove the index and all that is published; tell whether there was one."""
-
-
 class SharedEngine(Protocol):
     """An open connection to a shared index.
 
@@ -248,15 +235,23 @@ class SharedEngine(Protocol):
     def place(self) -> str:
         """Where the index is, without user and password."""
 
-    @property
-    def administration(self) -> Administration:
-        """What its operator does."""
-
     def __enter__(self) -> Self:
         """Return the engine itself."""
 
     def __exit__(self, *_: object) -> None:
         """Close the connection."""
+
+    def is_made(self) -> bool:
+        """Tell whether there is an index that may be read."""
+
+    def make(self, embedder: str, dimension: int) -> IndexInfo:
+        """Make the index; if it is there, return what was fixed then.
+
+        Raises BadInput for what the role may not do, as `drop`.
+        """
+
+    def drop(self) -> bool:
+        """Remove the index and all that is published; tell whether there was one."""
 
     def info(self) -> IndexInfo:
         """Return what was fixed when the index was made.
@@ -267,11 +262,8 @@ class SharedEngine(Protocol):
     def one_state(self) -> AbstractContextManager[None]:
         """Let all questions within see one state of the index, however others publish."""
 
-    def heads(self, where: Where | None = None) -> list[Head]:
-        """Return the heads of all banks, by repository and bank.
-
-        Of `where`, the conditions on repositories count.
-        """
+    def heads(self) -> list[Head]:
+        """Return the heads of all banks, by repository and bank."""
 
     def known(self, repo: str, bank: str) -> KnownBank:
         """Return what the index has of a bank."""

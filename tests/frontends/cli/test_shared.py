@@ -18,7 +18,7 @@ def url(
     project: Path,
 ) -> str:
     with opened(empty_database) as engine:
-        engine.administration.drop()
+        engine.drop()
     git(project, "remote", "add", "origin", f"git@{REPO.replace('/', ':', 1)}.git")
     monkeypatch.setenv("MEMORY_BANK_SHARED_URL", empty_database)
     monkeypatch.setenv("MEMORY_BANK_EMBEDDER", "static")

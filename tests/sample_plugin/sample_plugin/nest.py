@@ -29,13 +29,27 @@ class Nest:
     """A connection; what it holds is `info`, and `banks` by their names."""
 
     def __init__(self, held, place):
-        self.held, self.place, self.administration = held, place, Administration(held)
+        self.held, self.place = held, place
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
         pass
+
+    def is_made(self):
+        return bool(self.held)
+
+    def make(self, embedder, dimension):
+        if not self.held:
+            info = IndexInfo("nest", 1, embedder, dimension)
+            self.held |= {"info": info, "banks": {}, "next": 1}
+        return self.held["info"]
+
+    def drop(self):
+        there = bool(self.held)
+        self.held.clear()
+        return there
 
     def info(self):
         if not self.held:
@@ -45,9 +59,9 @@ class Nest:
     def one_state(self):
         return nullcontext()
 
-    def heads(self, where=None):
+    def heads(self):
         self.info()
-        return [bank["head"] for bank in self._banks(where or Where())]
+        return [bank["head"] for bank in self._banks(Where())]
 
     def known(self, repo, bank):
         found = self._bank(repo, bank)
@@ -149,24 +163,3 @@ def _meets(note, where):
         and (where.before is None or note.created < where.before)
         and (where.hidden or not note.hidden)
     )
-
-
-class Administration:
-    """Whoever runs the process is the operator."""
-
-    def __init__(self, held):
-        self.held = held
-
-    def stored(self):
-        return self.held.get("info")
-
-    def make(self, embedder, dimension):
-        if not self.held:
-            info = IndexInfo("nest", 1, embedder, dimension)
-            self.held |= {"info": info, "banks": {}, "next": 1}
-        return self.held["info"]
-
-    def drop(self):
-        there = bool(self.held)
-        self.held.clear()
-        return there

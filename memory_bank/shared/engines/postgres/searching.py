@@ -112,9 +112,9 @@ class SharedScope(NamedTuple):
     passages: int
 
 
-def heads(connection: Connection, where: Where) -> list[Head]:
-    """Return the banks that meet the conditions on repositories."""
-    rows = connection.execute(_HEADS, _of_banks(where))
+def heads(connection: Connection) -> list[Head]:
+    """Return the heads of all banks."""
+    rows = connection.execute(_HEADS, _of_banks(Where()))
     return [Head(*row) for row in rows]
 
 
