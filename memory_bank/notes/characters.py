@@ -288,3 +288,11 @@ def _is_mark(char: str) -> bool:
 
 # str.splitlines also splits at \v, \f, U+2028 and others, which Markdown does not.
 BREAK = pattern(r"\r\n|\n|\r")
+
+
+_WORD = pattern(r"\w+")
+
+
+def written_words(text: str) -> str:
+    """Return the words of a text as written, case folded, without what stands between them."""
+    return " ".join(_WORD.findall(text.casefold()))

@@ -30,7 +30,7 @@ from memory_bank.base.errors import BadName, StorageFailed, UnreadableNote
 from memory_bank.base.filenames import StatSignature, signature_of
 from memory_bank.base.text import estimate
 from memory_bank.notes import okf
-from memory_bank.notes.characters import decode
+from memory_bank.notes.characters import decode, written_words
 from memory_bank.notes.decision_records import ENDED, may_be_record
 from memory_bank.notes.identity import etag
 from memory_bank.notes.link_targets import InProject, TargetNames, names_of, no_project, target_of
@@ -41,7 +41,7 @@ from memory_bank.notes.storage import files
 from memory_bank.notes.storage.files import UNKNOWN
 from memory_bank.notes.storage.folders import held
 
-READER = "15"
+READER = "16"
 """Version of the parser: it changes whenever notes are parsed into other documents."""
 
 ARCHIVED = "archived"
@@ -278,7 +278,10 @@ def document_of(
         sections=tuple(_sections(note.body.sections, owners, dates)),
         links=tuple(_link(link, to(link)) for link in note.body.links),
         names=tuple(names_of(note, included=included)),
-        anchors=tuple((block.casefold(), line) for block, line in note.body.blocks.items()),
+        anchors=(
+            *((block.casefold(), line) for block, line in note.body.blocks.items()),
+            *dict(_written_headings(note.body.sections)).items(),
+        ),
         faults=tuple(Fault(fault.reason, fault.line) for fault in note.faults),
         size=note.size,
         signature=signature,
@@ -307,6 +310,14 @@ def _fields(note: Note) -> Iterator[tuple[str, str]]:
     for tag in meta.tags:
         yield "tag", tag
     yield from _extra(meta.extra)
+
+
+def _written_headings(sections: Sequence[NoteSection]) -> Iterator[tuple[str, int]]:
+    """Yield the words of each heading with links, as written: Obsidian links to it by these."""
+    for section in sections:
+        line = section.text.partition("\n")[0] if section.level else ""
+        if "](" in line or "[[" in line:
+            yield f"#{written_words(line)}", section.line
 
 
 def _owners(sections: Sequence[NoteSection]) -> list[int]:

@@ -18,6 +18,7 @@ from memory_bank.frontends.lsp.open_texts import Texts, links_of
 from memory_bank.frontends.lsp.symbol_notes import MAX_CHARACTERS, parsed
 from memory_bank.git import repository
 from memory_bank.notes import parsing
+from memory_bank.notes.characters import written_words
 from memory_bank.notes.link_targets import TargetNames
 from memory_bank.notes.links import WholeLink
 from memory_bank.notes.note import Note, NoteLink, NoteSection
@@ -87,7 +88,9 @@ def section_at(note: Note, heading: str) -> NoteSection | None:
         )
         if found_section:
             return found_section
-    return None
+    words = written_words(last)  # of a heading with links, as Obsidian writes them
+    lines = ((section, section.text.partition("\n")[0]) for section in sections)
+    return next((section for section, line in lines if written_words(line) == words), None)
 
 
 def block_line(note: Note, block: str) -> int | None:
@@ -228,7 +231,7 @@ def _with_line(name: str) -> list[tuple[str, int]]:
 
 
 def _slug(heading: str) -> str:
-    return link_rows.slug(heading.casefold())
+    return link_rows.slug(heading.casefold()).replace("\ufe0f", "")
 
 
 def _folded(text: str) -> str:

@@ -9,8 +9,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any, NamedTuple
+from unicodedata import category
 
 from memory_bank.base.documents import Link
+from memory_bank.notes.characters import written_words
 from memory_bank.notes.identity import number_of
 from memory_bank.notes.note import RELATIVE_KINDS
 from memory_bank.search.manifest.manifest import DONE, GONE, PENDING, SEPARATOR, Manifest
@@ -323,8 +325,9 @@ def problems(manifest: Manifest, rows: Sequence[LinkRow]) -> list[str]:
             row.dest is not None
             and last
             and (row.dest, last) not in headings
-            and not {(row.dest, slug(last)), (row.dest, re.sub("-+", "-", slug(last)))} & slugs
-            and (row.kind in RELATIVE_KINDS or (row.dest, heading_words(last)) not in words)
+            and not {(row.dest, form) for form in _slug_forms(last)} & slugs
+            and not (row.kind not in RELATIVE_KINDS and (row.dest, heading_words(last)) in words)
+            and (row.dest, f"#{written_words(last)}") not in blocks
         ):
             entries.append(f"{row.dest_key} has no heading {row.heading!r}")
         else:
@@ -357,7 +360,7 @@ def _slugs(manifest: Manifest, documents: Sequence[int]) -> set[tuple[int, str]]
     counts = Counter[tuple[int, str]]()
     entries = set()
     for document, path in manifest.chunked(sql, documents):
-        name = slug(path.split(SEPARATOR)[-1].casefold())
+        name = slug(path.split(SEPARATOR)[-1].casefold()).replace(_EMOJI_SIGN, "")
         repeated = counts[document, name]
         counts[document, name] += 1
         entries |= {(document, form) for form in (name, name.strip("-"))}
@@ -366,13 +369,26 @@ def _slugs(manifest: Manifest, documents: Sequence[int]) -> set[tuple[int, str]]
     return entries
 
 
+_IN_SLUGS = frozenset(["Ll", "Lm", "Lo", "Lt", "Lu", "Mc", "Me", "Mn", "Nd", "Nl", "Pc"])
+"""Categories of characters that GitHub leaves in a slug: of words."""
+
+_EMOJI_SIGN = "\ufe0f"
+"""Follows an emoji, which a slug has not: some programs leave it out of the slug, too."""
+
+
 def slug(heading: str) -> str:
     """Return a heading's slug, by which Markdown links name it; letters keep their case.
 
     What is left out leaves its blanks, as on GitHub: `🚀 Launch` is `-launch`.
     """
-    text = "".join(char for char in heading.strip() if char.isalnum() or char in " -_")
+    text = "".join(char for char in heading.strip() if char in " -" or category(char) in _IN_SLUGS)
     return text.replace(" ", "-")
+
+
+def _slug_forms(written: str) -> set[str]:
+    """Return the forms in which programs write the slug of a heading."""
+    plain = slug(written).replace(_EMOJI_SIGN, "")
+    return {plain, re.sub("-+", "-", plain)}
 
 
 def heading_words(heading: str) -> str:
@@ -382,7 +398,7 @@ def heading_words(heading: str) -> str:
     """
     from memory_bank.notes.inline import plain_text  # start-up: most links name no heading
 
-    return " ".join(re.findall(r"\w+", plain_text(heading).casefold()))
+    return written_words(plain_text(heading))
 
 
 def _rows(manifest: Manifest, where: str, values: Sequence[Any]) -> list[LinkRow]:
