@@ -130,7 +130,7 @@ class Coupling:
         self._frequency = _frequency(history)
 
     def depended(self, file: str) -> list[tuple[Coupled, str]]:
-        """Return of these the files that may have to change with it, each with the reason.
+        """Return the files among these that may have to change with it, each with the reason.
 
         They import it, or changed with it in three commits. A text like its own, or one or two
         commits, are no reason.

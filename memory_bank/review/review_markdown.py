@@ -152,7 +152,7 @@ def _new_texts(change: NoteChange) -> list[str]:
 
 
 def headline(change: NoteChange) -> str:
-    """Return the first sentence that a change of a note says anew; empty if there is none."""
+    """Return the first sentence that a change adds to a note; empty if there is none."""
     texts = _new_texts(change)
     # a record begins with its date and status
     long = (text for text in texts if len(text.split()) >= _SENTENCE)

@@ -99,7 +99,7 @@ def _summary(review: Review) -> Line:
     tokens = f"{review.tokens.before:,} → {review.tokens.after:,} tokens"
     new = Counter(finding.severity for finding in review.new)
     entries = [
-        count(new[severity], "remark" if severity == "info" else severity)
+        count(new[severity], severity)
         for severity in SEVERITIES
         if new[severity]
     ]

@@ -84,7 +84,7 @@ def view_details(answer: Observations | SessionShown) -> View:
 def view_sessions(answer: SessionRows) -> View:
     """Describe each session in a row."""
     if not answer.sessions:
-        hint = "no session yet: see `memory-bank hooks -h`, or `memory-bank session start -h`"
+        hint = "no session yet: see `memory-bank agents install -h`"
         return View(hint, code=NOTHING)
     headings = [
         "session", "started", "project", "agent", "prompts", "observations", "waiting", "title"

@@ -55,11 +55,11 @@ def _or_dropped(
 @operation(
     "shared publish",
     why="""
-    Makes the notes of a commit those that the shared index has of this bank: only what changed is
-    sent, and readers see the old commit or the new one, never half. The commit must follow the one
-    that is published, or --force be given. Notes of sessions and notes that git ignores stay on
-    this machine. A note with a secret is not published: it is listed, and the exit code is 1. Run
-    it in CI on the main branch. See docs/shared.md.
+    Replaces what was published of this bank by the notes of a commit. Only what changed is sent,
+    and readers see the old commit or the new one, never half. The commit must follow the one that
+    is published, unless you say --force. Notes of sessions and notes that git ignores stay on this
+    machine. A note with a secret is not published: it is listed, and the exit code is 1. Run it in
+    CI on the main branch. See docs/shared.md.
     """,
     examples=(
         ("memory-bank shared publish", "the notes of HEAD"),
@@ -84,7 +84,7 @@ def publish(
 ) -> Published:
     """Publish the notes of a commit to the shared index.
 
-    Make the notes of a commit those that the shared index has of this bank.
+    What was published of this bank is replaced.
 
     `to` is the URL of the index, by default that of the settings; `repo` is the repository's name
     there. The commit must follow the published one, or `force` be given, which also reads and sends

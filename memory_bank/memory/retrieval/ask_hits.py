@@ -150,7 +150,7 @@ class AskHit(NamedTuple):
 
 
 class FoundHits(NamedTuple):
-    """An answer, with the topics of its notes."""
+    """An answer, with the tags of its notes."""
 
     query: str
     hits: tuple[AskHit, ...] = ()
@@ -160,7 +160,7 @@ class FoundHits(NamedTuple):
     """Why it was not searched by meaning."""
     remarks: tuple[str, ...] = ()
     """How the query was read, what may be mistyped, and what could not be searched."""
-    topics: Mapping[str, int] = MappingProxyType({})
+    tags: Mapping[str, int] = MappingProxyType({})
     """The most frequent tags of the hits, or of the bank if nothing is asked."""
     more: bool = False
     """Whether there may be more hits than were asked for."""
@@ -184,7 +184,7 @@ def ask_hits(
 
     Conditions that only notes can meet leave out the other kinds, and so does the scope `shared`:
     the rest is of this repository. An empty scope is that of the settings. An empty query finds
-    nothing, but has the topics of the bank. `refresh_code` is as for `explained`. Raises BadInput
+    nothing, but has the tags of the bank. `refresh_code` is as for `explained`. Raises BadInput
     for an unknown kind or scope.
     """
     scope = scope_of(bank, scope)
@@ -199,7 +199,7 @@ def ask_hits(
         return FoundHits(
             query,
             remarks=(remark,) if remark else (),
-            topics=_topics(bank.read(_tags) if bank and not query.strip() else {}),
+            tags=_most_frequent(bank.read(_tags) if bank and not query.strip() else {}),
             scope=scope,
             scopes=can,
         )
@@ -222,7 +222,7 @@ def ask_hits(
         tuple(hit for hit in hits if hit.weak),
         answer.answer.fallback_reason or "",
         tuple(dict.fromkeys(filter(None, remarks))),
-        _topics(Counter(tag for hit in hits if hit.note for tag in hit.note.tags)),
+        _most_frequent(Counter(tag for hit in hits if hit.note for tag in hit.note.tags)),
         len(hits) >= limit,
         scope,
         can,
@@ -233,7 +233,7 @@ def _tags(view: View) -> Mapping[str, int]:
     return document_rows.counts(view.manifest, "tag")
 
 
-def _topics(counts: Mapping[str, int]) -> Mapping[str, int]:
+def _most_frequent(counts: Mapping[str, int]) -> Mapping[str, int]:
     return dict(Counter(counts).most_common(_MOST_TOPICS))
 
 

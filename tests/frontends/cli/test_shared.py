@@ -1,4 +1,4 @@
-"""`memory-bank shared publish` and `memory-bank shared`, as one uses them."""
+"""`memory-bank shared` and its commands, called in the order in which they are needed."""
 
 from pathlib import Path
 

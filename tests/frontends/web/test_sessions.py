@@ -107,7 +107,7 @@ def test_an_observation_is_made_a_note_there(worked: Path, serve: Serve, look: L
     assert "decisions/tantivy" in first.get_by_role("alert").inner_text()
     assert first.get_by_label("Path").input_value() == "decisions/tantivy"
     first.get_by_label("Path").fill("decisions/retry")
-    first.get_by_label("Kind").fill("decision")
+    first.get_by_label("Type").fill("decision")
     first.get_by_role("button", name="Make a note").click()
     made = first.get_by_role("link", name="decisions/retry")
     made.wait_for()

@@ -93,8 +93,8 @@ def test_what_is_not_there_is_missed_only_if_it_was_asked_for(bank: Bank, code: 
 def test_an_empty_query_finds_nothing_but_counts_topics_of_the_bank(bank: Bank) -> None:
     found = ask_hits(bank, None, " ")
     assert (found.hits, found.weaker) == ((), ())
-    assert found.topics["search"] == 2
-    assert ask_hits(bank, None, "maintained type:decision in:decisions").topics["search"] == 1
+    assert found.tags["search"] == 2
+    assert ask_hits(bank, None, "maintained type:decision in:decisions").tags["search"] == 1
 
 
 def test_there_may_be_more_hits_than_asked_for(bank: Bank) -> None:

@@ -34,7 +34,7 @@ _FILTERS = ("folder", "type", "tag", "cites")
 _DONE = {
     "saved": "Saved.",
     "created": "Saved as a new note.",
-    "known": "The same was known already: this note has it, with your topics added.",
+    "known": "The same was known already: this note has it, with your tags added.",
     "archive": "Archived. It is kept, and search leaves it out.",
     "restore": "Restored: it counts again.",
     "confirm": "Confirmed: it is right for the code of the current commit.",
