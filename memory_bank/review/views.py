@@ -98,11 +98,7 @@ def _next_step(review: Review, call: Call, *, cut: bool) -> Sequence[str]:
 def _summary(review: Review) -> Line:
     tokens = f"{review.tokens.before:,} → {review.tokens.after:,} tokens"
     new = Counter(finding.severity for finding in review.new)
-    entries = [
-        count(new[severity], severity)
-        for severity in SEVERITIES
-        if new[severity]
-    ]
+    entries = [count(new[severity], severity) for severity in SEVERITIES if new[severity]]
     base, head = (
         side.commit[:10] if side.commit else side.name for side in (review.base, review.head)
     )
