@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import replace
 from typing import Annotated, TypeVar
 
 from memory_bank.bank.bank import Bank
@@ -175,7 +174,7 @@ def depended_files(state: CouplingState | None, path: str, limit: int) -> tuple[
     if state is None or path not in state.files:
         return ()
     depended = state.coupling.depended(path)[:limit]
-    return tuple(replace(shown_as(coupled), snippet=reason) for coupled, reason in depended)
+    return tuple(shown_as(coupled)._replace(snippet=reason) for coupled, reason in depended)
 
 
 def _commits(

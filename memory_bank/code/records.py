@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from memory_bank.bank.backlinks import LinkShown
@@ -127,8 +126,7 @@ class CitingNote(NamedTuple):
         return first.context if first and first.kind != "reference" else self.sentence
 
 
-@dataclass(frozen=True, slots=True)
-class CoupledFile:
+class CoupledFile(NamedTuple):
     """A file that is coupled with the one that was asked for."""
 
     file: str
@@ -156,8 +154,7 @@ def plain_words(sentence: str) -> str:
     return _FOR_PROGRAMS.sub("", sentence).replace("Co-changes with", "Changes with", 1)
 
 
-@dataclass(frozen=True, slots=True)
-class CouplingAnswer:
+class CouplingAnswer(NamedTuple):
     """The files that are coupled with a file, the strongest coupling first."""
 
     schema_version: str

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import NamedTuple
 
 from memory_bank.bank import open_index
@@ -73,13 +72,13 @@ def linked(bank: Bank, found_duplicates: Duplicates, remembered: Remembered) -> 
     private, tracked = remembered.path, found_duplicates.far.path
     if not found_duplicates.private:
         private, tracked = tracked, private
-    remembered = replace(remembered, same_as=found_duplicates.far.path)
+    remembered = remembered._replace(same_as=found_duplicates.far.path)
     try:
         etag = bank.store.change(private, lambda text: _with_link(text, name_of(tracked)))
     except MemoryBankError as error:
         failed = f"{private} got no link to the same content: {error.message}"
-        return replace(remembered, warning=warnings(remembered.warning, failed))
-    return replace(remembered, etag=etag) if private == remembered.path else remembered
+        return remembered._replace(warning=warnings(remembered.warning, failed))
+    return remembered._replace(etag=etag) if private == remembered.path else remembered
 
 
 def _with_link(text: str, name: str) -> str:

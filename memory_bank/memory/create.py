@@ -92,7 +92,7 @@ def create(
     bank.catch_up()
     unknown = record(bank, [remembered.path, *(remembered.relinked or ())], by)
     dead = dead_links(bank, remembered.path, content)
-    return replace(remembered, warning=warnings(remembered.warning, unknown, dead))
+    return remembered._replace(warning=warnings(remembered.warning, unknown, dead))
 
 
 REFUSED = "refused"
@@ -132,7 +132,7 @@ def remember_many(bank: Bank, items: Iterable[Item]) -> list[Remembered | Refuse
     if not unknown:
         return found_entries
     return [
-        replace(entry, warning=warnings(entry.warning, unknown.get(entry.path)))
+        entry._replace(warning=warnings(entry.warning, unknown.get(entry.path)))
         if isinstance(entry, Remembered)
         else entry
         for entry in found_entries

@@ -248,7 +248,7 @@ class _ImportRun:
             if current_import.path and current_import.action in {CREATED, UPDATED}:
                 older = amendments.indexed_may_amend(self._bank, current_import.path)
                 self.found[number] = (
-                    replace(current_import, may_amend=older) if older else current_import
+                    current_import._replace(may_amend=older) if older else current_import
                 )
 
     def _done(

@@ -20,8 +20,7 @@ from memory_bank.notes.note import Entity, FileFault
 from memory_bank.notes.okf import Source
 
 
-@dataclass(frozen=True, slots=True)
-class Promoted:
+class Promoted(NamedTuple):
     """The note that was made of an observation, a summary or a commit."""
 
     schema_version: str
@@ -67,8 +66,7 @@ class Confirmation(NamedTuple):
     notes: tuple[Confirmed, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class NoteImport:
+class NoteImport(NamedTuple):
     """The result of importing one note."""
 
     key: str
@@ -83,8 +81,7 @@ class NoteImport:
     """Path of an older note on the same subject that a new or updated one may amend."""
 
 
-@dataclass(frozen=True, slots=True)
-class Imported:
+class Imported(NamedTuple):
     """The result of an import or of a dry run."""
 
     kind: str
@@ -98,8 +95,7 @@ class Imported:
     """Entries that could not be read, and why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Renamed:
+class Renamed(NamedTuple):
     """A renamed note, and the notes whose links were rewritten."""
 
     old_path: str
@@ -111,8 +107,7 @@ class Renamed:
     """Links in included files of the project to the old name, which were not rewritten."""
 
 
-@dataclass(frozen=True, slots=True)
-class Merged:
+class Merged(NamedTuple):
     """A merged note."""
 
     path: str
@@ -146,8 +141,7 @@ class Stats:
     unindexed: int
 
 
-@dataclass(frozen=True, slots=True)
-class Remembered:
+class Remembered(NamedTuple):
     """The note that has the content."""
 
     schema_version: str
@@ -177,8 +171,7 @@ class Remembered:
     """What a person should know of where the note is, as that git would track a session's."""
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
+class Listing(NamedTuple):
     """Notes, the newest first."""
 
     result_count: int
@@ -189,8 +182,7 @@ class Listing:
     """True if the limit left notes out."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShownNote:
+class ShownNote(NamedTuple):
     """A whole note: the text of its file, and its metadata."""
 
     note_id: str
@@ -235,8 +227,7 @@ class ShownNote:
     """What it derives from, after what it describes; None if it doesn't say."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShownSection:
+class ShownSection(NamedTuple):
     """The text of one section of a note, as in the file."""
 
     path: str
@@ -256,16 +247,14 @@ class Missing(NamedTuple):
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class SeveralShown:
+class SeveralShown(NamedTuple):
     """Several notes, or a section of each, and why others could not be read."""
 
     notes: tuple[ShownNote | ShownSection, ...]
     missing: tuple[Missing, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class TrashedNote:
+class TrashedNote(NamedTuple):
     """A version of a deleted note."""
 
     path: str
@@ -300,8 +289,7 @@ class Behind(NamedTuple):
     """Its number, if the commit names one; 0 for none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Why:
+class Why(NamedTuple):
     """What is behind a file or a line, the newest first."""
 
     schema_version: str

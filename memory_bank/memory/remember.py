@@ -248,10 +248,10 @@ def remember(
             remembered = write_new(
                 bank, replace(wanted_completed, extra=keys), hashed, found_duplicates.far
             )
-            remembered = replace(remembered, similar_to=near)
+            remembered = remembered._replace(similar_to=near)
             changed = True
-        remembered = replace(
-            linked(bank, found_duplicates, remembered), session_id=session.session_id or None
+        remembered = linked(bank, found_duplicates, remembered)._replace(
+            session_id=session.session_id or None
         )
         by = writer(source_type, source_agent)
         written = [remembered.path, *(remembered.relinked or ())]
@@ -262,7 +262,7 @@ def remember(
             bank.count_opened(cited(content))
         dead = dead_links(bank, remembered.path, content) if remembered.action == CREATED else ""
         warning = warnings(remembered.warning, unknown, dead)
-        return replace(remembered, warning=warning, may_amend=older)
+        return remembered._replace(warning=warning, may_amend=older)
 
 
 def completed(bank: Bank, item: Item) -> Item:

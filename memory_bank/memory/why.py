@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -128,8 +127,7 @@ def _with_code(answer: Why, bank: Bank, code: Codebase, head: str, most: int) ->
         tests = guards.of_symbol(row) if row else guards.of_file(path)
         callers = calls.callers(row).known if row else ()
         coupled = depended_files(coupling_state(code)[0], path, _MOST_COUPLED)
-    return replace(
-        answer,
+    return answer._replace(
         definition=symbol_shown(row) if row else None,
         rules=citing_notes(code, bank, path).applying[:most],
         tests=guards_shown(tests[:most]),

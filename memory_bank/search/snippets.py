@@ -288,10 +288,10 @@ def _sentences(lines: Sequence[_Line], *, blocks: bool) -> Iterator[_Sentence]:
                     )
             paragraph += 1
             continue
-        for number, line, _, _ in rows:
-            heading = _HEADING.match(line)
-            apart = heading or not line.strip()
-            if entries and (apart or _ITEM.match(line)):
+        for number, row_text, _, _ in rows:
+            heading = _HEADING.match(row_text)
+            apart = heading or not row_text.strip()
+            if entries and (apart or _ITEM.match(row_text)):
                 yield from _split(entries, first, paragraph, ruling=bool(below))
                 entries = []
             if heading:
@@ -299,9 +299,9 @@ def _sentences(lines: Sequence[_Line], *, blocks: bool) -> Iterator[_Sentence]:
                 if below == 0 or level <= below:  # what is below a ruling heading is of it
                     below = level if number and _RULING.search(heading[2]) else 0
             paragraph += bool(apart)
-            if not apart and any(map(str.isalnum, line)):
+            if not apart and any(map(str.isalnum, row_text)):
                 first = first if entries else number
-                entries.append(line)
+                entries.append(row_text)
     yield from _split(entries, first, paragraph, ruling=bool(below))
 
 
