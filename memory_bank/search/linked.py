@@ -8,7 +8,10 @@ from memory_bank.search.manifest.manifest import Manifest
 from memory_bank.search.retrievers.base import Reason, Scope
 
 SHARE = 0.3
-"""Of the score of a hit that a note which is linked with it gets."""
+"""Of the score of a hit that a note gets which is found only by its link with that."""
+
+RAISE = 0.2
+"""The share that a note gets on top of its own score: with more, it passes hits that answer."""
 
 BEST = 5
 """Hits whose links are followed."""
@@ -30,7 +33,7 @@ def add_linked(manifest: Manifest, candidates: list[Candidate], scope: Scope) ->
     gains: dict[int, tuple[float, int]] = {}
     for hit in best:
         for document in linked.get(hit.document, ()):
-            gain = SHARE * hit.score
+            gain = (RAISE if document in by_document else SHARE) * hit.score
             if gain > gains.get(document, (0.0, 0))[0]:
                 gains[document] = gain, hit.document
     missing = [number for number in gains if number not in by_document and scope.holds(0, number)]

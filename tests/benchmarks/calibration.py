@@ -208,7 +208,7 @@ def main() -> None:
     found = {}
     with tempfile.TemporaryDirectory() as temporary:
         work = (options.keep or Path(temporary)).resolve()
-        for mode in ("hybrid", "lexical", "semantic"):
+        for mode in ("hybrid", "lexical", *(["semantic"] if options.fit == "yes" else [])):
             way = mode, options.embedder
             banks = [measure(work, name, way, options.times) for name in options.only.split(",")]
             found[mode] = [one for asked in banks for one in asked]

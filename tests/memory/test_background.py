@@ -1,6 +1,7 @@
 """The process of low priority that does what no answer waits for."""
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -9,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.bank.bank import open_bank
+from memory_bank.bank.bank import Conditions, open_bank
 from memory_bank.base.locks import locked
 from memory_bank.memory import background
+from memory_bank.memory.retrieval.recall import recall
 from memory_bank.review.doctor import doctor
 from memory_bank.search.manifest import document_rows
 
@@ -41,6 +43,24 @@ def test_it_indexes_and_embeds_with_low_priority_and_ends(notes: Path) -> None:
     assert indexed(notes) == 23
     with open_bank(notes) as bank:
         assert bank.embed(0).waiting == 0
+
+
+def test_an_index_of_another_embedder_is_refilled_while_words_answer_with_a_line(
+    notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_bank(notes) as bank:  # static in tests
+        bank.sync()
+        before = [note.path for note in recall(bank, "a bird that sings").notes]
+    monkeypatch.delenv("MEMORY_BANK_EMBEDDER")
+    with open_bank(notes, conditions=Conditions(embeds=lambda: False)) as bank:
+        answer = recall(bank, "a bird that sings")
+        assert {note.path for note in answer.notes} == {*before}
+        assert re.fullmatch(r"by meaning: 0 of \d+ passages so far", answer.problem or "")
+        monkeypatch.setattr(os, "nice", lambda _: 0)
+        assert background.run(str(notes))
+        answer = recall(bank, "a bird that sings")
+        assert (answer.mode_used, answer.problem) == ("hybrid", None)
+        assert bank.settings.memory.embedder == "minilm"
 
 
 def test_one_works_for_a_bank_and_another_ends_at_once(
