@@ -81,7 +81,6 @@ def joined_steps(steps: Sequence[str]) -> str:
 
 @operation(
     "agents install",
-    grows=True,
     why="""
     Adds `memory-bank hook` to the hooks of a program, so that its sessions are recorded and it is
     told what the project knows, and the MCP server, by which it asks and writes. Both go to your
@@ -143,7 +142,6 @@ def _install(
 
 @operation(
     "agents remove",
-    grows=True,
     why="""
     Removes the hooks and the server of this program from the files of a program. Everything else
     stays, including keys that you added to the server's entry; a file in which nothing else is left
@@ -284,7 +282,6 @@ class ClientList:
 
 @operation(
     "agents list",
-    grows=True,
     why="""
     Shows for each program in which files its hooks and its server are, whether their command was
     found, and the last event that this bank received from it. Whether a program trusts the hooks,

@@ -163,7 +163,6 @@ class Operation(NamedTuple):
     allow_secret: bool = False
     kinds: Callable[[], Mapping[str, str]] | None = None
     tools: Sequence[Tool] = ()
-    grows: bool = False
     view: Callable[..., View] | None = None
 
     @property
@@ -224,7 +223,6 @@ def operation(
     allow_secret: bool = False,
     kinds: Callable[[], Mapping[str, str]] | None = None,
     tool: Tool | Sequence[Tool] = (),
-    grows: bool = False,
     view: Callable[..., View] | None = None,
 ) -> Callable[[Function], Function]:
     """Declare a function as an operation; its docstring's first line is what `-h` shows.
@@ -236,8 +234,7 @@ def operation(
     it gets the context, the result, those of the parameters that it names, and parameters of its
     own, which only change what is printed; it returns an exit code, or None for that of the view.
     Without both, the result is printed as JSON. With `allow_secret`, texts that look like secrets
-    can be written on request. `kinds` lists what help shows below the usage. `grows` says that its
-    parameters depend on what is installed, so that no table has them.
+    can be written on request. `kinds` lists what help shows below the usage.
     """
 
     def declare(function: Function) -> Function:
@@ -253,7 +250,6 @@ def operation(
             allow_secret,
             kinds,
             given_tools,
-            grows,
             view,
         )
         if name:

@@ -1,75 +1,24 @@
-"""Find the declared operations: ours in the generated table, others in installed packages.
+"""Find the declared operations: ours by a generated table of names, others in installed packages.
 
-No operation is imported to list, describe or parse them; `frontends/reference.py` writes the table.
+A command imports the module of its own operation only; `frontends/reference.py` writes the table.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from memory_bank.base import plugins
 from memory_bank.frontends import operations
 
 if TYPE_CHECKING:  # start-up: the list of commands needs no declaration
-    from memory_bank.base.operation import Operation, Parameter, Tool
+    from memory_bank.base.operation import Operation, Tool, Topic
 
 KIND = "operations"
 
 Row = tuple[str, str, str]
 """Name, group and summary of a command."""
-
-KINDS = {"str": str, "int": int, "float": float, "bool": bool}
-
-_OF_AGENTS = frozenset(["about", "only", "longest", "accept"])
-"""Fields that commands don't need."""
-
-
-class Option(NamedTuple):
-    """A parameter of a command, as the table describes it."""
-
-    name: str
-    kind: type
-    many: bool
-    required: bool
-    default: Any
-    fields: Mapping[str, Any]
-    """The fields of its Param that are set; of functions, what calls them."""
-
-    def __getattr__(self, field: str) -> Any:  # noqa: ANN401  (any field)
-        """Return a field of its Param; its own default if it is not set."""
-        return self.fields.get(field, _unset()[field])
-
-
-class Described(NamedTuple):
-    """What the command of an operation shows and takes."""
-
-    name: str
-    summary: str
-    why: str
-    examples: Sequence[Sequence[str]]
-    options: Sequence[Option]
-    allow_secret: bool
-    kinds: bool
-
-
-class DescribedTopic(NamedTuple):
-    """What the command of a topic shows."""
-
-    summary: str
-    why: str
-    examples: Sequence[Sequence[str]]
-    default: str
-    options: bool
-
-
-@cache
-def _unset() -> Mapping[str, Any]:
-    from memory_bank.base.operation import Param
-
-    return Param()._asdict()
 
 
 def words() -> list[str]:
@@ -93,44 +42,30 @@ def overview() -> Iterator[Row]:
             yield name, current_topic.group, current_topic.summary.rstrip(".")
 
 
-def described(name: str) -> Described:
-    """Return what the command of an operation shows and takes."""
-    found_table = _table()["operations"].get(name)
-    if found_table is None or "parameters" not in found_table:
-        found_table = row(load(name))
-    options = [
-        _option(name, number, table) for number, table in enumerate(found_table["parameters"])
-    ]
-    return Described(
-        name, found_table["summary"], found_table["why"], found_table["examples"], options,
-        found_table.get("allow_secret", False), found_table.get("kinds", False),
-    )  # fmt: skip
+def find_topic(word: str) -> Topic | None:
+    """Import what declares the first word of a command; return its topic, if it is one."""
+    from memory_bank.base import operation
 
-
-def topic(word: str) -> tuple[DescribedTopic, list[str]] | None:
-    """Return the topic of a word and the names of its operations; None if it is an operation."""
-    if word not in operations.COMMANDS:
+    is_topic = any(name.startswith(f"{word} ") for name in operations.COMMANDS)
+    if is_topic or word not in operations.COMMANDS:
         _load(word)
-        from memory_bank.base import operation
+    return operation.topics.get(word)
 
-        found_topic = operation.topics.get(word)
-        names: list[str] = list(operation.declared)
-        described_topic = found_topic and DescribedTopic(
-            found_topic.summary.rstrip("."),
-            found_topic.why,
-            found_topic.examples,
-            found_topic.default,
-            found_topic.options,
-        )
+
+def list_subcommands(word: str) -> dict[str, str]:
+    """Return the second words of a topic's commands, each with its summary."""
+    from memory_bank.base import operation
+
+    if word in operations.COMMANDS:
+        summaries = {name: summary for name, (_, _, summary) in operations.COMMANDS.items()}
     else:
-        table = _table()["topics"].get(word)
-        described_topic = table and DescribedTopic(**table)
-        names = list(_table()["operations"])
-    return (
-        (described_topic, [name for name in names if name.startswith(f"{word} ")])
-        if described_topic
-        else None
-    )
+        summaries = {name: declared.summary for name, declared in operation.declared.items()}
+    start = f"{word} "
+    return {
+        name.removeprefix(start): summary
+        for name, summary in summaries.items()
+        if name.startswith(start)
+    }
 
 
 def load(name: str) -> Operation:
@@ -180,20 +115,6 @@ def installed_tools() -> dict[str, tuple[Operation, Tool]]:
     }
 
 
-def row(operation: Operation) -> dict[str, Any]:
-    """Return what the table has of an operation, as JSON values."""
-    from inspect import cleandoc  # start-up: the list of commands needs none
-
-    entries = {
-        "summary": operation.summary,
-        "why": cleandoc(operation.why),
-        "examples": [list(example) for example in operation.examples],
-        "parameters": [_parameter(parameter) for parameter in operation.parameters],
-    }
-    marks = {"allow_secret": operation.allow_secret, "kinds": operation.kinds is not None}
-    return entries | {name: True for name, mark in marks.items() if mark}
-
-
 def given_to(
     function: Callable[..., Any], sources: Mapping[str, Callable[[], Any]], *, named: bool = False
 ) -> dict[str, Any]:
@@ -239,51 +160,3 @@ def _load(name: str) -> None:
         import_module(f"memory_bank.{operations.COMMANDS[name][0]}")
         return
     plugins.load(KIND, name.partition(" ")[0].replace("-", "_"))
-
-
-@cache
-def _table() -> dict[str, Any]:
-    import json
-    from importlib.resources import files
-
-    document: dict[str, Any] = json.loads((files(__package__) / "operations.json").read_bytes())
-    return document
-
-
-def _parameter(parameter: Parameter) -> dict[str, Any]:
-    fields = {
-        name: True if callable(value) else value
-        for name, value in parameter.param._asdict().items()
-        if value != _unset()[name] and name not in _OF_AGENTS
-    }
-    entries = {
-        "name": parameter.name,
-        "kind": parameter.kind.__name__,
-        "many": parameter.many,
-        **fields,
-    }
-    if parameter.required:
-        entries["required"] = True
-    elif (
-        parameter.default is not None and parameter.default is not False and parameter.default != ()
-    ):
-        entries["default"] = parameter.default
-    return {
-        name: list(value) if isinstance(value, tuple) else value for name, value in entries.items()
-    }
-
-
-def _option(name: str, number: int, given_fields: Mapping[str, Any]) -> Option:
-    fields = dict(given_fields)
-
-    def read(value: Any) -> Any:  # noqa: ANN401  (any)
-        of_parameter = load(name).parameters[number].param.read
-        return of_parameter(value) if of_parameter else value
-
-    if fields.get("read") is True:
-        fields["read"] = read
-    default = fields.pop("default", None)
-    kind, many = KINDS.get(fields.pop("kind"), str), bool(fields.pop("many"))
-    return Option(
-        str(fields.pop("name")), kind, many, bool(fields.pop("required", False)), default, fields
-    )

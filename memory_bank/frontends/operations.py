@@ -6,14 +6,14 @@ from __future__ import annotations
 # ruff: noqa: E501
 
 COMMANDS: dict[str, tuple[str, str, str]] = {
-    "agents": ("agents.bundle", "Agents", "Let agents use the memory, and report their sessions"),
+    "agents": ("agents.setup_commands", "Agents", "Let agents use the memory, and report their sessions"),
     "agents bundle": ("agents.bundle", "", "Write what lets a team's agents use the memory after a clone"),
     "agents install": ("agents.setup_commands", "", "Let a program use the memory, and report its sessions"),
     "agents list": ("agents.setup_commands", "", "List the programs that can use the memory, and which do"),
     "agents remove": ("agents.setup_commands", "", "Remove hooks and server from a program's files"),
     "archive": ("memory.edit", "Organise", "Exclude notes from results without deleting them"),
     "ask": ("memory.retrieval.ask", "Code", "Search notes, docs, code and tests with one question"),
-    "code": ("code.explain_symbol", "Code", "Look up symbols, calls, tests and coupled files"),
+    "code": ("code.symbols", "Code", "Look up symbols, calls, tests and coupled files"),
     "code blast-radius": ("code.explain_symbol", "", "Show what a change of a file may affect"),
     "code coupling": ("code.coupling", "", "List the files that change with a file"),
     "code explain-symbol": ("code.explain_symbol", "", "Show a symbol and its calls, tests, notes and commits"),
@@ -54,7 +54,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "serve lsp": ("frontends.cli.serve", "", "Serve the notes to an editor (LSP)"),
     "serve mcp": ("frontends.cli.serve", "", "Serve the bank to agents (MCP)"),
     "serve web": ("frontends.cli.serve", "", "Serve a dashboard to browsers"),
-    "session": ("sessions.compress", "Sessions", "List, show and end the sessions of agents"),
+    "session": ("sessions.listing", "Sessions", "List, show and end the sessions of agents"),
     "session compress": ("sessions.compress", "", "Compress the events that wait into observations"),
     "session context": ("sessions.context", "", "Print what an agent is told when its session starts"),
     "session end": ("sessions.sessions", "", "End a session with a summary"),

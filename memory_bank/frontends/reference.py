@@ -52,28 +52,11 @@ def files() -> dict[Path, str]:
         for name, current_operation in operation.declared.items()
         if current_operation.run.__module__.removeprefix("memory_bank.") in places
     }
-    table = {
-        "operations": {
-            name: {} if current_operation.grows else declared.row(current_operation)
-            for name, current_operation in sorted(own.items())
-        },
-        "topics": {
-            name: {
-                "summary": topic.summary.rstrip("."),
-                "why": topic.why,
-                "examples": topic.examples,
-                "default": topic.default,
-                "options": topic.options,
-            }
-            for name, topic in sorted(operation.topics.items())
-        },
-    }
     folder = _PACKAGE / "frontends"
     pages = {file: file.read_text(encoding="utf-8") for file in sorted(_DOCS.glob("*.md"))}
     return {
         **{file: _BLOCK.sub(_filled, text) for file, text in pages.items() if "<!--" in text},
         folder / "operations.py": _places(own),
-        folder / "operations.json": _lines(table),
     }
 
 
@@ -197,15 +180,6 @@ def _functions(_: Sequence[str]) -> str:
     return "".join(rows)
 
 
-def _lines(table: dict[str, dict[str, Any]]) -> str:
-    """Return JSON with a line for each operation."""
-    parts = []
-    for part, found_table in table.items():
-        rows = [f"{_text(name)}: {_text(table)}" for name, table in found_table.items()]
-        parts.append(f"{_text(part)}: {{\n" + ",\n".join(rows) + "\n}")
-    return "{" + ",\n".join(parts) + "}\n"
-
-
 def _places(own: dict[str, operation.Operation]) -> str:
     """Return the table that the list of commands and the server's greeting need."""
     commands: dict[str, Any] = {}
@@ -216,8 +190,7 @@ def _places(own: dict[str, operation.Operation]) -> str:
             current_operation.summary,
         )
     for name, topic in operation.topics.items():
-        place = next(place for word, (place, *_) in commands.items() if word.startswith(f"{name} "))
-        commands[name] = (place, topic.group, topic.summary.rstrip("."))
+        commands[name] = (_topic_module(name), topic.group, topic.summary.rstrip("."))
     tools = {
         name: (_place(current_operation), tool.toolset, tool.reads)
         for name, (current_operation, tool) in sorted(operation.tools.items())
@@ -250,6 +223,13 @@ def _places(own: dict[str, operation.Operation]) -> str:
             "",
         ]
     )
+
+
+def _topic_module(name: str) -> str:
+    """Return the module that declares a topic."""
+    start = f'topic(\n    "{name}",\n'
+    files = (file for file in sorted(_PACKAGE.rglob("*.py")) if start in file.read_text("utf-8"))
+    return ".".join(next(files).relative_to(_PACKAGE).with_suffix("").parts)
 
 
 def _place(current_operation: operation.Operation) -> str:

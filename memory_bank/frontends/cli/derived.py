@@ -17,10 +17,9 @@ from memory_bank.frontends import declared
 from memory_bank.frontends.cli import aliases
 from memory_bank.frontends.cli.call import CommandCall
 from memory_bank.frontends.cli.help import Helped
-from memory_bank.frontends.declared import Described, Option
 
 if TYPE_CHECKING:
-    from memory_bank.base.operation import Operation
+    from memory_bank.base.operation import Operation, Param, Parameter
 
 _BANK, _JSON = "memory_bank.bank", "memory_bank.json"
 
@@ -106,19 +105,20 @@ _NEGATED = re.compile(r"-[^-\s].*", re.DOTALL)
 class DerivedCommand(Helped):
     """A command of an operation."""
 
-    def __init__(self, described: Described) -> None:
+    def __init__(self, operation: Operation) -> None:
         """Make the parameters of the operation's, and `--bank` and `--json`."""
-        self._described = described
+        self._operation = operation
+        self._parameters = operation.parameters
         super().__init__(
-            described.name.rpartition(" ")[2],
-            help=described.summary,
-            why=described.why,
-            examples=[(line, text) for line, text in described.examples],
+            operation.name.rpartition(" ")[2],
+            help=operation.summary,
+            why=operation.why,
+            examples=operation.examples,
             callback=self._run,
-            params=[_made(option) for option in described.options],
+            params=[_made(parameter) for parameter in self._parameters],
         )
         last = self.params[-2:]
-        self.params = [*self.params[:-2], *_secret(described), *shared_options(), *last]
+        self.params = [*self.params[:-2], *_secret(operation), *shared_options(), *last]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Take options by names of other tools, and `-word` as an excluded word of a query."""
@@ -126,13 +126,13 @@ class DerivedCommand(Helped):
         args = aliases.with_known_options(
             args, {name for option in options for name in option.opts}
         )
-        if any(option.excludes for option in self._described.options):
+        if any(parameter.param.excludes for parameter in self._parameters):
             args = _excluding(self.params, args)
         return super().parse_args(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  (click's)
         """Write one line for each kind of what the operation takes."""
-        kinds = declared.load(self._described.name).kinds if self._described.kinds else None
+        kinds = self._operation.kinds
         if kinds is None:
             return
         formatter.write("\nKinds:\n")
@@ -142,12 +142,12 @@ class DerivedCommand(Helped):
 
     def _run(self, **given: Any) -> int:  # noqa: ANN401  (click's)
         ctx = click.get_current_context()
-        secret = bool(given.pop(_SECRET, False)) if self._described.allow_secret else False
+        secret = bool(given.pop(_SECRET, False)) if self._operation.allow_secret else False
         call = CommandCall(
             ctx.command_path, bank=named_bank(ctx), json=wants_json(ctx), allow_secret=secret
         )
         given = {name: value for name, value in given.items() if value not in (None, ())}
-        return answer(declared.load(self._described.name), call, given)
+        return answer(self._operation, call, given)
 
 
 def answer(operation: Operation, call: CommandCall, fields: dict[str, Any]) -> int:
@@ -199,66 +199,67 @@ def answer(operation: Operation, call: CommandCall, fields: dict[str, Any]) -> i
     return code
 
 
-def _made(option: Option) -> click.Parameter:
+def _made(parameter: Parameter) -> click.Parameter:
+    param = parameter.param
     settings: dict[str, Any] = {"is_flag": True}
-    if option.kind is not bool:
-        settings = {"type": _type(option), "metavar": option.metavar or None}
-        settings["required"] = option.required and not option.asked
-    if option.kind is bool and option.default:
+    if parameter.kind is not bool:
+        settings = {"type": _type(parameter), "metavar": param.metavar or None}
+        settings["required"] = parameter.required and not param.asked
+    if parameter.kind is bool and parameter.default is True:
         settings["callback"] = _negated
-    elif option.default is not None and option.default != "":
-        settings["default"] = option.default
-    if option.read or option.words:
-        settings["callback"] = _reading(option)
-    if option.complete:
-        settings["shell_complete"] = _COMPLETIONS[option.complete]
-    if option.argument:
+    elif not parameter.required and parameter.default not in (None, False, "", ()):
+        settings["default"] = parameter.default
+    if param.read or param.words:
+        settings["callback"] = _reading(param)
+    if param.complete:
+        settings["shell_complete"] = _COMPLETIONS[param.complete]
+    if param.argument:
         return click.Argument(
-            [option.name], nargs=-1 if option.many or option.words else 1, **settings
+            [parameter.name], nargs=-1 if parameter.many or param.words else 1, **settings
         )
-    flags = option.flags.split(", ") if option.flags else [f"--{option.name.replace('_', '-')}"]
-    text = (
-        f"{option.help}  [default: {option.shown_default}]" if option.shown_default else option.help
-    )
-    return click.Option([*flags, option.name], help=text, multiple=option.many, **settings)
+    flags = param.flags.split(", ") if param.flags else [f"--{parameter.name.replace('_', '-')}"]
+    text = f"{param.help}  [default: {param.shown_default}]" if param.shown_default else param.help
+    return click.Option([*flags, parameter.name], help=text, multiple=parameter.many, **settings)
 
 
 def _negated(_: click.Context, __: click.Parameter, is_given: bool) -> bool:  # noqa: FBT001  (click's)
     return not is_given
 
 
-def _type(option: Option) -> click.ParamType[Any] | type:
-    if option.path:
+def _type(parameter: Parameter) -> click.ParamType[Any] | type:
+    param = parameter.param
+    if param.path:
         return click.Path(
-            exists=option.path == "existing",
-            file_okay=option.path != "folder",
-            dir_okay=option.path != "file",
+            exists=param.path == "existing",
+            file_okay=param.path != "folder",
+            dir_okay=param.path != "file",
         )
-    if option.choices:
-        return click.Choice(list(option.choices))
-    if (option.least, option.most) != (None, None) and option.kind in {int, float}:
-        bounds: Any = click.FloatRange if option.kind is float else click.IntRange
-        param_type: click.ParamType[Any] = bounds(option.least, option.most)
+    if param.choices:
+        return click.Choice(list(param.choices))
+    if (param.least, param.most) != (None, None) and parameter.kind in {int, float}:
+        bounds: Any = click.FloatRange if parameter.kind is float else click.IntRange
+        param_type: click.ParamType[Any] = bounds(param.least, param.most)
         return param_type
-    return option.kind
+    kind: type = parameter.kind
+    return kind
 
 
-def _reading(option: Option) -> Callable[[click.Context, click.Parameter, Any], Any]:
+def _reading(described: Param) -> Callable[[click.Context, click.Parameter, Any], Any]:
     def callback(ctx: click.Context, param: click.Parameter, argument: Any) -> Any:  # noqa: ANN401
         if ctx.resilient_parsing:
             return argument
-        value = (" ".join(argument) or None) if option.words else argument
+        value = (" ".join(argument) or None) if described.words else argument
         try:
-            return option.read(value) if option.read else value
+            return described.read(value) if described.read else value
         except BadInput as error:
             raise click.BadParameter(error.message, ctx, param) from error
 
     return callback
 
 
-def _secret(described: Described) -> list[click.Option]:
+def _secret(operation: Operation) -> list[click.Option]:
     option = click.Option(["--allow-secret", _SECRET], is_flag=True, help=SECRET)
-    return [option] if described.allow_secret else []
+    return [option] if operation.allow_secret else []
 
 
 def _excluding(params: Sequence[click.Parameter], args: Sequence[str]) -> list[str]:

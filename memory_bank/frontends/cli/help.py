@@ -87,7 +87,7 @@ class Group(Helped, click.Group):
         self,
         name: str,
         *,
-        default: click.Command | None = None,
+        default: str = "",
         **settings: Any,  # noqa: ANN401  (click's)
     ) -> None:
         """Take the arguments of a click group, and the texts of the long help.
@@ -106,8 +106,8 @@ class Group(Helped, click.Group):
     def _bare(self, ctx: click.Context) -> Any:  # noqa: ANN401  (an exit code)
         if ctx.invoked_subcommand is not None:
             return None
-        if self._default is not None:
-            return ctx.invoke(self._default)
+        if self._default and (command := self.get_command(ctx, self._default)):
+            return ctx.invoke(command)
         print_help(ctx, Console(sys.stderr))
         return ctx.exit(2)
 
@@ -126,12 +126,14 @@ class Group(Helped, click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write one line for each command."""
-        rows = []
-        for name in self.list_commands(ctx):
-            command = self.get_command(ctx, name)
-            if isinstance(command, Helped):
-                rows.append((name, command.summary))
-        _section(formatter, "Commands", rows)
+        _section(formatter, "Commands", self.list_summaries(ctx))
+
+    def list_summaries(self, ctx: click.Context) -> list[Row]:
+        """Return a row for each command: its name and what it does."""
+        commands = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
+        return [
+            (name, command.summary) for name, command in commands if isinstance(command, Helped)
+        ]
 
 
 def no_such(text: str, name: str, entries: Sequence[str]) -> str:

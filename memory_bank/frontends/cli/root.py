@@ -19,6 +19,7 @@ from memory_bank.frontends.cli.overview import PROGRAM
 
 if TYPE_CHECKING:
     from memory_bank.bank.bank import Bank
+    from memory_bank.base.operation import Topic
 
 
 class RootGroup(Group):
@@ -48,24 +49,39 @@ class RootGroup(Group):
         return super()._bare(ctx)
 
 
+class TopicGroup(Group):
+    """A first word of several commands; the module of the one that runs is imported only."""
+
+    def __init__(self, topic: Topic) -> None:
+        """Take what the topic declares."""
+        self._summaries = declared.list_subcommands(topic.name)
+        super().__init__(
+            topic.name,
+            help=topic.summary,
+            why=topic.why,
+            examples=topic.examples,
+            default=topic.default.removeprefix(f"{topic.name} "),
+            params=shared_options() if topic.options else [],
+        )
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  (click's)
+        """Return the second words."""
+        return sorted(self._summaries)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  (click's)
+        """Make one command."""
+        if cmd_name not in self._summaries:
+            return None
+        return DerivedCommand(declared.load(f"{self.name} {cmd_name}"))
+
+    def list_summaries(self, ctx: click.Context) -> list[tuple[str, str]]:
+        """Return a row for each command, of which none is imported."""
+        return [(name, self._summaries[name]) for name in self.list_commands(ctx)]
+
+
 def _command(name: str) -> Helped:
-    found_topic = declared.topic(name)
-    if found_topic is None:
-        return DerivedCommand(declared.described(name))
-    topic, names = found_topic
-    commands = {
-        current_name.removeprefix(f"{name} "): DerivedCommand(declared.described(current_name))
-        for current_name in names
-    }
-    return Group(
-        name,
-        help=topic.summary,
-        why=topic.why,
-        examples=[(line, text) for line, text in topic.examples],
-        default=commands.get(topic.default.removeprefix(f"{name} ")),
-        commands=commands,
-        params=shared_options() if topic.options else [],
-    )
+    topic = declared.find_topic(name)
+    return DerivedCommand(declared.load(name)) if topic is None else TopicGroup(topic)
 
 
 def _show_version(ctx: click.Context, _: click.Parameter, is_asked: bool) -> None:  # noqa: FBT001

@@ -43,7 +43,7 @@ def test_what_is_offered(offered: Offered) -> None:
     assert offered("re") == ["recall", "remember", "review"]
     assert "--explain" in offered("recall", "--e")
     assert offered("embedder", "u") == ["use"]
-    assert offered("shared", "re") == ["revoke"]
+    assert offered("shared", "pu") == ["publish"]
     assert "--dry-run" in offered("shared", "publish", "--d")
     assert offered("recall", "--mode", "le") == ["lexical"]
     assert offered("recall", "--type", "dec") == ["decision"]

@@ -39,12 +39,11 @@ def loaded(project: Path, args: Sequence[str]) -> set[str]:
 @pytest.mark.parametrize(
     "args",
     [
-        ["-h"], ["--help"], ["--version"], ["recall", "-h"], ["serve", "-h"], ["timeline", "--help"],
-        ["recal"], ["search", "-x"],
+        ["-h"], ["--help"], ["help", "--all"], ["--version"], ["serve", "-h"], ["recal"],
     ],
     ids=" ".join,
 )  # fmt: skip
-def test_help_and_wrong_use_load_no_operation_and_nothing_heavy(
+def test_help_of_the_program_and_unknown_commands_load_no_operation_and_nothing_heavy(
     project: Path, args: list[str]
 ) -> None:
     rooms = ("memory", "sessions", "trust", "code", "bank", "search", "review", "agents", "shared")
@@ -52,6 +51,18 @@ def test_help_and_wrong_use_load_no_operation_and_nothing_heavy(
     assert found & HEAVY == set()
     assert found.isdisjoint({f"memory_bank.{room}" for room in rooms})
     assert "click" not in found or args != ["-h"]
+
+
+@pytest.mark.parametrize(
+    ("args", "module"),
+    [(["recall", "-h"], "memory.retrieval.recall"), (["search", "-x"], "sessions.observations")],
+)
+def test_help_and_wrong_use_of_a_command_load_its_own_module_only(
+    project: Path, args: list[str], module: str
+) -> None:
+    found = loaded(project, args)
+    assert f"memory_bank.{module}" in found
+    assert found.isdisjoint({f"memory_bank.{room}" for room in ("review", "agents", "shared")})
 
 
 def test_a_plain_question_loads_what_it_needs(mb: Run, project: Path) -> None:
