@@ -42,26 +42,6 @@ def test_a_project_moves_nothing_private_unless_its_user_does(
 
 
 @pytest.mark.parametrize(
-    ("user", "project", "tokens"),
-    [
-        ("", "prompt_tokens = 100000", 500),
-        ("", "prompt_tokens = 100", 100),
-        ("prompt_tokens = 2000", "prompt_tokens = 1500", 1500),
-        ("prompt_tokens = 0", "prompt_tokens = 100", 0),
-    ],
-)
-def test_a_project_lowers_what_it_may_ask_for_and_raises_nothing(
-    tmp_path: Path, user: str, project: str, tokens: int
-) -> None:
-    assert _loaded(tmp_path, user, project).sessions.prompt_tokens == tokens
-
-
-def test_a_project_does_not_turn_on_what_its_user_turned_off(tmp_path: Path) -> None:
-    assert not _loaded(tmp_path, "capture = false", "capture = true").sessions.capture
-    assert not _loaded(tmp_path, "", "capture = false").sessions.capture
-
-
-@pytest.mark.parametrize(
     ("name", "user", "project", "counts"),
     [
         ("memory.embedder", "", '"http"', "minilm"),
@@ -73,6 +53,10 @@ def test_a_project_does_not_turn_on_what_its_user_turned_off(tmp_path: Path) -> 
         ("compression.mode", '"command"', '"command"', "command"),
         ("sessions.ask_at_stop", "false", "true", False),
         ("code.enabled", "false", "true", False),
+        ("sessions.capture", "false", "true", False),
+        ("sessions.capture", "", "false", False),
+        ("sessions.prompt_tokens", "2000", "1500", 1500),
+        ("sessions.prompt_tokens", "0", "100", 0),
     ],
 )
 def test_a_project_sends_no_text_and_starts_nothing_that_its_user_does_not(

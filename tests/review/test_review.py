@@ -255,15 +255,6 @@ def test_a_secret_in_a_new_note_is_named_by_its_path(
         assert "password" in finding
 
 
-def test_a_new_link_that_is_mistyped_names_the_note(clone: Path) -> None:
-    write(clone, {"facts/typed.md": "# Typed\n\nSee [[facts/quue]] and [[facts/queue]].\n"})
-    commit(clone, "Typed")
-    (found,) = [one for one in reviewed(clone, "HEAD~1..HEAD").findings if one.new]
-    assert (found.rule, found.severity, found.line) == ("mistyped-link", "warning", 3)
-    assert found.message == "'facts/quue' leads to no note; did you mean facts/queue.md?"
-    assert found.fix == "facts/queue"
-
-
 def test_findings_are_new_or_known(found: Review) -> None:
     broken = [one for one in found.findings if one.rule == "broken-link"]
     assert [(one.path, one.new) for one in broken] == [("facts/broken.md", False)]
@@ -648,19 +639,3 @@ def test_files_that_are_only_included_now_are_one_line(clone: Path) -> None:
     assert [one.path for one in found.changes] == ["docs/adr/2.md"]
     said = "the settings include docs/adr now: 1 unchanged file became notes, not listed here"
     assert said in found.notices
-
-
-def test_two_notes_of_one_title_from_two_sides_of_a_merge_have_a_finding(tmp_path: Path) -> None:
-    root = tmp_path
-    run_git(root, "init", "-q", "-b", "main")
-    run_git(root, "commit", "-q", "--allow-empty", "-m", "first")
-    for branch, wait in (("one", "a day"), ("two", "an hour")):
-        run_git(root, "checkout", "-q", "-b", branch, "main")
-        (root / ".memories").mkdir(exist_ok=True)
-        (root / f".memories/retries-{branch}.md").write_text(f"# Retries\n\nUp to {wait}.\n")
-        run_git(root, "add", ".")
-        run_git(root, "commit", "-q", "-m", branch)
-    run_git(root, "merge", "-q", "--no-edit", "one")
-    with open_bank(root, settings=SETTINGS) as bank:
-        found = [one for one in review(bank, "one..two").findings if one.rule == "same-title"]
-    assert [one.message for one in found] == ["has the title of retries-one.md"]

@@ -1,7 +1,6 @@
 """The dashboard's search finds what other repositories published."""
 
 import re
-import socket
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
@@ -100,27 +99,6 @@ def test_no_scope_is_offered_where_there_is_one_bank(
         page = searched(served, q="job queue", scope="both").text
         assert LOGIN in page
         assert "Only this bank was searched: no shared index is configured" in page
-
-
-@pytest.mark.slow
-def test_a_silent_server_costs_the_time_limit_and_the_bank_answers(
-    repositories: dict[str, Path],
-) -> None:
-    with socket.socket() as server:
-        server.bind(("127.0.0.1", 0))
-        server.listen()
-        variables = {
-            "MEMORY_BANK_SHARED_URL": f"postgresql://me:hunter2@127.0.0.1:{server.getsockname()[1]}/x",
-            "MEMORY_BANK_SHARED_SECONDS": "0.2",
-            "MEMORY_BANK_EMBEDDER": "static",
-        }
-        with serving(repositories[APP], **variables) as served:
-            pages = [searched(served, q=text, scope="both").text for text in ("job", "job queue")]
-    for page in pages:
-        assert LOGIN in page
-        assert "Only this bank was searched: the shared index gave no answer" in page
-        assert "not by meaning" not in page
-        assert "hunter2" not in page
 
 
 def test_what_others_published_runs_nothing(

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.code.index.codebase import open_codebase
 from tests.git.history_builder import Made, extend, make
 from tests.shop import FILES, write
 
@@ -89,17 +88,6 @@ def shop(project: Path) -> Path:
     """Add the code of a shop to the project."""
     write(project, FILES)
     return project
-
-
-def test_sync_embeds_the_code_that_was_asked_for(mb: Run, shop: Path) -> None:
-    with open_codebase(shop) as code:
-        assert mb("sync").err == ""
-        assert not code.table.file.exists()
-        assert code.refresh() == ""
-        assert mb("sync").err == ""
-        found = code.search("files", "who charges a customer", 1, mode="semantic")
-    assert (found.mode, found.fallback_reason) == ("semantic", "")
-    assert found.hits[0].path == "shop/orders.py"
 
 
 def test_doctor_tells_what_is_not_indexed_of_the_code(mb: Run, shop: Path) -> None:

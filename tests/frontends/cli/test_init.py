@@ -1,7 +1,6 @@
 """`init`: what is found, offered, written and undone."""
 
 import os
-import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -157,12 +156,6 @@ def test_a_file_that_can_not_be_changed_is_said_and_the_others_are_written(
     assert "warning: Claude Code: " in answer.err
     assert (home / ".claude/settings.json").read_text() == "{broken"
     assert (home / ".gemini/settings.json").is_file()
-
-
-def test_the_settings_that_init_writes_set_nothing(mb: Run, tmp_path: Path) -> None:
-    mb("init", str(tmp_path))
-    text = (tmp_path / ".memories/config.toml").read_text(encoding="utf-8")
-    assert not any(tomllib.loads(text).values())
 
 
 @pytest.mark.parametrize("ignored", [".memories", ".memories/config.toml", "*"])

@@ -54,21 +54,5 @@ def test_a_check_lists_it_with_what_to_do_in_a_quote(
     answer = serving("maintenance")("check_memories")
     mark = answer.text[answer.text.index("<q-") : answer.text.index(">") + 1]
     quoted = answer.text[answer.text.index(f"\n{mark}") :]
-    assert (
-        "merge-conflict: facts/port.md:3: unresolved merge conflict (fix: keep the right lines"
-        in quoted
-    )
+    assert "merge-conflict (1):\n  facts/port.md:3  unresolved merge conflict (fix: keep" in quoted
     assert "All is well" not in answer.text
-
-
-def test_a_program_gets_each_finding_with_its_rule(
-    note: Path, serving: Callable[..., Agent]
-) -> None:
-    answer = serving("maintenance", structured=True)("check_memories")
-    (found,) = answer["findings"]
-    assert (found["rule"], found["severity"]) == ("merge-conflict", "error")
-    assert (found["path"], found["line"]) == ("facts/port.md", 3)
-    (raw,) = (answer.result.structured_content or {})["findings"]
-    assert raw["rule"] == "merge-conflict"
-    assert raw["path"] == "facts/port.md"
-    assert raw["message"].startswith("<q-")
