@@ -42,11 +42,6 @@ class Memories(NamedTuple):
     paths: frozenset[str] | None = None
     """Those of its Markdown files that are of the project; None for all."""
 
-    @property
-    def is_of_all(self) -> bool:
-        """Whether they are those that the program has for all projects."""
-        return self.agent.endswith(GLOBAL)
-
     def remarks(self) -> Iterator[str]:
         """Yield what the program will not read."""
         file = self.folder / _INDEX

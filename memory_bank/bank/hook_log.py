@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from stat import S_ISREG
 from typing import NamedTuple
 
 from memory_bank.base.filenames import user_state
@@ -22,14 +20,8 @@ DAYS = 7
 # Of a log, which then loses its older half: some hundred failures.
 _MOST_BYTES = 200_000
 
-_MOST_READ = 1_000_000
-
 _LONGEST = 500
 """Characters of a message."""
-
-
-class _NotOurs(OSError):
-    """A log is no plain file, or somebody else's: it is neither read nor written."""
 
 
 class HookFailures(NamedTuple):
@@ -62,7 +54,7 @@ def record(client: str, event: str, message: str, *, root: str = "", state: str 
             "message": message[:_LONGEST],
         }
     )
-    return any(_append(file, line) for file in _files(state, make=True))
+    return any(_append(file, f"{line}\n".encode()) for file in _files(state, make=True))
 
 
 def failures(root: str, state: str) -> HookFailures | None:
@@ -104,7 +96,7 @@ def replace_text(removed: RemovedText, state: str, *, dry_run: bool = False) -> 
     for file in _files(state):
         try:
             text = _text(file)
-        except (FileNotFoundError, NotADirectoryError, _NotOurs):
+        except (FileNotFoundError, NotADirectoryError):
             continue
         if number := removed.count(text):
             entries[file] = number
@@ -115,7 +107,7 @@ def replace_text(removed: RemovedText, state: str, *, dry_run: bool = False) -> 
 
 
 def _files(state: str, *, make: bool = False) -> Iterator[str]:
-    """Yield where a log may be, the best place first: the last one is shared by all users."""
+    """Yield where a log may be, the best place first; no other user can write in any of them."""
     for folder in (state, user_state()):
         if folder:
             yield os.path.join(folder, FILE)
@@ -126,53 +118,22 @@ def _files(state: str, *, make: bool = False) -> Iterator[str]:
         yield os.path.join(paths.temporary_folder(make=make), FILE)
 
 
-def _append(file: str, line: str) -> bool:
+def _append(file: str, line: bytes) -> bool:
     with suppress(OSError):
         os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
-        handle = _opened(file, os.O_RDWR | os.O_APPEND | os.O_CREAT)
-        try:
-            has_ended = os.write(handle, f"{line}\n".encode()) > len(line)
-            if os.fstat(handle).st_size > _MOST_BYTES:
-                _replace(file, _end(handle, _MOST_BYTES // 2))
-        finally:
-            os.close(handle)
-        return has_ended
+        with open(os.open(file, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600), "a+b") as log:
+            log.write(line)
+            log.flush()
+            if log.tell() > _MOST_BYTES:
+                log.seek(-_MOST_BYTES // 2, os.SEEK_END)
+                _replace(file, log.read().partition(b"\n")[2])
+        return True
     return False
 
 
-def _opened(file: str, flags: int) -> int:
-    """Open a log; raise _NotOurs, OSError."""
-    # O_NONBLOCK opens a pipe at once even without a writer
-    flags |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-    try:
-        handle = os.open(file, flags | getattr(os, "O_BINARY", 0), 0o600)
-    except OSError as error:
-        if error.errno in (errno.ELOOP, errno.ENXIO, errno.EISDIR):
-            raise _NotOurs from error
-        raise
-    stat = os.fstat(handle)
-    if S_ISREG(stat.st_mode) and (not hasattr(os, "geteuid") or stat.st_uid == os.geteuid()):
-        return handle
-    os.close(handle)
-    raise _NotOurs
-
-
-def _end(handle: int, most: int) -> bytes:
-    """Return the last lines of a log, of at most that many bytes."""
-    size = os.fstat(handle).st_size
-    os.lseek(handle, max(size - most, 0), os.SEEK_SET)
-    with open(os.dup(handle), "rb") as stream:
-        data = stream.read(most)
-    return data if size <= most else data.partition(b"\n")[2]
-
-
 def _text(file: str) -> str:
-    """Return the last lines of a log; raise OSError."""
-    handle = _opened(file, os.O_RDONLY)
-    try:
-        return _end(handle, _MOST_READ).decode("utf-8", "replace")
-    finally:
-        os.close(handle)
+    with open(file, encoding="utf-8", errors="replace", newline="") as log:
+        return log.read()
 
 
 def _replace(file: str, content: bytes) -> None:
