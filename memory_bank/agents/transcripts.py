@@ -18,12 +18,13 @@ from memory_bank.agents.hook_bank import HookBank
 from memory_bank.agents.payload import digest
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.bank_id import bank_id
-from memory_bank.base import paths, rendering
+from memory_bank.base import paths
 from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import BadInput, MemoryBankError
 from memory_bank.base.operation import Param, operation
 from memory_bank.base.rendering import count
-from memory_bank.base.screen import FOUND, NOTHING, Call
+from memory_bank.base.screen import FOUND, NOTHING, Piece
+from memory_bank.base.view import Block, View
 from memory_bank.git import repository
 from memory_bank.search import times
 from memory_bank.sessions.compress import compress
@@ -107,29 +108,19 @@ _DAMAGED = ("not JSON", "line too long")
 """Reasons to leave out a line of a transcript that a person may want to look at."""
 
 
-def _shown(call: Call, sessions: ImportedSessions) -> int:
-    """Show a line for each session that was imported, and what was not, and why."""
-    call.answer(sessions, lambda sessions: _listed(call, sessions))
-    return FOUND if sessions.sessions else NOTHING
-
-
-def _listed(call: Call, sessions: ImportedSessions) -> None:
-    line = call.console.line
+def _view_imported(sessions: ImportedSessions) -> View:
+    """Describe each session that was imported, and what was not, and why."""
     changed = [session for session in sessions.sessions if session.state != "unchanged"]
+    lines: list[Sequence[Piece]] = []
     for session in changed:
         verb = f"would be {session.state}" if sessions.dry_run else session.state
         when = session.started_at[:_MINUTE].replace("T", " ")
-        line(
-            f"{verb}: ",
-            (rendering.one_line(session.session_id), "place"),
-            f", {session.client}, {when}: {rendering.one_line(session.title)}",
-        )
-    for skipped in sessions.skipped:
-        line(
-            "not imported: ",
-            (rendering.one_line(skipped.file), "place"),
-            f": {rendering.one_line(skipped.reason)}",
-        )
+        about = f", {session.client}, {when}: {session.title}"
+        lines.append([f"{verb}: ", (session.session_id, "place"), about])
+    lines += [
+        ["not imported: ", (skipped.file, "place"), f": {skipped.reason}"]
+        for skipped in sessions.skipped
+    ]
     parts = [
         f"{len(changed)} new or continued",
         f"{len(sessions.sessions) - len(changed)} unchanged",
@@ -143,8 +134,9 @@ def _listed(call: Call, sessions: ImportedSessions) -> None:
     ):
         parts.append(f"{count(unread, 'line')} damaged")
     text = "" if sessions.dry_run else f"{count(sessions.observations, 'observation')} of "
-    line(f"{count(len(sessions.sessions), 'session')}: {', '.join(parts)}")
-    line(f"{text}{count(sessions.events, 'event')}")
+    lines.append([f"{count(len(sessions.sessions), 'session')}: {', '.join(parts)}"])
+    lines.append([f"{text}{count(sessions.events, 'event')}"])
+    return View("", [Block(lines)], code=FOUND if sessions.sessions else NOTHING)
 
 
 @operation(
@@ -159,7 +151,7 @@ def _listed(call: Call, sessions: ImportedSessions) -> None:
         ("memory-bank session import --dry-run", "show what would be imported"),
         ("memory-bank session import --client codex --since 30d", "of one program"),
     ),
-    show=_shown,
+    view=_view_imported,
 )
 def import_sessions(
     bank: Bank,

@@ -11,8 +11,9 @@ from memory_bank.bank.config_file import change, with_setting
 from memory_bank.base import plugins, settings
 from memory_bank.base.errors import BadInput, EmbedderUnavailable, MemoryBankError
 from memory_bank.base.operation import Param, operation, topic
-from memory_bank.base.screen import Call
+from memory_bank.base.screen import Call, Piece
 from memory_bank.base.settings import Settings
+from memory_bank.base.view import Block, Table, View
 
 if TYPE_CHECKING:
     from memory_bank.search.embedders.base import EmbedderModule
@@ -62,16 +63,15 @@ topic(
 )
 
 
-def _listed(call: Call, embedders: Sequence[EmbedderShown]) -> None:
-    shown_embedders = [replace(embedder, hint=call.hint(embedder.hint)) for embedder in embedders]
-    if call.json:
-        call.console.document({"embedders": shown_embedders})
-        return
+def _view_embedders(embedders: Sequence[EmbedderShown], call: Call) -> View:
+    """Describe each embedder in a row."""
+    worded = [replace(embedder, hint=call.hint(embedder.hint)) for embedder in embedders]
     rows = [
         (embedder.name, "*" if embedder.active else "", embedder.summary, _state(embedder))
-        for embedder in shown_embedders
+        for embedder in worded
     ]
-    call.console.table(("embedder", "used", "what it is", "state"), rows)
+    table = Table(("embedder", "used", "what it is", "state"), rows)
+    return View("", [table], document={"embedders": worded})
 
 
 def _state(embedder: EmbedderShown) -> str:
@@ -83,19 +83,16 @@ def _state(embedder: EmbedderShown) -> str:
     )
 
 
-def _chosen(call: Call, chosen_embedder: ChosenEmbedder) -> None:
-    if call.json:
-        call.document(chosen_embedder)
-        return
-    verb = "now uses" if chosen_embedder.changed else "already uses"
-    call.console.line(
+def _view_chosen(choice: ChosenEmbedder, call: Call) -> View:
+    """Tell which embedder the bank uses now."""
+    verb = "now uses" if choice.changed else "already uses"
+    line: Sequence[Piece] = [
         f"this bank {verb} ",
-        (chosen_embedder.embedder, "bold"),
-        f" ({call.place(chosen_embedder.file)})",
-    )
-    if chosen_embedder.changed:
-        call.console.line("next: ", ("memory-bank sync", "bold"))
-    call.warn(chosen_embedder.problem)
+        (choice.embedder, "bold"),
+        f" ({call.place(choice.file)})",
+    ]
+    remarks = ["next: memory-bank sync"] if choice.changed else ()
+    return View("", [Block([line])], remarks=remarks, warning=choice.problem)
 
 
 @operation(
@@ -104,7 +101,7 @@ def _chosen(call: Call, chosen_embedder: ChosenEmbedder) -> None:
     Lists all embedders with a description, which one the bank uses, and why one can't be used.
     """,
     examples=(("memory-bank embedder list", "all embedders"),),
-    show=_listed,
+    view=_view_embedders,
 )
 def embedder_list(settings: Settings) -> tuple[EmbedderShown, ...]:
     """List the embedders and whether they can be used.
@@ -122,7 +119,7 @@ def embedder_list(settings: Settings) -> tuple[EmbedderShown, ...]:
     are computed during the next queries, or all at once by sync; until then results are lexical.
     """,
     examples=(("memory-bank embedder use static && memory-bank sync", "change it at once"),),
-    show=_chosen,
+    view=_view_chosen,
 )
 def embedder_use(bank: Bank, name: Annotated[str, Param(argument=True)]) -> ChosenEmbedder:
     """Choose the embedder of this bank.

@@ -159,7 +159,7 @@ class Operation(NamedTuple):
     examples: Sequence[Example] = ()
     group: str = ""
     through: Callable[..., Any] | None = None
-    show: Callable[..., int | None] | None = None
+    after: Callable[..., None] | None = None
     allow_secret: bool = False
     kinds: Callable[[], Mapping[str, str]] | None = None
     tools: Sequence[Tool] = ()
@@ -176,7 +176,7 @@ class Operation(NamedTuple):
 
         One that is neither an argument nor has a help is for agents only.
         """
-        functions = filter(None, (self.run, self.through, self.view, self.show))
+        functions = filter(None, (self.run, self.through, self.view))
         found_parameters = {
             parameter.name: parameter
             for function in functions
@@ -219,7 +219,7 @@ def operation(
     examples: Sequence[Example] = (),
     group: str = "",
     through: Callable[..., Any] | None = None,
-    show: Callable[..., int | None] | None = None,
+    after: Callable[..., None] | None = None,
     allow_secret: bool = False,
     kinds: Callable[[], Mapping[str, str]] | None = None,
     tool: Tool | Sequence[Tool] = (),
@@ -230,11 +230,10 @@ def operation(
     A command runs the function, or `through` with the same parameters and `call`, the context of
     the command, if something must be asked or read first; if that returns a number, it is the exit
     code. `view` makes of the result what the front ends write; commands give it those of `bank`,
-    `code` and their parameters that it names. `show` prints the result, or what follows the view:
-    it gets the context, the result, those of the parameters that it names, and parameters of its
-    own, which only change what is printed; it returns an exit code, or None for that of the view.
-    Without both, the result is printed as JSON. With `allow_secret`, texts that look like secrets
-    can be written on request. `kinds` lists what help shows below the usage.
+    `code` and their parameters that it names. Without one, the result is printed as JSON. `after`
+    gets the context, the result and the bank when a command has written it, to ask a person what
+    follows. With `allow_secret`, texts that look like secrets can be written on request. `kinds`
+    lists what help shows below the usage.
     """
 
     def declare(function: Function) -> Function:
@@ -246,7 +245,7 @@ def operation(
             examples,
             group,
             through,
-            show,
+            after,
             allow_secret,
             kinds,
             given_tools,

@@ -274,7 +274,7 @@ def ask_whether_amended(call: Call, note: Remembered | WrittenNote, bank: Bank) 
     allow_secret=True,
     through=_edited,
     view=views.view_written,
-    show=ask_whether_amended,
+    after=ask_whether_amended,
     tool=Tool(
         "Edit a part of a note: a text or a section. For all, `update_memory`.",
         "bank",

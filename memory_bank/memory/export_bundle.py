@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -17,10 +17,12 @@ from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import NoteRow
 from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import BadInput, StorageFailed
+from memory_bank.base.hit_view import Place
 from memory_bank.base.operation import Param, operation, topic
 from memory_bank.base.plugins import pattern
 from memory_bank.base.rendering import count
-from memory_bank.base.screen import Call
+from memory_bank.base.screen import Piece
+from memory_bank.base.view import Block, View
 from memory_bank.git import repository
 from memory_bank.memory.concepts import PLAIN, with_markdown_links
 from memory_bank.notes import front_matter, okf, parsing
@@ -29,7 +31,7 @@ from memory_bank.notes.names import name_of
 from memory_bank.notes.note import RELATIVE_KINDS, Note, NoteLink
 from memory_bank.notes.secrets import secrets
 from memory_bank.notes.sections import described
-from memory_bank.search.index import View
+from memory_bank.search import index
 from memory_bank.search.manifest import document_graph, document_rows, entries
 from memory_bank.trust import trust
 from memory_bank.trust.trust import NoteTrust
@@ -83,21 +85,16 @@ topic(
 )
 
 
-def _show(call: Call, exported: Exported) -> None:
-    """Show how much was written, and what was left out."""
-    call.answer(exported, lambda exported: _lines(call, exported))
-
-
-def _lines(call: Call, exported: Exported) -> None:
-    lists = len(exported.files) - exported.notes
-    call.console.line(
-        f"wrote {count(exported.notes, 'note')} and {count(lists, 'list')} to ",
-        (exported.folder, "place"),
-    )
+def _view_exported(exported: Exported) -> View:
+    """Tell how much was written, and what was left out."""
+    lists = count(len(exported.files) - exported.notes, "list")
+    lines: list[Sequence[Piece | Place]] = [
+        [f"wrote {count(exported.notes, 'note')} and {lists} to ", (exported.folder, "place")]
+    ]
     for path, reason in exported.left_out:
-        call.console.line("left out: ", (call.place(path), "place"), f": {reason}")
-    for path in exported.old:
-        call.warn(f"{path} is of an earlier bundle: remove it if nobody needs it")
+        lines.append(["left out: ", Place(path), f": {reason}"])
+    old = [f"{path} is of an earlier bundle: remove it if nobody needs it" for path in exported.old]
+    return View("", [Block(lines)], warning="; ".join(old) or None)
 
 
 @operation(
@@ -116,7 +113,7 @@ def _lines(call: Call, exported: Exported) -> None:
         ("memory-bank export okf ../knowledge", "all notes, as a bundle"),
         ("memory-bank export okf ../knowledge --log", "with what changed when"),
     ),
-    show=_show,
+    view=_view_exported,
 )
 def export_okf(
     bank: Bank,
@@ -316,7 +313,7 @@ class _Export:
 _SESSION = "it is of a session"
 
 
-def _successors(view: View, numbers: set[int]) -> dict[str, str]:
+def _successors(view: index.View, numbers: set[int]) -> dict[str, str]:
     """Map the paths of superseded notes to those of their successors."""
     found = document_graph.superseded(view.manifest, numbers)
     rows = document_rows.documents(view.manifest, {*found, *(new for new, _ in found.values())})

@@ -120,7 +120,7 @@ def _below(project: Path, file: str) -> str:
     allow_secret=True,
     through=_asked,
     view=views.view_remembered,
-    show=edit.ask_whether_amended,
+    after=edit.ask_whether_amended,
     tool=Tool(
         """Save what you learned, and why, as a note that later sessions remember: one thing each.
         Recall first: to change what is known, edit that note.""",

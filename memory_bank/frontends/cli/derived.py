@@ -156,8 +156,8 @@ def answer(operation: Operation, call: CommandCall, fields: dict[str, Any]) -> i
     from memory_bank.base.view import write
 
     run = operation.through or operation.run
-    view, show = operation.view, operation.show
-    own = {parameter.name for shown in (view, show) if shown for parameter in parameters(shown)}
+    view = operation.view
+    own = {parameter.name for parameter in parameters(view)} if view else set()
     named_parameters = set(inspect.signature(run).parameters)
     mine = {
         name: value for name, value in fields.items() if name not in own or name in named_parameters
@@ -182,20 +182,15 @@ def answer(operation: Operation, call: CommandCall, fields: dict[str, Any]) -> i
         if isinstance(found_answer, int):
             return found_answer
 
-        def more(function: Callable[..., Any]) -> dict[str, Any]:
-            names = set(inspect.signature(function).parameters)
-            chosen = {name: value for name, value in fields.items() if name in names}
-            return chosen | declared.given_to(function, sources)
-
-        code = FOUND
-        if view is not None:
-            code = write(call, found_answer, view(found_answer, **more(view)))
-        if show is not None:
-            del sources["call"]  # its first argument
-            number = show(call, found_answer, **more(show))
-            code = code if number is None else number
-        if view is None and show is None:
+        if view is None:
             call.document(found_answer)
+            return FOUND
+        names = set(inspect.signature(view).parameters)
+        chosen = {name: value for name, value in fields.items() if name in names}
+        chosen |= declared.given_to(view, sources)
+        code = write(call, found_answer, view(found_answer, **chosen))
+        if operation.after is not None:
+            operation.after(call, found_answer, sources["bank"]())
     return code
 
 

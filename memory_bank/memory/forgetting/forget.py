@@ -95,7 +95,7 @@ def _asked(
     ),
     group="Sessions",
     through=_asked,
-    show=forget_report.forgotten,
+    view=forget_report.view_forgotten,
 )
 def forget(
     bank: Bank,

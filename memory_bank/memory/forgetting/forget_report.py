@@ -14,9 +14,11 @@ from memory_bank.bank.bank import Bank
 from memory_bank.bank.bank_id import former_ids
 from memory_bank.base import paths
 from memory_bank.base.errors import BadInput, MemoryBankError
+from memory_bank.base.hit_view import Place, styled
 from memory_bank.base.removed_text import RemovedText
 from memory_bank.base.rendering import count
-from memory_bank.base.screen import FAILED, FOUND, NOTHING, Call
+from memory_bank.base.screen import FAILED, FOUND, NOTHING, Call, Piece
+from memory_bank.base.view import Block, View
 from memory_bank.git import repository
 from memory_bank.git.repository import shared_folder
 
@@ -250,12 +252,30 @@ class Removal:
         )
 
 
-def forgotten(call: Call, removal: Forgotten) -> int:
-    """Show what was forgotten, or would be."""
-    call.answer(removal, lambda removal: _show(call, removal))
-    if any(place.failed for place in removal.beyond):
-        return FAILED
-    return FOUND if removal.count else NOTHING
+def view_forgotten(removal: Forgotten) -> View:
+    """Tell what was forgotten, or would be, and where it may still be."""
+    failures = [place for place in removal.beyond if place.failed]
+    lines: list[Sequence[Piece | Place]] = []
+    if failures:
+        where = count(len(failures), "place")
+        is_or_may = "is" if removal.still else "may be"
+        text = f"the {removal.kind} {is_or_may} still here: {where} can't be read or changed"
+        lines.append([(text, "warn")])
+        lines += [["  ", (place.place, "place"), f": {place.reason}"] for place in failures]
+    if not removal.count:
+        lines.append([f"the {removal.kind} is nowhere {'else ' if failures else ''}here"])
+    elif removal.done:
+        lines.append([f"{'elsewhere, ' if failures else ''}forgot {_described(removal)}"])
+    else:
+        lines.append([f"found {_described(removal)}; nothing was changed"])
+    lines += [*_place_lines(removal), ["beyond reach:"]]
+    lines += [
+        ["  ", (place.place, "place"), f": {place.reason}"]
+        for place in removal.beyond
+        if not place.failed
+    ]
+    found = FOUND if removal.count else NOTHING
+    return View("", [Block(lines)], code=FAILED if failures else found)
 
 
 def agreed(call: Call, removal: Forgotten) -> bool:
@@ -267,7 +287,8 @@ def agreed(call: Call, removal: Forgotten) -> bool:
             f"{_described(removal)} would be removed for good, but confirmation needs a terminal",
             "add --yes to forget without a question, or --dry-run to see where it is",
         )
-    _show_places(call, removal)
+    for line in _place_lines(removal):
+        call.console.line(*(styled(call, piece) for piece in line))
     return call.agreed(f"Remove {_described(removal)} for good?")
 
 
@@ -277,41 +298,10 @@ def _described(removal: Forgotten) -> str:
     return f"the {removal.kind} ({count(removal.count, 'occurrence')} in {count(places, 'place')})"
 
 
-def _show(call: Call, removal: Forgotten) -> None:
-    failures = [place for place in removal.beyond if place.failed]
-    if failures:
-        where = count(len(failures), "place")
-        is_or_may = "is" if removal.still else "may be"
-        call.console.line(
-            (
-                f"the {removal.kind} {is_or_may} still here: {where} can't be read or changed",
-                "warn",
-            )
-        )
-        for place in failures:
-            call.console.hanging(4, [(place.place, "place"), f": {place.reason}"])
-    if not removal.count:
-        call.console.line(f"the {removal.kind} is nowhere {'else ' if failures else ''}here")
-    elif removal.done and failures:
-        call.console.line(f"elsewhere, forgot {_described(removal)}")
-    elif removal.done:
-        call.console.line(f"forgot {_described(removal)}")
-    else:
-        call.console.line(f"found {_described(removal)}; nothing was changed")
-    _show_places(call, removal)
-    call.console.line("beyond reach:")
-    for of_reach in removal.beyond:
-        if of_reach.failed:
-            continue
-        call.console.hanging(4, [(of_reach.place, "place"), f": {of_reach.reason}"])
-
-
-def _show_places(call: Call, removal: Forgotten) -> None:
+def _place_lines(removal: Forgotten) -> Iterator[Sequence[Piece | Place]]:
     would = "" if removal.done else "would be "
     for place in removal.places if removal.count or removal.done else ():
         is_path = place.kind in ("note", "trash") and not place.place.startswith("/")
-        shown_place = call.place(place.place) if is_path else place.place
+        where = Place(place.place) if is_path else (place.place, "place")
         number = "" if place.kind == "index" else f" {place.count}"
-        call.console.line(
-            f"  {would}{place.action}{number}: ", (shown_place, "place"), f" ({place.kind})"
-        )
+        yield [f"  {would}{place.action}{number}: ", where, f" ({place.kind})"]
