@@ -23,7 +23,8 @@ English: of 213 notes of three banks, 10 that are so; of 16 German ones, all."""
 
 _FUNCTION_WORDS = frozenset(
     """
-    der und das ist nicht ein eine einen den dem mit für auf von wird sind auch werden bei zu
+    der die das und ist nicht ein eine einen einem den dem mit für auf von wird sind auch werden bei
+    zu im am aus nach oder nur noch wenn damit
     de les des est une un dans que qui sur avec pas sont par cette être aux du le la et
     el los las es una del por para con pero este esta se en
     il lo gli che di della dei delle le non sono nel nella si perché ha anche è
