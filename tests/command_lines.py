@@ -41,7 +41,7 @@ VARYING = (
     (r"\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ", "<moment>"),
     (r"\b20\d\d-\d\d-\d\d( \d\d:\d\d\S*)?", "<date>"),
     (r"(\bin|;) \d+\.\d s\b", r"\1 <seconds>"),
-    (r"(?m)(?<=:\d  )[01]\.\d\d(?=$|  )", "<score>"),
+    (r"(?m)(?:(?<=:\d  )|(?<=:\d\d  ))\d{1,3}%(?=$|  )", "<score>"),
     (r"(?<=commit )[0-9a-f]{8,10}\b|\b[0-9a-f]{10}\.\.[0-9a-f]{10}\b", "<commit>"),
     (r"\b[0-9a-f]{10}(?=\.\.worktree)", "<commit>"),
     (r"(?m)^[0-9a-f]{10}(?=  )", "<commit>"),

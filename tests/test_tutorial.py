@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[1]
 TUTORIAL = ROOT / "docs" / "tutorial.md"
 _FENCE = re.compile(r"^```(bash|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _DATED = re.compile(r"\S+ (?:remember|rm) ")
-_NUMBERS = ((r"(?m)(?<=  )\d\.\d\d$", "<score>"), (r"\b[0-9a-f]{8,64}\b", "<etag>"))
+_NUMBERS = ((r"(?m)(?<=  )\d{1,3}%$", "<score>"), (r"\b[0-9a-f]{8,64}\b", "<etag>"))
 pytestmark = pytest.mark.skipif(SHELL is None, reason="the tutorial is typed into bash")
 
 

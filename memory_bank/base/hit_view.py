@@ -131,7 +131,7 @@ class _PrintedHit:
     def _heading(self) -> None:
         """Print place, score and title; on a terminal with as many facts as fit."""
         place = located(self.call, self.hit.place)
-        score, first = f"{self.hit.score:.2f}", f"{self.rank:<{len(_INDENT)}}"
+        score, first = f"{self.hit.score:.0%}", f"{self.rank:<{len(_INDENT)}}"
         about = "".join(facts) if len(facts := self._facts()) == 1 else ""
         if self.console.terminal:
             columns = self.console.columns - cells(f"{first}{place}  {score}  ")
