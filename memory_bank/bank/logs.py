@@ -169,13 +169,6 @@ class AccessLog(Log):
         )
 
 
-_EDIT_TABLE = """
-CREATE TABLE edits (
-    note TEXT NOT NULL, agent TEXT NOT NULL, first REAL NOT NULL, last REAL NOT NULL,
-    PRIMARY KEY (note, agent)
-) WITHOUT ROWID
-"""
-
 _WRITES = """
 CREATE TABLE IF NOT EXISTS writes (
     note TEXT NOT NULL, agent TEXT NOT NULL, time REAL NOT NULL, PRIMARY KEY (note, time, agent)
@@ -186,14 +179,17 @@ CREATE TABLE IF NOT EXISTS writes (
 class EditLog(Log):
     """The agents that changed each note, by the note's id, or its path if it has none."""
 
-    name, made = "edits.db", _EDIT_TABLE
+    name = "edits.db"
+    made = added = _WRITES
     lost = "who changed it is not written down"
-    tables = ("edits", "writes")
-    added = _WRITES
+    tables = ("writes",)
 
     def of(self, notes: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
         """Return the agents that changed some notes, the first one first; the others left out."""
-        rows = self.read("SELECT note, first, agent FROM edits WHERE note IN ({})", notes)
+        rows = self.read(
+            "SELECT note, min(time), agent FROM writes WHERE note IN ({}) GROUP BY note, agent",
+            notes,
+        )
         entries: dict[str, list[str]] = {}
         for note, _, agent in sorted(set(rows)):
             entries.setdefault(note, []).append(agent)
@@ -201,21 +197,12 @@ class EditLog(Log):
 
     def names(self) -> frozenset[str]:
         """Return the notes that agents are known to have changed."""
-        return frozenset(note for (note,) in self.read("SELECT DISTINCT note FROM edits"))
+        return frozenset(note for (note,) in self.read("SELECT DISTINCT note FROM writes"))
 
     def times(self, notes: Iterable[str]) -> tuple[tuple[float, str], ...]:
-        """Return when agents changed some notes, in seconds since the epoch, the first one first.
-
-        Of changes that an older version recorded, only each agent's first and last are known.
-        """
-        wanted_notes = list(notes)
-        sql = "SELECT note, agent, first, last FROM edits WHERE note IN ({})"
-        whens = {
-            (when, agent) for _, agent, *entries in self.read(sql, wanted_notes) for when in entries
-        }
-        sql = "SELECT time, agent FROM writes WHERE note IN ({})"
+        """Return when agents changed some notes, in seconds since 1970, the first time first."""
         return tuple(
-            sorted(whens.union((when, agent) for when, agent in self.read(sql, wanted_notes)))
+            sorted(set(self.read("SELECT time, agent FROM writes WHERE note IN ({})", notes)))
         )
 
     def add(self, notes: Iterable[str], agent: str, now: float) -> str:
@@ -224,22 +211,15 @@ class EditLog(Log):
         Returns why that failed, or an empty text.
         """
         rows = [(note, agent, now) for note in notes]
-        return self.write(
-            "INSERT INTO edits VALUES (?1, ?2, ?3, ?3)"
-            " ON CONFLICT DO UPDATE SET last = max(last, ?3)",
-            rows,
-        ) or self.write("INSERT OR IGNORE INTO writes VALUES (?, ?, ?)", rows)
+        return self.write("INSERT OR IGNORE INTO writes VALUES (?, ?, ?)", rows)
 
     def inherit(self, note: str, sources: Iterable[str]) -> str:
         """Add the agents of merged notes to a note; return why that failed, or an empty text."""
         if not self.file.exists():
             return ""
-        rows = [(note, source) for source in sources]
         return self.write(
-            "INSERT OR IGNORE INTO edits SELECT ?1, agent, first, last FROM edits WHERE note = ?2",
-            rows,
-        ) or self.write(
-            "INSERT OR IGNORE INTO writes SELECT ?1, agent, time FROM writes WHERE note = ?2", rows
+            "INSERT OR IGNORE INTO writes SELECT ?1, agent, time FROM writes WHERE note = ?2",
+            [(note, source) for source in sources],
         )
 
 

@@ -16,9 +16,7 @@ def test_agents_are_named_in_the_order_of_their_first_change(log: EditLog) -> No
         assert log.add(["a", "b"], agent, when) == ""
     log.add(["b"], "early", 0.5)
     assert log.of(["a", "b", "c"]) == {"a": ("zed", "codex"), "b": ("early", "zed", "codex")}
-    base = log.opened()
-    rows = base.execute("SELECT first, last FROM edits WHERE note = 'a' AND agent = 'zed'")
-    assert rows.fetchall() == [(1.0, 3.0)]
+    assert log.times(["a"]) == ((1.0, "zed"), (2.0, "codex"), (3.0, "zed"))
 
 
 def test_what_is_known_goes_with_a_new_name(log: EditLog) -> None:
