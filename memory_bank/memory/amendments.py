@@ -165,11 +165,12 @@ def amended_by_meaning(
 ) -> dict[int, int]:
     """Map as `amended` does, of hits whose passages are about one subject by their vectors.
 
-    The newer one is dated months later, says that it changes something, and is near in score.
+    The newer one is dated months later, says that it changes something, and is near in score; or
+    its title begins with that of the older one.
     """
+    pairs = _continued(notes, hits)
     newer = [at for at, note in enumerate(notes) if note.created > _MONTHS and note.changes]
     vectors = _vectors_of(view, [hit.best.row for hit in hits]) if newer else {}
-    pairs = dict[int, int]()
     for new in newer:
         alike = [
             (_cosine(vectors, hits[old], hits[new]), old)
@@ -182,6 +183,28 @@ def amended_by_meaning(
         if likeness >= _ALIKE:
             pairs.setdefault(old, new)
     return _unlinked(view, notes, pairs)
+
+
+def _continued(notes: Sequence[DatedNote], hits: Sequence[Hit]) -> dict[int, int]:
+    """Map good hits to those of months later whose titles begin with theirs, the last of each."""
+    pairs = dict[int, int]()
+    for new in sorted(range(len(notes)), key=lambda at: notes[at].created):
+        for old, note in enumerate(notes):
+            months = notes[new].created - note.created >= _MONTHS and note.created > 0
+            if months and not hits[old].weak and _continues(notes[new].row.title, note.row.title):
+                pairs[old] = new
+    return pairs
+
+
+def _continues(title: str, older_title: str) -> bool:
+    """Return whether a title begins with another one, which has two words; a date says nothing."""
+    words, begin = (re.findall(r"\w+", text.casefold()) for text in (title, older_title))
+    rest = words[len(begin) :]
+    return (
+        len(begin) >= _SHARED
+        and words[: len(begin)] == begin
+        and not any(word[0].isdigit() for word in rest)
+    )
 
 
 def _vectors_of(view: View, rows: Sequence[int]) -> dict[int, list[float]]:

@@ -57,6 +57,27 @@ def test_a_limit_of_one_gives_the_newer_note(logs: Path) -> None:
         assert note.path == "new.md"
 
 
+@pytest.mark.parametrize(
+    ("title", "day", "is_first"),
+    [
+        ("Sign-in length: second decision", "2026-09-05", True),
+        ("Sign-in length, revised", "2026-09-05", True),
+        ("Sign-in length", "2026-09-05", True),
+        ("Sign-in length, revised", "2026-01-25", False),
+        ("Sign-in length 2026-09", "2026-09-05", False),
+        ("Length of the sign-in page", "2026-09-05", False),
+    ],
+)
+def test_a_note_of_months_later_whose_title_begins_so_comes_first(
+    logs: Path, title: str, day: str, *, is_first: bool
+) -> None:
+    write(logs, "old", "2026-01-05", "# Sign-in length\n\nPeople stay for thirty days.")
+    write(logs, "new", day, f"# {title}\n\nTwelve hours after the audit, each morning anew.")
+    with open_bank(logs) as bank:
+        hits = recall(bank, "how long does a sign-in last for people", count_access=False).notes
+        assert (hits[0].path == "new.md") == is_first
+
+
 def test_a_question_about_the_past_keeps_its_order(logs: Path) -> None:
     write(logs, "old", "2026-01-05", f"{OLD} {OLD}")
     with open_bank(logs) as bank:
