@@ -109,9 +109,9 @@ class _PrintedHit:
         self._heading()
         if description := visible(hit.description):
             text = self._cut(description) if self.console.terminal else description
-            line(_INDENT, *self._marked(text, "dim"))
+            line(_INDENT, *self._mark_matches(text, "dim"))
         for text in self._snippet_lines():
-            line(_INDENT, *self._marked(text))
+            line(_INDENT, *self._mark_matches(text))
         if not self.console.terminal and len(facts := self._facts()) > 1:
             line(_INDENT, (" · ".join(facts), "tag"))
         for mark, value in hit.marks:
@@ -140,7 +140,7 @@ class _PrintedHit:
         self.console.line(first, (place, "place"), "  ", (score, "dim"), gap, (about, "tag"))
         if self.title:
             title = self._cut(self.title) if self.console.terminal else self.title
-            self.console.line(_INDENT, *self._marked(title, "bold"))
+            self.console.line(_INDENT, *self._mark_matches(title, "bold"))
 
     def _shorter(self) -> Iterator[str]:
         facts = self._facts()
@@ -166,7 +166,7 @@ class _PrintedHit:
     def _cut(self, text: str) -> str:
         return cut(text, self.console.width - len(_INDENT))
 
-    def _marked(self, text: str, style: str = "") -> list[Piece]:
+    def _mark_matches(self, text: str, style: str = "") -> list[Piece]:
         """Return a text as pieces, of which those that match the query are highlighted."""
         if not self.console.coloured:
             return [(text, style)]

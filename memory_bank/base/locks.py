@@ -33,7 +33,7 @@ def locked(
     while handle is None:
         tries -= 1
         try:
-            handle = _held(folder, wait, deadline)
+            handle = _hold_lock(folder, wait, deadline)
         except FileNotFoundError as error:
             if make is None or not tries:
                 raise _refused(folder, error) from error
@@ -62,7 +62,7 @@ def is_locked(folder: Path) -> bool:
         return False
 
 
-def _held(folder: Path, wait: float, deadline: float) -> int | None:
+def _hold_lock(folder: Path, wait: float, deadline: float) -> int | None:
     """Return a handle that has the lock; None if the folder was replaced meanwhile."""
     handle = _open(folder)
     try:

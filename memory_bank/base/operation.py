@@ -289,11 +289,11 @@ def parameters(function: Callable[..., Any]) -> Iterator[Parameter]:
         params = [item for item in kind.__metadata__ if isinstance(item, Param)]
         if params:
             kind = get_args(kind)[0]
-            param = _joined(params, kind)
+            param = _join_params(params, kind)
             yield Parameter(name, param.only or kind, parameter.default, param)
 
 
-def _joined(params: Sequence[Param], kind: object) -> Param:
+def _join_params(params: Sequence[Param], kind: object) -> Param:
     """Return one description of several: an annotation may add to that of a shared type."""
     fields: dict[str, Any] = {}
     unset = Param()

@@ -208,7 +208,7 @@ def named(path: str) -> str:
     r"""Return a file's name on one line, with invisible characters escaped."""
     if path.isprintable():
         return path
-    return "".join(_written(c) if category(c) in _UNSEEN_IN_NAMES else c for c in path)
+    return "".join(_write_character(c) if category(c) in _UNSEEN_IN_NAMES else c for c in path)
 
 
 def unhidden(value: object) -> object:
@@ -247,10 +247,10 @@ def _all_printable(text: str) -> bool:
 
 
 def _written_out(match: re.Match[str]) -> str:
-    return _written(match[0])
+    return _write_character(match[0])
 
 
-def _written(character: str) -> str:
+def _write_character(character: str) -> str:
     return _NAMED.get(character) or _code(character)
 
 

@@ -110,11 +110,11 @@ _SECTIONS: Mapping[str, Any] = {
 
 def sections() -> dict[str, Any]:
     """Return the class of each section by its name: ours, then those that embedders declare."""
-    declared = {name: _declared(name) for name in plugins.names(EMBEDDERS)}
+    declared = {name: _section_class_of(name) for name in plugins.names(EMBEDDERS)}
     return {**_SECTIONS, **{name: kind for name, kind in declared.items() if kind}}
 
 
-def _declared(name: str) -> Any:  # noqa: ANN401  (a class of named tuples)
+def _section_class_of(name: str) -> Any:  # noqa: ANN401  (a class of named tuples)
     """Return the class of a section; None if there is none. Imports the embedder of that name."""
     if name in _SECTIONS or not plugins.has(EMBEDDERS, name):
         return _SECTIONS.get(name)
@@ -138,7 +138,9 @@ def load(
     if bank is not None:
         of_project, ignored = _from_file(bank / SETTINGS, project=True)
         raised = [name for name, value in of_project.items() if _raises(name, value[0], values)]
-        ignored += tuple(_raised(name, of_project.pop(name)[1], values) for name in raised)
+        ignored += tuple(
+            _describe_raised_value(name, of_project.pop(name)[1], values) for name in raised
+        )
         values.update(of_project)
     values.update(_from_environment(environ))
     for name, value in (flags or {}).items():
@@ -149,7 +151,7 @@ def load(
 def _raises(name: str, value: object, user: Mapping[str, tuple[object, str]]) -> bool:
     """Tell whether a project's value is more than the user's own, else than the default."""
     section, _, key = name.partition(".")
-    default, meta = _known(_declared(section), key)
+    default, meta = _find_setting(_section_class_of(section), key)
     own = user[name][0] if name in user else default
     if value in meta.sends:
         return value != own
@@ -160,10 +162,12 @@ def _raises(name: str, value: object, user: Mapping[str, tuple[object, str]]) ->
     return isinstance(value, int | float) and isinstance(own, int | float) and value > own
 
 
-def _raised(name: str, origin: str, user: Mapping[str, tuple[object, str]]) -> SettingProblem:
+def _describe_raised_value(
+    name: str, origin: str, user: Mapping[str, tuple[object, str]]
+) -> SettingProblem:
     """Return the remark on a project's value that is more than the user's own."""
     section, _, key = name.partition(".")
-    own = user[name][0] if name in user else _known(_declared(section), key)[0]
+    own = user[name][0] if name in user else _find_setting(_section_class_of(section), key)[0]
     text = str(own).lower() if isinstance(own, bool) else str(own)
     return SettingProblem(
         int(origin.rpartition(":")[2]),
@@ -198,7 +202,7 @@ def describe() -> Iterator[tuple[str, str, object, Key]]:
     """Yield every setting: section, key, default, help and limits."""
     for section, kind in sections().items():
         for key in kind._fields:
-            yield section, key, *_known(kind, key)
+            yield section, key, *_find_setting(kind, key)
 
 
 _EXAMPLES = {
@@ -229,7 +233,7 @@ def _assemble(values: Mapping[str, tuple[object, str]]) -> Settings:
         if section in _SECTIONS:
             settings = settings._replace(**{section: getattr(settings, section)._replace(**mine)})
         else:
-            answer = _declared(section)(**mine)
+            answer = _section_class_of(section)(**mine)
             settings = settings._replace(embedders=(*settings.embedders, answer))
     return settings
 
@@ -264,18 +268,18 @@ def _entries(
 ) -> Iterator[_Value | SettingProblem]:
     """Yield what a file has: its settings, checked, and what is wrong."""
     for section, keys in table.items():
-        kind = _declared(section)
+        kind = _section_class_of(section)
         if kind is None or not isinstance(keys, dict):
             line = line_of(text, "", section)
             yield _problem(line, f"unknown setting {section!r}", _listed(sections()))
             continue
-        for key, value in _gathered(kind, keys).items():
+        for key, value in _gather_keys(kind, keys).items():
             name, line = f"{section}.{key}", line_of(text, section, key)
-            if project and key in kind._fields and _known(kind, key)[1].private:
+            if project and key in kind._fields and _find_setting(kind, key)[1].private:
                 yield _forbidden(line, name)
                 continue
             try:
-                yield _Value(name, _checked(name, value), line)
+                yield _Value(name, _check_value(name, value), line)
             except BadSetting as error:
                 yield _problem(line, error.message, error.hint)
             except BadTable as error:
@@ -297,9 +301,9 @@ def _forbidden(line: int, name: str) -> SettingProblem:
     )
 
 
-def _gathered(kind: Any, keys: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ANN401  (a class)
+def _gather_keys(kind: Any, keys: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ANN401  (a class)
     """Return the keys of a section; if its tables' names are free, these as one value."""
-    rest = next((name for name in kind._fields if _known(kind, name)[1].rest), "")
+    rest = next((name for name in kind._fields if _find_setting(kind, name)[1].rest), "")
     if not rest:
         return dict(keys)
     found_keys = {key: value for key, value in keys.items() if key in kind._fields and key != rest}
@@ -328,7 +332,7 @@ def _sections_in(environ: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
     ours = [variable for variable in environ if variable.startswith("MEMORY_BANK_")]
     for name in plugins.names(EMBEDDERS) if ours else ():
         is_named = any(variable.startswith(f"MEMORY_BANK_{name}_".upper()) for variable in ours)
-        if is_named and (kind := _declared(name)):
+        if is_named and (kind := _section_class_of(name)):
             yield name, kind
 
 
@@ -349,7 +353,7 @@ def parse(text: str, default: object) -> object:
     return text
 
 
-def _known(kind: Any, key: str) -> tuple[object, Key]:  # noqa: ANN401  (a class of named tuples)
+def _find_setting(kind: Any, key: str) -> tuple[object, Key]:  # noqa: ANN401  (a class of named tuples)
     """Return a setting's default and its Key; raise KeyError."""
     return kind._field_defaults[key], _hints(kind)[key].__metadata__[0]
 
@@ -363,7 +367,7 @@ def _hints(kind: Any) -> Mapping[str, Any]:  # noqa: ANN401  (a class of named t
 def _checked_at(where: str, name: str, value: object) -> object:
     """Return a checked value that is from no file; raise BadSetting with the place."""
     try:
-        return _checked(name, value)
+        return _check_value(name, value)
     except BadSetting as error:
         raise error.at(where) from error
     except BadTable as error:
@@ -371,14 +375,14 @@ def _checked_at(where: str, name: str, value: object) -> object:
         raise BadSetting(f"{where}: {text}: {error.problem}", error.hint) from error
 
 
-def _checked(name: str, value: object) -> object:
+def _check_value(name: str, value: object) -> object:
     """Return a value as the setting has it; raise BadSetting, BadTable."""
     section, _, key = name.partition(".")
-    kind = _declared(section)
+    kind = _section_class_of(section)
     if kind is None or key not in kind._fields:
         fields = kind._fields if kind else sections()
         raise BadSetting(f"unknown setting {name!r}", _listed(fields))
-    default, meta = _known(kind, key)
+    default, meta = _find_setting(kind, key)
     if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
         value = float(value) if abs(value) < _HUGE else math.inf
     if isinstance(default, tuple) and isinstance(value, list | tuple):

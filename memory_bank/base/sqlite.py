@@ -70,7 +70,7 @@ def connect(
     see `transaction`.
     """
     with guarded(file):
-        base, found_version = _opened(file, tables, version, make=make)
+        base, found_version = _open_database(file, tables, version, make=make)
         if upgrade is not None and 0 < found_version < version:
             upgrade(base)
             found_version = version
@@ -80,7 +80,7 @@ def connect(
     return base
 
 
-def _opened(file: Path, tables: str, version: int, *, make: bool) -> tuple[Connection, int]:
+def _open_database(file: Path, tables: str, version: int, *, make: bool) -> tuple[Connection, int]:
     """Open a database and set it up; return it with its version.
 
     Repeated after transient failures: SQLite removes a stale write-ahead log beside an empty
@@ -256,7 +256,7 @@ def guarded(file: Path) -> Iterator[None]:
             raise StorageFailed(f"{file}: the disk is full ({code})", "free some space") from error
         if code in _UNREADABLE or any(word in str(error).lower() for word in _DAMAGE):
             raise IndexDamaged(f"{file} is damaged: {error}", "it is rebuilt") from error
-        if code == _CANT_OPEN and _vanished(file):
+        if code == _CANT_OPEN and _has_vanished(file):
             raise IndexDamaged(f"{file} is gone", "it is rebuilt") from error
         if "locked" in str(error):
             raise Busy(f"{file} is in use by another process", Hint.TRY_AGAIN) from error
@@ -277,7 +277,7 @@ def _is_full(file: Path) -> bool:
         return False
 
 
-def _vanished(file: Path) -> bool:
+def _has_vanished(file: Path) -> bool:
     """Tell whether a database was deleted, alone or with its folder."""
     return not file.exists() and (not file.parent.exists() or os.access(file.parent, os.W_OK))
 

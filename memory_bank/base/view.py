@@ -268,7 +268,7 @@ def _lines_of(part: Part) -> Iterator[str]:
         yield f"{part.title}:"
         yield from _titled_rows(part)
     elif isinstance(part, Block):
-        yield from map(_joined, part.lines[:_MOST_ROWS])
+        yield from map(_join_pieces, part.lines[:_MOST_ROWS])
         if (more := len(part.lines) - _MOST_ROWS) > 0:
             yield f"and {more} more"
 
@@ -323,7 +323,7 @@ def _titled_rows(table: Table) -> Iterator[str]:
         yield f"and {len(table.rows) - table.most} more"
 
 
-def _joined(line: Sequence[Piece | Place]) -> str:
+def _join_pieces(line: Sequence[Piece | Place]) -> str:
     """Return a line of pieces without styles."""
     texts = [_named_place(piece) if isinstance(piece, Place) else plain([piece]) for piece in line]
     return "".join(texts)

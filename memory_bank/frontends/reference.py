@@ -55,12 +55,12 @@ def files() -> dict[Path, str]:
     folder = _PACKAGE / "frontends"
     pages = {file: file.read_text(encoding="utf-8") for file in sorted(_DOCS.glob("*.md"))}
     return {
-        **{file: _BLOCK.sub(_filled, text) for file, text in pages.items() if "<!--" in text},
+        **{file: _BLOCK.sub(_fill_block, text) for file, text in pages.items() if "<!--" in text},
         folder / "operations.py": _places(own),
     }
 
 
-def _filled(match: re.Match[str]) -> str:
+def _fill_block(match: re.Match[str]) -> str:
     """Return a block of the docs with what its comment names."""
     writers = {
         "options": _options,

@@ -238,7 +238,7 @@ def view_health(
     code = FINDINGS if check and lint.fails(health.worst, fail_on or "error") else FOUND
     if check and (health.problem or health.waiting):
         code = FAILED
-    lines = [*_verdict(health, bank), *_findings(health), *_state(health, bank)]
+    lines = [*_verdict(health, bank), *_finding_lines(health), *_state(health, bank)]
     if health.code and bank:
         lines += _code_lines(health.code)
     elif health.no_code and bank:
@@ -281,7 +281,7 @@ def _verdict(health: BankHealth, bank: Bank | None) -> list[Line]:
     ]
 
 
-def _findings(health: BankHealth) -> Iterator[Line]:
+def _finding_lines(health: BankHealth) -> Iterator[Line]:
     for rule, group in groupby(health.findings, lambda finding: finding.rule):
         findings = list(group)
         yield [(f"{rule} ({len(findings)}):", "bad")]

@@ -123,8 +123,8 @@ def context_text(contents: Contents, max_tokens: int, quote: Quote) -> str:
     text that comes from notes.
     """
     text = ""
-    for shorter in _shortened(contents):
-        text = _written(shorter, quote, _NOTHING if contents.empty else _NO_ROOM)
+    for shorter in _shorten_contents(contents):
+        text = _write_context(shorter, quote, _NOTHING if contents.empty else _NO_ROOM)
         if estimate(text) <= max_tokens:
             break
     return text
@@ -146,7 +146,7 @@ def economics(rows: Sequence[ContextRow]) -> str:
     return text
 
 
-def _shortened(contents: Contents) -> Iterator[Contents]:
+def _shorten_contents(contents: Contents) -> Iterator[Contents]:
     """Yield the contents, then ever less of them."""
     half = len(contents.rows) // 2
     yield contents
@@ -169,12 +169,12 @@ def _shortened(contents: Contents) -> Iterator[Contents]:
     yield replace(contents, rows=())
 
 
-def _written(contents: Contents, quote: Quote, nothing: str) -> str:
+def _write_context(contents: Contents, quote: Quote, nothing: str) -> str:
     name = _NOT_IN_NAME.sub("-", contents.project).strip("-")[:_PROJECT_LIMIT] or "project"
     while estimate(name) > _PROJECT_LIMIT:
         name = name[:-1]
     parts = [f"# [{name}] recent context, {contents.now:%Y-%m-%d}"]
-    text = "\n\n".join(_told(contents))
+    text = "\n\n".join(_write_note_parts(contents))
     if text:
         parts += [_LEGEND] * (contents.explained and bool(contents.rows))
         parts += [quote(text), economics(contents.rows)]
@@ -183,7 +183,7 @@ def _written(contents: Contents, quote: Quote, nothing: str) -> str:
     return "\n\n".join([*parts, _LAST])
 
 
-def _told(contents: Contents) -> Iterator[str]:
+def _write_note_parts(contents: Contents) -> Iterator[str]:
     """Yield the parts that are made of the text of notes."""
     for day, rows in groupby(contents.rows, lambda row: row.created_at.date()):
         yield "\n".join([f"### {day:%Y-%m-%d}", "", _TABLE, *map(_row, rows)])
@@ -292,7 +292,7 @@ def inject_context(
     with bank.lock:
         context_parts = bank.read(lambda view: _find(bank, view, project, session_id, limits, now))
     told_sessions = context_parts.sessions[: limits.session_limit]
-    observations = _chosen(told_sessions, context_parts.earlier, limits, now)
+    observations = _choose_observations(told_sessions, context_parts.earlier, limits, now)
     next_steps, still_open = (
         _steps(context_parts.sessions, session_id) if told_sessions else ("", "")
     )
@@ -322,10 +322,10 @@ def _steps(sessions: Sequence[Session], session_id: str) -> tuple[str, str]:
     steps = open_steps(others_sessions)
     last = [line for line, session in steps if session is others_sessions[0]]
     older = [line for line, session in steps if session is not others_sessions[0]][:_MOST_OLDER]
-    return _listed(last), _listed(older)
+    return _join_lines(last), _join_lines(older)
 
 
-def _listed(lines: Sequence[str]) -> str:
+def _join_lines(lines: Sequence[str]) -> str:
     return lines[0] if len(lines) == 1 else "; ".join(line.rstrip(".") for line in lines)
 
 
@@ -362,11 +362,11 @@ def _find(
         sessions=tuple(read),
         earlier=tuple(earlier),
         superseded=frozenset(entries.superseded(view.manifest, numbers)),
-        changed=tuple(_changed(view, last_moment(last))) if last else (),
+        changed=tuple(_list_changed_notes(view, last_moment(last))) if last else (),
     )
 
 
-def _changed(view: View, since: datetime) -> Iterator[ChangedNote]:
+def _list_changed_notes(view: View, since: datetime) -> Iterator[ChangedNote]:
     """Yield the notes that were added or changed after a time, the last changed first."""
     scope = filters.scope(view.manifest, [Condition("since", since)], hidden=False)
     rows = [
@@ -379,7 +379,7 @@ def _changed(view: View, since: datetime) -> Iterator[ChangedNote]:
         yield ChangedNote(note.path, note.title, note.number in old)
 
 
-def _chosen(
+def _choose_observations(
     sessions: Sequence[Session],
     earlier: Sequence[Session],
     limits: ContextSettings,

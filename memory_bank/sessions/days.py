@@ -165,8 +165,8 @@ def session_timeline(
             entries(bank, page),
             Counter(iso_of(session.started)[:10] for session in wanted_sessions),
         ),
-        agents=_counted(session.agent for session in sessions),
-        projects=_counted(session.project for session in sessions),
+        agents=_count_names(session.agent for session in sessions),
+        projects=_count_names(session.project for session in sessions),
         unreadable=bank.read(unreadable_notes),
         problem=bank.problem or None,
     )
@@ -254,7 +254,7 @@ def _time(value: object) -> float | None:
     return moment.timestamp() if moment else None
 
 
-def _counted(names: Iterable[str]) -> dict[str, int]:
+def _count_names(names: Iterable[str]) -> dict[str, int]:
     """Return how often there is each name, the most frequent first."""
     return dict(
         sorted(

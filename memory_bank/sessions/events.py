@@ -39,7 +39,7 @@ class Happened(NamedTuple):
     """Of a session that ended; None if nothing happened in it."""
 
 
-def _happened(news: Iterable[News]) -> Iterator[Happened]:
+def _read_events(news: Iterable[News]) -> Iterator[Happened]:
     """Yield what rows of the database say; those of another version are left out."""
     for current_news in news:
         if current_news.kind in KINDS:
@@ -109,7 +109,7 @@ class Subscription:
             return
         if len(rows) == MOST_NEWS:  # the database keeps no more
             self.dropped += rows[0].id - self._last - 1
-        for happened in _happened(rows):
+        for happened in _read_events(rows):
             self.dropped += len(self._waiting) == HELD
             self._waiting.append(happened)
         self._last = rows[-1].id
@@ -140,7 +140,7 @@ def recent(bank: Bank, limit: int = 20) -> tuple[Happened, ...]:
     """Return the last things that happened in the sessions of a bank, oldest first."""
     queue = _queue(bank)
     try:
-        return tuple(_happened(queue.news(max(0, queue.last_news() - limit), limit)))
+        return tuple(_read_events(queue.news(max(0, queue.last_news() - limit), limit)))
     finally:
         queue.close()
 

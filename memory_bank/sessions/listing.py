@@ -82,7 +82,7 @@ def show_session(bank: Bank, session_id: str | None = None) -> SessionShown:
     with opened(bank) as store:
         session = store.get_session(session_id) if session_id else None
         if session is None:
-            session = found(store, _meant(bank, session_id))
+            session = found(store, _find_session_id(bank, session_id))
         pending = len(store.get_pending(session.session_id))
         title = store.title(session)
         notes = tuple(IndexedNotes(bank).written_in(session.session_id))
@@ -95,7 +95,7 @@ def names_session(bank: Bank, name: str) -> bool:
     return named(known_sessions(bank), name) is not None
 
 
-def _meant(bank: Bank, text: str | None) -> str:
+def _find_session_id(bank: Bank, text: str | None) -> str:
     """Return the id of the session that a name means, of the last one without a name."""
     sessions = known_sessions(bank)
     if text is not None:

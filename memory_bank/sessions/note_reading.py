@@ -220,7 +220,7 @@ def read_part(part: NotePart, keys: frozenset[str]) -> Read:
             fields[-1] = key, f"{value}\n{words.strip()}"
         else:
             current = False
-            fence = _fenced(words, fence)
+            fence = _find_open_fence(words, fence)
             text.append(words)
             told_words = told_words or bool(words.strip())
     return Read(tuple(fields), "\n".join(text))
@@ -234,7 +234,7 @@ def _without_id(line: str, name: str) -> str:
     return bare.rstrip(" \t")
 
 
-def _fenced(line: str, fence: str) -> str:
+def _find_open_fence(line: str, fence: str) -> str:
     """Return the fence of code that is open after a line."""
     match = _FENCE.match(line)
     if not match:

@@ -69,7 +69,7 @@ class NoteStore:
         """
         session = replace(session, session_id=checked_id(session.session_id))
         self.check_not_forgotten(session.session_id)
-        if self._known(session.session_id) is not None:
+        if self._find_session(session.session_id) is not None:
             return False
         if not self.queue.create_session(replace(session, path="")):
             return False
@@ -86,7 +86,7 @@ class NoteStore:
         note = self._note(session_id, row.path if row else "")
         if row is not None and note is not None and row.path != note.path:
             self.queue.update(session_id, note=note.path)
-        return _merged(row, note)
+        return _merge_session(row, note)
 
     def note_of(self, session_id: str) -> str:
         """Return the path of a session's note, which is written if there is none.
@@ -217,7 +217,7 @@ class NoteStore:
         if self.queue.forgotten(session_id):
             raise BadInput(f"session {session_id[:60]} was forgotten", "start one with another id")
 
-    def _known(self, session_id: str) -> Session | None:
+    def _find_session(self, session_id: str) -> Session | None:
         """Return a session from the queue, else from its note, which the queue gets back."""
         row = self.queue.session(session_id)
         note = None if row else self._note(session_id)
@@ -229,7 +229,7 @@ class NoteStore:
 
     def _wanted(self, session_id: str) -> Session:
         session_id = checked_id(session_id)
-        self._known(session_id)
+        self._find_session(session_id)
         session = self.get_session(session_id)
         if session is None:
             raise BadInput(f"there is no session {session_id[:60]!r}", "start it first")
@@ -349,7 +349,7 @@ def checked_id(session_id: str) -> str:
     return line
 
 
-def _merged(row: Session | None, note: Session | None) -> Session | None:
+def _merge_session(row: Session | None, note: Session | None) -> Session | None:
     """Return a session as the queue and its note tell it."""
     if row is None:
         return note

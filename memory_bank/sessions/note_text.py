@@ -94,7 +94,7 @@ def _shown(line: str) -> str:
 
 def one_line(text: str) -> str:
     """Return a text on one line: runs of white space become a space, control characters vanish."""
-    return " ".join(_seen(text).split())
+    return " ".join(_remove_control_characters(text).split())
 
 
 def short_lines(text: str) -> str:
@@ -105,11 +105,11 @@ def short_lines(text: str) -> str:
 
 def paragraphs(text: str) -> str:
     r"""Return a text with `\n` as line ends, without white space around it and at ends of lines."""
-    text = _seen(text.replace("\r\n", "\n").replace("\r", "\n"))
+    text = _remove_control_characters(text.replace("\r\n", "\n").replace("\r", "\n"))
     return "\n".join(line.rstrip() for line in text.split("\n")).strip()
 
 
-def _seen(text: str) -> str:
+def _remove_control_characters(text: str) -> str:
     """Return a text without control characters; halves of surrogate pairs become U+FFFD."""
     return _BREAK.sub(" ", _CONTROL.sub("", _SURROGATE.sub("\ufffd", text)))
 

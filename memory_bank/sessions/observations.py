@@ -259,7 +259,7 @@ def decisions(
     return answer(
         bank,
         project,
-        _ObservationQuery("", entry_conditions, "note", _clamped(limit), 0, "date_desc"),
+        _ObservationQuery("", entry_conditions, "note", _clamp_limit(limit), 0, "date_desc"),
     )
 
 
@@ -284,7 +284,9 @@ def changes_for_file(
         kinds=frozenset([OBSERVATIONS]), files=file_names(bank, [file]), modified=True
     )
     return answer(
-        bank, None, _ObservationQuery("", entry_conditions, None, _clamped(limit), 0, "date_desc")
+        bank,
+        None,
+        _ObservationQuery("", entry_conditions, None, _clamp_limit(limit), 0, "date_desc"),
     )
 
 
@@ -295,7 +297,7 @@ def answer(bank: Bank, project: str | None, query: _ObservationQuery) -> Observa
     query = query._replace(wanted=entry_conditions)
     with bank.lock:
         compress_now(bank)
-        find = _ranked if query.query.strip() else _listed
+        find = _rank_hits if query.query.strip() else _list_entries
         rows, notices = bank.answer(lambda view: find(view, query, own))
     return ObservationRows(
         SCHEMA_VERSION, len(rows), tuple(rows), HINT, bank.problem or None, notices
@@ -319,7 +321,7 @@ def _within(bank: Bank, entry_conditions: EntryConditions, project: str | None) 
     return entry_conditions._replace(changed=frozenset(changed))
 
 
-def _clamped(limit: int) -> int:
+def _clamp_limit(limit: int) -> int:
     return min(max(limit, 1), MOST)
 
 
@@ -338,7 +340,7 @@ def _seconds(when: When | None) -> float | None:
 Found = tuple[list[IndexRow], tuple[str, ...]]
 
 
-def _listed(view: View, query: _ObservationQuery, own: str) -> Found:
+def _list_entries(view: View, query: _ObservationQuery, own: str) -> Found:
     """Return entries by time: the answer without a query."""
     ascending = query.order == "date_asc"
     found_entries = entries.listed(
@@ -348,7 +350,7 @@ def _listed(view: View, query: _ObservationQuery, own: str) -> Found:
     if query.type == "section":
         places = _sections(view, places)[: query.limit]
     rows = Rows(view, own, places)
-    made_rows = (rows.row(_shown(rows, place, query.type)) for place in places)
+    made_rows = (rows.row(_row_place_of(rows, place, query.type)) for place in places)
     return [row for row in made_rows if row is not None], ()
 
 
@@ -363,7 +365,7 @@ def _sections(view: View, places: Sequence[RowPlace]) -> list[RowPlace]:
     ]
 
 
-def _ranked(view: View, query: _ObservationQuery, own: str) -> Found:
+def _rank_hits(view: View, query: _ObservationQuery, own: str) -> Found:
     """Return hits of the words of a query, by relevance or time."""
     parsed = parse(query.query, filters.fields(view.manifest), times=False)
     scope = entries.scope(view.manifest, query.wanted)
@@ -387,7 +389,9 @@ def _ranked(view: View, query: _ObservationQuery, own: str) -> Found:
     if not query.offset:
         strong = sum(not hit.weak for hit in hits)
         hits = hits[: max(strong, _LEAST)]  # weak ones come last
-    page = [_shown(rows, _place_of_hit(hit), query.type) for hit in hits[query.offset : last]]
+    page = [
+        _row_place_of(rows, _place_of_hit(hit), query.type) for hit in hits[query.offset : last]
+    ]
     listed = [row for place in page if (row := rows.row(place)) is not None]
     return listed, remarks(view.manifest, parsed.unread, parsed.conditions)
 
@@ -402,7 +406,7 @@ def _without_repeats(rows: Rows, hits: Sequence[Hit], type: str | None) -> Itera
     This comes before a page is cut, so that each page is full, and no page repeats another's rows.
     """
     places = [_place_of_hit(hit) for hit in hits]
-    titles = {place: rows.title(_shown(rows, place, type)) for place in places}
+    titles = {place: rows.title(_row_place_of(rows, place, type)) for place in places}
     observed = {(titles[place], place.document) for place in places if rows.is_observation(place)}
     above = set[tuple[str | None, int]]()
     for hit, place in zip(hits, places, strict=True):
@@ -420,7 +424,7 @@ def _time_of(hit: Hit) -> tuple[float, str]:
     return section.created if observed else hit.document.created, section.name
 
 
-def _shown(rows: Rows, place: RowPlace, type: str | None) -> RowPlace:  # noqa: A002  (the field's word)
+def _row_place_of(rows: Rows, place: RowPlace, type: str | None) -> RowPlace:  # noqa: A002  (the field's word)
     """Return what a row shows for a place: the section of a long note, else the whole."""
     whole = RowPlace(place.document)
     document = rows.documents.get(place.document)
@@ -441,10 +445,10 @@ def session_store(bank: Bank) -> NoteStore:
     It is used by one thread at a time; `close` it in the end. Raises BadInput where memory is
     turned off.
     """
-    return store_of(bank, partial(_ids_found, bank))
+    return store_of(bank, partial(_find_ids, bank))
 
 
-def _ids_found(bank: Bank, query: ObservationQuery) -> list[str]:
+def _find_ids(bank: Bank, query: ObservationQuery) -> list[str]:
     """Return the ids of the observations that a query finds, page by page."""
     ids: list[str] = []
     while len(ids) < query.limit:

@@ -82,7 +82,7 @@ class QueueFile(sqlite.Opened):
             finally:
                 base.execute("DETACH former")
 
-        self._guarded(work)
+        self._run_guarded(work)
         for suffix in ("", "-wal", "-shm"):
             former.file.with_name(FILE + suffix).unlink(missing_ok=True)
 
@@ -90,7 +90,7 @@ class QueueFile(sqlite.Opened):
         """Return rows; none if there is no file, which reading doesn't make."""
         if not self.file.exists():
             return []
-        return self._guarded(lambda base: base.execute(sql, values).fetchall())
+        return self._run_guarded(lambda base: base.execute(sql, values).fetchall())
 
     def _write(self, work: Callable[[Connection], Result]) -> Result:
         """Run `work` in a transaction."""
@@ -99,9 +99,9 @@ class QueueFile(sqlite.Opened):
             with sqlite.transaction(base):
                 return work(base)
 
-        return self._guarded(run)
+        return self._run_guarded(run)
 
-    def _guarded(self, work: Callable[[Connection], Result]) -> Result:
+    def _run_guarded(self, work: Callable[[Connection], Result]) -> Result:
         """Run `work`, once more after a damaged file was set aside."""
         try:
             with sqlite.guarded(self.file):

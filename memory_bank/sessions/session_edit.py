@@ -65,7 +65,7 @@ def add_observations(
         return text
     here = git.repository_id if git else ""
     block = "\n\n".join(clean(observation_block(observation, here)) for observation in new)
-    return _inserted(path, text, block, [observation.id for observation in new])
+    return _insert_block(path, text, block, [observation.id for observation in new])
 
 
 def add_prompts(path: str, text: str, prompts: Sequence[Prompt], clean: Clean = str) -> str:
@@ -79,7 +79,7 @@ def add_prompts(path: str, text: str, prompts: Sequence[Prompt], clean: Clean = 
     parts = note_reading.parts(note)
     if parts.prompts is None:
         at = parts.summary.end if parts.summary else _first_heading(note, parts)
-        return _spliced(text, at, clean(prompts_block(new)))
+        return _splice_block(text, at, clean(prompts_block(new)))
     lines = parts.prompts.lines
     last = max((n for n, line in enumerate(lines) if line.strip()), default=-1) + 1
     return _with_lines(text, parts.prompts, last, [clean(prompt_line(prompt)) for prompt in new])
@@ -94,12 +94,12 @@ def set_summary(path: str, text: str, summary: Summary, clean: Clean = str) -> s
     parts = note_reading.parts(note)
     if parts.summary is None:
         at = parts.prompts.start if parts.prompts else _first_heading(note, parts)
-        text = _spliced(text, at, clean(summary_block(summary, here)))
+        text = _splice_block(text, at, clean(summary_block(summary, here)))
         if summary_id(summary.session_id) not in _note(path, text).body.blocks:
             raise _not_read(path)
         return text
     fields = [(key, clean(value)) for key, value in summary_fields(summary, here) if value]
-    return _replaced(text, parts.summary, fields)
+    return _replace_fields(text, parts.summary, fields)
 
 
 def field(path: str, text: str, observation_id: str, key: str) -> str:
@@ -167,7 +167,7 @@ def _field_number(part: NotePart, key: str) -> int | None:
     return None
 
 
-def _replaced(text: str, part: NotePart, fields: Sequence[tuple[str, str]]) -> str:
+def _replace_fields(text: str, part: NotePart, fields: Sequence[tuple[str, str]]) -> str:
     """Replace the known fields of a part where they are, and add new ones after the last."""
     wanted_fields = dict(fields)
     entries: list[str] = []
@@ -210,17 +210,17 @@ def _offset(text: str, part: NotePart, at: int) -> int | None:
     return offset
 
 
-def _inserted(path: str, text: str, block: str, ids: Collection[str]) -> str:
+def _insert_block(path: str, text: str, block: str, ids: Collection[str]) -> str:
     """Insert a block at the end, or before a heading if something open at the end swallows it."""
     starts = [section.start for section in _note(path, text).body.sections]
     for at in [len(text), *reversed(starts)]:
-        new = _spliced(text, at, block)
+        new = _splice_block(text, at, block)
         if all(name in _note(path, new).body.blocks for name in ids):
             return new
     raise _not_read(path)
 
 
-def _spliced(text: str, at: int, block: str) -> str:
+def _splice_block(text: str, at: int, block: str) -> str:
     """Insert a block with blank lines around it."""
     newline = _newline(text)
     before, after = text[:at], text[at:]

@@ -233,8 +233,8 @@ def store_observation(
             raise BadInput("an observation needs a title", "say in it what was done or learned")
         if not tool_name.strip():
             raise BadInput("nothing to store", "give a title, or the tool that was used")
-    before, count_before = _given(bank, tool_input)
-    after, count_after = _given(bank, tool_output)
+    before, count_before = _shorten_payload(bank, tool_input)
+    after, count_after = _shorten_payload(bank, tool_output)
     with opened(bank) as store:
         started = _started(bank, store, session_id, project, agent)
         if worded["title"]:
@@ -276,7 +276,7 @@ def end_session(
         if made_summary is not None:
             summary_id = store.store_summary(made_summary)
             if summary is None:
-                store.queue.update(session_id, summary=_kept(made_summary))
+                store.queue.update(session_id, summary=_mark_of_summary(made_summary))
         if before.ended_at is None or summary_id != known_id:
             store.queue.announce(SESSION_ENDED, session_id, summary_id=summary_id)
     return summary_id
@@ -333,7 +333,7 @@ def _summary(
     is_first = not (argument is None or (isinstance(argument, str) and not argument.strip()))
     if not is_first:
         there = session.summary
-        if there is not None and store.queue.summary(session.session_id) != _kept(there):
+        if there is not None and store.queue.summary(session.session_id) != _mark_of_summary(there):
             return None  # it is the agent's, or a person's
         if not (session.prompts or session.observations):
             return None
@@ -346,7 +346,7 @@ def _summary(
     return settled_summary(bare, session.git)
 
 
-def _kept(summary: Summary) -> str:
+def _mark_of_summary(summary: Summary) -> str:
     """Return what tells later that a summary was made here and is unchanged."""
     return json.dumps({"made_here": True, **asdict(summary)}, ensure_ascii=False, default=str)
 
@@ -387,7 +387,7 @@ def _title(title: str) -> str:
     return title
 
 
-def _given(bank: Bank, value: Json) -> tuple[str, int]:
+def _shorten_payload(bank: Bank, value: Json) -> tuple[str, int]:
     """Return the input or output of a tool as it is stored, and how much was redacted."""
     allowed = bank.settings.secrets.allow
     if isinstance(value, str):

@@ -179,7 +179,7 @@ def _parts(
         *map(StartLine, rules),
         *(
             line_of(current_observation, text) if current_observation else StartLine(text)
-            for text, current_observation in _decided(recent, others_sessions)
+            for text, current_observation in _list_decisions(recent, others_sessions)
         ),
     ]
     decisions = {line.text for line in decided}
@@ -208,7 +208,7 @@ def _parts(
 _NO_STATE = GitState("", "", "")
 
 
-def _decided(
+def _list_decisions(
     observations: Sequence[Observation], sessions: Sequence[Session]
 ) -> Iterator[tuple[str, Observation | None]]:
     """Yield what was decided, the newest first, the sentence of a rule rather than a title."""
@@ -332,14 +332,14 @@ def _of_bank(bank: Bank, view: View, last: Session | None, titleds: set[str]) ->
         since = last.started_at.timestamp()
         notes = open_index.numbered(manifest, numbers)
         late = takewhile(lambda row: max(row.created, row.updated) >= since, notes)
-        untold = [row for row in late if _titled(row) not in titleds][: _MOST["changed"]]
-        titleds.update(map(_titled, untold))
+        untold = [row for row in late if _title_of(row) not in titleds][: _MOST["changed"]]
+        titleds.update(map(_title_of, untold))
         changed = _lines((_line_of_changed(bank, view, note) for note in untold), "changed")
     if numbers:
         count = f"{len(numbers)} note{'s' * (len(numbers) != 1)} in the bank"
         if number := view.index.indexer.left:
             count += f" and {number} that are not indexed yet"
-        untold_notes = (note for note in named_decisions if _titled(note) not in titleds)
+        untold_notes = (note for note in named_decisions if _title_of(note) not in titleds)
         lines = _lines((_line_of_note(bank, view, note) for note in untold_notes), "decisions")
         yield f"{count}, the newest and most used decisions first", lines
         changed += [StartLine(count)] if changed and not lines else []
@@ -349,7 +349,7 @@ def _of_bank(bank: Bank, view: View, last: Session | None, titleds: set[str]) ->
         yield "Past the review date: check before use", [StartLine(note.path) for note in overdue]
 
 
-def _titled(note: NoteRow) -> str:
+def _title_of(note: NoteRow) -> str:
     """Return the text that tells a note by its title."""
     return cut(note.title, _LINE)
 

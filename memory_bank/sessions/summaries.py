@@ -81,14 +81,14 @@ def _text(key: str, value: object) -> str:
 def _request(session: Session) -> str:
     texts = [one_line(prompt.prompt_text) for prompt in session.prompts]
     shown_texts = [text for text in texts if text][:_PROMPTS]
-    return _listed(
+    return _join_lines(
         [f"{text[:_PROMPT_LENGTH]}{'…' * (len(text) > _PROMPT_LENGTH)}" for text in shown_texts]
     )
 
 
 def _local(session: Session) -> dict[str, str]:
     """Return what observations tell."""
-    return {key: _listed(lines) for key, lines in summarise(session).items() if lines}
+    return {key: _join_lines(lines) for key, lines in summarise(session).items() if lines}
 
 
 _CHANGES = frozenset(["bugfix", "feature", "refactor", "change", "decision"])
@@ -151,7 +151,7 @@ def summarise(session: Session) -> dict[str, list[str]]:
                 for observation in observations
                 if observation.obs_type in _CHANGES and not _is_rule(observation)
             ),
-            *_passed(observations, failing),
+            *_find_passed_checks(observations, failing),
         ],
         "next_steps": [*_steps(session), *failing[-1:]],
     }
@@ -206,7 +206,9 @@ def _tests(fact: str) -> int:
     return sum(map(int, re.findall(r"\b(\d+) (?:failed|passed)\b", fact)))
 
 
-def _passed(observations: Sequence[Observation], failing: Sequence[str]) -> Iterator[str]:
+def _find_passed_checks(
+    observations: Sequence[Observation], failing: Sequence[str]
+) -> Iterator[str]:
     """Yield the last check that passed."""
     facts = [
         (fact, match)
@@ -232,12 +234,12 @@ def open_steps(sessions: Sequence[Session]) -> list[tuple[str, Session]]:
             if line and not old and not (number and line.startswith("`")):
                 entries.append((line, session))
         done_entries += [
-            text for observation in session.observations for text in _done(observation)
+            text for observation in session.observations for text in _done_sentence_of(observation)
         ]
     return entries
 
 
-def _done(observation: Observation) -> list[str]:
+def _done_sentence_of(observation: Observation) -> list[str]:
     """Return what an observation that changes files tells as done, each thing by itself."""
     if observation.obs_type not in _CHANGES or not observation.files_modified:
         return []
@@ -264,14 +266,14 @@ def _steps(session: Session) -> list[str]:
             text
             for observation in observations
             if observation.prompt_number >= number + agents
-            for text in _done(observation)
+            for text in _done_sentence_of(observation)
         ]
         if not covered(step, texts) and not covered(step, entries):
             entries.append(step)
     return entries
 
 
-def _listed(lines: list[str]) -> str:
+def _join_lines(lines: list[str]) -> str:
     """Return one line as it is, several as a list, the last ones if there are too many."""
     lines = list(dict.fromkeys(lines))
     if len(lines) > _MOST:

@@ -71,7 +71,7 @@ def cited(
             note=row.source_key,
             etag=sources[row.source].hash,
             line=row.line,
-            written=_written(row),
+            written=_target_text_of(row),
             kind="symbol" if place.name else "file",
             place=place,
             in_front_matter=row.kind == _REFERENCE,
@@ -139,7 +139,7 @@ def verified_of(data: Mapping[str, Any]) -> str:
     return str(extra.get(VERIFIED) or "").strip()
 
 
-def _written(row: LinkRow) -> str:
+def _target_text_of(row: LinkRow) -> str:
     """Return a target as it is written; `symbol_refs` name symbols without a start."""
     if row.kind == _REFERENCE and symbol_of(row) and row.target.lower().startswith(SYMBOL):
         return symbol_of(row)

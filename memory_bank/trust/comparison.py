@@ -90,7 +90,7 @@ class CodeComparison:
         Raises StorageFailed if git can't list the commits of the notes in time.
         """
         if base:
-            citeds = self._touched(citeds, base)
+            citeds = self._filter_touched(citeds, base)
         files = {cited.note: self.file(notes, cited.note) for cited in citeds}
         self._versions.prefetch([file for file in files.values() if file])
         texts = {note: notes.store.read_bytes(note) for note, file in files.items() if file}
@@ -166,7 +166,7 @@ class CodeComparison:
         """Return when the commit was made with which a citation is compared."""
         if judged.base == judged.since.commit:
             return iso_of(judged.since.time) if judged.since.time else ""
-        return iso_of(self._made(judged.base))
+        return iso_of(self._commit_time_of(judged.base))
 
     def state(self, cited: Cited, commit: str) -> str:
         """Return what became of the cited code since a commit: see `stale_report.Citation`."""
@@ -234,32 +234,32 @@ class CodeComparison:
             line = None if cited.in_front_matter else cited.line
             since = self._versions.since(file, now, line)
         if not since.commit:
-            since = self._written(cited)
+            since = self._writing_commit_of(cited)
             if not since.commit and file and self.code.id(self._head, file):
                 return since  # it was changed after it was confirmed, nobody knows when
         if not cited.verified:
             return since
-        verified, remark = self._confirmed(cited.verified, file)
+        verified, remark = self._confirming_commit_of(cited.verified, file)
         if not verified.commit:
             return Since("", remark=remark) if remark else since
         if not since.commit or self._is_before(since.commit, verified.commit):
             return verified._replace(remark=remark)
         return since
 
-    def _written(self, cited: Cited) -> Since:
+    def _writing_commit_of(self, cited: Cited) -> Since:
         """Return the commit that was checked out when a tool wrote this version of a note."""
         with self._bank.lock:
             head = self._bank.logs.updates.head(cited.etag)
-        when = self._made(head) if head else 0.0
+        when = self._commit_time_of(head) if head else 0.0
         return Since(head, when) if when else Since("")
 
-    def _confirmed(self, value: str, file: str) -> tuple[Since, str]:
+    def _confirming_commit_of(self, value: str, file: str) -> tuple[Since, str]:
         """Return the commit at which a note was confirmed, and what is not certain about it."""
         key = value, file
         if key not in self._verified:
             if self._is_before(value, self._head):
                 commit = objects.commit_of(self._tree, value)
-                sinces = Since(commit, self._made(commit)), ""
+                sinces = Since(commit, self._commit_time_of(commit)), ""
             else:
                 written = self._versions.verified(file, value) if file else Since("")
                 sinces = written, _DROPPED.format(value[:12])
@@ -270,7 +270,7 @@ class CodeComparison:
         found_commit = self._at.commit(commit)
         return found_commit is not None and self._at.before(found_commit.id, text)
 
-    def _made(self, commit: str) -> float:
+    def _commit_time_of(self, commit: str) -> float:
         """Return when a commit was made; 0 if git can't say."""
         found_commit = self._at.commit(commit)
         return float(found_commit.made) if found_commit else objects.time_of(self._tree, commit)
@@ -279,7 +279,7 @@ class CodeComparison:
         """Tell whether a commit after another one changed a file at or below some paths."""
         return any(self._at.after(change.commit.id, commit) for change in self._at.below(*paths))
 
-    def _touched(self, citeds: Sequence[Cited], base: str) -> list[Cited]:
+    def _filter_touched(self, citeds: Sequence[Cited], base: str) -> list[Cited]:
         """Return the citations of files and symbols that a range may have changed."""
         different = self._changes.different(base)
         folders = {path[:at] for path in different for at in _slashes(path)}

@@ -85,7 +85,7 @@ def named_in(text: str) -> NamedCode:
             names.update(name for code in codes for name in _in_code(code))
             calls.update(filter(None, map(tokens_of_call, codes)))
             names.update(_UNLIKE_ENGLISH.findall(prose))
-            for number, words in _stated(cell):
+            for number, words in _list_stated_numbers(cell):
                 numbers.setdefault(number, set()).update(words)
     kept_names = (name for name in names if len(name) > 1 and name.lower() not in _NO_NAMES)
     return NamedCode(
@@ -122,7 +122,7 @@ def _in_code(code: str) -> Iterator[str]:
         yield from _NAME.findall(word)
 
 
-def _stated(cell: str) -> Iterator[tuple[str, set[str]]]:
+def _list_stated_numbers(cell: str) -> Iterator[tuple[str, set[str]]]:
     """Yield the numbers of an inline text, each with the words of its sentence."""
     for sentence in _SENTENCE.split(_ADDRESS.sub(" ", cell)):
         matches = [match.replace(",", "") for match in _NUMBER.findall(sentence)]

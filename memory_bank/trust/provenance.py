@@ -38,7 +38,7 @@ def _some(bank: Bank, name: str, limit: int) -> NoteLog:
     return log(bank, name, min(max(limit, 1), _MOST_VERSIONS))
 
 
-def _logged(
+def _log_or_blame(
     bank: Bank,
     name: str,
     limit: int = 50,
@@ -67,7 +67,7 @@ def _logged(
         ("memory-bank log tantivy --json | jq '.commits[].source.pull_request'", "for a program"),
     ),
     group="Review",
-    through=_logged,
+    through=_log_or_blame,
     view=views.view_origins,
     tool=Tool(
         "List the commits that changed a note: author, agent, pull request, reviewed, sections.",
@@ -90,14 +90,14 @@ def log(
 
     Raises NoteNotFound.
     """
-    path, removed = _named(bank, name)
+    path, removed = _find_note(bank, name)
     with bank.lock:
         limits = trust.refresh(bank, [path])
         note = NoteTrust(bank, path)
         lines = None if removed else note.lines()
         changed = bool(note.commits.blob(path)) if removed and note.commits else not note.clean
         new = note.uncommitted() if changed else None
-        touched = _touched(note, min(limit, _MOST_VERSIONS))
+        touched = _list_changed_sections(note, min(limit, _MOST_VERSIONS))
         commits = tuple(
             LoggedCommit(
                 note.origin(change.commit), _KINDS.get(change.status, "merged"), change.path,
@@ -148,7 +148,7 @@ def blame(
         parsed = parsing.parse(path, note.data)
     if origins is None:
         raise StorageFailed(f"git can't say where the lines of {path} come from", "try `git blame`")
-    sections = tuple(_blamed(parsed, origins))
+    sections = tuple(_blame_sections(parsed, origins))
     texts = parsed.text.splitlines() if by_line else []
     lines = tuple(
         BlamedLine(number, text, origin)
@@ -158,7 +158,7 @@ def blame(
     return NoteBlame(path, whole, sections, lines if by_line else None, limits)
 
 
-def _named(bank: Bank, name: str) -> tuple[str, bool]:
+def _find_note(bank: Bank, name: str) -> tuple[str, bool]:
     """Return the path of a note, and whether it was removed; raise NoteNotFound."""
     try:
         return bank.find(name, exactly=True), False
@@ -175,7 +175,7 @@ def _named(bank: Bank, name: str) -> tuple[str, bool]:
 _KINDS = {"A": "added", "M": "changed", "T": "changed", "D": "removed", "R": "renamed"}
 
 
-def _blamed(note: Note, origins: list[LineOrigin]) -> list[BlamedSection]:
+def _blame_sections(note: Note, origins: list[LineOrigin]) -> list[BlamedSection]:
     entries = []
     first = note.body.sections[0].line if note.body.sections else len(origins) + 1
     spans = [(FRONT_MATTER, 1, first)] if first > 1 else []
@@ -200,7 +200,7 @@ def _blamed(note: Note, origins: list[LineOrigin]) -> list[BlamedSection]:
     return entries
 
 
-def _touched(note: NoteTrust, most: int) -> dict[str, tuple[str, ...]]:
+def _list_changed_sections(note: NoteTrust, most: int) -> dict[str, tuple[str, ...]]:
     """Return the sections that each of the newest commits changed, against its first parent."""
     commits = note.commits
     tree = commits.tree if commits else None

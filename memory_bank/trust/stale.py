@@ -21,7 +21,9 @@ from memory_bank.trust.overdue import overdue_notes
 from memory_bank.trust.stale_report import Citation, StaleReport
 
 
-def _listed(bank: Bank, range_: str | None = None, *, worktree: bool = False) -> StaleReport:
+def _report_for_agents(
+    bank: Bank, range_: str | None = None, *, worktree: bool = False
+) -> StaleReport:
     """Return only the citations that an agent should look at."""
     report = stale(bank, range_, worktree=worktree)
     notices = (*report.notices, *filter(None, [report.elsewhere]))
@@ -58,7 +60,7 @@ def _listed(bank: Bank, range_: str | None = None, *, worktree: bool = False) ->
         takes={"revisions": "range_", "worktree": "worktree"},
         aside=True,
         reads=True,
-        run=_listed,
+        run=_report_for_agents,
     ),
 )
 def stale(

@@ -91,7 +91,7 @@ class StaleCache:
     def _advance(self, before: str) -> None:
         """Remove what another commit may have changed."""
         self.late = 0.0
-        changed = self._changed(before)
+        changed = self._list_changed_files(before)
         if changed is None:
             self._states = {}
         else:
@@ -103,7 +103,7 @@ class StaleCache:
             }
         self.save()
 
-    def _changed(self, before: str) -> Collection[str] | None:
+    def _list_changed_files(self, before: str) -> Collection[str] | None:
         """Return the files that differ from the commit before; None if all notes may."""
         version, _, old = before.partition(" ")
         if version != VERSION or not self._at.before(old, self._at.head):
@@ -192,7 +192,7 @@ class StaleHits:
                 if not stale_line.line or stale_line.line in section
             ]
             if said_reasons:
-                reasons[row] = _joined(said_reasons)
+                reasons[row] = _join_reasons(said_reasons)
         return reasons
 
     def notes(self, numbers: Collection[int]) -> dict[int, NoteState]:
@@ -207,10 +207,10 @@ class StaleHits:
         if commits is not None:
             commits.refresh(seconds=_SECONDS)
             if commits.at is not None and commits.at.head == self._head:
-                states = self._known(StaleCache(commits, commits.at), etags, notes)
+                states = self._judge_notes(StaleCache(commits, commits.at), etags, notes)
         return {path: states.get(path) or NoteState(etag, (), ()) for path, etag in etags.items()}
 
-    def _known(
+    def _judge_notes(
         self, cache: StaleCache, etags: Mapping[str, str], notes: Mapping[str, DocumentRow]
     ) -> dict[str, NoteState]:
         """Return what became of the code that notes cite, as far as git can say in time."""
@@ -218,7 +218,7 @@ class StaleHits:
         missing = {row.number: row for path, row in notes.items() if path not in states}
         if not missing or time.time() - cache.late < _AGAIN:
             return states
-        new = self._compared(missing)
+        new = self._compare_citations(missing)
         if new is None:
             cache.late = time.time()
         # what cites nothing is looked up as fast as it is read here
@@ -228,7 +228,7 @@ class StaleHits:
             cache.save()
         return states | (new or {})
 
-    def _compared(self, notes: Mapping[int, DocumentRow]) -> dict[str, NoteState] | None:
+    def _compare_citations(self, notes: Mapping[int, DocumentRow]) -> dict[str, NoteState] | None:
         """Compare the citations of some notes now; None if git can't say in time."""
         from memory_bank.trust.citations import cited, verified_of
         from memory_bank.trust.comparison import CodeComparison
@@ -313,14 +313,14 @@ def note_marks(bank: Bank, path: str, lines: range | None = None) -> NoteMarks:
         ]
         stale = [stale_line.reason for stale_line in stale_lines if stale_line.stale]
         return NoteMarks(
-            _joined(stale),
+            _join_reasons(stale),
             tuple(stale_line.reason for stale_line in stale_lines if not stale_line.stale),
         )
 
     return bank.read(ask)
 
 
-def _joined(reasons: Sequence[str]) -> str:
+def _join_reasons(reasons: Sequence[str]) -> str:
     """Return the first of some reasons, and the number of the others."""
     return reasons[0] + (f" and {len(reasons) - 1} more" if reasons[1:] else "") if reasons else ""
 

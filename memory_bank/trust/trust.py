@@ -69,7 +69,7 @@ class NoteTrust:
         assert self.commits is not None  # noqa: S101  (it has the commit)
         if commit.id in self.commits.ends:
             return LineOrigin(UNKNOWN, commit.id, time=commit.written)
-        agent = _agent(commit) or self._recorded(commit)
+        agent = _agent(commit) or self._list_recorded_agents(commit)
         brought = self.commits.brought(commit.id)
         request = brought[0] if brought else 0
         reviewers = tuple(name for name in _reviewers(commit) if name) if brought else ()
@@ -83,7 +83,7 @@ class NoteTrust:
     def uncommitted(self) -> LineOrigin:
         """Return the origin of lines that are not committed."""
         last = max((change.commit.made for change in self.changes), default=0)
-        names = [agent for when, agent in self._written() if int(when) >= last]
+        names = [agent for when, agent in self._list_local_changes() if int(when) >= last]
         return LineOrigin(UNCOMMITTED, agent=", ".join(dict.fromkeys(names)))
 
     def possible(self) -> frozenset[str]:
@@ -109,7 +109,7 @@ class NoteTrust:
         old = self._head_text()
         if old is None:
             return None
-        return _moved(_lines(old), at_head, _lines(self.data), self.uncommitted())
+        return _map_origins(_lines(old), at_head, _lines(self.data), self.uncommitted())
 
     @property
     def _known(self) -> bool:
@@ -145,7 +145,7 @@ class NoteTrust:
         except MemoryBankError:
             return None
 
-    def _written(self) -> Sequence[tuple[float, str]]:
+    def _list_local_changes(self) -> Sequence[tuple[float, str]]:
         """Return when agents changed the note on this machine, by its id and its paths."""
         if self._edited is None:
             self._edited = self._bank.edits.names()
@@ -159,18 +159,20 @@ class NoteTrust:
             self._writes = self._bank.edits.times(known_names) if known_names else ()
         return self._writes
 
-    def _recorded(self, commit: Commit) -> str:
+    def _list_recorded_agents(self, commit: Commit) -> str:
         """Return the agents that wrote on this machine what a commit has: after the one before."""
         mine = next(
             (at for at, change in enumerate(self.changes) if change.commit.id == commit.id), -1
         )
-        if mine < 0 or not self._written():
+        if mine < 0 or not self._list_local_changes():
             return ""
         before = self.changes[mine + 1 :]
         start = max((change.commit.made for change in before), default=0)
         end = max(commit.written, commit.made)
         return ", ".join(
-            dict.fromkeys(agent for when, agent in self._written() if start <= int(when) <= end)
+            dict.fromkeys(
+                agent for when, agent in self._list_local_changes() if start <= int(when) <= end
+            )
         )
 
 
@@ -271,7 +273,7 @@ def _lines(data: bytes) -> list[bytes]:
     return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n").removesuffix(b"\n").split(b"\n")
 
 
-def _moved(
+def _map_origins(
     old: Sequence[bytes],
     origins: Sequence[LineOrigin],
     new: Sequence[bytes],

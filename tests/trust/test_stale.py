@@ -774,7 +774,7 @@ def test_files_that_changed_elsewhere_are_counted_and_listed(
     assert run_cli(["stale", "--touched"]) == 0
     assert "src/orders.py touched" in capsys.readouterr().out
     with open_bank(root / ".memories", settings={"memory.embedder": "none"}) as bank:
-        assert stale._listed(bank).notices == ("1 cited file changed elsewhere",)
+        assert stale._report_for_agents(bank).notices == ("1 cited file changed elsewhere",)
 
 
 FILE_NOTE = "---\nfile_refs: [src/orders.py]\n---\n# Orders\n\n`charge` stops at `LIMIT`.\n"

@@ -65,10 +65,10 @@ def _stdin() -> str:
     if sys.stdin is None:
         return ""
     buffer = getattr(sys.stdin, "buffer", None)
-    return sys.stdin.read() if buffer is None else _decoded(buffer.read(), "stdin")
+    return sys.stdin.read() if buffer is None else _decode_text(buffer.read(), "stdin")
 
 
-def _decoded(data: bytes, text: str) -> str:
+def _decode_text(data: bytes, text: str) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -297,7 +297,7 @@ class CommandCall:
         file.write_bytes(start.encode("utf-8", "surrogateescape"))
         try:
             click.edit(filename=str(file))
-            written = _decoded(file.read_bytes(), "the text")
+            written = _decode_text(file.read_bytes(), "the text")
             if not written.strip():
                 raise Aborted("aborted: the text is empty, so nothing was written")
             yield written

@@ -123,7 +123,7 @@ class Console:
             return [line]
         if line.isascii():
             return wrap(line, self.width - indent, break_on_hyphens=False) or [""]
-        return _wrapped(line.split(), self.width - indent)
+        return _wrap_words(line.split(), self.width - indent)
 
     def document(self, value: object, *, indent: int | None = 2) -> None:
         """Print one JSON document."""
@@ -154,10 +154,10 @@ class Console:
             headings = (" " * indent + headings[0], *headings[1:])
         if not self.terminal:
             columns = zip(*lines, strict=True)
-            self._aligned(lines, [max(map(cells, column)) for column in columns], below=below)
+            self._print_aligned(lines, [max(map(cells, column)) for column in columns], below=below)
         elif widths := _fitting([list(headings), *lines], self.columns):
-            self._aligned([list(headings)], widths, "bold", "bold")
-            self._aligned(lines, widths, "place", below=below)
+            self._print_aligned([list(headings)], widths, "bold", "bold")
+            self._print_aligned(lines, widths, "place", below=below)
         else:
             for number, (first, *entries) in enumerate(lines):
                 self.line((first, "place"))
@@ -169,7 +169,7 @@ class Console:
                 for at, part in enumerate(parts):
                     ended = f"{part} ·" if at < len(parts) - 1 else part
                     words += [ended] if cells(ended) <= _UNBROKEN else ended.split()
-                for line in _wrapped(words, self.columns - _STACKED) if words else ():
+                for line in _wrap_words(words, self.columns - _STACKED) if words else ():
                     self.line(" " * _STACKED, line)
                 self._below(below, number)
         if text:
@@ -182,7 +182,7 @@ class Console:
             text = cut(text, self.columns - _STACKED) if self.terminal else text
             self.line(" " * _STACKED, (text, "dim"))
 
-    def _aligned(
+    def _print_aligned(
         self,
         rows: Sequence[Sequence[str]],
         widths: Sequence[int],
@@ -193,7 +193,7 @@ class Console:
         """Print rows in columns of these widths; a longer cell continues below itself."""
         for number, row in enumerate(rows):
             columns = [
-                [cell] if cells(cell) <= wide else _wrapped(cell.split(), wide)
+                [cell] if cells(cell) <= wide else _wrap_words(cell.split(), wide)
                 for cell, wide in zip(row, widths, strict=True)
             ]
             for line in zip_longest(*columns, fillvalue=""):
@@ -219,7 +219,7 @@ class Console:
             text.append(one_line(words), _RICH.get(style, ""))
         rich = self.rich()
         starts, at = [], 0
-        for line in _wrapped(text.plain.split(" "), max(rich.width - indent, 20)):
+        for line in _wrap_words(text.plain.split(" "), max(rich.width - indent, 20)):
             at = text.plain.index(line, at)
             starts.append(at)
             at += len(line)
@@ -309,14 +309,14 @@ def _cut_to(
     left_cell = max(_LEAST, max(cells(row[at]) for row in rows) - over)
     return [
         [
-            _shortened(cell, left_cell) if current_at == at else cell
+            _shorten_cell(cell, left_cell) if current_at == at else cell
             for current_at, cell in enumerate(row)
         ]
         for row in rows
     ]
 
 
-def _shortened(text: str, columns: int) -> str:
+def _shorten_cell(text: str, columns: int) -> str:
     """Cut a text; of a path of headings or tests, the last parts stay."""
     while cells(text) > columns and len(rest := text.removeprefix("… > ").partition(" > ")[2]):
         text = f"… > {rest}"
@@ -348,7 +348,7 @@ def _longest_word(text: str) -> int:
     return max((len(word) for word in text.split() if cells(word) <= len(word)), default=0)
 
 
-def _wrapped(words: Sequence[str], width: int) -> list[str]:
+def _wrap_words(words: Sequence[str], width: int) -> list[str]:
     """Wrap words, of which only those of wide characters, written without spaces, are broken."""
     lines, line, used = [], "", 0
     for word in words:

@@ -115,7 +115,7 @@ class DerivedCommand(Helped):
             why=operation.why,
             examples=operation.examples,
             callback=self._run,
-            params=[_made(parameter) for parameter in self._parameters],
+            params=[_click_parameter_of(parameter) for parameter in self._parameters],
         )
         last = self.params[-2:]
         self.params = [*self.params[:-2], *_secret(operation), *shared_options(), *last]
@@ -194,14 +194,14 @@ def answer(operation: Operation, call: CommandCall, fields: dict[str, Any]) -> i
     return code
 
 
-def _made(parameter: Parameter) -> click.Parameter:
+def _click_parameter_of(parameter: Parameter) -> click.Parameter:
     param = parameter.param
     settings: dict[str, Any] = {"is_flag": True}
     if parameter.kind is not bool:
         settings = {"type": _type(parameter), "metavar": param.metavar or None}
         settings["required"] = parameter.required and not param.asked
     if parameter.kind is bool and parameter.default is True:
-        settings["callback"] = _negated
+        settings["callback"] = _negate_flag
     elif not parameter.required and parameter.default not in (None, False, "", ()):
         settings["default"] = parameter.default
     if param.read or param.words:
@@ -217,7 +217,7 @@ def _made(parameter: Parameter) -> click.Parameter:
     return click.Option([*flags, parameter.name], help=text, multiple=parameter.many, **settings)
 
 
-def _negated(_: click.Context, __: click.Parameter, is_given: bool) -> bool:  # noqa: FBT001  (click's)
+def _negate_flag(_: click.Context, __: click.Parameter, is_given: bool) -> bool:  # noqa: FBT001  (click's)
     return not is_given
 
 

@@ -57,7 +57,7 @@ class Helped(click.Command):
         formatter.write_text(self.summary + ".")
         if long and self.why:
             for paragraph in self.why.split("\n\n"):
-                formatter.write(f"\n{_filled(paragraph, formatter.width)}\n")
+                formatter.write(f"\n{_fill_paragraph(paragraph, formatter.width)}\n")
         self.format_commands(ctx, formatter)
         _section(formatter, "Options", self.option_rows(ctx))
         if long:
@@ -142,7 +142,7 @@ def no_such(text: str, name: str, entries: Sequence[str]) -> str:
     return f"there is no {text} {name!r}{did_you_mean(map(repr, near))}"
 
 
-def _filled(text: str, width: int) -> str:
+def _fill_paragraph(text: str, width: int) -> str:
     """Wrap a paragraph, but never inside the name of an option; a marked block stays as it is."""
     if text.startswith("\b\n"):
         return indent(text[2:], " " * _INDENT)

@@ -190,12 +190,12 @@ def _references(
     choices = [
         Completion(name, kind, text, at.start, at.end, detail, name)  # type: ignore[arg-type]
         for name, detail in found_names[: MAX_CHOICES + 1]
-        if (text := _written(name, at.quote)) is not None
+        if (text := _write_yaml_value(name, at.quote)) is not None
     ]
     return Completions(tuple(choices[:MAX_CHOICES]), len(found_names) <= MAX_CHOICES)
 
 
-def _written(name: str, quote: str) -> str | None:
+def _write_yaml_value(name: str, quote: str) -> str | None:
     """Return a value as YAML, after a quote that was typed; None if that can't be."""
     if not quote:
         return name if _PLAIN.fullmatch(name) else json.dumps(name, ensure_ascii=False)

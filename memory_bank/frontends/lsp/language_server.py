@@ -81,7 +81,7 @@ class NotesServer(LanguageServer):
         """Serve the bank at `named`, or that of each file's folder; nothing is opened yet."""
         # pygls's own thread only reads stdin
         super().__init__("memory-bank", __version__, max_workers=1)
-        self.banks = Banks(text, self._changed)
+        self.banks = Banks(text, self._notice_changes)
         self.codebases = Codebases()
         self.clock = Clock()
         self.buffers = Buffers()
@@ -247,7 +247,7 @@ class NotesServer(LanguageServer):
                 types.PublishDiagnosticsParams(uri, diagnostics, version)
             )
 
-    def _changed(self, opened: OpenBank, changed: ChangedPaths) -> None:
+    def _notice_changes(self, opened: OpenBank, changed: ChangedPaths) -> None:
         """Be told of changed notes, by a thread."""
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._bank_changed, opened, changed)

@@ -131,7 +131,7 @@ class Codebases:
         with self._lock:
             searched, root = self._found.get(folder, (float("-inf"), None))
             if root is None and time.monotonic() - searched >= _CODE_AGAIN:
-                root = self._opened(folder)
+                root = self._open_work_tree(folder)
                 self._found[folder] = (time.monotonic(), root)
             return self._open[root] if root else None
 
@@ -141,7 +141,7 @@ class Codebases:
             for code in self._open.values():
                 code.close()
 
-    def _opened(self, folder: Path) -> Path | None:
+    def _open_work_tree(self, folder: Path) -> Path | None:
         """Open the work tree of a folder, unless it is open, and return its root."""
         code = SharedCode(partial(_open, folder), searched=False)
         try:

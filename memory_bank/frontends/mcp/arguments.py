@@ -51,7 +51,7 @@ def metadata(operation: Operation, tool: Tool) -> FuncMetadata:
                 name,
                 inspect.Parameter.KEYWORD_ONLY,
                 default=list(default) if many else default,
-                annotation=_annotated(parameter.type, parameter.param, about),
+                annotation=_annotate_type(parameter.type, parameter.param, about),
             )
         )
     called.__dict__["__signature__"] = inspect.Signature(entries)
@@ -59,7 +59,7 @@ def metadata(operation: Operation, tool: Tool) -> FuncMetadata:
     return func_metadata(called, structured_output=False)
 
 
-def _annotated(kind: Any, param: Param, about: str) -> Any:  # noqa: ANN401  (a type)
+def _annotate_type(kind: Any, param: Param, about: str) -> Any:  # noqa: ANN401  (a type)
     """Return the type of an argument, with its bounds and its description."""
     found_type = _type(kind, param)
     bounds: dict[str, Any] = {"description": about} if about else {}
@@ -92,7 +92,7 @@ def _type(kind: Any, param: Param) -> Any:  # noqa: ANN401
         return Annotated[str, Field(max_length=longest)] if longest else str
     origin, inner = get_origin(kind), get_args(kind)
     if origin is Annotated:
-        return _annotated(inner[0], param, inner[1].about)
+        return _annotate_type(inner[0], param, inner[1].about)
     if origin in {None, Literal, dict}:
         return kind
     if origin in {Sequence, tuple, list}:

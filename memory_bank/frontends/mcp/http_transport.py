@@ -165,7 +165,7 @@ class SessionLimit:
         session.used = True
         session.requests += 1
         try:
-            status = await _answered(self._app, scope, receive, send)
+            status = await _run_application(self._app, scope, receive, send)
         finally:
             session.requests -= 1
             self._last(content, session)
@@ -212,11 +212,11 @@ class SessionLimit:
             name = next((name for name in idle if not self._open[name].used), idle[0])
             del self._open[name]
             end = {**scope, "method": "DELETE", "headers": [(_ID, name)], "mcp.message": None}
-            await self._app(end, _nothing, _ignored)
+            await self._app(end, _nothing, _discard_answer)
         return True
 
 
-async def _answered(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> int:
+async def _run_application(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> int:
     """Run an application; return the status of its answer, 0 if there was none."""
     status = 0
 
@@ -235,5 +235,5 @@ async def _nothing() -> Message:
     return {"type": "http.request", "body": b"", "more_body": False}
 
 
-async def _ignored(_: Message) -> None:
+async def _discard_answer(_: Message) -> None:
     """Discard the answer to the end of a session."""

@@ -197,7 +197,7 @@ def add(server: MCPServer[Any], toolbox: Toolbox) -> None:
         def recall_before_work(
             task: Annotated[str, Field(description="what is to be done")],
         ) -> str:
-            return _BEFORE.format(steps=_numbered(_BEFORE_STEPS, toolbox.tools), task=task)
+            return _BEFORE.format(steps=_number_steps(_BEFORE_STEPS, toolbox.tools), task=task)
 
     if "remember" in toolbox.early:
 
@@ -210,10 +210,10 @@ def add(server: MCPServer[Any], toolbox: Toolbox) -> None:
             about: Annotated[str, Field(description="only what concerns this")] = "",
         ) -> str:
             concerns = f", as far as it concerns {about}" if about else ""
-            return _AFTER.format(about=concerns, steps=_numbered(_AFTER_STEPS, toolbox.tools))
+            return _AFTER.format(about=concerns, steps=_number_steps(_AFTER_STEPS, toolbox.tools))
 
 
-def _numbered(steps: str, served: Container[str]) -> str:
+def _number_steps(steps: str, served: Container[str]) -> str:
     """Return steps with numbers, each on a line, and name only tools that are served."""
     wordeds = filter(None, (worded(step, served) for step in steps.splitlines()))
     return "\n".join(f"{number}. {step}" for number, step in enumerate(wordeds, 1))

@@ -167,7 +167,7 @@ class BankTool:
 
         Raises ToolError with a hint for the agent. Our own messages go through `hide`.
         """
-        checked = self._checked(arguments)
+        checked = self._check_arguments(arguments)
         params = context.session.client_params
         agent = agent_name(params.client_info.name) if params else ""
         structure = self._structure or not _TEXT_ALONE.search(agent)
@@ -178,9 +178,9 @@ class BankTool:
     @property
     def _output(self) -> dict[str, Any]:
         try:
-            kind = _returned(self._function)
+            kind = _return_type_of(self._function)
         except NameError:  # it is that of the operation, which names this function
-            kind = _returned(self._operation.run)
+            kind = _return_type_of(self._operation.run)
         kinds = get_args(kind) or (kind,)
         schemas = [
             structured_schema(kind, depth=self._tool.depth, without=self._tool.without)
@@ -195,12 +195,14 @@ class BankTool:
     def _metadata(self) -> FuncMetadata:
         return metadata(self._operation, self._tool)
 
-    def _checked(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def _check_arguments(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         input_schema = self.listed.input_schema["properties"]
-        arguments = {_spelled(name, input_schema, arguments): arguments[name] for name in arguments}
+        arguments = {
+            _find_argument(name, input_schema, arguments): arguments[name] for name in arguments
+        }
         unknown = [name for name in arguments if name not in input_schema]
         if unknown:
-            text = ", ".join(_cut(name) for name in unknown[:_MOST_WRONG])
+            text = ", ".join(_shorten_value(name) for name in unknown[:_MOST_WRONG])
             message, hint = (
                 f"{self.name} has no argument {text}",
                 f"it has: {', '.join(input_schema)}",
@@ -261,7 +263,7 @@ class BankTool:
             raise ToolError(failed(error, hide, hints(self._served()))) from error
         value = without_paths(value, hide)
         repaired = [*getattr(value, "repaired", ()), *call.shared.repairs.take()]
-        text = self._written(value, quotes)
+        text = self._write_answer(value, quotes)
         if self._tool.then and (then := worded(self._tool.then(value), self._served())):
             text += f"\n{then}"
         if repaired:
@@ -279,7 +281,7 @@ class BankTool:
             structure["notices"] = notices
         return CallToolResult(content=content, structured_content=structure)
 
-    def _written(self, value: Any, quotes: Quotes) -> str:  # noqa: ANN401  (any record)
+    def _write_answer(self, value: Any, quotes: Quotes) -> str:  # noqa: ANN401  (any record)
         if self._tool.text is not None:
             return self._tool.text(value, quotes)
         if self._operation.view is not None:
@@ -287,7 +289,7 @@ class BankTool:
         return quotes.introduced(document(value))
 
 
-def _returned(function: Callable[..., Any]) -> Any:  # noqa: ANN401  (any type)
+def _return_type_of(function: Callable[..., Any]) -> Any:  # noqa: ANN401  (any type)
     """Return the type that a function returns; raise NameError for one that it does not import."""
     kind = function.__annotations__["return"]
     # a plug-in's module may leave annotations as they are
@@ -315,7 +317,7 @@ def failed(error: MemoryBankError, hide: Callable[[str], str], words: Mapping[Hi
     return document(answer, indent=None)
 
 
-def _spelled(name: str, names: Collection[str], snakes: Collection[str]) -> str:
+def _find_argument(name: str, names: Collection[str], snakes: Collection[str]) -> str:
     """Return the argument that another spelling means, if it is not given by its own name."""
     if name in names:
         return name
@@ -341,10 +343,10 @@ def _problem_text(problem: Mapping[str, Any]) -> str:
         return f"{name} is missing"
     if problem["type"] == "value_error":  # our own words, which name the value
         return f"{name}: {problem['msg'].removeprefix('Value error, ')}"
-    return f"{name}: {problem['msg'].lower()}, not {_cut(problem['input'])}"
+    return f"{name}: {problem['msg'].lower()}, not {_shorten_value(problem['input'])}"
 
 
-def _cut(value: object) -> str:
+def _shorten_value(value: object) -> str:
     """Return a client's value as short JSON on one line."""
     if isinstance(value, str):
         value = value[: _SHOWN + 1]
@@ -355,7 +357,7 @@ def _cut(value: object) -> str:
 def _compact(entries: Mapping[str, Any]) -> dict[str, Any]:
     """Return a schema of arguments without redundant fields.
 
-    It refuses no others, since other spellings are accepted; `_checked` refuses unknown ones.
+    It refuses no others, as other spellings are accepted; `_check_arguments` refuses unknown ones.
     """
     properties = {name: _lean(item) for name, item in entries.get("properties", {}).items()}
     lean: dict[str, Any] = {"type": "object", "properties": properties}

@@ -167,7 +167,7 @@ class SharedCode:
             if not self._stop.is_set():
                 wakes.wait(max(_INTERVAL, share * (time.monotonic() - begun)))
             share = _SHARE
-            if self._ended():
+            if self._must_end():
                 return
 
     def _try(self) -> None:
@@ -190,7 +190,7 @@ class SharedCode:
         if self._own is not None:
             self._own.close()
 
-    def _ended(self) -> bool:
+    def _must_end(self) -> bool:
         """Tell whether the thread must end; if so, the next request starts another one."""
         with self._lock:
             if not self._stop.is_set():

@@ -79,7 +79,7 @@ def observations(
     are the tokens of events that no observation names.
     """
     left_events = {current_event.id: current_event for current_event in events}
-    found_observations = list(_made(_observations(answer), events, left_events))
+    found_observations = list(_take_observations(_observations(answer), events, left_events))
     named_paths = {
         path
         for current_observation in found_observations
@@ -114,7 +114,7 @@ def _observations(answer: str) -> list[Any]:
     return found_answer
 
 
-def _made(
+def _take_observations(
     entries: list[Any], events: Sequence[Event], left_events: dict[int, Event]
 ) -> Iterator[Observation]:
     """Yield the observations of an answer, and take their events out of those that are left."""

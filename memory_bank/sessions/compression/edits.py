@@ -118,11 +118,11 @@ def between(path: str, old: str, new: str, action: Action = "update") -> FileCha
     """
     before, after = (text.splitlines()[:_MOST_LINES] for text in (old, new))
     counts, has = Counter(before), Counter(after)
-    removed, added = _taken(before, counts - has), _taken(after, has - counts)
+    removed, added = _take_first_lines(before, counts - has), _take_first_lines(after, has - counts)
     return FileChange(path, action, tuple(removed), tuple(added))
 
 
-def _taken(lines: Iterable[str], counts: Counter[str]) -> Iterator[str]:
+def _take_first_lines(lines: Iterable[str], counts: Counter[str]) -> Iterator[str]:
     """Yield the first lines of those that are counted, and count down."""
     for line in lines:
         if counts[line] > 0:

@@ -39,7 +39,7 @@ def compress(
     """
     reason = ""
     if settings.mode == "none":
-        return Compressed(_unchanged(events, project_root), "none")
+        return Compressed(_keep_whole_events(events, project_root), "none")
     if settings.mode != "local" and events:
         project = project_root.name if project_root else ""
         question = command.question(events, prompts, settings.model, project)
@@ -66,7 +66,9 @@ _MOST = 100_000
 """Characters of the text of one event that stays as it is."""
 
 
-def _unchanged(events: Sequence[Event], project_root: Path | None) -> tuple[Observation, ...]:
+def _keep_whole_events(
+    events: Sequence[Event], project_root: Path | None
+) -> tuple[Observation, ...]:
     """Return an observation for each event with all its text."""
     paths = Paths(project_root)
     return tuple(_observation(read(event), paths) for event in events)

@@ -79,7 +79,7 @@ def problem(output: str) -> FirstError:
             file = match["file"] or ""
             if not file or not re.search(r"site-packages|dist-packages|/lib/python|<frozen", file):
                 place = match["rust"] or f"{file}:{match['line']}"
-        score, text, spot = _judged(line)
+        score, text, spot = _judge_line(line)
         if score:
             entries.setdefault(line.strip()[:240], score)
         if score > best:
@@ -90,7 +90,7 @@ def problem(output: str) -> FirstError:
     return FirstError(message or last[:240], where, tuple(lines or filter(None, [last[:240]])))
 
 
-def _judged(line: str) -> tuple[int, str, str]:
+def _judge_line(line: str) -> tuple[int, str, str]:
     """Return how much a line says about an error, its message and its place."""
     if len(line) < _LEAST_LINE or not rule("error_word").search(line):
         return 0, "", ""

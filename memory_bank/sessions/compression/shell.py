@@ -266,7 +266,7 @@ def run_of(steps: Sequence[SimpleCommand]) -> ProgramRun:
         return ProgramRun("", frozenset(), check=False)
     return checks[-1][0]._replace(
         sure=all(_tells(steps[at], steps[at + 1 :]) for _, at in checks),
-        selected=any(_selected(run, steps[at + 1 :]) for run, at in checks),
+        selected=any(_hides_failures(run, steps[at + 1 :]) for run, at in checks),
     )
 
 
@@ -279,7 +279,7 @@ def _tells(step: SimpleCommand, rest: Sequence[SimpleCommand]) -> bool:
     return not wrapped and all(simple_command.before in ("&&", ")") for simple_command in rest)
 
 
-def _selected(run: ProgramRun, rest: Sequence[SimpleCommand]) -> bool:
+def _hides_failures(run: ProgramRun, rest: Sequence[SimpleCommand]) -> bool:
     """Tell whether filters may hide a failure: `tail` keeps the end, where each runner names it."""
     filters = takewhile(lambda simple_command: simple_command.piped, rest)
     whole = run.runner.partition(" ")[0] in _programs("one_summary")

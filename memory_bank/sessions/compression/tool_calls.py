@@ -122,7 +122,7 @@ def tokens(event: Event) -> int:
 
 def read(event: Event) -> ToolCall:
     """Return an event as a call of a tool."""
-    parsed = _parsed(event.tool_input)
+    parsed = _parse_json_twice(event.tool_input)
     arguments = parsed if isinstance(parsed, dict) else {"input": event.tool_input}
     if event.tool_name == MESSAGE:
         return ToolCall(event, "message", arguments, event.tool_output)
@@ -138,10 +138,10 @@ def read(event: Event) -> ToolCall:
         kind = "read"
     elif kind == "agent" and _first(arguments, _keys("command")):
         kind = "command"
-    return ToolCall(event, kind, arguments, _parsed(event.tool_output))
+    return ToolCall(event, kind, arguments, _parse_json_twice(event.tool_output))
 
 
-def _parsed(text: str) -> object:
+def _parse_json_twice(text: str) -> object:
     """Return a JSON value, twice parsed if a client sends JSON in a JSON string; else the text."""
     found_text: object = text
     for _ in range(2):
@@ -206,7 +206,7 @@ def _changes(call: ToolCall) -> Iterator[FileChange]:
         return
     listed = arguments.get("changes") or (isinstance(answer, dict) and answer.get("changes"))
     if isinstance(listed, dict):
-        yield from _listed(listed)
+        yield from _list_changes(listed)
         return
     edits = arguments.get("edits") or arguments.get("replacements")
     if isinstance(edits, list):
@@ -227,9 +227,9 @@ def _change(call: ToolCall) -> FileChange:
     lines = _hunks(answer.get("structuredPatch"))
     old, new = _first(arguments, _keys("old")), _first(arguments, _keys("new"))
     if old or new:
-        return edits.between(path, old, new, "update" if old else _written(call, "update"))
+        return edits.between(path, old, new, "update" if old else _is_new_file(call, "update"))
     whole = _first(arguments, _keys("content"))
-    action = _written(call, "add")
+    action = _is_new_file(call, "add")
     before = answer.get("originalFile")
     if isinstance(before, str):
         return edits.between(path, before, whole, action)
@@ -240,7 +240,7 @@ def _change(call: ToolCall) -> FileChange:
     return edits.between(path, "", whole, action)
 
 
-def _written(call: ToolCall, unsaid: edits.Action) -> edits.Action:
+def _is_new_file(call: ToolCall, unsaid: edits.Action) -> edits.Action:
     """Tell whether a file was new, if the client says so."""
     answer = call.answer if isinstance(call.answer, dict) else {}
     for place in (answer, answer.get("metadata"), answer.get("returnDisplay")):
@@ -262,7 +262,7 @@ def _hunks(patch: object) -> list[str]:
     return entries
 
 
-def _listed(listed: Mapping[str, Any]) -> Iterator[FileChange]:
+def _list_changes(listed: Mapping[str, Any]) -> Iterator[FileChange]:
     """Yield changes that a client lists by path, as in Codex's file changes."""
     for path, argument in list(listed.items())[:1000]:
         change = argument if isinstance(argument, dict) else {}

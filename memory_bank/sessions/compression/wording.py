@@ -143,14 +143,14 @@ class _Wording:
                 "facts": map(short, self._facts()),
                 "concepts": self._concepts(),
                 "files_read": work.reads,
-                "files_modified": work.modified or self._committed(),
+                "files_modified": work.modified or self._find_committed_files(),
             },
             narrative=short(self._narrative()),
             prompt_number=work.prompt,
             discovery_tokens=work.tokens,
         )
 
-    def _committed(self) -> list[str]:
+    def _find_committed_files(self) -> list[str]:
         """Return the files of earlier turns that a commit without changes of its own has."""
         files = list[str]()
         for current_observation in reversed(self._before if self._work.commit else ()):
