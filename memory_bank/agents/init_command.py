@@ -118,7 +118,7 @@ _REMEMBER = 'remember "what should be known later"'
 @operation(
     "init",
     why="""
-    Creates `.memories/` with a settings file, in which every line is a comment, and a `.gitignore`
+    Creates `.memories/` with a settings file that sets nothing, and a `.gitignore`
     for derived and private files. Both belong in git. Existing files are not changed.
 
     On a terminal, asks two things. Whether to include what the project has: folders of decision

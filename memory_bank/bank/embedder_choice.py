@@ -116,7 +116,7 @@ def embedder_list(settings: Settings) -> tuple[EmbedderShown, ...]:
     why="""
     Writes `embedder = "NAME"` into the bank's settings, which are in git: everybody who works on
     the project uses the same embedder. All other lines of the file stay the same. The new vectors
-    are computed during the next queries, or all at once by sync; until then results are lexical.
+    are computed during the next queries, or all at once by sync; until then they find by words.
     """,
     examples=(("memory-bank embedder use static && memory-bank sync", "change it at once"),),
     view=_view_chosen,

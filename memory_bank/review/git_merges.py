@@ -209,7 +209,7 @@ def check(bank: Bank) -> GitSetup:
     why="""
     Names memory-bank as git's merge driver of the notes, and shows their headings in diffs. Two
     lines are added to .gitattributes in the folder of the notes, which you commit; three settings
-    are written to this clone (.git/config), and a line that AGENTS.md is merged so, too
+    are written to this clone (.git/config), and a line by which AGENTS.md is merged, too
     (.git/info/attributes), which git never copies: every clone needs its own `git install`.
     Of two versions of the block of rules there, it makes one. Without it, and on servers, git
     merges the notes by lines, as any text.

@@ -38,9 +38,9 @@ def _split(text: str | None) -> tuple[str, ...]:
 
     The server starts at once, even without a bank: its tools then return an error with the next
     step. The text of notes reaches the agent as quoted data. --describe lists the tools and their
-    cost in tokens. Answers are text, for programs that are no known agent's with the fields of the
-    commands' JSON; --structured adds these for all, and their schemas. Some agents' programs then
-    give their model only the structured content, which takes more tokens.
+    cost in tokens. Answers are text; programs that are not known as agents also get the fields of
+    the commands' JSON, with --structured all do. Some agents' programs then give their model only
+    these, which takes more tokens.
 
     With --http it serves many agents by streamable HTTP until Ctrl-C or SIGTERM. On an address
     that other machines can reach, each request needs a bearer token. The token is created on

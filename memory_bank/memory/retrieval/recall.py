@@ -124,21 +124,21 @@ def _in_command(
     why="""
     Any text is a query. It finds passages with its words (more and rarer words rank higher) and
     passages of similar meaning. Each note is listed once with its best section; JSON has its
-    other matching sections. On a terminal, five notes are shown.
+    other matching sections. A terminal shows the notes that fit the screen.
 
     A query may contain "phrases" (quote them once more for your shell), -words to exclude, and
     conditions: tag:search type:decision status:archived since:7d before:2026-05-01 in:decisions
     links:src/api.py, or any key of your notes' front matter. The options do the same. Conditions
     apply before ranking. Words of time (last week, in October) restrict the notes by date.
 
-    --scope shared searches the notes that other repositories published to the shared index, both
-    those and this bank; a condition there is also repo:NAME. --include agents also
-    searches the memories that Claude Code and Codex keep of this project on your machine, which
-    nobody else sees, and --include global what Codex keeps for all projects, too; --include
-    commits lists commits whose messages answer.
+    --scope shared searches what other repositories published to the shared index, --scope both
+    that and this bank; repo:NAME is then a condition, too. --include agents also searches the
+    memories that Claude Code and Codex keep of this project on your machine, which nobody else
+    sees, --include global also those that Codex keeps for all projects; --include commits lists
+    commits whose messages answer.
 
-    --mode lexical searches by words only and is fastest; semantic by meaning only. Notes that are
-    often found or were written recently rank a little higher; each result counts as an access of
+    --mode lexical searches by words only and is fastest; semantic by meaning only. Notes that
+    were opened often or written recently rank a little higher; each result counts as an access of
     the note.
     """,
     examples=(
