@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import posixpath
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
@@ -28,6 +26,9 @@ from memory_bank.sessions.redaction import Redact, redacted
 
 Find = Callable[[ObservationQuery], Sequence[str]]
 
+_ALL = 10_000
+"""Most observations of a session that a search looks at."""
+
 _COUNTS = ("input_tokens", "output_tokens", "redactions")
 
 
@@ -46,11 +47,11 @@ class NoteStore:
         queue: EventQueue,
         notes: Notes,
         redact: Redact,
-        find: Find | None = None,
+        find: Find,
     ) -> None:
         """Write by the bank's `store`; `notes` finds them, `redact` removes secrets from a text.
 
-        `find` searches an index for ids of observations; without it, all notes are read.
+        `find` searches an index for ids of observations.
         """
         self._find = find
         self.queue = queue
@@ -177,15 +178,11 @@ class NoteStore:
 
         Without words, `relevance` means the newest first.
         """
-        if self._find is not None and not query.session_id:
+        if not query.session_id:
             return self.get_observations(self._find(query))
-        observations = [
-            observation
-            for session in self._all(self._notes.all())
-            for observation in session.observations
-        ]
-        met = [observation for observation in observations if matching(observation, query)]
-        return ordered(met, query)[query.offset :][: query.limit]
+        observations = self.get_observations(self._find(replace(query, limit=_ALL, offset=0)))
+        own = [entry for entry in observations if entry.session_id == query.session_id]
+        return own[query.offset :][: query.limit]
 
     def store_summary(self, summary: Summary) -> str:
         """Store the summary of a session in place of a former one; return its id."""
@@ -365,52 +362,3 @@ def _merge_session(row: Session | None, note: Session | None) -> Session | None:
         last_prompt_number=max(prompts, default=0),
         **{name: max(getattr(row, name), getattr(note, name)) for name in _COUNTS},
     )
-
-
-_WORD = re.compile(r"\w+")
-
-
-def matching(observation: Observation, query: ObservationQuery) -> bool:
-    """Tell whether an observation meets all conditions of a query, and has one of its words."""
-    concepts = {concept.casefold() for concept in observation.concepts}
-    files = {_plain(file) for file in (*observation.files_read, *observation.files_modified)}
-    return (
-        (not query.project or observation.project.casefold() == query.project.casefold())
-        and (not query.session_id or observation.session_id == query.session_id)
-        and (not query.obs_types or observation.obs_type in query.obs_types)
-        and all(concept.casefold() in concepts for concept in query.concepts)
-        and (not query.files or not files.isdisjoint(map(_plain, query.files)))
-        and (query.since is None or observation.created_at >= query.since)
-        and (query.before is None or observation.created_at < query.before)
-        and (not query.query.strip() or _score(observation, query.query) > 0)
-    )
-
-
-def ordered(observations: Sequence[Observation], query: ObservationQuery) -> list[Observation]:
-    """Return observations in the order of a query; ties by id."""
-    by_date = sorted(
-        sorted(observations, key=lambda observation: observation.id),
-        key=lambda observation: observation.created_at,
-        reverse=query.order_by != "date_asc",
-    )
-    if query.order_by == "relevance" and query.query.strip():
-        return sorted(by_date, key=lambda observation: -_score(observation, query.query))
-    return by_date
-
-
-def _score(observation: Observation, words: str) -> int:
-    """Count the words of a query that an observation has."""
-    text = " ".join(
-        (
-            observation.title,
-            observation.subtitle,
-            observation.narrative,
-            *observation.facts,
-            *observation.concepts,
-        )
-    )
-    return len({*_WORD.findall(words.casefold())} & {*_WORD.findall(text.casefold())})
-
-
-def _plain(file: str) -> str:
-    return posixpath.normpath(file.replace("\\", "/"))

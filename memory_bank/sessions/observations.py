@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from functools import partial
 from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 from memory_bank.bank.bank import Bank
@@ -37,10 +36,9 @@ from memory_bank.sessions.answers import (
     Workflow,
 )
 from memory_bank.sessions.compress import compress_now
-from memory_bank.sessions.note_store import NoteStore
 from memory_bank.sessions.observation_rows import RowPlace, Rows, is_session, place_of
 from memory_bank.sessions.records import ObservationQuery, check_type
-from memory_bank.sessions.state import asked_project, project_of, store_of
+from memory_bank.sessions.state import asked_project, project_of
 
 STEPS = (
     "1. search(query) returns IDs. 2. timeline(anchor=ID) returns what happened around one."
@@ -439,16 +437,7 @@ def _row_place_of(rows: Rows, place: RowPlace, type: str | None) -> RowPlace:  #
     return place if 0 < len(heading) <= _LONGEST_HEADING and len(sections) == 1 else whole
 
 
-def session_store(bank: Bank) -> NoteStore:
-    """Return the store of a bank's sessions, which implements `SessionStore`.
-
-    It is used by one thread at a time; `close` it in the end. Raises BadInput where memory is
-    turned off.
-    """
-    return store_of(bank, partial(_find_ids, bank))
-
-
-def _find_ids(bank: Bank, query: ObservationQuery) -> list[str]:
+def find_ids(bank: Bank, query: ObservationQuery) -> list[str]:
     """Return the ids of the observations that a query finds, page by page."""
     ids: list[str] = []
     while len(ids) < query.limit:

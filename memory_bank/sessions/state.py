@@ -24,11 +24,17 @@ from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.manifest.entries import SESSION_ID, session_id_of
 from memory_bank.sessions.compression.sentences import COMMITTED
 from memory_bank.sessions.note_reading import TYPE
-from memory_bank.sessions.note_store import Find, NoteStore, checked_id
+from memory_bank.sessions.note_store import NoteStore, checked_id
 from memory_bank.sessions.note_text import one_line
 from memory_bank.sessions.queue import EventQueue
 from memory_bank.sessions.queue_rows import Outline
-from memory_bank.sessions.records import TITLE_LIMIT, GitState, Observation, Session
+from memory_bank.sessions.records import (
+    TITLE_LIMIT,
+    GitState,
+    Observation,
+    ObservationQuery,
+    Session,
+)
 from memory_bank.sessions.redaction import Redact, redact
 
 IDLE = timedelta(hours=6)
@@ -78,8 +84,18 @@ class IndexedNotes:
         return [row.key for row in self.rows()]
 
 
-def store_of(bank: Bank, find: Find | None = None) -> NoteStore:
-    """Return the store of a bank's sessions, whose search is `find`; see `session_store`."""
+def session_store(bank: Bank) -> NoteStore:
+    """Return the store of a bank's sessions, which implements `SessionStore`.
+
+    It is used by one thread at a time; `close` it in the end. Raises BadInput where memory is
+    turned off.
+    """
+
+    def find(query: ObservationQuery) -> Sequence[str]:
+        from memory_bank.sessions.observations import find_ids  # start-up: hooks search nothing
+
+        return find_ids(bank, query)
+
     bank.settings.check_enabled()
     queue = EventQueue(bank.layout.state(bank.id), bank.add_repaired)
     return NoteStore(bank.store, queue, IndexedNotes(bank), redactor(bank), find)
@@ -89,7 +105,7 @@ def store_of(bank: Bank, find: Find | None = None) -> NoteStore:
 def opened(bank: Bank) -> Iterator[NoteStore]:
     """Open the store of a bank's sessions for one step, in which no other thread has the bank."""
     with bank.lock:
-        store = store_of(bank)
+        store = session_store(bank)
         try:
             yield store
         finally:

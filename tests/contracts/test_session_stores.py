@@ -9,7 +9,6 @@ import pytest
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput
 from memory_bank.sessions.note_format import settled_observation, settled_summary
-from memory_bank.sessions.observations import session_store
 from memory_bank.sessions.queue_rows import Event
 from memory_bank.sessions.records import (
     Observation,
@@ -18,13 +17,10 @@ from memory_bank.sessions.records import (
     Session,
     SessionStore,
 )
-from memory_bank.sessions.state import store_of
+from memory_bank.sessions.state import session_store
 from tests.sessions.sessions_of import OBSERVATION, SESSION, START, SUMMARY
 
-STORES: dict[str, Callable[[Bank], SessionStore]] = {
-    "notes": session_store,
-    "notes without an index": store_of,
-}
+STORES: dict[str, Callable[[Bank], SessionStore]] = {"notes": session_store}
 ID = SESSION.session_id
 BEGUN = Session(ID, "shop", START, agent="claude-code", git=SESSION.git)
 EVENT = Event(0, ID, "Bash", '{"command": "ls"}', "a.py", 0, START)
@@ -33,7 +29,7 @@ EVENT = Event(0, ID, "Bash", '{"command": "ls"}', "a.py", 0, START)
 @pytest.fixture(params=STORES)
 def store(request: pytest.FixtureRequest, bank: Bank) -> Iterator[SessionStore]:
     made = STORES[request.param](bank)
-    assert made.name == request.param.split()[0]
+    assert made.name == request.param
     yield made
     made.close()  # type: ignore[attr-defined]
 
