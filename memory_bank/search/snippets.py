@@ -288,20 +288,20 @@ def _sentences(lines: Sequence[_Line], *, blocks: bool) -> Iterator[_Sentence]:
                     )
             paragraph += 1
             continue
-        for number, row_text, _, _ in rows:
-            heading = _HEADING.match(row_text)
-            apart = heading or not row_text.strip()
-            if entries and (apart or _ITEM.match(row_text)):
+        for row in rows:
+            heading = _HEADING.match(row.text)
+            apart = heading or not row.text.strip()
+            if entries and (apart or _ITEM.match(row.text)):
                 yield from _split(entries, first, paragraph, ruling=bool(below))
                 entries = []
             if heading:
                 level = len(heading[1])
                 if below == 0 or level <= below:  # what is below a ruling heading is of it
-                    below = level if number and _RULING.search(heading[2]) else 0
+                    below = level if row.number and _RULING.search(heading[2]) else 0
             paragraph += bool(apart)
-            if not apart and any(map(str.isalnum, row_text)):
-                first = first if entries else number
-                entries.append(row_text)
+            if not apart and any(map(str.isalnum, row.text)):
+                first = first if entries else row.number
+                entries.append(row.text)
     yield from _split(entries, first, paragraph, ruling=bool(below))
 
 
