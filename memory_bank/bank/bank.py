@@ -235,11 +235,14 @@ class Bank:
         """Remove all derived files, so that no removed text is in them; the next query rebuilds."""
         self._index.empty()
 
-    def catch_up(self, progress: Progress | None = None, *, insist: bool = False) -> str:
+    def catch_up(
+        self, progress: Progress | None = None, *, insist: bool = False, meaning: bool = True
+    ) -> str:
         """Update the index from the files before a query; return the answer's `problem`.
 
         If another process indexes for long, the problem says that the answer may be incomplete;
-        with `insist`, for changes that must know all notes, Busy is raised instead.
+        with `insist`, for changes that must know all notes, Busy is raised instead. What is not
+        asked by `meaning` leaves a few new passages for the next question that is.
         """
         with self.lock:
             self.problem = ""
@@ -254,7 +257,9 @@ class Bank:
                 progress or self._conditions.progress,
             )
             try:
-                report = self.read(lambda view: view.index.catch_up(seconds, progress))
+                report = self.read(
+                    lambda view: view.index.catch_up(seconds, progress, meaning=meaning)
+                )
             except Busy:
                 if insist:
                     raise

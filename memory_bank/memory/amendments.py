@@ -236,7 +236,7 @@ def _unlinked(view: View, notes: Sequence[DatedNote], pairs: Mapping[int, int]) 
 def may_amend(bank: Bank, path: str) -> str | None:
     """Return the path of the older note that a written note may amend, if any; never raises."""
     try:
-        bank.catch_up()
+        bank.catch_up(meaning=False)
     except MemoryBankError:
         return None  # a remark must not fail a write
     return indexed_may_amend(bank, path)

@@ -118,7 +118,7 @@ def write(
         return new
 
     etag = bank.store.change(path, apply, if_match, given=given)
-    bank.catch_up()
+    bank.catch_up(meaning=False)
     if changed:
         _updated(bank, path)
     unknown = record(bank, [path], agent) if changed else None

@@ -227,20 +227,20 @@ def remember(
         file_refs=file_refs,
         symbol_refs=symbol_refs,
     )
-    bank.catch_up()
+    bank.catch_up(meaning=False)
     wanted_completed = completed(bank, argument)
     content = wanted_completed.content
     session = current_session(bank, session_id) if source_type == SESSION else Current()
     first = first_path(bank, content, wanted_completed.type, name)
     with bank.lock, bank.store.writing(first):  # so that nobody writes the same meanwhile
-        bank.catch_up()
+        bank.catch_up(meaning=False)
         hashed = content_hash(content)
         found_duplicates = duplicates(bank, hashed, first)
         private = session.path != "" and stays_here(bank, first)
         keys = session_keys(session, private=private, near=found_duplicates.near)
         if found_duplicates.near is not None:
             remembered, changed = merge_into(bank, found_duplicates.near, wanted_completed, keys)
-            bank.catch_up()
+            bank.catch_up(meaning=False)
         else:
             near = similar_to(
                 bank, content, besides=found_duplicates.far.path if found_duplicates.far else None

@@ -14,7 +14,7 @@ from memory_bank.base.repairs import INDEXING, Repaired
 from memory_bank.search.document_changes import IndexLimits, Progress, SyncReport, silent
 from memory_bank.search.manifest import document_rows, writer
 from memory_bank.search.manifest.manifest import COMPLETE, Manifest, filled_key
-from memory_bank.search.retrievers.base import IndexedPassage, Retriever
+from memory_bank.search.retrievers.base import FEW_TEXTS, IndexedPassage, Retriever
 
 _REFILL_BATCH = 1000
 """Number of documents that are put at a time when a retriever is refilled."""
@@ -27,9 +27,6 @@ _COMMIT_THREADS = 2
 
 _MAX_PASSAGES_TO_AWAIT = 2000
 """Maximum number of passages for which a query waits until a slow retriever is refilled."""
-
-_MIN_EMBEDDED = 16
-"""Number of passages that are always embedded, whatever the time limit."""
 
 _MIN_SECONDS = 0.001
 
@@ -82,7 +79,7 @@ class Backfill:
     def record_completeness(self, report: SyncReport) -> None:
         """Record whether all retrievers are complete."""
         report.problem = report.problem or self._missing
-        whole = not report.waiting and not report.problem
+        whole = not (report.waiting or report.put_off or report.problem)
         self._put_complete(self._fingerprint if whole else "")
 
     def postpone(self, *, slow: bool) -> None:
@@ -180,15 +177,23 @@ class Backfill:
                     self.repair(retriever, progress)
                 self._manifest.put_meta(checked, retriever.state())
 
-    def embed(self, report: SyncReport, seconds: float, progress: Progress) -> None:
-        """Embed waiting passages for about that many seconds, but a few in any case."""
+    def embed(
+        self, report: SyncReport, seconds: float, progress: Progress, *, few: bool = True
+    ) -> None:
+        """Embed waiting passages for about that many seconds, but a few in any case.
+
+        Without `few`, the next question by meaning embeds these.
+        """
         deadline = time.monotonic() + (0 if self._limits else seconds)
-        least = 0 if self._limits else _MIN_EMBEDDED
+        least = 0 if self._limits else FEW_TEXTS
         if self._postponed:
             passages = document_rows.count_passages(self._manifest)
             report.waiting += passages * len(self._postponed)
         for retriever in self._active():
             total = waiting = retriever.waiting()
+            if waiting <= FEW_TEXTS and not few:
+                report.put_off += waiting
+                continue
             try:
                 while waiting and ((rest := deadline - time.monotonic()) > 0 or waiting <= least):
                     with self._turn():

@@ -60,6 +60,8 @@ class SyncReport:
     """Passages for which a vector was computed."""
     waiting: int = 0
     """Passages that have no vector yet."""
+    put_off: int = 0
+    """Passages that the next question by meaning embeds."""
     problem: str = ""
     """Why passages can't be embedded now, if so."""
     leftover: list[str] = field(default_factory=list)

@@ -90,15 +90,23 @@ class Index:
         self.manifest.close()
 
     def catch_up(
-        self, seconds: float = EMBED_SECONDS, progress: Progress | None = None
+        self,
+        seconds: float = EMBED_SECONDS,
+        progress: Progress | None = None,
+        *,
+        meaning: bool = True,
     ) -> SyncReport:
         """Index what changed, before a query.
 
-        Embeds for at most about that many seconds. Raises Busy when another process indexes for
-        long.
+        Embeds for at most about that many seconds; a few passages, only if the query is by
+        `meaning`. Raises Busy when another process indexes for long.
         """
         return self.indexer.sync(
-            seconds=seconds, wait=self._lock_wait(), thorough=False, progress=progress
+            seconds=seconds,
+            wait=self._lock_wait(),
+            thorough=False,
+            progress=progress,
+            meaning=meaning,
         )
 
     def repair(self) -> None:
@@ -372,6 +380,7 @@ class Indexer:
         wait: float = WAIT,
         thorough: bool = True,
         progress: Progress | None = None,
+        meaning: bool = True,
     ) -> SyncReport:
         """Index all changes; embed for at most about that many seconds.
 
@@ -397,7 +406,7 @@ class Indexer:
                     self._index(report, wait, progress, version, changes)
                 if thorough:
                     self._backfill.check(progress)
-                self._backfill.embed(report, seconds, progress)
+                self._backfill.embed(report, seconds, progress, few=meaning)
                 self._backfill.record_completeness(report)
         report.seconds = time.monotonic() - started
         return report

@@ -16,6 +16,9 @@ TEXT_VERSION = 4
 """Version of the text that is embedded for a passage: after a change, all passages are put again
 and changed texts embedded. It is here so that comparing fingerprints imports no embedder."""
 
+FEW_TEXTS = 16
+"""Texts that a question by meaning embeds in any case, so that nobody else need do it before."""
+
 VECTORS_VERSION = 6
 """Version of the tables and files of vectors: after a change, they are made again."""
 

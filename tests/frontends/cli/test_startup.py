@@ -78,6 +78,20 @@ def test_a_plain_question_loads_what_it_needs(mb: Run, project: Path) -> None:
         )
 
 
+def test_a_note_is_written_without_vectors_which_the_next_question_makes(
+    mb: Run, project: Path, default_embedder: None
+) -> None:
+    mb("sync")
+    for text in ("Kestrels hover above the meadow", "Ferries leave the harbour at noon"):
+        modules = loaded(project, ["remember", text])
+        assert modules.isdisjoint(
+            {"numpy", "usearch", "tokenizers", "memory_bank.memory.background"}
+        )
+    answer = mb("recall", "a bird of prey in the air", "--mode", "semantic", "--json").json
+    assert answer["notes"][0]["title"].startswith("Kestrels")
+    assert "problem" not in answer
+
+
 @pytest.mark.slow
 def test_help_costs_little_more_than_click() -> None:
     lines = {"help": command(["-h"]), "click": [sys.executable, "-c", "import click"]}

@@ -10,30 +10,29 @@ embedder (`quick`), these are computed first, and searched until nearly all vect
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from sqlite3 import Connection
 from typing import TYPE_CHECKING
 
 from memory_bank.base import sqlite
-from memory_bank.base.errors import EmbedderUnavailable, Hint, IndexDamaged, StorageFailed
+from memory_bank.base.errors import EmbedderUnavailable, IndexDamaged, StorageFailed
 from memory_bank.notes.identity import number_of
-from memory_bank.search.embedders.base import Embedder, Kind, identity
-from memory_bank.search.models.vectors import cosines, np, packed, unit, unpacked
+from memory_bank.search.embedders.base import Embedder, Kind, Vectors, identity
 from memory_bank.search.retrievers.base import (
+    FEW_TEXTS,
     TEXT_VERSION,
     VECTORS_VERSION,
     IndexedPassage,
     Matches,
     Question,
-    Scale,
     Scope,
     Unit,
 )
 from memory_bank.search.retrievers.keyword.analyzer import cleaned
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from memory_bank.search.retrievers.vectors.columns import Columns
 
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -58,11 +57,6 @@ _UNUSED = "key NOT IN (SELECT key FROM entries)"
 
 _WAITING = "FROM texts WHERE text IS NOT NULL"
 
-_FILL = (
-    "SELECT row, document, key, vector, text IS NULL FROM entries JOIN texts USING (key)"
-    " WHERE vector NOT NULL"
-)
-
 
 class VectorIndex(sqlite.Opened):
     """The retriever of the vector index."""
@@ -86,7 +80,7 @@ class VectorIndex(sqlite.Opened):
         self._owner = f"{owner} {self.version}"
         self._embedder = embedder
         self._quick: Embedder | None = getattr(embedder, "quick", None)
-        self._columns = sqlite.Memo(_Columns)
+        self._columns = sqlite.Memo(_columns)
 
     @property
     def weight(self) -> float:
@@ -124,7 +118,7 @@ class VectorIndex(sqlite.Opened):
     def put(self, entries: Sequence[IndexedPassage], replaced: Collection[int]) -> None:
         """Record the text of each passage, which waits for `catch_up` unless it has a vector.
 
-        A quick embedder makes its part of the vectors now.
+        Of more than a few, a quick embedder makes its part of the vectors now.
         """
         with sqlite.guarded(self.file):
             base = self.opened()
@@ -142,8 +136,8 @@ class VectorIndex(sqlite.Opened):
             base.executemany(
                 "INSERT OR IGNORE INTO texts VALUES (?, NULL, ?)", (row[1:] for row in texts)
             )
-            if self._quick is not None:
-                self._embed_quickly(base, self._quick)
+            if self._waiting(base) > FEW_TEXTS:  # a note that is written needs no numpy
+                self._embed_quickly(base)
 
     def commit(self) -> None:
         """Make what was put durable."""
@@ -165,22 +159,33 @@ class VectorIndex(sqlite.Opened):
             batch = _QUICK_BATCH if self._quick is None else _BATCH
             sql = f"SELECT key, text {_WAITING} ORDER BY key LIMIT {batch}"
             while time.monotonic() < end and (rows := base.execute(sql).fetchall()):
-                vectors = self._embedded([text for _, text in rows], "passage")
+                from memory_bank.search.retrievers.vectors import columns  # start-up: as in `put`
+
+                try:
+                    vectors = self._embedded([text for _, text in rows], "passage")
+                except EmbedderUnavailable:
+                    with sqlite.transaction(base):
+                        self._embed_quickly(base)
+                    raise
                 with sqlite.transaction(base):
-                    _store(base, [key for key, _ in rows], vectors, whole=True)
+                    columns.store(base, [key for key, _ in rows], vectors, whole=True)
             base.execute(
                 f"DELETE FROM texts WHERE {_UNUSED} AND key NOT IN"
                 f" (SELECT key FROM texts WHERE {_UNUSED} LIMIT {UNUSED_MOST})"
             )
             return self._waiting(base)
 
-    def _embed_quickly(self, base: Connection, quick: Embedder) -> None:
+    def _embed_quickly(self, base: Connection) -> None:
         """Give each new text a vector whose last components are those of the quick embedder."""
+        quick = self._quick
+        if quick is None:
+            return
+        from memory_bank.search.retrievers.vectors import columns  # start-up: as in `put`
+
         sql = f"SELECT key, text {_WAITING} AND vector IS NULL LIMIT {_QUICK_BATCH}"
         while rows := base.execute(sql).fetchall():
-            vectors = np.zeros((len(rows), self.dimension), np.float32)
-            vectors[:, -quick.dimension :] = quick.embed([text for _, text in rows])
-            _store(base, [key for key, _ in rows], vectors, whole=False)
+            vectors = columns.padded(quick.embed([text for _, text in rows]), self.dimension)
+            columns.store(base, [key for key, _ in rows], vectors, whole=False)
 
     def state(self) -> str:
         """Return the signatures of the database's files."""
@@ -217,13 +222,15 @@ class VectorIndex(sqlite.Opened):
 
     def find(self, question: Question, limit: int, scope: Scope) -> Matches:
         """Return the passages with the highest cosines; raise EmbedderUnavailable."""
+        from memory_bank.search.retrievers.vectors.columns import embed, last_part
+
         with sqlite.guarded(self.file):
             base = self.opened()
-            columns = self._columns.of(base) or _Columns(base)
+            columns = self._columns.of(base) or _columns(base)
         if not limit or not len(columns.rows):
             return Matches()
         embedder = self._searched
-        vector = self._checked(embedder, [question.text], "query")[0]
+        vector = embed(embedder, [question.text], "query")[0]
         if not vector.any():
             return Matches()
         if embedder is self._quick:
@@ -231,15 +238,17 @@ class VectorIndex(sqlite.Opened):
         matches = columns.nearest(vector, limit, scope, columns.whole)
         if self._quick is None or columns.whole.all():
             return matches
-        part = unit(vector[None, -self._quick.dimension :].copy())[0]
+        part = last_part(vector, self._quick.dimension)
         return _merged(matches, columns.nearest(part, limit, scope, ~columns.whole), limit)
 
     def vectors_of(self, rows: Collection[int]) -> dict[int, list[float]]:
         """Return the whole unit vectors of some passages by row, of those that have one."""
+        from memory_bank.search.retrievers.vectors.columns import FILL, read
+
         with sqlite.guarded(self.file):
-            sql = f"{_FILL} AND text IS NULL AND row IN ({{}})"
+            sql = f"{FILL} AND text IS NULL AND row IN ({{}})"
             table = list(sqlite.chunked(self.opened(), sql, list(rows)))
-        return {row: unpacked(_numbers([data]))[0].tolist() for row, _, _, data, _ in table}
+        return {row: read(data) for row, _, _, data, _ in table}
 
     def question_vector(self, text: str) -> list[float] | None:
         """Return the vector of a question; None if it says nothing. Raises EmbedderUnavailable."""
@@ -288,86 +297,16 @@ class VectorIndex(sqlite.Opened):
     def _waiting(self, base: Connection) -> int:
         return int(base.execute(f"SELECT count(*) {_WAITING}").fetchone()[0])
 
-    def _embedded(self, texts: Sequence[str], kind: Kind) -> NDArray[np.float32]:
-        return self._checked(self._embedder, texts, kind)
+    def _embedded(self, texts: Sequence[str], kind: Kind) -> Vectors:
+        from memory_bank.search.retrievers.vectors import columns  # start-up: as in `put`
 
-    def _checked(self, embedder: Embedder, texts: Sequence[str], kind: Kind) -> NDArray[np.float32]:
-        """Embed texts; raise EmbedderUnavailable for vectors that are not finite."""
-        rows = embedder.embed(texts, kind)
-        if not np.isfinite(rows).all():
-            raise EmbedderUnavailable(
-                f"the embedder {embedder.name} returns NaN or infinite components",
-                Hint.TEST_EMBEDDER,
-                "embedder_bad_answer",
-            )
-        return rows
+        return columns.embed(self._embedder, texts, kind)
 
 
-def _store(
-    base: Connection, keys: Sequence[int], vectors: NDArray[np.float32], *, whole: bool
-) -> None:
-    """Store the vectors of texts in a transaction; with whole ones, the texts are not needed."""
-    text = "NULL" if whole else "text"
-    rows = ((vector.tobytes(), key) for vector, key in zip(packed(vectors), keys, strict=True))
-    base.executemany(f"UPDATE texts SET vector = ?, text = {text} WHERE key = ?", rows)
+def _columns(base: Connection) -> Columns:
+    from memory_bank.search.retrievers.vectors.columns import Columns  # start-up: as in `put`
 
-
-def _numbers(blobs: Sequence[bytes]) -> NDArray[np.int8]:
-    return np.frombuffer(b"".join(blobs), np.int8).reshape(len(blobs), -1)
-
-
-class _Columns:
-    """All passages that have a vector, in columns."""
-
-    def __init__(self, base: Connection) -> None:
-        table = base.execute(f"{_FILL} ORDER BY row").fetchall()
-        rows, documents, keys, blobs, whole = zip(*table, strict=True) if table else ((),) * 5
-        self.rows, self.documents = np.array(rows, np.int64), np.array(documents, np.int64)
-        self.whole = np.array(whole, np.bool_)
-        """Which vectors are whole; the others have the quick embedder's components only."""
-        self._vectors = _numbers(blobs) if blobs else np.zeros((0, 1), np.int8)
-        _, texts = np.unique(np.array(keys, np.int64), return_index=True)
-        self._sample = texts[:: max(1, len(texts) // _SAMPLE)]
-
-    def nearest(
-        self,
-        vector: NDArray[np.float32],
-        limit: int,
-        scope: Scope,
-        among: NDArray[np.bool_] | None = None,
-    ) -> Matches:
-        """Return the passages in scope with the highest cosines, best first; ties by row.
-
-        A vector with fewer components is compared with the last ones. `among` are the places of the
-        vectors that are compared.
-        """
-        from usearch.index import search  # start-up: searches by words need none
-
-        vectors = self._vectors[:, -len(vector) :]
-        sample = self._sample if among is None else self._sample[among[self._sample]]
-        scale = scale_of(cosines(vectors[sample], vector))
-        chosen = np.flatnonzero(self._inside(scope, among))
-        if not len(chosen):
-            return Matches(scale=scale)
-        searched = np.ascontiguousarray(vectors if len(chosen) == len(vectors) else vectors[chosen])
-        asked_packed = packed(vector[None])[0]
-        near = search(searched, asked_packed, min(limit, len(chosen)), "cos", exact=True)
-        chosen = chosen[np.asarray(near.keys, np.int64)]
-        scores = cosines(vectors[chosen], vector)
-        best = np.lexsort((self.rows[chosen], -scores))
-        rows, documents = self.rows[chosen][best].tolist(), self.documents[chosen][best].tolist()
-        return Matches(rows, documents, scores[best].tolist(), scale=scale)
-
-    def _inside(self, scope: Scope, among: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
-        """Return which vectors are in scope, and among some."""
-        inside = np.ones(len(self.rows), np.bool_) if among is None else among.copy()
-        if scope.only is not None:
-            inside &= np.isin(self.documents, _array(scope.only))
-        if scope.rows is not None:
-            inside &= np.isin(self.rows, _array(scope.rows))
-        if scope.without:
-            inside &= ~np.isin(self.documents, _array(scope.without))
-        return inside
+    return Columns(base)
 
 
 def _merged(matches: Matches, others_matches: Matches, limit: int) -> Matches:
@@ -378,32 +317,6 @@ def _merged(matches: Matches, others_matches: Matches, limit: int) -> Matches:
     moved = (match._replace(score=start + (match.score - low) * factor) for match in others_matches)
     best = sorted([*matches, *moved], key=lambda match: (-match.score, match.row))
     return Matches.of(best[:limit], matches.scale)
-
-
-def _array(numbers: Iterable[int]) -> NDArray[np.int64]:
-    return np.fromiter(numbers, np.int64)
-
-
-_SAMPLE = 2000
-"""Number of texts from which the scale of cosines is estimated."""
-
-_PERFECT = 4.0
-"""Standard deviations above the mean that count as a perfect match: few cosines are higher."""
-
-_USUAL_MEAN, _USUAL_DEVIATION, _FEW = 0.09, 0.08, 20
-"""Mean and standard deviation of the cosines of a question with the passages of three banks (both
-embedders differ by .02 at most), and the number of passages as many as which they count."""
-
-
-def scale_of(cosines: NDArray[np.float32]) -> Scale:
-    """Return the mean of a question's cosines with many passages, and that of a perfect match."""
-    count = len(cosines)
-    above = cosines - _USUAL_MEAN
-    shift = float(above.sum()) / (count + _FEW)
-    square = (float((above**2).sum()) + _FEW * _USUAL_DEVIATION**2) / (count + _FEW)
-    deviation = max(square - shift**2, 1e-6) ** 0.5
-    mean = _USUAL_MEAN + shift
-    return Scale(mean, mean + _PERFECT * deviation)
 
 
 def text_of(entry: IndexedPassage) -> str:
