@@ -36,7 +36,8 @@ class Hit(NamedTuple):
     """Something that a search found."""
 
     place: Place | str
-    score: float
+    score: float | None
+    """How likely it answers, 0 to 1; None where nothing was asked but conditions."""
     title: str
     snippet: str
     """The sentences that answer best, for people."""
@@ -131,13 +132,14 @@ class _PrintedHit:
     def _heading(self) -> None:
         """Print place, score and title; on a terminal with as many facts as fit."""
         place = located(self.call, self.hit.place)
-        score, first = f"{self.hit.score:.0%}", f"{self.rank:<{len(_INDENT)}}"
+        score = "" if self.hit.score is None else f"  {self.hit.score:.0%}"
+        first = f"{self.rank:<{len(_INDENT)}}"
         about = "".join(facts) if len(facts := self._facts()) == 1 else ""
         if self.console.terminal:
-            columns = self.console.columns - cells(f"{first}{place}  {score}  ")
+            columns = self.console.columns - cells(f"{first}{place}{score}  ")
             about = next((facts for facts in self._shorter() if cells(facts) <= columns), "")
         gap = "  " if about else ""
-        self.console.line(first, (place, "place"), "  ", (score, "dim"), gap, (about, "tag"))
+        self.console.line(first, (place, "place"), (score, "dim"), gap, (about, "tag"))
         if self.title:
             title = self._cut(self.title) if self.console.terminal else self.title
             self.console.line(_INDENT, *self._mark_matches(title, "bold"))

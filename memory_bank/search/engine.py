@@ -20,6 +20,7 @@ from memory_bank.search.manifest.manifest import Manifest, filled_key
 from memory_bank.search.ranking import NOTES, Evidence, ExtraMatches, Weights, rank
 from memory_bank.search.retrievers import RetrieverSet
 from memory_bank.search.retrievers.base import (
+    CONDITIONS,
     NEVER,
     Access,
     Matches,
@@ -300,7 +301,7 @@ class Engine:
         places = document_rows.first_passages(self._manifest, [row.number for row in rows])
         accesses = self._accesses([row.known_as for row in rows])
         why = stale({row.row: number for number, row in places.items()}) if stale else {}
-        reasons = (Reason("conditions", "meets them all; the newest first", 1.0),)
+        reasons = (Reason(CONDITIONS, "meets them all; the newest first", 1.0),)
         return tuple(
             Hit(
                 row,

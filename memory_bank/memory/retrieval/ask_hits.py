@@ -37,7 +37,7 @@ from memory_bank.search import ranking, snippets
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows, filters
 from memory_bank.search.query import parse, written_keys
-from memory_bank.search.retrievers.base import Reason
+from memory_bank.search.retrievers.base import CONDITIONS, Reason
 from memory_bank.search.score_calibration import FILES
 
 # Tags that are offered to narrow an answer.
@@ -51,8 +51,6 @@ _GROUP_OF = {"vectors": MEANING, "neighbours": LINKS, "linked": LINKS}
 """The groups of parts that are added; those of other retrievers are words."""
 
 _FACTORS = frozenset({"recency", "access", "session", "stale", "supersedes", "newer"})
-
-_ALL = "conditions"
 
 _LEAST = 0.005
 """Least share of a part that is shown."""
@@ -84,7 +82,7 @@ def why(given_reasons: Iterable[Reason]) -> Why:
     reasons = tuple(reason for reason in given_reasons if reason.source not in _FACTORS)
     sums = dict.fromkeys(GROUPS, 0.0)
     for reason in reasons:
-        if reason.source != _ALL:
+        if reason.source != CONDITIONS:
             sums[_GROUP_OF.get(reason.source, WORDS)] += max(reason.score, 0.0)
     base, factor = sum(sums.values()), 1.0
     for reason in factors:

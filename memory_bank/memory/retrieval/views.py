@@ -29,6 +29,7 @@ from memory_bank.memory.retrieval.ask_results import (
 )
 from memory_bank.memory.retrieval.hits import ReadQuery, Recalled, matching_words, read_query
 from memory_bank.memory.views import age, author, own_id
+from memory_bank.search.retrievers.base import CONDITIONS
 
 if TYPE_CHECKING:  # start-up: a search in notes needs no code
     from memory_bank.code.index.codebase import Codebase
@@ -162,7 +163,7 @@ def _hit(note: RecalledNote, *, explain: bool) -> Hit:
     ]
     return Hit(
         _place(note, note.line),
-        note.relevance_score,
+        None if note.reasons and note.reasons[0].source == CONDITIONS else note.relevance_score,
         _headed(note.title, note.heading),
         note.snippet,
         note.created_at[:_DAY],

@@ -248,6 +248,10 @@ class RetrieverModule(Protocol):
         """
 
 
+CONDITIONS = "conditions"
+"""Source of the reason of a hit where a query has no words, only conditions."""
+
+
 class Reason(NamedTuple):
     """One part of a hit's score."""
 
