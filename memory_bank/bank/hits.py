@@ -89,6 +89,8 @@ class RecalledNote(NamedTuple):
     """Where it is, if it is not in the bank that was asked."""
     description: str | None = None
     """What it is about, as its front matter says."""
+    observation_id: str | None = None
+    """The id of the observation that its section is."""
 
 
 class SearchRequest(NamedTuple):

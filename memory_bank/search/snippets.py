@@ -46,13 +46,22 @@ _RULES = 2
 _TALK = 3
 """Turns of the shortest talk, in which somebody speaks twice."""
 
-_LINK = pattern(r"!?\[\[(?:[^\[\]|]*\|([^\[\]]+)|([^\[\]|]+))\]\]|!?\[([^\[\]]*)\]\([^()\s]*\)")
+_LINK = pattern(
+    r"!?\[\[(?:[^\[\]|]*\|([^\[\]]+)|([^\[\]|]+))\]\]"
+    r"|!?\[([^\[\]]*)\](?:\([^()]*\)|(?<=[^\[]\])\[[^\[\]]*\])"
+)
 """A link on one line; what stands between backticks is not told apart."""
 
 PLACE_IN_TARGET = pattern(r"[#^].*")
 """The heading or block of a link's target."""
 
-_MARKS = pattern(r"(?:^[ \t]*|(?<=[….!?:] ))(?:[#>*+-]+\s+)+|[`*]{1,3}|\]\]|\[\[", re.MULTILINE)
+_MARKS = pattern(r"(?:^[ \t]*|(?<=[….!?:] ))(?:[#>*+-]+\s+)+|[`*]{1,3}|~~|\]\]|\[\[", re.MULTILINE)
+
+_LINE_MARKS = pattern(r"\A(\u2026 )?(?:[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])[ \t]))++[ \t]*")
+"""What begins the line of an item or a quote."""
+
+_DEFINITION = pattern(r"\[[^\[\]^]+\]:[ \t]+<?\S+")
+"""Where a link of a label leads."""
 
 _ADDRESS = pattern(r"(?:^|(?<=… ))(?:\[[^\]]*\]: ?)?<?https?://\S+(?= …|$)")
 """A sentence of a snippet that is an address only, such as a definition of a link."""
@@ -167,7 +176,26 @@ def snippet(text: str, question: str, size: int = SNIPPET) -> Excerpt:
     Headings are left out, since an answer has them in another field.
     """
     found_excerpt = excerpt(text, question, size, len, headings=False)
-    return Excerpt(" ".join(found_excerpt.text.split()), found_excerpt.lines)
+    return Excerpt(_on_one_line(found_excerpt.text), found_excerpt.lines)
+
+
+def _on_one_line(text: str) -> str:
+    """Return lines of Markdown as one, without the marks of items, quotes and tables.
+
+    Items and rows that end without a full stop are kept apart by `·`.
+    """
+    joined = ""
+    for line in text.splitlines():
+        words = _LINE_MARKS.sub(r"\1", line).strip()
+        if _ROW.match(words.removeprefix("\u2026 ")):
+            cells = (cell.strip(" :-") for cell in words.split("|"))
+            words = " · ".join(cell for cell in cells if cell.strip("\u2026"))
+        if not words or _DEFINITION.match(words):
+            continue
+        is_row = words != line.strip() and not words.startswith("\u2026")
+        apart = " ·" if is_row and joined and joined[-1] not in ".!?:;\u2026" else ""
+        joined += f"{apart} {' '.join(words.split())}"
+    return joined.strip()
 
 
 def excerpt(

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_bank.base.text import estimate
-from memory_bank.search.snippets import excerpt, matches, without_links
+from memory_bank.search.snippets import excerpt, matches, plain, without_links
 from memory_bank.search.snippets import snippet as snippet_of
 
 TALK = """\
@@ -205,4 +205,16 @@ def test_what_a_text_says_of_itself_is_no_part_of_an_excerpt() -> None:
     assert (
         excerpt(text, "fees", 100).text
         == "# Fees\n\n## Changelog\n\n\n## Decision\n\nFees are fixed."
+    )
+
+
+def test_a_snippet_has_words_and_no_marks_of_items_rows_quotes_and_links() -> None:
+    text = (
+        '- First the [guide][g] of herons\n- Then [a page](x.md "t") of ~~old~~ herons\n'
+        "1. herons by number.\n> herons quoted\n\n| a | b |\n|---|:-:|\n| herons | [x][g] |\n\n"
+        "Herons - and 2 > 1\n\n[g]: https://example.org\n"
+    )
+    assert plain(snippet_of(text, "herons", 1000).text) == (
+        "First the guide of herons · Then a page of old herons · herons by number. herons quoted"
+        " · a · b · herons · x Herons - and 2 > 1"
     )

@@ -398,6 +398,7 @@ def _recalled(
             if passage.section.line != section.line and _tells(hit, passage.section)
         ),
         weak=hit.weak,
+        observation_id=section.name if section.name.startswith(entries.OBSERVATION) else None,
         stale=hit.stale or okf.past_review(note.data.get("extra") or {}, time.time()),
         superseded_by=hit.superseded_by or None,
         newer=None if hit.superseded_by else newer,

@@ -132,6 +132,7 @@ def _hit(note: RecalledNote, *, explain: bool) -> Hit:
         **_origin(note.origin),
         "at": f"{note.path}:{note.line}",
         "id": own_id(note.note_id, note.path),
+        "observation": note.observation_id or "",
         "score": note.relevance_score,
         "type": note.type,
         "tags": " ".join(note.tags),

@@ -9,6 +9,7 @@ import httpx2
 import pytest
 
 from tests.conftest import run_git
+from tests.session_builder import observation, session, write
 
 from .conftest import Blocking, Dashboard, Look, Serve, serving
 
@@ -88,6 +89,18 @@ def test_without_a_repository_notes_alone_are_searched(serve: Serve, tmp_path: P
         assert "remark" not in page.split('id="found"')[1]
         (notes / "a.md").unlink()
         assert "Nothing found" in searched(client, q="whoosh")
+
+
+def test_a_hit_of_an_observation_has_its_id_and_leads_to_it(serve: Serve, tmp_path: Path) -> None:
+    notes = tmp_path / "alone" / ".memories"
+    notes.mkdir(parents=True)
+    found = observation(7, "The heron parser drops commas", narrative="Herons drop each comma.")
+    write(notes, session("s-7", observation(6, "Look for the store"), found))
+    with serve(cwd=tmp_path / "alone").client() as client:
+        page = searched(client, q="why are commas dropped by the heron parser")
+        (address,) = re.findall(rf'href="(/notes/[^"]*#\S*{found.id})"', page)
+        assert f">{found.id}</span>" in page
+        assert f'id="^{found.id}"' in client.get(address, follow_redirects=True).text
 
 
 def focused(page: Blocking) -> str:

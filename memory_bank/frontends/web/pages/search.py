@@ -181,6 +181,8 @@ def link(hit: AskHit) -> str:
         return f"/code/{quoted(hit.path)}" + (f"#L{hit.line}" if hit.line else "")
     anchor = slug(hit.heading.rpartition(" > ")[2])
     address = f"/notes/{quoted(hit.path.removesuffix('.md'))}"
+    if hit.note and hit.note.observation_id:
+        return f"{address}#{quoted(f'^{hit.note.observation_id}')}"
     return address + (f"#{quoted(anchor)}" if " > " in hit.heading else "")
 
 
