@@ -14,12 +14,12 @@ import pytest
 import yaml
 
 from memory_bank.review.review_markdown import MARKER
-from tests import issue_comments
-from tests.action_runner import Runner
 from tests.conftest import run_git
-from tests.issue_comments import Comments
+from tests.review import issue_comments
+from tests.review.action_runner import Runner
+from tests.review.issue_comments import Comments
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 ACTION = ROOT / ".github/actions/review"
 EVENT = Path(__file__).parent / "pull_request_event.json"
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))

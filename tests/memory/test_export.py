@@ -14,7 +14,7 @@ from memory_bank.memory.links import links_of
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.review.lint import lint
 
-OWN = Path(__file__).parents[1] / ".memories"
+OWN = Path(__file__).parents[2] / ".memories"
 
 KEY = "ghp_" + "x7Kq2mN9pR4tV8wZ1bD6fH3jL5sG0yC7aE2u"
 

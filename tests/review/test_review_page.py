@@ -12,7 +12,7 @@ import pytest
 from tests.command_lines import typed
 from tests.review_example import Example, build
 
-PAGE = Path(__file__).parents[1] / "docs" / "review.md"
+PAGE = Path(__file__).parents[2] / "docs" / "review.md"
 _FENCE = re.compile(r"^```yaml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
