@@ -26,9 +26,6 @@ from memory_bank.sessions.note_text import one_line
 from memory_bank.sessions.queue_rows import Outline
 from memory_bank.sessions.state import IDLE, IndexedNotes, opened
 
-SESSION_FOLDER = SESSIONS
-"""The folder of the notes of sessions, with a slash."""
-
 # Characters of a title, as rows of observations have.
 _TITLE = 99
 

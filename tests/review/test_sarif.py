@@ -205,10 +205,3 @@ def test_the_log_follows_the_rules_whatever_notes_contain(shown: Review) -> None
         text = result["message"]["text"]
         assert unhidden(text) == text
         assert "](" not in text
-
-
-@settings(deadline=None, max_examples=25)
-@pytest.mark.slow
-@given(hostile_reviews())
-def test_the_log_is_the_same_each_time(shown: Review) -> None:
-    assert sarif(shown, "1") == sarif(shown, "1")

@@ -22,8 +22,6 @@ from memory_bank.shared.word_weights import number_of
 from tests.shared.asked import asked_words, question_words
 from tests.shared.conftest import (
     BANK,
-    DIMENSION,
-    EMBEDDER,
     database_of,
     note,
     opened,
@@ -47,18 +45,6 @@ def found(
     matches = engine.words(asked(engine, question), limit, where)
     texts = engine.passages([one.row for one in matches])
     return [texts[one.row].text for one in matches]
-
-
-def test_only_the_difference_to_the_head_is_sent(database: str) -> None:
-    with opened(database) as engine:
-        publish(engine, SHOP, "c1", {"a.md": "one", "b.md": "two"})
-        rows = run_sql(database, 'SELECT "row", text FROM memory_bank.passages ORDER BY 1')
-        publish(engine, SHOP, "c2", {"a.md": "one", "b.md": "three"})
-        later = run_sql(database, 'SELECT "row", text FROM memory_bank.passages ORDER BY 1')
-        assert rows[0] == later[0]
-        assert [text for _, text in later] == ["one", "three"]
-        assert found(engine, "two") == []
-        assert engine.heads()[0].commit == "c2"
 
 
 def test_the_counts_of_words_follow_every_change(database: str) -> None:
@@ -102,41 +88,6 @@ def test_of_two_first_publications_one_wins(database: str) -> None:
         assert found(engine, winner) == [winner]
 
 
-def test_readers_see_one_commit_whole_while_publishers_switch(database: str) -> None:
-    texts = {
-        name: {f"{number}.md": f"{name} {number}" for number in range(20)}
-        for name in ("old", "new")
-    }
-    done = threading.Event()
-    states: set[tuple[str, ...]] = set()
-    with opened(database) as engine:
-        publish(engine, SHOP, "old", texts["old"])
-
-    def read() -> None:
-        with opened(database) as engine:
-            while not done.is_set():
-                with engine.one_state():
-                    (head,) = engine.heads()
-                    near = engine.nearest([1, 0, 0, 0], 100, Where())
-                    words = engine.frequencies([number_of(head.commit)])
-                    shown = engine.passages([one.row for one in near])
-                commits = {text.text.partition(" ")[0] for text in shown.values()}
-                assert len(shown) == 20, len(shown)
-                states.add((head.commit, *commits, str(words)))
-
-    reader = threading.Thread(target=read)
-    reader.start()
-    with opened(database) as engine:
-        for turn in range(12):
-            name = "new" if turn % 2 == 0 else "old"
-            publish(engine, SHOP, name, texts[name])
-    done.set()
-    reader.join()
-    whole = {(name, name, str({number_of(name): 20})) for name in texts}
-    assert states
-    assert states <= whole
-
-
 @pytest.mark.parametrize(
     "text",
     ["nul \0 in it", "quote ' and \" and \\ and ; DROP TABLE x; --", "x " * 200_000, "{1,2}"],
@@ -157,28 +108,12 @@ def test_names_with_quotes_are_names(database: str) -> None:
         assert found(engine, "text", Where(tags=("x'; --",), types=("'",))) == []
 
 
-def test_the_first_making_fixes_the_embedder(empty_database: str) -> None:
-    with opened(empty_database) as engine:
-        engine.drop()
-        first = engine.make(EMBEDDER, DIMENSION)
-        again = engine.make("other:8:0", 8)
-        assert first == again == engine.info()
-
-
 def test_tables_of_another_version_are_refused_clearly(database: str) -> None:
     run_sql(database, "UPDATE memory_bank.meta SET value = '99' WHERE key = 'version'")
     with opened(database) as engine, pytest.raises(SharedUnavailable) as caught:
         engine.heads()
     assert "version 99" in caught.value.message
     assert caught.value.reason == "shared_other_version"
-
-
-def test_a_database_without_tables_is_named(server: object, empty_database: str) -> None:
-    with opened(empty_database) as engine:
-        engine.drop()
-    with opened(empty_database) as engine, pytest.raises(SharedUnavailable) as caught:
-        engine.heads()
-    assert caught.value.reason == "shared_no_index"
 
 
 def test_an_index_without_vectors_finds_words(empty_database: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from blake3 import blake3
 
@@ -56,7 +56,11 @@ class Embedder(Protocol):
 
 
 class EmbedderModule(Protocol):
-    """What the module of an embedder defines."""
+    """What the module of an embedder defines.
+
+    One with settings also has `SETTINGS`: the named tuple of a section of its name, each field
+    annotated with a `Key` and with a default.
+    """
 
     SUMMARY: str
 
@@ -72,13 +76,6 @@ class EmbedderModule(Protocol):
 
         Raises EmbedderUnavailable if a file or package is missing.
         """
-
-
-class ConfigurableModule(Protocol):
-    """What the module of an embedder with settings also defines: a section of its name."""
-
-    SETTINGS: type[NamedTuple]
-    """Fields are annotated with a `Key` of config.py, and each has a default."""
 
 
 def digest(*parts: object) -> str:
