@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory_bank.search.retrievers.keyword.analyzer import count_words, is_english
+from memory_bank.search.retrievers.keyword.analyzer import count_words, is_english, stems
 
 
 @pytest.mark.parametrize(
@@ -25,3 +25,15 @@ def test_two_characters_of_a_script_without_spaces_count_as_a_word() -> None:
     assert count_words("cache keys of sessions") == 3
     assert count_words("データベース") == 3
     assert count_words("Redisのデータベース") == 4
+
+
+@pytest.mark.parametrize(
+    ("written", "typed"),
+    [
+        ("œuvre", "oeuvre"), ("Ærø", "aero"), ("smørrebrød", "smorrebrod"), ("Łódź", "lodz"),
+        ("đường", "duong"), ("ığdır", "igdir"), ("Þór", "thor"), ("Straße", "strasse"),
+        ("Għajn", "ghajn"), ("Guðrún", "gudrun"),
+    ],
+)  # fmt: skip
+def test_letters_of_latin_script_are_found_as_they_are_typed(written: str, typed: str) -> None:
+    assert stems(written) == stems(typed)

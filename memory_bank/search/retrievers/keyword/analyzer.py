@@ -169,10 +169,25 @@ _AMERICAN = {"is": "iz", "ys": "yz", "our": "or", "re": "er", "c": "s", "ue": ""
 harm where a word such as "promise" only looks like one."""
 
 
+_LETTERS = str.maketrans(
+    {
+        "ß": "ss",
+        "æ": "ae",
+        "Æ": "AE",
+        "œ": "oe",
+        "Œ": "OE",
+        "þ": "th",
+        "Þ": "TH",
+        **dict(zip("øØłŁđĐðÐıħĦŧŦ", "oOlLdDdDihHtT", strict=True)),
+    }
+)
+"""Letters of Latin script that are typed as others, and that have no mark to be dropped."""
+
+
 def plain(text: str) -> str:
     """Return a text as it is analyzed: without accents, in American spelling, scripts apart."""
     if not text.isascii():
-        folded = _FOLDED.sub("", normalize("NFKD", text.replace("ß", "ss")))
+        folded = _FOLDED.sub("", normalize("NFKD", text.translate(_LETTERS)))
         text = normalize("NFC", folded)
         text = _SCRIPTS.sub(" ", text)
     return _BRITISH.sub(_as_american, text)

@@ -263,7 +263,7 @@ _MOST_COUNTS = 50_000
 class KeywordIndex:
     """Passages or documents found by their words."""
 
-    version = "11"
+    version = "12"
     explanation = "its words"
     weight = 1.0
     slow = False
