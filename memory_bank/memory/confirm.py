@@ -41,8 +41,9 @@ from memory_bank.sessions.records import (
     check_observation_id,
 )
 from memory_bank.sessions.state import IndexedNotes, opened
-from memory_bank.trust.citations import VERIFIED, Cited, cited, target_places
+from memory_bank.trust.citations import Cited, cited, target_places
 from memory_bank.trust.comparison import CodeComparison
+from memory_bank.trust.records import VERIFIED
 from memory_bank.trust.stale import moved_citations
 from memory_bank.trust.stale_report import MOVED, STALE
 

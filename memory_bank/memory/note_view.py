@@ -30,8 +30,8 @@ from memory_bank.search.manifest.entries import OBSERVATION
 from memory_bank.search.manifest.link_rows import LinkRow, incoming, outgoing
 from memory_bank.sessions.records import PROMOTED_TO
 from memory_bank.trust import provenance
-from memory_bank.trust.citations import VERIFIED, place_of
-from memory_bank.trust.records import LoggedCommit
+from memory_bank.trust.citations import place_of
+from memory_bank.trust.records import VERIFIED, LoggedCommit
 from memory_bank.trust.trust import NoteTrust
 
 GoalKind = Literal["note", "file", "symbol", "name", "ghost"]

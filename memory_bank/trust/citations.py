@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.filenames import NOTE_SUFFIXES
@@ -18,9 +18,7 @@ from memory_bank.code.parse import parsing
 from memory_bank.search.manifest import document_rows, link_rows
 from memory_bank.search.manifest.link_rows import LinkRow
 from memory_bank.search.manifest.manifest import Manifest
-
-VERIFIED = "verified_commit"
-"""Key of the commit at which a note was confirmed."""
+from memory_bank.trust.records import verified_of
 
 _REFERENCE = "reference"
 
@@ -131,12 +129,6 @@ def target_places(text: str, body_start: int, line: int, written: str) -> list[t
         around = rf"(?<![\w./#-]){re.escape(written)}(?![\w./#-])"
         matches = re.compile(around).finditer(text, 0, body_start)
     return [match.span() for match in matches]
-
-
-def verified_of(data: Mapping[str, Any]) -> str:
-    """Return the commit at which a note was confirmed, from its data; empty if it never was."""
-    extra = data.get("extra") or {}
-    return str(extra.get(VERIFIED) or "").strip()
 
 
 def _target_text_of(row: LinkRow) -> str:

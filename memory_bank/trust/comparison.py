@@ -22,7 +22,8 @@ from memory_bank.git import objects
 from memory_bank.git.commits import Change, CommitsAt
 from memory_bank.git.history import SECONDS, merge_changes
 from memory_bank.git.repository import shared_folder
-from memory_bank.trust.citations import VERIFIED, Cited, link_to
+from memory_bank.trust.citations import Cited, link_to
+from memory_bank.trust.records import VERIFIED
 from memory_bank.trust.stale_report import MOVED, STALE, TOUCHED, UNCOMMITTED, Citation, StaleCommit
 
 _DROPPED = (

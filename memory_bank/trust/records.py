@@ -1,13 +1,23 @@
-"""What the verbs of trust answer."""
+"""What the verbs of trust answer, and what a note says of when it was confirmed."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from time import time
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from memory_bank.base.dates import iso_of
 
 _DAY = 86400
+
+VERIFIED = "verified_commit"
+"""Key of the commit at which a note was confirmed."""
+
+
+def verified_of(data: Mapping[str, Any]) -> str:
+    """Return the commit at which a note was confirmed, from its data; empty if it never was."""
+    extra = data.get("extra") or {}
+    return str(extra.get(VERIFIED) or "").strip()
 
 
 class LineOrigin(NamedTuple):

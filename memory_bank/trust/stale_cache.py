@@ -17,8 +17,9 @@ from memory_bank.git import objects, repository
 from memory_bank.git.commits import CommitsAt
 from memory_bank.git.file_commits import FileCommits
 from memory_bank.search.index import View
-from memory_bank.search.manifest import document_rows
+from memory_bank.search.manifest import document_rows, link_rows
 from memory_bank.search.manifest.document_rows import DocumentRow
+from memory_bank.trust.records import verified_of
 
 if TYPE_CHECKING:  # start-up: a search compares little, since most is known
     from memory_bank.trust.citations import Cited
@@ -230,14 +231,16 @@ class StaleHits:
 
     def _compare_citations(self, notes: Mapping[int, DocumentRow]) -> dict[str, NoteState] | None:
         """Compare the citations of some notes now; None if git can't say in time."""
-        from memory_bank.trust.citations import cited, verified_of
-        from memory_bank.trust.comparison import CodeComparison
-
-        chosen = cited(self._view.manifest, self._bank, self._tree, notes)
         states = {
             row.key: NoteState(row.hash, (), (), holds=bool(verified_of(row.data)))
             for row in notes.values()
         }
+        if not link_rows.to_ghosts(self._view.manifest, sorted(notes)):
+            return states
+        from memory_bank.trust.citations import cited
+        from memory_bank.trust.comparison import CodeComparison
+
+        chosen = cited(self._view.manifest, self._bank, self._tree, notes)
         if not chosen:
             return states
         try:
