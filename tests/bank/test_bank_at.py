@@ -350,7 +350,8 @@ def test_a_crafted_tree_stays_in_its_folder_and_changes_no_limit(
     project: Path, private_folders: Path
 ) -> None:
     def write(kind: str, data: bytes) -> str:
-        words = ["git", "-C", project, "hash-object", "-t", kind, "-w", "--literally", "--stdin"]
+        options = ["-t", kind, "-w", "--literally", "--stdin"]
+        words = ["git", "-C", str(project), "hash-object", *options]
         done = subprocess.run(words, input=data, capture_output=True, check=True)
         return done.stdout.decode().strip()
 
