@@ -64,11 +64,13 @@ class StaleCache:
         self._commits = commits
         self._at = at
         self._states: dict[str, NoteState] = {}
+        self._uncited: dict[str, str] = {}
+        """The etags of notes that cite nothing, which are most."""
         self.late = 0.0
         """When git last could not say in time what changed up to the commit."""
         try:
-            head, self.late, states = _read_states(commits.kept(_KEPT))
-            self._states = dict(states)
+            head, self.late, states, uncited = _read_states(commits.kept(_KEPT))
+            self._states, self._uncited = dict(states), dict(uncited)
         except (MemoryBankError, ValueError, TypeError):
             head, self.late = "", 0.0
         if head != _key(at.head):
@@ -77,16 +79,20 @@ class StaleCache:
     def get(self, notes: Mapping[str, str]) -> dict[str, NoteState]:
         """Return what is known of notes, given as path and etag."""
         states = {path: self._states[path] for path in notes if path in self._states}
-        return {path: state for path, state in states.items() if state.etag == notes[path]}
+        states = {path: state for path, state in states.items() if state.etag == notes[path]}
+        uncited = (path for path, etag in notes.items() if self._uncited.get(path) == etag)
+        return states | {path: NoteState(notes[path], (), ()) for path in uncited}
 
     def put(self, states: Mapping[str, NoteState]) -> None:
         """Keep what was found."""
-        self._states |= states
+        nothing = {path: state.etag for path, state in states.items() if not any(state[1:])}
+        self._uncited |= nothing
+        self._states |= {path: states[path] for path in states if path not in nothing}
         self.save()
 
     def save(self) -> None:
         """Keep what is known."""
-        text = json.dumps([_key(self._at.head), self.late, self._states])
+        text = json.dumps([_key(self._at.head), self.late, self._states, self._uncited])
         self._commits.keep(_KEPT, text)
 
     def _advance(self, before: str) -> None:
@@ -116,9 +122,10 @@ class StaleCache:
 
 
 @lru_cache(maxsize=2)
-def _read_states(text: str) -> tuple[str, float, Mapping[str, NoteState]]:
-    head, late, notes = json.loads(text)
-    return str(head), late, {str(path): _state(row) for path, row in dict(notes).items()}
+def _read_states(text: str) -> tuple[str, float, Mapping[str, NoteState], Mapping[str, str]]:
+    head, late, notes, uncited = json.loads(text)
+    states = {str(path): _state(row) for path, row in dict(notes).items()}
+    return str(head), late, states, dict(uncited)
 
 
 def _key(head: str) -> str:
@@ -222,11 +229,7 @@ class StaleHits:
         new = self._compare_citations(missing)
         if new is None:
             cache.late = time.time()
-        # what cites nothing is looked up as fast as it is read here
-        if kept := {path: state for path, state in (new or {}).items() if state.files}:
-            cache.put(kept)
-        elif new is None:
-            cache.save()
+        cache.put(new or {})
         return states | (new or {})
 
     def _compare_citations(self, notes: Mapping[int, DocumentRow]) -> dict[str, NoteState] | None:
