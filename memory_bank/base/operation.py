@@ -89,8 +89,6 @@ class Tool(NamedTuple):
     about: str
     """What the tool does, for agents."""
     toolset: str
-    text: Callable[[Any, Any], str] | None = None
-    """Renders an answer with `Quotes`, if the operation has no view."""
     name: str = ""
     """By default that of the function."""
     takes: Mapping[str, str] | Sequence[str] = ()
@@ -117,8 +115,8 @@ class Tool(NamedTuple):
     """Fields that structured answers leave out."""
     depth: int = 1
     """How deep the output schema describes fields, some seven tokens each."""
-    then: Callable[[Any], str] | None = None
-    """What to do after an answer."""
+    view: Callable[..., View] | None = None
+    """What it says of an answer, if that differs from the operation's view."""
     run: Callable[..., Any] | None = None
     """What is called in place of the function, with the same parameters or more."""
 

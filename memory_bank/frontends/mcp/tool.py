@@ -264,8 +264,6 @@ class BankTool:
         value = without_paths(value, hide)
         repaired = [*getattr(value, "repaired", ()), *call.shared.repairs.take()]
         text = self._write_answer(value, quotes)
-        if self._tool.then and (then := worded(self._tool.then(value), self._served())):
-            text += f"\n{then}"
         if repaired:
             text += f"\nRepaired: {repairs.described(repaired)}."
         notices = call.shared.notices.take()
@@ -282,10 +280,10 @@ class BankTool:
         return CallToolResult(content=content, structured_content=structure)
 
     def _write_answer(self, value: Any, quotes: Quotes) -> str:  # noqa: ANN401  (any record)
-        if self._tool.text is not None:
-            return self._tool.text(value, quotes)
-        if self._operation.view is not None:
-            return write_agent(self._operation.view(value), quotes)
+        if make_view := self._tool.view or self._operation.view:
+            view = make_view(value)
+            then = view.then and worded(view.then, self._served())
+            return write_agent(view._replace(then=then), quotes)
         return quotes.introduced(document(value))
 
 

@@ -29,7 +29,6 @@ from memory_bank.base.operation import (
 )
 from memory_bank.base.screen import Call
 from memory_bank.base.setting_sections import BANK, HYBRID, MODES, SCOPES, Search
-from memory_bank.base.view import write_agent
 from memory_bank.memory.retrieval import views
 from memory_bank.memory.retrieval.ask_results import COMMITS, CommitResult
 from memory_bank.memory.retrieval.hits import AsOf, Recalled, fit_to_tokens, shorten_sessions
@@ -202,7 +201,7 @@ def _in_command(
             """Search notes that link to a file, symbol, person or note. Call it before you change a
             file.""",
             "bank",
-            lambda answer, quotes: write_agent(views.view_linked(answer), quotes),
+            view=views.view_linked,
             name="search_linked_memories",
             takes={"query": "query", "target_document": "linked_to", "limit": "limit"},
             defaults={"limit": 5, "target_document": REQUIRED},

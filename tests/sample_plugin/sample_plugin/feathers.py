@@ -3,11 +3,12 @@
 from typing import Annotated
 
 from memory_bank.base.operation import Param, Tool, operation
+from memory_bank.base.view import Entry, View
 
 
-def told(found, quotes):
+def view_feathers(answer):
     """Say how many notes have the word."""
-    return f"{found['notes']} notes: {quotes.inside(found['word'])}"
+    return View(f"{answer['notes']} notes", [Entry(text=answer["word"])])
 
 
 @operation(
@@ -17,7 +18,7 @@ def told(found, quotes):
     """,
     examples=(("memory-bank feathers owl", "how many notes name it"),),
     group="Find",
-    tool=Tool("Count the notes that have a word.", "bank", told, reads=True),
+    tool=Tool("Count the notes that have a word.", "bank", view=view_feathers, reads=True),
 )
 def feathers(bank, word: Annotated[str, Param(argument=True)]) -> dict[str, object]:
     """Count the notes that have a word."""
