@@ -138,10 +138,10 @@ class Background:
             listener(changed)
 
     def _warm(self) -> None:
-        """Load what the first query needs, including the model, by running one."""
+        """Load what the first query needs, but the model: most windows ask nothing."""
         from memory_bank.memory.retrieval.recall import recall
 
-        recall(self._shared.bank(), "memory", 1, count_access=False, scope=BANK)
+        recall(self._shared.bank(), "memory", 1, "lexical", count_access=False, scope=BANK)
         self._shared.embedded_elsewhere.set()
 
     def _embed(self, bank: Bank, over: threading.Event) -> None:
