@@ -51,6 +51,15 @@ def test_no_bank_is_needed(
     assert answer["notes"] == []
 
 
+@pytest.mark.parametrize(("toolsets", "is_named"), [(("code", "bank"), True), (("code",), False)])
+def test_an_answer_names_only_tools_that_are_served(
+    shop: Path, serving: Make, toolsets: tuple[str, ...], is_named: bool
+) -> None:
+    answer = serving(*toolsets, structured=False)("explain_symbol", name="Order.place")
+    assert "Placing" in answer.text
+    assert ("`read_memory` shows a note whole." in answer.text) == is_named
+
+
 @pytest.mark.parametrize("tool", ["symbol", "explain_symbol", "blast_radius", "ask"])
 def test_hooks_know_that_the_tools_are_ours(tool: str) -> None:
     assert is_own(f"MCP:{tool}")
