@@ -1,6 +1,7 @@
-"""Banks of made-up notes beside the bare indices of the same notes, kept where they are wanted."""
+"""Banks of made-up notes in git, beside bare indices of the same notes, kept where wanted."""
 
 import shutil
+import subprocess
 from pathlib import Path
 
 from memory_bank.bank.bank import Bank
@@ -13,7 +14,11 @@ def made(notes: int, work: Path) -> tuple[Path, Bare, int]:
     folder, said = work / f"notes-{notes}", work / f"made-{notes}"
     if not said.exists():
         shutil.rmtree(folder, ignore_errors=True)
-        said.write_text(str(corpus.make(folder, notes)), encoding="utf-8")
+        size = corpus.make(folder, notes)
+        for words in (("init", "-q"), ("add", "-A"), ("commit", "-q", "-m", "Start")):
+            who = ("-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "gc.auto=0")
+            subprocess.run(["git", "-C", str(folder), *who, *words], check=True)
+        said.write_text(str(size), encoding="utf-8")
     return folder, Bare(folder, work / f"bare-{notes}"), int(said.read_text(encoding="utf-8"))
 
 

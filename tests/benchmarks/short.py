@@ -1,23 +1,30 @@
-"""A small part of the finding benchmark, compared with what was recorded: for CI.
+"""A small part of the benchmarks of finding and speed, compared with what was recorded: for CI.
+
+Times are ratios to the bare libraries of the same run, so that another machine may compare.
 
 python -m tests.benchmarks.short [--record]
 """
 
 import argparse
 import json
+import os
 import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from tests.benchmarks import collections
+from tests.benchmarks import collections, speed
 from tests.benchmarks.finding import HEADING, Score, product
+from tests.benchmarks.timing import Table
 
 RECORDED = Path(__file__).with_name("recorded.json")
 NAMES = ("sessions", "scifact", "cosqa")
 WAYS = ("lexical", "hybrid")
 MEASURES = ("R@5", "NDCG@10")
 MOST_FALL = 0.02
+SPEED, NOTES, ROWS, SLOWER = "speed", 1000, ("warm", "sync", "edit", "cold"), 4 / 3
+"""The recorded ratios of times, what is timed, and the most that a ratio may grow."""
 _EACH = 5
 """Of the questions about sessions, each fifth is asked."""
 _QUESTIONS, _DOCUMENTS = 100, 1000
@@ -37,9 +44,9 @@ def _scores(banks: Sequence[collections.Collection]) -> dict[str, Score]:
     return {way: product(banks, "static", way) for way in WAYS}
 
 
-def recorded(name: str) -> dict[str, dict[str, float]]:
-    """Return the figures that were recorded, by way and measure."""
-    known: dict[str, dict[str, dict[str, float]]] = json.loads(RECORDED.read_text(encoding="utf-8"))
+def recorded(name: str) -> dict[str, Any]:
+    """Return the figures that were recorded, by way and measure; those of speed by what was timed."""
+    known: dict[str, dict[str, Any]] = json.loads(RECORDED.read_text(encoding="utf-8"))
     return known[name]
 
 
@@ -54,13 +61,33 @@ def falls(name: str, found: dict[str, Score]) -> list[str]:
     ]
 
 
+def ratios(work: Path) -> dict[str, float]:
+    """Return our times as ratios to those of the bare libraries, by what was timed."""
+    os.environ["MEMORY_BANK_EMBEDDER"] = "static"
+    table = Table()
+    speed.run(NOTES, work, ROWS, table)
+    return {
+        row.work: round(row.ratio, 2) for row in table.rows if row.ratio and "p95" not in row.work
+    }
+
+
+def slower(found: dict[str, float]) -> list[str]:
+    """Say which ratios of times are more than a third above what was recorded."""
+    known = recorded(SPEED)
+    return [
+        f"{work}: {known[work]:.2f} times as long as the libraries before, now {ratio:.2f}"
+        for work, ratio in found.items()
+        if ratio > SLOWER * known.get(work, ratio)
+    ]
+
+
 def main() -> int:
     """Measure, print, and compare; return 1 when something fell."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--record", action="store_true", help="take these figures for the future")
     options = parser.parse_args()
     fell: list[str] = []
-    record = {}
+    record: dict[str, dict[str, Any]] = {}
     print(HEADING)
     with tempfile.TemporaryDirectory() as work:
         for name in NAMES:
@@ -72,9 +99,14 @@ def main() -> int:
                 for way, score in found.items()
             }
             fell += [] if options.record else falls(name, found)
+        record[SPEED] = ratios(Path(work).resolve())
+        fell += [] if options.record else slower(record[SPEED])
     if options.record:
         RECORDED.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
-    print("\n" + ("\n".join(fell) or "nothing fell by more than two points"))
+    print(
+        "\n"
+        + ("\n".join(fell) or "nothing fell by two points, and no ratio of times grew by a third")
+    )
     return 1 if fell else 0
 
 

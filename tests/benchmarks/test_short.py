@@ -1,4 +1,4 @@
-"""Hold what is found on real collections: no figure may fall by more than two points."""
+"""Hold what is found on real collections, and how fast."""
 
 from pathlib import Path
 
@@ -6,12 +6,19 @@ import pytest
 
 from tests.benchmarks import collections, short
 
-pytestmark = pytest.mark.skipif(
+
+@pytest.mark.skipif(
     not collections.SHARED.is_dir(), reason=f"no shared data at {collections.SHARED}"
 )
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", short.NAMES)
 def test_nothing_falls_by_more_than_two_points(name: str, tmp_path: Path) -> None:
     assert short.falls(name, short.scores(name, tmp_path)) == []
+
+
+def test_a_ratio_of_times_that_grows_by_a_third_is_told() -> None:
+    before = short.recorded(short.SPEED)
+    assert short.slower({work: ratio * 1.3 for work, ratio in before.items()}) == []
+    assert (
+        len(short.slower({work: ratio * 1.4 for work, ratio in before.items()})) == len(before) > 5
+    )

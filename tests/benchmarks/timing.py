@@ -36,6 +36,8 @@ class Row:
     figure: str
     aim: str
     reached: bool | None
+    ratio: float | None = None
+    """Of our time to that of the libraries below."""
 
     def __str__(self) -> str:
         said = {True: "yes", False: "**no**", None: ""}[self.reached]
@@ -60,7 +62,7 @@ class Table:
         ratio = ours / bare
         aim = "" if most is None else f"≤ {most:g}×"
         reached = None if most is None else ratio <= most
-        self._add(Row(work, _spent(ours), _spent(bare), f"{ratio:.2f}×", aim, reached))
+        self._add(Row(work, _spent(ours), _spent(bare), f"{ratio:.2f}×", aim, reached, ratio))
 
     def speed(self, work: str, ours: float, bare: float, least: float) -> None:
         """Add a row of times, as the share of the bare speed that is reached."""
