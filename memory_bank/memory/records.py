@@ -217,6 +217,8 @@ class ShownNote(NamedTuple):
     """Whether it can be changed; a file that is not valid UTF-8, or only included, can't."""
     included: bool | None = None
     """True for a file of the project that settings include, else None."""
+    superseded_by: str | None = None
+    """The path of the note that replaced it."""
     stale: str = ""
     """Why it is stale: the code that it cites changed or is gone; empty if it is not."""
     touched: tuple[str, ...] = ()

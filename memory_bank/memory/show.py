@@ -28,7 +28,7 @@ from memory_bank.notes import okf
 from memory_bank.notes.names import name_of
 from memory_bank.notes.note import section_of
 from memory_bank.search.index import View
-from memory_bank.search.manifest import document_rows, filters, link_rows
+from memory_bank.search.manifest import document_graph, document_rows, filters, link_rows
 from memory_bank.search.query import conditions, remarks
 from memory_bank.trust.authors import editors
 from memory_bank.trust.stale_cache import note_marks
@@ -100,6 +100,7 @@ def show(bank: Bank, name: str, *, count_access: bool = True) -> ShownNote:
     if row is None:
         raise NoteNotFound(f"{path} is not indexed", Hint.CHECK_BANK)
     backlinks = bank.read(lambda view: link_rows.incoming(view.manifest, row.number))
+    successors = bank.read(lambda view: document_graph.superseded(view.manifest, [row.number]))
     with bank.lock:
         access = bank.logs.access.of([row.known_as]).get(row.known_as)
         dated = document_rows.updated_by(row, bank.logs.updates.all())
@@ -131,6 +132,7 @@ def show(bank: Bank, name: str, *, count_access: bool = True) -> ShownNote:
         faults=note.faults,
         writable=note.writable and bank.roots.writable(path),
         included=bank.roots.is_included(path) or None,
+        superseded_by=successors[row.number][1] if successors else None,
         stale=marks.stale or okf.past_review(note.meta.extra, time.time()),
         touched=marks.touched,
         claims=tuple(okf.claims(note.meta.extra)),

@@ -327,6 +327,7 @@ def _view_note(note: ShownNote) -> View:
         "age": age(note.created_at),
         "status": status,
         "backlinks": note.backlinks_count,
+        "superseded_by": note.superseded_by or "",
         "stale": note.stale,
         "claims": "; ".join(note.claims),
     }
@@ -339,6 +340,7 @@ def _view_note(note: ShownNote) -> View:
         count(note.backlinks_count, "backlink"),
         "included" if note.included else "",
         f"edited by {', '.join(note.edited_by)}" if note.edited_by else "",
+        f"superseded by {note.superseded_by}" if note.superseded_by else "",
         f"stale: {note.stale}" if note.stale else "",
         *note.claims,
         *map(_source, note.sources or ()),

@@ -57,7 +57,7 @@ PLACE_IN_TARGET = pattern(r"[#^].*")
 
 _MARKS = pattern(r"(?:^[ \t]*|(?<=[….!?:] ))(?:[#>*+-]+\s+)+|[`*]{1,3}|~~|\]\]|\[\[", re.MULTILINE)
 
-_LINE_MARKS = pattern(r"\A(\u2026 )?(?:[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])[ \t]))++[ \t]*")
+_LINE_MARKS = pattern(r"\A(\u2026 )?(?:[ \t]*(?:>|(?:[-*+]|#{1,6}|\d{1,9}[.)])[ \t]))++[ \t]*")
 """What begins the line of an item or a quote."""
 
 _DEFINITION = pattern(r"\[[^\[\]^]+\]:[ \t]+<?\S+")
@@ -193,7 +193,7 @@ def _on_one_line(text: str) -> str:
         if not words or _DEFINITION.match(words):
             continue
         is_row = words != line.strip() and not words.startswith("\u2026")
-        apart = " ·" if is_row and joined and joined[-1] not in ".!?:;\u2026" else ""
+        apart = " ·" if is_row and joined and joined[-1] not in ":;\u2026" else ""
         joined += f"{apart} {' '.join(words.split())}"
     return joined.strip()
 

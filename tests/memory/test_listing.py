@@ -69,6 +69,13 @@ def test_a_note_is_shown_whole(bank: Bank) -> None:
     assert show(bank, "a").access_count == 1, "showing counts nothing"
 
 
+def test_a_superseded_note_names_its_successor(bank: Bank, folder: Path) -> None:
+    (folder / "new.md").write_text("# New\n\nsupersedes:: [[a]]\n")
+    bank.catch_up()
+    assert show(bank, "a").superseded_by == "new.md"
+    assert show(bank, "new").superseded_by is None
+
+
 def test_a_note_says_when_it_was_last_accessed(bank: Bank) -> None:
     assert show(bank, "a").last_accessed_at == ""
     before = datetime.now(UTC).replace(microsecond=0)

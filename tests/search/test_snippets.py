@@ -215,6 +215,6 @@ def test_a_snippet_has_words_and_no_marks_of_items_rows_quotes_and_links() -> No
         "Herons - and 2 > 1\n\n[g]: https://example.org\n"
     )
     assert plain(snippet_of(text, "herons", 1000).text) == (
-        "First the guide of herons · Then a page of old herons · herons by number. herons quoted"
+        "First the guide of herons · Then a page of old herons · herons by number. · herons quoted"
         " · a · b · herons · x Herons - and 2 > 1"
     )
