@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         changes_for_file,
         decisions,
         search_observations,
+        session_store,
     )
     from memory_bank.sessions.sessions import (
         end_session,
@@ -57,7 +58,6 @@ if TYPE_CHECKING:
         store_observation,
         store_prompt,
     )
-    from memory_bank.sessions.state import session_store
 
 _HOMES = {
     "agents.transcripts": ("import_sessions",),
@@ -131,6 +131,7 @@ _HOMES = {
         "changes_for_file",
         "decisions",
         "search_observations",
+        "session_store",
     ),
     "sessions.sessions": (
         "end_session",
@@ -138,7 +139,6 @@ _HOMES = {
         "store_observation",
         "store_prompt",
     ),
-    "sessions.state": ("session_store",),
 }
 """The public names of each module."""
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

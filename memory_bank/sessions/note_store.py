@@ -17,17 +17,11 @@ from memory_bank.sessions.queue_rows import Event
 from memory_bank.sessions.records import (
     Notes,
     Observation,
-    ObservationQuery,
     Prompt,
     Session,
     Summary,
 )
 from memory_bank.sessions.redaction import Redact, redacted
-
-Find = Callable[[ObservationQuery], Sequence[str]]
-
-_ALL = 10_000
-"""Most observations of a session that a search looks at."""
 
 _COUNTS = ("input_tokens", "output_tokens", "redactions")
 
@@ -47,13 +41,8 @@ class NoteStore:
         queue: EventQueue,
         notes: Notes,
         redact: Redact,
-        find: Find,
     ) -> None:
-        """Write by the bank's `store`; `notes` finds them, `redact` removes secrets from a text.
-
-        `find` searches an index for ids of observations.
-        """
-        self._find = find
+        """Write by the bank's `store`; `notes` finds them, `redact` removes secrets from a text."""
         self.queue = queue
         self._store = store
         self._notes = notes
@@ -172,17 +161,6 @@ class NoteStore:
             for observation in session.observations
         }
         return [observations[fromkey] for fromkey in dict.fromkeys(ids) if fromkey in observations]
-
-    def search_observations(self, query: ObservationQuery) -> list[Observation]:
-        """Return the observations that meet all conditions, as ordered by the query.
-
-        Without words, `relevance` means the newest first.
-        """
-        if not query.session_id:
-            return self.get_observations(self._find(query))
-        observations = self.get_observations(self._find(replace(query, limit=_ALL, offset=0)))
-        own = [entry for entry in observations if entry.session_id == query.session_id]
-        return own[query.offset :][: query.limit]
 
     def store_summary(self, summary: Summary) -> str:
         """Store the summary of a session in place of a former one; return its id."""

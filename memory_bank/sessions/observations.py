@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, NamedTuple, get_args
 
@@ -36,9 +37,10 @@ from memory_bank.sessions.answers import (
     Workflow,
 )
 from memory_bank.sessions.compress import compress_now
+from memory_bank.sessions.note_store import NoteStore
 from memory_bank.sessions.observation_rows import RowPlace, Rows, is_session, place_of
-from memory_bank.sessions.records import ObservationQuery, check_type
-from memory_bank.sessions.state import asked_project, project_of
+from memory_bank.sessions.records import Observation, ObservationQuery, check_type
+from memory_bank.sessions.state import asked_project, project_of, store_of
 
 STEPS = (
     "1. search(query) returns IDs. 2. timeline(anchor=ID) returns what happened around one."
@@ -460,3 +462,36 @@ def find_ids(bank: Bank, query: ObservationQuery) -> list[str]:
         if page.count < min(limit, MOST):
             break
     return ids
+
+
+_ALL = 10_000
+"""Most observations among which those of one session are looked for: a plain choice."""
+
+
+class SearchedStore(NoteStore):
+    """The store of a bank's sessions with a search, which implements `SessionStore`."""
+
+    bank: Bank
+
+    def search_observations(self, query: ObservationQuery) -> list[Observation]:
+        """Return the observations that meet all conditions, as ordered by the query.
+
+        Without words, `relevance` means the newest first.
+        """
+        if not query.session_id:
+            return self.get_observations(find_ids(self.bank, query))
+        every = replace(query, limit=_ALL, offset=0)
+        observations = self.get_observations(find_ids(self.bank, every))
+        own = [entry for entry in observations if entry.session_id == query.session_id]
+        return own[query.offset :][: query.limit]
+
+
+def session_store(bank: Bank) -> SearchedStore:
+    """Return the store of a bank's sessions.
+
+    It is used by one thread at a time; `close` it in the end. Raises BadInput where memory is
+    turned off.
+    """
+    store = store_of(bank, SearchedStore)
+    store.bank = bank
+    return store

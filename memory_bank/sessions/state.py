@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import NoteRow
@@ -32,10 +32,11 @@ from memory_bank.sessions.records import (
     TITLE_LIMIT,
     GitState,
     Observation,
-    ObservationQuery,
     Session,
 )
 from memory_bank.sessions.redaction import Redact, redact
+
+KindOfStore = TypeVar("KindOfStore", bound=NoteStore)
 
 IDLE = timedelta(hours=6)
 """Time without an event after which a session is no longer taken to go on: longer than a command
@@ -84,28 +85,18 @@ class IndexedNotes:
         return [row.key for row in self.rows()]
 
 
-def session_store(bank: Bank) -> NoteStore:
-    """Return the store of a bank's sessions, which implements `SessionStore`.
-
-    It is used by one thread at a time; `close` it in the end. Raises BadInput where memory is
-    turned off.
-    """
-
-    def find(query: ObservationQuery) -> Sequence[str]:
-        from memory_bank.sessions.observations import find_ids  # start-up: hooks search nothing
-
-        return find_ids(bank, query)
-
+def store_of(bank: Bank, kind: type[KindOfStore]) -> KindOfStore:
+    """Return the store of a bank's sessions; raise BadInput where memory is turned off."""
     bank.settings.check_enabled()
     queue = EventQueue(bank.layout.state(bank.id), bank.add_repaired)
-    return NoteStore(bank.store, queue, IndexedNotes(bank), redactor(bank), find)
+    return kind(bank.store, queue, IndexedNotes(bank), redactor(bank))
 
 
 @contextmanager
 def opened(bank: Bank) -> Iterator[NoteStore]:
     """Open the store of a bank's sessions for one step, in which no other thread has the bank."""
     with bank.lock:
-        store = session_store(bank)
+        store = store_of(bank, NoteStore)
         try:
             yield store
         finally:

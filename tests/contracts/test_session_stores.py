@@ -9,6 +9,7 @@ import pytest
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput
 from memory_bank.sessions.note_format import settled_observation, settled_summary
+from memory_bank.sessions.observations import session_store
 from memory_bank.sessions.queue_rows import Event
 from memory_bank.sessions.records import (
     Observation,
@@ -17,7 +18,6 @@ from memory_bank.sessions.records import (
     Session,
     SessionStore,
 )
-from memory_bank.sessions.state import session_store
 from tests.sessions.sessions_of import OBSERVATION, SESSION, START, SUMMARY
 
 STORES: dict[str, Callable[[Bank], SessionStore]] = {"notes": session_store}

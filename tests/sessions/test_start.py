@@ -20,7 +20,7 @@ from memory_bank.memory.show import show
 from memory_bank.sessions.context import inject_context
 from memory_bank.sessions.get_observations import get_observations, timeline
 from memory_bank.sessions.listing import list_sessions, show_session
-from memory_bank.sessions.observations import search
+from memory_bank.sessions.observations import search, session_store
 from memory_bank.sessions.queue_rows import Event
 from memory_bank.sessions.records import Prompt, Session
 from memory_bank.sessions.sessions import (
@@ -30,7 +30,6 @@ from memory_bank.sessions.sessions import (
     store_prompt,
 )
 from memory_bank.sessions.start import MOST_TOKENS, start_text
-from memory_bank.sessions.state import session_store
 
 
 @pytest.fixture
