@@ -276,7 +276,7 @@ def compress_and_end(
         if kind == "compact" or (kind != "start" and bank.settings.compression.mode == "client"):
             return []  # the turn goes on; or the client's server, which can ask its model, does it
         if kind != "start":
-            return compress(bank, session_id).problems
+            return compress(bank, session_id, wait=0).problems
         return [*compress(bank, wait=_WAIT).problems, *end_killed(bank, session_id)]
 
 

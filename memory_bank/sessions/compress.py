@@ -30,6 +30,9 @@ _FOLDER = "compressing"
 
 _DIGITS = 12
 
+_WAIT = 20.0
+"""Seconds that a person waits for a hook that compresses: a plain choice."""
+
 _IMMEDIATE = ("local", "none")
 """Modes that take no time, so that a query may wait for them."""
 
@@ -66,7 +69,7 @@ def compress(
     bank: Bank,
     session_id: Annotated[str, Param(argument=True, metavar="[SESSION]")] = "",
     *,
-    wait: float = 0.0,
+    wait: float = _WAIT,
     sample: Sample | None = None,
 ) -> Compression:
     """Compress the events that wait into observations.
@@ -100,7 +103,7 @@ def compress_now(bank: Bank) -> None:
         with opened(bank) as store:
             waits = bool(store.queue.waiting())
         if waits:
-            compress(bank)
+            compress(bank, wait=0)
     except (StorageFailed, Busy) as error:
         bank.add_notice(f"what waits in the queue of sessions is not told: {error.message}")
 
