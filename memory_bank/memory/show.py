@@ -29,7 +29,7 @@ from memory_bank.notes.names import name_of
 from memory_bank.notes.note import section_of
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_graph, document_rows, filters, link_rows
-from memory_bank.search.query import conditions, remarks
+from memory_bank.search.query import conditions, nothing_within, remarks
 from memory_bank.trust.authors import editors
 from memory_bank.trust.stale_cache import note_marks
 
@@ -82,7 +82,8 @@ def list_notes(
             view.manifest, wanted_conditions, hidden=include_archived, written=written
         )
         rows = open_index.newest(view.manifest, within, most + 1, written)
-        return rows, remarks(view.manifest, (), wanted_conditions)
+        nothing = () if rows else nothing_within(wanted_conditions)
+        return rows, (*remarks(view.manifest, (), wanted_conditions), *nothing)
 
     rows, notices = bank.read(newest)
     shown_rows = tuple(rows[:most])

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from memory_bank.base.dates import iso
 from memory_bank.base.errors import BadInput, did_you_mean, similar_names
+from memory_bank.base.rendering import count
 from memory_bank.search import times as time_words
 from memory_bank.search.manifest import document_rows, filters
 from memory_bank.search.manifest.filters import Condition
@@ -203,6 +204,11 @@ _MOST_WORDS = 3
 
 _DAY = len("2026-05-08")
 
+_MINUTE = 1 / 60
+"""Hours within which a moment is taken to be some hours or days before now."""
+
+TIME_KEYS = ("since", "before")
+
 
 def remarks(
     manifest: Manifest, unread: Collection[Unread], conditions: Iterable[Condition]
@@ -253,28 +259,40 @@ def lacking_words(
 
 def restricted(times: TimeWords) -> str:
     """Return the remark that words of time restrict an answer."""
-    return f"only notes {_span(times)}, from the words {times.words!r}"
+    return f"only notes {_span(times.conditions)}, from the words {times.words!r}"
 
 
 def lifted(times: TimeWords) -> str:
     """Return the remark that no note of that time answers the query."""
     return (
-        f"no note {_span(times)} answers this (the words {times.words!r}):"
+        f"no note {_span(times.conditions)} answers this (the words {times.words!r}):"
         " these are notes of all dates"
     )
 
 
-def _span(times: TimeWords) -> str:
-    return " and ".join(
-        f"{condition.key} {_day(condition.value)}" for condition in times.conditions
-    )
+def nothing_within(conditions: Iterable[Condition]) -> tuple[str, ...]:
+    """Return the remark that no note is of the time that a query asks for, if it asks for one."""
+    span = _span([condition for condition in conditions if condition.key in TIME_KEYS])
+    return (f"no note {span}",) if span else ()
 
 
-def _day(moment: object) -> str:
+def _span(conditions: Iterable[Condition]) -> str:
+    return " and ".join(map(_time, conditions))
+
+
+def _time(condition: Condition) -> str:
+    """Return a condition in words: `in the last 7 days`, `since 2026-05-08`."""
+    moment = condition.value
     if not isinstance(moment, datetime):
-        return str(moment)
-    shown_iso = iso(moment)
-    return shown_iso[:_DAY] if shown_iso.endswith("T00:00:00Z") else shown_iso
+        return f"{condition.key} {moment}"
+    hours = (datetime.now(UTC) - moment).total_seconds() / 3600
+    iso_text = iso(moment)
+    midnight = iso_text.endswith("T00:00:00Z")
+    if condition.key == "since" and not midnight and abs(hours - round(hours)) < _MINUTE:
+        days, rest = divmod(round(hours), 24)
+        span = count(days, "day") if days > 1 and not rest else count(round(hours), "hour")
+        return f"in the last {span}"
+    return f"{condition.key} {iso_text[:_DAY] if midnight else iso_text}"
 
 
 def _of_keys(manifest: Manifest, unread: Collection[Unread]) -> Iterator[str]:

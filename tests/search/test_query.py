@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_bank.search.manifest.filters import Condition
-from memory_bank.search.query import conditions, parse
+from memory_bank.search.query import conditions, nothing_within, parse
 
 NOW = datetime(2026, 5, 8, 12, 0, tzinfo=UTC)
 
@@ -74,3 +74,17 @@ def test_what_looks_like_a_condition_is_kept_apart() -> None:
     assert [one.key for one in parse("tpye:plan since:soon http://x.y").unread] == [
         "tpye", "since", "http",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("times", "remark"),
+    [
+        ({"since": "7d"}, "no note in the last 7 days"),
+        ({"since": "24h"}, "no note in the last 24 hours"),
+        ({"since": "2026-05-08"}, "no note since 2026-05-08"),
+        ({"since": "2025-01-01", "before": "2025-02-01"},
+         "no note since 2025-01-01 and before 2025-02-01"),
+    ],
+)  # fmt: skip
+def test_a_time_without_notes_is_said_in_words(times: dict[str, str], remark: str) -> None:
+    assert nothing_within(conditions(tags=["tag"], **times)) == (remark,)

@@ -24,7 +24,15 @@ from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows, entries, filters
 from memory_bank.search.manifest.document_rows import PassageRow
 from memory_bank.search.manifest.entries import session_id_of
-from memory_bank.search.query import Query, lacking_words, lifted, parse, remarks, restricted
+from memory_bank.search.query import (
+    Query,
+    lacking_words,
+    lifted,
+    nothing_within,
+    parse,
+    remarks,
+    restricted,
+)
 from memory_bank.search.ranking import MATCHES
 from memory_bank.search.retrievers.base import Reason
 from memory_bank.sessions import note_text
@@ -195,6 +203,7 @@ def _search(bank: Bank, view: View, request: SearchRequest) -> tuple[BankAnswer,
         for hit in search_result.hits
     ]
     notices = remarks(view.manifest, parsed.unread, conditions)
+    notices += () if search_result.hits else nothing_within(conditions)
     badges = trust.badges(bank, search_result.hits)
     notes = [note and note._replace(trust=tier) for note, tier in zip(notes, badges, strict=True)]
     if not request.texts:
