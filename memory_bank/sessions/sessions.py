@@ -91,17 +91,20 @@ def _end(bank: Bank, session_id: str) -> None:
         session, row = store.get_session(session_id), store.queue.session(session_id)
         if session is None or row is None or store.get_pending(session_id, 1):
             return
-        ongoing = {
-            outline.session.session_id: outline for outline in store.queue.outlines(ongoing=True)
-        }
-        if session_id in ongoing and not is_idle(store, ongoing[session_id]):
-            return  # it started again while others were ended
         private = bank.roots.is_private(f"{FOLDER}/new.md")
         if row.path and not session.path and not private:
             return  # its note is in another work tree
         if session.ended_at is not None and session.summary is not None:
             return
-    end_session(bank, session_id, ended_at=session.ended_at or last_moment(session))
+    _close(bank, session_id, None, session.ended_at or last_moment(session), if_idle=True)
+
+
+def _goes_on(store: NoteStore, session_id: str) -> bool:
+    """Tell whether a session has started again, as it may while others are ended."""
+    return any(
+        outline.session.session_id == session_id and not is_idle(store, outline)
+        for outline in store.queue.outlines(ongoing=True)
+    )
 
 
 DEFAULT_TYPE = "discovery"
@@ -264,11 +267,26 @@ def end_session(
     else one is made of its prompts and observations. `ended_at` is now by default.
     `sample` asks a client's model, as in `compress`. Raises BadInput for an unknown session.
     """
+    return _close(bank, session_id, summary, ended_at, sample=sample)
+
+
+def _close(
+    bank: Bank,
+    session_id: str,
+    summary: str | Mapping[str, object] | None,
+    ended_at: datetime | None,
+    *,
+    sample: Sample | None = None,
+    if_idle: bool = False,
+) -> str | None:
+    """End a session as `end_session` does; with `if_idle`, not one that goes on by then."""
     with opened(bank) as store:
         session_id = found(store, session_id).session_id
     compress(bank, session_id, wait=_END_SECONDS, sample=sample)
     with opened(bank) as store:
         before = found(store, session_id)
+        if if_idle and _goes_on(store, session_id):
+            return None
         ended = replace(before, ended_at=ended_at or datetime.now(UTC))
         made_summary = _summary(bank, store, ended, summary)
         store.update_session(ended)

@@ -18,7 +18,7 @@ from .conftest import Run, command, environment
 def test_an_interrupted_sync_says_that_its_work_is_kept_and_the_next_continues(
     mb: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(*_: object) -> None:
+    def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
@@ -85,7 +85,7 @@ def test_watch_tells_of_changes_until_it_is_told_to_stop(
 
 
 def test_warnings_of_the_index_are_told(mb: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    def catch_up(*_: object) -> None:
+    def catch_up(*_: object, **__: object) -> None:
         raise Busy("another process is indexing", "wait")
 
     mb("sync")
