@@ -71,16 +71,16 @@ _GAPS = pattern(r"…(?: +…)+")
 _HEADING = pattern(r"[ ]{0,3}(#{1,6})[ \t]+(.*)")
 
 # Possessive quantifiers prevent backtracking, so that no line is read twice.
-_FENCE = pattern(r"[ \t>]*+(?:```|~~~)")
+_FENCE = pattern(r"^[ \t>]*+(?:```|~~~)")
 
-_ITEM = pattern(r"[ \t>]*+(?:[-*+][ \t]|\d{1,9}[.)][ \t]|\|)")
+_ITEM = pattern(r"^[ \t>]*+(?:[-*+][ \t]|\d{1,9}[.)][ \t]|\|)")
 
 _END = pattern(
     r"(?<![.!?\u2026])[.!?\u2026]++[\"')\]*_\u00bb\u201d\u2019]{0,4}+[ \t]++(?=[^\s\da-z])"
     r"|[\u3002\uff01\uff1f]"
 )
 
-_COMMENT = pattern(r"(?<!`)(`++)[^`]*+\1(?!`)|<!--.*?(?:(-->)|$)")
+_COMMENT = pattern(r"(?<!`)(`++)[^`]*+\1(?!`)|<!--(?:[^-]|-(?!->))*+(-->)?")
 """A comment, which may end on a later line, or a span of code, which is none."""
 
 _ROW = pattern(r"[ \t]*+\|")
