@@ -66,6 +66,9 @@ _FEW, _NEAR = 20, 0.05
 """Number of documents up to which the nearest ones are listed though no word matches, and the least
 cosine for that."""
 
+_GUESSES = 3
+"""Guesses that are listed there where no document answers: a plain choice."""
+
 _NO_SCALES: Mapping[str, Scale] = MappingProxyType({})
 
 Unit = Literal["documents", "entries", "sections"]
@@ -176,10 +179,11 @@ class Engine:
         candidates.judge(found_candidates, ranking, asked)
         if self._rank_past(found_candidates, question):
             candidates.judge(found_candidates, ranking, asked)
-        shown_candidates = [candidate for candidate in found_candidates if candidate.shown] or (
-            found_candidates if guesses else []
-        )
-        ranked = sorted(shown_candidates, key=candidates.order)[:limit]
+        ranked = sorted(found_candidates, key=candidates.order)
+        few = _GUESSES if guesses and all(candidate.weak for candidate in ranked) else 0
+        ranked = [
+            candidate for rank, candidate in enumerate(ranked) if candidate.shown or rank < few
+        ][:limit]
         if stale is not None:  # successors of others may have come among the first
             candidates.rank_stale(ranked, stale, limit)
             candidates.judge(ranked, ranking, asked)

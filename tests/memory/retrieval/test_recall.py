@@ -392,6 +392,23 @@ def test_a_small_bank_lists_its_best_guess_though_no_word_matches(
     assert [note.path for note in answer.notes][:1] == ["jitter.md"]
 
 
+def test_a_small_bank_lists_three_guesses_where_nothing_answers(
+    folder: Path, opening: Callable[..., Bank]
+) -> None:
+    texts = {
+        "utc": "The scheduler has the time zone UTC, and local hours are converted before.",
+        "clocks": "Between one and three at night we schedule nothing: clocks are set back.",
+        "celery": "We need no queue with a broker, since there are twenty periodic jobs.",
+        "orders": "Orders are stored in one table a month.",
+    }
+    for name, text in texts.items():
+        (folder / f"{name}.md").write_text(f"{text}\n")
+    answer = recall(opening(folder, memory__embedder="minilm"), "daylight saving duplicates")
+    assert {"utc.md", "clocks.md"} < {note.path for note in answer.notes}
+    assert len(answer.notes) == 3
+    assert not answer.answered
+
+
 @pytest.mark.parametrize(
     ("text", "question"),
     [
