@@ -14,7 +14,7 @@ from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from sqlite3 import Connection
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from memory_bank.base import sqlite
 from memory_bank.base.errors import BadInput, IndexDamaged, IndexOutdated, StorageFailed
@@ -194,6 +194,9 @@ SESSION_ENDED = "SessionEnded"
 
 OBSERVATION_STORED = "ObservationStored"
 
+_ROUNDED = 1.0
+"""Seconds by which times that were written and read may differ."""
+
 _CHANGES = frozenset(
     [*queue_rows.COUNTS, "project", "agent", "ended_at", "git", "note", "asked", "summary"]
 )
@@ -281,11 +284,12 @@ class EventQueue(QueueFile):
 
         They are `project`, `agent`, `ended_at` (a datetime, seconds, or None to go on),
         `input_tokens`, `output_tokens`, `redactions`, `git` (a GitState or None), `note` (a path),
-        `asked` (whether it was asked what it learned) and `summary` (JSON or an empty text).
+        `asked` (whether it was asked what it learned) and `summary` (JSON or an empty text). An end
+        before the session's last start ends nothing: it started again meanwhile.
         """
         if unknown := changes.keys() - _CHANGES:
             raise BadInput(f"a session in the queue has no {', '.join(sorted(unknown))}")
-        given_changes = dict(changes)
+        given_changes: dict[str, Any] = dict(changes)
         if "git" in changes:
             from memory_bank.sessions.records import git_text  # start-up
 
@@ -294,6 +298,12 @@ class EventQueue(QueueFile):
             given_changes["ended_at"] = ended.timestamp()
 
         def work(base: Connection) -> int:
+            ended_at = given_changes.get("ended_at")
+            if (
+                ended_at is not None
+                and queue_rows.last_start(base, session_id) > ended_at + _ROUNDED
+            ):
+                given_changes["ended_at"] = None
             return queue_rows.change(base, session_id, given_changes)
 
         if not self._write(work):

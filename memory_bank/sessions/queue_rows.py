@@ -33,7 +33,9 @@ OUTLINES = (
     " (SELECT count(*) FROM events AS e WHERE e.session_id = s.session_id),"
     " max(started_at, coalesce(ended_at, 0),"
     " coalesce((SELECT max(created_at) FROM prompts AS p WHERE p.session_id = s.session_id), 0),"
-    " coalesce((SELECT max(created_at) FROM events AS e WHERE e.session_id = s.session_id), 0))"
+    " coalesce((SELECT max(created_at) FROM events AS e WHERE e.session_id = s.session_id), 0),"
+    " coalesce((SELECT told_at FROM told AS t WHERE t.session_id = s.session_id"
+    " AND event = 'resumed'), 0))"
     " FROM sessions AS s"
 )
 """Selects the fields of `NewSession`, then those of `Outline`."""
@@ -112,8 +114,8 @@ class Outline(NamedTuple):
     pending: int
     """Events that wait."""
     last_moment: float
-    """That of its start, its end, its last prompt, or its last event that waits; compressed events
-    are in its note."""
+    """That of its last start, its end, its last prompt, or its last event that waits; compressed
+    events are in its note."""
 
 
 class NewPrompt(NamedTuple):
@@ -166,11 +168,21 @@ def create(base: Connection, session: NewSession, *, announced: bool = True) -> 
 
 def resume(base: Connection, session: NewSession) -> None:
     """Go on with a session that may have ended, and add its git state if that wasn't known."""
+    moment = session.started_at or time.time()
     sql = "UPDATE sessions SET ended_at = NULL WHERE session_id = ? AND ended_at < ?"
-    base.execute(sql, (session.session_id, session.started_at or time.time()))
+    base.execute(sql, (session.session_id, moment))
+    sql = "INSERT OR REPLACE INTO told VALUES (?, 'resumed', ?)"
+    base.execute(sql, (session.session_id, moment))
     if session.git:
         sql = "UPDATE sessions SET git = ? WHERE session_id = ? AND git = ''"
         base.execute(sql, (session.git, session.session_id))
+
+
+def last_start(base: Connection, session_id: str) -> float:
+    """Return when a session last started again, in seconds since 1970; 0 if it did not."""
+    sql = "SELECT told_at FROM told WHERE session_id = ? AND event = 'resumed'"
+    row = base.execute(sql, (session_id,)).fetchone()
+    return float(row[0]) if row else 0.0
 
 
 def waiting(base: Connection, session_id: str) -> tuple[int, int]:

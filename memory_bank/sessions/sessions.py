@@ -30,7 +30,7 @@ from memory_bank.sessions.note_format import FOLDER, settled_observation, settle
 from memory_bank.sessions.note_store import NoteStore
 from memory_bank.sessions.note_text import one_line
 from memory_bank.sessions.queue import SESSION_ENDED
-from memory_bank.sessions.queue_rows import Event
+from memory_bank.sessions.queue_rows import Event, time_of
 from memory_bank.sessions.records import (
     TITLE_LIMIT,
     Observation,
@@ -96,7 +96,13 @@ def _end(bank: Bank, session_id: str) -> None:
             return  # its note is in another work tree
         if session.ended_at is not None and session.summary is not None:
             return
-    _close(bank, session_id, None, session.ended_at or last_moment(session), if_idle=True)
+        moments = [last_moment(session)]
+        moments += [
+            time_of(outline.last_moment)
+            for outline in store.queue.outlines(ongoing=True)
+            if outline.session.session_id == session_id
+        ]
+    _close(bank, session_id, None, session.ended_at or max(moments), if_idle=True)
 
 
 def _goes_on(store: NoteStore, session_id: str) -> bool:
