@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memory_bank.base.hit_view import Place
-from memory_bank.base.rendering import count, named, one_of, resolved_to, same_words, unclear
+from memory_bank.base.rendering import (
+    count,
+    named,
+    one_of,
+    resolved_to,
+    same_words,
+    starts_text,
+    unclear,
+)
 from memory_bank.base.screen import FOUND, NOTHING, Piece, place
 from memory_bank.base.view import Block, Table, View
 from memory_bank.code.index.codebase import Codebase
@@ -215,8 +223,15 @@ def coupled_table(title: str, files: Sequence[CoupledFile], code: Codebase | Non
 
 def notes_table(title: str, notes: Sequence[CitingNote], most: int = 20) -> list[Table]:
     """Describe notes that cite something, with the words around their links."""
-    rows = [(_cited_place(note), note.created_at[:_DAY], note.title) for note in notes]
-    below = ["" if same_words(note.title, note.said) else note.said for note in notes]
+    titles = [note.said if starts_text(note.title, note.said) else note.title for note in notes]
+    rows = [
+        (_cited_place(note), note.created_at[:_DAY], title)
+        for note, title in zip(notes, titles, strict=True)
+    ]
+    below = [
+        "" if same_words(title, note.said) else note.said
+        for note, title in zip(notes, titles, strict=True)
+    ]
     headings = ("note", "written", "title")
     return [Table(headings, rows, below=below, title=title, most=most)] if rows else []
 

@@ -122,6 +122,17 @@ def test_a_captured_event_resumes_a_session_that_had_ended(queue: EventQueue) ->
     assert [one.ended_at for one in queue.sessions()] == [None]
 
 
+def test_an_end_before_the_last_start_ends_nothing(queue: EventQueue) -> None:
+    queue.capture(NewSession("s", "shop", started_at=NOW.timestamp()))
+    queue.capture(NewSession("s", "shop", started_at=NOW.timestamp() + 3600))  # it started again
+    queue.update("s", ended_at=NOW)
+    assert [one.ended_at for one in queue.sessions()] == [None]
+    (outline,) = queue.outlines(ongoing=True)
+    assert outline.last_moment == NOW.timestamp() + 3600
+    queue.update("s", ended_at=outline.last_moment)
+    assert queue.outlines(ongoing=True) == []
+
+
 def test_asks_once_after_edits_that_nobody_explained(queue: EventQueue) -> None:
     for session_id, counts in (("s", {"edits": 1}), ("t", {"edits": 2, "worded": 1}), ("u", {})):
         queue.capture(NewSession(session_id, "shop"), counts=counts)
