@@ -56,7 +56,7 @@ def invoke(args: list[str]) -> int:
     return code if isinstance(code, int) else 0
 
 
-_CHOICES = re.compile(r" is not (?:one of )?('.+)\Z")
+_CHOICES = re.compile(r"(?s) is not (?:one of )?('.+)\Z")
 
 
 def _is_dashed_text(argument: str) -> bool:
