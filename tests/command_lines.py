@@ -35,7 +35,7 @@ VARYING = (
     (r"(?m)\b[0-9a-f]{40}\b|\b[0-9a-f]{10}(?=[ |]+20\d\d-)|^[0-9a-f]{10}(?=  )", "<commit>"),
     # An id that reads as a number, such as 123456789012 or 1234e5678901, is quoted in YAML.
     (r"(?<=id: )(\\?['\"])([0-9a-f]{12})\1", r"\2"),
-    (r"(?m)^(size +)\d+B$", r"\1<size>"),  # two more with such quotes
+    (r'(?m)(^size +|^counts: |"total_size": ")\d+B\b', r"\1<size>"),  # two more with such quotes
     (r"\b(?=[0-9a-f]*\d)[0-9a-f]{12}\b", "<id>"),
     (r"\b20\d{12}(\d{6})?\b", "<version>"),
     (r"\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ", "<moment>"),

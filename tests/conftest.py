@@ -25,6 +25,8 @@ from tests.cited_shop import make_shop
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
+pytest.register_assert_rewrite("tests.command_lines")  # its failures show what differs
+
 MEMORY = Path("/dev/shm")
 _ENOUGH = 2**30
 

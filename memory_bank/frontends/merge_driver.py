@@ -16,6 +16,7 @@ from memory_bank.base.errors import BadInput, MemoryBankError, exhausted
 MERGED, CONFLICT, WRONG_USE = 0, 1, 2
 
 _FILES = 3
+"""Files that git gives: the ancestor's, ours and theirs; their path may follow."""
 
 _SIZES = range(1, 1000)
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _FOLDER = "compressing"
 
 _DIGITS = 12
+"""Hexadecimal digits of an observation's id."""
 
 _WAIT = 20.0
 """Seconds that a person waits for a hook that compresses: a plain choice."""

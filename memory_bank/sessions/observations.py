@@ -58,6 +58,7 @@ _LONG = 2000
 """Bytes of a note from which its best section is a row instead of the whole."""
 
 _LONGEST_HEADING = 80
+"""Characters of a heading that a place can name."""
 
 _LEAST = 6
 """Rows up to which hits are listed that are not likely to answer; with an offset all are."""

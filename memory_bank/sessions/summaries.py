@@ -26,6 +26,7 @@ _MOST = 12
 _PROMPTS = 3
 
 _PROMPT_LENGTH = 300
+"""Characters shown of a prompt."""
 
 
 def summary_of(

@@ -71,6 +71,7 @@ _STACKED = 4
 _NARROW, _BROAD, _UNKNOWN = 40, 100, 80
 
 _USUAL_ROWS = 24
+"""Rows of a terminal that does not say its height."""
 
 _MODERN = frozenset(["WT_SESSION", "TERM", "TERM_PROGRAM", "ANSICON"])
 """Variables that consoles with colours set on Windows."""

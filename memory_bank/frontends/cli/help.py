@@ -22,6 +22,7 @@ Row = tuple[str, str]
 _LONG = "memory_bank.long_help"
 
 _INDENT = 2
+"""Columns before an example."""
 
 _NAMES = 26
 """Columns of the longest option name that has its help on the same line."""

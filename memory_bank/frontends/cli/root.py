@@ -108,6 +108,7 @@ def root() -> RootGroup:
 
 
 _SHOWN = 3
+"""Changed notes that the bare command lists."""
 
 _COMMANDS = (
     ("Ask", f'{PROGRAM} recall "why is it like this?"'),

@@ -49,6 +49,7 @@ _RULES_SHARE = 10
 """The rules run for at most one part in so many of the time."""
 
 _RULES_PAUSE = 60.0
+"""Seconds of the longest pause between two runs of the rules."""
 
 _CLOSE_SECONDS = 2.0
 

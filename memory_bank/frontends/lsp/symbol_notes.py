@@ -57,6 +57,7 @@ def around(file: ParsedFile, line: int) -> list[Symbol]:
 
 
 MAX_CALLS = 8
+"""Calls that a hover lists."""
 
 MAX_PURPOSE = 400
 """Characters of the doc text."""

@@ -219,6 +219,7 @@ ASKED_AFTER = frozenset({"notifications/initialized", "notifications/roots/list_
 """Messages of a client after which it is asked."""
 
 _MOST = 100
+"""Folders of a client that are looked at."""
 
 _log = logging.getLogger(__name__)
 
@@ -289,6 +290,7 @@ MAX_LINE = 32 * 2**20
 """Bytes of the longest message: enough for a note of 10 MB with `\\uXXXX` escapes."""
 
 _PIECE = 2**16
+"""Bytes read at once of a line that is too long."""
 
 _Incoming = SessionMessage | Exception
 

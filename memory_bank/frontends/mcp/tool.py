@@ -50,8 +50,10 @@ _WHO = ("agent", "source_agent")
 """Parameters of an operation that get the client's name."""
 
 _MOST_WRONG = 5
+"""Unknown arguments that an error names."""
 
 _SHOWN = 60
+"""Characters of a wrong value that an error quotes."""
 
 _OMITTED = frozenset([
     "title", "default", "additionalProperties", "anyOf",

@@ -27,12 +27,16 @@ from memory_bank.frontends.serving.connections import Limits, Server, protocol
 from memory_bank.notes.storage import files
 
 _BYTES = 32
+"""Random bytes of a new token."""
 
 _SHORTEST = 16
+"""Characters of the shortest token that is taken."""
 
 _MOST = 4096
+"""Bytes that are read of a token's file."""
 
 _OTHERS = 0o077
+"""Permission bits of everyone but the owner."""
 
 _SHAPE = re.compile(rb"[!-~]{%d,}" % _SHORTEST)
 

@@ -82,6 +82,7 @@ HEADER = "x-csrf-token"
 _FORM = "application/x-www-form-urlencoded"
 
 _SALT = 8
+"""Random bytes of a form's salt."""
 
 
 def new_browser() -> str:

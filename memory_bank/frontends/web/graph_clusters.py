@@ -33,11 +33,13 @@ _LEAST = 3
 """Nodes of a cluster with a name."""
 
 _TAGS = 2
+"""Tags in a cluster's name."""
 
 _SHARE = 0.3
 """Least weight of a second tag in a name, as a share of the weight of the first."""
 
 _SEED = 1
+"""Any fixed number: the same graph has the same clusters."""
 
 
 class Cluster(NamedTuple):
@@ -113,6 +115,7 @@ def _hub(part: GraphPart, inside: Sequence[int]) -> str:
 
 
 _NEIGHBOURS = 100
+"""Neighbours that are listed of a node."""
 
 _PARAGRAPHS = re.compile(r"\n[ \t]*\n|^#[^\n]*$", re.MULTILINE)
 """What stands between paragraphs; headings are none."""

@@ -32,6 +32,7 @@ MOST_NEAR = 300
 """Nodes of a neighbourhood; the nearest, then the most linked are chosen."""
 
 MOST = 5000
+"""Nodes of the whole graph."""
 
 MOST_EDGES = 20_000
 

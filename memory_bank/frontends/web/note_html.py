@@ -122,6 +122,7 @@ _LONGEST = 300_000
 """Characters of a text that is rendered; of a longer one, only its source is shown."""
 
 _MOST_MARKS = 10_000
+"""Marks of inline Markdown in a text; with more, markdown-it needs quadratic time."""
 
 _MOST_IN_PARAGRAPH = 500
 """Characters that may start a link, code or stress: the parser's time grows with their square."""
@@ -129,6 +130,7 @@ _MOST_IN_PARAGRAPH = 500
 _MARKS = "[`<*_"
 
 _NESTING = 100
+"""Depth at which markdown-it stops."""
 
 _WIKILINK = re.compile(r"!?\[\[([^\[\]\n]+)\]\]")
 
@@ -339,6 +341,7 @@ def _heading_close(token: Token, _: Env) -> Markup:
 
 
 _LONGEST_WIDTH = 5
+"""Characters that are too many for a picture's width."""
 
 
 def _picture(path: str, words: str, width: str = "") -> Markup:

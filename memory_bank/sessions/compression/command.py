@@ -210,6 +210,7 @@ SECONDS = 120.0
 """Time limit of the program."""
 
 _MOST_REASON = 200
+"""Characters quoted of what a failed program says."""
 
 _BYTES = 4
 """Most bytes of a character."""

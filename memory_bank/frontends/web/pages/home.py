@@ -32,13 +32,16 @@ _ROWS = 12
 """Rows of changes; notes of one commit are one row."""
 
 _TOPICS = 12
+"""Tags on the first page."""
 
 _HUBS = 6
+"""Most linked notes on the first page."""
 
 _FEW = 2
 """Notes of one commit that are shown one by one."""
 
 _SENTENCE = 140
+"""Characters of a note's first sentence."""
 
 
 class Hub(NamedTuple):

@@ -50,15 +50,18 @@ _MOST_WORDS = 60
 """Words of a text for which notes are searched while somebody writes."""
 
 _MOST_KNOWN = 5
+"""Notes on the same subject that the editor lists."""
 
 _MOST_TARGETS = 20
 
 _SNIPPET = 110
+"""Characters shown of each of them."""
 
 _START = 2000
 """Characters of a note for which others are searched."""
 
 _TITLE = 300
+"""Characters of a title in a page's address."""
 
 
 class _Done(NamedTuple):

@@ -30,8 +30,10 @@ PLACE = None
 PATH = "/search"
 
 LIMIT = 20
+"""Hits on a page, if its address says nothing else."""
 
 MOST = 100
+"""Hits that a page's address can ask for."""
 
 _WAIT = 2.0
 """Seconds that a search waits until the code is indexed; then it has notes only, and asks again."""
