@@ -19,7 +19,7 @@ from memory_bank.search.manifest.filters import Condition
 from memory_bank.search.manifest.manifest import Manifest
 from memory_bank.search.retrievers.base import Question
 from memory_bank.search.retrievers.keyword import analyzer
-from memory_bank.search.times import TimeWords, find, moment, subjectless
+from memory_bank.search.times import PREPOSITIONS, TimeWords, find, moment, subjectless
 
 KEYS = frozenset(["tag", "type", "status", "since", "before", "in", "links"])
 """Keys of conditions, in addition to those of the bank's front matter."""
@@ -259,15 +259,19 @@ def lacking_words(
 
 def restricted(times: TimeWords) -> str:
     """Return the remark that words of time restrict an answer."""
-    return f"only notes {_span(times.conditions)}, from the words {times.words!r}"
+    return f"only notes {_period_text(times)}"
 
 
 def lifted(times: TimeWords) -> str:
     """Return the remark that no note of that time answers the query."""
-    return (
-        f"no note {_span(times.conditions)} answers this (the words {times.words!r}):"
-        " these are notes of all dates"
-    )
+    return f"no note {_period_text(times)} answers this: these are notes of all dates"
+
+
+def _period_text(times: TimeWords) -> str:
+    """Return a period in the words of the question: `from last week (since 2026-05-04)`."""
+    words = times.words[:1].lower() + times.words[1:]
+    preposition = "" if words.startswith(PREPOSITIONS) else "from "
+    return f"{preposition}{words} ({_span(times.conditions)})"
 
 
 def nothing_within(conditions: Iterable[Condition]) -> tuple[str, ...]:

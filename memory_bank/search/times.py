@@ -195,6 +195,10 @@ _SUBJECTLESS = frozenset(
 """Words that ask for notes of any subject."""
 
 
+PREPOSITIONS = ("from ", "of ", "in ", "during ", "since ", "before ")
+"""What words of time may begin with."""
+
+
 class TimeWords(NamedTuple):
     """Words of time in a question, and what they mean."""
 

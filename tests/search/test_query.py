@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_bank.search.manifest.filters import Condition
-from memory_bank.search.query import conditions, nothing_within, parse
+from memory_bank.search.query import conditions, lifted, nothing_within, parse, restricted
 
 NOW = datetime(2026, 5, 8, 12, 0, tzinfo=UTC)
 
@@ -88,3 +88,20 @@ def test_what_looks_like_a_condition_is_kept_apart() -> None:
 )  # fmt: skip
 def test_a_time_without_notes_is_said_in_words(times: dict[str, str], remark: str) -> None:
     assert nothing_within(conditions(tags=["tag"], **times)) == (remark,)
+
+
+@pytest.mark.parametrize(
+    ("question", "remark"),
+    [
+        ("what broke last week?", "from last week (since 2026-04-27)"),
+        ("Yesterday, what broke", "from yesterday (since 2026-05-07)"),
+        ("what broke since yesterday", "since yesterday (since 2026-05-07)"),
+        ("Since March, what broke", "since March (since 2026-03-01)"),
+        ("bugs before 2025-02", "before 2025-02 (before 2025-02-01)"),
+    ],
+)
+def test_a_period_is_said_in_the_words_of_the_question(question: str, remark: str) -> None:
+    times = parse(question, now=NOW).times
+    assert times is not None
+    assert restricted(times) == f"only notes {remark}"
+    assert lifted(times).startswith(f"no note {remark} answers this")

@@ -112,7 +112,8 @@ def test_notices_are_quoted_since_they_have_words_of_the_query_and_of_notes(agen
     assert answer["notices"] == [said]
     answer = agent("recall", query="what did we decide in January 2026")
     assert "Notice: <q-" in answer.text
-    assert "only notes since 2026-01-01 and before 2026-02-01, from the words" in answer.text
+    period = "in January 2026 (since 2026-01-01 and before 2026-02-01)"
+    assert f"only notes {period}" in answer.text
     assert "decisions/whoosh.md" not in answer.text
     for since in ("last month", "monday"):
         assert not agent("search_memories", query="tantivy", since=since).wrong
