@@ -151,6 +151,12 @@ def _fill(url: str, repositories: int, passages: int, dimension: int) -> None:
         connection.execute("SET maintenance_work_mem = '512MB'")
         connection.execute(row[0].encode())
         connection.execute("ANALYZE")
+        row = connection.execute(
+            "SELECT sum(pg_total_relation_size(oid)) FROM pg_class"
+            " WHERE relnamespace = 'memory_bank'::regnamespace AND relkind = 'r'"
+        ).fetchone()
+        assert row is not None
+    print(f"{row[0] / (repositories * passages):,.0f} bytes a passage")
     spent = time.perf_counter() - started
     print(f"{repositories * passages:,} passages of {repositories:,} repositories in {spent:.0f} s")
 

@@ -233,7 +233,3 @@ def test_two_processes_do_not_write_at_once(shop: Path, table: SymbolTable) -> N
     with locked(table.file.parent), pytest.raises(Busy):
         table.refresh(wait=0.01)
     assert table.refresh()
-
-
-def test_nothing_is_written_in_the_repository(shop: Path, table: SymbolTable, git: Git) -> None:
-    assert git(shop, "status", "--porcelain", "--ignored") == ""

@@ -43,12 +43,6 @@ def test_a_link_is_completed_in_a_text_that_is_not_saved(editor: Editor, notes: 
     assert found["src/index.py"] == "# New 😀\n\n日本 😀 see [[bm and [[src/index.py]] end\n"
 
 
-def test_headings_and_blocks_of_the_linked_note_are_completed(editor: Editor, notes: Path) -> None:
-    text = "[[facts/bm25#\n[[facts/bm25^\n"
-    assert set(completions(editor, notes / "new.md", text, "bm25#")) == {"BM25", "Ranks"}
-    assert set(completions(editor, notes / "new.md", text, "bm25^")) == {"rare"}
-
-
 def test_a_rename_of_a_note_moves_the_file_and_changes_the_links(
     editor: Editor, notes: Path
 ) -> None:
@@ -79,22 +73,6 @@ def test_a_rename_of_a_note_moves_the_file_and_changes_the_links(
     whoosh = NOTES[".memories/decisions/whoosh.md"]
     assert applied(whoosh, other.edits) == whoosh.replace("facts/bm25", "facts/okapi")
     assert (notes / "facts/bm25.md").exists()  # the editor moves it
-
-
-def test_a_heading_is_renamed_with_its_links(editor: Editor, notes: Path) -> None:
-    editor.open(notes / "decisions/tantivy.md", TANTIVY)
-    text = NOTES[".memories/facts/bm25.md"]
-    document = editor.open(notes / "facts/bm25.md", text)
-    found = editor.ask(
-        editor.client.text_document_rename_async,
-        types.RenameParams(
-            position=position(text, "## Ranks", 4), new_name="Scores", text_document=document
-        ),
-    )
-    changed = {one.text_document.uri: one.edits for one in found.document_changes}
-    assert "## Scores" in applied(text, changed[uri(notes / "facts/bm25.md")])
-    after = applied(TANTIVY, changed[uri(notes / "decisions/tantivy.md")])
-    assert "[[facts/bm25#Scores]]" in after
 
 
 @pytest.mark.parametrize(

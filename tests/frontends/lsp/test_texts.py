@@ -11,7 +11,7 @@ from memory_bank.frontends.lsp.open_texts import (
     links_of,
 )
 from memory_bank.notes import parsing
-from tests.frontends.lsp.conftest import Make, cursor
+from tests.frontends.lsp.conftest import Make
 
 
 def whole_links(text: str) -> list[str]:
@@ -72,7 +72,3 @@ def test_the_notes_of_sessions_are_notes_wherever_they_are(make: Make) -> None:
     assert private is not None
     file = private.folder / "sessions" / "2026-01-01.md"
     assert note_path(bank, str(file)) == "sessions/2026-01-01.md"
-
-
-def test_a_cursor_is_taken_out() -> None:
-    assert cursor("a‸b") == ("ab", 1)

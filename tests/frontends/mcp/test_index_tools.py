@@ -92,8 +92,3 @@ def test_all_text_of_notes_is_quoted(worked: Make) -> None:
         bare = re.sub(rf"<{mark}.*?</{mark}>", "", answer.text, flags=re.DOTALL)
         assert "Retry" not in bare
         assert "Ignore" not in bare
-
-
-def test_the_hint_is_our_own_text(worked: Make) -> None:
-    hint = "Use timeline(anchor=ID) for context, get_observations(ids=[...]) for details"
-    assert worked("search", query="retry").result.structured_content["hint"] == hint

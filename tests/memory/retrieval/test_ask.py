@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from memory_bank.bank.bank import Bank, open_bank
-from memory_bank.base.errors import BadInput
 from memory_bank.code.index.codebase import Codebase, open_codebase
 from memory_bank.memory.remember import remember
 from memory_bank.memory.retrieval import ask_results
@@ -151,12 +150,6 @@ def test_a_file_is_found_by_the_subjects_of_its_commits(shop: Path, code: Codeba
     found = ask(None, code, "quarterly accruals", include=["symbols"])
     assert ask_results.file_of(found.results[0]) == "shop/ledger.py"
     assert found.results[0].snippet == "TOTAL = 7"
-
-
-def test_an_unknown_kind_is_an_error_with_the_five(bank: Bank, code: Codebase) -> None:
-    with pytest.raises(BadInput, match="there is no kind 'people'") as caught:
-        ask(bank, code, "who", include=["notes", "people"])
-    assert "symbols, notes, docs, coupling, tests, commits" in str(caught.value.hint)
 
 
 def test_what_can_not_be_searched_is_named(bank: Bank, code: Codebase) -> None:

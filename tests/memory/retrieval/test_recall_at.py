@@ -59,12 +59,6 @@ def test_options_of_recall_apply(tagged: Path) -> None:
             recall_at(bank, "v1.0", "index", mode="guess")
 
 
-@pytest.mark.parametrize("rev", ["nothing", "--output=x", ""])
-def test_a_wrong_revision_is_refused(tagged: Path, rev: str) -> None:
-    with open_bank(tagged) as bank, pytest.raises(BadInput, match="there is no revision"):
-        recall_at(bank, rev, "bm25")
-
-
 def test_a_bank_outside_git_has_no_revisions(folder: Path) -> None:
     (folder / "a.md").write_text("# A\n")
     with open_bank(folder) as bank, pytest.raises(BadInput, match="is in no git repository"):
