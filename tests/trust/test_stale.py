@@ -606,45 +606,7 @@ SYMBOL_NOTE = (
 )
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "state"),
-    [
-        ("charge(order, tries=3)", "charge(order: Order, tries: int = 3) -> bool", "touched"),
-        ("log.info(order)", "journal.write(order)", "touched"),
-        ("charge(order, tries=3)", "charge(order, tries=3, log=None)", "touched"),
-        ("order.pay(timeout=30)", "order.settle(timeout=30)", "changed"),
-        ("order.pay(timeout=30)", "order.pay(timeout=60)", "changed"),
-        ("order.pay(timeout=30)", "paid(order)", "changed"),
-        ("tries", "attempts", "changed"),
-    ],
-)
-def test_a_cited_symbol_is_stale_if_what_the_note_names_in_it_changed(
-    project: MakeProject, old: str, new: str, state: str
-) -> None:
-    root = project(Made({"shop.py": SYMBOL_CODE, ".memories/n.md": SYMBOL_NOTE}))
-    extend(root, [Made({"shop.py": SYMBOL_CODE.replace(old, new)})], 1)
-    assert states(root) == {"shop.py#charge": state, "shop.py#MAX_BYTES": "fresh"}
-
-
 CART = "class Cart {\n  _rows = 9;\n  _sum(row) {\n    return row.price * this._rows;\n  }\n}\n"
-
-
-@pytest.mark.parametrize(
-    ("code", "state"),
-    [
-        (CART.replace("_", "#"), "touched"),
-        (CART.replace("_", "#").replace("price", "cents"), "touched"),
-        (CART.replace("_", "#").replace("9", "8"), "changed"),
-        (CART.replace("_rows", "lines"), "changed"),
-    ],
-)
-def test_a_private_name_of_javascript_is_that_with_an_underscore(
-    project: MakeProject, code: str, state: str
-) -> None:
-    note = "`_sum` multiplies with `_rows`, see [[cart.js#Cart]] and [[cart.js]].\n"
-    root = project(Made({"cart.js": CART, ".memories/n.md": note}))
-    extend(root, [Made({"cart.js": code})], 1)
-    assert states(root) == {"cart.js#Cart": state, "cart.js": state}
 
 
 def test_a_method_with_the_sign_of_private_names_is_renamed(project: MakeProject) -> None:
@@ -670,23 +632,8 @@ type Limits struct {
 """
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "state"),
-    [
-        ("20", "30", "touched"),
-        ("DefaultLimits = ", "Defaults = ", "changed"),
-        ("package shop", "package shops", "touched"),
-    ],
-)
-def test_a_name_of_the_code_that_is_no_symbol_is_compared_too(
-    project: MakeProject, old: str, new: str, state: str
-) -> None:
-    note = "Without a config [[shop.go#DefaultLimits]] counts.\n"
-    root = project(Made({"shop.go": GO_CODE, ".memories/n.md": note}))
-    extend(root, [Made({"shop.go": GO_CODE.replace(old, new)})], 1)
-    assert states(root) == {"shop.go#DefaultLimits": state}
-
-
+CART_NOTE = "`_sum` multiplies with `_rows`, see [[cart.js#Cart]] and [[cart.js]].\n"
+GO_NOTE = "Without a config [[shop.go#DefaultLimits]] counts.\n"
 TRIED_CODE = """import pay
 
 RETRIED = frozenset(["GET", "HEAD", "PUT"])
@@ -701,27 +648,69 @@ def notify(order, user, mail, text, title, sender, channel, signature, footer, h
 """
 
 
+NAMED = {  # a file with its code, a note, the target that it cites, and what changes of code make of that
+    "a cited symbol": ("shop.py", SYMBOL_CODE, SYMBOL_NOTE, "shop.py#charge", [
+        ("charge(order, tries=3)", "charge(order: Order, tries: int = 3) -> bool", "touched"),
+        ("log.info(order)", "journal.write(order)", "touched"),
+        ("charge(order, tries=3)", "charge(order, tries=3, log=None)", "touched"),
+        ("order.pay(timeout=30)", "order.settle(timeout=30)", "changed"),
+        ("order.pay(timeout=30)", "order.pay(timeout=60)", "changed"),
+        ("order.pay(timeout=30)", "paid(order)", "changed"),
+        ("tries", "attempts", "changed"),
+        ("16 << 20", "17 << 20", "fresh"),
+    ]),
+    "a constant by its value": ("shop.py", SYMBOL_CODE, SYMBOL_NOTE, "shop.py#MAX_BYTES", [
+        ("16 << 20", "1024 * 16", "changed"),
+        ("16 << 20", "16 << 10", "changed"),
+        ("16 << 20", "17 << 20", "changed"),
+        ("16 << 20", "16 * MB", "touched"),
+        ("16 << 20", "16 * 1024 * 1024", "touched"),
+        ("16 << 20", "16_777_216", "touched"),
+        ("log.info(order)", "journal.write(order)", "fresh"),
+        ("order.pay(timeout=30)", "order.pay(timeout=60)", "fresh"),
+    ]),
+    "a name that is no symbol": ("shop.go", GO_CODE, GO_NOTE, "shop.go#DefaultLimits", [
+        ("20", "30", "touched"),
+        ("DefaultLimits = ", "Defaults = ", "changed"),
+        ("package shop", "package shops", "touched"),
+    ]),
+    **{f"a private name of JavaScript in {target}": ("cart.js", CART, CART_NOTE, target, [
+        (CART, CART.replace("_", "#"), "touched"),
+        (CART, CART.replace("_", "#").replace("price", "cents"), "touched"),
+        (CART, CART.replace("_", "#").replace("9", "8"), "changed"),
+        (CART, CART.replace("_rows", "lines"), "changed"),
+    ]) for target in ("cart.js#Cart", "cart.js")},
+    **{text: ("shop.py", TRIED_CODE, f"---\nfile_refs: [shop.py]\n---\n{text}\n", "shop.py", rows) for text, rows in {
+        "`RETRIED` has `GET`, `HEAD` and `PUT`.": [
+            ('"PUT"]', '"PUT",\n    "QUERY",\n]', "changed"),
+            ('["GET", ', '[\n    "GET", ', "touched"),
+        ],
+        "`RETRIED` has no `POST`.": [('"PUT"]', '"PUT", "QUERY"]', "touched")],
+        "Call `send`, not `post`.": [
+            ("tries=3", "tries=3, log=None", "touched"),
+            ("order, tries=3", "order, money, tries=3", "changed"),
+        ],
+        "`send(order, tries)` sends.": [("tries=3", "tries=3, log=None", "changed")],
+        "`notify` sends `mail`.": [("footer, header", "footer", "changed")],
+        "It does `save(order, user)`.": [
+            ("save(order, user)", "save(user, order)", "changed"),
+            ("save(order, user)", "save(\n order,\n user)", "touched"),
+        ],
+    }.items()},
+}  # fmt: skip
+
+
 @pytest.mark.parametrize(
-    ("text", "old", "new", "state"),
-    [
-        ("`RETRIED` has `GET`, `HEAD` and `PUT`.", '"PUT"]', '"PUT",\n    "QUERY",\n]', "changed"),
-        ("`RETRIED` has `GET`, `HEAD` and `PUT`.", '["GET", ', '[\n    "GET", ', "touched"),
-        ("`RETRIED` has no `POST`.", '"PUT"]', '"PUT", "QUERY"]', "touched"),
-        ("Call `send`, not `post`.", "tries=3", "tries=3, log=None", "touched"),
-        ("`send(order, tries)` sends.", "tries=3", "tries=3, log=None", "changed"),
-        ("Call `send`, not `post`.", "order, tries=3", "order, money, tries=3", "changed"),
-        ("`notify` sends `mail`.", "footer, header", "footer", "changed"),
-        ("It does `save(order, user)`.", "save(order, user)", "save(user, order)", "changed"),
-        ("It does `save(order, user)`.", "save(order, user)", "save(\n order,\n user)", "touched"),
-    ],
-)  # fmt: skip
-def test_lists_parameters_and_quoted_calls_are_compared(
-    project: MakeProject, text: str, old: str, new: str, state: str
+    ("name", "old", "new", "state"),
+    [(name, *change) for name, (*_, changes) in NAMED.items() for change in changes],
+)
+def test_a_citation_is_stale_if_what_the_note_names_in_it_changed(
+    project: MakeProject, name: str, old: str, new: str, state: str
 ) -> None:
-    note = f"---\nfile_refs: [shop.py]\n---\n{text}\n"
-    root = project(Made({"shop.py": TRIED_CODE, ".memories/n.md": note}))
-    extend(root, [Made({"shop.py": f"{TRIED_CODE.replace(old, new)}\nA = 1\n"})], 1)
-    assert states(root) == {"shop.py": state}
+    file, code, note, target, _ = NAMED[name]
+    root = project(Made({file: code, ".memories/n.md": note}))
+    extend(root, [Made({file: f"{code.replace(old, new)}\nA = 1\n"})], 1)
+    assert states(root)[target] == state
 
 
 def test_what_left_a_symbol_for_a_new_one_of_its_file_is_still_its_own(
@@ -731,19 +720,6 @@ def test_what_left_a_symbol_for_a_new_one_of_its_file_is_still_its_own(
     code = SYMBOL_CODE.replace("if order.pay(timeout=30)", "if paid(order)")
     extend(root, [Made({"shop.py": f"{code}\n\ndef paid(order):\n    order.pay(timeout=30)\n"})], 1)
     assert states(root)["shop.py#charge"] == "touched"
-
-
-@pytest.mark.parametrize(
-    ("value", "state"),
-    [
-        ("1024 * 16", "changed"), ("16 << 10", "changed"), ("17 << 20", "changed"),
-        ("16 * MB", "touched"), ("16 * 1024 * 1024", "touched"), ("16_777_216", "touched"),
-    ],
-)  # fmt: skip
-def test_a_constant_is_compared_by_its_value(project: MakeProject, value: str, state: str) -> None:
-    root = project(Made({"shop.py": SYMBOL_CODE, ".memories/n.md": SYMBOL_NOTE}))
-    extend(root, [Made({"shop.py": SYMBOL_CODE.replace("16 << 20", value)})], 1)
-    assert states(root)["shop.py#MAX_BYTES"] == state
 
 
 def test_a_symbol_that_moved_and_was_rewritten_is_moved(project: MakeProject) -> None:

@@ -8,8 +8,3 @@ def test_a_query_is_taken_apart(bank: Bank) -> None:
     assert read.phrases == ("grows slowly",)
     assert read.without == ("whoosh",)
     assert read.conditions == ("tag:search", "-type:plan", "since:2026-01-01T00:00:00Z")
-
-
-def test_what_looks_like_a_condition_but_is_none_is_words(bank: Bank) -> None:
-    bank.sync()
-    assert read_query(bank, "TODO: fix http://example.org").conditions == ()
