@@ -2,8 +2,9 @@ import math
 from pathlib import Path
 
 import httpx2
+import pytest
 
-from .conftest import LOOKS, Blocking, Dashboard, Look, Serve
+from .conftest import LOOKS, WIDTHS, Blocking, Dashboard, Look, Serve
 
 
 def drawn(page: Blocking) -> Blocking:
@@ -117,6 +118,29 @@ def test_files_are_shown_on_request(unchanged: Dashboard, look: Look) -> None:
     page.wait_for_url("**kind=file*")
     drawn(page)
     assert page.evaluate("document.getElementById('graph-picture').picture.graph.order") > before
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_names_in_a_dense_graph_cover_no_node(
+    project: Path, serve: Serve, look: Look, width: int
+) -> None:
+    for number in range(40):
+        links = " ".join(f"[[n{number * step % 40}]]" for step in (7, 11, 13)) + " [[n0]]"
+        text = f"---\ntags: [{('observability', 'payments', 'prices')[number % 3]}]\n---\n"
+        (project / f".memories/facts/n{number}.md").write_text(
+            f"{text}# Note {number}\n\n{links}\n"
+        )
+    page = drawn(look(f"{serve().url}/graph", width=width))
+    covered = page.evaluate(
+        """() => {
+        const picture = document.getElementById("graph-picture").picture;
+        const covers = (a, b) =>
+            a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+        const nodes = picture.obstacles();
+        return picture.nameBoxes.filter((name) => nodes.some((node) => covers(name, node))).length;
+        }"""
+    )
+    assert covered == 0
 
 
 def test_no_label_covers_another(project: Path, serve: Serve, look: Look) -> None:

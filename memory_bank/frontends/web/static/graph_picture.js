@@ -8,6 +8,7 @@ const TURN = 5; // steps of the layout, after which the browser may do something
 const MANY = 3000; // links that are not drawn while the picture moves
 const LONGEST = 40; // characters of a name in the picture
 const COVERED = 1500; // nodes from which on labels may cover small ones
+const HIGHER = [0, 16, 32]; // pixels that the name of a cluster may stand above its place
 const EDGE = 10; // pixels between a label and the edge of the picture
 const FONT = "system-ui, sans-serif";
 
@@ -71,7 +72,7 @@ export class Picture {
     this.element.append(this.names);
     this.listen();
     this.nameClusters();
-    this.drawLabels();
+    this.writeNames();
   }
 
   close() {
@@ -182,19 +183,27 @@ export class Picture {
     };
   }
 
+  // Write what nodes and clusters are called where it covers no node and no button.
+  writeNames() {
+    const taken = this.obstacles();
+    this.placeNames(taken);
+    this.drawLabels(taken);
+  }
+
   // Draw the labels of a picture when all are known: those of the chosen and the large nodes first;
   // one that would cover another, a node or a button is left out: there is more room nearer by.
-  drawLabels() {
+  drawLabels(taken) {
     const special = ({ node }) => node.key === this.chosen || node.key === this.data.centre;
     const first = (a, b) => special(b) - special(a) || b.node.size - a.node.size;
     this.labels = [...this.nameBoxes];
-    const taken = this.obstacles();
     for (const one of this.waiting.splice(0).sort(first)) {
       const sides = this.sidesOf(one.context, one.node, special(one));
       const free = (side) =>
         this.labels.every((other) => !covers(side, other)) &&
         taken.every((other) => other.id === one.node.key || !covers(side, other));
-      const box = sides.find(free) ?? (special(one) && sides[0]);
+      const covered = (side) => taken.filter((other) => covers(side, other)).length;
+      const least = () => sides.toSorted((a, b) => covered(a) - covered(b))[0];
+      const box = sides.find(free) ?? (special(one) && least());
       if (!box) continue;
       for (const name of this.nameBoxes) if (covers(name, box)) name.text.style.visibility = "hidden";
       this.labels.push(box);
@@ -222,7 +231,8 @@ export class Picture {
     return boxes;
   }
 
-  // Where a node's label may stand: right of it, or left, else above it; never at the picture's edge.
+  // Where a node's label may stand: right of it, or left, else above it, and below it if that node is
+  // the chosen one; never at the picture's edge.
   sidesOf(context, node, special = false) {
     context.font = `${special ? 600 : 400} 13px ${FONT}`;
     const text = node.label.length > LONGEST ? `${node.label.slice(0, LONGEST - 1)}…` : node.label;
@@ -233,7 +243,9 @@ export class Picture {
     const sides = [box(node.x + away), box(node.x - away - wide)];
     const inside = sides.filter((one) => one.left >= EDGE && one.right <= most - EDGE);
     const above = box(Math.max(EDGE, Math.min(node.x - wide / 2, most - wide - EDGE)));
-    return inside.length ? inside : [{ ...above, top: node.y - away - 16, bottom: node.y - away }];
+    const upper = { ...above, top: node.y - away - 16, bottom: node.y - away };
+    const lower = { ...above, top: node.y + away, bottom: node.y + away + 16 };
+    return special ? [...inside, upper, lower] : inside.length ? inside : [upper];
   }
 
   write(context, box, special = false) {
@@ -268,10 +280,7 @@ export class Picture {
     });
     this.sigma.on("enterNode", () => this.element.classList.add("pointed"));
     this.sigma.on("leaveNode", () => this.element.classList.remove("pointed"));
-    this.sigma.on("afterRender", () => {
-      this.placeNames();
-      this.drawLabels();
-    });
+    this.sigma.on("afterRender", () => this.writeNames());
   }
 
   choose(id) {
@@ -332,24 +341,24 @@ export class Picture {
       this.middles.push({ text, place: { x: sorted("x")[inside.length >> 1], y: sorted("y").at(-1) } });
     }
     for (const one of this.middles) one.half = [one.text.offsetWidth / 2, one.text.offsetHeight / 2];
-    this.placeNames();
   }
 
-  // Place the names; the largest cluster comes first, and hides those that it would cover.
-  placeNames() {
-    const placed = [];
+  // Place the names, each at its cluster or a little above; the largest cluster comes first. A name that
+  // would cover another, a node or a button is hidden: there is more room nearer by.
+  placeNames(taken) {
     this.nameBoxes = [];
     for (const { text, place, half } of this.middles ?? []) {
       const at = this.sigma.graphToViewport(place);
-      const [x, y] = [Math.max(half[0], at.x), Math.max(half[1], at.y - half[1] - 10)];
-      const free = placed.every(
-        (one) => Math.abs(one.x - x) > one.half[0] + half[0] || Math.abs(one.y - y) > one.half[1] + half[1],
-      );
-      text.style.visibility = free ? "visible" : "hidden";
-      if (!free) continue;
-      placed.push({ x, y, half });
-      this.nameBoxes.push({ text, left: x - half[0], right: x + half[0], top: y - half[1], bottom: y + half[1] });
-      text.style.transform = `translate(${Math.round(x - half[0])}px, ${Math.round(y - half[1])}px)`;
+      const x = Math.max(half[0], at.x);
+      const boxes = HIGHER.map((higher) => {
+        const y = Math.max(half[1], at.y - half[1] - 10 - higher);
+        return { text, left: x - half[0], right: x + half[0], top: y - half[1], bottom: y + half[1] };
+      });
+      const box = boxes.find((one) => ![...this.nameBoxes, ...taken].some((other) => covers(one, other)));
+      text.style.visibility = box ? "visible" : "hidden";
+      if (!box) continue;
+      this.nameBoxes.push(box);
+      text.style.transform = `translate(${Math.round(box.left)}px, ${Math.round(box.top)}px)`;
     }
   }
 }
