@@ -19,6 +19,7 @@ from memory_bank.base.errors import BadInput, Conflict, Hint, NoteNotFound
 from memory_bank.memory import amendments
 from memory_bank.memory.dead_links import dead_links
 from memory_bank.memory.records import WrittenNote
+from memory_bank.memory.relinking import Relinking, relink_taken
 from memory_bank.notes import front_matter, parsing, sections
 from memory_bank.notes.compare import note_comparison
 from memory_bank.notes.compare.note_change import NoteChange
@@ -108,25 +109,33 @@ def write(
     bank.settings.check_enabled()
     path = bank.find(name, changing=True)
     changed = False
+    relinking = Relinking()
 
     def apply(text: str) -> str:
-        nonlocal changed
+        nonlocal changed, relinking
         new = change(text) if agent is None else kept(text, change(text))
         changed = new != text
         if len(new) > len(text):
             check_size(bank, new, by_agent=agent is not None)
+        if changed:
+            relinking = relink_taken(bank, path, new, text)
+            new = relinking.text
         return new
 
-    etag = bank.store.change(path, apply, if_match, given=given)
+    with bank.lock, bank.store.writing(path):
+        etag = bank.store.change(
+            path, apply, if_match, given=given, relinked=lambda: relinking.changes
+        )
     bank.catch_up(meaning=False)
     if changed:
         _updated(bank, path)
-    unknown = record(bank, [path], agent) if changed else None
+    relinked = tuple(entry.path for entry in relinking.changes)
+    unknown = record(bank, [path, *relinked], agent) if changed else None
     dead = dead_links(bank, path, given) if changed else ""
-    warning = warnings(note_files.warning(bank.layout, path), unknown, dead)
+    warning = warnings(note_files.warning(bank.layout, path), unknown, dead, relinking.notice)
     older = amendments.may_amend(bank, path) if changed and given else None
     bank.count_opened(cited(given) if changed else ())
-    return WrittenNote(path, etag, changed, warning=warning, may_amend=older)
+    return WrittenNote(path, etag, changed, warning, older, relinked or None)
 
 
 def _updated(bank: Bank, path: str) -> None:

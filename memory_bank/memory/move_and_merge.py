@@ -96,7 +96,7 @@ def rename(
         if not is_same:
             bank.store.check_free(new)
         data = bank.store.read_bytes(old)
-        changes, broken, _ = relink_moved(bank, {old: new}, new, decode(data).text)
+        changes, broken, *_ = relink_moved(bank, {old: new}, new, decode(data).text)
         mine = next((change for change in changes if change.path == old), None)
         moved = mine.data if mine and mine.data is not None else data
         rest = [change for change in changes if change.path != old]
@@ -230,7 +230,7 @@ def merge(
         text = _merged_text(rows, kept_row, goal, merged_text, check_tags(tags), source)
         text = conform(bank, goal, text, source_type, source_agent, datetime.now(UTC))
         moves = dict.fromkeys(paths, goal)
-        links, broken, _ = relink_moved(bank, moves, goal, text, gone=True)
+        links, broken, *_ = relink_moved(bank, moves, goal, text, gone=True)
         etags = {row.path: row.etag for row in rows}
         away = [JournalEntry(path, None, etags[path], trash=True) for path in paths if path != goal]
         entries = [change for change in links if change.path not in etags]

@@ -44,6 +44,8 @@ class WrittenNote:
     """A warning about the note's place, for example that git would track a session's note."""
     may_amend: str | None = None
     """Path of an older note on the same subject that it may amend since the change."""
+    relinked: tuple[str, ...] | None = None
+    """Paths of notes with links that could have meant it too by its new names: rewritten."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,8 +29,10 @@ class Relinking(NamedTuple):
     changes: tuple[JournalEntry, ...] = ()
     broken: tuple[LinkShown, ...] = ()
     """Links in included files, which are not rewritten."""
+    text: str = ""
+    """The text of the note that gets the names, in which its own links keep their meaning too."""
     notice: str = ""
-    """Says which links could have meant a new note too; empty if there are none."""
+    """Says which links could have meant a note by its new name too; empty if there are none."""
 
 
 def relink_moved(
@@ -56,13 +58,20 @@ def relink_moved(
     return relinking._replace(changes=(*listed, *relinking.changes))
 
 
-def relink_taken(bank: Bank, path: str, text: str) -> Relinking:
-    """Return the changes of the links that could mean a new note too: they keep their meaning."""
-    lost = lost_links(bank, {}, path, text)
+def relink_taken(bank: Bank, path: str, text: str, old_text: str | None = None) -> Relinking:
+    """Return the changes of the links that could mean the note at `path` too by its new names.
+
+    They keep their meaning. It has all of its names anew, except those that its `old_text` gave it.
+    """
+    lost = lost_links(bank, (), path, text, old_text)
     if not lost:
-        return Relinking()
-    relinking = _relink(bank, lost, {}, lost, gone=False)
-    rewritten = {change.path for change in relinking.changes}
+        return Relinking(text=text)
+    own = [row for row in lost if row.source_key == path]
+    relinking = _relink(bank, [row for row in lost if row not in own], {}, lost, gone=False)
+    new_text = _keep_own_links(bank, path, text, own)
+    rewritten = {path, *(change.path for change in relinking.changes)}
+    if new_text == text:  # the change took its own links away
+        lost = [row for row in lost if row not in own]
     meanings: dict[tuple[str, bool], list[LinkRow]] = {}
     for row in lost:
         meanings.setdefault((row.dest_key, row.source_key in rewritten), []).append(row)
@@ -71,15 +80,40 @@ def relink_taken(bank: Bank, path: str, text: str) -> Relinking:
         f" meant {goal}, {'as it now says' if is_rewritten else 'and may mean this note now'}"
         for (goal, is_rewritten), rows in meanings.items()
     )
-    return relinking._replace(notice=notice)
+    return relinking._replace(text=new_text, notice=notice)
 
 
-def lost_links(bank: Bank, moves: Mapping[str, str], path: str, text: str) -> list[LinkRow]:
-    """Return the links that the note with `text` at `path` would take from notes that stay."""
+def _keep_own_links(bank: Bank, path: str, text: str, own: Iterable[LinkRow]) -> str:
+    """Return the text of a note in which its `own` links have the whole name of their note."""
+    goals = {row.target: row.dest_key for row in own}
+    links = parsing.parse(path, parsing.encoded(text)).body.links if goals else ()
+    leads = {place_of(link): goals[link.target] for link in links if link.target in goals}
+    return relink(text, retarget(bank, path, leads, {}, lost=own, gone=False))
+
+
+def lost_links(
+    bank: Bank, moved: Iterable[str], path: str, text: str, old_text: str | None = None
+) -> list[LinkRow]:
+    """Return the links that the note with `text` at `path` would take from notes that stay.
+
+    If it has `old_text` there until now, only those that its new names would take.
+    """
+    ranks = _ranks(path, text)
+    if old_text is not None:
+        old_ranks = _ranks(path, old_text)
+        ranks = {name: rank for name, rank in ranks.items() if rank < old_ranks.get(name, rank + 1)}
+        moved = (*moved, path)
+    if not ranks:
+        return []
+    return bank.read(lambda view: link_rows.taken(view.manifest, ranks, _numbers(view, moved)))
+
+
+def _ranks(path: str, text: str) -> dict[str, int]:
+    """Return the names of the note with `text` at `path`, with their best ranks."""
     ranks: dict[str, int] = {}
     for name, rank in names_of(parsing.parse(path, parsing.encoded(text))):
         ranks[name] = min(rank, ranks.get(name, rank))
-    return bank.read(lambda view: link_rows.taken(view.manifest, ranks, _numbers(view, moves)))
+    return ranks
 
 
 def _numbers(view: View, paths: Iterable[str]) -> list[int]:

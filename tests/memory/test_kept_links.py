@@ -6,7 +6,10 @@ from pathlib import Path
 import pytest
 
 from memory_bank.bank.bank import Bank
+from memory_bank.base.errors import Conflict
+from memory_bank.memory.change import rewrite
 from memory_bank.memory.create import create
+from memory_bank.memory.edit import archive, edit
 from memory_bank.memory.import_notes import import_notes
 from memory_bank.memory.move_and_merge import merge, rename
 from memory_bank.memory.remember import remember
@@ -117,3 +120,46 @@ def test_pictures_move_with_their_note(bank: Bank) -> None:
     assert texts(bank)["c/d/n.md"] == (
         "![p](../../a/p.png) ![q](<../../x y.png>) ![[r.png]] ![](https://x.org/y.png)\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "other", "after"),
+    [
+        ("# Old\n", "# The Title\n", "[[The title]]\n", "[[b/x]]\n"),
+        ("# Old\n", "---\naliases: [tt]\n---\n# Old\n", "[[tt]] [[x]]\n", "[[b/x]] [[x]]\n"),
+        ("# Old\n", "# Old\n\nThe title\n", "[[The title]]\n", "[[The title]]\n"),
+        ("# The title\n", "# The title\n\nN\n", "[[The title]]\n", "[[The title]]\n"),
+    ],
+    ids=["title", "alias", "no new name", "ambiguous before"],
+)
+def test_a_note_that_gets_a_new_name_by_an_edit_takes_no_link(
+    bank: Bank, old: str, new: str, other: str, after: str
+) -> None:
+    put(bank, {"b/x.md": "---\naliases: [tt]\n---\n# The title\n", "a.md": old, "o.md": other})
+    written = rewrite(bank, "a", new)
+    assert texts(bank)["o.md"] == after
+    assert written.relinked == (("o.md",) if after != other else None)
+    assert ("of o.md meant b/x.md, as it now says" in (written.warning or "")) is (after != other)
+
+
+def test_an_edited_note_keeps_its_own_links_to_the_note_whose_name_it_gets(bank: Bank) -> None:
+    put(bank, {"b/x.md": "# Foo\n", "a.md": "# Old\n\n[[Foo]] [[a]] `[[Foo]]`\n"})
+    written = edit(bank, "a", "# Foo", old="# Old")
+    assert texts(bank)["a.md"] == "# Foo\n\n[[b/x]] [[a]] `[[Foo]]`\n"
+    assert leads(bank)["a.md"] == ["b/x.md", "a.md"]
+    assert written.relinked is None
+    assert "[[Foo]] of a.md meant b/x.md, as it now says" in (written.warning or "")
+
+
+def test_an_edit_that_fails_rewrites_no_link(bank: Bank) -> None:
+    put(bank, {"b/x.md": "# Foo\n", "a.md": "# Old\n", "o.md": "[[Foo]]\n"})
+    before = texts(bank)
+    with pytest.raises(Conflict):
+        rewrite(bank, "a", "# Foo\n", if_match="0123")
+    assert texts(bank) == before
+
+
+def test_a_status_takes_no_link(bank: Bank) -> None:
+    put(bank, {"b/x.md": "# Foo\n", "a.md": "# Foo\n", "o.md": "[[Foo]] [[x]]\n"})
+    archive(bank, ["a"])
+    assert texts(bank)["o.md"] == "[[Foo]] [[x]]\n"

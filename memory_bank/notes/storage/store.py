@@ -193,11 +193,18 @@ class Store(WriteLock):
         self._check_secrets(text, (), given=given, path=path)
 
     def change(
-        self, path: str, edit: Callable[[str], str], if_match: str | None = None, *, given: str = ""
+        self,
+        path: str,
+        edit: Callable[[str], str],
+        if_match: str | None = None,
+        *,
+        given: str = "",
+        relinked: Callable[[], Sequence[JournalEntry]] = tuple,
     ) -> str:
         """Rewrite a note's text under the lock and return its new etag.
 
-        `edit` gets the current text without its byte order mark. With `if_match`, raises Conflict
+        `edit` gets the current text without its byte order mark; after it, `relinked` returns the
+        changes of other notes that are made together with it. With `if_match`, raises Conflict
         unless the file still has that etag. Raises UnreadableNote for a file that isn't UTF-8, or
         an edit that leaves a merge conflict; SecretFound when it, whose text is `given`, adds one;
         NoteReadOnly.
@@ -219,8 +226,11 @@ class Store(WriteLock):
                 if if_match is not None:
                     files.check(file, if_match)
                 new = parsing.edited(data, checked)
-                if new != data:
+                changes = relinked()
+                if new != data and not changes:
                     files.replace(file, new, etag(data))
+            if changes:
+                self.apply([JournalEntry(path, new, etag(data)), *changes], given=given)
         return etag(new)
 
     def apply(
