@@ -11,7 +11,7 @@ import pytest
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.code.index.codebase import Codebase, open_codebase
 from memory_bank.memory.retrieval.ask import ask
-from memory_bank.memory.retrieval.ask_results import NoteResult, file_of
+from memory_bank.memory.retrieval.ask_results import file_of
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "tests/questions.md"
@@ -56,8 +56,7 @@ def test_a_right_place_is_among_the_first_three(repository: tuple[Bank, Codebase
     for question, right in QUESTIONS.items():
         found = ask(*repository, question, 3, count_access=False)
         places = [
-            f".memories/{one.path}" if isinstance(one, NoteResult) else file_of(one)
-            for one in found.results
+            f".memories/{one.path}" if one.kind == "note" else file_of(one) for one in found.results
         ]
         if not set(places) & set(right):
             missed[question] = places

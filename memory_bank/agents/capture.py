@@ -173,10 +173,11 @@ def _event(bank: HookBank, event: HookEvent, counts: dict[str, int], secrets: se
         "tool": event.tool_name[:200],
         "cwd": event.cwd,
     }
-    redacted: Any = redact_value(fields, bank.allowed, secrets)
-    before, after, tool, cwd = redacted.value.values()
+    redacted_fields: Any
+    redacted_fields, count = redact_value(fields, bank.allowed, secrets)
+    before, after, tool, cwd = redacted_fields.values()
     key, more = redact_id(event.key, bank.allowed)
-    counts["redactions"] = redacted.count + more
+    counts["redactions"] = count + more
     name = "".join(char for char in event.tool_name.lower() if char.isalpha())
     counts["edits"] = name in _EDITS and not event.failed and _changes_project(bank, event)
     return Event(

@@ -153,9 +153,7 @@ def start_context(found_bank: HookBank, session_id: str, quotes: Quotes, client:
         quote = quotes.introduced
         rules = partial(_untold, client=client)
         more = _more(bank, client)
-        return start_text(
-            bank, found_bank.project, session_id, rules=rules, quote=quote, more=more
-        ).text
+        return start_text(bank, found_bank.project, session_id, rules=rules, quote=quote, more=more)
 
 
 def _more(bank: Bank, client: str) -> str:

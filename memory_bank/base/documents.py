@@ -85,6 +85,13 @@ class Fault(NamedTuple):
     line: int = 1
 
 
+class PathProblem(NamedTuple):
+    """A file or a note that needs a person, and why."""
+
+    path: str
+    reason: str
+
+
 class Dates(NamedTuple):
     """When a document was created and updated, in seconds since the epoch."""
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from memory_bank.bank.backlinks import LinkShown
 from memory_bank.bank.open_index import NoteRow
+from memory_bank.base.documents import Fault
 from memory_bank.code.records import (
     CallShown,
     CitingNote,
@@ -16,7 +17,7 @@ from memory_bank.code.records import (
     GuardShown,
     SymbolShown,
 )
-from memory_bank.notes.note import Entity, FileFault
+from memory_bank.notes.note import Entity
 from memory_bank.notes.okf import Source
 
 
@@ -214,7 +215,7 @@ class ShownNote(NamedTuple):
     """Empty if it was never accessed."""
     opened_count: int
     """How often it was opened, cited or confirmed, which boosts it unless settings differ."""
-    faults: tuple[FileFault, ...]
+    faults: tuple[Fault, ...]
     writable: bool
     """Whether it can be changed; a file that is not valid UTF-8, or only included, can't."""
     included: bool | None = None

@@ -8,9 +8,9 @@ import unicodedata
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from memory_bank.base.documents import Fault
 from memory_bank.base.errors import UnreadableNote
 from memory_bank.base.plugins import pattern
-from memory_bank.notes.note import FileFault
 
 BOM = codecs.BOM_UTF8
 
@@ -27,7 +27,7 @@ class Decoded(NamedTuple):
 
     text: str
     encoding: str
-    faults: tuple[FileFault, ...] = ()
+    faults: tuple[Fault, ...] = ()
     writable: bool = True
 
 
@@ -60,7 +60,7 @@ def decode(data: bytes) -> Decoded:
 
 
 def _imperfect(text: str, encoding: str, reason: str, line: int = 1) -> Decoded:
-    return Decoded(text, encoding, (FileFault(reason, line),), writable=False)
+    return Decoded(text, encoding, (Fault(reason, line),), writable=False)
 
 
 _RUN = (

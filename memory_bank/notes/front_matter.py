@@ -20,6 +20,7 @@ from frontmatter.default_handlers import YAMLHandler
 
 from memory_bank.base import toml
 from memory_bank.base.dates import iso
+from memory_bank.base.documents import Fault
 from memory_bank.base.errors import UnreadableNote
 from memory_bank.base.plugins import pattern
 from memory_bank.notes import yaml
@@ -27,7 +28,6 @@ from memory_bank.notes.blocks import BlockError, last_break, line_of
 from memory_bank.notes.characters import BREAK
 from memory_bank.notes.inline import InlineSpan, InlineText
 from memory_bank.notes.merging.conflicts import OPENING, UNRESOLVED
-from memory_bank.notes.note import FileFault
 from memory_bank.notes.relations import as_type
 from memory_bank.notes.yaml import expected, line
 
@@ -83,7 +83,7 @@ def split(text: str) -> Split:
     return Split(opening[0], block, closing[0], text[closing.end() :], "yaml")
 
 
-def metadata(parts: Split) -> tuple[dict[str, object], tuple[FileFault, ...]]:
+def metadata(parts: Split) -> tuple[dict[str, object], tuple[Fault, ...]]:
     """Return the values and faults of front matter; never raises.
 
     In YAML, dates, words like `yes`, and numbers that would print differently stay text; in TOML,
@@ -96,13 +96,13 @@ def metadata(parts: Split) -> tuple[dict[str, object], tuple[FileFault, ...]]:
     except BlockError as error:
         conflict = error.reason == UNRESOLVED
         reason = UNRESOLVED if conflict else f"front matter can't be parsed: {error.reason}"
-        return {}, (FileFault(reason, line_of(parts.block, error.index)),)
+        return {}, (Fault(reason, line_of(parts.block, error.index)),)
 
 
-def _read(block: str, kind: Format) -> tuple[dict[str, object], tuple[FileFault, ...]]:
+def _read(block: str, kind: Format) -> tuple[dict[str, object], tuple[Fault, ...]]:
     if len(block) > MAX_LENGTH:
         raise BlockError(f"longer than {MAX_LENGTH:,} characters")
-    faults: list[FileFault] = []
+    faults: list[Fault] = []
     try:
         if kind == "toml":
             toml_values = _toml_values(block)
@@ -117,10 +117,10 @@ def _read(block: str, kind: Format) -> tuple[dict[str, object], tuple[FileFault,
     return toml_values, tuple(faults)
 
 
-def _unclosed(text: str) -> tuple[FileFault, ...]:
+def _unclosed(text: str) -> tuple[Fault, ...]:
     opening = _OPENING.match(text)
     if opening and _UNCLOSED_KEY.match(text, opening.end()):
-        return (FileFault("front matter opens on line 1 and is never closed"),)
+        return (Fault("front matter opens on line 1 and is never closed"),)
     return ()
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
+from memory_bank.base.documents import Fault
 from memory_bank.base.errors import Conflict, Hint, NoteNotFound
 
 _NOTHING: Mapping[str, Any] = {}
@@ -15,13 +16,6 @@ LinkKind = Literal["wiki", "embed", "markdown", "image", "reference"]
 
 RELATIVE_KINDS = frozenset({"markdown", "image"})
 """Kinds of links whose target is a path from the note's folder: `[](x.md)` and `![](x.png)`."""
-
-
-class FileFault(NamedTuple):
-    """A part of a file that couldn't be read."""
-
-    reason: str
-    line: int = 1
 
 
 class Entity(NamedTuple):
@@ -89,15 +83,6 @@ class NoteSection(NamedTuple):
     """Keys and values of its inline fields, in their order."""
 
 
-class NotePassage(NamedTuple):
-    """A part of a section that is ranked and embedded; a short section is one passage."""
-
-    line: int
-    end_line: int
-    text: str
-    """Line ends as newlines."""
-
-
 class Body(NamedTuple):
     """The parsed Markdown: sections in order, links, block ids, inline tags."""
 
@@ -108,7 +93,7 @@ class Body(NamedTuple):
     tags: tuple[str, ...] = ()
     title: str = ""
     """The text of the first heading when it is of level 1, else empty."""
-    faults: tuple[FileFault, ...] = ()
+    faults: tuple[Fault, ...] = ()
     first: str = ""
     """The first sentence, which names a note without a heading; empty behind a heading."""
 
@@ -131,7 +116,7 @@ class Note(NamedTuple):
     content_hash: str
     """BLAKE3 of the normalised body, hex."""
     size: int
-    faults: tuple[FileFault, ...] = ()
+    faults: tuple[Fault, ...] = ()
     writable: bool = True
     """False when a fault means that a rewrite could lose something."""
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from operator import itemgetter
 
+from memory_bank.base.documents import Fault
 from memory_bank.base.errors import BadInput
 from memory_bank.notes import characters, decision_records, identity, links, okf, schema, sections
 from memory_bank.notes.characters import BREAK, nfc
@@ -16,7 +17,7 @@ from memory_bank.notes.identity import etag
 from memory_bank.notes.inline import code_spans
 from memory_bank.notes.merging.conflicts import UNRESOLVED, find
 from memory_bank.notes.names import name_of
-from memory_bank.notes.note import FileFault, Meta, Note
+from memory_bank.notes.note import Meta, Note
 
 
 def parse(path: str, data: bytes) -> Note:
@@ -28,9 +29,7 @@ def parse(path: str, data: bytes) -> Note:
     body = sections.read_body(parts.body, 1 + count_lines(head), len(head))
     meta, meta_faults = schema.read_meta(raw, body.tags)
     references = links.with_lines(links.reference_links(meta), head)
-    conflicts = (
-        FileFault(UNRESOLVED, merge_conflict.line) for merge_conflict in find(decoded.text)
-    )
+    conflicts = (Fault(UNRESOLVED, merge_conflict.line) for merge_conflict in find(decoded.text))
     note = Note(
         name=nfc(name_of(path)),
         path=path,
@@ -114,7 +113,7 @@ class NoteText:
         return len(self.text) - len(self.parts.body)
 
     @cached_property
-    def _metadata(self) -> tuple[dict[str, object], tuple[FileFault, ...]]:
+    def _metadata(self) -> tuple[dict[str, object], tuple[Fault, ...]]:
         return metadata(self.parts)
 
     @property
@@ -123,7 +122,7 @@ class NoteText:
         return self._metadata[0]
 
     @property
-    def faults(self) -> tuple[FileFault, ...]:
+    def faults(self) -> tuple[Fault, ...]:
         """The faults of the front matter."""
         return self._metadata[1]
 

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from operator import itemgetter
 from typing import NamedTuple
 
+from memory_bank.base.documents import Passage
 from memory_bank.base.plugins import pattern
 from memory_bank.notes.blocks import Blocks, InlineBlock
-from memory_bank.notes.note import NotePassage, NoteSection
+from memory_bank.notes.note import NoteSection
 
 _NEWLINE = pattern(r"\r\n|\r")
 
@@ -44,7 +45,7 @@ class _Stretch(NamedTuple):
     end: int
 
 
-def passages(section: NoteSection, size: int = SIZE) -> tuple[NotePassage, ...]:
+def passages(section: NoteSection, size: int = SIZE) -> tuple[Passage, ...]:
     """Split a section's text into passages of about `size` characters, at the ends of blocks.
 
     A section up to a quarter longer is one passage. A block up to five times the size stays whole;
@@ -59,9 +60,7 @@ def passages(section: NoteSection, size: int = SIZE) -> tuple[NotePassage, ...]:
     return tuple(passage for part in parts if (passage := _passage(section, text, starts, part)))
 
 
-def _passage(
-    section: NoteSection, text: str, starts: list[int], part: _Stretch
-) -> NotePassage | None:
+def _passage(section: NoteSection, text: str, starts: list[int], part: _Stretch) -> Passage | None:
     """Return a passage without blank lines around it; None if it is blank."""
     words = text[part.start : part.end]
     stripped = words.lstrip()
@@ -72,7 +71,7 @@ def _passage(
     start = max(part.start, starts[first])
     words = text[start : part.end].rstrip()
     last = bisect_right(starts, start + len(words) - 1) - 1
-    return NotePassage(section.line + first, section.line + last + 1, words)
+    return Passage(section.line + first, section.line + last + 1, words)
 
 
 def _joined(parts: Iterator[_Stretch], size: int) -> Iterator[_Stretch]:

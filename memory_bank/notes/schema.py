@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, time
 
 from memory_bank.base.dates import to_datetime
+from memory_bank.base.documents import Fault
 from memory_bank.base.errors import BadInput, Hint
 from memory_bank.base.text import agent_name
 from memory_bank.notes import okf
 from memory_bank.notes.characters import nfc
 from memory_bank.notes.identity import slug
-from memory_bank.notes.note import Entity, FileFault, Meta
+from memory_bank.notes.note import Entity, Meta
 
 KEYS: Mapping[str, tuple[str, ...]] = {
     "id": ("id",),
@@ -123,7 +124,7 @@ def keys_of(raw: Mapping[str, object], name: str) -> tuple[str, ...]:
 
 def read_meta(
     raw: Mapping[str, object], inline_tags: Sequence[str] = ()
-) -> tuple[Meta, tuple[FileFault, ...]]:
+) -> tuple[Meta, tuple[Fault, ...]]:
     """Return the values of front matter by our names; never raises.
 
     A value of a wrong type is a fault and stays in `extra`, as do unknown keys. So does a status of
@@ -154,7 +155,7 @@ class _KeyReader:
 
     def __init__(self, raw: Mapping[str, object]) -> None:
         self.raw = raw
-        self.faults: list[FileFault] = []
+        self.faults: list[Fault] = []
         self.used: set[str] = set()
         self.spellings: dict[str, list[str]] = {}
         for key in raw:
@@ -178,7 +179,7 @@ class _KeyReader:
 
     def fault(self, key: str, problem: str) -> None:
         self.used.discard(key)
-        self.faults.append(FileFault(f"front matter: {key[:60]} {problem}"))
+        self.faults.append(Fault(f"front matter: {key[:60]} {problem}"))
 
     def text(self, name: str) -> str:
         for key, value in self.given(name):
@@ -208,7 +209,7 @@ class _KeyReader:
         if len(text) > LONGEST_TITLE:
             shown_text = f"{LONGEST_TITLE} characters"
             self.faults.append(
-                FileFault(f"front matter: title is longer than {shown_text}, the rest is cut")
+                Fault(f"front matter: title is longer than {shown_text}, the rest is cut")
             )
         return text[:LONGEST_TITLE]
 
@@ -216,9 +217,7 @@ class _KeyReader:
         found_normalise_tags = normalise_tags([*self.words("tags", _tags, _commas), *inline])
         if len(found_normalise_tags) > MAX_TAGS:
             self.faults.append(
-                FileFault(
-                    f"only the first {MAX_TAGS:,} of {len(found_normalise_tags):,} tags count"
-                )
+                Fault(f"only the first {MAX_TAGS:,} of {len(found_normalise_tags):,} tags count")
             )
         found_normalise_tags = found_normalise_tags[:MAX_TAGS]
         short = tuple(tag for tag in found_normalise_tags if len(tag) <= LONGEST_TAG)
@@ -226,7 +225,7 @@ class _KeyReader:
             text = (
                 f"{len(found_normalise_tags) - len(short):,} longer than {LONGEST_TAG} characters"
             )
-            self.faults.append(FileFault(f"tags: {text} do not count"))
+            self.faults.append(Fault(f"tags: {text} do not count"))
         return short
 
     def moment(self, name: str) -> datetime | None:

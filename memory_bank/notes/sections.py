@@ -8,13 +8,14 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 
+from memory_bank.base.documents import Fault
 from memory_bank.base.plugins import pattern
 from memory_bank.base.text import around
 from memory_bank.notes.blocks import Blocks, InlineBlock, parse_blocks
 from memory_bank.notes.front_matter import MARK, MAX_FIELDS, Field, fields_of
 from memory_bank.notes.inline import InlineText, plain_text
 from memory_bank.notes.links import links_in, locate_links
-from memory_bank.notes.note import Body, FileFault, NoteLink, NoteSection
+from memory_bank.notes.note import Body, NoteLink, NoteSection
 from memory_bank.notes.passages import LinkDefinition, definitions
 
 MAX_LINKS = 20_000
@@ -126,16 +127,16 @@ class _Content:
             made_sections.append(section._replace(name=name, fields=tuple(keys)))
         return tuple(made_sections)
 
-    def faults(self) -> Iterator[FileFault]:
+    def faults(self) -> Iterator[Fault]:
         """Yield a fault for each limit that was exceeded."""
         if self.unread:
-            yield FileFault(f"{self.unread}: read as plain text, without headings, links and tags")
+            yield Fault(f"{self.unread}: read as plain text, without headings, links and tags")
         for kind, kept_count, count in (
             ("links were read", MAX_LINKS, len(self.links) + self.skipped),
             ("headings start a section", MAX_HEADINGS, self.headings),
         ):
             if count > kept_count:
-                yield FileFault(f"only the first {kept_count:,} of {count:,} {kind}")
+                yield Fault(f"only the first {kept_count:,} of {count:,} {kind}")
 
 
 def _between(lines: Sequence[int], section: NoteSection) -> Sequence[int]:

@@ -13,9 +13,7 @@ from memory_bank.base.dates import to_datetime
 from memory_bank.base.documents import (
     Dates,
     Document,
-    Fault,
     Link,
-    Passage,
     Postponed,
     Read,
     Scan,
@@ -263,7 +261,7 @@ def document_of(
         hash=note.etag,
         title=note.title,
         passages=tuple(
-            Passage(passage.line, passage.end_line, passage.text, owners[ordinal])
+            passage._replace(section=owners[ordinal])
             for ordinal, section in enumerate(note.body.sections)
             for passage in passages.passages(_answering(section, prompts))
         ),
@@ -282,7 +280,7 @@ def document_of(
             *((block.casefold(), line) for block, line in note.body.blocks.items()),
             *dict(_written_headings(note.body.sections)).items(),
         ),
-        faults=tuple(Fault(fault.reason, fault.line) for fault in note.faults),
+        faults=note.faults,
         size=note.size,
         signature=signature,
     )

@@ -20,10 +20,10 @@ from typing import Any, Literal
 import yaml
 
 from memory_bank.base.dates import iso
+from memory_bank.base.documents import Fault
 from memory_bank.base.errors import BadInput
 from memory_bank.base.plugins import pattern
 from memory_bank.notes.blocks import BlockError, last_break, line_end, line_of, line_start, splice
-from memory_bank.notes.note import FileFault
 
 # Limits of front matter, beyond which it is hostile.
 MAX_DEPTH = 100
@@ -180,7 +180,7 @@ def _block_scalar_end(block: str, start: int, end: int) -> int:
     return start + len(bare) + len(blank) - len(blank.lstrip(" \t"))
 
 
-def values(root: YamlNode | None, block: str) -> tuple[dict[str, object], list[FileFault]]:
+def values(root: YamlNode | None, block: str) -> tuple[dict[str, object], list[Fault]]:
     """Return the values of a tree, keys as written; raise BlockError if it is not a mapping.
 
     A plain word becomes a number, true, false or null only if that prints the same; others stay
@@ -200,7 +200,7 @@ class _ValueReader:
 
     def __init__(self, block: str) -> None:
         self.block = block
-        self.faults: list[FileFault] = []
+        self.faults: list[Fault] = []
         # Number of values and characters; only aliases can reach the limit.
         self.left = 1000 + 2 * len(block)
 
@@ -227,7 +227,7 @@ class _ValueReader:
             self.left -= len(name)
             if name in names and len(self.faults) < _MAX_FAULTS:
                 reason = f"key {name[:60]!r} is given twice, the last counts"
-                self.faults.append(FileFault(reason, line_of(self.block, key.start)))
+                self.faults.append(Fault(reason, line_of(self.block, key.start)))
             names[name] = self.value(value, depth + 1)
         return names
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.dates import iso_of, to_datetime
+from memory_bank.base.documents import PathProblem
 from memory_bank.base.errors import BadInput
 from memory_bank.notes.roots import SESSIONS
 from memory_bank.search.index import View
@@ -41,13 +42,6 @@ class SessionDay(NamedTuple):
     sessions: tuple[SessionEntry, ...]
 
 
-class UnreadableSession(NamedTuple):
-    """A file among the notes of sessions that can't be read."""
-
-    path: str
-    reason: str
-
-
 @dataclass(frozen=True, slots=True)
 class SessionTimeline:
     """One page of the sessions by day, the newest first."""
@@ -60,7 +54,7 @@ class SessionTimeline:
     agents: Mapping[str, int]
     """Number of sessions of each agent, whatever the conditions are; without name: unknown."""
     projects: Mapping[str, int]
-    unreadable: tuple[UnreadableSession, ...]
+    unreadable: tuple[PathProblem, ...]
     problem: str | None
 
 
@@ -228,14 +222,10 @@ def _state(ended: float | None, last: float, *, finished: bool, damaged: bool) -
     return "open" if time.time() - last < IDLE.total_seconds() else "silent"
 
 
-def unreadable_notes(view: View) -> tuple[UnreadableSession, ...]:
+def unreadable_notes(view: View) -> tuple[PathProblem, ...]:
     """Return the files among the notes of sessions that can't be read."""
-    found_unindexed = document_rows.unindexed(view.manifest)
-    return tuple(
-        UnreadableSession(*unindexed)
-        for unindexed in found_unindexed
-        if unindexed[0].startswith(SESSIONS)
-    )
+    problems = map(PathProblem._make, document_rows.unindexed(view.manifest))
+    return tuple(problem for problem in problems if problem.path.startswith(SESSIONS))
 
 
 def _told(value: object) -> str:

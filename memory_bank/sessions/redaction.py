@@ -44,13 +44,6 @@ class Redacted(NamedTuple):
     count: int  # type: ignore[assignment]  # hides a method of tuples that nobody calls
 
 
-class RedactedJson(NamedTuple):
-    """A JSON value without private spans and secrets, and how many were replaced."""
-
-    value: Json
-    count: int  # type: ignore[assignment]  # hides a method of tuples that nobody calls
-
-
 def redact(text: str, allowed: Collection[str] = (), values: set[str] | None = None) -> Redacted:
     """Replace `<private>…</private>` by `[private]`, and secrets by `[redacted]`.
 
@@ -86,8 +79,8 @@ def without_private(text: str) -> str:
 
 def redact_value(
     value: Json, allowed: Collection[str] = (), values: set[str] | None = None
-) -> RedactedJson:
-    """Redact all strings, keys and numbers of a JSON value; its structure stays.
+) -> tuple[Json, int]:
+    """Redact all strings, keys and numbers of a JSON value, and count them; its structure stays.
 
     A secret is also found by its key, and if a list has its lines. A private span that isn't
     closed reaches to the end of its string, or of its list of strings. `values` as for `redact`.
@@ -97,18 +90,16 @@ def redact_value(
     private = _redact_pieces(pieces, _private(*pieces.joined()))
     secret = _redact_pieces(pieces, _secrets(pieces.joined()[0], allowed, values))
     if not private + secret:
-        return RedactedJson(value, 0)
-    return RedactedJson(_rebuilt(value, iter(pieces.texts)), private + secret)
+        return value, 0
+    return _rebuilt(value, iter(pieces.texts)), private + secret
 
 
 def redact_json(text: str, allowed: Collection[str] = ()) -> Redacted:
     """Redact a JSON text, which stays JSON; any other text as `redact` does."""
     if text.lstrip()[:1] in ("{", "[", '"'):
         try:
-            redacted_json = redact_value(json.loads(text), allowed)
-            return Redacted(
-                json.dumps(redacted_json.value, ensure_ascii=False), redacted_json.count
-            )
+            value, count = redact_value(json.loads(text), allowed)
+            return Redacted(json.dumps(value, ensure_ascii=False), count)
         except (ValueError, RecursionError):
             pass  # not JSON, or too deep for the parser
     return redact(text, allowed)

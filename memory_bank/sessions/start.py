@@ -61,14 +61,6 @@ NO_TOOLS = (
 """What is told to an agent whose program has no server of this program."""
 
 
-class StartText(NamedTuple):
-    """What an agent is told when its session starts."""
-
-    text: str
-    """Markdown; empty if nothing is known."""
-    tokens: int
-
-
 def start_text(
     bank: Bank,
     project: str = "",
@@ -77,7 +69,7 @@ def start_text(
     rules: Callable[[Bank], Sequence[str]] = lambda _: (),
     quote: Callable[[str], str] = str,
     more: str = ALL_TOOLS,
-) -> StartText:
+) -> str:
     """Return what a session should know first, in at most 500 estimated tokens.
 
     Open steps, rules and decisions of former sessions, what was learned and done, how many notes
@@ -85,7 +77,7 @@ def start_text(
     What concerns files with uncommitted changes comes first, then the branch that is checked out.
     What `rules` returns is told with the decisions. `quote` gets all text that comes from notes. No
     prompts are told. Lines of observations and notes end in the id and the tokens of the whole; the
-    last line, `more`, says how to get it.
+    last line, `more`, says how to get it. Empty if nothing is known.
     """
     with suppress(StorageFailed, Busy), opened(bank) as store:
         if store.queue.waiting():
@@ -97,7 +89,7 @@ def start_text(
         ruled = rules(bank)
         content = bank.read(lambda view: _parts(bank, view, project, session_id, ruled))
     if not content:
-        return StartText("", 0)
+        return ""
     head = f"# Memory of {project or project_of(bank)}"
     while True:
         body = "\n\n".join(
@@ -105,7 +97,7 @@ def start_text(
         )
         text = "\n\n".join((head, quote(body), more))
         if estimate(text) <= MOST_TOKENS or not any(lines for _, lines in content):
-            return StartText(text, estimate(text))
+            return text
         _shorten(content)
 
 

@@ -4,23 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import NamedTuple
 
+from memory_bank.base.documents import PathProblem
 from memory_bank.notes.okf import past_review
 from memory_bank.search.manifest import document_rows
 from memory_bank.search.manifest.manifest import Manifest
 
 
-class OverdueNote(NamedTuple):
-    """A note that is past the date in its `stale_after`."""
-
-    path: str
-    reason: str
-
-
-def overdue_notes(manifest: Manifest) -> Iterator[OverdueNote]:
+def overdue_notes(manifest: Manifest) -> Iterator[PathProblem]:
     """Yield the notes that are past their review date and not archived."""
     now = time.time()
     for path, extra in document_rows.data_of(manifest, "extra"):
         if "stale_after" in extra and (reason := past_review(extra, now)):
-            yield OverdueNote(path, reason)
+            yield PathProblem(path, reason)

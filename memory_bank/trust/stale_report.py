@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, get_args
 
+from memory_bank.base.documents import PathProblem
 from memory_bank.base.rendering import count
 from memory_bank.code.changes import State
-from memory_bank.trust.overdue import OverdueNote
 
 STALE: tuple[State, ...] = ("gone", "changed")
 """The states of a stale citation, the most severe first."""
@@ -97,7 +97,7 @@ class StaleReport(NamedTuple):
     worktree: bool
     """Whether uncommitted changes of code count."""
     notices: tuple[str, ...] = ()
-    overdue: tuple[OverdueNote, ...] = ()
+    overdue: tuple[PathProblem, ...] = ()
     """Notes that are past their review date, whatever they cite; none with a range."""
 
     @property

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_bank.notes.note import NotePassage, NoteSection
+from memory_bank.base.documents import Passage
+from memory_bank.notes.note import NoteSection
 from memory_bank.notes.passages import LONG, passages
 
 SIZE = 80
@@ -27,7 +28,7 @@ def cut(text: str, size: int = SIZE) -> list[str]:
     return [passage.text for passage in found]
 
 
-def check_lines(text: str, found: tuple[NotePassage, ...]) -> None:
+def check_lines(text: str, found: tuple[Passage, ...]) -> None:
     """Assert that each passage stands on its lines, in order."""
     lines = NEWLINE.split(text)
     for passage in found:
@@ -39,7 +40,7 @@ def check_lines(text: str, found: tuple[NotePassage, ...]) -> None:
 
 def test_a_short_section_is_one_passage() -> None:
     text = "\r\n# Head\r\n\r\n    code\rmore\n\n"
-    assert passages(section(text, 3)) == (NotePassage(4, 8, "# Head\n\n    code\nmore"),)
+    assert passages(section(text, 3)) == (Passage(4, 8, "# Head\n\n    code\nmore"),)
     assert len(cut("x" * 100)) == 1
     assert len(cut(f"{'x' * 48}\n\n{'y' * 48}\n\n\n")) == 2
     assert cut("\n \n") == []

@@ -53,22 +53,22 @@ def test_a_text(text: str, shown: str, count: int) -> None:
     ],
 )  # fmt: skip
 def test_a_json_value(value: object, shown: object, count: int) -> None:
-    found = redact_value(value)  # type: ignore[arg-type]
+    redacted, replaced = redact_value(value)  # type: ignore[arg-type]
     if shown is not None or value is None:
-        assert found.value == shown
-    assert found.count == count
-    assert TOKEN not in json.dumps(found.value).replace(TOKEN[::-1] + TOKEN, "")
+        assert redacted == shown
+    assert replaced == count
+    assert TOKEN not in json.dumps(redacted).replace(TOKEN[::-1] + TOKEN, "")
     if isinstance(value, dict):
-        assert len(found.value) == len(value)  # type: ignore[arg-type]
+        assert len(redacted) == len(value)  # type: ignore[arg-type]
 
 
 def test_a_private_key_over_many_strings_is_replaced_in_each() -> None:
     body = [TOKEN[4:] * 2 for _ in range(4)]
     lines = ["-----BEGIN RSA " + "PRIVATE KEY-----", *body, "-----END RSA " + "PRIVATE KEY-----"]
-    found = redact_value({"lines": lines, "next": "kept"})
-    assert found.count == 1
-    assert not any(part in json.dumps(found.value) for part in body)
-    assert found.value["next"] == "kept"  # type: ignore[index,call-overload]
+    redacted, count = redact_value({"lines": lines, "next": "kept"})
+    assert count == 1
+    assert not any(part in json.dumps(redacted) for part in body)
+    assert redacted["next"] == "kept"  # type: ignore[index,call-overload]
 
 
 def test_json_stays_json_and_other_text_is_redacted_as_text() -> None:

@@ -50,15 +50,15 @@ def test_the_newest_open_step_comes_first_and_stays_until_it_is_done(bank: Bank)
     worked(bank, "one", "Add retries", steps="Translate the overview page into German")
     worked(bank, "two", "Fix the price list", steps="Ask Ann for the new exchange rates")
     worked(bank, "three", "Rename the cart")
-    lines = start_text(bank).text.splitlines()
+    lines = start_text(bank).splitlines()
     at = lines.index("**Open steps**:")
     assert lines[at + 1 : at + 3] == [
         "- Ask Ann for the new exchange rates",
         "- Translate the overview page into German",
     ]
     worked(bank, "four", "The overview page is in German", kind="change")
-    assert "Translate" not in start_text(bank).text
-    assert "Ask Ann" in start_text(bank).text
+    assert "Translate" not in start_text(bank)
+    assert "Ask Ann" in start_text(bank)
 
 
 def test_rules_what_was_learned_and_what_the_bank_has_are_told(bank: Bank) -> None:
@@ -69,7 +69,7 @@ def test_rules_what_was_learned_and_what_the_bank_has_are_told(bank: Bank) -> No
     store_observation(bank, "one", title="Charge once", obs_type="decision", facts=facts)
     store_observation(bank, "one", title="Change run()", obs_type="change", files_modified=["a.py"])
     end_session(bank, "one")
-    text = start_text(bank).text
+    text = start_text(bank)
     assert "- We never retry a payment twice" in text
     assert "- Change run() (a.py)" in text
     assert "2 notes in the bank" in text
@@ -87,7 +87,7 @@ def test_lines_of_observations_and_notes_have_an_id_and_the_tokens_of_the_whole(
     os.utime(note, (1_700_000_000, 1_700_000_000))  # it did not change since the last session
     worked(bank, "one", "Charge once", kind="decision", steps="Ask Ann for the rates")
     worked(bank, "two", "Change run()")
-    lines = start_text(bank).text.splitlines()
+    lines = start_text(bank).splitlines()
     marked = {
         found[1]: found.groups()[1:]
         for line in lines
@@ -104,12 +104,12 @@ def test_what_was_remembered_in_the_last_session_is_told(bank: Bank) -> None:
     remember(bank, "# The gateway is slow\n\nIt answers after 30 s.")
     store_observation(bank, "one", title="Look at the gateway")
     end_session(bank, "one")
-    changed = start_text(bank).text.partition("**Changed since the last session began**")[2]
+    changed = start_text(bank).partition("**Changed since the last session began**")[2]
     assert "The gateway is slow" in changed
 
 
 def test_it_is_short_and_quoted_and_nothing_is_told_of_an_empty_bank(bank: Bank) -> None:
-    assert start_text(bank).text == ""
+    assert start_text(bank) == ""
     quotes = Quotes()
     for number in range(12):
         worked(
@@ -119,8 +119,8 @@ def test_it_is_short_and_quoted_and_nothing_is_told_of_an_empty_bank(bank: Bank)
             steps=f"Go on with part {number} " + "x" * 90,
         )
     told = start_text(bank, quote=quotes.introduced)
-    assert told.tokens == estimate(told.text) <= MOST_TOKENS
-    assert f"<q-{quotes.mark}>" in told.text
+    assert estimate(told) <= MOST_TOKENS
+    assert f"<q-{quotes.mark}>" in told
 
 
 def test_work_on_files_with_uncommitted_changes_comes_first(
@@ -142,7 +142,7 @@ def test_work_on_files_with_uncommitted_changes_comes_first(
 
 def told_first(bank: Bank) -> str:
     """Return the first line of what was learned and done, without its id."""
-    lines = [line.partition(" #")[0] for line in start_text(bank).text.splitlines()]
+    lines = [line.partition(" #")[0] for line in start_text(bank).splitlines()]
     return lines[lines.index("**Learned and done in the last sessions**:") + 1]
 
 
@@ -171,7 +171,7 @@ def tried(project: Path, git: Callable[..., str]) -> Path:
 def is_told_as_taken_back(project: Path) -> bool:
     """Return what the next session in a work tree is told of the changes."""
     with open_bank(project) as bank:
-        told = start_text(bank).text
+        told = start_text(bank)
     assert "job.py" in told or "Tried and taken back: " in told, "the work is told in any case"
     return "Tried and taken back: " in told
 
@@ -228,7 +228,7 @@ def test_decisions_with_nearly_one_title_are_all_told_the_newest_and_most_used_f
     remember(bank, "# Prices\n\nThey are in cents.")
     for name in ("prices", "prices", "split-2"):
         show(bank, name)
-    lines = start_text(bank).text.splitlines()
+    lines = start_text(bank).splitlines()
     at = lines.index("**11 notes in the bank, the newest and most used decisions first**:")
     assert [line.split()[3] for line in lines[at + 1 : at + 7]] == ["9", "7", "6", "2", "5", "4"]
 
@@ -238,7 +238,7 @@ def test_a_note_is_told_once_with_a_path_that_opens_it(bank: Bank) -> None:
     title = "The gateway dedupes charges by order id " + "and the amount in cents " * 5
     path = remember(bank, f"# {title}\n\nSo a retry never charges twice.", type="decision").path
     end_session(bank, "one", {"learned": "Charges are deduped."})
-    text = start_text(bank).text
+    text = start_text(bank)
     assert text.count("The gateway dedupes charges") == 1
     assert f"({path})" in text
 
@@ -250,7 +250,7 @@ def test_sessions_are_told_whatever_the_folder_was_called_then(
         worked(bank, "one", "Skip empty rows")
     moved = project.rename(project.with_name("shop2"))
     with open_bank(moved) as bank:
-        assert "Skip empty rows" in start_text(bank, "shop2").text
+        assert "Skip empty rows" in start_text(bank, "shop2")
         assert "Skip empty rows" in inject_context(bank, "shop2").context
         assert "Skip empty rows" in inject_context(bank, project.name).context
         [row] = search(bank, "empty rows", project="shop2", type="observation").results
@@ -260,7 +260,7 @@ def test_sessions_are_told_whatever_the_folder_was_called_then(
         assert not search(bank, "empty rows", project="garden").results
     git(moved, "clone", "-q", str(moved), "../other")
     with open_bank(moved.with_name("other")) as bank:
-        assert "Skip empty rows" in start_text(bank).text
+        assert "Skip empty rows" in start_text(bank)
 
 
 def test_what_is_known_is_told_where_nothing_can_be_stored(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any
 from urllib.parse import unquote
 
@@ -22,8 +21,6 @@ from memory_bank.frontends.mcp.notifications import NOTE, RECENT, SESSIONS, TAGS
 from memory_bank.frontends.mcp.tool import failed
 from memory_bank.frontends.mcp.toolbox import Toolbox
 from memory_bank.frontends.serving.shared_bank import SharedBank
-from memory_bank.sessions.answers import SessionEntry
-from memory_bank.sessions.events import Happened
 
 _JSON, _MARKDOWN = "application/json", "text/markdown"
 
@@ -61,23 +58,6 @@ _FIXED = (
         mime_type=_JSON,
     ),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class _Tags:
-    """The tags with their numbers of notes."""
-
-    result_count: int
-    tags: dict[str, int]
-
-
-@dataclass(frozen=True, slots=True)
-class _Sessions:
-    """The last sessions, the newest first, and what happened in them, the newest last."""
-
-    result_count: int
-    sessions: tuple[SessionEntry, ...]
-    events: tuple[Happened, ...]
 
 
 def listed(shared: SharedBank) -> list[Resource]:
@@ -131,13 +111,15 @@ def _read(bank: Bank, uri: str) -> tuple[str, str]:
     quotes = Quotes()
     if uri == TAGS:
         counts = show.tag_counts(bank)
-        return document(structured(quotes, _Tags(len(counts), counts)), indent=None), _JSON
+        return document(
+            structured(quotes, {"result_count": len(counts), "tags": counts}), indent=None
+        ), _JSON
     if uri == RECENT:
         return document(structured(quotes, show.list_notes(bank, _NEWEST)), indent=None), _JSON
     if uri == SESSIONS:
         rows = listing.list_sessions(bank, _NEWEST).sessions
-        events = recent(bank, _NEWEST)
-        return document(structured(quotes, _Sessions(len(rows), rows, events)), indent=None), _JSON
+        answer = {"result_count": len(rows), "sessions": rows, "events": recent(bank, _NEWEST)}
+        return document(structured(quotes, answer), indent=None), _JSON
     if uri.startswith(NOTE):
         note = show.show(bank, unquote(uri.removeprefix(NOTE)))
         return write_agent(views.view_notes(note), quotes), _MARKDOWN

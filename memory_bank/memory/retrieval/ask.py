@@ -35,12 +35,7 @@ from memory_bank.memory.retrieval.ask_results import (
     SYMBOLS,
     TESTS,
     Answer,
-    CoupledFileResult,
-    DocResult,
-    GuardResult,
-    NoteResult,
     Result,
-    SymbolResult,
     file_of,
 )
 from memory_bank.memory.retrieval.hits import Recalled
@@ -354,14 +349,14 @@ def _notes(bank: Bank | None, asking: _Asking) -> _KindResults:
         answer.mode_used,
         "" if answer.fallback_reason in REASONS else answer.fallback_reason or "",
         problem=answer.problem or "",
-        notes={entry.id: note for entry, note in zip(results, answer.notes, strict=True)},
+        notes={_place(note, note.note_id or note.path): note for note in answer.notes},
         notices=answer.notices,
         answered=answer.answered,
     )
 
 
-def _note_result(note: RecalledNote) -> NoteResult:
-    return NoteResult(
+def _note_result(note: RecalledNote) -> Result:
+    return Result(
         id=_place(note, note.note_id or note.path),
         title=note.title or None,
         snippet=note.snippet,
@@ -382,20 +377,20 @@ def _with_citing(
 
     They get a share of the score of the file.
     """
-    results = {entry.id: entry for entry in notes.results if isinstance(entry, NoteResult)}
+    results = {entry.id or "": entry for entry in notes.results}
     recalled = dict(notes.notes)
     for file in sorted(files, key=lambda entry: -entry.relevance_score)[:_CITED]:
         path, score = file_of(file), round(linked.SHARE * file.relevance_score, 4)
         reason = Reason("linked", f"cites {path}", score)
         citing = partial(_citing, path=path, query=asking.query, known=notes.notes, reason=reason)
         for note in bank.read(citing):
-            result = _note_result(note)
-            if result.id in results and results[result.id].relevance_score >= score:
+            name = _place(note, note.note_id or note.path)
+            if name in results and results[name].relevance_score >= score:
                 continue
-            match = recalled.get(result.id, note)  # its text is what answers best
-            results[result.id] = replace(_note_result(match), relevance_score=score)
+            match = recalled.get(name, note)  # its text is what answers best
+            results[name] = replace(_note_result(match), relevance_score=score)
             reasons = (*(other for other in match.reasons if other != reason), reason)
-            recalled[result.id] = match._replace(relevance_score=score, reasons=reasons)
+            recalled[name] = match._replace(relevance_score=score, reasons=reasons)
     return notes._replace(results=list(results.values()), notes=recalled)
 
 
@@ -465,20 +460,35 @@ def _result(codebase: Codebase, hit: CodeHit, query: str) -> Result:
         return recall.commit_result(codebase, hit, query)
     if hit.test is not None:
         intent = hit.test.intent
-        return GuardResult(hit.test.id, intent.title, intent.snippet, score, hit.path, hit.line)
+        return Result(
+            hit.test.id,
+            intent.title,
+            intent.snippet,
+            score,
+            test_file=hit.path,
+            line=hit.line,
+            kind="test_guard",
+        )
     if hit.symbol is None:  # a section of a document, or what code has outside of its symbols
         heading = " > ".join(hit.headings)
         name = f"{hit.path}#{heading}" if heading else hit.path
         title = heading or hit.hit.document.title
         text = snippets.snippet(codebase.text(hit), query).text
-        return DocResult(name, title, text, score, hit.path, hit.line)
+        return Result(name, title, text, score, path=hit.path, line=hit.line, kind="doc")
     return _symbol(hit.symbol, score)
 
 
-def _symbol(row: SymbolRow, score: float) -> SymbolResult:
-    symbol, told_snippet = row.symbol, symbols.snippet(row)
-    return SymbolResult(
-        row.id, symbol.qualified, told_snippet, score, row.path, symbol.line, row.language
+def _symbol(row: SymbolRow, score: float) -> Result:
+    symbol = row.symbol
+    return Result(
+        row.id,
+        symbol.qualified,
+        symbols.snippet(row),
+        score,
+        row.path,
+        line=symbol.line,
+        language=row.language,
+        kind="symbol",
     )
 
 
@@ -508,10 +518,10 @@ def _ranked(
             if KIND_OF[current_ranked.kind] in asking.wanted
         ]
     ranked.sort(key=lambda entry: -entry.relevance_score)
-    best: dict[tuple[str, str], Result] = {}
+    best: dict[tuple[bool, str], Result] = {}
     for current_ranked in ranked:
         best.setdefault(
-            (NOTES if isinstance(current_ranked, NoteResult) else "", file_of(current_ranked)),
+            (current_ranked.kind == "note", file_of(current_ranked)),
             current_ranked,
         )
     first = list(best.values())
@@ -560,7 +570,7 @@ def _coupled(codebase: Codebase, ranked: Sequence[Result]) -> list[Result]:
     best = sorted(of_files, key=lambda entry: -entry.relevance_score)[:_COUPLED_WITH]
     coupling = codebase.coupling(refresh=False).coupling  # the search has just caught up
     return [
-        CoupledFileResult(
+        Result(
             id=None,
             title=coupled.file,
             snippet=snippet(coupled, file_of(current_best)),
@@ -569,6 +579,7 @@ def _coupled(codebase: Codebase, ranked: Sequence[Result]) -> list[Result]:
             * coupled.fused_score,
             fused_score=round(coupled.fused_score, 4),
             coupling_type=coupled.coupling_type,
+            kind="coupled_file",
         )
         for current_best in best
         for coupled in coupling.of(file_of(current_best), related=True)[:_MOST_COUPLED]
@@ -586,8 +597,8 @@ def _fusion(bank: Bank | None, codebase: Codebase | None) -> str:
 def _count(bank: Bank | None, codebase: Codebase | None, results: Iterable[Result]) -> None:
     """Count an access of the notes and symbols in an answer."""
     now = time.time()
-    notes = [entry.id for entry in results if isinstance(entry, NoteResult)]
-    symbols = [entry.id for entry in results if isinstance(entry, SymbolResult)]
+    notes = [entry.id or "" for entry in results if entry.kind == "note"]
+    symbols = [entry.id or "" for entry in results if entry.kind == "symbol"]
     if bank is not None and notes:
         bank.logs.access.add(notes, now)
     if codebase is not None and symbols:

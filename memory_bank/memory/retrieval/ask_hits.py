@@ -24,10 +24,7 @@ from memory_bank.memory.retrieval.ask_results import (
     NOTES,
     SYMBOLS,
     TESTS,
-    CoupledFileResult,
-    NoteResult,
     Result,
-    SymbolResult,
     file_of,
     line_of,
 )
@@ -291,8 +288,8 @@ def _hit(
     titles: Mapping[str, str],
 ) -> AskHit:
     kind = KIND_OF[result.kind]
-    if isinstance(result, NoteResult):
-        note = answer.notes[result.id]
+    if result.kind == "note":
+        note = answer.notes[result.id or ""]
         text = snippets.plain(note.snippet, titles)
         title = text if starts_text(note.title, text) else note.title
         text = "" if same_words(title, text) else text
@@ -312,7 +309,7 @@ def _hit(
 
 
 def _heading(result: Result, hit: CodeHit | None) -> str:
-    if isinstance(result, SymbolResult | CoupledFileResult) or hit is None:
+    if result.kind in {"symbol", "coupled_file"} or hit is None:
         return ""
     return " > ".join(hit.headings)
 

@@ -27,90 +27,42 @@ KIND_OF = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """What was found, of any kind."""
+class Result:
+    """What was found, of any kind; the other kinds' fields are None."""
 
     id: str | None
+    """Of a symbol its qualified name; of a document its place."""
     title: str | None
+    """Of a coupled file its path."""
     snippet: str
+    """Of a symbol the first sentence of its doc comment, else its signature; of a test, the source
+    line that names it."""
     relevance_score: float
     """0 to 1."""
+    file: str | None = None
+    """Of a symbol."""
+    test_file: str | None = None
+    tags: tuple[str, ...] | None = None
+    """Of a note."""
+    source_type: str | None = None
+    path: str | None = None
+    """Of a note or a document."""
+    line: int | None = None
+    language: str | None = None
+    author: str | None = None
+    """Of a commit."""
+    created_at: str | None = None
+    fused_score: float | None = None
+    """Of a coupled file."""
+    coupling_type: str | None = None
+    kind: Literal["note", "doc", "commit", "symbol", "test_guard", "coupled_file"] = "note"
+    description: str | None = None
+    """What a note is about, as its front matter says."""
 
     @property
     def nullable(self) -> frozenset[str]:
         """An id that a file, and a title that a note doesn't have are null in JSON."""
         return frozenset({"id", "title"})
-
-
-@dataclass(frozen=True, slots=True)
-class SymbolResult(_Found):
-    """A function, class, method or other definition, by its qualified name.
-
-    Its snippet is the first sentence of its doc comment, else its signature.
-    """
-
-    id: str
-    file: str
-    line: int
-    language: str
-    kind: Literal["symbol"] = "symbol"
-
-
-@dataclass(frozen=True, slots=True)
-class NoteResult(_Found):
-    """A note of the bank, by its best section."""
-
-    id: str
-    tags: tuple[str, ...]
-    source_type: str
-    path: str
-    line: int
-    created_at: str
-    kind: Literal["note"] = "note"
-    description: str | None = None
-    """What it is about, as its front matter says."""
-
-
-@dataclass(frozen=True, slots=True)
-class DocResult(_Found):
-    """A Markdown file of the repository that is no note, by its best section; both are its id."""
-
-    path: str
-    line: int
-    kind: Literal["doc"] = "doc"
-
-
-@dataclass(frozen=True, slots=True)
-class GuardResult(_Found):
-    """A test, by what it says should happen; its snippet is the source line that names it."""
-
-    test_file: str
-    line: int
-    kind: Literal["test_guard"] = "test_guard"
-
-
-@dataclass(frozen=True, slots=True)
-class CoupledFileResult(_Found):
-    """A file that changes together with one of the results; its title is its path."""
-
-    title: str
-    fused_score: float
-    coupling_type: str
-    kind: Literal["coupled_file"] = "coupled_file"
-
-
-@dataclass(frozen=True, slots=True)
-class CommitResult(_Found):
-    """A commit whose message says why, by its subject."""
-
-    id: str
-    title: str
-    author: str
-    created_at: str
-    kind: Literal["commit"] = "commit"
-
-
-Result = CommitResult | SymbolResult | NoteResult | DocResult | GuardResult | CoupledFileResult
 
 
 UNANSWERED = "probably nothing here answers this"
@@ -138,15 +90,12 @@ _SHORT, _DAY = 8, 10
 
 def file_of(result: Result) -> str:
     """Return the file of a result: of a note, its path in the bank; of a commit, what it is."""
-    if isinstance(result, SymbolResult):
-        return result.file
-    if isinstance(result, GuardResult):
-        return result.test_file
-    if isinstance(result, CommitResult):
-        return f"commit {result.id[:_SHORT]} {result.created_at[:_DAY]} {result.author}"
-    return result.title if isinstance(result, CoupledFileResult) else result.path
+    if result.kind == "commit":
+        name, date = result.id or "", result.created_at or ""
+        return f"commit {name[:_SHORT]} {date[:_DAY]} {result.author}"
+    return result.file or result.test_file or result.path or result.title or ""
 
 
 def line_of(result: Result) -> int:
     """Return the line of a result; 0 for a whole file."""
-    return 0 if isinstance(result, CoupledFileResult | CommitResult) else result.line
+    return result.line or 0

@@ -10,7 +10,7 @@ from memory_bank.bank.hits import RecalledNote
 from memory_bank.bank.note_files import SESSION
 from memory_bank.base.dates import iso
 from memory_bank.base.text import estimate
-from memory_bank.memory.retrieval.ask_results import CommitResult
+from memory_bank.memory.retrieval.ask_results import Result
 from memory_bank.search import snippets
 from memory_bank.search.manifest import filters
 from memory_bank.search.query import parse
@@ -79,7 +79,7 @@ class Recalled(NamedTuple):
     """How words of time restricted the answer, and what may be mistyped in the query."""
     rev: AsOf | None = None
     """The revision as of which the notes are; None for now."""
-    commits: tuple[CommitResult, ...] | None = None
+    commits: tuple[Result, ...] | None = None
     """Commits whose messages answer, the best first; None if they were not included."""
 
 

@@ -30,7 +30,7 @@ from memory_bank.base.operation import (
 from memory_bank.base.screen import Call
 from memory_bank.base.setting_sections import BANK, HYBRID, MODES, SCOPES, Search
 from memory_bank.memory.retrieval import views
-from memory_bank.memory.retrieval.ask_results import COMMITS, CommitResult
+from memory_bank.memory.retrieval.ask_results import COMMITS, Result
 from memory_bank.memory.retrieval.hits import AsOf, Recalled, fit_to_tokens, shorten_sessions
 from memory_bank.memory.retrieval.recall_bank import search_notes
 from memory_bank.search import snippets
@@ -81,13 +81,19 @@ def _with_commits(bank: Bank, answer: Recalled, most: int) -> Recalled:
     return answer._replace(commits=commit_results, problem=answer.problem or problem or None)
 
 
-def commit_result(codebase: Codebase, hit: CodeHit, query: str) -> CommitResult:
+def commit_result(codebase: Codebase, hit: CodeHit, query: str) -> Result:
     """Return a commit that was found, with the sentences of its message that answer best."""
     document = hit.hit.document
     text = snippets.snippet("\n".join(codebase.whole(hit).split("\n")[1:]), query).text
     author = str(document.data.get("author", ""))
-    return CommitResult(
-        hit.path, document.title, text, round(hit.score, 4), author, iso_of(document.created)
+    return Result(
+        hit.path,
+        document.title,
+        text,
+        round(hit.score, 4),
+        author=author,
+        created_at=iso_of(document.created),
+        kind="commit",
     )
 
 

@@ -21,8 +21,6 @@ from memory_bank.base.view import Entry, View
 from memory_bank.memory.retrieval.ask_results import (
     UNANSWERED,
     Answer,
-    CommitResult,
-    NoteResult,
     Result,
     file_of,
     line_of,
@@ -287,16 +285,16 @@ def view_ask(answer: Answer, codebase: Codebase | None = None, query: str = "") 
     hits = []
     for result in answer.results:
         where: Place | str = Place(file_of(result), line_of(result) or None)
-        if isinstance(result, CommitResult):
+        if result.kind == "commit":
             where = file_of(result)
-        elif codebase is not None and not isinstance(result, NoteResult):
+        elif codebase is not None and result.kind != "note":
             where = place(codebase.root / file_of(result), line_of(result) or None)
         hit = _result_hit(result, where)
         hits.append(hit._replace(snippet=" ".join(plain_words(hit.snippet).split())))
     head = f"{count(answer.result_count, 'match')}: kind | score | place | title, then a line of it"
     if not answer.answered:
         head = f"{UNANSWERED[0].upper()}{UNANSWERED[1:]}. {head}"
-    notes = any(isinstance(result, NoteResult) for result in answer.results)
+    notes = any(result.kind == "note" for result in answer.results)
     why = f"fallback_reason: {answer.fallback_reason}" if answer.fallback_reason else ""
     words = "By" if answer.mode_used == "lexical" else "Some kinds by"
     return View(
@@ -332,7 +330,7 @@ def _result_hit(result: Result, where: Place | str) -> Hit:
         short = one_line(result.snippet)
     row = f"{result.kind} | {result.relevance_score:.2f} | {at}"
     row += f" | {short}" if short and short != at else ""
-    described = (result.description if isinstance(result, NoteResult) else None) or ""
+    described = result.description or ""
     row += f"\n  {one_line(described)}" if described else ""
     row += "" if same_words(short, result.snippet) else f"\n  {one_line(result.snippet)}"
     return Hit(
@@ -340,7 +338,7 @@ def _result_hit(result: Result, where: Place | str) -> Hit:
         result.relevance_score,
         "" if title == file_of(result) else title,
         "" if same_words(title, result.snippet) else result.snippet,
-        result.created_at[:_DAY] if isinstance(result, NoteResult) else "",
+        (result.created_at or "")[:_DAY] if result.kind == "note" else "",
         [_KINDS.get(result.kind, result.kind)],
         text=row,
         description=described,

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from memory_bank.bank.findings import Finding
+from memory_bank.base.documents import Fault
 from memory_bank.base.filenames import TEMPORARY_PREFIX, as_utf8
 from memory_bank.base.paths import INDEX
 from memory_bank.base.settings import Settings
 from memory_bank.memory.rules_block import of_bank
 from memory_bank.notes import names
 from memory_bank.notes.merging.conflicts import UNRESOLVED
-from memory_bank.notes.note import FileFault
 from memory_bank.notes.parsing import NoteText, parse
 from memory_bank.notes.secrets import secrets
 from memory_bank.notes.source import NO_TYPE
@@ -30,7 +30,7 @@ def bad_front_matter(note: NoteText, _: Settings) -> Iterator[Finding]:
             yield problem(note.path, fault.line, fault.reason)
 
 
-def unparsed(fault: FileFault) -> bool:
+def unparsed(fault: Fault) -> bool:
     """Tell whether a fault is that of front matter that gives no values."""
     return fault.reason != UNRESOLVED and fault.reason.startswith(_STARTS)
 
@@ -46,7 +46,7 @@ def empty_note(note: NoteText, _: Settings) -> Iterator[Finding]:
 def fault(bank: RuleContext) -> Iterator[Finding]:
     """Yield the faults of all notes, except those with a rule of their own."""
     for path, line, reason in document_rows.faults(bank.manifest):
-        if reason != UNRESOLVED and not unparsed(FileFault(reason, line)):
+        if reason != UNRESOLVED and not unparsed(Fault(reason, line)):
             yield problem(path, line, reason)
 
 

@@ -325,23 +325,13 @@ def data_counts(manifest: Manifest, key: str) -> dict[str, int]:
     )
 
 
-class Totals(NamedTuple):
-    """How much is indexed."""
-
-    documents: int
-    size: int
-    """Bytes."""
-    hidden: int
-    passages: int
-
-
-def totals(manifest: Manifest) -> Totals:
+def totals(manifest: Manifest) -> tuple[int, int, int, int]:
     """Return the number of live documents, their bytes, hidden documents, and passages."""
     live, size, hidden = manifest.execute(
         "SELECT count(*), coalesce(sum(size), 0), coalesce(sum(hidden), 0) FROM documents"
         f" WHERE {_LIVE}"
     ).fetchone()
-    return Totals(live, size, hidden, count_passages(manifest))
+    return live, size, hidden, count_passages(manifest)
 
 
 def numbers(manifest: Manifest) -> set[int]:

@@ -76,15 +76,15 @@ def test_each_kind_has_its_own_fields(bank: Bank, code: Codebase) -> None:
     assert found.result_count == len(found.results) <= 10
     by_kind = {one.kind: one for one in reversed(found.results)}
     note, symbol, test = by_kind["note"], by_kind["symbol"], by_kind["test_guard"]
-    assert isinstance(note, ask_results.NoteResult)
+    assert note.kind == "note"
     assert (note.title, note.tags, note.path) == (
         *("Charges are retried", ("payments",)),
         "decisions/charges-are-retried.md",
     )
-    assert isinstance(symbol, ask_results.SymbolResult)
+    assert symbol.kind == "symbol"
     assert (symbol.title, symbol.file) == ("Gateway.charge", "shop/payments.py")
     assert (symbol.snippet, symbol.language) == ("Charge a card.", "python")
-    assert isinstance(test, ask_results.GuardResult)
+    assert test.kind == "test_guard"
     assert (test.title, test.line) == ("a timeout is retried three times", 4)
     assert test.snippet == "def test_a_timeout_is_retried_three_times():"
     scores = [one.relevance_score for one in found.results]
@@ -104,16 +104,16 @@ def test_a_short_answer_is_the_start_of_a_long_one(bank: Bank, code: Codebase) -
 def test_a_coupled_file_comes_with_the_symbols(bank: Bank, code: Codebase) -> None:
     found = ask(bank, code, "Gateway.charge", include=["symbols", "coupling"])
     first, *others = found.results
-    assert isinstance(first, ask_results.SymbolResult)
+    assert first.kind == "symbol"
     assert (first.title, first.relevance_score) == ("Gateway.charge", 1.0)
-    coupled = {one.title: one for one in others if isinstance(one, ask_results.CoupledFileResult)}
+    coupled = {one.title: one for one in others if one.kind == "coupled_file"}
     ledger = coupled["shop/ledger.py"]
     assert ledger.snippet.startswith("Co-changes with payments.py in 100% of commits")
     assert 0 < ledger.fused_score < 1
     alone = ask(bank, code, "Gateway.charge", include=["coupling"])
     assert {one.kind for one in alone.results} == {"coupled_file"}
     for one in alone.results:
-        assert isinstance(one, ask_results.CoupledFileResult)
+        assert one.kind == "coupled_file"
         assert one.id is None
         assert one.snippet.endswith(f", type: {one.coupling_type})")
         assert one.coupling_type in {"temporal", "static", "semantic", "multi"}
@@ -123,7 +123,7 @@ def test_a_coupled_file_comes_with_the_symbols(bank: Bank, code: Codebase) -> No
 def test_documents_are_found_but_no_lock_files(bank: Bank, code: Codebase) -> None:
     found = ask(bank, code, "when does a refund go back", include=["docs"])
     first = found.results[0]
-    assert isinstance(first, ask_results.DocResult)
+    assert first.kind == "doc"
     assert (first.path, first.line, first.title) == ("docs/guide.md", 3, "Guide > Refunds")
     paths = {
         ask_results.file_of(one) for one in ask(bank, code, "timeout", include=["docs"]).results
@@ -198,7 +198,7 @@ def reasons(tmp_path: Path) -> Iterator[tuple[Bank, Codebase]]:
 
 def test_the_reason_in_a_commit_is_found(reasons: tuple[Bank, Codebase]) -> None:
     (found,) = ask(*reasons, "who could not pay in Norway", include=["commits"]).results
-    assert isinstance(found, ask_results.CommitResult)
+    assert found.kind == "commit"
     assert found.title == "Wait longer for the bank"
     assert "the acquirer answers slowly" in found.snippet
     assert "Signed-off-by" not in found.snippet

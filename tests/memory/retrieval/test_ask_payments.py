@@ -113,14 +113,14 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Codebase]:
 
 def test_the_function_comes_first_and_the_test_first_among_tests(shop: Codebase) -> None:
     results = ask(None, shop, QUESTION, include=["symbols", "tests", "docs", "coupling"]).results
-    symbols = [one for one in results if isinstance(one, ask_results.SymbolResult)]
+    symbols = [one for one in results if one.kind == "symbol"]
     assert results[0] == symbols[0]
     assert (symbols[0].title, symbols[0].file) == (
         "process_payment_with_retry",
         "src/payments/processor.rs",
     )
     assert symbols[0].snippet.startswith("Processes payment with exponential backoff retry")
-    tests = [one for one in results if isinstance(one, ask_results.GuardResult)]
+    tests = [one for one in results if one.kind == "test_guard"]
     (alone, *_) = ask(None, shop, QUESTION, include=["tests"]).results
     for first in (tests[0], alone):
         assert first.snippet.startswith('it("should retry 3 times on timeout"')
@@ -128,7 +128,7 @@ def test_the_function_comes_first_and_the_test_first_among_tests(shop: Codebase)
 
 def test_the_coupled_file_is_critical_and_one_joint_commit_couples_nothing(shop: Codebase) -> None:
     results = ask(None, shop, QUESTION).results
-    coupled = [one for one in results if isinstance(one, ask_results.CoupledFileResult)]
+    coupled = [one for one in results if one.kind == "coupled_file"]
     assert [one.title for one in coupled] == ["src/payments/gateway.rs"]
     assert coupled[0].snippet == (
         "Co-changes with processor.rs in 90% of commits (Critical coupling, type: multi)"
@@ -177,4 +177,4 @@ def test_an_unknown_id_is_still_refused(shop: Codebase) -> None:
 def test_what_a_file_has_outside_of_symbols_is_a_document(shop: Codebase) -> None:
     results = ask(None, shop, "pub mod gateway processor", 50).results
     (module,) = [one for one in results if ask_results.file_of(one) == "src/payments/mod.rs"]
-    assert isinstance(module, ask_results.DocResult)
+    assert module.kind == "doc"
