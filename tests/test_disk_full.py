@@ -86,7 +86,7 @@ def test_a_write_that_finds_no_space_changes_nothing(
     assert notes(bank) == before
     assert not list(bank.layout.root.rglob(".mb-*"))
     assert recall(bank, "kestrel").notes[0].path == "a.md"
-    assert compare(bank).differences == ()
+    assert compare(bank)[1] == ()
     write(bank)
 
 
@@ -116,7 +116,7 @@ def test_an_index_that_finds_no_space_is_finished_later(
         else:
             assert found.notes[0].path == "a.md"
     assert len(recall(bank, "osprey", 100).notes) == 20
-    assert compare(bank).differences == ()
+    assert compare(bank)[1] == ()
 
 
 @pytest.mark.parametrize("full_too", [(), ("CACHE",), ("CACHE", "TMP", "STATE")], ids=str)

@@ -14,7 +14,6 @@ from memory_bank.agents.client_files import ClientChange, ClientPlace
 from memory_bank.agents.install import SERVER
 from memory_bank.bank import program_files
 from memory_bank.bank.bank import Bank
-from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import BadInput
 from memory_bank.base.operation import Param, operation, topic
 from memory_bank.base.rendering import count
@@ -304,14 +303,11 @@ def _list_places(bank: Bank | None) -> ClientList:
         for part in parts_of(client)
         for place in (hook_install if part == HOOKS else install).places(client, bank)
     ]
-    received: list[Mapping[str, object]] = []
+    received: list[dict[str, str]] = []
     if bank is not None:
         queue = EventQueue(bank.layout.state(bank.id))
         try:
-            received = [
-                {**event._asdict(), "created_at": iso_of(event.created_at)}
-                for event in queue.received()
-            ]
+            received = queue.received()
         finally:
             queue.close()
     return ClientList(tuple(places), tuple(received))

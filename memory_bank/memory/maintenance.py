@@ -116,8 +116,9 @@ def _synced_code(call: Call) -> bool:
 
 
 def _compared(call: Call, bank: Bank) -> int:
-    index_comparison = compare(bank, call.progress)
-    return write(call, index_comparison, views.view_differences(index_comparison.differences))
+    notes, differences = compare(bank, call.progress)
+    document = {"notes": notes, "differences": differences}
+    return write(call, document, views.view_differences(differences))
 
 
 @operation(
@@ -184,16 +185,8 @@ def sync_codebase(code: Codebase, progress: Progress | None = None) -> SyncRepor
     return report
 
 
-@dataclass(frozen=True, slots=True)
-class IndexComparison:
-    """The differences between the index and a newly built one."""
-
-    notes: int
-    differences: tuple[str, ...]
-
-
-def compare(bank: Bank, progress: Progress | None = None) -> IndexComparison:
-    """Catch up, build a second index of the same files, and list every difference.
+def compare(bank: Bank, progress: Progress | None = None) -> tuple[int, tuple[str, ...]]:
+    """Catch up, build a second index of the same files; return its notes and every difference.
 
     Dates from git are refreshed first, since a commit is not a difference between index and files.
     Nothing else is repaired, so that missing and superfluous entries are listed.
@@ -210,7 +203,7 @@ def compare(bank: Bank, progress: Progress | None = None) -> IndexComparison:
             notes = len(document_rows.all_keys(fresh.manifest))
         finally:
             fresh.close()
-    return IndexComparison(notes, differing)
+    return notes, differing
 
 
 def watch(bank: Bank, say: Callable[[str], None], stop: threading.Event) -> None:

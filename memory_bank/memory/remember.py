@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 from memory_bank.bank import note_files
 from memory_bank.bank.bank import Bank
@@ -419,20 +419,12 @@ def check_source(source_type: str) -> None:
         )
 
 
-class Merge(NamedTuple):
-    """The result of merging into a note with the same content."""
-
-    done: Remembered
-    changed: bool
-    """Whether the note's file was written."""
-
-
 def merge_into(
     bank: Bank, row: NoteRow, item: Item, keys: Mapping[str, object] = MappingProxyType({})
-) -> Merge:
+) -> tuple[Remembered, bool]:
     """Merge an item's tags and references into a note; the index is not updated.
 
-    `keys` are other keys to set.
+    `keys` are other keys to set. Return the note, and whether its file was written.
     """
     entries: dict[str, list[Any]] = {"tags": list(row.tags)}
     entries |= {key: list(row.data.get(key, ())) for key in REFERENCES}
@@ -458,7 +450,7 @@ def merge_into(
         source_type=row.source_type or "manual",
         warning=note_files.warning(bank.layout, row.path, row.source_type),
     )
-    return Merge(remembered, changed=bool(changes))
+    return remembered, bool(changes)
 
 
 def first_path(bank: Bank, content: str, kind: str, name: str) -> str:

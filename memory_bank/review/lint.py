@@ -6,7 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from memory_bank.bank.bank import Bank, note_path
 from memory_bank.bank.findings import SEVERITIES, Edit, Finding, order
@@ -34,15 +34,6 @@ from memory_bank.search.index import View
 
 # Of a file that is no note of the bank.
 _MOST_BYTES = 100_000_000
-
-
-class NamedFiles(NamedTuple):
-    """The files that somebody named."""
-
-    notes: tuple[str, ...]
-    """Paths of notes of the bank."""
-    others: tuple[Path, ...]
-    """Files that are no notes of it."""
 
 
 def lint(
@@ -103,8 +94,8 @@ def _of_file(path: str, file: Path, settings: Settings, rules: Sequence[Rule]) -
     return [Finding("unindexed", "error", path, 1, why)]
 
 
-def choose(bank: Bank | None, names: Iterable[str]) -> NamedFiles:
-    """Return the files that names lead to from the working directory; raise BadInput.
+def choose(bank: Bank | None, names: Iterable[str]) -> tuple[list[str], list[Path]]:
+    """Return the notes, by path, and the other files to which names lead; raise BadInput.
 
     A folder stands for the Markdown files below it, hidden ones left out.
     """
@@ -120,7 +111,7 @@ def choose(bank: Bank | None, names: Iterable[str]) -> NamedFiles:
                 notes[path] = None
             else:
                 entries[file] = None
-    return NamedFiles(tuple(notes), tuple(entries))
+    return [*notes], [*entries]
 
 
 def _below(folder: Path) -> Iterator[Path]:
@@ -252,11 +243,12 @@ def lint_notes(
         with call.open() as bank:
             if listing:
                 return _list(call, bank)
-            chosen = choose(bank, paths)
+            named_notes, files = choose(bank, paths)
 
             def notes() -> tuple[Finding, ...]:
-                some_notes = chosen.notes if paths else None
-                return () if paths and not some_notes else lint(bank, some_notes, rules)
+                if paths and not named_notes:
+                    return ()
+                return lint(bank, named_notes if paths else None, rules)
 
             fixed = fix_all(bank, notes) if fix else None
             found_findings, settings = notes(), bank.settings
@@ -267,8 +259,8 @@ def lint_notes(
             raise call.usage_error("--fix needs a bank") from None
         if listing:
             return _list(call, None)
-        chosen, found_findings, fixed, settings = choose(None, paths), (), None, load()
-    others_paths = {os.path.relpath(file): file for file in chosen.others}
+        (_, files), found_findings, fixed, settings = choose(None, paths), (), None, load()
+    others_paths = {os.path.relpath(file): file for file in files}
     found_findings = tuple(
         sorted((*found_findings, *in_files(others_paths.items(), settings, rules)), key=order)
     )

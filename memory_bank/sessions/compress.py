@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,7 +20,7 @@ from memory_bank.sessions.answers import Compression
 from memory_bank.sessions.note_format import FOLDER, settled_observation
 from memory_bank.sessions.note_store import NoteStore
 from memory_bank.sessions.queue_rows import Event
-from memory_bank.sessions.records import Observation, Prompt, Session
+from memory_bank.sessions.records import Prompt, Session
 from memory_bank.sessions.state import git_state, opened, project_of, state_then
 
 if TYPE_CHECKING:
@@ -36,19 +36,6 @@ _WAIT = 20.0
 
 _IMMEDIATE = ("local", "none")
 """Modes that take no time, so that a query may wait for them."""
-
-
-@dataclass(frozen=True, slots=True)
-class _EventBatch:
-    """Events of one session that become observations together."""
-
-    name: str
-    session: Session
-    events: Sequence[Event]
-
-    def id(self, number: int) -> str:
-        """Return the id of one of its observations, the same in each attempt."""
-        return observation_id(self.session.session_id, self.name, number)
 
 
 def observation_id(session_id: str, batch: str, number: int) -> str:
@@ -168,8 +155,9 @@ def _compress_batch(
 ) -> None:
     """Write the observations of a batch in one step, then remove its events."""
     with opened(bank) as store:
-        batch = _EventBatch(name, _session_of(bank, store, events), events)
-        if batch.id(0) in {observation.id for observation in batch.session.observations}:
+        session = _session_of(bank, store, events)
+        first_id = observation_id(session.session_id, name, 0)
+        if first_id in {observation.id for observation in session.observations}:
             store.remove_pending([event.id for event in events])
             return
     from memory_bank.sessions.compression import modes  # start-up: mostly nothing waits
@@ -177,10 +165,10 @@ def _compress_batch(
     root = _root(bank, events)
     compressed = modes.compress(
         events,
-        prompts=_prompts(batch.session, events),
+        prompts=_prompts(session, events),
         settings=bank.settings.compression,
         project_root=root,
-        before=batch.session.observations,
+        before=session.observations,
         sample=sample,
     )
     if (
@@ -191,11 +179,19 @@ def _compress_batch(
         ours = compressed.fallback_reason.partition(": ")[0]  # what a program said follows
         bank.add_notice(f"events of sessions were compressed by rules: {ours}")
     observations = [
-        _settled(batch, number, observation, root or bank.layout.project)
+        settled_observation(
+            replace(
+                observation,
+                id=observation_id(session.session_id, name, number),
+                session_id=session.session_id,
+                project=session.project,
+                git=state_then(session, observation.created_at, root or bank.layout.project),
+            )
+        )
         for number, observation in enumerate(compressed.observations)
     ]
     with opened(bank) as store:
-        stored = store.store_observations(batch.session.session_id, observations)
+        stored = store.store_observations(session.session_id, observations)
         store.remove_pending([event.id for event in events])
     compression.observations += (observation.id for observation in stored)
     compression.events += len(events)
@@ -232,15 +228,3 @@ def _root(bank: Bank, events: Sequence[Event]) -> Path | None:
     ):
         return there / project.relative_to(here)
     return project
-
-
-def _settled(batch: _EventBatch, number: int, observation: Observation, root: Path) -> Observation:
-    return settled_observation(
-        replace(
-            observation,
-            id=batch.id(number),
-            session_id=batch.session.session_id,
-            project=batch.session.project,
-            git=state_then(batch.session, observation.created_at, root),
-        )
-    )

@@ -130,21 +130,14 @@ class ObservationShown(NamedTuple):
     """The path of the note that was made of it; empty if there is none."""
 
 
-class PromptStep(NamedTuple):
-    """A prompt and the observations that it led to."""
-
-    prompt: Prompt | None
-    """None for what happened before the first prompt."""
-    observations: tuple[ObservationShown, ...]
-
-
 @dataclass(frozen=True, slots=True)
 class SessionView:
     """A session, or one page of a long one."""
 
     entry: SessionEntry
     session: Session
-    steps: tuple[PromptStep, ...]
+    steps: tuple[tuple[Prompt | None, tuple[ObservationShown, ...]], ...]
+    """Prompts with what they led to; None for what happened before the first one."""
     page: int
     pages: int
     read: tuple[FileShown, ...]
@@ -189,12 +182,14 @@ def view_session(bank: Bank, name: str, *, page: int = 1, at: str = "") -> Sessi
     shown_entries = items[(page - 1) * PAGE :][:PAGE]
     document = known_session.document.number if known_session.document else None
     observations = [observation for _, observation in shown_entries if observation]
-    facts = bank.read(lambda view: _facts(bank, view, document, session.summary, observations))
+    promoted, note_paths = bank.read(
+        lambda view: _facts(bank, view, document, session.summary, observations)
+    )
     steps = tuple(
-        PromptStep(
+        (
             prompt,
             tuple(
-                _shown(observation, facts, session)
+                _shown(observation, promoted, note_paths, session)
                 for _, observation in some_entries
                 if observation
             ),
@@ -208,9 +203,9 @@ def view_session(bank: Bank, name: str, *, page: int = 1, at: str = "") -> Sessi
         steps=steps,
         page=page,
         pages=pages,
-        read=_files(summary.files_read if summary else (), facts),
-        changed=_files(summary.files_edited if summary else (), facts),
-        summary_promoted_to=facts.promoted.get(summary.id, "") if summary else "",
+        read=_files(summary.files_read if summary else (), note_paths),
+        changed=_files(summary.files_edited if summary else (), note_paths),
+        summary_promoted_to=promoted.get(summary.id, "") if summary else "",
         notes=tuple(IndexedNotes(bank).written_in(session.session_id)),
         problem=problem,
     )
@@ -234,19 +229,14 @@ def _items(session: Session) -> list[tuple[Prompt | None, Observation | None]]:
     return items
 
 
-class _Facts(NamedTuple):
-    promoted: Mapping[str, str]
-    notes: Mapping[str, str]
-    """Files that are notes, mapped to their paths in the bank."""
-
-
 def _facts(
     bank: Bank,
     view: View,
     document: int | None,
     summary: Summary | None,
     observations: Sequence[Observation],
-) -> _Facts:
+) -> tuple[Mapping[str, str], Mapping[str, str]]:
+    """Return what observations were promoted to, and the paths in the bank of files of notes."""
     files = {
         file
         for observation in observations
@@ -261,22 +251,27 @@ def _facts(
         and document_rows.document_at(view.manifest, file.removeprefix(prefix)) is not None
     }
     promoted = {} if document is None else links_of_sections(view.manifest, document, PROMOTED_TO)
-    return _Facts(promoted, notes)
+    return promoted, notes
 
 
-def _shown(observation: Observation, facts: _Facts, session: Session) -> ObservationShown:
+def _shown(
+    observation: Observation,
+    promoted: Mapping[str, str],
+    note_paths: Mapping[str, str],
+    session: Session,
+) -> ObservationShown:
     here = session.git.repository_id if session.git else ""
     return ObservationShown(
         observation,
-        _files(observation.files_read, facts),
-        _files(observation.files_modified, facts),
+        _files(observation.files_read, note_paths),
+        _files(observation.files_modified, note_paths),
         estimate(note_format.observation_block(observation, here)),
-        facts.promoted.get(observation.id, ""),
+        promoted.get(observation.id, ""),
     )
 
 
-def _files(paths: Iterable[str], facts: _Facts) -> tuple[FileShown, ...]:
-    return tuple(FileShown(path, facts.notes.get(path, "")) for path in paths)
+def _files(paths: Iterable[str], note_paths: Mapping[str, str]) -> tuple[FileShown, ...]:
+    return tuple(FileShown(path, note_paths.get(path, "")) for path in paths)
 
 
 topic(

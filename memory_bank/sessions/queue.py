@@ -17,6 +17,7 @@ from sqlite3 import Connection
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from memory_bank.base import sqlite
+from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import BadInput, IndexDamaged, IndexOutdated, StorageFailed
 from memory_bank.base.removed_text import RemovedText
 from memory_bank.base.text import estimate
@@ -32,7 +33,6 @@ from memory_bank.sessions.queue_rows import (
     News,
     NewSession,
     Outline,
-    Received,
     Row,
 )
 
@@ -393,10 +393,13 @@ class EventQueue(QueueFile):
 
         self._write(work)
 
-    def received(self) -> list[Received]:
+    def received(self) -> list[dict[str, str]]:
         """Return the last event of each client, by name."""
         rows = self._rows("SELECT client, event, created_at FROM received ORDER BY client")
-        return [Received(*row) for row in rows]
+        return [
+            {"client": client, "event": event, "created_at": iso_of(when)}
+            for client, event, when in rows
+        ]
 
     def summary(self, session_id: str) -> str:
         """Return the JSON that `update` stored as summary; empty if there is none."""

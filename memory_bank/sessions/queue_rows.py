@@ -66,14 +66,6 @@ class Captured(NamedTuple):
     """Those of the event."""
 
 
-class Received(NamedTuple):
-    """The last event that a client's hook received."""
-
-    client: str
-    event: str
-    created_at: float
-
-
 class News(NamedTuple):
     """What happened in a session, for subscribers in any process."""
 

@@ -13,7 +13,7 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as Late
 from contextlib import contextmanager
 from threading import Thread
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from memory_bank.base.errors import BadInput, BadSetting, Busy, MemoryBankError, SharedUnavailable
 from memory_bank.shared.addresses import EMBEDDED
@@ -28,12 +28,8 @@ _PAUSE = 5.0
 Result = TypeVar("Result")
 
 
-class _Failure(NamedTuple):
-    until: float
-    error: SharedUnavailable
-
-
-_failures: dict[str, _Failure] = {}
+_failures: dict[str, tuple[float, SharedUnavailable]] = {}
+"""By URL: until when a server is not asked again, and why."""
 
 
 class Conversation:
@@ -46,14 +42,14 @@ class Conversation:
             seconds = max(seconds, _STARTING)
         self._seconds = seconds
         self._deadline = time.monotonic() + seconds
-        failure = _failures.get(url)
-        if failure is not None and time.monotonic() < failure.until:
-            raise failure.error
+        until, failure = _failures.get(url, (0.0, None))
+        if failure is not None and time.monotonic() < until:
+            raise failure
         try:
             self._engine = self._within(lambda: self._opened(url))
         except SharedUnavailable as error:
             if error.reason == UNREACHABLE:
-                _failures[url] = _Failure(time.monotonic() + _PAUSE, error)
+                _failures[url] = time.monotonic() + _PAUSE, error
             raise
 
     def _opened(self, url: str) -> SharedEngine:

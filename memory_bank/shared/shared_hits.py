@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, cast
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import Origin, RecalledNote, SearchRequest
@@ -24,7 +24,7 @@ from memory_bank.shared.addresses import address
 from memory_bank.shared.conversation import Conversation, conversation
 from memory_bank.shared.engines.base import NOT_CONFIGURED, check_embedder, identity_of
 from memory_bank.shared.shared_ranking import Meaning, SharedHit, SharedSearch, counts
-from memory_bank.shared.word_weights import Translated, meets, translated
+from memory_bank.shared.word_weights import Translation, meets, translated
 
 if TYPE_CHECKING:
     from memory_bank.search.retrievers.vectors.vector_index import VectorIndex
@@ -34,16 +34,6 @@ _DAY = 86400.0
 
 SECONDS = 2.0
 """The longest wait for an answer of the shared index."""
-
-
-class SharedFound(NamedTuple):
-    """The notes of other repositories, each with what it is ranked by."""
-
-    notes: Sequence[tuple[RecalledNote, float]]
-    mode: str
-    reason: str
-    """Why they were not found by meaning, too."""
-    notices: tuple[str, ...]
 
 
 @contextmanager
@@ -126,29 +116,36 @@ class SharedAsker:
         best = [search.find(rarities) for search in self._searches]
         return {name: max(current_best[name] for current_best in best) for name in best[0]}
 
-    def found(self, common: CommonScales) -> SharedFound:
-        """Return the notes; if none of the time that the query names is good, of all dates."""
+    def found(self, common: CommonScales) -> list[tuple[RecalledNote, float]]:
+        """Return the notes with their ranks; if none of the query's time is good, of all dates."""
         request = self._wanted
         settings, now = self._bank.settings.memory, time.time()
         hits: list[SharedHit] = []
         for reading, search in zip(self._readings, self._searches, strict=True):
-            asked_translated = self._translated(reading)
-            if not asked_translated.unknown:
-                hits = search.hits(common, settings, request.limit, now, asked_translated.checks)
+            _, checks, unknown = self._translated(reading)
+            if not unknown:
+                hits = search.hits(common, settings, request.limit, now, checks)
             if any(not hit.weak for hit in hits):
                 break
-        notes = [
+        return [
             (_note(hit, self._readings[-1].question.text, texts=request.texts), hit.rank)
             for hit in hits
         ]
-        return SharedFound(notes, self._mode, self._vectors.reason, tuple(self._notices()))
 
     @property
-    def _mode(self) -> str:
-        return self._wanted.mode if self._vectors.index and not self._vectors.reason else "lexical"
+    def reason(self) -> str:
+        """Why notes were not found by meaning, too."""
+        return self._vectors.reason
 
-    def _notices(self) -> Iterator[str]:
-        for key in dict.fromkeys(self._translated(self._readings[0]).unknown):
+    @property
+    def mode(self) -> str:
+        """The mode that was used."""
+        return self._wanted.mode if self._vectors.index and not self.reason else "lexical"
+
+    def notices(self) -> Iterator[str]:
+        """Yield what of the question the shared index can't answer."""
+        _, _, unknown = self._translated(self._readings[0])
+        for key in dict.fromkeys(unknown):
             yield f"the shared index does not know {key}: no note of other repositories meets it"
         if not self._readings[-1].question.text.strip():
             yield "the shared index is searched by words: conditions alone find nothing there"
@@ -156,7 +153,7 @@ class SharedAsker:
     def _conditions(self, reading: Query) -> tuple[Condition, ...]:
         return (*reading.conditions, *self._wanted.conditions)
 
-    def _translated(self, reading: Query) -> Translated:
+    def _translated(self, reading: Query) -> Translation:
         conditions = self._conditions(reading)
         return translated(conditions, without_repo=self._repo, hidden=self._wanted.archived)
 
@@ -165,7 +162,7 @@ class SharedAsker:
         return SharedSearch(
             self._index,
             reading.question,
-            self._translated(reading).where,
+            self._translated(reading)[0],
             meaning,
             self._counts,
             by_words=self._wanted.mode != "semantic" or meaning is None,

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple
 
 from blake3 import blake3
 
@@ -85,16 +84,11 @@ _VALUES: dict[str, Callable[[SharedPassage], Sequence[str]]] = {
 """The values of a note that a condition is compared with."""
 
 
-class Translated(NamedTuple):
-    """What the engine is asked, what is checked then, and conditions that can't be met."""
-
-    where: Where
-    checks: tuple[Callable[[SharedPassage], bool], ...]
-    unknown: tuple[str, ...]
-    """Keys of conditions on what the shared index does not know."""
+Translation = tuple[Where, Sequence[Callable[[SharedPassage], bool]], Sequence[str]]
+"""What the engine is asked, what is checked then, and keys that the shared index doesn't know."""
 
 
-def translated(conditions: Iterable[Condition], *, without_repo: str, hidden: bool) -> Translated:
+def translated(conditions: Iterable[Condition], *, without_repo: str, hidden: bool) -> Translation:
     """Translate the conditions of a query; `hidden` lets archived notes be found."""
     where = Where(without_repo=without_repo, hidden=hidden)
     checked: list[Condition] = []
@@ -108,8 +102,7 @@ def translated(conditions: Iterable[Condition], *, without_repo: str, hidden: bo
             checked.append(condition)
         elif not condition.negated:
             unknown.append(condition.key)
-    checks = tuple(_check_of(condition) for condition in checked)
-    return Translated(where, checks, tuple(unknown))
+    return where, [_check_of(condition) for condition in checked], unknown
 
 
 def meets(conditions: Iterable[Condition], repo: str) -> bool:

@@ -263,7 +263,7 @@ def test_each_file_is_one_note(repository: Path, opening: Opening, include: list
     assert {name for name in listed if name.startswith((".", "facts"))} == set()
     assert sum("postgres" in name for name in listed) == 1
     assert reasons(bank) == {}
-    assert compare(bank).differences == ()
+    assert compare(bank)[1] == ()
 
 
 def test_a_setting_of_the_user_names_files_that_some_projects_have(

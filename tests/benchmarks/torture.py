@@ -130,7 +130,7 @@ def crowd(folder: Path, operations: int, *, seed: int, kinds: tuple[str, ...] = 
         if worker.returncode:
             found.wrongs.append(f"{kind} crashed ({worker.returncode}): {error[-2000:]}")
     with open_bank(folder, settings=SETTINGS) as bank:
-        found.wrongs += [f"index: {difference}" for difference in compare(bank).differences[:5]]
+        found.wrongs += [f"index: {difference}" for difference in compare(bank)[1][:5]]
     return found
 
 
@@ -226,7 +226,7 @@ def _repaired(bank: Bank, found: Verdict) -> Iterator[str]:
             yield f"{what} was cut short, and the catch-up said {said}"
     if bank.store.interrupted() or view_of(bank).manifest.unfinished():
         yield "one catch-up did not heal it"
-    for difference in compare(bank).differences[:3]:
+    for difference in compare(bank)[1][:3]:
         yield f"index: {difference}"
     found.count("found cut short while writing", cut)
     found.count("found cut short while indexing", begun)

@@ -105,7 +105,7 @@ def check(project: Path, wanted: tuple[Files, ...], git: Callable[..., str]) -> 
         assert cut_short <= set(bank.take_repaired())
         assert files(project) in wanted
         restorable = {note.path for note in trash(bank)}
-        assert compare(bank).differences == ()
+        assert compare(bank)[1] == ()
     lost = set().union(*wanted) - set(files(project)) - restorable
     new = {path for path in wanted[1] if path not in wanted[0]}
     assert lost <= new | ({"facts/bm25.md"} if "deep/ranking.md" in files(project) else set())

@@ -92,7 +92,7 @@ def test_captures_all_of_a_hook_in_one_transaction(queue: EventQueue) -> None:
     stored = queue.capture(session, event=event, counts=counts, received="PostToolUse")
     assert stored == (1, 1, True, 2, 2)
     assert queue.capture(session, event=event, counts=counts)[1:3] == (1, False)
-    assert [(one.client, one.event) for one in queue.received()] == [("codex", "PostToolUse")]
+    assert [(one["client"], one["event"]) for one in queue.received()] == [("codex", "PostToolUse")]
     assert [one.redactions for one in queue.sessions()] == [2]
     assert [one.prompt_number for one in queue.pending()] == [1]
     assert [(one.kind, json.loads(one.payload)) for one in queue.news()] == [

@@ -26,10 +26,10 @@ def test_each_prompt_has_the_observations_that_it_led_to(bank: Bank, project: Pa
     write(project / ".memories", session("a", *work, prompts=prompts("One", "Two", "Three")))
     steps = [
         (
-            step.prompt and step.prompt.prompt_text,
-            [one.observation.title for one in step.observations],
+            prompt and prompt.prompt_text,
+            [shown.observation.title for shown in observations],
         )
-        for step in view_session(bank, "a").steps
+        for prompt, observations in view_session(bank, "a").steps
     ]
     assert steps == [
         (None, ["Before all", "Of a prompt that is gone"]),
@@ -42,7 +42,7 @@ def test_each_prompt_has_the_observations_that_it_led_to(bank: Bank, project: Pa
 def test_files_that_are_notes_are_known(bank: Bank, project: Path) -> None:
     files = (".memories/decisions/tantivy.md", ".memories/gone.md", "src/job.py")
     write(project / ".memories", session("a", observation(1, "One", files_modified=files)))
-    ((shown,),) = (step.observations for step in view_session(bank, "a").steps if step.observations)
+    ((shown,),) = (shown for _, shown in view_session(bank, "a").steps if shown)
     assert [one.note for one in shown.changed] == ["decisions/tantivy.md", "", ""]
     assert shown.read_tokens > 0
 
@@ -51,8 +51,8 @@ def test_what_was_promoted_names_its_note(bank: Bank) -> None:
     stored = store_observation(bank, "s-1", title="Retry three times")
     assert stored.observation_id is not None
     done = promote(bank, stored.observation_id)
-    (step,) = view_session(bank, "s-1").steps
-    assert step.observations[0].promoted_to == done.path
+    ((_, (shown,)),) = view_session(bank, "s-1").steps
+    assert shown.promoted_to == done.path
 
 
 def test_a_session_is_named_by_its_id_a_start_of_it_or_its_note(bank: Bank, project: Path) -> None:
@@ -74,8 +74,8 @@ def test_a_long_session_has_pages(bank: Bank, project: Path) -> None:
     ]
     write(project / ".memories", session("a", *work, prompts=()))
     first, last = view_session(bank, "a"), view_session(bank, "a", page=99)
-    assert (first.page, first.pages, len(first.steps[0].observations)) == (1, 2, PAGE)
-    assert (last.page, len(last.steps[0].observations)) == (2, 11)
+    assert (first.page, first.pages, len(first.steps[0][1])) == (1, 2, PAGE)
+    assert (last.page, len(last.steps[0][1])) == (2, 11)
     assert view_session(bank, "a", at=work[-1].id).page == 2
     assert view_session(bank, "a", at="obs-unknown").page == 1
     assert first.entry.observations == PAGE + 11
@@ -89,4 +89,4 @@ def test_a_damaged_session_shows_what_is_kept_beside_its_note(bank: Bank) -> Non
     view = view_session(bank, "s-1")
     assert view.problem
     assert (view.entry.state, view.entry.path) == ("damaged", path)
-    assert [step.prompt and step.prompt.prompt_text for step in view.steps] == ["Please mend it"]
+    assert [prompt and prompt.prompt_text for prompt, _ in view.steps] == ["Please mend it"]

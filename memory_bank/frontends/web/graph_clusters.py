@@ -121,13 +121,6 @@ _PARAGRAPHS = re.compile(r"\n[ \t]*\n|^#[^\n]*$", re.MULTILINE)
 """What stands between paragraphs; headings are none."""
 
 
-class GraphChoices(NamedTuple):
-    """What the notes of a bank can be chosen by, the most frequent first."""
-
-    types: tuple[str, ...]
-    tags: tuple[str, ...]
-
-
 class LinkedNode(NamedTuple):
     """A node at the other end of links."""
 
@@ -149,12 +142,12 @@ class NodeDetails(NamedTuple):
     """How many neighbours are too many."""
 
 
-def choices(bank: Bank) -> GraphChoices:
-    """Return the types and the tags of notes."""
+def choices(bank: Bank) -> dict[str, tuple[str, ...]]:
+    """Return the types and the tags of notes, the most frequent first."""
     graph = note_graph.whole_graph(bank)
     types = Counter(node.type for node in graph.nodes if node.type)
     tags = Counter(tag for node in graph.nodes for tag in node.tags)
-    return GraphChoices(_frequent(types), _frequent(tags))
+    return {"types": _frequent(types), "tags": _frequent(tags)}
 
 
 def alone(bank: Bank) -> int:

@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cached_property
-from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from anyio import to_thread
 from starlette.requests import Request
@@ -33,14 +33,6 @@ KIND = "frontends.web.pages"
 Value = TypeVar("Value")
 
 Arguments = ParamSpec("Arguments")
-
-
-class MenuEntry(NamedTuple):
-    """A page in the menu."""
-
-    title: str
-    path: str
-    current: bool
 
 
 class Site:
@@ -165,11 +157,9 @@ class Site:
     def _known_project(self) -> str:
         return state.project_of(self.shared.bank())
 
-    def _menu(self, path: str) -> list[MenuEntry]:
+    def _menu(self, path: str) -> list[tuple[str, str, bool]]:
         listed = sorted((module for module in self._pages if module.PLACE is not None), key=_place)
-        return [
-            MenuEntry(module.TITLE, module.PATH, _within(path, module.PATH)) for module in listed
-        ]
+        return [(module.TITLE, module.PATH, _within(path, module.PATH)) for module in listed]
 
 
 def _is_part(request: Request) -> bool:

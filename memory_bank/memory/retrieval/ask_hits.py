@@ -53,20 +53,11 @@ _LEAST = 0.005
 """Least share of a part that is shown."""
 
 
-class ScorePart(NamedTuple):
-    """The part of a score that comes from one group."""
-
-    group: str
-    start: float
-    share: float
-    """Where it begins and how long it is, as shares of the whole score."""
-
-
 class Why(NamedTuple):
     """The reasons of a hit."""
 
-    parts: tuple[ScorePart, ...]
-    """None if it was found by conditions or by another hit."""
+    parts: tuple[tuple[str, float], ...]
+    """Groups of reasons, with their shares of the score; none without a score."""
     reasons: tuple[Reason, ...]
     factors: tuple[Reason, ...]
     """What multiplied the sum of the reasons."""
@@ -89,12 +80,12 @@ def why(given_reasons: Iterable[Reason]) -> Why:
     else:
         sums = {group: share * factor for group, share in sums.items()}
     total = sum(sums.values())
-    parts, start = [], 0.0
-    for group, share in sums.items() if total > 0 else ():
-        if share >= _LEAST * total:
-            parts.append(ScorePart(group, start / total, share / total))
-            start += share
-    return Why(tuple(parts), reasons, factors)
+    parts = tuple(
+        (group, share / total)
+        for group, share in sums.items()
+        if total > 0 and share >= _LEAST * total
+    )
+    return Why(parts, reasons, factors)
 
 
 KINDS = (NOTES, DOCS, SYMBOLS, TESTS, COUPLING, COMMITS)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Collection, Mapping
-from typing import NamedTuple
 
 from memory_bank.bank.backlinks import GHOST, LinkShown, by_words, linked, with_file_names
 from memory_bank.bank.bank import Bank
@@ -25,7 +24,6 @@ from memory_bank.search.manifest import document_rows, entries, filters
 from memory_bank.search.manifest.document_rows import PassageRow
 from memory_bank.search.manifest.entries import session_id_of
 from memory_bank.search.query import (
-    Query,
     lacking_words,
     lifted,
     nothing_within,
@@ -35,6 +33,7 @@ from memory_bank.search.query import (
 )
 from memory_bank.search.ranking import MATCHES
 from memory_bank.search.retrievers.base import Reason
+from memory_bank.search.times import TimeWords
 from memory_bank.sessions import note_text
 from memory_bank.trust import trust
 from memory_bank.trust.authors import editors
@@ -82,64 +81,47 @@ _TRIES = 5
 """Attempts to get an answer during which no note changes."""
 
 
-class BankAnswer(NamedTuple):
-    """An answer, with what its notes were found by."""
-
-    recalled: Recalled
-    hits: list[Hit]
-    """Of the notes in the answer."""
-    query: Query
-
-    @property
-    def good(self) -> bool:
-        """Tell whether a hit is likely to answer the query."""
-        return any(not hit.weak for hit in self.hits)
+_Searched = tuple[Recalled, list[Hit], TimeWords | None]
+"""An answer, the hits of its notes, and the words of time that restrict it."""
 
 
 def search_notes(
     bank: Bank, request: SearchRequest, progress: Progress | None
 ) -> tuple[Recalled, list[Hit]]:
-    """Search all notes, or those that link to the target around words that match the query."""
-    answer, hits, _ = _search_period(bank, request, progress)
-    return answer, hits
-
-
-def _search_period(bank: Bank, request: SearchRequest, progress: Progress | None) -> BankAnswer:
     """Search the notes of the time that the query names; if none answers it, those of all dates.
 
-    The caller holds the bank's lock.
+    With a target, only notes that link to it around words that match the query. The caller holds
+    the bank's lock. Return the hits of the notes in the answer, too.
     """
-    answer = _answer(bank, request, progress)
-    times = answer.query.times
+    answer, hits, times = _answer(bank, request, progress)
     if times is None:
-        return answer
+        return answer, hits
     notice = restricted(times)
-    if not answer.good:
-        anytime = _answer(bank, request._replace(times=False), progress)
-        if anytime.good or not answer.hits:
-            answer, notice = anytime, lifted(times)
-    if not answer.hits:
-        return answer
-    notices = (notice, *answer.recalled.notices)
-    return answer._replace(recalled=answer.recalled._replace(notices=notices))
+    if not answer.answered:
+        anytime, hits_anytime, _ = _answer(bank, request._replace(times=False), progress)
+        if anytime.answered or not hits:
+            answer, hits, notice = anytime, hits_anytime, lifted(times)
+    return answer._replace(notices=(notice, *answer.notices)) if hits else answer, hits
 
 
-def _answer(bank: Bank, request: SearchRequest, progress: Progress | None) -> BankAnswer:
+def _answer(bank: Bank, request: SearchRequest, progress: Progress | None) -> _Searched:
     """Search, and read the sections found; repeat if a note changed in between.
 
     The caller holds the bank's lock.
     """
     for _ in range(_TRIES):
         problem = bank.catch_up(progress)
-        answer, changed = bank.read(lambda view: _checked_search(bank, view, request))
+        (answer, hits, times), changed = bank.read(
+            lambda view: _checked_search(bank, view, request)
+        )
         if not changed or bank.is_hurried:  # a writer does not keep who waits for a short time
             break
     else:
         problem = problem or _CHANGING
-    return answer._replace(recalled=answer.recalled._replace(problem=problem or None))
+    return answer._replace(problem=problem or None), hits, times
 
 
-def _checked_search(bank: Bank, view: View, request: SearchRequest) -> tuple[BankAnswer, bool]:
+def _checked_search(bank: Bank, view: View, request: SearchRequest) -> tuple[_Searched, bool]:
     """Search, and tell whether a note changed, or another process changed the index meanwhile.
 
     Its manifest and its retrievers may then disagree about a note, which hides it.
@@ -155,7 +137,7 @@ def keys_of(view: View, *, across: bool) -> set[str]:
     return filters.fields(view.manifest) | ({filters.REPO} if across else set())
 
 
-def _search(bank: Bank, view: View, request: SearchRequest) -> tuple[BankAnswer, bool]:
+def _search(bank: Bank, view: View, request: SearchRequest) -> tuple[_Searched, bool]:
     """Search, and tell whether the file of a hit changed since it was indexed."""
     entry = keys_of(view, across=request.across) if ":" in request.query else ()
     parsed = parse(request.query, entry, times=request.times)
@@ -233,7 +215,7 @@ def _search(bank: Bank, view: View, request: SearchRequest) -> tuple[BankAnswer,
         answered=any(not note.weak for note in unchanged),
         notices=notices,
     )
-    return BankAnswer(recalled, hits, parsed), len(hits) < len(notes)
+    return (recalled, hits, parsed.times), len(hits) < len(notes)
 
 
 def _links_about(

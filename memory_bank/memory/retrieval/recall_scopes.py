@@ -155,16 +155,15 @@ def _with_shared(
                 shared.find(known_rarities),
             ],
         )
-        answer = shared.found(common)
-    ranked = [_Ranked(note, rank) for note, rank in answer.notes]
+        ranked = [_Ranked(note, rank) for note, rank in shared.found(common)]
     if not local:
-        recalled = Recalled(SCHEMA_VERSION, request.query, answer.mode, None, 0, ())
+        recalled = Recalled(SCHEMA_VERSION, request.query, shared.mode, None, 0, ())
         across = _best_of(recalled, ranked, request.limit)
     else:
         across = _together(bank, local, request, progress, ranked, common)
-    reason = across.recalled.fallback_reason or answer.reason or None
+    reason = across.recalled.fallback_reason or shared.reason or None
     recalled = across.recalled._replace(fallback_reason=reason)
-    return _noticed(across._replace(recalled=recalled), answer.notices)
+    return _noticed(across._replace(recalled=recalled), [*shared.notices()])
 
 
 def _together(

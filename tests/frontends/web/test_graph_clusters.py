@@ -80,6 +80,5 @@ def test_many_neighbours_are_counted(
 
 
 def test_the_choices_are_the_types_and_tags_of_notes(bank: Bank) -> None:
-    found = graph_clusters.choices(bank)
-    assert found.types == ("decision",)
-    assert found.tags == ("search", "architecture")
+    choices = graph_clusters.choices(bank)
+    assert choices == {"types": ("decision",), "tags": ("search", "architecture")}

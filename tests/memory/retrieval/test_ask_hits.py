@@ -49,8 +49,8 @@ def test_hits_of_all_kinds_have_places_and_reasons(bank: Bank, code: Codebase) -
     assert note
     assert (note.type, note.tags, note.trust) == ("decision", ("architecture", "search"), "human")
     assert note.created_at == "2026-01-10T10:00:00Z"
-    assert hit.why.parts[0].group == "words"
-    assert sum(part.share for part in hit.why.parts) == pytest.approx(1, abs=0.03)
+    assert hit.why.parts[0][0] == "words"
+    assert sum(share for _, share in hit.why.parts) == pytest.approx(1, abs=0.03)
     symbol = hits["symbols", "src/index.py"]
     assert symbol.line == 1
     assert symbol.why.reasons
@@ -117,12 +117,12 @@ def test_reasons_fall_into_groups_that_fill_the_bar() -> None:
             Reason("recency", "boost", 1.25),
         ]
     )
-    assert [(one.group, round(one.start, 2), round(one.share, 2)) for one in found.parts] == [
-        *(("words", 0.0, 0.53), ("meaning", 0.53, 0.27), ("boosts", 0.8, 0.2))
+    assert [(group, round(share, 2)) for group, share in found.parts] == [
+        *(("words", 0.53), ("meaning", 0.27), ("boosts", 0.2))
     ]
     assert [one.source for one in found.factors] == ["recency"]
     lowered = why([Reason("keyword", "its words", 0.4), Reason("stale", "it changed", 0.5)])
-    assert [(one.group, one.share) for one in lowered.parts] == [("words", 1.0)]
+    assert lowered.parts == (("words", 1.0),)
     assert why([Reason("conditions", "meets them all", 1.0)]).parts == ()
     assert why([]).parts == ()
 

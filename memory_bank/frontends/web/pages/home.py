@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -44,21 +44,6 @@ _SENTENCE = 140
 """Characters of a note's first sentence."""
 
 
-class Hub(NamedTuple):
-    """A note, and how many others link to it."""
-
-    path: str
-    title: str
-    links: int
-
-
-class ChangedDay(NamedTuple):
-    """The changes of one day, by commit."""
-
-    name: str
-    groups: tuple[tuple[ChangedLately, ...], ...]
-
-
 def routes(site: Site) -> Sequence[Route]:
     """Return the route of the start page."""
 
@@ -73,8 +58,8 @@ def _values(bank: Bank) -> dict[str, Any]:
     days, shown_number = _days(home.lately.changes)
     changed_latelies = [
         changed_lately
-        for day in days
-        for group in day.groups
+        for _, groups in days
+        for group in groups
         if len(group) <= _FEW
         for changed_lately in group
     ]
@@ -92,21 +77,25 @@ def _values(bank: Bank) -> dict[str, Any]:
     }
 
 
-def _hubs(bank: Bank) -> list[Hub]:
-    """Return the notes to which most others link."""
+def _hubs(bank: Bank) -> list[tuple[str, str, int]]:
+    """Return the path and title of the notes to which most others link, and how many do."""
     graph = whole_graph(bank)
     hubs = []
     for place, node in enumerate(graph.nodes):
         if node.kind == NOTE and not node.hidden:
             sources = {edge.source for edge in graph.near[place] if edge.target == place}
-            hubs.append(Hub(node.id, node.label, len(sources - {place})))
-    hubs.sort(key=lambda hub: (-hub.links, hub.path))
-    return [hub for hub in hubs[:_HUBS] if hub.links > 1]
+            hubs.append((node.id, node.label, len(sources - {place})))
+    hubs.sort(key=lambda hub: (-hub[2], hub[0]))
+    return [hub for hub in hubs[:_HUBS] if hub[2] > 1]
 
 
-def _days(changed_latelies: Sequence[ChangedLately]) -> tuple[list[ChangedDay], int]:
+_Day = tuple[str, tuple[tuple[ChangedLately, ...], ...]]
+"""The name of a day, and its changes by commit."""
+
+
+def _days(changed_latelies: Sequence[ChangedLately]) -> tuple[list[_Day], int]:
     """Return the changes by day and commit, as many as a page shows, and their number."""
-    days: list[ChangedDay] = []
+    days: list[_Day] = []
     rows = count = 0
     for day, some_changed_latelies in groupby(
         changed_latelies, key=lambda changed_lately: changed_lately.changed_at[:10]
@@ -120,7 +109,7 @@ def _days(changed_latelies: Sequence[ChangedLately]) -> tuple[list[ChangedDay], 
             groups.append(group)
         if not groups:
             break
-        days.append(ChangedDay(day_name(day), tuple(groups)))
+        days.append((day_name(day), tuple(groups)))
     return days, count
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from pgvector import HalfVector, SparseVector
 
@@ -104,26 +104,18 @@ AND p."row" = a.number & {2**BITS - 1}
 """
 
 
-class SharedScope(NamedTuple):
-    """The banks that meet the conditions on repositories."""
-
-    repos: list[int] | None
-    """Numbers of the repositories; None for all that may be read."""
-    passages: int
-
-
 def heads(connection: Connection) -> list[Head]:
     """Return the heads of all banks."""
     rows = connection.execute(_HEADS, _of_banks(Where()))
     return [Head(*row) for row in rows]
 
 
-def scope_of(connection: Connection, where: Where) -> SharedScope:
-    """Return where passages may be found."""
+def scope_of(connection: Connection, where: Where) -> tuple[list[int] | None, int]:
+    """Return the repositories in which passages may be found, None for all, and their passages."""
     rows = connection.execute(_SIZES, _of_banks(where)).fetchall()
     passages = sum(int(count) for _, count in rows)
     bounded = where.repos or where.without_repo or passages <= MOST_COMPARED
-    return SharedScope([repo for repo, _ in rows] if bounded else None, passages)
+    return [repo for repo, _ in rows] if bounded else None, passages
 
 
 def frequencies(connection: Connection, words: Collection[int]) -> dict[int, int]:
@@ -144,17 +136,17 @@ def by_words(
     connection: Connection, words: Sequence[AskedWord], limit: int, where: Where, vector: str
 ) -> list[SharedMatch]:
     """Return the passages with the highest BM25 scores."""
-    scope = scope_of(connection, where)
-    if not words or scope.repos == []:
+    repos, searched = scope_of(connection, where)
+    if not words or repos == []:
         return []
     weights = {word.number - 1: word.weight for word in words}
     rows = connection.execute(
         _BY_WORDS.format(vector=vector),
         {
-            "rare": _rare(words, scope),
+            "rare": _rare(words, searched),
             "asked": SparseVector(weights, DIMENSIONS).to_text(),
             "most": limit,
-            **_conditions(where, scope),
+            **_conditions(where, repos),
         },
     )
     return [SharedMatch(*row) for row in rows if row[2] > 0]
@@ -164,11 +156,11 @@ def nearest(
     connection: Connection, entries: Sequence[float], limit: int, where: Where, vector: str
 ) -> list[SharedMatch]:
     """Return the passages with the highest cosines."""
-    scope = scope_of(connection, where)
-    if scope.repos == []:
+    repos, searched = scope_of(connection, where)
+    if repos == []:
         return []
-    values = {"asked": HalfVector([*entries]).to_text(), "most": limit, **_conditions(where, scope)}
-    if scope.passages <= MOST_COMPARED:
+    values = {"asked": HalfVector([*entries]).to_text(), "most": limit, **_conditions(where, repos)}
+    if searched <= MOST_COMPARED:
         rows = connection.execute(_ALL.format(vector=vector), values).fetchall()
         return [SharedMatch(*row) for row in rows]
     with connection.transaction():
@@ -219,9 +211,9 @@ def _is_plain(entry: object) -> bool:
     return all(isinstance(value, str) for value in values)
 
 
-def _rare(words: Sequence[AskedWord], scope: SharedScope) -> list[int]:
-    """Return the words of which a passage must have one: the rarest, as many as are cheap."""
-    if scope.passages <= MOST_COMPARED:
+def _rare(words: Sequence[AskedWord], searched: int) -> list[int]:
+    """Return the words, of which a searched passage must have one: the rarest that are cheap."""
+    if searched <= MOST_COMPARED:
         return [word.number for word in words]
     entries: list[int] = []
     total = 0
@@ -240,9 +232,9 @@ def _of_banks(where: Where) -> dict[str, Any]:
     }
 
 
-def _conditions(where: Where, scope: SharedScope) -> dict[str, Any]:
+def _conditions(where: Where, repos: list[int] | None) -> dict[str, Any]:
     return {
-        "repos": scope.repos,
+        "repos": repos,
         "types": [current_type.casefold() for current_type in where.types] or None,
         "tags": [tag.casefold() for tag in where.tags],
         "since": where.since,
