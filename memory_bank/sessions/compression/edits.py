@@ -24,7 +24,7 @@ _FILE = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.*)$", re.MULTILINE)
 _LEAST_REMARK = 5
 """Fewest words of a comment that is told."""
 
-# That a title of an edit has (tests/benchmarks/sessions.py).
+# That a title of an edit has (tests/benchmarks/compression.py).
 _MOST_NAMES = 4
 
 

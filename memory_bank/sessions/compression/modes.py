@@ -11,7 +11,7 @@ from memory_bank.base.setting_sections import CompressionSettings
 from memory_bank.sessions.compression import command, wording
 from memory_bank.sessions.compression.definitions import Paths
 from memory_bank.sessions.compression.sentences import telling
-from memory_bank.sessions.compression.texts import Compressed, cut, observation
+from memory_bank.sessions.compression.texts import PART, Compressed, cut, observation
 from memory_bank.sessions.compression.tool_calls import ToolCall, read, tokens
 from memory_bank.sessions.queue_rows import Event
 from memory_bank.sessions.records import Observation, Prompt
@@ -78,11 +78,11 @@ def _observation(call: ToolCall, paths: Paths) -> Observation:
     event = call.event
     changed = list(call.changed(paths))
     about = call.command or call.path or call.words or ", ".join(changed) or event.tool_input
-    title = f"{event.tool_name}{' fails' if call.failed else ''}: {cut(about, 120)}"
+    title = f"{event.tool_name}{' fails' if call.failed else ''}: {cut(about, PART)}"
     narrative = f"Input:\n\n{event.tool_input}\n\nOutput:\n\n{event.tool_output}"
     if call.kind == "message":
         narrative = event.tool_output
-        title = telling(narrative) or cut(narrative, 90)
+        title = telling(narrative) or cut(narrative, PART - 1)
     read_files = [paths.shown(call.path, event.cwd)] if call.kind == "read" and call.path else []
     return observation(
         "change" if changed else "discovery",

@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 from memory_bank.sessions.compression import definitions, shell
 from memory_bank.sessions.compression.definitions import Paths, rule
-from memory_bank.sessions.compression.texts import cut
+from memory_bank.sessions.compression.texts import COMMAND, PART, cut
 from memory_bank.sessions.compression.tool_calls import ToolCall
 
 # Score of a line that surely tells the error.
 _SUREST = 6
 
-# Of the lines of an output that may tell the error (tests/benchmarks/sessions.py).
+# Of the lines of an output that may tell the error (tests/benchmarks/compression.py).
 _LEAST_LINE, _MOST_LINE, _MOST_LINES, _MOST_KEPT = 2, 400, 6000, 6
 
 
@@ -114,8 +114,8 @@ def look(call: ToolCall, paths: Paths) -> tuple[list[str], str]:
         read = [path for step in shell.steps(call.command) for path in shell.reads(step)]
     else:
         read = [call.path] if call.kind == "read" and call.path else []
-    asked_cut = cut(call.words or call.event.tool_input, 80)
-    fact = f"{call.event.tool_name} of {asked_cut}: {cut(call.output, 100)}"
+    asked_cut = cut(call.words or call.event.tool_input, PART)
+    fact = f"{call.event.tool_name} of {asked_cut}: {cut(call.output, PART)}"
     entries = [] if call.failed else [paths.shown(path, call.event.cwd) for path in read]
     return entries, "" if call.kind in ("read", "command") else fact
 
@@ -123,14 +123,14 @@ def look(call: ToolCall, paths: Paths) -> tuple[list[str], str]:
 def failure_fact(call: ToolCall, counts: Tests) -> str:
     """Name a command that failed, with what it said."""
     code = f" with exit code {call.exit_code}" if call.exit_code else ""
-    return f"`{cut(call.command, 160)}` fails{code}{said_of(counts, problem(call.output))}"
+    return f"`{cut(call.command, COMMAND)}` fails{code}{said_of(counts, problem(call.output))}"
 
 
 def said_of(counts: Tests, error: FirstError | None) -> str:
     """Return what the output of a failure says, after a colon."""
     parts = counts.shown, error.message if error else ""
     text = "; ".join(filter(None, parts))
-    return f": {cut(text, 140)}" if text else ""
+    return f": {cut(text, COMMAND)}" if text else ""
 
 
 def result(output: str) -> str:

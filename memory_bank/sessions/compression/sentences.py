@@ -13,7 +13,7 @@ from memory_bank.sessions.compression.definitions import pattern, rule
 DECIDED, NEXT, COMMITTED = "decided: ", "next: ", "committed"
 """Starts of facts: a decision or rule, an open step, and that a commit has the changes."""
 
-# Of the texts of agents that are read (tests/benchmarks/sessions.py).
+# Of the texts of agents that are read (tests/benchmarks/compression.py).
 _MOST, _MOST_SENTENCES, _LONGEST = 12_000, 120, 600
 
 _FENCE = plugins.pattern(
@@ -48,7 +48,7 @@ _LIST = plugins.pattern(
 
 _TO_DO = plugins.pattern(r"^[ \t]*[-*+] \[ \] ([^\n]+)", re.MULTILINE)
 
-# Of a sentence that tells something (tests/benchmarks/sessions.py).
+# Of a sentence that tells something (tests/benchmarks/compression.py).
 _LEAST_WORDS, _LEAST_CLAUSE = 5, 45
 
 
@@ -190,7 +190,7 @@ def size(text: str) -> int:
 
 REPEATED, ASKED, TOLD = 0.6, 0.4, 0.8
 """Shares of words by which a step repeats another one, what was asked, or what is told already:
-the best of those tried (tests/benchmarks/sessions.py)."""
+the best of those tried (tests/benchmarks/compression.py)."""
 
 
 def covered(step: str, entries: Sequence[str], share: float = REPEATED) -> bool:

@@ -19,8 +19,17 @@ _ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]{0,20}[A-Za-z]|\][^\x07\x1b]{0,200}(?:\x
 NARRATIVE = 4000
 """Characters of the text of an observation; the middle of a longer one is cut out."""
 
-# Of an observation: its useful lines measured best so (tests/benchmarks/sessions.py).
+# Of an observation: its useful lines measured best so (tests/benchmarks/compression.py).
 _FACTS, _FACT, _CONCEPTS, _SHARE_OF_END = 14, 240, 6, 0.35
+
+COMMAND = 160
+"""Characters shown of a command, and of a subtitle."""
+
+PART = 100
+"""Characters shown of what a call was about, or answered, beside other words on its line."""
+
+_CONCEPT = 40
+"""Characters of a concept."""
 
 
 class Compressed(NamedTuple):
@@ -76,14 +85,14 @@ def observation(
     """Return an observation whose texts and lists are visible and bounded, without ids."""
     modified = tuple(dict.fromkeys(map(_path, lists["files_modified"])))
     facts = dict.fromkeys(cut(fact, _FACT) for fact in lists.get("facts", ()))
-    concepts = dict.fromkeys(cut(word, 40).casefold() for word in lists.get("concepts", ()))
+    concepts = dict.fromkeys(cut(word, _CONCEPT).casefold() for word in lists.get("concepts", ()))
     read = dict.fromkeys(map(_path, lists["files_read"]))
     made_observation = Observation(
         "", "", "", obs_type, cut(title, TITLE_LIMIT - 1), created_at, **texts
     )
     return replace(
         made_observation,
-        subtitle=cut(made_observation.subtitle, 160),
+        subtitle=cut(made_observation.subtitle, COMMAND),
         facts=tuple(filter(None, facts))[:_FACTS],
         narrative=ends(narrative, most),
         concepts=tuple(filter(None, concepts))[:_CONCEPTS],

@@ -10,15 +10,12 @@ from datetime import datetime
 from memory_bank.sessions.compression import outcomes, shell
 from memory_bank.sessions.compression.definitions import Paths, kind_of
 from memory_bank.sessions.compression.edits import FileChange, merged
-from memory_bank.sessions.compression.texts import cut
+from memory_bank.sessions.compression.texts import COMMAND, cut
 from memory_bank.sessions.compression.tool_calls import ToolCall, tokens
 
 _HERE = re.compile(r"^\$\(cat <<-?['\"]?(\w+)['\"]?\n|\n[ \t]*(?:EOF|END|MSG|COMMIT|EOM)\n?\)?\s*$")
 
 _MESSAGE = ("-m", "--message", "-am", "-qm", "-qam", "-aqm", "-sm", "-asm")
-
-# Characters of a request in a title.
-_SHOWN = 160
 
 
 @dataclass(eq=False, slots=True)
@@ -197,7 +194,7 @@ class Turn:
         good = not program.selected and outcomes.says_success(call.output)
         passed = not failed and (sure or good)
         error = outcomes.problem(call.output) if failed else None
-        shown_cut = cut(shell.shown(call.command), _SHOWN)
+        shown_cut = cut(shell.shown(call.command), COMMAND)
         run = Run(shown_cut, call, program, failed, passed, counts, error, self.edits)
         if passed:
             for current_run in self.runs:

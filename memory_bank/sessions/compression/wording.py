@@ -25,7 +25,7 @@ from memory_bank.sessions.compression.sentences import (
     step_of,
     telling,
 )
-from memory_bank.sessions.compression.texts import cut, ends, observation
+from memory_bank.sessions.compression.texts import COMMAND, cut, ends, observation
 from memory_bank.sessions.compression.tool_calls import read
 from memory_bank.sessions.compression.turns import Run, Turn, TurnWork
 from memory_bank.sessions.queue_rows import Event
@@ -224,10 +224,8 @@ class _Wording:
     def _facts(self) -> list[str]:
         """Return decisions, outcomes, what is open, then what changed."""
         work = self._work
-        facts = [f"{DECIDED}{current_decided}" for current_decided in self._decided]
-        facts += [
-            f"{DECIDED}{cut(current_decided, 220)}" for current_decided in decided(self._said)[:2]
-        ]
+        facts = [f"{DECIDED}{decision}" for decision in self._decided]
+        facts += [f"{DECIDED}{decision}" for decision in decided(self._said)[:2]]
         facts += self._steps()
         facts += self._outcomes()
         if work.commit:
@@ -245,7 +243,7 @@ class _Wording:
     def _steps(self) -> list[str]:
         last = self._work is self._turn.works[-1]
         steps = [*(self._turn.steps if last or self._said else ()), *self._planned]
-        return [f"{NEXT}{cut(step_of(step), 220)}" for step in steps[:_MOST_STEPS]]
+        return [f"{NEXT}{step_of(step)}" for step in steps[:_MOST_STEPS]]
 
     def _outcomes(self) -> Iterator[str]:
         """Yield how the runs of each command ended, failures first."""
@@ -265,7 +263,7 @@ class _Wording:
                 and (still.program.check)
             ):
                 more = outcomes.said_of(run.counts, error)
-                yield f"`{cut(run.call.command, 160)}` failed before the last change, not run since{more}"
+                yield f"`{cut(run.call.command, COMMAND)}` failed before the last change, not run since{more}"
             else:
                 yield outcomes.failure_fact(run.call, run.counts)
             if error and error.where:
