@@ -178,36 +178,38 @@ class StaleHits:
         self._view = view
         self._tree = tree
         self._head = head
+        self._known: dict[int, NoteState] = {}
 
     def __call__(self, rows: Mapping[int, int]) -> dict[int, str]:
         """Return why passages are stale, given as row and document; only those that are."""
         states = self.notes(set(rows.values()))
-        stale_lines = {
-            row: [stale_line for stale_line in states[number].found if stale_line.stale]
+        stale_rows = [
+            row
             for row, number in rows.items()
-            if number in states
-        }
-        stale_lines = {row: lines for row, lines in stale_lines.items() if lines}
-        if not stale_lines:
+            if number in states and any(line.stale for line in states[number].found)
+        ]
+        if not stale_rows:
             return {}
-        places = document_rows.passages(self._view.manifest, stale_lines.keys())
-        reasons = {}
-        for row, place in places.items():
-            section = range(place.section.line, place.section.end_line)
-            said_reasons = [
-                stale_line.reason
-                for stale_line in stale_lines[row]
-                if not stale_line.line or stale_line.line in section
-            ]
-            if said_reasons:
-                reasons[row] = _join_reasons(said_reasons)
-        return reasons
+        places = document_rows.passages(self._view.manifest, stale_rows)
+        sections = {
+            row: range(place.section.line, place.section.end_line) for row, place in places.items()
+        }
+        reasons = {
+            row: _first_reason(states[rows[row]].found, section)
+            for row, section in sections.items()
+        }
+        return {row: reason for row, reason in reasons.items() if reason}
+
+    def reason(self, number: int, lines: Collection[int]) -> str:
+        """Return why lines of a note are stale that a search found; empty if they are not."""
+        return _first_reason(self._known[number].found, lines) if number in self._known else ""
 
     def notes(self, numbers: Collection[int]) -> dict[int, NoteState]:
         """Return what became of the code that notes cite, by the numbers of the notes."""
         rows = document_rows.documents(self._view.manifest, set(numbers))
         states = self._states({row.key: row for row in rows.values()})
-        return {number: states[row.key] for number, row in rows.items()}
+        self._known |= {number: states[row.key] for number, row in rows.items()}
+        return {number: self._known[number] for number in rows}
 
     def _states(self, notes: Mapping[str, DocumentRow]) -> dict[str, NoteState]:
         etags = {path: row.hash for path, row in notes.items()}
@@ -311,23 +313,21 @@ def note_marks(bank: Bank, path: str, lines: range | None = None) -> NoteMarks:
         if judge is None:
             return NoteMarks()
         numbers = document_rows.numbers_of(view.manifest, {path})
-        stale_lines = [line for state in judge.notes(numbers).values() for line in state.found]
-        stale_lines = [
-            stale_line
-            for stale_line in stale_lines
-            if lines is None or not stale_line.line or stale_line.line in lines
-        ]
-        stale = [stale_line.reason for stale_line in stale_lines if stale_line.stale]
-        return NoteMarks(
-            _join_reasons(stale),
-            tuple(stale_line.reason for stale_line in stale_lines if not stale_line.stale),
-        )
+        found = [line for state in judge.notes(numbers).values() for line in state.found]
+        touched = (line for line in found if not line.stale and _is_about(line, lines))
+        return NoteMarks(_first_reason(found, lines), tuple(line.reason for line in touched))
 
     return bank.read(ask)
 
 
-def _join_reasons(reasons: Sequence[str]) -> str:
-    """Return the first of some reasons, and the number of the others."""
+def _is_about(line: StaleLine, shown: Collection[int] | None) -> bool:
+    """Tell whether a citation is about some lines of its note, or all of it; None for all lines."""
+    return shown is None or not line.line or line.line in shown
+
+
+def _first_reason(found: Iterable[StaleLine], shown: Collection[int] | None) -> str:
+    """Return the first reason why some lines of a note are stale, and the number of the others."""
+    reasons = [line.reason for line in found if line.stale and _is_about(line, shown)]
     return reasons[0] + (f" and {len(reasons) - 1} more" if reasons[1:] else "") if reasons else ""
 
 

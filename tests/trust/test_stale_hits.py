@@ -65,11 +65,24 @@ def test_a_hit_whose_code_changed_says_so_and_since_when(root: Path) -> None:
     found = stale(root, "walrus")
     assert found["a.md"].startswith("jobs.py#retry changed since 20")
     assert found["b.md"] == ""
-    assert stale(root, "narwhal")["a.md"] == "", "another section of the note"
     extend(root, [Made({}, removed=["other.py"])], 2)
     assert stale(root, "dugong")["c.md"].startswith("other.py is gone since ")
     extend(root, [Made({"other.py": "A = 1\n"})], 3)
     assert stale(root, "dugong")["c.md"] == ""
+
+
+def test_each_line_that_is_shown_counts_not_only_the_section_that_was_hit(root: Path) -> None:
+    orca = " ".join(f"An orca of pod {number} ends at once by `end`." for number in range(40))
+    text = f"# Seals\n\nA seal is tried by `run(3)`, see [[jobs.py#retry]].\n\n## Ends\n\n{orca}\n"
+    extend(root, [Made({".memories/d.md": text})], 1)
+    extend(root, [Made({"jobs.py": CHANGED})], 2)
+    (beside, *_) = recalled(root, "narwhal").notes
+    assert (beside.heading, "run(3)" in beside.snippet) == ("Walrus > Ends", True)
+    assert beside.stale.startswith("jobs.py#retry changed")
+    with open_bank(root / ".memories", settings={"memory.embedder": "none"}) as bank:
+        for detail, is_stale in (("section", False), ("note", True)):
+            note = recall.recall(bank, "orca pod ends", detail=detail, count_access=False).notes[0]
+            assert ("run(3)" in note.snippet, bool(note.stale)) == (False, is_stale)
 
 
 def test_it_ranks_lower_and_says_why(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,7 +37,7 @@ from memory_bank.search.times import TimeWords
 from memory_bank.sessions import note_text
 from memory_bank.trust import trust
 from memory_bank.trust.authors import editors
-from memory_bank.trust.stale_cache import stale_hits
+from memory_bank.trust.stale_cache import StaleHits, stale_hits
 
 
 def lines(view: View, hit: Hit, span: Span) -> str | None:
@@ -153,13 +153,14 @@ def _search(bank: Bank, view: View, request: SearchRequest) -> tuple[_Searched, 
     text = parsed.question.text
     within = within.narrowed(links) if request.node else within
     rarities, scales = request.together or (None, {})
+    judge = stale_hits(bank, view)
     search_result = view.engine.search(
         parsed.question._replace(rarities=rarities),
         within,
         mode=request.mode,
         limit=max(request.limit, _NEAREST, len(links)) if text else request.limit,
         now=time.time(),
-        stale=stale_hits(bank, view),
+        stale=judge,
         scales=scales,
     )
     linking = len(links)
@@ -181,6 +182,7 @@ def _search(bank: Bank, view: View, request: SearchRequest) -> tuple[_Searched, 
             links.get(hit.document.number),
             whole=request.whole,
             newer=newer.get(hit.document.number),
+            judge=judge,
         )
         for hit in search_result.hits
     ]
@@ -317,6 +319,12 @@ class _HitText:
             return best.line
         return firsts[0]
 
+    def lines(self, *, whole: bool) -> Collection[int]:
+        """Return the lines that are shown: all from the first on if `whole`."""
+        return (
+            range(self.first, _LAST_LINE) if whole else [self.first + n for n in self.snippet.lines]
+        )
+
     @property
     def section(self) -> Section:
         """The section of that line."""
@@ -348,6 +356,7 @@ def _recalled(
     *,
     whole: bool,
     newer: str | None,
+    judge: StaleHits | None = None,
 ) -> RecalledNote | None:
     """Return a hit with its texts; None if its file changed since it was indexed."""
     view, hit, text, content = hit_text.view, hit_text.hit, hit_text.query, hit_text.content
@@ -355,6 +364,9 @@ def _recalled(
         return None
     note, section = note_of(hit.document), hit_text.section
     titles = note.data.get("asked", ())
+    stale = hit.stale
+    if judge and not stale:
+        stale = judge.reason(hit.document.number, hit_text.lines(whole=whole))
     return RecalledNote(
         note_id=note.note_id,
         path=note.path,
@@ -390,7 +402,7 @@ def _recalled(
         ),
         weak=hit.weak,
         observation_id=section.name if section.name.startswith(entries.OBSERVATION) else None,
-        stale=hit.stale or okf.past_review(note.data.get("extra") or {}, time.time()),
+        stale=stale or okf.past_review(note.data.get("extra") or {}, time.time()),
         superseded_by=hit.superseded_by or None,
         newer=None if hit.superseded_by else newer,
         links=links,
