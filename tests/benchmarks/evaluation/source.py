@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from memory_bank.base.documents import Document, Passage, Read, Scan, Section, Span, lines_between
+from memory_bank.base.documents import Document, Read, Scan, Section, Span, lines_between
 from memory_bank.base.paths import Layout
 from memory_bank.base.settings import Settings
 from memory_bank.notes import note
@@ -65,7 +65,7 @@ class TestCollection:
             return None
         lines = Section(1, one.body.count("\n") + 2)
         whole = note.NoteSection((), 0, lines.line, lines.end_line, 0, one.body)
-        found = tuple(Passage(*place, 0) for place in passages(whole))
+        found = tuple(passage._replace(section=0) for passage in passages(whole))
         return Document(key, self._hashes[key], one.title, found, sections=(lines,))
 
     def text(self, key: str, hash: str, span: Span) -> str | None:  # noqa: A002
