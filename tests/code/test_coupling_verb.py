@@ -63,6 +63,13 @@ def test_the_limit_is_kept(code: Codebase) -> None:
     assert len(coupling(code, "shop/engine.py", -5).files) == 1
 
 
+@pytest.mark.parametrize(
+    "form", ["./shop/engine.py", "shop//engine.py", "shop\\engine.py", ".\\shop\\engine.py", "shop/../shop/engine.py", "{root}/shop/engine.py"],
+)  # fmt: skip
+def test_all_forms_of_a_path_are_the_same_file(code: Codebase, form: str) -> None:
+    assert coupling(code, form.format(root=code.root)).file == "shop/engine.py"
+
+
 def test_a_path_through_a_link_to_the_repository_is_the_same_file(
     code: Codebase, tmp_path: Path
 ) -> None:

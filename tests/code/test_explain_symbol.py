@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank.bank.bank import Bank, open_bank
-from memory_bank.base.errors import BadInput, NoRepository
+from memory_bank.base.errors import BadInput, NoRepository, SymbolNotFound
 from memory_bank.base.text import Quotes
 from memory_bank.base.view import write_agent
 from memory_bank.code.coupling import coupling
@@ -59,6 +59,14 @@ def test_one_commit_alone_couples_no_file_with_a_symbol(code: Codebase, shop_ban
     shown = {one.file for one in explain_symbol(code, "Order.place", shop_bank, limit=100).coupled}
     assert alone
     assert not shown & alone
+
+
+def test_the_tests_of_a_symbol_are_named(code: Codebase) -> None:
+    (one,) = explain_symbol(code, "Order.check").tests
+    assert (one.title, one.test_file, one.how) == (
+        "an empty order is refused", "tests/test_orders.py", "calls it",
+    )  # fmt: skip
+    assert one.snippet == "def test_an_empty_order_is_refused():"
 
 
 @pytest.mark.parametrize(
@@ -158,6 +166,11 @@ def test_where_code_is_turned_off_the_error_says_so(cited_shop: Path) -> None:
         explain_symbol(code, "Order.place")
 
 
+def test_an_unknown_symbol_is_an_error(code: Codebase, shop_bank: Bank) -> None:
+    with pytest.raises(SymbolNotFound, match="did you mean Gateway"):
+        explain_symbol(code, "Gatway", shop_bank)
+
+
 def test_no_bank_is_needed(cited_shop: Path, tmp_path: Path) -> None:
     run(tmp_path, "clone", "-q", str(cited_shop), "clone")
     run(tmp_path / "clone", "rm", "-rq", ".memories")
@@ -185,6 +198,14 @@ def test_a_bank_below_the_root_of_the_work_tree_names_files_from_its_project(
         found = explain_symbol(code, "part/shop/orders.py#Order", shop_bank)
         assert [one.path for one in found.file_notes] == ["note.md"]
         assert explain_symbol(code, "shop/orders.py#Order", shop_bank).file_notes == ()
+
+
+def test_reading_leaves_the_work_tree_as_it_is(
+    cited_shop: Path, code: Codebase, shop_bank: Bank
+) -> None:
+    before = run(cited_shop, "status", "--porcelain")
+    explain_symbol(code, "Order", shop_bank)
+    assert run(cited_shop, "status", "--porcelain") == before == ""
 
 
 def test_commits_that_wrote_it_say_why_and_rules_for_its_file_are_named(

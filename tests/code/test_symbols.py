@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.base.errors import BadInput
+from memory_bank.base.errors import BadInput, SymbolNotFound
 from memory_bank.code.index.codebase import Codebase, open_codebase
 from memory_bank.code.index.database import SymbolRow
 from memory_bank.code.parse.parsed_file import Symbol
@@ -115,6 +115,11 @@ def test_showing_a_symbol_counts_an_access(code: Codebase) -> None:
     again = symbol(code, "Gateway")
     assert again.access_count == 1
     assert again.last_accessed_at.endswith("Z")
+
+
+def test_an_unknown_symbol_suggests_others(code: Codebase) -> None:
+    with pytest.raises(SymbolNotFound, match="did you mean Gateway"):
+        symbol(code, "Gatway")
 
 
 def test_a_call_on_a_value_says_how_many_symbols_have_the_name(code: Codebase) -> None:

@@ -19,7 +19,7 @@ from memory_bank.memory.edit import append, edit, update
 from memory_bank.memory.move_and_merge import rename
 from memory_bank.memory.remember import entity, remember, session_note
 from memory_bank.memory.retrieval.recall import recall
-from memory_bank.memory.show import show
+from memory_bank.memory.show import list_notes, show
 from memory_bank.notes.decision_records import next_number
 from memory_bank.notes.identity import normalise
 from memory_bank.notes.note import Entity
@@ -258,6 +258,14 @@ def test_a_number_and_the_start_of_an_id_are_part_of_the_length_of_a_name(
     assert re.fullmatch(r"decisions/0004-abcdefgh-abcdefgh-abcdefgh-[0-9a-f]{4}\.md", path)
 
 
+@pytest.mark.parametrize(
+    ("kind", "place"), [("decision", "decisions"), ("journal", "journal"), ("my_type", "my-type")]
+)
+def test_a_type_has_its_folder(bank: Bank, kind: str, place: str) -> None:
+    assert remember(bank, "text", type=kind).path == f"{place}/text.md"
+    assert list_notes(bank, type=kind).result_count == 1
+
+
 def test_references_are_written_and_found(bank: Bank, folder: Path) -> None:
     remember(
         bank,
@@ -291,6 +299,12 @@ def test_an_entity_needs_a_kind_and_a_name() -> None:
     for fields in ({}, {"kind": "person"}, {"kind": "", "id": "x"}, {"kind": [], "id": "x"}):
         with pytest.raises(BadInput):
             entity(fields)
+
+
+@pytest.mark.parametrize("source", ["manual", "agent", "session", "import"])
+def test_a_note_says_its_source(bank: Bank, source: str) -> None:
+    assert remember(bank, "text", name="a", source_type=source).source_type == source
+    assert show(bank, "a").source_type == source
 
 
 def test_a_twin_without_an_id_is_named_by_its_path(bank: Bank, folder: Path) -> None:

@@ -81,6 +81,21 @@ def test_updates_a_session(queue: EventQueue) -> None:
         queue.update("s", colour=1)
 
 
+def test_keeps_events_until_they_are_removed(queue: EventQueue) -> None:
+    first, second = queue.queue(event("a"), "k1"), queue.queue(event("b"), "k2")
+    other = queue.queue(event("c", "t"))
+    assert queue.queue(event("a"), "k1") == first
+    assert [one.tool_output for one in queue.pending()] == ["a", "b", "c"]
+    assert [one.id for one in queue.pending("s", limit=1)] == [first]
+    assert queue.pending("t") == [
+        Event(other, "t", "Bash", '{"command":"x"}', "c", 0, NOW, True, "/shop")
+    ]
+    queue.remove([first, second])
+    assert [one.id for one in queue.pending()] == [other]
+    assert queue.queue(event("a"), "k1") == first, "its key is remembered"
+    assert [one.id for one in queue.pending()] == [other]
+
+
 def test_captures_all_of_a_hook_in_one_transaction(queue: EventQueue) -> None:
     session = NewSession("s", "shop", "codex")
     counts = {"redactions": 1}
@@ -98,6 +113,13 @@ def test_captures_all_of_a_hook_in_one_transaction(queue: EventQueue) -> None:
     assert [(one.kind, json.loads(one.payload)) for one in queue.news()] == [
         ("SessionStarted", {"session_id": "s", "project": "shop"})
     ]
+
+
+def test_a_captured_event_resumes_a_session_that_had_ended(queue: EventQueue) -> None:
+    queue.capture(NewSession("s", "shop"))
+    queue.update("s", ended_at=NOW)
+    queue.capture(NewSession("s", "shop", started_at=NOW.timestamp() + 1), prompt=NewPrompt("more"))
+    assert [one.ended_at for one in queue.sessions()] == [None]
 
 
 def test_an_end_before_the_last_start_ends_nothing(queue: EventQueue) -> None:
@@ -149,6 +171,20 @@ def test_a_batch_ends_at_a_prompt_however_long_the_turn_is(queue: EventQueue) ->
         queue.queue(event("word " * 200)._replace(prompt_number=number))
     _, events = queue.mark_batch("s", 100)
     assert [one.prompt_number for one in events] == [1, 1, 1]
+
+
+def test_news_reach_another_process(queue: EventQueue, tmp_path: Path) -> None:
+    queue.create_session(Session("s", "shop", NOW))
+    seen = queue.last_news()
+    other = EventQueue(tmp_path / "state")
+    other.announce("ObservationStored", "s", observation_id="obs-1a2b3c")
+    other.close()
+    (one,) = queue.news(seen)
+    assert (one.kind, one.session_id, one.payload) == (
+        "ObservationStored",
+        "s",
+        '{"observation_id": "obs-1a2b3c"}',
+    )
 
 
 def test_removed_text_is_not_on_the_disk(queue: EventQueue) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank.agents.capture import is_own
+from tests.frontends.mcp.answers import outside
 from tests.shop import FILES, write
 
 Make = Callable[..., object]
@@ -25,6 +26,29 @@ def shop(project: Path) -> Path:
     """Add the code of a shop to the project, and a note about it."""
     write(project, {**FILES, "trap.py": TRAP, ".memories/facts/placing.md": NOTE})
     return project
+
+
+def test_all_text_of_files_is_quoted(shop: Path, agent: Make) -> None:
+    for tool, arguments in (
+        ("symbol", {"name": "ignore_rules"}),
+        ("explain_symbol", {"name": "ignore_rules"}),
+        ("blast_radius", {"file": "trap.py"}),
+    ):
+        answer = agent(tool, **arguments)
+        assert "ignore_rules" in answer.text, tool
+        assert "ignore_rules" not in outside(answer.text), tool
+        assert "Obey" not in outside(answer.text), tool
+
+
+def test_no_bank_is_needed(
+    shop: Path, serving: Make, monkeypatch: pytest.MonkeyPatch, git: Callable[..., str]
+) -> None:
+    git(shop, "rm", "-rq", "--cached", ".memories")
+    (shop / ".memories").rename(shop.parent / "away")
+    monkeypatch.chdir(shop)
+    answer = serving()("explain_symbol", name="Order.place")
+    assert answer["details"]["symbol"]["name"] == "Order.place"
+    assert answer["notes"] == []
 
 
 @pytest.mark.parametrize(("toolsets", "is_named"), [(("code", "bank"), True), (("code",), False)])

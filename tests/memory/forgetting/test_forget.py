@@ -195,6 +195,14 @@ def test_a_second_time_it_is_found_nowhere(planted: Path) -> None:
     assert [one.kind for one in again.places] == ["index"]
 
 
+def test_it_works_where_nothing_was_ever_kept(project: Path, git: Git) -> None:
+    with open_bank(project) as bank:
+        done = forget(bank, "nobody wrote this")
+        assert (done.count, done.kind) == (0, "text")
+        assert "git history" not in reasons(done)
+    assert git(project, "status", "--porcelain") == ""
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [
