@@ -7,8 +7,6 @@ threads and the other core busy, a product of 0.3 ms waits 8 ms for its second h
 
 from __future__ import annotations
 
-import json
-import mmap
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -37,36 +35,21 @@ if TYPE_CHECKING:  # numpy is imported from vectors alone
     """Token ids, shape (texts, tokens), to rows that need not have length 1."""
 
 
-_LENGTH = 8
-"""Bytes of the length of a safetensors file's header."""
-
-_TYPES = {"F16": np.float16, "F32": np.float32, "I64": np.int64}
-
-
 def read_tensors(path: Path, hint: str) -> dict[str, NDArray[Any]]:
     """Read every tensor of a safetensors file by its name.
 
     Raises EmbedderUnavailable when the file is missing or damaged.
     """
+    from safetensors import SafetensorError  # start-up: few that use vectors read a file
+    from safetensors.numpy import load_file
+
     try:
-        with path.open("rb") as file:
-            data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-        start = _LENGTH + int.from_bytes(data[:_LENGTH], "little")
-        tensors = json.loads(bytes(data[_LENGTH:start]))
-        tensors.pop("__metadata__", None)
-        return {name: _tensor(data[start:], **tensor) for name, tensor in tensors.items()}
+        return load_file(path)
     except OSError as error:
-        raise EmbedderUnavailable(f"{path}: can't be read: {error.strerror}", hint) from error
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise EmbedderUnavailable(f"{path}: is damaged: {error!r}", hint) from error
-
-
-def _tensor(
-    data: memoryview, dtype: str, shape: Sequence[int], data_offsets: Sequence[int]
-) -> NDArray[Any]:
-    """Return a tensor whose pages are those of the file, which all processes share."""
-    start, end = data_offsets
-    return np.frombuffer(data[start:end], _TYPES[dtype]).reshape(shape)
+        why = error.strerror or error
+        raise EmbedderUnavailable(f"{path}: can't be read: {why}", hint) from error
+    except (SafetensorError, KeyError) as error:  # KeyError: a type that numpy lacks
+        raise EmbedderUnavailable(f"{path}: is damaged: {error}", hint) from error
 
 
 def unit(rows: Vectors) -> Vectors:
