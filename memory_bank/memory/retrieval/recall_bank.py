@@ -80,6 +80,9 @@ _NEAREST = 10
 _TRIES = 5
 """Attempts to get an answer during which no note changes."""
 
+_PAUSE = 0.02
+"""Seconds before the second attempt, in which a writer may end; before the third, twice as many."""
+
 
 _Searched = tuple[Recalled, list[Hit], TimeWords | None]
 """An answer, the hits of its notes, and the words of time that restrict it."""
@@ -109,7 +112,8 @@ def _answer(bank: Bank, request: SearchRequest, progress: Progress | None) -> _S
 
     The caller holds the bank's lock.
     """
-    for _ in range(_TRIES):
+    for attempt in range(_TRIES):
+        time.sleep(_PAUSE * attempt)
         problem = bank.catch_up(progress)
         (answer, hits, times), changed = bank.read(
             lambda view: _checked_search(bank, view, request)
