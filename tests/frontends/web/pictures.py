@@ -55,7 +55,7 @@ tags: [prices, architecture]
 ---
 # Amounts of money are kept in cents
 
-Floats lost a cent in every tenth order, so amounts are integers. Sums are exact; see
+Floats lost a cent in every tenth order, so amounts are integers. Sums by `total(items)` are exact; see
 [[src/shop/prices.py#total]]. We tried decimals first: they were slow, and JSON has none.
 
 ## Consequences
