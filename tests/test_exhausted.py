@@ -34,6 +34,7 @@ SEEN: list[tuple[BaseException, str]] = [
     (ImportError("x.so: failed to map segment from shared object"), MEMORY),
     (raised(ImportError("numpy failed"), ImportError("failed to map segment")), MEMORY),
     (RuntimeError("can't start new thread"), THREAD),
+    (RuntimeError("Resource temporarily unavailable"), THREAD),
     (PanicException("Failed to spawn thread: Os { code: 11, kind: WouldBlock }"), THREAD),
     (GROUP, THREAD),
 ]  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
 from enum import StrEnum
@@ -226,8 +227,11 @@ _NO_MEMORY = (
     "cannot allocate memory", "failed to map segment", "out of memory", "os error 12", "code: 12,"
 )  # fmt: skip
 
-_NO_THREAD = ("can't start new thread", "failed to spawn", "os error 11", "code: 11,")
-"""Words in errors of libraries, in lower case."""
+_NO_THREAD = (
+    "can't start new thread", "failed to spawn", "os error 11", "code: 11,",
+    os.strerror(errno.EAGAIN).lower(),
+)  # fmt: skip
+"""Words in errors of libraries, in lower case: Python's, Rust's, and those of C++."""
 
 _TOLD_BY_WORDS = frozenset({"ImportError", "PanicException", "RuntimeError", "ValueError"})
 
