@@ -55,7 +55,13 @@ _LINK = pattern(
 PLACE_IN_TARGET = pattern(r"[#^].*")
 """The heading or block of a link's target."""
 
-_MARKS = pattern(r"(?:^[ \t]*|(?<=[….!?:] ))(?:[#>*+-]+\s+)+|[`*]{1,3}|~~|\]\]|\[\[", re.MULTILINE)
+_MARKS = pattern(
+    r"(?<!`)(`{1,3})(?!`)(?P<code>[^`\n]{1,300})(?<!`)\1(?!`)"
+    r"|(?:^[ \t]*|(?<=[….!?:] ))(?:[#>*+-]+\s+)+"
+    r"|`{1,3}|\*{1,3}(?=[^\s*])|(?<=[^\s*])\*{1,3}|~~|\]\]|\[\[",
+    re.MULTILINE,
+)
+"""Marks of Markdown; code between backticks is matched with them, since its stars are none."""
 
 _LINE_MARKS = pattern(r"\A(\u2026 )?(?:[ \t]*(?:>|(?:[-*+]|#{1,6}|\d{1,9}[.)])[ \t]))++[ \t]*")
 """What begins the line of an item or a quote."""
@@ -166,7 +172,8 @@ def without_links(text: str, titles: Mapping[str, str] = MappingProxyType({})) -
 
 def plain(text: str, titles: Mapping[str, str] = MappingProxyType({})) -> str:
     """Return Markdown, or a snippet of it, as one line without marks: links as `without_links`."""
-    shown_text = " ".join(_MARKS.sub("", without_links(text, titles)).split())
+    words = _MARKS.sub(lambda match: match["code"] or "", without_links(text, titles))
+    shown_text = " ".join(words.split())
     return _GAPS.sub("…", _ADDRESS.sub("", shown_text)).strip()
 
 
