@@ -204,7 +204,7 @@ def test_no_file_of_a_bank_selects_the_private_state(
     found = recall(bank, "kestrel")
     assert bank.id != victim.id
     assert [note.access_count for note in found.notes if note.path == "private.md"] in ([0], [1])
-    assert victim.logs.access.of(["private.md"])["private.md"].times == 3
+    assert victim.state.accesses(["private.md"])["private.md"].times == 3
 
 
 def test_an_index_of_a_former_version_goes_on_elsewhere_with_its_counts(
@@ -214,7 +214,7 @@ def test_an_index_of_a_former_version_goes_on_elsewhere_with_its_counts(
     for _ in range(3):
         recall(bank, "whoosh")
     former = bank.id
-    counted = bank.logs.access.of(["decisions/whoosh.md"])["decisions/whoosh.md"].times
+    counted = bank.state.accesses(["decisions/whoosh.md"])["decisions/whoosh.md"].times
     bank.close()
     index = project / ".memories/.index"
     (index / paths.NAME).unlink()  # as it was
@@ -224,7 +224,7 @@ def test_an_index_of_a_former_version_goes_on_elsewhere_with_its_counts(
     assert recall(bank, "whoosh", count_access=False).notes
     assert bank.take_notices() == [LEFT_ALONE]
     assert bank.id == former
-    assert bank.logs.access.of(["decisions/whoosh.md"])["decisions/whoosh.md"].times == counted
+    assert bank.state.accesses(["decisions/whoosh.md"])["decisions/whoosh.md"].times == counted
 
 
 def test_copies_and_work_trees_are_known(

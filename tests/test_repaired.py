@@ -103,12 +103,13 @@ def test_a_report_says_it_too(bank: Bank, folder: Path) -> None:
 
 def test_counts_that_begin_anew_are_said(bank: Bank) -> None:
     recall(bank, "kestrel")
-    file = bank.logs.access.file
+    file = bank.state.file
     bank.close()
     file.write_bytes(b"garbage")
     recall(bank, "kestrel")
-    assert bank.take_repaired() == ["accesses"]
-    assert file.with_name("access.db.damaged").read_bytes() == b"garbage"
+    aside = file.with_name("state.db.damaged")
+    assert bank.take_repaired() == [f"accesses and edits; the damaged one is {aside}"]
+    assert aside.read_bytes() == b"garbage"
 
 
 def test_an_index_of_the_former_version_is_rebuilt_and_counts_of_accesses_stay(

@@ -13,7 +13,7 @@ from typing import Self, TypeVar, cast
 
 from memory_bank.bank import note_files, open_index
 from memory_bank.bank.bank_id import bank_id
-from memory_bank.bank.logs import EditLog, Logs
+from memory_bank.bank.bank_state import BankState
 from memory_bank.bank.open_index import OpenIndex
 from memory_bank.base import paths, settings
 from memory_bank.base.detached import is_at_work
@@ -85,7 +85,7 @@ class Bank:
         self._index = OpenIndex(
             place,
             settings,
-            lambda: self.logs,
+            lambda: self.state,
             conditions.repairs,
             conditions.notices,
             roots,
@@ -104,7 +104,7 @@ class Bank:
         self.lock = self._index.lock
         self.read = self._index.read
         """Query the index without updating it: see `OpenIndex.read`."""
-        self._logs: Logs | None = None
+        self._state: BankState | None = None
         self.problem = ""
         """Why the last answer may be incomplete; empty if it is complete."""
         self.waiting = 0
@@ -120,9 +120,9 @@ class Bank:
         """Close all files; using the bank again reopens them."""
         with self.lock:
             self._index.close()
-            if self._logs is not None:
-                self._logs.close()
-                self._logs = None
+            if self._state is not None:
+                self._state.close()
+                self._state = None
 
     @property
     def layout(self) -> Layout:
@@ -135,16 +135,16 @@ class Bank:
         return bank_id(self.layout)
 
     @property
-    def logs(self) -> Logs:
+    def state(self) -> BankState:
         """This machine's records of how the bank is used, in its state folder."""
-        if self._logs is None:
-            self._logs = Logs(self.layout.state(self.id), self._conditions.repairs.add)
-        return self._logs
+        if self._state is None:
+            self._state = BankState(self.layout.state(self.id), self._conditions.repairs.add)
+        return self._state
 
     @property
-    def edits(self) -> EditLog:
+    def edits(self) -> BankState:
         """This machine's record of what agents wrote."""
-        return (self.edits_of or self).logs.edits
+        return (self.edits_of or self).state
 
     @property
     def is_hurried(self) -> bool:
@@ -354,7 +354,7 @@ class Bank:
         with suppress(MemoryBankError), self.lock:
             keys = {key for name in names if (key := self._key(name))}
             if keys:
-                self.logs.access.open(sorted(keys), time.time())
+                self.state.count_opened(sorted(keys), time.time())
 
     def _key(self, name: str) -> str:
         try:

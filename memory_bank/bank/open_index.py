@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
 from memory_bank.bank import note_files
-from memory_bank.bank.logs import Logs
+from memory_bank.bank.bank_state import BankState
 from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import BadName, Busy, Hint, NoteNotFound, StorageFailed, similar_names
 from memory_bank.base.filenames import NOTE_SUFFIXES, is_utf8
@@ -60,7 +60,7 @@ class OpenIndex(ReopenedIndex):
         self,
         place: Layout,
         settings: Settings,
-        logs: Callable[[], Logs],
+        state: Callable[[], BankState],
         repairs: Reports,
         notices: Reports,
         roots: Roots | None = None,
@@ -83,7 +83,7 @@ class OpenIndex(ReopenedIndex):
         )
         self._limits = limits
         self.settings = settings
-        self.logs = logs
+        self.state = state
         self._repairs = repairs
         self._notices = notices
         self._spare = False
@@ -172,7 +172,7 @@ class OpenIndex(ReopenedIndex):
         self.opened().index.indexer.sync()
 
     def _accesses(self, names: Collection[str]) -> Mapping[str, Access]:
-        return self.logs().access.of(names)
+        return self.state().accesses(names)
 
     def _make_folder(self) -> None:
         """Make the folder of derived files, where it belongs now; say once if that is elsewhere."""

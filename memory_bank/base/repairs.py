@@ -17,17 +17,9 @@ MANIFEST = "manifest"
 OUTDATED = "version"
 """The index was made by another version of this program, so that all of it was rebuilt."""
 
-ACCESSES = "accesses"
-"""The log of accesses was damaged and replaced by an empty one."""
-
-EDITS = "edits"
-"""The log of which agents changed which notes was damaged and replaced by an empty one."""
-
-UPDATES = "updates"
-"""The log of when notes were updated was damaged and replaced by an empty one."""
-
 Repaired = Callable[[str], None]
-"""Called with what was repaired: one of the above, or the name of a retriever that was refilled."""
+"""Called with what was repaired: one of the above, a retriever that was refilled, or a
+database that was begun anew."""
 
 _FINISHED = {
     WRITING: "finished a change of several files that was cut short",

@@ -143,7 +143,7 @@ def _updated(bank: Bank, path: str) -> None:
     row = bank.read(lambda view: open_index.note_at(view.manifest, path))
     if row is not None:
         with bank.lock:
-            bank.logs.updates.add(row.known_as, time.time())
+            bank.state.add_update(row.known_as, time.time())
 
 
 def check_writable(bank: Bank, name: str) -> str:

@@ -345,7 +345,7 @@ class _ImportRun:
         text = text_of(item, now.meta.id, created)
         store.keep(note.path)
         store.change(note.path, lambda _: text, now.etag, given=item.content)
-        self._bank.logs.updates.add(note.known_as, time.time())
+        self._bank.state.add_update(note.known_as, time.time())
 
 
 def _hash(text: str) -> str:

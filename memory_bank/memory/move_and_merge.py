@@ -107,10 +107,7 @@ def rename(
             steps = [JournalEntry(new, moved, files.ABSENT), gone]
         failed = bank.store.apply([*steps, *rest], beside=old)
     with bank.lock:
-        bank.logs.edits.rename(old, new)
-        if moving.known_as == old:
-            bank.logs.access.rename(old, new)
-            bank.logs.updates.rename(old, new)
+        bank.state.rename(old, new)
     bank.catch_up()
     changed = [change.path for change in rest if change.path not in failed]
     unknown = record(bank, [*changed, new] if mine else changed, agent)
@@ -244,8 +241,10 @@ def merge(
     key, relinked = meta.meta.id or goal, tuple(c.path for c in entries if c.path not in failed)
     unknown = record(bank, [goal, *relinked], writer(source_type, source_agent))
     with bank.lock:
-        bank.logs.edits.inherit(key, {name for row in rows for name in (row.id, row.path) if name})
-        bank.logs.updates.add(key, time.time())
+        bank.state.inherit_writes(
+            key, {name for row in rows for name in (row.id, row.path) if name}
+        )
+        bank.state.add_update(key, time.time())
     return Merged(
         path=goal,
         note_id=key,

@@ -290,7 +290,7 @@ def browse(
     wanted_conditions += [Condition("links", cites)] if cites else []
     bank.catch_up()
     with bank.lock:
-        written = bank.logs.updates.all()
+        written = bank.state.updates()
     start = max(offset, 0)
 
     def ask(view: View) -> Browsed:

@@ -435,8 +435,8 @@ def merge_into(
     changes = {key: value for key, value in merged.items() if value != entries[key]} | dict(keys)
     etag = bank.store.change(row.path, lambda text: with_keys(text, changes))
     now = time.time()
-    bank.logs.access.add([row.known_as], now)
-    bank.logs.updates.add(row.known_as, now)
+    bank.state.count_returned([row.known_as], now)
+    bank.state.add_update(row.known_as, now)
     remembered = Remembered(
         schema_version=SCHEMA_VERSION,
         note_id=row.known_as,

@@ -75,7 +75,7 @@ def list_notes(
     bank.catch_up()
 
     with bank.lock:
-        written = bank.logs.updates.all()
+        written = bank.state.updates()
 
     def newest(view: View) -> tuple[list[NoteRow], tuple[str, ...]]:
         within = filters.scope(
@@ -103,8 +103,8 @@ def show(bank: Bank, name: str, *, count_access: bool = True) -> ShownNote:
     backlinks = bank.read(lambda view: link_rows.incoming(view.manifest, row.number))
     successors = bank.read(lambda view: document_graph.superseded(view.manifest, [row.number]))
     with bank.lock:
-        access = bank.logs.access.of([row.known_as]).get(row.known_as)
-        dated = document_rows.updated_by(row, bank.logs.updates.all())
+        access = bank.state.accesses([row.known_as]).get(row.known_as)
+        dated = document_rows.updated_by(row, bank.state.updates())
     if count_access:
         bank.count_opened([path])
     marks = note_marks(bank, path)

@@ -52,7 +52,7 @@ def delete(bank: Bank, name: Note, *, if_match: IfMatch = None) -> TrashedNote:
     bank.settings.check_enabled()
     trashed = bank.store.delete(bank.find(name, changing=True), if_match)
     with bank.lock:
-        bank.logs.edits.rename(trashed.path, trashed.place)
+        bank.state.rename(trashed.path, trashed.place)
     bank.catch_up()
     return _shown(bank, trashed)
 
@@ -149,7 +149,7 @@ def restore(
             raise NoteNotFound(message, "say which: {paths}", paths=", ".join(paths[:_LISTED]))
         trashed = bank.store.chosen(paths[0] if paths else name, version)
         path = bank.store.restore(trashed.path, target, trashed.version)
-        bank.logs.edits.rename(trashed.place, path)
+        bank.state.rename(trashed.place, path)
     bank.catch_up()
     return path
 
@@ -270,7 +270,7 @@ def empty_trash(
     with bank.lock, bank.store.writing():
         gone = to_empty(bank, limit)
         places = [trashed.place for trashed in bank.store.empty_trash(limit)]
-        bank.logs.edits.forget(places)
+        bank.state.forget(places)
     return gone
 
 

@@ -317,7 +317,7 @@ def _within(bank: Bank, entry_conditions: EntryConditions, project: str | None) 
         return entry_conditions
     since = entry_conditions.since
     with bank.lock:
-        late = [name for name, when in bank.logs.updates.all().items() if when >= since]
+        late = [name for name, when in bank.state.updates().items() if when >= since]
         changed = bank.read(lambda view: document_rows.known_as(view.manifest, late))
     return entry_conditions._replace(changed=frozenset(changed))
 

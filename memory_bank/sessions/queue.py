@@ -9,16 +9,16 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from sqlite3 import Connection
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from memory_bank.base import sqlite
 from memory_bank.base.dates import iso_of
-from memory_bank.base.errors import BadInput, IndexDamaged, IndexOutdated, StorageFailed
+from memory_bank.base.durable import DurableFile
+from memory_bank.base.errors import BadInput
 from memory_bank.base.removed_text import RemovedText
 from memory_bank.base.text import estimate
 from memory_bank.sessions import queue_rows
@@ -33,7 +33,6 @@ from memory_bank.sessions.queue_rows import (
     News,
     NewSession,
     Outline,
-    Row,
 )
 
 if TYPE_CHECKING:  # a hook loads neither
@@ -48,23 +47,40 @@ _WAIT = 5.0
 _LOG_PAGES = 200
 """Size from which SQLite copies its log into the database, in pages of 4 KiB."""
 
-Result = TypeVar("Result")
+
+SESSION_ENDED = "SessionEnded"
+
+OBSERVATION_STORED = "ObservationStored"
+
+_ROUNDED = 1.0
+"""Seconds by which times that were written and read may differ."""
+
+_CHANGES = frozenset(
+    [*queue_rows.COUNTS, "project", "agent", "ended_at", "git", "note", "asked", "summary"]
+)
 
 
-class QueueFile(sqlite.Opened):
-    """The database: whatever was written survives a kill and a power failure."""
+class EventQueue(DurableFile):
+    """Sessions, prompts and events of one bank; many processes may use it, each in one thread.
+
+    What a method has stored survives a kill and a power failure. All methods raise StorageFailed if
+    the disk refuses, and Busy if another process holds the database for 5 s. A damaged database is
+    renamed, and `repaired` is told its new name.
+    """
+
+    content = "the queue of sessions"
+    probe = f"{EVENT} LIMIT 1"
 
     def __init__(self, folder: Path, repaired: Repaired = lambda _: None) -> None:
         """Keep the database in a folder, the bank's private state; nothing is opened yet."""
-        super().__init__(folder / FILE, TABLES, VERSION)
-        self._repaired = repaired
+        super().__init__(folder / FILE, TABLES, VERSION, repaired, self._upgrade)
 
     def take_over(self, path: Path) -> None:
         """Add what the queue in another folder has, and delete that one; what is here stays.
 
         Raises StorageFailed.
         """
-        former = QueueFile(path)
+        former = EventQueue(path)
         if not former.file.exists():
             return
         former._rows(f"{EVENT} LIMIT 0")  # brings it to this version
@@ -82,81 +98,11 @@ class QueueFile(sqlite.Opened):
             finally:
                 base.execute("DETACH former")
 
-        self._run_guarded(work)
-        for suffix in ("", "-wal", "-shm"):
-            former.file.with_name(FILE + suffix).unlink(missing_ok=True)
-
-    def _rows(self, sql: str, values: tuple[object, ...] = ()) -> list[Row]:
-        """Return rows; none if there is no file, which reading doesn't make."""
-        if not self.file.exists():
-            return []
-        return self._run_guarded(lambda base: base.execute(sql, values).fetchall())
-
-    def _write(self, work: Callable[[Connection], Result]) -> Result:
-        """Run `work` in a transaction."""
-
-        def run(base: Connection) -> Result:
-            with sqlite.transaction(base):
-                return work(base)
-
-        return self._run_guarded(run)
-
-    def _run_guarded(self, work: Callable[[Connection], Result]) -> Result:
-        """Run `work`, once more after a damaged file was set aside."""
-        try:
-            with sqlite.guarded(self.file):
-                return work(self.opened())
-        except IndexDamaged:
-            self._set_aside()
-            with sqlite.guarded(self.file):
-                return work(self.opened())
-
-    def _set_aside(self) -> None:
-        """Rename a damaged database, unless another process has just replaced it."""
-        from memory_bank.base import locks  # start-up: few are damaged
-
-        self.close()
-        with locks.locked(self.file.parent, make=self._make_folder):
-            if not self.file.exists() or self._sound():
-                return
-            name = next(
-                name for name in _names(f"{FILE}.damaged") if not self.file.with_name(name).exists()
-            )
-            try:
-                self.file.replace(self.file.with_name(name))
-                for suffix in ("-wal", "-shm"):  # the log may have events that the file has not
-                    with suppress(FileNotFoundError):
-                        old = self.file.with_name(FILE + suffix)
-                        old.replace(self.file.with_name(name + suffix))
-            except OSError as error:
-                raise StorageFailed(
-                    f"{self.file} is damaged and can't be renamed: {error.strerror}",
-                    "check the disk's space and permissions",
-                ) from error
-        self._repaired(f"the queue of sessions; the damaged one is {self.file.with_name(name)}")
-
-    def _sound(self) -> bool:
-        try:
-            with sqlite.guarded(self.file):
-                rows = self.opened().execute("PRAGMA quick_check(1)").fetchall()
-                self.opened().execute(f"{EVENT} LIMIT 1").fetchall()
-        except IndexDamaged:
-            rows = []
-        if rows == [("ok",)]:
-            return True
-        self.close()
-        return False
+        self._run(work)
+        sqlite.discard(former.file)
 
     def _connect(self) -> Connection:
-        """Open the file in a folder with permissions for the user only."""
-        self._make_folder()
-        try:
-            base = sqlite.connect(self.file, self._tables, self._version, upgrade=self._upgrade)
-        except IndexOutdated as error:
-            raise StorageFailed(
-                f"the queue of sessions {self.file} is of a newer version of memory-bank",
-                "update memory-bank here; the queue stays as it is",
-            ) from error
+        base = super()._connect()
         with sqlite.guarded(self.file):
             # the commit is on the disk when it returns, unlike in the other databases
             base.execute("PRAGMA synchronous = FULL")
@@ -172,43 +118,6 @@ class QueueFile(sqlite.Opened):
             for version in range(answer, self._version):
                 base.execute(queue_rows.UPGRADES[version])
             base.execute(f"PRAGMA user_version = {self._version}")
-
-    def _make_folder(self) -> None:
-        folder = self.file.parent
-        try:
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        except OSError as error:
-            raise StorageFailed(f"{folder} can't be made: {error.strerror}") from error
-
-
-def _names(start: str) -> Iterator[str]:
-    """Yield a name, then the same with numbers."""
-    yield start
-    number = 2
-    while True:
-        yield f"{start}-{number}"
-        number += 1
-
-
-SESSION_ENDED = "SessionEnded"
-
-OBSERVATION_STORED = "ObservationStored"
-
-_ROUNDED = 1.0
-"""Seconds by which times that were written and read may differ."""
-
-_CHANGES = frozenset(
-    [*queue_rows.COUNTS, "project", "agent", "ended_at", "git", "note", "asked", "summary"]
-)
-
-
-class EventQueue(QueueFile):
-    """Sessions, prompts and events of one bank; many processes may use it, each in one thread.
-
-    What a method has stored survives a kill and a power failure. All methods raise StorageFailed if
-    the disk refuses, and Busy if another process holds the database for 5 s. A damaged database is
-    renamed, and `repaired` is told its new name.
-    """
 
     def capture(
         self,

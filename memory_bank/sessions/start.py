@@ -313,7 +313,7 @@ def _of_bank(bank: Bank, view: View, last: Session | None, titleds: set[str]) ->
     numbers = document_rows.newest_numbers(manifest, Scope(without=hidden | sessions))
     old = document_graph.superseded(manifest, numbers)
     decisions = list(_valid(_newest(manifest, _scope(manifest, "decision")), old))
-    used = bank.logs.access.of([row.known_as for row in decisions])
+    used = bank.state.accesses([row.known_as for row in decisions])
     often = [row for row in decisions if row.known_as in used]
     often.sort(key=lambda row: used[row.known_as].times, reverse=True)
     half = _MOST["decisions"] // 2

@@ -42,7 +42,7 @@ def record(bank: Bank, paths: Iterable[str], agent: str | None) -> str:
         known_as = [
             row.known_as if row else path for path, row in zip(wanted_paths, rows, strict=True)
         ]
-        return bank.logs.edits.add(known_as, agent_name(agent) or UNNAMED, time.time())
+        return bank.state.add_writes(known_as, agent_name(agent) or UNNAMED, time.time())
 
 
 def _record_head(bank: Bank, paths: Iterable[str]) -> None:
@@ -56,13 +56,13 @@ def _record_head(bank: Bank, paths: Iterable[str]) -> None:
         with suppress(MemoryBankError):
             etags.append(etag(bank.store.read_bytes(path)))
     with bank.lock:
-        bank.logs.updates.wrote(etags, head, time.time())
+        bank.state.add_heads(etags, head, time.time())
 
 
 def editors(bank: Bank, notes: Sequence[NoteRow]) -> dict[str, tuple[str, ...]]:
     """Map the paths of notes to the agents known to have changed them, without their authors."""
     with bank.lock:
-        entries = bank.logs.edits.of(
+        entries = bank.state.writers(
             name for row in notes for name in {row.id or row.path, row.path}
         )
     found_entries = {}

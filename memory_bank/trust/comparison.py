@@ -250,7 +250,7 @@ class CodeComparison:
     def _writing_commit_of(self, cited: Cited) -> Since:
         """Return the commit that was checked out when a tool wrote this version of a note."""
         with self._bank.lock:
-            head = self._bank.logs.updates.head(cited.etag)
+            head = self._bank.state.head(cited.etag)
         when = self._commit_time_of(head) if head else 0.0
         return Since(head, when) if when else Since("")
 

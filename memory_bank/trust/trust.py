@@ -148,7 +148,7 @@ class NoteTrust:
     def _list_local_changes(self) -> Sequence[tuple[float, str]]:
         """Return when agents changed the note on this machine, by its id and its paths."""
         if self._edited is None:
-            self._edited = self._bank.edits.names()
+            self._edited = self._bank.edits.written_notes()
         if not self._edited:
             return ()
         if self._writes is None:
@@ -156,7 +156,7 @@ class NoteTrust:
             key = row.known_as if row else self.path
             names = {self.path, key, *(change.old for change in self.changes)}
             known_names = names.intersection(self._edited)
-            self._writes = self._bank.edits.times(known_names) if known_names else ()
+            self._writes = self._bank.edits.write_times(known_names) if known_names else ()
         return self._writes
 
     def _list_recorded_agents(self, commit: Commit) -> str:
@@ -198,7 +198,7 @@ def _of_spans(bank: Bank, spans: Sequence[tuple[str, int, int]], seconds: float)
     """
     end = time.monotonic() + seconds
     paths: dict[str, tuple[str, list[LineOrigin] | None]] = {}
-    edited = bank.edits.names()
+    edited = bank.edits.written_notes()
     entries = []
     for path, start, stop in spans:
         if path not in paths:

@@ -125,7 +125,7 @@ def test_without_a_commit_there_is_nothing_to_confirm(homes: Iterator[Path]) -> 
 def test_a_confirmation_of_an_agent_is_recorded(root: Path, git: Callable[..., str]) -> None:
     with open_bank(root / ".memories", settings=SETTINGS) as bank:
         confirm(bank, ["n"], agent="codex")
-        assert bank.logs.edits is not None
+        assert bank.edits is not None
     assert "codex" in repr(_recorded(root))
 
 

@@ -10,7 +10,7 @@ from memory_bank.memory.show import show, show_section
 
 
 def opened(bank: Bank, name: str = "facts/bm25") -> int:
-    (row,) = bank.logs.access.of([show(bank, name, count_access=False).note_id]).values() or [None]
+    (row,) = bank.state.accesses([show(bank, name, count_access=False).note_id]).values() or [None]
     return row.opened if row else 0
 
 
@@ -60,7 +60,7 @@ def test_a_cited_note_is_boosted(bank: Bank) -> None:
 def test_the_counts_follow_a_note_and_go_with_it(bank: Bank) -> None:
     show(bank, "bm25")
     key = show(bank, "bm25", count_access=False).note_id
-    bank.logs.access.rename(key, "elsewhere")
-    assert bank.logs.access.of(["elsewhere"])["elsewhere"].opened == 1
-    bank.logs.access.forget(["elsewhere"])
-    assert bank.logs.access.of(["elsewhere"]) == {}
+    bank.state.rename(key, "elsewhere")
+    assert bank.state.accesses(["elsewhere"])["elsewhere"].opened == 1
+    bank.state.forget(["elsewhere"])
+    assert bank.state.accesses(["elsewhere"]) == {}

@@ -36,7 +36,7 @@ def test_a_boost_lifts_a_note_over_the_limit(fill: Fill) -> None:
     bank = fill({f"n{number:02}": "# Note\n\nThe kestrel nests here.\n" for number in range(40)})
     last = found(bank, "kestrel", 40)[-1]
     for _ in range(5):
-        bank.logs.access.open([f"{last}.md"], time.time())
+        bank.state.count_opened([f"{last}.md"], time.time())
     assert found(bank, "kestrel", 1) == [last]
     reasons = recall(bank, "kestrel", 1, count_access=False).notes[0].reasons
     assert "access" in {reason.source for reason in reasons}

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, Self
 
 from memory_bank.bank.bank_id import bank_id
-from memory_bank.bank.logs import AccessLog
+from memory_bank.bank.bank_state import BankState
 from memory_bank.base import paths
 from memory_bank.base.documents import Document, Source, Span
 from memory_bank.base.errors import BadInput, Busy, IndexDamaged, NoBank, StorageFailed
@@ -184,15 +184,15 @@ class Codebase:
             self.table.close()
             self._cache.close()
             self._coupled_files.close()
-            if "access" in self.__dict__ and self.access is not None:
-                self.access.close()
+            if "state" in self.__dict__ and self.state is not None:
+                self.state.close()
 
     @cached_property
-    def access(self) -> AccessLog | None:
-        """The log of accesses in the bank's private state; None without a bank."""
+    def state(self) -> BankState | None:
+        """The records of accesses in the bank's private state; None without a bank."""
         if self.layout is None:
             return None
-        return AccessLog(self.layout.state(bank_id(self.layout)))
+        return BankState(self.layout.state(bank_id(self.layout)))
 
     def refresh(self, progress: Progress | None = None) -> str:
         """Read the files that changed; return why the table may be out of date, if so.
@@ -311,7 +311,7 @@ class Codebase:
             opened = self._lane(lane)
             if opened.empty():
                 return CodeResult((), mode)
-            _ = self.access  # made once: Python 3.12 does not lock a cached property
+            _ = self.state  # made once: Python 3.12 does not lock a cached property
         from memory_bank.code.index.lane import TESTS_ONLY  # start-up: lookups need no index
 
         # outside of the lock, so that lanes can be searched in parallel
@@ -400,14 +400,13 @@ class Codebase:
 
     def count_access(self, symbols: Collection[str], now: float | None = None) -> str:
         """Count one more access of some symbols, by id; return why that can't be done, if so."""
-        log = self.access
-        if log is None or not symbols:
+        if self.state is None or not symbols:
             return ""
-        return log.add(symbols, time.time() if now is None else now)
+        return self.state.count_returned(symbols, time.time() if now is None else now)
 
     def accesses(self, names: Collection[str]) -> Mapping[str, Access]:
         """Return the accesses of some symbols, by id; none without a bank."""
-        found_accesses = self.access.of(names) if self.access is not None else {}
+        found_accesses = self.state.accesses(names) if self.state is not None else {}
         # a symbol is returned by its name: that tells as much as to open it
         return {
             name: access._replace(opened=access.times, last_opened=access.last)

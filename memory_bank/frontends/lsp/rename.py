@@ -195,9 +195,7 @@ def record(bank: Bank, moves: Mapping[str, str]) -> None:
     """Record in this machine's logs that notes have moved, as a move by `rename` does."""
     with bank.lock:
         for old, new in moves.items():
-            bank.logs.edits.rename(old, new)
-            for log in (bank.logs.access, bank.logs.updates):
-                log.rename(old, new)
+            bank.state.rename(old, new)
 
 
 def _of_heading(texts: Texts, path: str, section: NoteSection, new: str) -> Iterator[OffsetEdit]:

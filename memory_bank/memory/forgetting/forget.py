@@ -348,7 +348,7 @@ def _id_of(file: File) -> str:
 
 
 def remove_files(run: Removal, found_files: Sequence[File]) -> list[str]:
-    """Remove notes for good, with what logs know of them; return their paths in the bank."""
+    """Remove notes for good, with what is recorded of them; return their paths in the bank."""
     bank = run.bank
     live = [file.path for file in found_files if not removal.is_trashed(file.path)]
     for path in live:
@@ -362,9 +362,8 @@ def remove_files(run: Removal, found_files: Sequence[File]) -> list[str]:
                 bank.store.enter(file.root)
                 removal.remove_file(file.root.folder, file.path)
     names = list(dict.fromkeys([*answer, *(file.path for file in found_files)]))
-    for log in () if run.dry_run else bank.logs.all():
-        if failed := log.forget(names):
-            run.left(str(log.file), failed)
+    if not run.dry_run and (failed := bank.state.forget(names)):
+        run.left(str(bank.state.file), failed)
     return live
 
 

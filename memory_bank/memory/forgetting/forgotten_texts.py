@@ -175,7 +175,8 @@ def _in_databases(run: Removal, removed: RemovedText) -> None:
     queue = EventQueue(run.state, run.bank.add_repaired)
     if not run.dry_run:
         queue.last_news()  # a damaged file is set aside
-    for file in (queue, *run.bank.logs.all()):
+        run.bank.state.updates()
+    for file in (queue, run.bank.state):
         with run.trying(str(file.file)):
             number = file.count_text(removed) if run.dry_run else file.replace_text(removed)
             run.found(str(file.file), "queue" if file is queue else "log", number, REPLACED)
@@ -205,7 +206,7 @@ def clean(run: Removal) -> None:
     _remove_copies(run)
     if run.dry_run:
         return
-    for file in (EventQueue(run.state, run.bank.add_repaired), *run.bank.logs.all()):
+    for file in (EventQueue(run.state, run.bank.add_repaired), run.bank.state):
         with run.trying(str(file.file)):
             if not file.scrub():
                 run.left(str(file.file), _READ)

@@ -600,6 +600,6 @@ def _count(bank: Bank | None, codebase: Codebase | None, results: Iterable[Resul
     notes = [entry.id or "" for entry in results if entry.kind == "note"]
     symbols = [entry.id or "" for entry in results if entry.kind == "symbol"]
     if bank is not None and notes:
-        bank.logs.access.add(notes, now)
+        bank.state.count_returned(notes, now)
     if codebase is not None and symbols:
         codebase.count_access(symbols, now)

@@ -360,7 +360,7 @@ def _of_bank(
     used = [hit.document.known_as for hit in hits if not hit.weak]
     if not (count_access and used):
         return answer
-    uncounted = bank.logs.access.add(used, time.time())
+    uncounted = bank.state.count_returned(used, time.time())
     return answer._replace(problem=answer.problem or uncounted or None)
 
 

@@ -150,7 +150,7 @@ def _search(bank: Bank, view: View, request: SearchRequest) -> tuple[_Searched, 
         conditions = tuple(condition for condition in conditions if condition.key != filters.REPO)
     required = [with_file_names(bank, condition) for condition in conditions]
     written = (
-        bank.logs.updates.all() if any(condition.key == "since" for condition in required) else {}
+        bank.state.updates() if any(condition.key == "since" for condition in required) else {}
     )
     within = filters.scope(view.manifest, required, hidden=request.archived, written=written)
     links = linked(view, request.node) if request.node else {}

@@ -73,7 +73,7 @@ class Across(NamedTuple):
         for ranked in self.ranked:
             if ranked.bank is not None and not ranked.note.weak:
                 used[ranked.bank].append(ranked.known_as)
-        problems = [bank.logs.access.add(keys, time.time()) for bank, keys in used.items()]
+        problems = [bank.state.count_returned(keys, time.time()) for bank, keys in used.items()]
         return "; ".join(filter(None, problems))
 
 

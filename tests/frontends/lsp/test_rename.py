@@ -157,9 +157,9 @@ def test_the_notes_of_a_moved_folder_move(make: Make) -> None:
 
 def test_counts_stay_those_of_a_note_that_moved(make: Make) -> None:
     bank = make({"a.md": "x\n"}).bank
-    bank.logs.access.add(["a.md"], 1.0)
+    bank.state.count_returned(["a.md"], 1.0)
     record(bank, {"a.md": "b.md"})
-    assert bank.logs.access.of(["b.md"])["b.md"].times == 1
+    assert bank.state.accesses(["b.md"])["b.md"].times == 1
 
 
 def test_only_the_latest_text_of_a_file_is_kept() -> None:
