@@ -294,7 +294,7 @@ class TomlFile:
         """Return the text with a value at a path."""
         if self.value_at(text, path) == value:
             return text
-        return self._changed(text, path, value, _add_at_end, toml.changed)
+        return self._changed(text, path, value, toml.with_value)
 
     def remove(self, text: str, path: Path) -> str:
         """Return the text without a value and the blank line before it; comments stay."""
@@ -322,17 +322,6 @@ class TomlFile:
             raise BadInput(f"{path[-1]!r} is in a form that can't be changed by a program")
 
         return edit_lines(text, first)
-
-
-def _add_at_end(text: str, path: Path, value: object) -> Iterator[str]:
-    """Yield the text with a table appended; a final line end stays."""
-    import tomlkit
-
-    table = tomlkit.dumps(nested(path, value))
-    if text.endswith("\n"):
-        yield f"{text}\n{table}"
-    else:
-        yield (f"{text}\n\n" if text else "") + table.removesuffix("\n")
 
 
 def _remove_tables(text: str, path: Path, _: object) -> Iterator[str]:

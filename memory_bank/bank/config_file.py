@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,43 +83,32 @@ def with_setting(text: str, section: str, key: str, value: Value) -> str:
     before = toml.loads(text)
     if before.get(section, {}).get(key) == value:
         return text
-    fields = {**before, section: {**before.get(section, {}), key: value}}
-    if first := _first(text, lambda plain: _set(plain, section, key, value), fields):
-        return first
-    raise BadSetting(
-        f"{section}.{key} can't be set automatically in this file",
-        "add {line} under [{section}] by hand",
-        line=f"{key} = {json.dumps(value)}",
-        section=section,
-    )
-
-
-def _set(text: str, section: str, key: str, value: Value) -> Iterator[str]:
+    wanted = {**before, section: {**before.get(section, {}), key: value}}
     line = f"{key} = {json.dumps(value, ensure_ascii=False)}"
-    # in place of the commented example that `init` writes
+
+    def edit(plain: str) -> str:
+        for candidate in (
+            *_in_place_of_example(plain, key, line),
+            *toml.with_value(plain, (section, key), value),
+        ):
+            with suppress(ValueError):
+                if toml.loads(candidate) == wanted:
+                    return candidate if candidate.endswith("\n") else f"{candidate}\n"
+        raise BadSetting(
+            f"{section}.{key} can't be set automatically in this file",
+            "add {line} under [{section}] by hand",
+            line=line,
+            section=section,
+        )
+
+    return edit_lines(text, edit)
+
+
+def _in_place_of_example(text: str, key: str, line: str) -> Iterator[str]:
+    """Yield the text with a line in place of each commented example, as `init` writes them."""
     for match in re.finditer(rf"^#[ \t]*{re.escape(key)}[ \t]*=[^\n#]*", text, re.MULTILINE):
         rest = text[match.end() :]
         yield f"{text[: match.start()]}{line}{'  ' if rest.startswith('#') else ''}{rest}"
-    yield from toml.changed(text, (section, key), value)
-    yield _with_end(text) + ("\n" if text.strip() else "") + f"[{section}]\n{line}\n"
-
-
-def _with_end(text: str) -> str:
-    return text if not text or text.endswith("\n") else f"{text}\n"
-
-
-def _first(text: str, edit: Callable[[str], Iterator[str]], fields: Mapping[str, object]) -> str:
-    """Return the first edited text that reads as wanted; an empty one if none does."""
-    empty = {section: values for section, values in fields.items() if values == {}}
-
-    def chosen(plain: str) -> str:
-        for candidate in edit(plain):
-            with suppress(ValueError):
-                if {**empty, **toml.loads(candidate)} == fields:
-                    return candidate
-        return ""
-
-    return edit_lines(text, chosen)
 
 
 @operation(

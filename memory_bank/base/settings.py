@@ -95,16 +95,9 @@ class Settings(NamedTuple):
 
 
 _SECTIONS: Mapping[str, Any] = {
-    "memory": Memory,
-    "search": Search,
-    "secrets": Secrets,
-    "sessions": SessionSettings,
-    "compression": CompressionSettings,
-    "context": ContextSettings,
-    "code": Code,
-    "lint": Lint,
-    "schema": Schema,
-    "shared": Shared,
+    name: type(section)
+    for name, section in Settings._field_defaults.items()
+    if hasattr(section, "_fields")
 }
 
 
@@ -137,22 +130,22 @@ def load(
     ignored: tuple[SettingProblem, ...] = ()
     if bank is not None:
         of_project, ignored = _from_file(bank / SETTINGS, project=True)
-        raised = [name for name, value in of_project.items() if _raises(name, value[0], values)]
-        ignored += tuple(
-            _describe_raised_value(name, of_project.pop(name)[1], values) for name in raised
-        )
-        values.update(of_project)
+        for name, (value, origin) in of_project.items():
+            section, _, key = name.partition(".")
+            default, meta = _find_setting(_section_class_of(section), key)
+            own = values[name][0] if name in values else default
+            if _raises(meta, value, own):
+                ignored += (_raised(name, origin, own),)
+            else:
+                values[name] = value, origin
     values.update(_from_environment(environ))
     for name, value in (flags or {}).items():
         values[name] = (_checked_at("flag", name, value), "flag")
     return _assemble(values)._replace(problems=ignored)
 
 
-def _raises(name: str, value: object, user: Mapping[str, tuple[object, str]]) -> bool:
+def _raises(meta: Key, value: object, own: object) -> bool:
     """Tell whether a project's value is more than the user's own, else than the default."""
-    section, _, key = name.partition(".")
-    default, meta = _find_setting(_section_class_of(section), key)
-    own = user[name][0] if name in user else default
     if value in meta.sends:
         return value != own
     if not meta.lowered:
@@ -162,12 +155,8 @@ def _raises(name: str, value: object, user: Mapping[str, tuple[object, str]]) ->
     return isinstance(value, int | float) and isinstance(own, int | float) and value > own
 
 
-def _describe_raised_value(
-    name: str, origin: str, user: Mapping[str, tuple[object, str]]
-) -> SettingProblem:
+def _raised(name: str, origin: str, own: object) -> SettingProblem:
     """Return the remark on a project's value that is more than the user's own."""
-    section, _, key = name.partition(".")
-    own = user[name][0] if name in user else _find_setting(_section_class_of(section), key)[0]
     text = str(own).lower() if isinstance(own, bool) else str(own)
     return SettingProblem(
         int(origin.rpartition(":")[2]),

@@ -101,6 +101,24 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
     yield start, end if fresh else len(text)
 
 
+def with_value(text: str, path: Path, value: object) -> Iterator[str]:
+    """Yield the text with a value in a new table at the end, then in each table that can hold it.
+
+    A final line end stays. The caller checks that a text reads as wanted.
+    """
+    import tomlkit
+
+    tree: Any = value
+    for key in reversed(path):
+        tree = {key: tree}
+    table = tomlkit.dumps(tree)
+    if text.endswith("\n"):
+        yield f"{text}\n{table}"
+    else:
+        yield (f"{text}\n\n" if text else "") + table.removesuffix("\n")
+    yield from changed(text, path, value)
+
+
 def changed(text: str, path: Path, value: object) -> Iterator[str]:
     """Yield the text with a value set, or removed if None, in each table that can hold it.
 
