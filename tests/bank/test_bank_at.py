@@ -37,6 +37,12 @@ def history(project: Path) -> Path:
     return project
 
 
+@pytest.fixture
+def copies_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let copies of few files stay, too."""
+    monkeypatch.setattr(copies, "FEW", 0)
+
+
 def texts(bank: Bank, query: str) -> dict[str, str]:
     return {note.path: note.content for note in recall(bank, query, count_access=False).notes}
 
@@ -102,6 +108,7 @@ class Embedded:
         return found
 
 
+@pytest.mark.usefixtures("copies_stay")
 def test_no_text_is_embedded_twice(history: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     embedded = Embedded(monkeypatch)
     with open_bank(history) as bank:
@@ -118,6 +125,7 @@ def test_no_text_is_embedded_twice(history: Path, monkeypatch: pytest.MonkeyPatc
             assert found.notes[0].path == "facts/bm25.md"
 
 
+@pytest.mark.usefixtures("copies_stay")
 def test_copies_lend_each_other_vectors_of_a_bank_without_an_index(
     history: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -251,9 +259,11 @@ def test_notes_of_sessions_in_the_private_state_are_not_in_it(history: Path) -> 
 
 SCRIPT = """
 import os, sys, signal
+from memory_bank.bank import copies
 from memory_bank.bank.bank import open_bank
 from memory_bank.bank.revisions import bank_at
 from memory_bank.memory.retrieval.recall import recall
+copies.FEW = 0
 wanted, steps = sys.argv[2], int(sys.argv[3])
 if steps >= 0:
     left = [steps]
@@ -293,6 +303,15 @@ def test_processes_do_not_disturb_each_other(history: Path, run_python: Callable
         assert len(copies.of_bank(bank.layout)) == 2
 
 
+def test_nothing_stays_of_a_copy_of_few_notes(history: Path) -> None:
+    with open_bank(history, settings={"memory.embedder": "none"}) as bank:
+        with bank_at(bank, "v1.0") as then, bank_at(bank, "v1.0") as again:
+            assert texts(then, "bm25") == texts(again, "bm25")
+            assert len(copies.of_bank(bank.layout)) == 2
+        assert copies.of_bank(bank.layout) == []
+
+
+@pytest.mark.usefixtures("copies_stay")
 def test_more_copies_than_stay_can_be_open_at_once(history: Path) -> None:
     with open_bank(history, settings={"memory.embedder": "none"}) as bank, ExitStack() as opened:
         for number in range(copies.MOST + 2):
@@ -304,6 +323,7 @@ def test_more_copies_than_stay_can_be_open_at_once(history: Path) -> None:
         assert len(copies.of_bank(bank.layout)) == 2
 
 
+@pytest.mark.usefixtures("copies_stay")
 def test_the_last_used_copies_stay_and_unfinished_ones_until_they_are_old(history: Path) -> None:
     with open_bank(history, settings={"memory.embedder": "none"}) as bank:
         with bank_at(bank, "v1.0") as then:
@@ -325,6 +345,7 @@ def test_the_last_used_copies_stay_and_unfinished_ones_until_they_are_old(histor
         assert left not in copies.of_bank(bank.layout)
 
 
+@pytest.mark.usefixtures("copies_stay")
 def test_forgetting_removes_the_copies(history: Path) -> None:
     with open_bank(history) as bank:
         with bank_at(bank, "v1.0"):
