@@ -89,9 +89,19 @@ class Revision(NamedTuple):
     """Time of the commit in seconds since the epoch."""
 
     @property
+    def committed_at(self) -> str:
+        """Return the time of the commit in UTC."""
+        return iso_of(self.when)
+
+    @staticmethod
+    def in_json() -> tuple[str, ...]:
+        """Return the fields that answers have, in their order."""
+        return "commit", "asked", "committed_at"
+
+    @property
     def day(self) -> str:
         """Return the day of the commit, in UTC."""
-        return iso_of(self.when)[:10]
+        return self.committed_at[:10]
 
     @property
     def staged(self) -> bool:

@@ -38,7 +38,6 @@ from memory_bank.memory.retrieval.ask_results import (
     Result,
     file_of,
 )
-from memory_bank.memory.retrieval.hits import Recalled
 from memory_bank.memory.retrieval.recall_bank import read_notes
 from memory_bank.search import linked, score_calibration, snippets
 from memory_bank.search.boosts import RANK_CONSTANT
@@ -166,10 +165,12 @@ def ask(
     notes and symbols in the answer count one access more. Raises BadInput for an unknown kind or
     mode.
     """
-    found_explained = explained(bank, codebase, query, limit, include, mode=mode, progress=progress)
+    answer = explain_answer(
+        bank, codebase, query, limit, include, mode=mode, progress=progress
+    ).answer
     if count_access:
-        _count(bank, codebase, found_explained.answer.results)
-    return found_explained.answer
+        _count_accesses(bank, codebase, answer.results)
+    return answer
 
 
 class Explained(NamedTuple):
@@ -184,7 +185,7 @@ class Explained(NamedTuple):
     """What `recall` remarks on the query."""
 
 
-def explained(
+def explain_answer(
     bank: Bank | None,
     codebase: Codebase | None,
     query: str,
@@ -201,53 +202,38 @@ def explained(
     `scope` says where notes are searched, as for `recall`; the rest is of this repository.
     Without `refresh_code`, the code is searched as it was indexed last: by a thread, for example.
     """
-    checked = _checked(include)
+    kinds = _check_kinds(include)
     if mode is not None and mode not in MODES:
         raise BadInput(f"there is no mode {mode!r}", f"choose one of: {', '.join(MODES)}")
     limit = min(max(limit, 1), MOST)
     query = query.encode("utf-8", "replace").decode()  # an argument may be no UTF-8
-    asking = _Asking(query, limit, mode, scope, checked, progress)
-    found_kind_results = _searched(bank, codebase, asking, refresh=refresh_code)
-    if bank is not None and scope == BANK and {NOTES, "files"} <= found_kind_results.keys():
-        found_kind_results[NOTES] = _with_citing(
-            bank, found_kind_results[NOTES], found_kind_results["files"].results, asking
-        )
-    named_symbols = _named(codebase, query) if codebase is not None and SYMBOLS in checked else []
-    ranked = _ranked(bank, codebase, found_kind_results, asking, named_symbols)
-    reasons = {
-        kind_results.reason: None
-        for kind_results in found_kind_results.values()
-        if kind_results.reason
-    }
-    modes = {kind_results.mode for kind_results in found_kind_results.values() if kind_results.mode}
+    searches: dict[str, Callable[[], _KindResults]] = {}
+    if NOTES in kinds:
+        searches[NOTES] = partial(_search_notes, bank, query, limit, mode, scope, progress)
+    searches |= _code_searches(codebase, query, limit, mode, kinds, progress, refresh=refresh_code)
+    with ThreadPoolExecutor(max_workers=max(1, len(searches))) as threads:
+        begun = {kind: threads.submit(search) for kind, search in searches.items()}
+        results = {kind: future.result() for kind, future in begun.items()}
+    if bank is not None and scope == BANK and {NOTES, "files"} <= results.keys():
+        results[NOTES] = _with_citing(bank, results[NOTES], results["files"].results, query)
+    symbols = _symbols_named(codebase, query) if codebase is not None and SYMBOLS in kinds else []
+    ranked = _rank_results(bank, codebase, results, kinds, symbols)
+    ranked = _with_commits(ranked, results, limit, first=asks_for_commits(query))
+    reasons = [kind_results.reason for kind_results in results.values() if kind_results.reason]
+    modes = {kind_results.mode for kind_results in results.values() if kind_results.mode}
     answer = Answer(
         SCHEMA_VERSION,
         query,
         "hybrid" if "hybrid" in modes else min(modes, default=mode or ""),
-        next(iter(reasons), None),
+        reasons[0] if reasons else None,
         len(ranked),
         tuple(ranked),
-        _problem(found_kind_results),
-        _is_answered(found_kind_results, named_symbols),
+        _problem(results),
+        _is_answered(results, symbols),
     )
-    return Explained(
-        answer,
-        {
-            key: note
-            for kind_results in found_kind_results.values()
-            for key, note in kind_results.notes.items()
-        },
-        {
-            key: hit
-            for kind_results in found_kind_results.values()
-            for key, hit in kind_results.code.items()
-        },
-        tuple(
-            notice
-            for kind_results in found_kind_results.values()
-            for notice in kind_results.notices
-        ),
-    )
+    of_notes = results.get(NOTES, _KindResults())
+    code = {key: hit for kind in results.values() for key, hit in kind.code.items()}
+    return Explained(answer, of_notes.notes, code, of_notes.notices)
 
 
 def _is_answered(kind_results: Mapping[str, _KindResults], symbols: Sequence[Result]) -> bool:
@@ -273,28 +259,15 @@ def nothing_here(no_bank: NoBank, no_code: NoRepository) -> NoBank:
 def _problem(kind_results: Mapping[str, _KindResults]) -> str | None:
     """Return what could not be searched, and why results may be missing."""
     absent: dict[str, list[str]] = {}
-    for kind, current_kind_results in kind_results.items():
-        if current_kind_results.absent:
-            absent.setdefault(current_kind_results.absent, []).append(kind)
+    for kind, results in kind_results.items():
+        if results.absent:
+            absent.setdefault(results.absent, []).append(kind)
     texts = [f"{', '.join(kinds)} not searched: {why}" for why, kinds in absent.items()]
-    texts += [
-        current_kind_results.problem
-        for current_kind_results in kind_results.values()
-        if current_kind_results.problem
-    ]
+    texts += [results.problem for results in kind_results.values() if results.problem]
     return "; ".join(dict.fromkeys(texts)) or None
 
 
-class _Asking(NamedTuple):
-    query: str
-    limit: int
-    mode: str | None
-    scope: str
-    wanted: tuple[str, ...]
-    progress: Progress | None
-
-
-def _checked(include: Sequence[str]) -> tuple[str, ...]:
+def _check_kinds(include: Sequence[str]) -> tuple[str, ...]:
     """Return the kinds in their own order; raise BadInput for an unknown one."""
     names = [name.strip() for word in include for name in word.split(",") if name.strip()]
     unknown = [name for name in names if name not in INCLUDE]
@@ -303,20 +276,25 @@ def _checked(include: Sequence[str]) -> tuple[str, ...]:
     return tuple(kind for kind in INCLUDE if kind in names or not names)
 
 
-def _searched(
-    bank: Bank | None, codebase: Codebase | None, asking: _Asking, *, refresh: bool
-) -> dict[str, _KindResults]:
-    """Search notes, files and commits in parallel, each in a thread."""
+def _code_searches(
+    codebase: Codebase | None,
+    query: str,
+    limit: int,
+    mode: str | None,
+    wanted_kinds: Collection[str],
+    progress: Progress | None,
+    *,
+    refresh: bool,
+) -> dict[str, Callable[[], _KindResults]]:
+    """Return how files and commits are searched, by lane; what can't be, by kind."""
     searches: dict[str, Callable[[], _KindResults]] = {}
-    if NOTES in asking.wanted:
-        searches[NOTES] = partial(_notes, bank, asking)
-    files = [kind for kind in (SYMBOLS, TESTS, DOCS) if kind in asking.wanted]
-    lanes: list[Lane] = ["files"] if files or COUPLING in asking.wanted else []
-    lanes += [COMMITS] if COMMITS in asking.wanted else []
+    files = [kind for kind in (SYMBOLS, TESTS, DOCS) if kind in wanted_kinds]
+    lanes: list[Lane] = ["files"] if files or COUPLING in wanted_kinds else []
+    lanes += [COMMITS] if COMMITS in wanted_kinds else []
     absent, problem = "there is no git repository here", ""
     if codebase is not None and lanes:
         try:
-            problem = codebase.catch_up(lanes, asking.progress).problem if refresh else ""
+            problem = codebase.catch_up(lanes, progress).problem if refresh else ""
             absent = ""
         except MemoryBankError as error:
             absent = error.message
@@ -325,23 +303,24 @@ def _searched(
             kinds = [COMMITS] if lane == COMMITS else files or [COUPLING]
             searches |= {kind: partial(_KindResults, absent=absent) for kind in kinds}
         else:
-            searches[lane] = partial(_code, codebase, lane, asking, files, problem)
-    with ThreadPoolExecutor(max_workers=max(1, len(searches))) as threads:
-        begun = {kind: threads.submit(search) for kind, search in searches.items()}
-        return {kind: future.result() for kind, future in begun.items()}
+            few = files if lane != COMMITS and len(files) < len(_LANES) else ()
+            search = partial(codebase.search, lane, query, 2 * limit, mode=mode, kinds=few)
+            searches[lane] = partial(_search_code, codebase, search, query, problem)
+    return searches
 
 
-def _notes(bank: Bank | None, asking: _Asking) -> _KindResults:
+def _search_notes(
+    bank: Bank | None,
+    query: str,
+    limit: int,
+    mode: str | None,
+    scope: str,
+    progress: Progress | None,
+) -> _KindResults:
     if bank is None:
         return _KindResults(absent="there is no bank here")
-    answer: Recalled = recall.recall(
-        bank,
-        asking.query,
-        asking.limit,
-        asking.mode,
-        count_access=False,
-        scope=asking.scope,
-        progress=asking.progress,
+    answer = recall.recall(
+        bank, query, limit, mode, count_access=False, scope=scope, progress=progress
     )
     results = [_note_result(note) for note in answer.notes]
     return _KindResults(
@@ -371,7 +350,7 @@ def _note_result(note: RecalledNote) -> Result:
 
 
 def _with_citing(
-    bank: Bank, notes: _KindResults, files: Sequence[Result], asking: _Asking
+    bank: Bank, notes: _KindResults, files: Sequence[Result], query: str
 ) -> _KindResults:
     """Add the notes that cite one of the best files where they are about the question.
 
@@ -382,7 +361,7 @@ def _with_citing(
     for file in sorted(files, key=lambda entry: -entry.relevance_score)[:_CITED]:
         path, score = file_of(file), round(linked.SHARE * file.relevance_score, 4)
         reason = Reason("linked", f"cites {path}", score)
-        citing = partial(_citing, path=path, query=asking.query, known=notes.notes, reason=reason)
+        citing = partial(_citing, path=path, query=query, known=notes.notes, reason=reason)
         for note in bank.read(citing):
             name = _place(note, note.note_id or note.path)
             if name in results and results[name].relevance_score >= score:
@@ -428,24 +407,21 @@ def _place(note: RecalledNote, name: str) -> str:
     return name if origin is None else f"{origin.repository}:{origin.bank}:{name}"
 
 
-def _code(
-    codebase: Codebase, lane: Lane, asking: _Asking, kinds: Sequence[str], problem: str
+def _search_code(
+    codebase: Codebase, search: Callable[[], CodeResult], query: str, problem: str
 ) -> _KindResults:
     """Search the files or the commits."""
-    few = len(kinds) < len(_LANES) and lane != COMMITS
     try:
-        match: CodeResult = codebase.search(
-            lane, asking.query, 2 * asking.limit, mode=asking.mode, kinds=kinds if few else ()
-        )
+        answer = search()
     except MemoryBankError as error:
         return _KindResults(absent=error.message)
-    pairs = [(_result(codebase, hit, asking.query), hit) for hit in match.hits]
+    pairs = [(_result(codebase, hit, query), hit) for hit in answer.hits]
     return _KindResults(
-        [entry for entry, _ in pairs],
-        match.mode,
-        match.fallback_reason,
+        [result for result, _ in pairs],
+        answer.mode,
+        answer.fallback_reason,
         problem=problem,
-        code={(entry.kind, entry.id or ""): hit for entry, hit in reversed(pairs)},
+        code={(result.kind, result.id or ""): hit for result, hit in reversed(pairs)},
     )
 
 
@@ -492,53 +468,45 @@ def _symbol(row: SymbolRow, score: float) -> Result:
     )
 
 
-def _ranked(
+def _rank_results(
     bank: Bank | None,
     codebase: Codebase | None,
-    found_kind_results: dict[str, _KindResults],
-    asking: _Asking,
-    entries: Sequence[Result],
+    results: Mapping[str, _KindResults],
+    kinds: Collection[str],
+    symbols: Sequence[Result],
 ) -> list[Result]:
-    """Return notes and files in one order, what coupling adds, and the best commits after three."""
-    lists = [
-        list(kind_results.results)
-        for kind, kind_results in found_kind_results.items()
-        if kind != COMMITS
-    ]
-    commits = list(found_kind_results.get(COMMITS, _KindResults()).results)
+    """Return notes and files in one order, each file once, and what coupling adds."""
+    lists = [kind_results.results for kind, kind_results in results.items() if kind != COMMITS]
     ranked = _by_ranks(lists) if _fusion(bank, codebase) == "rrf" else [*chain.from_iterable(lists)]
     if codebase is not None and lists:
-        ranked = [*entries, *ranked]
-        if COUPLING in asking.wanted and found_kind_results.get("files", _KindResults()).results:
+        ranked = [*symbols, *ranked]
+        if COUPLING in kinds and results.get("files", _KindResults()).results:
             ranked += _coupled(codebase, ranked)
-    if len(asking.wanted) < len(INCLUDE):
-        ranked = [
-            current_ranked
-            for current_ranked in ranked
-            if KIND_OF[current_ranked.kind] in asking.wanted
-        ]
-    ranked.sort(key=lambda entry: -entry.relevance_score)
+    ranked = [result for result in ranked if KIND_OF[result.kind] in kinds]
+    ranked.sort(key=lambda result: -result.relevance_score)
     best: dict[tuple[bool, str], Result] = {}
-    for current_ranked in ranked:
-        best.setdefault(
-            (current_ranked.kind == "note", file_of(current_ranked)),
-            current_ranked,
-        )
-    first = list(best.values())
-    if not lists or asks_for_commits(asking.query):
-        first = commits[: MOST if not lists else 2] + first
+    for result in ranked:
+        best.setdefault((result.kind == "note", file_of(result)), result)
+    return list(best.values())
+
+
+def _with_commits(
+    ranked: list[Result], results: Mapping[str, _KindResults], limit: int, *, first: bool
+) -> list[Result]:
+    """Put the best commits `first`, or each after three other results, and round the scores."""
+    commits = list(results.get(COMMITS, _KindResults()).results)
+    alone = not results.keys() - {COMMITS}
+    if first or alone:
+        ranked = commits[: MOST if alone else 2] + ranked
     else:
-        for place, current_ranked in zip(
-            range(_EACH, asking.limit, _EACH + 1), commits, strict=False
-        ):
-            around = [near.relevance_score for near in first[max(0, place - 1) : place + 1]]
-            score = min([*around[:1], max([current_ranked.relevance_score, *around[1:]])])
-            first.insert(place, replace(current_ranked, relevance_score=score))
-    rounded = (
-        replace(current_first, relevance_score=round(current_first.relevance_score, 4))
-        for current_first in first
-    )
-    return list(rounded)[: asking.limit]
+        for place, commit in zip(range(_EACH, limit, _EACH + 1), commits, strict=False):
+            around = [near.relevance_score for near in ranked[max(0, place - 1) : place + 1]]
+            score = min([*around[:1], max([commit.relevance_score, *around[1:]])])
+            ranked.insert(place, replace(commit, relevance_score=score))
+    return [
+        replace(result, relevance_score=round(result.relevance_score, 4))
+        for result in ranked[:limit]
+    ]
 
 
 def asks_for_commits(question: str) -> bool:
@@ -549,15 +517,15 @@ def asks_for_commits(question: str) -> bool:
 def _by_ranks(lists: Sequence[Sequence[Result]]) -> list[Result]:
     """Score results by reciprocal rank in their list; the first of a list gets 1."""
     return [
-        replace(current_list, relevance_score=(RANK_CONSTANT + 1) / (RANK_CONSTANT + place))
-        for found_list in lists
-        for place, current_list in enumerate(
-            sorted(found_list, key=lambda entry: -entry.relevance_score), 1
+        replace(result, relevance_score=(RANK_CONSTANT + 1) / (RANK_CONSTANT + place))
+        for results in lists
+        for place, result in enumerate(
+            sorted(results, key=lambda result: -result.relevance_score), 1
         )
     ]
 
 
-def _named(codebase: Codebase, query: str) -> list[Result]:
+def _symbols_named(codebase: Codebase, query: str) -> list[Result]:
     """Return the symbols that a query is the name of, if it is nothing else."""
     name = query.strip().strip("`").removesuffix("()")
     rows = codebase.table.symbols("s.qualified = ?1 OR s.name = ?1", name) if name else []
@@ -566,23 +534,23 @@ def _named(codebase: Codebase, query: str) -> list[Result]:
 
 def _coupled(codebase: Codebase, ranked: Sequence[Result]) -> list[Result]:
     """Return the files that change with the best ones, as likely as these by how often they do."""
-    of_files = [current_ranked for current_ranked in ranked if current_ranked.kind in _LANES]
-    best = sorted(of_files, key=lambda entry: -entry.relevance_score)[:_COUPLED_WITH]
+    of_files = [result for result in ranked if result.kind in _LANES]
+    best = sorted(of_files, key=lambda result: -result.relevance_score)[:_COUPLED_WITH]
     coupling = codebase.coupling(refresh=False).coupling  # the search has just caught up
     return [
         Result(
             id=None,
             title=coupled.file,
-            snippet=snippet(coupled, file_of(current_best)),
+            snippet=snippet(coupled, file_of(result)),
             relevance_score=score_calibration.COUPLING_WEIGHT
-            * current_best.relevance_score
+            * result.relevance_score
             * coupled.fused_score,
             fused_score=round(coupled.fused_score, 4),
             coupling_type=coupled.coupling_type,
             kind="coupled_file",
         )
-        for current_best in best
-        for coupled in coupling.of(file_of(current_best), related=True)[:_MOST_COUPLED]
+        for result in best
+        for coupled in coupling.of(file_of(result), related=True)[:_MOST_COUPLED]
         if coupled.support >= TOGETHER and not codebase.is_note(coupled.file)
     ]
 
@@ -594,7 +562,9 @@ def _fusion(bank: Bank | None, codebase: Codebase | None) -> str:
     return search.fusion
 
 
-def _count(bank: Bank | None, codebase: Codebase | None, results: Iterable[Result]) -> None:
+def _count_accesses(
+    bank: Bank | None, codebase: Codebase | None, results: Iterable[Result]
+) -> None:
     """Count an access of the notes and symbols in an answer."""
     now = time.time()
     notes = [entry.id or "" for entry in results if entry.kind == "note"]

@@ -170,8 +170,8 @@ def ask_hits(
 
     Conditions that only notes can meet leave out the other kinds, and so does the scope `shared`:
     the rest is of this repository. An empty scope is that of the settings. An empty query finds
-    nothing, but has the tags of the bank. `refresh_code` is as for `explained`. Raises BadInput
-    for an unknown kind or scope.
+    nothing, but has the tags of the bank. `refresh_code` is as for `explain_answer`. Raises
+    BadInput for an unknown kind or scope.
     """
     scope = scope_of(bank, scope)
     fields = _keys(bank, scope) if ":" in query else frozenset()
@@ -190,7 +190,7 @@ def ask_hits(
             scopes=can,
         )
     there = there if kinds else _there(there, bank, codebase)
-    answer = ask.explained(
+    answer = ask.explain_answer(
         bank, codebase, query, limit, there, scope=scope, refresh_code=refresh_code
     )
     words = parse(query, fields).question.text

@@ -8,32 +8,12 @@ from typing import NamedTuple
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import RecalledNote
 from memory_bank.bank.note_files import SESSION
-from memory_bank.base.dates import iso
 from memory_bank.base.text import estimate
+from memory_bank.git.objects import Revision
 from memory_bank.memory.retrieval.ask_results import Result
 from memory_bank.search import snippets
 from memory_bank.search.manifest import filters
-from memory_bank.search.query import parse
-
-
-class AsOf(NamedTuple):
-    """A revision of the repository."""
-
-    commit: str
-    """Its full id; of what is staged, that of HEAD."""
-    asked: str
-    """The name that was asked for."""
-    committed_at: str
-
-
-class ReadQuery(NamedTuple):
-    """A parsed query."""
-
-    words: str
-    phrases: tuple[str, ...]
-    without: tuple[str, ...]
-    conditions: tuple[str, ...]
-    """Each as `key:value`, with a `-` before a negated one."""
+from memory_bank.search.query import Query, parse
 
 
 def matching_words(text: str, words: str) -> list[tuple[int, int]]:
@@ -41,23 +21,13 @@ def matching_words(text: str, words: str) -> list[tuple[int, int]]:
     return snippets.matches(text, words) if words.strip() else []
 
 
-def read_query(bank: Bank, query: str, *, times: bool = True) -> ReadQuery:
+def read_query(bank: Bank, query: str, *, times: bool = True) -> Query:
     """Parse a query as `recall` does; keys of this bank's front matter are conditions.
 
     `times`: whether words of time are conditions, too.
     """
-    content = bank.read(lambda view: filters.fields(view.manifest)) if ":" in query else ()
-    parsed = parse(query, content, times=times)
-    return ReadQuery(
-        words=parsed.question.text,
-        phrases=parsed.question.required + parsed.question.preferred,
-        without=parsed.question.excluded,
-        conditions=tuple(
-            f"{'-' * condition.negated}{condition.key}:"
-            f"{condition.value if isinstance(condition.value, str) else iso(condition.value)}"
-            for condition in parsed.conditions
-        ),
-    )
+    keys = bank.read(lambda view: filters.fields(view.manifest)) if ":" in query else ()
+    return parse(query, keys, times=times)
 
 
 SCHEMA_VERSION = "1.0"
@@ -77,7 +47,7 @@ class Recalled(NamedTuple):
     """Whether a note may answer: False if all matches are weak, or there are none."""
     notices: tuple[str, ...] = ()
     """How words of time restricted the answer, and what may be mistyped in the query."""
-    rev: AsOf | None = None
+    rev: Revision | None = None
     """The revision as of which the notes are; None for now."""
     commits: tuple[Result, ...] | None = None
     """Commits whose messages answer, the best first; None if they were not included."""

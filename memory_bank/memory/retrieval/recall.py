@@ -31,7 +31,7 @@ from memory_bank.base.screen import Call
 from memory_bank.base.setting_sections import BANK, HYBRID, MODES, SCOPES, Search
 from memory_bank.memory.retrieval import views
 from memory_bank.memory.retrieval.ask_results import COMMITS, Result
-from memory_bank.memory.retrieval.hits import AsOf, Recalled, fit_to_tokens, shorten_sessions
+from memory_bank.memory.retrieval.hits import Recalled, fit_to_tokens, shorten_sessions
 from memory_bank.memory.retrieval.recall_bank import search_notes
 from memory_bank.search import snippets
 from memory_bank.search.document_changes import Progress
@@ -393,8 +393,4 @@ def recall_at(
     with bank_at(bank, rev, required=True) as then:
         recalled = recall(then, query, limit, mode, **options)
         notices = (*then.take_notices(), *recalled.notices)
-        revision = then.revision
-    if revision is None:
-        return recalled
-    as_of = AsOf(revision.commit, revision.asked, iso_of(revision.when))
-    return recalled._replace(rev=as_of, notices=notices)
+        return recalled._replace(rev=then.revision, notices=notices)

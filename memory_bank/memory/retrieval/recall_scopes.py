@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
 from typing import NamedTuple
 
@@ -61,20 +61,18 @@ class _Ranked(NamedTuple):
     """Its name where accesses are counted."""
 
 
-class Across(NamedTuple):
-    """An answer from several places, and its notes with their banks."""
+_RankedAnswer = tuple[Recalled, list[_Ranked]]
+"""An answer, and its notes with their banks."""
 
-    recalled: Recalled
-    ranked: Sequence[_Ranked]
 
-    def count_accesses(self) -> str:
-        """Count the good matches in their banks; return why that failed, if it did."""
-        used: dict[Bank, list[str]] = defaultdict(list)
-        for ranked in self.ranked:
-            if ranked.bank is not None and not ranked.note.weak:
-                used[ranked.bank].append(ranked.known_as)
-        problems = [bank.state.count_returned(keys, time.time()) for bank, keys in used.items()]
-        return "; ".join(filter(None, problems))
+def _count_accesses(ranked: Sequence[_Ranked]) -> str:
+    """Count the good matches in their banks; return why that failed, if it did."""
+    used: dict[Bank, list[str]] = defaultdict(list)
+    for note, _, bank, known_as in ranked:
+        if bank is not None and not note.weak:
+            used[bank].append(known_as)
+    problems = [bank.state.count_returned(keys, time.time()) for bank, keys in used.items()]
+    return "; ".join(filter(None, problems))
 
 
 def _check(scope: str, request: SearchRequest) -> None:
@@ -107,20 +105,20 @@ def recall_across(
     with ExitStack() as opened:
         if agents:
             memories, remarks = agent_memories.opened(bank, opened, everywhere=everywhere)
-            across = _noticed(_together(bank, [bank, *memories], request, progress), remarks)
+            recalled, ranked = _search_banks(bank, [bank, *memories], request, progress)
+            recalled = _add_notices(recalled, remarks)
         else:
             try:
-                across = _with_shared(bank, request, scope, progress)
+                recalled, ranked = _search_with_shared(bank, request, scope, progress)
             except SharedUnavailable as error:
-                across = _instead(bank, request, error, progress)
-        problem = across.count_accesses() if count_access else ""
-    recalled = across.recalled
+                recalled, ranked = _search_bank_alone(bank, request, error, progress)
+        problem = _count_accesses(ranked) if count_access else ""
     return recalled._replace(problem=recalled.problem or problem or None)
 
 
-def _instead(
+def _search_bank_alone(
     bank: Bank, request: SearchRequest, error: SharedUnavailable, progress: Progress | None
-) -> Across:
+) -> _RankedAnswer:
     """Search the bank alone, and say why."""
     recalled, hits = search_notes(bank, request, progress)
     ranked = [
@@ -130,25 +128,24 @@ def _instead(
     text = f"only this bank was searched: {error.message}"
     hint = f"; {error.hint}" if error.hint else ""
     recalled = recalled._replace(fallback_reason=error.reason)
-    return _noticed(Across(recalled, ranked), [text + hint])
+    return _add_notices(recalled, [text + hint]), ranked
 
 
-def _with_shared(
+def _search_with_shared(
     bank: Bank, request: SearchRequest, scope: str, progress: Progress | None
-) -> Across:
+) -> _RankedAnswer:
     """Search other repositories, and the bank itself if the scope says so."""
     local = [bank] if scope == BOTH else []
     for source in local:
         source.catch_up(progress)
-    question = _SharedQuestion(local, request)
-    with shared_hits.asking(bank, request, question.keys) as shared:
-        counts = shared.counts(question.words)
-        known_rarities = rarities(
-            question.words, [*(_counts(source, question) for source in local), counts]
-        )
+    question, keys = _parse_for_all(local, request)
+    words = words_of(question.text)
+    with shared_hits.asking(bank, request, keys) as shared:
+        counts = shared.counts(words)
+        known_rarities = rarities(words, [*(_counts(source, words) for source in local), counts])
         local = local if shared.includes_bank else []
         common = together(
-            question.question.text,
+            question.text,
             known_rarities,
             [
                 *(_best(source, question, known_rarities) for source in local),
@@ -158,30 +155,31 @@ def _with_shared(
         ranked = [_Ranked(note, rank) for note, rank in shared.found(common)]
     if not local:
         recalled = Recalled(SCHEMA_VERSION, request.query, shared.mode, None, 0, ())
-        across = _best_of(recalled, ranked, request.limit)
+        recalled, ranked = _best_of(recalled, ranked, request.limit)
     else:
-        across = _together(bank, local, request, progress, ranked, common)
-    reason = across.recalled.fallback_reason or shared.reason or None
-    recalled = across.recalled._replace(fallback_reason=reason)
-    return _noticed(across._replace(recalled=recalled), [*shared.notices()])
+        recalled, ranked = _search_banks(bank, local, request, progress, ranked, common)
+    reason = recalled.fallback_reason or shared.reason or None
+    recalled = recalled._replace(fallback_reason=reason)
+    return _add_notices(recalled, [*shared.notices()]), ranked
 
 
-def _together(
+def _search_banks(
     bank: Bank,
     banks: Sequence[Bank],
     request: SearchRequest,
     progress: Progress | None,
     shared_notes: Sequence[_Ranked] = (),
     common: CommonScales | None = None,
-) -> Across:
+) -> _RankedAnswer:
     """Search some banks, and rank their notes with others."""
     if common is None:
         for source in banks:
             source.catch_up(progress)
-        question = _SharedQuestion(banks, request)
-        known_rarities = rarities(question.words, [_counts(source, question) for source in banks])
+        question, _ = _parse_for_all(banks, request)
+        words = words_of(question.text)
+        known_rarities = rarities(words, [_counts(source, words) for source in banks])
         common = together(
-            question.question.text,
+            question.text,
             known_rarities,
             [_best(source, question, known_rarities) for source in banks],
         )
@@ -202,37 +200,31 @@ def _together(
     return _best_of(first, ranked, request.limit)
 
 
-def _best_of(recalled: Recalled, ranked: Sequence[_Ranked], limit: int) -> Across:
+def _best_of(recalled: Recalled, ranked: Sequence[_Ranked], limit: int) -> _RankedAnswer:
     """Put the best notes of all places into an answer."""
     best = sorted(ranked, key=lambda entry: (entry.note.weak, -entry.rank))[:limit]
     notes = tuple(entry.note for entry in best)
     answered = any(not note.weak for note in notes)
     recalled = recalled._replace(answered=answered, notes=notes, result_count=len(notes))
-    return Across(recalled, best)
+    return recalled, best
 
 
-def _noticed(across: Across, notices: Sequence[str]) -> Across:
-    recalled = across.recalled
-    return across._replace(recalled=recalled._replace(notices=(*notices, *recalled.notices)))
+def _add_notices(recalled: Recalled, notices: Sequence[str]) -> Recalled:
+    return recalled._replace(notices=(*notices, *recalled.notices))
 
 
-class _SharedQuestion:
-    """What is asked of all places: without words of time, which may restrict it."""
-
-    def __init__(self, banks: Sequence[Bank], request: SearchRequest) -> None:
-        self.keys: set[str] = set()
-        for bank in banks if ":" in request.query else ():
-            self.keys |= bank.read(lambda view: keys_of(view, across=request.across))
-        self.question: Question = parse(request.query, self.keys, times=False).question
-        self.words = words_of(self.question.text)
+def _parse_for_all(banks: Sequence[Bank], request: SearchRequest) -> tuple[Question, set[str]]:
+    """Return what is asked of all places, without words of time, and the keys of conditions."""
+    keys: set[str] = set()
+    for bank in banks if ":" in request.query else ():
+        keys |= bank.read(lambda view: keys_of(view, across=request.across))
+    return parse(request.query, keys, times=False).question, keys
 
 
-def _counts(bank: Bank, question: _SharedQuestion) -> WordCounts:
-    return bank.read(lambda view: WordCounts(*view.engine.word_counts(question.words)))
+def _counts(bank: Bank, words: Collection[str]) -> WordCounts:
+    return bank.read(lambda view: WordCounts(*view.engine.word_counts(words)))
 
 
-def _best(
-    bank: Bank, asked_question: _SharedQuestion, known_rarities: Mapping[str, float]
-) -> dict[str, float]:
-    question = asked_question.question._replace(rarities=known_rarities)
+def _best(bank: Bank, question: Question, known_rarities: Mapping[str, float]) -> dict[str, float]:
+    question = question._replace(rarities=known_rarities)
     return bank.read(lambda view: view.engine.best_scores(question))

@@ -12,6 +12,7 @@ from urllib.parse import quote
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import Origin, RecalledNote
 from memory_bank.bank.note_files import SESSION
+from memory_bank.base.dates import iso
 from memory_bank.base.hit_view import WEAKER, Hit, Place, located
 from memory_bank.base.operation import Param
 from memory_bank.base.rendering import count, named, plain, same_words, starts_text
@@ -25,8 +26,9 @@ from memory_bank.memory.retrieval.ask_results import (
     file_of,
     line_of,
 )
-from memory_bank.memory.retrieval.hits import ReadQuery, Recalled, matching_words, read_query
+from memory_bank.memory.retrieval.hits import Recalled, matching_words, read_query
 from memory_bank.memory.views import age, author, own_id
+from memory_bank.search.query import Query
 from memory_bank.search.retrievers.base import CONDITIONS
 
 if TYPE_CHECKING:  # start-up: a search in notes needs no code
@@ -66,16 +68,17 @@ def view_recall(
     explain: Annotated[bool, Param("Show the parsed query and each note's scores")] = False,
 ) -> View:
     """Describe the hits of a search in notes, and what limits the answer."""
-    read = read_query(bank, query, times=since is None and before is None) if bank else None
+    parsed = read_query(bank, query, times=since is None and before is None) if bank else None
     hits = [_hit(note, explain=explain) for note in answer.notes]
     hits += [_result_hit(commit, file_of(commit)) for commit in answer.commits or ()]
     unanswered = answer.notes and not answer.answered
     parts: Sequence[Entry | Hit | str] = hits
     if form == "paths":
         parts = [Entry(_place(note, None)) for note in answer.notes]
-    elif explain and read is not None:
-        parts = [f"read as: {_described(read)}; mode: {answer.mode_used}", *hits]
+    elif explain and parsed is not None:
+        parts = [f"read as: {_describe_query(parsed)}; mode: {answer.mode_used}", *hits]
     fields = plain(answer)
+    read_as = _query_fields(parsed) if parsed else None
     return View(
         _head(answer),
         parts,
@@ -92,8 +95,8 @@ def view_recall(
         ],
         text=_markdown(call, answer) if form == "md" and call and answer.notes else "",
         code=FOUND if answer.notes or answer.commits else NOTHING,
-        document={**fields, "read_as": read} if explain and isinstance(fields, dict) else None,
-        spans=partial(matching_words, words=read.words) if read else None,
+        document={**fields, "read_as": read_as} if explain and isinstance(fields, dict) else None,
+        spans=partial(matching_words, words=parsed.question.text) if parsed else None,
     )  # fmt: skip
 
 
@@ -251,11 +254,26 @@ def _section(note: RecalledNote) -> list[str]:
     return list(filter(None, (above, described, note.content)))
 
 
-def _described(read: ReadQuery) -> str:
-    parts = [f"words {read.words!r}"] if read.words else []
-    parts += [f"phrase {phrase!r}" for phrase in read.phrases]
-    parts += [f"without {word!r}" for word in read.without]
-    return ", ".join([*parts, *read.conditions]) or "nothing to look for"
+def _query_fields(query: Query) -> dict[str, str | Sequence[str]]:
+    """Return how a query was read; a condition as `key:value`, a negated one after a `-`."""
+    return {
+        "words": query.question.text,
+        "phrases": query.question.required + query.question.preferred,
+        "without": query.question.excluded,
+        "conditions": [
+            f"{'-' * condition.negated}{condition.key}:"
+            f"{condition.value if isinstance(condition.value, str) else iso(condition.value)}"
+            for condition in query.conditions
+        ],
+    }
+
+
+def _describe_query(query: Query) -> str:
+    words, phrases, excluded, conditions = _query_fields(query).values()
+    parts = [f"words {words!r}"] if words else []
+    parts += [f"phrase {phrase!r}" for phrase in phrases]
+    parts += [f"without {word!r}" for word in excluded]
+    return ", ".join([*parts, *conditions]) or "nothing to look for"
 
 
 def _markdown(call: Call, answer: Recalled) -> str:

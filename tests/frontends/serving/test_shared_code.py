@@ -13,7 +13,7 @@ from memory_bank.code.index.codebase import Codebase, open_codebase
 from memory_bank.frontends.serving import shared_bank
 from memory_bank.frontends.serving.serving_background import Background
 from memory_bank.frontends.serving.shared_bank import SharedBank, SharedCode
-from memory_bank.memory.retrieval.ask import ask, explained
+from memory_bank.memory.retrieval.ask import ask, explain_answer
 from tests.shop import FILES, write
 
 
@@ -78,10 +78,14 @@ class TestCodeThatIsSearched:
         self, shared: SharedBank, root: Path
     ) -> None:
         assert shared.code.indexed(60)
-        found = explained(None, shared.codebase(), "buy", refresh_code=False)
+        found = explain_answer(None, shared.codebase(), "buy", refresh_code=False)
         assert str(found.answer.results[0].title).startswith("buy")
         (root / "other.py").write_text(functions("sell"))
-        until(lambda: explained(None, shared.codebase(), "sell", refresh_code=False).answer.results)
+        until(
+            lambda: (
+                explain_answer(None, shared.codebase(), "sell", refresh_code=False).answer.results
+            )
+        )
 
     def test_changes_are_indexed_without_a_request(self, shared: SharedBank, root: Path) -> None:
         code = shared.codebase()

@@ -9,7 +9,7 @@ from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.code.index.codebase import Codebase, open_codebase
 from memory_bank.memory.remember import remember
 from memory_bank.memory.retrieval import ask_results
-from memory_bank.memory.retrieval.ask import ask, asks_for_commits, explained
+from memory_bank.memory.retrieval.ask import ask, asks_for_commits, explain_answer
 from tests.git.history_builder import Made, make, run
 
 CHARGE = '''"""Payments by card."""
@@ -236,7 +236,7 @@ def test_a_note_that_cites_a_file_in_the_answer_has_a_share_of_its_score(
     bank: Bank, code: Codebase
 ) -> None:
     remember(bank, "# Acquirer\n\nA card has its limits, see [[shop/payments.py]].\n")
-    answer = explained(bank, code, "charge of a card, retried after a timeout")
+    answer = explain_answer(bank, code, "charge of a card, retried after a timeout")
     (name,) = [key for key, note in answer.notes.items() if note.title == "Acquirer"]
     assert "cites shop/payments.py" in [one.detail for one in answer.notes[name].reasons]
     assert name in [one.id for one in answer.answer.results]
