@@ -9,8 +9,7 @@ their own. Each command starts an installed `memory-bank` and does nothing where
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -65,17 +64,8 @@ _SETTINGS = {"claude-code": (), "gemini": (clients.HOOKS, clients.SERVERS),
 """The parts that stand in each program's own file of a project."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bundle:
-    """The files of the bundle, and the changes that make them what they should be."""
-
-    files: tuple[str, ...]
-    """From the project's root."""
-    edits: tuple[FileEdit, ...]
-
-
-def bundle(bank: Bank, *, remove: bool = False) -> Bundle:
-    """Return the files, and what must change in them; with `remove`, what takes them out.
+def plan_bundle(bank: Bank, *, remove: bool = False) -> list[FileEdit]:
+    """Return the files and what makes them what they should be, or with `remove` takes them out.
 
     Of a file that a program shares with others, all else stays. Raises BadInput outside a project.
     """
@@ -85,13 +75,14 @@ def bundle(bank: Bank, *, remove: bool = False) -> Bundle:
     edits = [*_own(project, remove=remove)]
     for name, parts in _SETTINGS.items():
         edits += _shared(bank, name, parts, remove=remove)
-    files = tuple(file_edit.file.relative_to(project).as_posix() for file_edit in edits)
-    return Bundle(files, tuple(file_edit for file_edit in edits if file_edit.changed))
+    return edits
 
 
-def write(found_bundle: Bundle) -> None:
+def write_files(edits: Iterable[FileEdit]) -> None:
     """Make the changes; raise Conflict for a file that changed meanwhile, StorageFailed."""
-    for file_edit in found_bundle.edits:
+    for file_edit in edits:
+        if not file_edit.changed:
+            continue
         file_edit.write()
         if file_edit.after is None:
             program_files.remove_empty(file_edit.file.parent)
@@ -194,19 +185,21 @@ def _bundle(
     if check and remove:
         raise call.usage_error("give --check or --remove, not both")
     with call.open() as bank:
-        found_bundle = bundle(bank, remove=remove)
+        edits = plan_bundle(bank, remove=remove)
         if not check:
-            write(found_bundle)
-        ignored = [] if remove else _ignored(bank.layout.project, found_bundle.files)
-    changed = [str(file_edit.file) for file_edit in found_bundle.edits]
+            write_files(edits)
+        project = bank.layout.project
+        paths = [file_edit.file.relative_to(project).as_posix() for file_edit in edits]
+        ignored = [] if remove else _ignored(project, paths)
+    edits = [file_edit for file_edit in edits if file_edit.changed]
     call.answer(
-        {"files": found_bundle.files, "changed": changed, "ignored": ignored},
-        lambda _: _show(call, found_bundle, check=check, remove=remove),
+        {"files": paths, "changed": [str(edit.file) for edit in edits], "ignored": ignored},
+        lambda _: _show_edits(call, edits, check=check, remove=remove),
     )
     if ignored:
         files = ignored[0] if len(ignored) == 1 else f"{ignored[0]} and {len(ignored) - 1} others"
         call.warn(f"git ignores {files}: no clone has what is not added with git add --force")
-    return FINDINGS if check and (found_bundle.edits or ignored) else FOUND
+    return FINDINGS if check and (edits or ignored) else FOUND
 
 
 def _ignored(project: Path, files: Sequence[str]) -> list[str]:
@@ -217,17 +210,17 @@ def _ignored(project: Path, files: Sequence[str]) -> list[str]:
     return [] if tracked is None else [file for file in there if file not in tracked]
 
 
-def _show(call: Call, found_bundle: Bundle, *, check: bool, remove: bool) -> None:
-    for file_edit in found_bundle.edits:
+def _show_edits(call: Call, edits: Sequence[FileEdit], *, check: bool, remove: bool) -> None:
+    for file_edit in edits:
         state = "missing " if file_edit.before is None else "differs "
         verb = state if check else "removed " if file_edit.after is None else "wrote "
         call.console.line(verb, (place(file_edit.file), "place"))
-    if not found_bundle.edits:
+    if not edits:
         call.console.line("nothing to remove" if remove else "all of it is as it should be")
     elif check:
         call.console.line("next: ", ("memory-bank agents bundle", "bold"))
     elif remove:
         call.remark("commit that: a clone then has no hooks, skill and server; its notes stay, and")
         call.remark("the rules in AGENTS.md, which memory-bank rules --remove takes out")
-    elif any(file_edit.after is not None for file_edit in found_bundle.edits):
+    elif any(file_edit.after is not None for file_edit in edits):
         call.remark("commit them: who clones the project and trusts the folder then has them")

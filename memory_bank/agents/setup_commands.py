@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -270,15 +269,6 @@ def _show_change(call: Call, change: ClientChange, look: str = "") -> None:
     console.flush()
 
 
-@dataclass(frozen=True, slots=True)
-class ClientList:
-    """Where hooks and servers of this program are, and what hooks reported last to a bank."""
-
-    places: tuple[ClientPlace, ...]
-    received: tuple[Mapping[str, object], ...] = ()
-    """The last event of each client: `client`, `event`, `created_at`."""
-
-
 @operation(
     "agents list",
     why="""
@@ -291,36 +281,36 @@ class ClientList:
 def _list(call: Call) -> int:
     """List the programs that can use the memory, and which do."""
     with call.open_if_there() as bank:
-        client_list = _list_places(bank)
-    call.answer(client_list, lambda shown: _show(call, shown))
+        places, received = _list_places(bank), _last_events(bank) if bank else []
+    document = {"places": places, "received": received}
+    call.answer(document, lambda _: _show_places(call, places, received))
     return 0
 
 
-def _list_places(bank: Bank | None) -> ClientList:
-    places = [
+def _list_places(bank: Bank | None) -> list[ClientPlace]:
+    return [
         place
         for client in clients.with_parts()
         for part in parts_of(client)
         for place in (hook_install if part == HOOKS else install).places(client, bank)
     ]
-    received: list[dict[str, str]] = []
-    if bank is not None:
-        queue = EventQueue(bank.layout.state(bank.id))
-        try:
-            received = queue.received()
-        finally:
-            queue.close()
-    return ClientList(tuple(places), tuple(received))
 
 
-def _show(call: Call, client_list: ClientList) -> None:
-    events = {str(event["client"]): event for event in client_list.received}
+def _last_events(bank: Bank) -> list[dict[str, str]]:
+    """Return the last event of each client that a bank received, with its time."""
+    queue = EventQueue(bank.layout.state(bank.id))
+    try:
+        return queue.received()
+    finally:
+        queue.close()
+
+
+def _show_places(
+    call: Call, places: Sequence[ClientPlace], received: Sequence[Mapping[str, str]]
+) -> None:
+    events = {event["client"]: event for event in received}
     for client in clients.with_parts():
-        rows = [
-            row
-            for row in client_list.places
-            if row.client == client and (row.installed or row.problem)
-        ]
+        rows = [row for row in places if row.client == client and (row.installed or row.problem)]
         for row in rows:
             call.console.line(*_described(row))
             if row.missing:

@@ -166,7 +166,7 @@ class CallTargets:
     def names_of(self, written: str, caller: Caller) -> set[str]:
         """Return the names that what is called may have, where it is defined or passed on."""
         plain = [part.removesuffix("()") for part in _parts(written)]
-        name, names = plain[-1], self._imports.bindings(caller.path).names
+        name, names = plain[-1], self._imports.bindings(caller.path)
         found_names, files = {name}, tuple[str, ...]()
         for count in range(len(plain), 0, -1):
             if bound := names.get(".".join(plain[:count])):
@@ -175,7 +175,7 @@ class CallTargets:
                 break
         for _ in range(_MOST_STEPS):
             found_names.add(name)
-            passed = (self._imports.bindings(file).names.get(name) for file in files)
+            passed = (self._imports.bindings(file).get(name) for file in files)
             name, files = next(
                 (current_bound for current_bound in passed if current_bound and current_bound.name),
                 (name, ()),
@@ -187,7 +187,7 @@ class CallTargets:
         plain = [part.removesuffix("()") for part in _parts(written)]
         if plain[0] in _parameters(caller):
             return False
-        names = self._imports.bindings(caller.path).names
+        names = self._imports.bindings(caller.path)
         starts = (".".join(plain[:count]) for count in range(len(plain), 0, -1))
         bound = next((names[start] for start in starts if start in names), None)
         return bound is not None and not bound.files
@@ -239,9 +239,9 @@ class CallTargets:
             return Target(row, SAME_FILE)
         bindings = self._imports.bindings(call.caller.path)
         for count in range(len(plain), 0, -1):
-            if bound := bindings.names.get(".".join(plain[:count])):
+            if bound := bindings.get(".".join(plain[:count])):
                 return self._bound(bound, count, call)
-        files = (*bindings.whole, *_package(call.caller, call.same))
+        files = (*bindings["*"].files, *_package(call.caller, call.same))
         row = _only(
             current_row for file in files for current_row in self._exported(file, plain, call)
         )
@@ -281,9 +281,9 @@ class CallTargets:
         if here or len(files) >= _MOST_STEPS or file in files:
             return here[:1]
         bindings, files = self._imports.bindings(file), files | {file}
-        bound = bindings.names.get(entries[0])
+        bound = bindings.get(entries[0])
         if bound is None:
-            return self._at(bindings.whole, entries, call, files)
+            return self._at(bindings["*"].files, entries, call, files)
         passed = (
             self._at(bound.files, [bound.name, *entries[1:]], call, files) if bound.name else []
         )

@@ -50,12 +50,9 @@ class Callee(NamedTuple):
     """The number of symbols of that name, if it is not known which one is meant."""
 
 
-class Callers(NamedTuple):
-    """The calls of a symbol."""
-
-    known: list[ResolvedCall]
-    unclear: list[ResolvedCall]
-    """Those of something of its name; what they mean is not known, so `how` is MAY_CALL."""
+Callers = tuple[list[ResolvedCall], list[ResolvedCall]]
+"""The calls of a symbol, and those of something of its name; what these mean is not known, so `how`
+is MAY_CALL."""
 
 
 class CallGraph:
@@ -130,7 +127,7 @@ class CallGraph:
                 may = next((call for call in lost if _may_mean(call, caller, symbol)), None)
                 if may and symbol.symbol.kind != "constant":  # such a call hardly means a constant
                     unclear.append(ResolvedCall(row, symbol, may, MAY_CALL))
-        return Callers(sorted(resolved_calls, key=_order), sorted(unclear, key=_order))
+        return sorted(resolved_calls, key=_order), sorted(unclear, key=_order)
 
     def _called_as(self, symbol: SymbolRow) -> list[str]:
         """Return the names by which calls may mean a symbol; those of macros have a sign."""

@@ -152,30 +152,31 @@ class Coupling:
         With `related`, only those are returned that changed with it in TOGETHER commits, or that
         one imports: they need no comparison with all texts.
         """
-        joint = _joint(self.history.of(file))
+        commits = self.history.of(file)
+        total, weights, times = _weigh_commits(commits)
         imports = self._imports.get(file, frozenset[str]())
-        together = {text for text, support in joint.support.items() if support >= TOGETHER}
+        together = {path for path, joint in times.items() if len(joint) >= TOGETHER}
         wanted = imports | together if related else None
         likeness = self._likeness(file, wanted) if self._likeness else {}
         alike = {text for text, value in likeness.items() if value >= LIKE}
         prior = FREQUENCY_WEIGHT + IMPORT_WEIGHT + (LIKENESS_WEIGHT if self._likeness else 0.0)
         entries = []
-        others = joint.support.keys() | imports | alike if wanted is None else wanted
-        for other_support in others - {file}:
-            if other_support not in self._files or _changes_with_everything(other_support):
+        paths = times.keys() | imports | alike if wanted is None else wanted
+        for path in paths - {file}:
+            if path not in self._files or _changes_with_everything(path):
                 continue
             score = (
-                joint.weights.get(other_support, 0.0)
-                + FREQUENCY_WEIGHT * self._frequency.get(other_support, 0.0)
-                + IMPORT_WEIGHT * (other_support in imports)
-                + LIKENESS_WEIGHT * min(1.0, max(0.0, likeness.get(other_support, 0.0)))
-            ) / (joint.total + prior)
+                weights.get(path, 0.0)
+                + FREQUENCY_WEIGHT * self._frequency.get(path, 0.0)
+                + IMPORT_WEIGHT * (path in imports)
+                + LIKENESS_WEIGHT * min(1.0, max(0.0, likeness.get(path, 0.0)))
+            ) / (total + prior)
             score = min(1.0, score)  # rounding
-            support = joint.support.get(other_support, 0)
-            confidence = support / joint.number if joint.number else 0.0
-            kind = _type(support > 0, other_support in imports, other_support in alike)
-            last = joint.last.get(other_support, 0)
-            entries.append(Coupled(other_support, confidence, support, last, score, kind))
+            joint = times.get(path, [])  # the newest first
+            confidence = len(joint) / len(commits) if commits else 0.0
+            kind = _type(bool(joint), path in imports, path in alike)
+            last = joint[0] if joint else 0
+            entries.append(Coupled(path, confidence, len(joint), last, score, kind))
         return sorted(entries, key=lambda coupled: (-coupled.fused_score, coupled.file))
 
 
@@ -183,33 +184,19 @@ def _changes_with_everything(path: str) -> bool:
     return bool(_MANIFEST.search(path)) or work_tree.kind(path) in _OF_EVERYTHING
 
 
-class _Joint(NamedTuple):
-    """What the commits of a file say of the files that changed with it."""
-
-    number: int
-    """Number of its commits."""
-    total: float
-    """Sum of their weights."""
-    weights: Mapping[str, float]
-    """Sums of the weights of the joint commits."""
-    support: Mapping[str, int]
-    """Numbers of joint commits."""
-    last: Mapping[str, int]
-    """Times of the newest joint commits."""
-
-
-def _joint(commits: Sequence[CountedCommit]) -> _Joint:
-    """Count the commits of a file, newest first, by the files in them."""
-    weights, support, last = dict[str, float](), dict[str, int](), dict[str, int]()
+def _weigh_commits(
+    commits: Sequence[CountedCommit],
+) -> tuple[float, dict[str, float], dict[str, list[int]]]:
+    """Return the weight of a file's commits, and by file the weight and times of joint ones."""
+    weights, times = dict[str, float](), dict[str, list[int]]()
     total = 0.0
     for commit in commits:
         weight = _recency(commit.age) / max(1, commit.size - 1)
         total += weight
         for file in commit.files:
             weights[file] = weights.get(file, 0.0) + weight
-            support[file] = support.get(file, 0) + 1
-            last.setdefault(file, commit.when)
-    return _Joint(len(commits), total, weights, support, last)
+            times.setdefault(file, []).append(commit.when)
+    return total, weights, times
 
 
 def _recency(age: int) -> float:

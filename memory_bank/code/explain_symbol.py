@@ -386,8 +386,8 @@ def _symbols(
     entries = []
     for rows in named_rows:
         row = rows[0]
-        callers = graph.callers(row)
-        calls = [call for call in callers.known if _is_code(call.caller)]
+        callers, unclear = graph.callers(row)
+        calls = [call for call in callers if _is_code(call.caller)]
         access = accesses.get(row.id)
         entries.append(
             AffectedSymbol(
@@ -395,7 +395,7 @@ def _symbols(
                 called_by=callers_shown(
                     answer_limit.first(f"callers of {row.symbol.qualified}", calls)
                 ),
-                unclear_callers=len(callers.unclear),
+                unclear_callers=len(unclear),
                 notes=tuple(
                     dict.fromkeys(
                         note

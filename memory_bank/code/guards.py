@@ -84,7 +84,8 @@ class TestGuards:
         return self._or_package(guards, path)
 
     def _add_calling(self, guards: dict[int, Guard], symbol: SymbolRow) -> None:
-        for call in self._calls.tests_calling(symbol).known:
+        calls, _ = self._calls.tests_calling(symbol)
+        for call in calls:
             if isinstance(call.caller, IntentRow):
                 _add(guards, call.caller, CALLS)
 

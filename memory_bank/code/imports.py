@@ -276,20 +276,12 @@ class Bound(NamedTuple):
     """Where it comes from; none if that is not in the repository, or is not found."""
 
 
-class Bindings(NamedTuple):
-    """What the names mean that a file imports."""
-
-    names: dict[str, Bound]
-    whole: tuple[str, ...]
-    """Files whose names need no other, as of `from a import *`."""
-
-
 class ImportTargets:
     """The imports of one state of the table as files."""
 
     def __init__(self, table: SymbolTable) -> None:
         self._table = table
-        self._bindings: dict[str, Bindings] = {}
+        self._bindings: dict[str, dict[str, Bound]] = {}
 
     @cached_property
     def graph(self) -> dict[str, dict[str, frozenset[str]]]:
@@ -311,8 +303,8 @@ class ImportTargets:
         """Return the files that an import in a file means."""
         return self._imports.files(path, current_import)
 
-    def bindings(self, path: str) -> Bindings:
-        """Return what the names mean that a file imports."""
+    def bindings(self, path: str) -> dict[str, Bound]:
+        """Return what the names mean that a file imports; `*` is all of `from a import *`."""
         if path not in self._bindings:
             names: dict[str, Bound] = {}
             whole: dict[str, None] = {}
@@ -329,7 +321,7 @@ class ImportTargets:
                 ):
                     taken_import = current_import._replace(names=(name,), bound=())
                     names[bound] = Bound(name, tuple(self._imports.files(path, taken_import)))
-            self._bindings[path] = Bindings(names, tuple(whole))
+            self._bindings[path] = {**names, "*": Bound("", tuple(whole))}
         return self._bindings[path]
 
     def aliases(self, name: str) -> set[str]:

@@ -12,7 +12,7 @@ from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import BadInput, did_you_mean, similar_names
 from memory_bank.base.operation import LONGEST_NAME, Param, Tool, operation, topic
 from memory_bank.code import lookup, views
-from memory_bank.code.calls import Callee, Callers, ResolvedCall
+from memory_bank.code.calls import Callee, ResolvedCall
 from memory_bank.code.explained_rows import is_symbol
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.code.index.database import IntentRow, SymbolRow
@@ -105,15 +105,15 @@ def details_of(code: Codebase, row: SymbolRow, *, may_call: bool = False) -> Sym
     """Return a symbol of the table with its calls, and what calls it, or with `may_call` may."""
     graph = code.relations().calls
     access = code.accesses([row.id]).get(row.id)
-    callers = graph.callers(row) if is_symbol(row) else Callers([], [])
+    callers, unclear = graph.callers(row) if is_symbol(row) else ([], [])
     return SymbolDetails(
         symbol=symbol_shown(row),
         doc=row.symbol.doc,
         fingerprint=row.symbol.fingerprint,
         calls=tuple(map(_called, graph.callees(row))),
-        called_by=callers_shown(callers.known),
-        unclear_callers=len(callers.unclear),
-        may_call=callers_shown(callers.unclear) if may_call else (),
+        called_by=callers_shown(callers),
+        unclear_callers=len(unclear),
+        may_call=callers_shown(unclear) if may_call else (),
         access_count=access.times if access else 0,
         last_accessed_at=iso_of(access.last) if access and access.times else "",
         problem=None,

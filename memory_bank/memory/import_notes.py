@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Annotated, NamedTuple, cast
+from typing import Annotated, cast
 
 from blake3 import blake3
 
@@ -184,12 +184,6 @@ def _detects(importer: Importer, path: Path) -> bool:
     return detect is None or bool(detect(path))
 
 
-class _Update(NamedTuple):
-    number: int
-    note: NoteRow
-    item: Item
-
-
 class _ImportRun:
     """One import: the plan and the result of each entry, by its number."""
 
@@ -200,7 +194,7 @@ class _ImportRun:
         self._entries = entries
         self._linked = {key(entry.item.name) for entry in entries if entry.item.name}
         self._new: list[tuple[int, Item]] = []
-        self._updates: list[_Update] = []
+        self._updates: list[tuple[int, NoteRow, Item]] = []
         self._contents: dict[str, str] = {}
         self._planned: set[str] = set()
         self.found: dict[int, NoteImport] = {}
@@ -334,7 +328,7 @@ class _ImportRun:
         elif here != recorded:
             self._done(number, KEPT, old.path, "it changed both in the source and in the bank")
         else:
-            self._updates.append(_Update(number, old, item))
+            self._updates.append((number, old, item))
             self._done(number, UPDATED, old.path)
 
     def _update(self, note: NoteRow, item: Item) -> None:

@@ -294,20 +294,12 @@ PAGE = 20
 _MOST_BYTES = 1_000_000
 
 
-class NoteVersion(NamedTuple):
-    """A commit of a note, and what it changed."""
-
-    commit: LoggedCommit | None
-    """None for what is not committed."""
-    change: NoteChange | None
-    """None if the texts are not known."""
-
-
 class NoteHistory(NamedTuple):
     """Some commits of a note, the newest first."""
 
     path: str
-    versions: tuple[NoteVersion, ...]
+    versions: tuple[tuple[LoggedCommit | None, NoteChange | None], ...]
+    """Commits, None for what is not committed, and what each changed, None if that is not known."""
     offset: int
     more: bool
     """Whether there are older ones."""
@@ -331,12 +323,12 @@ def history(bank: Bank, name: str, offset: int = 0, limit: int = PAGE) -> NoteHi
         compared = _compared(tree, note, changes) if tree else {}
         removed = not bank.store.exists(log.path)
         new = _uncommitted(tree, note) if log.uncommitted and not removed and not start else None
-    versions = [
-        NoteVersion(commit, compared.get(commit.source.commit))
+    versions: list[tuple[LoggedCommit | None, NoteChange | None]] = [
+        (commit, compared.get(commit.source.commit))
         for commit in log.commits[start : start + limit]
     ]
     if tree and log.uncommitted and not start:
-        versions.insert(0, NoteVersion(None, new))
+        versions.insert(0, (None, new))
     more = len(log.commits) > start + limit
     return NoteHistory(log.path, tuple(versions), start, more, removed, log.limits)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from memory_bank.bank import open_index
@@ -66,47 +66,32 @@ class RecentChanges(NamedTuple):
     """What git does not know, and why."""
 
 
-class _ChangedKeys(NamedTuple):
-    """What the index knows of the notes that changed lately."""
-
-    since: float
-    changed: Mapping[str, float]
-    """When notes changed, by key."""
-    keys: frozenset[str]
-    """Of all documents."""
-
-
-def _changed_keys(view: View, days: float) -> _ChangedKeys:
-    """Return the notes that changed in the last days, as the index knows them."""
-    since = time.time() - days * _DAY
-    keys = document_rows.all_keys(view.manifest)
-    changed = entries.changed_notes(view.manifest, since)
-    return _ChangedKeys(since, changed, frozenset(key for _, key in keys))
-
-
 def _with_commits(
-    bank: Bank, changed_keys: _ChangedKeys, limit: int, limits: tuple[str, ...]
+    bank: Bank,
+    since: float,
+    changed: dict[str, float],
+    keys: Collection[str],
+    limit: int,
 ) -> RecentChanges:
-    """Add what git knows of changed notes."""
-    changed, removed = dict(changed_keys.changed), dict[str, Change | None]()
+    """Add what git knows to the notes that changed, by key; `keys` are those of all notes."""
+    limits = trust.refresh(bank, [_OWN], trust.BADGE_SECONDS)
+    removed = dict[str, Change | None]()
     commits = bank.commits(_OWN)
-    for change in commits.since(changed_keys.since) if commits else ():
-        if change.path in changed_keys.keys and not change.path.startswith(SESSIONS):
+    for change in commits.since(since) if commits else ():
+        if change.path in keys and not change.path.startswith(SESSIONS):
             changed.setdefault(change.path, change.commit.written)
         elif change.status == "D" and _is_note(change.path):
             removed.setdefault(change.path, change)
-    for path in (commits.blobs.keys() if commits else set()) - changed_keys.keys:
+    for path in set(commits.blobs if commits else ()).difference(keys):
         if _is_note(path):
             removed[path] = None
     newest = sorted(changed, key=lambda key: (-changed[key], key))[:limit]
     rows = bank.read(lambda view: [document_rows.document_at(view.manifest, key) for key in newest])
-    changed_latelies = [_shown(bank, row, changed_keys.since) for row in rows if row is not None]
-    changed_latelies += [_removed(bank, path, change) for path, change in removed.items()]
-    changed_latelies.sort(
-        key=lambda changed_lately: (changed_lately.changed_at, changed_lately.path), reverse=True
-    )
+    changes = [_change_of(bank, row, since) for row in rows if row is not None]
+    changes += [_removal_of(bank, path, change) for path, change in removed.items()]
+    changes.sort(key=lambda change: (change.changed_at, change.path), reverse=True)
     total = len(changed) + len(removed)
-    return RecentChanges(iso_of(changed_keys.since), total, tuple(changed_latelies[:limit]), limits)
+    return RecentChanges(iso_of(since), total, tuple(changes[:limit]), limits)
 
 
 def _is_note(path: str) -> bool:
@@ -114,7 +99,7 @@ def _is_note(path: str) -> bool:
     return path.endswith(NOTE_SUFFIXES) and not hidden and not path.startswith(SESSIONS)
 
 
-def _shown(bank: Bank, row: DocumentRow, since: float) -> ChangedLately:
+def _change_of(bank: Bank, row: DocumentRow, since: float) -> ChangedLately:
     note = NoteTrust(bank, row.key)
     first = note.changes[-1] if note.changes else None
     committed = first is not None and note.clean
@@ -132,7 +117,7 @@ def _shown(bank: Bank, row: DocumentRow, since: float) -> ChangedLately:
     )
 
 
-def _removed(bank: Bank, path: str, change: Change | None) -> ChangedLately:
+def _removal_of(bank: Bank, path: str, change: Change | None) -> ChangedLately:
     """Return a removed note; without a commit, HEAD still has it."""
     origin = NoteTrust(bank, path).origin(change.commit) if change else None
     return ChangedLately(
@@ -211,19 +196,22 @@ class Home(NamedTuple):
 
 def home(bank: Bank, days: float = 7, changes: int = 100) -> Home:
     """Return the notes by tag and type, and those that changed in the last `days`."""
+    since = time.time() - days * _DAY
 
-    def read(view: View) -> tuple[int, dict[str, int], dict[str, int], _ChangedKeys]:
+    def read(
+        view: View,
+    ) -> tuple[int, dict[str, int], dict[str, int], dict[str, float], frozenset[str]]:
         return (
             entries.count(view.manifest, NOTES),
             document_rows.counts(view.manifest, "tag"),
             document_rows.counts(view.manifest, "type"),
-            _changed_keys(view, days),
+            dict(entries.changed_notes(view.manifest, since)),
+            frozenset(key for _, key in document_rows.all_keys(view.manifest)),
         )
 
     with bank.lock:
-        notes, tags, types, changed = bank.answer(read)
-        limits = trust.refresh(bank, [_OWN], trust.BADGE_SECONDS)
-        lately = _with_commits(bank, changed, changes, limits)
+        notes, tags, types, changed, keys = bank.answer(read)
+        lately = _with_commits(bank, since, changed, keys, changes)
     return Home(notes, tags, types, lately, bank.problem or None)
 
 

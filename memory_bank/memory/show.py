@@ -31,7 +31,7 @@ from memory_bank.search.index import View
 from memory_bank.search.manifest import document_graph, document_rows, filters, link_rows
 from memory_bank.search.query import conditions, nothing_within, remarks
 from memory_bank.trust.authors import editors
-from memory_bank.trust.stale_cache import note_marks
+from memory_bank.trust.stale_cache import check_citations
 
 
 @operation(
@@ -107,7 +107,7 @@ def show(bank: Bank, name: str, *, count_access: bool = True) -> ShownNote:
         dated = document_rows.updated_by(row, bank.state.updates())
     if count_access:
         bank.count_opened([path])
-    marks = note_marks(bank, path)
+    stale, touched = check_citations(bank, path)
     return ShownNote(
         note_id=dated.note_id,
         path=path,
@@ -134,8 +134,8 @@ def show(bank: Bank, name: str, *, count_access: bool = True) -> ShownNote:
         writable=note.writable and bank.roots.writable(path),
         included=bank.roots.is_included(path) or None,
         superseded_by=successors[row.number][1] if successors else None,
-        stale=marks.stale or okf.past_review(note.meta.extra, time.time()),
-        touched=marks.touched,
+        stale=stale or okf.past_review(note.meta.extra, time.time()),
+        touched=touched,
         claims=tuple(okf.claims(note.meta.extra)),
         sources=okf.sources(note.meta.extra) or None,
     )
@@ -157,7 +157,7 @@ def show_section(bank: Bank, name: str, heading: str) -> ShownSection:
         heading=" > ".join(section.headings),
         content=section.text,
         etag=note.etag,
-        stale=note_marks(bank, path, range(section.line, section.end_line)).stale,
+        stale=check_citations(bank, path, range(section.line, section.end_line))[0],
     )
 
 

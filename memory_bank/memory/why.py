@@ -125,7 +125,7 @@ def _with_code(answer: Why, bank: Bank, code: Codebase, head: str, most: int) ->
         row = lookup.symbol_around(code.table, path, answer.line) if is_same else None
         _, calls, guards = code.relations()
         tests = guards.of_symbol(row) if row else guards.of_file(path)
-        callers = calls.callers(row).known if row else ()
+        callers = calls.callers(row)[0] if row else ()
         coupled = depended_files(coupling_state(code)[0], path, _MOST_COUPLED)
     return answer._replace(
         definition=symbol_shown(row) if row else None,

@@ -158,13 +158,8 @@ def is_idle(store: NoteStore, outline: Outline) -> bool:
     return session is None or last_moment(session) < since
 
 
-class _Kept(NamedTuple):
-    stamp: tuple[object, ...]
-    until: float
-    state: GitState | None
-
-
-_states: dict[Path, _Kept] = {}
+_states: dict[Path, tuple[tuple[object, ...], float, GitState | None]] = {}
+"""The state of each work tree, what it was read from, and until when it holds."""
 
 
 def git_state(folder: Path) -> GitState | None:
@@ -176,17 +171,13 @@ def git_state(folder: Path) -> GitState | None:
     if tree is None:
         return None
     stamp, now = _stamp(tree), time.monotonic()
-    kept_state = _states.get(tree)
-    if kept_state is None or kept_state.stamp != stamp or kept_state.until < now:
+    former_stamp, until, state = _states.get(tree, ((), 0.0, None))
+    if former_stamp != stamp or until < now:
         commit = repository.head(tree)
-        root = (
-            kept_state.state.repository_id
-            if kept_state and kept_state.state
-            else repository.root_commit(tree)
-        )
+        root = state.repository_id if state else repository.root_commit(tree)
         state = GitState(root or "", repository.branch(tree), commit) if commit else None
-        kept_state = _states[tree] = _Kept(stamp, now + _GIT_SECONDS, state)
-    return kept_state.state
+        _states[tree] = stamp, now + _GIT_SECONDS, state
+    return state
 
 
 def state_then(session: Session, when: datetime, folder: Path) -> GitState | None:

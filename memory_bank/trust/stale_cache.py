@@ -296,26 +296,22 @@ def stale_hits(bank: Bank, view: View) -> StaleHits | None:
     return StaleHits(bank, view, tree, head) if head else None
 
 
-class NoteMarks(NamedTuple):
-    """What a note's page says of the code that it cites."""
+def check_citations(
+    bank: Bank, path: str, lines: range | None = None
+) -> tuple[str, tuple[str, ...]]:
+    """Return why a note, or its lines and front matter, is stale; empty if it is not.
 
-    stale: str = ""
-    """Why the note is stale; empty if it is not."""
-    touched: tuple[str, ...] = ()
-    """Which cited files changed, though not what the note names in them."""
+    Also returns which cited files changed, though not what the note names in them.
+    """
 
-
-def note_marks(bank: Bank, path: str, lines: range | None = None) -> NoteMarks:
-    """Return what became of the code that a note cites, or its lines and front matter do."""
-
-    def ask(view: View) -> NoteMarks:
+    def ask(view: View) -> tuple[str, tuple[str, ...]]:
         judge = stale_hits(bank, view)
         if judge is None:
-            return NoteMarks()
+            return "", ()
         numbers = document_rows.numbers_of(view.manifest, {path})
         found = [line for state in judge.notes(numbers).values() for line in state.found]
         touched = (line for line in found if not line.stale and _is_about(line, lines))
-        return NoteMarks(_first_reason(found, lines), tuple(line.reason for line in touched))
+        return _first_reason(found, lines), tuple(line.reason for line in touched)
 
     return bank.read(ask)
 

@@ -29,18 +29,18 @@ def test_what_was_written_is_as_it_should_be_and_leaves_no_byte(bank: Bank, proj
     (project / ".codex").mkdir()
     (project / ".codex/config.toml").write_text("# ours\nmodel = 'x'\n")
     before = contents(project)
-    found = bundle.bundle(bank)
+    found = bundle.plan_bundle(bank)
     assert contents(project) == before
-    bundle.write(found)
-    assert not bundle.bundle(bank).edits
+    bundle.write_files(found)
+    assert not any(edit.changed for edit in bundle.plan_bundle(bank))
     assert "# ours" in (project / ".codex/config.toml").read_text()
-    bundle.write(bundle.bundle(bank, remove=True))
+    bundle.write_files(bundle.plan_bundle(bank, remove=True))
     assert contents(project) == before
     assert not (project / ".claude").exists()
 
 
 def test_claude_code_has_hooks_and_server_in_the_plug_in_only(bank: Bank, project: Path) -> None:
-    bundle.write(bundle.bundle(bank))
+    bundle.write_files(bundle.plan_bundle(bank))
     assert not (project / ".mcp.json").exists()
     assert not (project / ".claude/settings.json").exists()
     plugin = project / client_files.PLUGIN
@@ -81,7 +81,7 @@ def commands(project: Path) -> list[str]:
 def test_without_the_program_each_command_does_nothing_and_one_says_so(
     bank: Bank, project: Path, tmp_path: Path
 ) -> None:
-    bundle.write(bundle.bundle(bank))
+    bundle.write_files(bundle.plan_bundle(bank))
     found = commands(project)
     assert len(found) > 20
     environment = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}
@@ -102,7 +102,7 @@ def test_without_the_program_each_command_does_nothing_and_one_says_so(
 def test_with_the_program_a_hook_never_fails_an_agent(
     bank: Bank, project: Path, tmp_path: Path
 ) -> None:
-    bundle.write(bundle.bundle(bank))
+    bundle.write_files(bundle.plan_bundle(bank))
     (tmp_path / "bin").mkdir()
     program = tmp_path / "bin/memory-bank"
     program.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/called\nexit 3\n')
@@ -122,7 +122,7 @@ def test_a_file_of_another_hand_is_not_overwritten(bank: Bank, project: Path) ->
     skill.parent.mkdir(parents=True)
     skill.write_text("Theirs.\n")
     with pytest.raises(Conflict):
-        bundle.bundle(bank)
+        bundle.plan_bundle(bank)
     assert skill.read_text() == "Theirs.\n"
 
 
@@ -132,14 +132,14 @@ def test_a_link_out_of_the_project_is_not_followed(
     (tmp_path / "out").mkdir()
     (project / ".claude").symlink_to(tmp_path / "out")
     with pytest.raises(BadInput):
-        bundle.bundle(bank)
+        bundle.plan_bundle(bank)
 
 
 def test_an_edit_is_drift(bank: Bank, project: Path) -> None:
-    bundle.write(bundle.bundle(bank))
+    bundle.write_files(bundle.plan_bundle(bank))
     file = project / CLAUDE_HOOKS
     file.write_text(file.read_text().replace("Stop", "Start"))
-    assert [one.file for one in bundle.bundle(bank).edits] == [file]
+    assert [edit.file for edit in bundle.plan_bundle(bank) if edit.changed] == [file]
 
 
 @pytest.fixture
@@ -160,7 +160,7 @@ def test_a_set_up_beside_the_bundle_does_nothing_unless_it_is_forced(
     bank: Bank, project: Path, home: Path, part: str
 ) -> None:
     add, remove = PARTS[part]
-    bundle.write(bundle.bundle(bank))
+    bundle.write_files(bundle.plan_bundle(bank))
     before = contents(project)
     for client in ("claude-code", "codex", "gemini", "copilot", "cursor"):
         served = part == "hooks" or client in {"claude-code", "codex", "gemini"}
@@ -178,7 +178,7 @@ def test_a_set_up_beside_the_bundle_does_nothing_unless_it_is_forced(
 def test_a_plug_in_among_the_user_s_skills_is_a_bundle(
     bank: Bank, project: Path, home: Path
 ) -> None:
-    bundle.write(bundle.bundle(bank))
+    bundle.write_files(bundle.plan_bundle(bank))
     (home / ".claude").mkdir(parents=True)
     (project / ".claude/skills").rename(home / ".claude/skills")
     for add, _ in PARTS.values():
@@ -194,7 +194,7 @@ def test_init_offers_no_program_that_the_bundle_sets_up(
         (home / name).mkdir(parents=True)
     offered = {one.name: one.files for one in init_command.agents(project)}
     assert len(offered["claude-code"]) == len(offered["copilot"]) == 2
-    bundle.write(bundle.bundle(bank))
+    bundle.write_files(bundle.plan_bundle(bank))
     offered = {one.name: one.files for one in init_command.agents(project)}
     assert offered["claude-code"] == offered["codex"] == ()
     assert offered["copilot"] == (str(home / ".copilot/mcp-config.json"),)

@@ -69,21 +69,21 @@ def test_the_history_has_each_commit_by_words(
     moved = project / ".memories/m.md"
     moved.write_text(moved.read_text().replace("second", "third"))
     found = note_view.history(bank, "m")
-    subjects = [one.commit.source.subject if one.commit else "" for one in found.versions]
+    subjects = [commit.source.subject if commit else "" for commit, _ in found.versions]
     assert subjects == ["", "Rename it", "Change it", "Add (#7)"]
     spans = [
-        {span.text.strip() for one in version.change.sections for claim in one.claims for span in claim.spans
+        {span.text.strip() for one in change.sections for claim in one.claims for span in claim.spans
          if span.kind != "equal"}
-        for version in found.versions if version.change
+        for _, change in found.versions if change
     ]  # fmt: skip
     assert spans[0] == {"second", "third"}
     assert spans[2] == {"first", "second"}
-    renamed = found.versions[1].commit
+    renamed, _ = found.versions[1]
     assert renamed is not None
     assert renamed.old_path == "n.md"
     assert not found.more
     part = note_view.history(bank, "m", 1, 1)
-    assert [one.commit and one.commit.source.subject for one in part.versions] == ["Change it"]
+    assert [commit and commit.source.subject for commit, _ in part.versions] == ["Change it"]
     assert part.more
 
 
@@ -92,8 +92,8 @@ def test_a_removed_note_has_a_history(bank: Bank, note: Path, project: Path, git
     git(project, "commit", "-qam", "Remove it")
     found = note_view.history(bank, "n")
     assert found.removed
-    assert [one.commit and one.commit.change for one in found.versions] == ["removed", "added"]
-    removed = found.versions[0].change
+    assert [commit and commit.change for commit, _ in found.versions] == ["removed", "added"]
+    _, removed = found.versions[0]
     assert removed is not None
     assert removed.words_removed
     with pytest.raises(NoteNotFound):

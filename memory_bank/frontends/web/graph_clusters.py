@@ -50,25 +50,16 @@ class Cluster(NamedTuple):
     size: int
 
 
-class Clusters(NamedTuple):
-    """The clusters of a part of the graph."""
-
-    members: tuple[int, ...]
-    """The number of each node's cluster, or REST."""
-    named: tuple[Cluster, ...]
-
-
-def clusters(part: GraphPart) -> Clusters:
-    """Return the clusters of a part, the largest first, with a name each."""
+def find_clusters(part: GraphPart) -> tuple[list[int], list[Cluster]]:
+    """Return the number of each node's cluster, or REST, and the clusters, the largest first."""
     pairs = tuple((edge.source, edge.target) for edge in part.edges)
     groups = _groups(len(part.nodes), pairs)
     sizes = Counter(groups)
     large = [group for group, size in sizes.most_common(MOST) if size >= _LEAST]
     numbers = {group: number for number, group in enumerate(large)}
-    members = tuple(numbers.get(group, REST) for group in groups)
+    members = [numbers.get(group, REST) for group in groups]
     names = _names(part, members, len(large))
-    named_clusters = (Cluster(at, names[at], sizes[group]) for group, at in numbers.items())
-    return Clusters(members, tuple(named_clusters))
+    return members, [Cluster(at, names[at], sizes[group]) for group, at in numbers.items()]
 
 
 @lru_cache(maxsize=8)

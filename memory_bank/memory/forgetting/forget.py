@@ -53,12 +53,6 @@ _STARTED = "forgetting"
 """The file in the private state that says what is being forgotten, if that is an id."""
 
 
-class _Target(NamedTuple):
-    kind: str
-    name: str
-    """The text, the path of a note, or an id."""
-
-
 def _asked(
     call: Call,
     bank: Bank,
@@ -138,50 +132,53 @@ def _still_here() -> Iterator[None]:
 
 
 def _forget(bank: Bank, text: str, *, as_text: bool, dry_run: bool) -> Forgotten:
-    target = _Target(TEXT, text) if as_text else _target(bank, text)
-    run = Removal(bank, target.kind, dry_run)
-    if target.kind == TEXT:
+    kind, name = (TEXT, text) if as_text else _find_target(bank, text)
+    run = Removal(bank, kind, dry_run)
+    if kind == TEXT:
         removed = forgotten_texts.checked(text)
         forgotten_texts.forget_text(run, removed)
         forgotten_texts.clean(run)
         forget_report.add(run, removed=removed)
         return run.result()
     with _remembered(run, text.strip()) as again:
-        paths = _remove(run, target, again=again)
+        paths = _remove(run, kind, name, again=again)
         forgotten_texts.clean(run)
     forget_report.add(run, paths=paths)
     return run.result()
 
 
-def _remove(run: Removal, target: _Target, *, again: bool) -> list[str]:
+def _remove(run: Removal, kind: str, name: str, *, again: bool) -> list[str]:
     """Remove a note, an observation or a session; return the paths of the changed notes.
 
     If a killed process had begun `again`, it may be gone.
     """
-    if target.kind == SESSION:
-        return forget_session(run, target.name)
-    if target.kind == OBSERVATION:
-        found_files = files_of_observation(run, target.name)
-        if not (found_files or again):
+    if kind == SESSION:
+        return forget_session(run, name)
+    if kind == OBSERVATION:
+        files = files_of_observation(run, name)
+        if not (files or again):
             raise NoteNotFound("Observation not found", Hint.SEARCH_IDS)
-        return forget_observation(run, target.name, found_files)
-    run.bank.roots.check_writable(target.name)
-    return remove_files(run, files_of_note(run, target.name))
+        return forget_observation(run, name, files)
+    run.bank.roots.check_writable(name)
+    return remove_files(run, files_of_note(run, name))
 
 
-def _target(bank: Bank, text: str) -> _Target:
-    """Return what a name means: an observation, a session, a note; else it is a text."""
+def _find_target(bank: Bank, text: str) -> tuple[str, str]:
+    """Return what a name means: the id of an observation or a session, the path of a note, a text.
+
+    The kind comes first.
+    """
     name = text.strip()
     block = name.removeprefix("#").removeprefix("^")
     if OBSERVATION_ID.match(block):
-        return _Target(OBSERVATION, block)
+        return OBSERVATION, block
     if _is_session(bank, name):
-        return _Target(SESSION, name)
+        return SESSION, name
     path = _note(bank, name)
     if not path:
-        return _Target(TEXT, text)
+        return TEXT, text
     session = session_of(path, bank.roots.of(path).read(path) or b"")
-    return _Target(SESSION, session.session_id) if session else _Target(NOTE, path)
+    return (SESSION, session.session_id) if session else (NOTE, path)
 
 
 def _is_session(bank: Bank, name: str) -> bool:

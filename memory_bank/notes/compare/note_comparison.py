@@ -182,28 +182,25 @@ Side = Mapping[str, bytes | UnreadFile]
 """The files of one revision that differ from the other one, by path."""
 
 
-class _ReadNotes(NamedTuple):
-    notes: dict[str, Note]
-    problems: dict[str, str]
-    """Files that were not read, and why."""
-    tokens: dict[str, int]
-    """The tokens of each text; of one that is not compared, by its size only."""
-
-
 def compare(before: Side, after: Side, file_of: Callable[[str], str]) -> tuple[NoteChange, ...]:
     """Return how each file changed, by path; `file_of` returns a note's path below the work tree.
 
     At most 1 MB of a file and 4 MB of all, the smallest first, are compared; of others, the change
     is only named.
     """
-    old, new = _read(before), _read(after)
-    renames = renamed(old.notes, new.notes)
+    (old, old_tokens), (new, new_tokens) = _read_notes(before), _read_notes(after)
+    old_notes, new_notes = (
+        {path: note for path, note in side.items() if isinstance(note, Note)} for side in (old, new)
+    )
+    renames = renamed(old_notes, new_notes)
     sources = {now: was for was, now in renames.items()}
     entries = []
     for path in sorted({*before, *after} - set(renames)):
         was = sources.get(path, path)
-        problem = new.problems.get(path) or old.problems.get(was)
-        note, right = old.notes.get(was), new.notes.get(path)
+        problem = next(
+            (text for text in (new.get(path), old.get(was)) if isinstance(text, str)), ""
+        )
+        note, right = old_notes.get(was), new_notes.get(path)
         kind: ChangeKind = "renamed" if was != path else "changed"
         if path not in after:
             kind = "removed"
@@ -218,8 +215,8 @@ def compare(before: Side, after: Side, file_of: Callable[[str], str]) -> tuple[N
             file_of(path),
             title,
             old_file=old_file,
-            tokens_before=old.tokens.get(was, 0),
-            tokens_after=new.tokens.get(path, 0),
+            tokens_before=old_tokens.get(was, 0),
+            tokens_after=new_tokens.get(path, 0),
         )
         if problem:
             checked = not isinstance(after.get(path, before.get(was)), UnreadFile)
@@ -229,32 +226,32 @@ def compare(before: Side, after: Side, file_of: Callable[[str], str]) -> tuple[N
     return tuple(entries)
 
 
-def _read(side: Side) -> _ReadNotes:
-    """Parse the files within the limits, the smallest first."""
-    read_notes = _ReadNotes({}, {}, {})
+def _read_notes(side: Side) -> tuple[dict[str, Note | str], dict[str, int]]:
+    """Return each file as a note, or why it is not compared, and its tokens; the smallest first.
+
+    The tokens of a file that is too long are guessed by its size.
+    """
+    notes: dict[str, Note | str] = {}
+    tokens: dict[str, int] = {}
     total = 0
     for path, data in side.items():
         if isinstance(data, UnreadFile):
-            read_notes.tokens[path] = data.size // _BYTES_PER_TOKEN
-            read_notes.problems[path] = data.reason
-    read = {path: data for path, data in side.items() if isinstance(data, bytes)}
-    for path, data in sorted(read.items(), key=lambda item: (len(item[1]), item[0])):
+            notes[path], tokens[path] = data.reason, data.size // _BYTES_PER_TOKEN
+    texts = {path: data for path, data in side.items() if isinstance(data, bytes)}
+    for path, data in sorted(texts.items(), key=lambda item: (len(item[1]), item[0])):
         total += len(data)
-        read_notes.tokens[path] = len(data) // _BYTES_PER_TOKEN
+        tokens[path] = len(data) // _BYTES_PER_TOKEN
         if len(data) > MAX_BYTES:
-            read_notes.problems[path] = (
-                f"{len(data):,} bytes, more than {MAX_BYTES:,}: not compared"
-            )
+            notes[path] = f"{len(data):,} bytes, more than {MAX_BYTES:,}: not compared"
         elif total > MAX_TOTAL:
-            read_notes.problems[path] = f"changes of more than {MAX_TOTAL:,} bytes: not compared"
+            notes[path] = f"changes of more than {MAX_TOTAL:,} bytes: not compared"
         else:
             try:
-                read_notes.notes[path] = note = parsing.parse(path, data)
-                read_notes.tokens[path] = estimate(note.text)
+                notes[path] = note = parsing.parse(path, data)
+                tokens[path] = estimate(note.text)
             except UnreadableNote as error:
-                read_notes.tokens[path] = 0  # nobody loads it
-                read_notes.problems[path] = f"not compared: {error.message}"
-    return read_notes
+                notes[path], tokens[path] = f"not compared: {error.message}", 0  # nobody loads it
+    return notes, tokens
 
 
 def _title(note: Note | None, path: str) -> str:

@@ -229,14 +229,8 @@ Key = tuple[tuple[int, str], ...]
 """The path of a heading: levels and texts, then how often it was there before."""
 
 
-class _Section(NamedTuple):
-    """The lines from a heading to the next one, and the number of blank ones at their end."""
-
-    lines: Lines
-    blanks: int
-
-
-_Sections = dict[Key, _Section]
+_Sections = dict[Key, tuple[Lines, int]]
+"""The lines from each heading to the next one, and the number of blank ones at their end."""
 
 
 def merge(base: Lines, ours: Lines, theirs: Lines) -> list[Part]:
@@ -278,19 +272,19 @@ def _sections(lines: Lines) -> _Sections:
             counts[path] += 1
             found[key] = []
         found[key].append(line)
-    return {key: _section(lines) for key, lines in found.items()}
+    return {key: _without_end(lines) for key, lines in found.items()}
 
 
-def _section(lines: Lines) -> _Section:
+def _without_end(lines: Lines) -> tuple[Lines, int]:
     end = len(lines)
     while end and is_blank(lines[end - 1]):
         end -= 1
-    return _Section(lines[:end], len(lines) - end)
+    return lines[:end], len(lines) - end
 
 
 def _merged(key: Key, sides: ThreeWay[_Sections]) -> list[Part] | None:
     """Return the lines of a section; None if a side removed it, and the other left it alone."""
-    base, ours, theirs = (side[key].lines if key in side else None for side in sides)
+    base, ours, theirs = (side[key][0] if key in side else None for side in sides)
     if base in (ours, theirs):
         kept = theirs if base == ours else ours
         return None if kept is None else [*kept]
@@ -319,7 +313,7 @@ def _joined(merged: dict[Key, list[Part]], sides: ThreeWay[_Sections]) -> Iterat
     last = next(reversed(merged), None)
     for key, lines in merged.items():
         yield from lines
-        many = [side[key].blanks if key in side else None for side in sides]
+        many = [side[key][1] if key in side else None for side in sides]
         base, ours, theirs = many
         count = theirs if ours == base else ours if theirs == base else None
         if count is None:

@@ -6,7 +6,7 @@ import pytest
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import NoteNotFound
 from memory_bank.frontends.web import graph_clusters
-from memory_bank.frontends.web.graph_clusters import REST, clusters
+from memory_bank.frontends.web.graph_clusters import REST, find_clusters
 from memory_bank.frontends.web.note_graph import LINK, Edge, GraphPart, Node
 
 
@@ -28,25 +28,25 @@ def part(tags: list[list[tuple[str, ...]]]) -> GraphPart:
 
 def test_groups_are_found_and_named_by_what_tells_them_apart() -> None:
     made = part([[("work", "storage")] * 6, [("work", "web")] * 5, [("work", "web", "css")] * 4])
-    found = clusters(made)
-    assert found.members == (0,) * 6 + (1,) * 5 + (2,) * 4
-    assert [one.name.split(", ")[0] for one in found.named] == ["storage", "web", "css"]
-    assert [one.size for one in found.named] == [6, 5, 4]
+    members, named = find_clusters(made)
+    assert members == [0] * 6 + [1] * 5 + [2] * 4
+    assert [one.name.split(", ")[0] for one in named] == ["storage", "web", "css"]
+    assert [one.size for one in named] == [6, 5, 4]
 
 
 def test_equal_names_are_numbered_and_a_group_without_tags_is_named_by_its_hub() -> None:
-    found = clusters(part([[("web",)] * 5, [("web",)] * 4, [()] * 3]))
-    assert [one.name for one in found.named] == ["web", "web (2)", "around Note 2 0"]
+    members, named = find_clusters(part([[("web",)] * 5, [("web",)] * 4, [()] * 3]))
+    assert [one.name for one in named] == ["web", "web (2)", "around Note 2 0"]
 
 
 def test_pairs_and_single_nodes_are_the_rest() -> None:
     made = part([[("web",)] * 5])
     nodes = (*made.nodes, Node("a", "A", "note"), Node("b", "B", "note"))
     pair = Edge(5, 6, LINK, "related_to")
-    found = clusters(made._replace(nodes=nodes, edges=(*made.edges, pair)))
-    assert found.members == (0,) * 5 + (REST, REST)
-    assert [one.name for one in found.named] == ["web"]
-    assert clusters(GraphPart("", (), (), (), 0)).members == ()
+    members, named = find_clusters(made._replace(nodes=nodes, edges=(*made.edges, pair)))
+    assert members == [0] * 5 + [REST, REST]
+    assert [one.name for one in named] == ["web"]
+    assert find_clusters(GraphPart("", (), (), (), 0)) == ([], [])
 
 
 def test_a_node_is_shown_with_what_is_near(bank: Bank) -> None:

@@ -98,8 +98,8 @@ def _values(bank: Bank, graph: WantedGraph) -> dict[str, Any]:
 def _data(bank: Bank, graph: WantedGraph) -> dict[str, Any]:
     """Return what the browser draws; where a node is, it computes itself."""
     part = note_graph.part(bank, graph)
-    clusters = graph_clusters.clusters(part)
-    rows = zip(part.nodes, part.degrees, clusters.members, strict=True)
+    members, clusters = graph_clusters.find_clusters(part)
+    rows = zip(part.nodes, part.degrees, members, strict=True)
     return {
         "centre": part.centre,
         "left_out": part.left_out,
@@ -117,7 +117,7 @@ def _data(bank: Bank, graph: WantedGraph) -> dict[str, Any]:
         ],
         "edges": part.edges,
         "clusters": [
-            cluster._replace(name=visible(cluster.name))._asdict() for cluster in clusters.named
+            cluster._replace(name=visible(cluster.name))._asdict() for cluster in clusters
         ],
     }
 

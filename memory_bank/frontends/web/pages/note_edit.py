@@ -76,7 +76,7 @@ def routes(site: Site) -> Sequence[Route]:
 
     async def known(request: Request) -> Response:
         query_params = request.query_params
-        notes = await site.ask(_close, query_params.get("note", ""))
+        notes = await site.ask(_similar_to_note, query_params.get("note", ""))
         values = {"known": notes[:3], "texts": False, "nothing": "Nothing else is."}
         return await site.page(request, "known.html", values)
 
@@ -104,14 +104,14 @@ def _new_routes(site: Site) -> list[Route]:
         fields = NoteFields.sent(request.state.form)
         text = f"{fields.title} {fields.text}"
         nothing = "Nothing close to it is known." if text.strip() else "Write first."
-        notes = await site.ask(_known, text, request.query_params.get("besides", ""))
+        notes = await site.ask(_similar_notes, text, request.query_params.get("besides", ""))
         values = {"known": notes, "texts": True, "nothing": nothing}
         return await site.page(request, "known.html", values)
 
     async def add(request: Request) -> Response:
         fields = NoteFields.sent(request.state.form)
         if request.state.form.get("look"):
-            notes = await site.ask(_known, f"{fields.title} {fields.text}", "")
+            notes = await site.ask(_similar_notes, f"{fields.title} {fields.text}", "")
             more = {"known": notes, "texts": True, "nothing": "Nothing close to it is known."}
             return await _new_form(site, request, fields, more)
         try:
@@ -170,14 +170,6 @@ def _edit_routes(site: Site) -> list[Route]:
     ]
 
 
-class KnownNote(NamedTuple):
-    """A note that is close to a text."""
-
-    path: str
-    title: str
-    text: str
-
-
 def _targets(bank: Bank, typed: str, path: str) -> list[dict[str, str]]:
     """Return what may follow two opening brackets: notes, files and, behind `file#`, symbols."""
     text = f"[[{typed}"
@@ -192,18 +184,18 @@ def _targets(bank: Bank, typed: str, path: str) -> list[dict[str, str]]:
     ]
 
 
-def _known(bank: Bank, text: str, besides: str) -> list[KnownNote]:
+def _similar_notes(bank: Bank, text: str, besides: str) -> list[dict[str, str]]:
     """Return the notes that probably say what a text is about, without counting an access."""
     words = " ".join(_WORDS.findall(text)[:_MOST_WORDS])
     if not words:
         return []
     hits = ask_hits.ask_hits(bank, None, words, _MOST_KNOWN + 1, ("notes",))
     return [
-        KnownNote(
-            hit.path,
-            "".join(piece.text for piece in hit.title),
-            _shortened("".join(piece.text for piece in hit.snippet)),
-        )
+        {
+            "path": hit.path,
+            "title": "".join(piece.text for piece in hit.title),
+            "text": _shortened("".join(piece.text for piece in hit.snippet)),
+        }
         for hit in hits.hits
         if hit.path != besides and hit.origin is None
     ][:_MOST_KNOWN]
@@ -216,14 +208,14 @@ def _shortened(text: str) -> str:
     return text[:_SNIPPET].rpartition(" ")[0].rstrip(" \u2026") + " \u2026"
 
 
-def _close(bank: Bank, name: str) -> list[KnownNote]:
+def _similar_to_note(bank: Bank, name: str) -> list[dict[str, str]]:
     """Return the notes that are close to a note and not linked with it; raise NoteNotFound."""
     note = bank.store.read(bank.find(name))
     graph = whole_graph(bank)
     near = graph.near[graph.places[note.path]] if note.path in graph.places else ()
     linked = {graph.nodes[place].id for edge in near for place in (edge.source, edge.target)}
-    notes = _known(bank, f"{note.title} {note.text[note.body_start :][:_START]}", note.path)
-    return [note for note in notes if note.path not in linked]
+    notes = _similar_notes(bank, f"{note.title} {note.text[note.body_start :][:_START]}", note.path)
+    return [note for note in notes if note["path"] not in linked]
 
 
 def _remembered(bank: Bank, fields: NoteFields) -> Remembered:

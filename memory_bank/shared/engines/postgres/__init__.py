@@ -28,7 +28,7 @@ def load() -> None:
 def connect(url: str, *, seconds: float = 0.0) -> Postgres:
     """Connect to a server; raise SharedUnavailable, BadSetting."""
     load()
-    from memory_bank.shared.engines.postgres.connection import opened
+    from memory_bank.shared.engines.postgres import connection
     from memory_bank.shared.engines.postgres.postgres import Postgres
 
-    return Postgres(opened(url, seconds), seconds)
+    return Postgres(*connection.connect(url, seconds), seconds)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import psycopg
 from psycopg import errors
@@ -40,16 +40,11 @@ _LATE = (errors.QueryCanceled, errors.LockNotAvailable)
 _MISSING = (errors.UndefinedTable, errors.InvalidSchemaName, errors.UndefinedFunction)
 
 
-class OpenedConnection(NamedTuple):
-    """A connection, and where it goes."""
+def connect(url: str, seconds: float) -> tuple[Connection, str]:
+    """Return a connection, and where it goes, without user and password.
 
-    connection: Connection
-    place: str
-    """Without user and password."""
-
-
-def opened(url: str, seconds: float) -> OpenedConnection:
-    """Connect; raise BadSetting for a URL that can't be used, SharedUnavailable."""
+    Raises BadSetting for a URL that can't be used, SharedUnavailable.
+    """
     addresses.check_form(url)
     if url.startswith(addresses.EMBEDDED):
         url = started(url.removeprefix(addresses.EMBEDDED).strip())
@@ -77,7 +72,7 @@ def opened(url: str, seconds: float) -> OpenedConnection:
             " set_config('search_path', 'pg_catalog', false)",
             (str(limit), str(lock)),
         )
-    return OpenedConnection(connection, place)
+    return connection, place
 
 
 def _check_tls(connection: Connection, place: str, *, local: bool) -> None:

@@ -24,7 +24,7 @@ from memory_bank.shared.engines.base import (
     Where,
 )
 from memory_bank.shared.engines.postgres import publishing, searching
-from memory_bank.shared.engines.postgres.connection import OpenedConnection, guarded, no_index
+from memory_bank.shared.engines.postgres.connection import Connection, guarded, no_index
 from memory_bank.shared.engines.postgres.tables import MOST_DIMENSIONS, VERSION, statement
 
 _LOCK = "SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtext('memory_bank tables'))"
@@ -43,9 +43,9 @@ _HOW = "the server needs the package of pgvector 0.8 or later"
 class Postgres:
     """The engine of PostgreSQL; see `engine.Engine`."""
 
-    def __init__(self, opened: OpenedConnection, seconds: float) -> None:
-        """Use a connection."""
-        self._connection, self.place = opened
+    def __init__(self, connection: Connection, place: str, seconds: float) -> None:
+        """Use a connection to a place."""
+        self._connection, self.place = connection, place
         self._seconds = seconds
         self._info: IndexInfo | None = None
 
