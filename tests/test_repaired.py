@@ -12,7 +12,7 @@ import pytest
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base import sqlite
-from memory_bank.base.repairs import described
+from memory_bank.base.repairs import describe_repairs
 from memory_bank.memory.create import create
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.show import list_notes, show
@@ -125,7 +125,7 @@ def test_an_index_of_the_former_version_is_rebuilt_and_counts_of_accesses_stay(
     again = opening(folder, memory__embedder="static")
     assert [note.path for note in recall(again, "kestrel").notes] == ["a.md"]
     said = "rebuilt the index, which another version made"
-    assert described(again.take_repaired()) == said
+    assert describe_repairs(again.take_repaired()) == said
     assert not (folder / ".index/commits.db").exists()
     assert show(again, "a").access_count == 3
     assert again.take_repaired() == []

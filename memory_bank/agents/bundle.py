@@ -93,7 +93,7 @@ def is_there(project: Path) -> bool:
     return (project / PLUGIN).is_dir()
 
 
-def generated() -> dict[str, str]:
+def generate_files() -> dict[str, str]:
     """Return the text of each file that is all ours, by its path from the project's root."""
     about = {"name": PROGRAM, "version": _VERSION, "description": _ABOUT}
     shared = {PROGRAM: {"type": "stdio", **_SERVER}}
@@ -104,7 +104,7 @@ def generated() -> dict[str, str]:
         ".mcp.json": {"mcpServers": {PROGRAM: _SERVER}},
     }
     texts = {name: f"{json.dumps(document, indent=2)}\n" for name, document in documents.items()}
-    claude = hook_install.bundled(client_files.hook_client("claude-code"), "")
+    claude = hook_install.add_bundled_hooks(client_files.hook_client("claude-code"), "")
     return {
         **{f"{PLUGIN}/{name}": text for name, text in texts.items()},
         f"{PLUGIN}/hooks/hooks.json": f"{claude.rstrip()}\n",
@@ -115,9 +115,9 @@ def generated() -> dict[str, str]:
 
 def _own(project: Path, *, remove: bool) -> Iterator[FileEdit]:
     """Yield the changes of files that are all ours; one that somebody wrote is not overwritten."""
-    for name, text in generated().items():
+    for name, text in generate_files().items():
         file = program_files.in_project(project, name)
-        before = program_files.text(file)
+        before = program_files.read_text(file)
         if before is not None and before != text and PROGRAM not in before:
             raise Conflict(f"{file} is not of this bundle", "move it elsewhere")
         yield FileEdit(file, before, None if remove else text)
@@ -133,8 +133,8 @@ def _shared(bank: Bank, name: str, parts: tuple[str, ...], *, remove: bool) -> I
             else client_files.mcp_client(name)
         )
         file = program_files.in_project(bank.layout.project, hook_client.project_file)
-        states = texts.setdefault(file, [program_files.text(file)])
-        with program_files.explained(file):
+        states = texts.setdefault(file, [program_files.read_text(file)])
+        with program_files.explain_errors(file):
             states.append(_changed(hook_client, states[-1], remove=remove))
     for file, states in texts.items():
         before, after = states[0], states[-1]
@@ -147,7 +147,9 @@ def _changed(entry: HookClient | McpClient, text: str | None, *, remove: bool) -
     """Return a file's text with our part, or without it."""
     if isinstance(entry, HookClient):
         return (
-            hook_install.without(entry, text) if remove else hook_install.bundled(entry, text or "")
+            hook_install.remove_hooks(entry, text)
+            if remove
+            else hook_install.add_bundled_hooks(entry, text or "")
         )
     path, wanted_there = (entry.key, install.SERVER), {**entry.extra, **_SERVER}
     there = entry.editor.value_at(text or "", path)

@@ -21,7 +21,7 @@ START_SERVER = f"{_SERVER} --toolsets first"
 """The command by which the bundle starts the server."""
 
 
-def bundled_in(client: str, part: str, project: Path | None) -> Path | None:
+def find_bundle_file(client: str, part: str, project: Path | None) -> Path | None:
     """Return the file by which a bundle gives a client its hooks or its server; None if none does.
 
     It is in the project, or in a plug-in in the user's own folder of the client.
@@ -30,7 +30,7 @@ def bundled_in(client: str, part: str, project: Path | None) -> Path | None:
         return None
     for file in _files(client, part, project):
         with suppress(MemoryBankError):
-            if is_bundled(program_files.text(file), client, part):
+            if is_bundled(program_files.read_text(file), client, part):
                 return file
     return None
 

@@ -87,7 +87,7 @@ def queue_of(bank: HookBank) -> EventQueue:
         from memory_bank.bank import hook_log  # start-up
 
         said_text = f"started again: {text}"
-        hook_log.record("", "", said_text, root=bank.root, state=bank.state)
+        hook_log.record_failure("", "", said_text, root=bank.root, state=bank.state)
 
     return EventQueue(Path(bank.state), repaired)
 
@@ -114,7 +114,7 @@ def capture(bank: HookBank, queue: EventQueue, event: HookEvent, git: str = "") 
     elif event.kind in ("tool", "subagent"):
         if saved := _saved(event):
             counts["worded"] = saved == "worded"
-        if not (is_own(event.tool_name) or forgets(event.tool_input)):
+        if not (is_own(event.tool_name) or is_forgetting(event.tool_input)):
             stored = _event(bank, event, counts, secrets)
     elif event.kind != "start":
         return False
@@ -152,7 +152,7 @@ def _without(text: str, forms: Collection[str]) -> str:
     return text
 
 
-def message(event: HookEvent) -> HookEvent:
+def message_event(event: HookEvent) -> HookEvent:
     """Return the last text of a turn as an event of its own."""
     return event._replace(
         kind="tool", key=message_key(event.said), tool_name=MESSAGE, tool_output=event.said
@@ -230,7 +230,7 @@ def is_own(tool_name: str) -> bool:
     return (short != tool_name and endswith) or any(name in tool_name.lower() for name in _OWN)
 
 
-def forgets(tool_input: object) -> bool:
+def is_forgetting(tool_input: object) -> bool:
     """Tell whether the input of a tool is a command line with `memory-bank forget`."""
     if not isinstance(tool_input, dict):
         return False

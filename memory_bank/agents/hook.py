@@ -16,10 +16,10 @@ from typing import Any
 
 from memory_bank.agents import capture, clients
 from memory_bank.agents.clients.base import HookEvent
-from memory_bank.agents.hook_bank import HookBank, find
+from memory_bank.agents.hook_bank import HookBank, find_hook_bank
 from memory_bank.base.detached import BACKGROUND, start_detached
 from memory_bank.base.errors import MemoryBankError, exhausted
-from memory_bank.base.filenames import above
+from memory_bank.base.filenames import find_bank_above
 
 AFTER = "--after"
 """In the place of an event: do the work that no agent waits for."""
@@ -102,7 +102,7 @@ def _answer(name: str, event: str, place: _Place) -> None:
     if found_event is None or (found_event.kind == "prompt" and not found_event.prompt):
         return  # no person typed it
     place.folder = found_event.folder
-    bank = find(found_event.folder)
+    bank = find_hook_bank(found_event.folder)
     if bank is None or not bank.capture:
         return
     place.root, place.state = bank.root, bank.state
@@ -133,7 +133,7 @@ def _catch_up(client: ModuleType, bank: HookBank, event: HookEvent) -> None:
         capture.capture(bank, _open[0], current_missed)
     # an answer to our own question tells nothing of the turn
     if event.said and (event.asking or not _open[0].asked(event.session_id)):
-        capture.capture(bank, _open[0], capture.message(event))
+        capture.capture(bank, _open[0], capture.message_event(event))
 
 
 def _end_turn(name: str, bank: HookBank, event: HookEvent, tell: Tell) -> None:
@@ -318,8 +318,8 @@ def _log(names: Sequence[str], message: str, place: _Place) -> None:
 
     root = place.root
     with suppress(OSError):  # the folder may be gone
-        root = root or above(os.path.realpath(place.folder)) or ""
-    hook_log.record(names[0], names[1], message, root=root, state=place.state)
+        root = root or find_bank_above(os.path.realpath(place.folder)) or ""
+    hook_log.record_failure(names[0], names[1], message, root=root, state=place.state)
 
 
 def _line(error: BaseException) -> str:

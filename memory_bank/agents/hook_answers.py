@@ -158,12 +158,12 @@ def start_context(found_bank: HookBank, session_id: str, quotes: Quotes, client:
 
 def _more(bank: Bank, client: str) -> str:
     """Return what to tell an agent of asking for more: only tools that its program has."""
-    from memory_bank.agents.bundled import bundled_in
+    from memory_bank.agents.bundled import find_bundle_file
     from memory_bank.agents.clients import SERVERS
     from memory_bank.agents.install import has_server
     from memory_bank.sessions.start import ALL_TOOLS, FIRST_TOOLS, NO_TOOLS
 
-    if bundled_in(client, SERVERS, bank.layout.project):
+    if find_bundle_file(client, SERVERS, bank.layout.project):
         return FIRST_TOOLS
     return ALL_TOOLS if has_server(client, bank) else NO_TOOLS
 
@@ -189,9 +189,11 @@ def _untold(bank: Bank, client: str) -> Sequence[str]:
     fields = ("type", "rule"), ("pin", "true")
     if not bank.read(lambda view: any(with_field(view.manifest, *field) for field in fields)):
         return ()
-    from memory_bank.agents.rule_files import untold  # start-up: most banks have no rules
+    from memory_bank.agents.rule_files import (
+        list_unread_rules,  # start-up: most banks have no rules
+    )
 
-    return untold(bank, client)
+    return list_unread_rules(bank, client)
 
 
 _JOINED = 4
@@ -274,9 +276,9 @@ def _loaded(bank: Bank, notes: Sequence[RecalledNote], client: str) -> list[str]
     included = [note.path for note in notes if bank.roots.is_included(note.path)]
     if not included:
         return []
-    from memory_bank.agents.instructions import loaded  # start-up: most banks include nothing
+    from memory_bank.agents.instructions import load_texts  # start-up: most banks include nothing
 
-    files = loaded(client, bank.layout.project)
+    files = load_texts(client, bank.layout.project)
     return [path for path in included if bank.roots.file(path).resolve() in files]
 
 
@@ -299,9 +301,9 @@ def _ruled(bank: Bank, prompt: str, client: str) -> dict[str, str]:
     ]
     if not chosen:
         return {}
-    from memory_bank.agents.instructions import loaded  # start-up: few prompts have a rule
+    from memory_bank.agents.instructions import load_texts  # start-up: few prompts have a rule
 
-    texts = loaded(client, bank.layout.project).values()
+    texts = load_texts(client, bank.layout.project).values()
     known_lines = {line for text in texts for line in text.splitlines()}
     lines = {
         project_rule.path: rules_block.described(project_rule, whole=True)

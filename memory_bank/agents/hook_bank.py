@@ -37,16 +37,16 @@ class HookBank(NamedTuple):
     max_batch_tokens: int
 
 
-def find(folder: str) -> HookBank | None:
+def find_hook_bank(folder: str) -> HookBank | None:
     """Return the bank of a working directory; None without a bank.
 
     Raises BadSetting, StorageFailed.
     """
     plain = not any(name.startswith("MEMORY_BANK") for name in os.environ)
     real = os.path.realpath(folder)
-    root = filenames.above(real)
+    root = filenames.find_bank_above(real)
     if plain and root is not None:
-        if filenames.led_by(os.path.abspath(folder), root):
+        if filenames.find_link(os.path.abspath(folder), root):
             return None
         if (bank := _kept(root)) is not None:
             return bank
@@ -72,7 +72,7 @@ def _found(folder: str, *, keep: bool) -> HookBank | None:
         elif user.memory.storage_strategy == "project":
             place = paths.find(Path(folder))
         else:
-            place = paths.at(paths.named(paths.project_name(Path(folder))))
+            place = paths.at(paths.user_bank_folder(paths.project_name(Path(folder))))
     except NoBank:
         return None
     stamps = _stamps(str(place.root))

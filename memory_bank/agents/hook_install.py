@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memory_bank.agents import client_files, clients
-from memory_bank.agents.bundled import GUARD, bundled_in, is_bundled
+from memory_bank.agents.bundled import GUARD, find_bundle_file, is_bundled
 from memory_bank.agents.client_files import ClientChange, ClientPlace, HookClient
 from memory_bank.agents.clients import SCOPES
 from memory_bank.bank import program_files
@@ -59,11 +59,11 @@ def install(
     """
     current_client = client_files.hook_client(client)
     file = client_files.file_of(current_client, bank, scope)
-    before = program_files.text(file, Hint.EDIT_HOOKS_BY_HAND)
-    bundle = bundled_in(client, clients.HOOKS, bank.layout.project if bank else None)
+    before = program_files.read_text(file, Hint.EDIT_HOOKS_BY_HAND)
+    bundle = find_bundle_file(client, clients.HOOKS, bank.layout.project if bank else None)
     if bundle and (not force or bundle == file):
         return ClientChange(file, before, before, current_client, scope, bundle=bundle)
-    with program_files.explained(file, Hint.EDIT_HOOKS_BY_HAND):
+    with program_files.explain_errors(file, Hint.EDIT_HOOKS_BY_HAND):
         if current_client.plugin:
             _check_plugin(file, before)
             after = _plugin(current_client.plugin, scope)
@@ -72,7 +72,7 @@ def install(
     if before is None:
         after = after.removesuffix("\n") + "\n"
     elsewhere = tuple(
-        place for place in places(client, bank) if place.scope != scope and place.installed
+        place for place in list_places(client, bank) if place.scope != scope and place.installed
     )
     return ClientChange(file, before, after, current_client, scope, elsewhere=elsewhere)
 
@@ -85,24 +85,24 @@ def uninstall(bank: Bank | None, client: str, *, scope: str = "user") -> ClientC
     """
     current_client = client_files.hook_client(client)
     file = client_files.file_of(current_client, bank, scope)
-    before = program_files.text(file, Hint.EDIT_HOOKS_BY_HAND)
+    before = program_files.read_text(file, Hint.EDIT_HOOKS_BY_HAND)
     bundle = file if is_bundled(before, current_client.name, clients.HOOKS) else None
     if before is None or bundle:
         return ClientChange(file, before, before, current_client, scope, bundle=bundle)
-    with program_files.explained(file, Hint.EDIT_HOOKS_BY_HAND):
+    with program_files.explain_errors(file, Hint.EDIT_HOOKS_BY_HAND):
         if current_client.plugin:
             _check_plugin(file, before)
             return ClientChange(file, before, None, current_client, scope)
-        after = without(current_client, before)
+        after = remove_hooks(current_client, before)
     return ClientChange(file, before, after, current_client, scope)
 
 
-def bundled(client: HookClient, text: str) -> str:
+def add_bundled_hooks(client: HookClient, text: str) -> str:
     """Return a file's text with hooks that do nothing where this program is not installed."""
     return _with_hooks(client, text, _BUNDLE)
 
 
-def without(client: HookClient, before: str | None) -> str | None:
+def remove_hooks(client: HookClient, before: str | None) -> str | None:
     """Return a file's text without our hooks; None if nothing else is left in it."""
     after = before
     for handler in reversed(_handlers(client, before or "")):
@@ -112,7 +112,7 @@ def without(client: HookClient, before: str | None) -> str | None:
     return after if after and after.strip() else None
 
 
-def places(client: str, bank: Bank | None) -> Iterator[ClientPlace]:
+def list_places(client: str, bank: Bank | None) -> Iterator[ClientPlace]:
     """Yield the state of each file of a client; one that can't be read has a problem."""
     hook_client = client_files.hook_client(client)
     for scope in reversed(SCOPES):
@@ -121,7 +121,7 @@ def places(client: str, bank: Bank | None) -> Iterator[ClientPlace]:
         except BadInput:
             continue
         project = bank.layout.project if bank else None
-        bundle = bundled_in(client, clients.HOOKS, project)
+        bundle = find_bundle_file(client, clients.HOOKS, project)
         if bundle and scope == "project" and bundle != file:
             yield _place(hook_client, _BUNDLE, bundle)
         try:
@@ -136,7 +136,7 @@ def _command(client: HookClient, event: str, scope: str, key: str) -> str:
     """Return the command of an event: with this machine's path, or one for all of a project."""
     if scope == _BUNDLE:
         return _guarded(client, event, key)
-    words = [program_files.PROGRAM] if scope == "project" else program_files.program()
+    words = [program_files.PROGRAM] if scope == "project" else program_files.find_program()
     quoted = " ".join(f'"{word}"' if " " in word else word for word in words)
     if os.name != "nt":
         quoted = shlex.join(words)
@@ -236,7 +236,7 @@ def _entries(
 def _plugin(file: Path, scope: str) -> str:
     """Return the text of a plug-in, with the command of this machine."""
     text = file.read_text(encoding="utf-8")
-    words = [program_files.PROGRAM] if scope == "project" else program_files.program()
+    words = [program_files.PROGRAM] if scope == "project" else program_files.find_program()
     return text.replace(_COMMAND, f"const COMMAND = {json.dumps(words)}")
 
 
@@ -246,7 +246,7 @@ def _check_plugin(file: Path, text: str | None) -> None:
 
 
 def _place(client: HookClient, scope: str, file: Path) -> ClientPlace:
-    text = program_files.text(file, Hint.EDIT_HOOKS_BY_HAND)
+    text = program_files.read_text(file, Hint.EDIT_HOOKS_BY_HAND)
     if text is None:
         return ClientPlace(client.name, _HOOKS, scope, str(file), installed=False)
     if client.plugin:
@@ -257,7 +257,7 @@ def _place(client: HookClient, scope: str, file: Path) -> ClientPlace:
         ours = text.startswith(_MARK)
         command, events = shlex.join(map(str, words)), client.events if ours else ()
     else:
-        with program_files.explained(file, Hint.EDIT_HOOKS_BY_HAND):
+        with program_files.explain_errors(file, Hint.EDIT_HOOKS_BY_HAND):
             handlers = _handlers(client, text)
         ours, command = bool(handlers), handlers[0].command if handlers else ""
         if command.startswith(GUARD):

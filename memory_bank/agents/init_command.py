@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Annotated
 
 from memory_bank.agents import client_files, clients
-from memory_bank.agents.bundled import bundled_in
+from memory_bank.agents.bundled import find_bundle_file
 from memory_bank.agents.client_files import Program
-from memory_bank.agents.setup_commands import joined_steps, parts_of, plan
+from memory_bank.agents.setup_commands import join_steps, parts_of, plan_change
 from memory_bank.bank import setup
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.bank.language import multilingual_hint
@@ -21,7 +21,7 @@ from memory_bank.bank.setup import IncludeCandidate, MadeBank
 from memory_bank.base.errors import BadInput, MemoryBankError
 from memory_bank.base.filenames import SETTINGS
 from memory_bank.base.operation import Param, operation
-from memory_bank.base.rendering import count, document, named
+from memory_bank.base.rendering import count, document, quote_path
 from memory_bank.base.screen import Call, place
 from memory_bank.git import repository
 
@@ -76,7 +76,7 @@ def set_up(bank: Bank | None, name: str) -> AgentSetUp:
     problems: list[str] = []
     for part in parts_of(name):
         try:
-            change = plan(bank, name, part)
+            change = plan_change(bank, name, part)
             change.write()
         except MemoryBankError as error:
             problems.append(error.message)
@@ -84,13 +84,13 @@ def set_up(bank: Bank | None, name: str) -> AgentSetUp:
         if change.changed:
             written[str(change.file)] = None
             steps.append(change.client.next_user)
-    return AgentSetUp(name, _title(name), tuple(written), joined_steps(steps), "; ".join(problems))
+    return AgentSetUp(name, _title(name), tuple(written), join_steps(steps), "; ".join(problems))
 
 
 def _found(name: str, project: Path | None) -> FoundAgent | None:
     files = {part: client_files.user_file(program) for part, program in _programs(name)}
     wanted_files = [
-        str(file) for part, file in files.items() if not bundled_in(name, part, project)
+        str(file) for part, file in files.items() if not find_bundle_file(name, part, project)
     ]
     home = {Path.home(), Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")}
     places = [file.parent for file in files.values() if file.parent not in home]
@@ -161,7 +161,7 @@ def init(
         _check_enclosing(call, folder)
     asks = not (call.json or user or yes) and call.interactive
     if not (user or include) and (asks or yes):
-        include = _chosen(call, setup.candidates(folder), yes=yes)
+        include = _chosen(call, setup.find_candidates(folder), yes=yes)
     bank = setup.init(folder, user=user, include=include)
     set_ups = () if no_agents or user or not (asks or yes) else _agents(call, bank, yes=yes)
 
@@ -191,7 +191,7 @@ def _show(call: Call, bank: MadeBank, next_: str) -> None:
     for file in bank.created:
         call.console.line("  ", (place(file), "place"))
     for path in bank.included:
-        call.console.line("  includes ", (named(path), "place"))
+        call.console.line("  includes ", (quote_path(path), "place"))
     call.console.line("next: ", (next_, "bold"))
 
 
@@ -207,7 +207,7 @@ def _warn_of_ignored(call: Call, root: Path) -> None:
 
 def _check_enclosing(call: Call, folder: str | None) -> None:
     """Ask before a bank is made inside a project that has one."""
-    enclosing = setup.enclosing(folder)
+    enclosing = setup.find_enclosing_bank(folder)
     if not enclosing:
         return
     if call.json or not call.interactive:
@@ -235,7 +235,7 @@ def _chosen(call: Call, candidates: Sequence[IncludeCandidate], *, yes: bool) ->
             "" if candidate.path.endswith(".md") else f", {count(candidate.notes, 'Markdown file')}"
         )
         kind = f"  {candidate.kind}{many}" if candidate.kind else many.replace(",", " ")
-        call.stderr.line("  ", (named(candidate.path), "place"), kind)
+        call.stderr.line("  ", (quote_path(candidate.path), "place"), kind)
     agreed = call.agreed("Find them as notes, too? They are only read.", default=True)
     return paths if agreed else ()
 
@@ -281,8 +281,12 @@ def _show_found(call: Call, bank: MadeBank, folder: str | None) -> None:
     """Say what could be included, and how."""
     paths = [candidate.path for candidate in bank.found]
     at = f" {shlex.quote(place(folder))}" if folder else ""
-    options = " ".join(f"--include {shlex.quote(named(path))}" for path in paths)
+    options = " ".join(f"--include {shlex.quote(quote_path(path))}" for path in paths)
     line = document([*bank.included, *paths], indent=None)
-    call.remark(f"to find {', '.join(map(named, paths))} as notes, too, without changing them:")
+    call.remark(
+        f"to find {', '.join(map(quote_path, paths))} as notes, too, without changing them:"
+    )
     call.remark(f"  memory-bank init{at} {options}")
-    call.remark(f"or in {place(bank.bank)}/config.toml, below [memory]: include = {named(line)}")
+    call.remark(
+        f"or in {place(bank.bank)}/config.toml, below [memory]: include = {quote_path(line)}"
+    )

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memory_bank.agents import client_files, clients
-from memory_bank.agents.bundled import bundled_in, is_bundled
+from memory_bank.agents.bundled import find_bundle_file, is_bundled
 from memory_bank.agents.client_files import ClientChange, ClientPlace, McpClient
 from memory_bank.bank import program_files
 from memory_bank.bank.bank import Bank
@@ -64,7 +64,9 @@ def install(
     if not _NAME.fullmatch(name):
         raise BadInput(f"{name!r} can't name a server", "use letters, digits, '-' and '_'")
     current_client = client_files.mcp_client(client)
-    bundle = bundled_in(current_client.name, clients.SERVERS, bank.layout.project if bank else None)
+    bundle = find_bundle_file(
+        current_client.name, clients.SERVERS, bank.layout.project if bank else None
+    )
     with _found(current_client, bank, scope, name, Hint.NAME_SERVER) as (place, before, old):
         if bundle and (place.file == bundle or not (force or named)):
             return ClientChange(
@@ -132,8 +134,8 @@ def _found(
 ) -> Iterator[tuple[ServerEntry, str | None, object]]:
     """Yield the place of a server, the text of its file and its entry, which is ours or None."""
     place = _place(client, scope, bank, name)
-    text = program_files.text(place.file)
-    with program_files.explained(place.file):
+    text = program_files.read_text(place.file)
+    with program_files.explain_errors(place.file):
         entry = client.editor.value_at(text or "", place.path)
         _check_ours(place, entry or {}, hint)
         yield place, text, entry
@@ -155,9 +157,9 @@ def has_server(client: str, bank: Bank) -> bool:
     return any(_elsewhere(client_files.mcp_client(client), bank))
 
 
-def places(client: str, bank: Bank | None) -> Iterator[ClientPlace]:
+def list_places(client: str, bank: Bank | None) -> Iterator[ClientPlace]:
     """Yield where a client has this server for a bank, or for the bank of each project."""
-    if bundle := bundled_in(client, clients.SERVERS, bank.layout.project if bank else None):
+    if bundle := find_bundle_file(client, clients.SERVERS, bank.layout.project if bank else None):
         yield ClientPlace(client, "server", "bundle", str(bundle), name=SERVER)
     for place in _elsewhere(client_files.mcp_client(client), bank):
         if place.file != str(bundle):
@@ -194,7 +196,7 @@ def _elsewhere(client: McpClient, bank: Bank | None, chosen: str = "") -> Iterat
     for place in entries:
         servers: object = None
         with suppress(MemoryBankError):
-            servers = client.editor.value_at(program_files.text(place.file) or "", place.keys)
+            servers = client.editor.value_at(program_files.read_text(place.file) or "", place.keys)
         for name, entry in servers.items() if isinstance(servers, dict) else ():
             if place.scope != chosen and _starts_this(entry) and _bank_of(entry) in banks:
                 command = str(entry.get("command", ""))
@@ -244,7 +246,7 @@ def _is_found(theirs: str, client: McpClient, ours: str) -> bool:
 
 def _entry(client: McpClient, scope: str, folder: str) -> dict[str, object]:
     """Return the entry for a client: a command that works in any folder."""
-    command, *first = [SERVER] if scope == "project" else program_files.program()
+    command, *first = [SERVER] if scope == "project" else program_files.find_program()
     bank = [_BANK, folder] if folder else []
     return {**client.extra, "command": command, "args": [*first, "serve", "mcp", *bank]}
 

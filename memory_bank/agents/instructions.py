@@ -27,7 +27,7 @@ _CODE = re.compile(
 _IMPORT = re.compile(r"(?:^|(?<=\s))@(\S+)", re.MULTILINE)
 
 
-def loaded(client: str, project: Path) -> dict[Path, str]:
+def load_texts(client: str, project: Path) -> dict[Path, str]:
     """Return the text that a client loads of each file of instructions, by the file's real path.
 
     Of a client that is not known to load any, nothing.
@@ -39,7 +39,7 @@ def loaded(client: str, project: Path) -> dict[Path, str]:
     return instructions
 
 
-def texts(project: Path, files: Iterable[Path], *, imports: bool = False) -> dict[Path, str]:
+def read_texts(project: Path, files: Iterable[Path], *, imports: bool = False) -> dict[Path, str]:
     """Return the text of each of some files, by its real path, in their order.
 
     With `imports`, also of the files that `@path` names in them. A file outside of the project's
@@ -54,13 +54,13 @@ def texts(project: Path, files: Iterable[Path], *, imports: bool = False) -> dic
             continue
         reals[real] = text
         if imports and depth < _MOST_IMPORTS:
-            paths = (file.parent / name for name in imported(text))
+            paths = (file.parent / name for name in find_imports(text))
             below = [path for path in paths if Path(os.path.realpath(path)).is_relative_to(project)]
             waiting[:0] = [(path, depth + 1) for path in below]
     return reals
 
 
-def imported(text: str) -> Iterator[str]:
+def find_imports(text: str) -> Iterator[str]:
     """Yield the paths that a text imports by `@path`, not in code."""
     for match in _IMPORT.finditer(_CODE.sub(" ", text)):
         yield match[1]
@@ -71,12 +71,12 @@ def leads_to(goal: Path, entries: Mapping[Path, str]) -> bool:
     real = os.path.realpath(goal)
     return any(
         os.path.realpath(file) == real
-        or any(os.path.realpath(file.parent / name) == real for name in imported(text))
+        or any(os.path.realpath(file.parent / name) == real for name in find_imports(text))
         for file, text in entries.items()
     )
 
 
-def upward(project: Path) -> list[Path]:
+def list_folders(project: Path) -> list[Path]:
     """Return the folders from the root of a project's work tree down to the project."""
     folders = [project]
     while not os.path.lexists(folders[0] / ".git") and folders[0].parent != folders[0]:

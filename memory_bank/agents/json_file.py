@@ -300,7 +300,7 @@ class TomlFile:
         """Return the text without a value and the blank line before it; comments stay."""
         if self.value_at(text, path) is None:
             return text
-        return self._changed(text, path, None, _remove_tables, toml.changed)
+        return self._changed(text, path, None, _remove_tables, toml.change_value)
 
     def remove_keys(self, text: str, path: Path, _: Iterable[str]) -> str:
         """Return the text with a whole table turned into comments.

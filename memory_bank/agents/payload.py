@@ -103,7 +103,7 @@ def end_of(file: str, most: int, having: str) -> Iterator[Payload]:
                 yield document
 
 
-def parsed(value: object) -> object:
+def parse_json(value: object) -> object:
     """Return the value of a text that is a JSON object or list; anything else unchanged."""
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
         with suppress(ValueError, RecursionError):
@@ -111,7 +111,7 @@ def parsed(value: object) -> object:
     return value
 
 
-def without(value: object, *names: str) -> object:
+def drop_fields(value: object, *names: str) -> object:
     """Return an object without some of its fields; anything else unchanged."""
     if not isinstance(value, dict):
         return value

@@ -60,7 +60,7 @@ class RuleFiles:
         return self.block.state == "current" and not (self.edits or self.unread)
 
 
-def look(bank: Bank, *, remove: bool = False) -> RuleFiles:
+def check_files(bank: Bank, *, remove: bool = False) -> RuleFiles:
     """Return the state of the files, and the changes that they need.
 
     With `remove`, the changes take out what was written. Raises BadInput outside a project.
@@ -76,7 +76,7 @@ def look(bank: Bank, *, remove: bool = False) -> RuleFiles:
     text = "" if remove else written_block.text
     project = bank.layout.project
     file = program_files.in_project(project, FILE)
-    before = program_files.text(file)
+    before = program_files.read_text(file)
     after = rules_block.replaced(before, text)
     refused = [
         project_rule._replace(waits=rules_block.REFUSED) for project_rule in written_block.refused
@@ -120,7 +120,7 @@ def _unread(
             yield f"git ignores {file.relative_to(project)}: no clone has it; track it"
     lines = set(wanted_text.splitlines()) if written else set()
     for name in clients.names(clients.INSTRUCTIONS) if lines else ():
-        texts = instructions.loaded(name, project)
+        texts = instructions.load_texts(name, project)
         if lines <= {line for text in texts.values() for line in text.splitlines()}:
             continue
         title = client_files.hook_client(name).title
@@ -130,7 +130,7 @@ def _unread(
         yield f"{title} does not see the block: it reads {files}{more}"
 
 
-def untold(bank: Bank, client: str) -> tuple[str, ...]:
+def list_unread_rules(bank: Bank, client: str) -> tuple[str, ...]:
     """Return what those rules say that count and that a client has not read, each on a line.
 
     It has read those that stand in a file of instructions that its program loads. One whose line
@@ -140,7 +140,7 @@ def untold(bank: Bank, client: str) -> tuple[str, ...]:
     if bank.layout.root.name != FOLDER:
         return ()
     project_rules, settings = indexed(bank).rules, bank.settings
-    texts = instructions.loaded(client, bank.layout.project).values()
+    texts = instructions.load_texts(client, bank.layout.project).values()
     refused = rules_block.written(
         project_rules, rules_block.BLOCK_BYTES, settings.secrets.allow
     ).refused
@@ -154,7 +154,7 @@ def untold(bank: Bank, client: str) -> tuple[str, ...]:
     )
 
 
-def write(rule_files: RuleFiles, *, edited: bool = False) -> None:
+def write_files(rule_files: RuleFiles, *, edited: bool = False) -> None:
     """Make the changes; raise Conflict for a block that somebody edited, unless `edited` says so.
 
     Raises BadInput for one that is damaged, or has a conflict of which the block is only a part.
@@ -199,14 +199,14 @@ def _claude(file: Path, project: Path, *, wanted: bool) -> FileEdit:
 
     Nothing is needed where a CLAUDE.md of the project is a link to it, or imports it.
     """
-    text = program_files.text(file)
+    text = program_files.read_text(file)
     newline = "\r\n" if text and "\r\n" in text else "\n"
     ours = f"{newline}{_MARKED}{newline}{_IMPORT}{newline}"
     theirs = text and text.replace(ours, "", 1)
     if text is not None and text.strip() == _IMPORT and len(text) <= len(_IMPORT) + len(newline):
         theirs = None
     goal = project / FILE
-    read = instructions.texts(project, [project / "CLAUDE.md"], imports=True)
+    read = instructions.read_texts(project, [project / "CLAUDE.md"], imports=True)
     if not wanted or instructions.leads_to(goal, {**read, file: theirs or ""}):
         return FileEdit(file, text, theirs)
     return FileEdit(file, text, f"{_IMPORT}\n" if theirs is None else theirs + ours)
@@ -214,8 +214,8 @@ def _claude(file: Path, project: Path, *, wanted: bool) -> FileEdit:
 
 def _gemini(file: Path, *, wanted: bool) -> FileEdit:
     """Name AGENTS.md in the settings of Gemini CLI, which else reads only GEMINI.md."""
-    text, editor = program_files.text(file), client_files.mcp_client("gemini").editor
-    with program_files.explained(file):
+    text, editor = program_files.read_text(file), client_files.mcp_client("gemini").editor
+    with program_files.explain_errors(file):
         entry = editor.value_at(text, _NAMES) if text else None
         names = entry if isinstance(entry, list) else [entry or _GEMINI_DEFAULT]
         if wanted == (FILE in names):

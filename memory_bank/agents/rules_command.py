@@ -10,7 +10,7 @@ from memory_bank.agents import bundle, rule_files
 from memory_bank.agents.rule_files import RuleFiles
 from memory_bank.base.errors import BadInput
 from memory_bank.base.operation import Param, operation
-from memory_bank.base.rendering import named, same_words
+from memory_bank.base.rendering import quote_path, same_words
 from memory_bank.base.screen import FINDINGS, FOUND, NOTHING, Call, place
 from memory_bank.memory import rules
 from memory_bank.memory.rules import ProjectRule
@@ -112,7 +112,9 @@ def _list(call: Call, rules: Sequence[ProjectRule]) -> None:
             or project_rule.text
             or project_rule.name
         )
-        scopes = f"  {named(', '.join(project_rule.applies_to))}" if project_rule.applies_to else ""
+        scopes = (
+            f"  {quote_path(', '.join(project_rule.applies_to))}" if project_rule.applies_to else ""
+        )
         call.console.line((call.place(project_rule.path), "place"), f"  {head}", scopes)
         if project_rule.title and project_rule.text and not once:
             call.console.line(f"    {project_rule.text}")
@@ -122,9 +124,9 @@ def _list(call: Call, rules: Sequence[ProjectRule]) -> None:
 
 def _block(call: Call, *, write: bool, remove: bool, discard_edits: bool) -> int:
     with call.open() as bank:
-        found_rule_files = rule_files.look(bank, remove=remove)
+        found_rule_files = rule_files.check_files(bank, remove=remove)
         if write or remove:
-            rule_files.write(found_rule_files, edited=discard_edits)
+            rule_files.write_files(found_rule_files, edited=discard_edits)
     if call.json:
         entries = {
             "file": found_rule_files.file,
@@ -166,7 +168,7 @@ def _show(call: Call, found_rule_files: RuleFiles, *, write: bool, remove: bool)
         text = "AGENTS.md has all rules" if found_rule_files.rules else "there is no rule"
         call.console.line("nothing to remove" if remove else f"nothing to write: {text}")
     if found_rule_files.left_out:
-        names = ", ".join(map(named, found_rule_files.left_out))
+        names = ", ".join(map(quote_path, found_rule_files.left_out))
         call.remark(f"no room in the block for {names}: archive some")
     if found_rule_files.pending:
         call.remark(f"{_waiting(found_rule_files.pending)} {_WAITS_FOR}")

@@ -41,7 +41,7 @@ _HEADERS = 2
 """Header lines of a unified diff."""
 
 
-def plan(
+def plan_change(
     bank: Bank | None,
     client: str,
     part: str,
@@ -70,7 +70,7 @@ def parts_of(client: str) -> list[str]:
     return [part for part, function in PARTS.items() if client in clients.names(function)]
 
 
-def joined_steps(steps: Sequence[str]) -> str:
+def join_steps(steps: Sequence[str]) -> str:
     """Return the user's next steps, without those that another one contains."""
     needed = [step for step in dict.fromkeys(steps) if not step.startswith("nothing")] or steps
     own_steps = [step for step in needed if not any(step in s != step for s in needed)]
@@ -115,7 +115,9 @@ def _install(
     code = FOUND
     with call.open_if_there(needed=scope == "project") as bank:
         for part in _chosen(client, "server" if named and not only else only):
-            change = plan(bank, client, part, scope=scope, name=name, named=named, force=force)
+            change = plan_change(
+                bank, client, part, scope=scope, name=name, named=named, force=force
+            )
             for entry in change.elsewhere:
                 text = f"the server {entry.name!r}" if entry.name else "its hooks"
                 where = f"{place(entry.file)} ({entry.scope})"
@@ -133,7 +135,7 @@ def _install(
     if call.json:
         call.document({"client": client, "changes": rows})
     elif steps:
-        text = f"{change.client.title}: {joined_steps(steps)}"
+        text = f"{change.client.title}: {join_steps(steps)}"
         call.console.line(("next: ", "bold"), text)
     return code
 
@@ -165,7 +167,7 @@ def _remove(
     code = NOTHING
     with call.open_if_there(needed=scope == "project") as bank:
         for part in _chosen(client, only):
-            change = plan(bank, client, part, scope=scope, name=name, remove=True)
+            change = plan_change(bank, client, part, scope=scope, name=name, remove=True)
             done = _make(call, change, yes=yes)
             text = f"server {name}" if part != HOOKS else "hooks"
             rows.append(
@@ -292,7 +294,7 @@ def _list_places(bank: Bank | None) -> list[ClientPlace]:
         place
         for client in clients.with_parts()
         for part in parts_of(client)
-        for place in (hook_install if part == HOOKS else install).places(client, bank)
+        for place in (hook_install if part == HOOKS else install).list_places(client, bank)
     ]
 
 

@@ -22,7 +22,7 @@ MOST_LINE = 20_000_000
 MOST_FILE = 500_000_000
 
 
-def read(file: Path, skipped: Counter[str]) -> Iterator[Line]:
+def read_lines(file: Path, skipped: Counter[str]) -> Iterator[Line]:
     """Yield the objects of a file; other lines are counted by why they were skipped.
 
     Raises OSError.
@@ -39,24 +39,24 @@ def read(file: Path, skipped: Counter[str]) -> Iterator[Line]:
                 while (rest := lines.readline(MOST_LINE)) and not rest.endswith(b"\n"):
                     size += len(rest)
                 continue
-            found_parsed = parsed(line)
+            found_parsed = parse_json(line)
             if isinstance(found_parsed, dict):
                 yield found_parsed
             elif line.strip():
                 skipped["cut off" if not line.endswith(b"\n") else "not JSON"] += 1
 
 
-def parsed(line: bytes | str) -> object:
+def parse_json(line: bytes | str) -> object:
     """Return a JSON value; None for anything else."""
     with suppress(ValueError, RecursionError):
         return json.loads(line)
     return None
 
 
-def first(file: Path, most: int = 40) -> Iterator[Line]:
+def read_first(file: Path, most: int = 40) -> Iterator[Line]:
     """Yield the objects among the first lines of a file; none if it can't be read."""
     with suppress(OSError):
-        for number, line in enumerate(read(file, Counter())):
+        for number, line in enumerate(read_lines(file, Counter())):
             if number >= most:
                 return
             yield line
@@ -85,7 +85,7 @@ def texts(content: object) -> str:
     return "\n".join(filter(None, parts))
 
 
-def listed(folder: Path, pattern: str) -> list[Path]:
+def list_files(folder: Path, pattern: str) -> list[Path]:
     """Return the files of a folder that fit a pattern, sorted; none if it can't be read."""
     with suppress(OSError):
         return sorted(path for path in folder.glob(pattern) if path.is_file())

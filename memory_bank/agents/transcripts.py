@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Annotated, cast
 
 from memory_bank.agents import clients
-from memory_bank.agents.capture import capture, forgets, is_own
+from memory_bank.agents.capture import capture, is_forgetting, is_own
 from memory_bank.agents.clients.base import HookEvent, Transcript, TranscriptReader
 from memory_bank.agents.hook_bank import HookBank
 from memory_bank.agents.payload import digest
@@ -359,7 +359,7 @@ class _TranscriptImport:
                 stored = f"{step.key} {number}" in self._of_session.get(session_id, ())
                 if not (forked or stored):
                     yield step._replace(prompt_number=number)
-            elif is_own(step.tool_name) or forgets(step.tool_input):
+            elif is_own(step.tool_name) or is_forgetting(step.tool_input):
                 continue
             elif key := self._key(session_id, step, inputs):
                 cwd = step.cwd or parts[0].cwd

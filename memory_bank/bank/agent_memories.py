@@ -134,7 +134,7 @@ def _is_there(folder: Path, entries: Collection[str] | None) -> bool:
     )
 
 
-def opened(bank: Bank, stack: ExitStack, *, everywhere: bool) -> tuple[list[Bank], list[str]]:
+def open_all(bank: Bank, stack: ExitStack, *, everywhere: bool) -> tuple[list[Bank], list[str]]:
     """Open the memories of a bank's project; return them, and remarks on them."""
     banks: list[Bank] = []
     remarks: list[str] = []

@@ -12,7 +12,7 @@ from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import Hint, NoteNotFound
 from memory_bank.base.filenames import is_utf8
-from memory_bank.base.text import around
+from memory_bank.base.text import join_link
 from memory_bank.notes import names
 from memory_bank.notes.link_targets import TargetNames, target_of
 from memory_bank.notes.note import NoteLink
@@ -99,7 +99,7 @@ def _to_ghost(view: View, name: str) -> list[LinkRow]:
     return link_rows.to_ghost(view.manifest, name)
 
 
-def linked(view: View, node: str) -> dict[int, tuple[LinkShown, ...]]:
+def linked_notes(view: View, node: str) -> dict[int, tuple[LinkShown, ...]]:
     """Map the numbers of the notes that link to a note or ghost to those links."""
     if node.startswith(GHOST):
         into = link_rows.to_ghost(view.manifest, node.removeprefix(GHOST))
@@ -108,11 +108,11 @@ def linked(view: View, node: str) -> dict[int, tuple[LinkShown, ...]]:
         into = link_rows.incoming(view.manifest, note.number if note else -1)
     found_links: dict[int, list[LinkShown]] = {}
     for row in into:
-        found_links.setdefault(row.source, []).append(shown(row))
+        found_links.setdefault(row.source, []).append(link_shown(row))
     return {number: tuple(dict.fromkeys(links)) for number, links in found_links.items()}
 
 
-def shown(row: LinkRow, problem: str = "") -> LinkShown:
+def link_shown(row: LinkRow, problem: str = "") -> LinkShown:
     """Return the public record of a link, with its problem."""
     text = row.text or row.target or row.heading
     return LinkShown(
@@ -121,7 +121,7 @@ def shown(row: LinkRow, problem: str = "") -> LinkShown:
         target=row.dest_key or GHOST + row.ghost,
         type=row.type,
         kind=row.kind,
-        context=around(row.before, f"[{text}]", row.after),
+        context=join_link(row.before, f"[{text}]", row.after),
         problem=problem or None,
     )
 

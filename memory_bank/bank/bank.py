@@ -329,7 +329,7 @@ class Bank:
 
         def ask(*, exactly: bool) -> str | NoteNotFound:
             return self.answer(
-                lambda view: open_index.path_named(view.manifest, forms, exactly=exactly)
+                lambda view: open_index.find_path(view.manifest, forms, exactly=exactly)
             )
 
         answer = ask(exactly=exactly or changing)

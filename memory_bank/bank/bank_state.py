@@ -14,7 +14,7 @@ from typing import Any
 from memory_bank.base import locks, sqlite
 from memory_bank.base.durable import DurableFile, set_aside
 from memory_bank.base.errors import Busy, IndexDamaged, StorageFailed
-from memory_bank.base.repairs import Repaired, unreported
+from memory_bank.base.repairs import Repaired, ignore_repair
 from memory_bank.search.retrievers.base import Access
 
 _VERSION = 1
@@ -64,7 +64,7 @@ class BankState(DurableFile):
     content = "accesses and edits"
     probe = "SELECT 1 FROM accesses, openings, writes, updates, heads LIMIT 0"
 
-    def __init__(self, folder: Path, repaired: Repaired = unreported) -> None:
+    def __init__(self, folder: Path, repaired: Repaired = ignore_repair) -> None:
         """Keep the file in `folder`, the bank's private state; take over what former files had."""
         super().__init__(folder / "state.db", _TABLES, _VERSION, repaired)
         self._lock = threading.Lock()
@@ -186,7 +186,7 @@ class BankState(DurableFile):
         def work(base: Connection) -> list[tuple[Any, ...]]:
             if entries is None:
                 return base.execute(sql).fetchall()
-            return list(sqlite.chunked(base, sql, entries))
+            return list(sqlite.execute_chunked(base, sql, entries))
 
         with suppress(Busy, IndexDamaged, StorageFailed), self._lock:
             return self._run(work)
@@ -231,7 +231,7 @@ class BankState(DurableFile):
                     self._set_former_aside(former)
                     return
                 _add(base, mark, rows)
-                with sqlite.guarded(former):
+                with sqlite.convert_errors(former):
                     _empty(former_base, rows)
             with suppress(OSError):  # an older version has it open, on Windows
                 sqlite.discard(former)
@@ -267,7 +267,7 @@ _FormerRows = dict[str, list[tuple[object, ...]]]
 
 def _marked(base: Connection, former: Path) -> tuple[int, _FormerRows]:
     """Mark a former file; lock it, and return its mark and its rows by table."""
-    with sqlite.guarded(former):
+    with sqlite.convert_errors(former):
         base.execute("PRAGMA synchronous = FULL")
         base.execute("BEGIN IMMEDIATE")
         (mark,) = base.execute("PRAGMA application_id").fetchone()

@@ -68,7 +68,7 @@ def _masked(value: object, meta: Key) -> object:
 Value = str | list[str]
 
 
-def change(file: Path, edit: Callable[[str], str]) -> bool:
+def change_file(file: Path, edit: Callable[[str], str]) -> bool:
     """Change the text of a settings file, and tell whether it became another one."""
     data = files.read(file)
     text = (data or b"").decode("utf-8")

@@ -66,7 +66,7 @@ def of_bank(place: Layout) -> list[Path]:
 
 
 @contextmanager
-def held(
+def hold_copy(
     place: Layout,
     tree: Path,
     files: WantedFiles,
@@ -85,7 +85,7 @@ def held(
 
     about = repr((when, max_bytes, sorted(files.blobs.items()), sorted(files.refused.items())))
     name = hashlib.sha256(about.encode("utf-8", "surrogateescape")).hexdigest()[:32]
-    write_to = partial(write, tree=tree, wanted=files, when=when, max_bytes=max_bytes)
+    write_to = partial(write_files, tree=tree, wanted=files, when=when, max_bytes=max_bytes)
     make = partial(_make, place, write_to, vectors)
     with ExitStack() as stack:
         slot, stays = folder / name, len(files.blobs) > FEW
@@ -106,15 +106,15 @@ def held(
         is_made = not path.name.startswith(TEMPORARY_PREFIX)
         with suppress(OSError):
             if is_made or time.time() - _used(path) > _LEFT_SECONDS:
-                remove(path, wait=0)
+                remove_copy(path, wait=0)
 
 
-def indexed(slot: Path) -> None:
+def mark_indexed(slot: Path) -> None:
     """Note that this process holds a copy and has indexed it, so that it no longer changes."""
     _indexed.add(slot)
 
 
-def remove(slot: Path, wait: float = 1) -> bool:
+def remove_copy(slot: Path, wait: float = 1) -> bool:
     """Remove a copy, unless another process uses it; tell whether it is gone. Raises OSError."""
     try:
         with locked(slot, wait=wait):
@@ -131,7 +131,7 @@ def index_in(slot: Path) -> Path:
     return slot / "index"
 
 
-def refused_in(slot: Path) -> dict[str, str]:
+def read_refused(slot: Path) -> dict[str, str]:
     """Return the files of a revision that are not in a copy, with the reason."""
     file = slot / _REFUSED
     document: dict[str, str] = json.loads(file.read_bytes()) if file.exists() else {}
@@ -178,7 +178,7 @@ def _make(
         shutil.rmtree(temporary, ignore_errors=True)
 
 
-def write(
+def write_files(
     folder: Path, tree: Path, wanted: WantedFiles, when: float, max_bytes: int
 ) -> dict[str, str]:
     """Write the files of a revision to an empty folder; return those that can't be, with reasons.

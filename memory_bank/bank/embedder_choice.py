@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, cast
 
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.config_file import change, with_setting
+from memory_bank.bank.config_file import change_file, with_setting
 from memory_bank.base import plugins, settings
 from memory_bank.base.errors import BadInput, EmbedderUnavailable, MemoryBankError
 from memory_bank.base.operation import Param, operation, topic
@@ -131,7 +131,7 @@ def embedder_use(bank: Bank, name: Annotated[str, Param(argument=True)]) -> Chos
     _module(name).load(bank.settings)
     file = bank.layout.config
     with bank.store.writing():
-        changed = change(file, lambda text: with_setting(text, "memory", "embedder", name))
+        changed = change_file(file, lambda text: with_setting(text, "memory", "embedder", name))
     effective = settings.load(bank.layout.root)
     origin = effective.origins.get(SETTING, "")
     problem = f"{origin} sets {effective.memory.embedder!r} and overrides it"

@@ -39,7 +39,9 @@ class HookFailures(NamedTuple):
     """The path of the log with the last failure."""
 
 
-def record(client: str, event: str, message: str, *, root: str = "", state: str = "") -> bool:
+def record_failure(
+    client: str, event: str, message: str, *, root: str = "", state: str = ""
+) -> bool:
     """Add a failure to the log of a bank's private state, or else to the user's; never fail.
 
     `root` is the bank's folder of notes, empty if it is not known. Returns False if no log can be
@@ -57,7 +59,7 @@ def record(client: str, event: str, message: str, *, root: str = "", state: str 
     return any(_append(file, f"{line}\n".encode()) for file in _files(state, make=True))
 
 
-def failures(root: str, state: str) -> HookFailures | None:
+def recent_failures(root: str, state: str) -> HookFailures | None:
     """Return what failed lately in the hooks of a bank; None if nothing did.
 
     `root` is its folder of notes. Logs that banks share have failures of others, too.
@@ -78,9 +80,9 @@ def failures(root: str, state: str) -> HookFailures | None:
     return failures[-1]._replace(times=len(failures), since=failures[0].last)
 
 
-def described(root: str, state: str) -> str:
+def describe_failures(root: str, state: str) -> str:
     """Return a text that says what failed lately in a bank's hooks; empty if nothing did."""
-    recent = failures(root, state)
+    recent = recent_failures(root, state)
     if recent is None:
         return ""
     from memory_bank.base.dates import iso_of

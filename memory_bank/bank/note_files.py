@@ -65,7 +65,7 @@ def rule_removed(place: Layout) -> bool:
     return HEADER in lines and not _LINES.intersection(line.strip() for line in lines)
 
 
-def warning(place: Layout, path: str, source_type: str = "") -> str | None:
+def warn_of_place(place: Layout, path: str, source_type: str = "") -> str | None:
     """Return what to say of a note that is there now, if git would track what it should not."""
     if not (path.startswith(f"{_FOLDER}/") or source_type == SESSION):
         return None
@@ -91,7 +91,7 @@ def roots_of(current: Callable[[], Layout], settings: Settings) -> Roots:
     place = current()
     commits = FileCommits(place.root, open_history)
     bank = NoteRoot(place.root, history=commits)
-    included_root = included(place, settings)
+    included_root = list_included(place, settings)
     private = _private(current, settings)
     return Roots(bank, place.prefix, included_root, private, is_bundle=is_bundle(settings))
 
@@ -134,7 +134,7 @@ def private_notes(place: Layout) -> Path:
     return place.state(bank_id(place)) / NOTES
 
 
-def included(place: Layout, settings: Settings) -> IncludedRoot | None:
+def list_included(place: Layout, settings: Settings) -> IncludedRoot | None:
     """Return the files that settings include; None if there are none.
 
     A bank that is not in a project includes nothing: all files below it are its notes.
@@ -156,10 +156,10 @@ def included(place: Layout, settings: Settings) -> IncludedRoot | None:
     )
 
 
-def includable(place: Layout, paths: Sequence[str]) -> Collection[str]:
+def list_includable(place: Layout, paths: Sequence[str]) -> Collection[str]:
     """Return the Markdown files at or below some paths that a bank could include."""
     memory = setting_sections.Memory(include=tuple(paths))
-    root = included(place, Settings(memory=memory))
+    root = list_included(place, Settings(memory=memory))
     return () if root is None else root.scan().signatures
 
 

@@ -141,7 +141,7 @@ class OpenIndex(ReopenedIndex):
             if self.roots.included is not None:
                 self.roots.included.close()
             place = self.layout
-            self.roots.included = note_files.included(place, settings)
+            self.roots.included = note_files.list_included(place, settings)
 
     def discard(self) -> None:
         """Remove the manifest, when no other process is in the middle of a batch."""
@@ -304,14 +304,14 @@ def with_content(manifest: Manifest, content_hash: str) -> list[NoteRow]:
     return [note_of(row) for row in rows if row.data.get("content_hash") == content_hash]
 
 
-def newest(
+def newest_notes(
     manifest: Manifest, scope: Scope, limit: int, written: Mapping[str, float] = _NO_DATES
 ) -> list[NoteRow]:
     """Return the notes in scope that were created or updated last; see `documents.newest`."""
     return [note_of(row) for row in document_rows.newest(manifest, scope, limit, written)]
 
 
-def numbered(manifest: Manifest, numbers: Sequence[int]) -> Iterator[NoteRow]:
+def notes_numbered(manifest: Manifest, numbers: Sequence[int]) -> Iterator[NoteRow]:
     """Yield the notes of some numbers, in their order; few are read at a time."""
     for start in range(0, len(numbers), _AT_A_TIME):
         some_numbers = numbers[start : start + _AT_A_TIME]
@@ -319,7 +319,7 @@ def numbered(manifest: Manifest, numbers: Sequence[int]) -> Iterator[NoteRow]:
         yield from (note_of(rows[number]) for number in some_numbers if number in rows)
 
 
-def candidates(manifest: Manifest, name: str) -> list[str]:
+def find_candidates(manifest: Manifest, name: str) -> list[str]:
     """Return the paths of the notes with a name: several if it is ambiguous."""
     if not is_utf8(name):
         return []
@@ -339,11 +339,11 @@ def short_names(manifest: Manifest, paths: Iterable[str]) -> list[str]:
     for path in paths:
         name = name_of(path)
         last = name.rpartition("/")[2]
-        entries.append(last if candidates(manifest, last) == [path] else name)
+        entries.append(last if find_candidates(manifest, last) == [path] else name)
     return entries
 
 
-def nearly_named(manifest: Manifest, written: str) -> list[str]:
+def find_nearly_named(manifest: Manifest, written: str) -> list[str]:
     """Return the notes that a part of a name means: those of the first kind of which there are any.
 
     They are the decision records with that number, the notes named so but for the start of their
@@ -370,15 +370,15 @@ def nearly_named(manifest: Manifest, written: str) -> list[str]:
     return begun_so(paths, name) or document_rows.keys_by_id_start(manifest, name)
 
 
-def path_named(
+def find_path(
     manifest: Manifest, forms: Sequence[str], *, exactly: bool = False
 ) -> str | NoteNotFound:
     """Return the path of the note that the first known form of a name means, or an error.
 
     If `exactly`, a note that nearly has the name is in the hint of the error only.
     """
-    exact = (candidates(manifest, form) for form in forms)
-    nearly = (nearly_named(manifest, form) for form in forms if is_utf8(form))
+    exact = (find_candidates(manifest, form) for form in forms)
+    nearly = (find_nearly_named(manifest, form) for form in forms if is_utf8(form))
     paths = next(filter(None, exact if exactly else chain(exact, nearly)), [])
     if len(paths) == 1:
         return paths[0]
@@ -386,12 +386,12 @@ def path_named(
         message = f"{forms[0]!r} may mean {len(paths)} notes"
         return NoteNotFound(message, "say which: {paths}", paths=", ".join(paths[:8]))
     entry = map(name_of, next(filter(None, nearly), []))
-    near = ", ".join(dict.fromkeys([*entry, *similar(manifest, forms[0])]))
+    near = ", ".join(dict.fromkeys([*entry, *find_similar_names(manifest, forms[0])]))
     hint = "did you mean {near}?" if near else Hint.LIST_NOTES
     return NoteNotFound(f"there is no note {forms[0]!r}", hint, near=near)
 
 
-def similar(manifest: Manifest, name: str, most: int = 3) -> list[str]:
+def find_similar_names(manifest: Manifest, name: str, most: int = 3) -> list[str]:
     """Return the names of notes that are similar to a name."""
     paths = {
         word: name_of(row.key)

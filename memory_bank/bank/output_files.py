@@ -46,7 +46,7 @@ class OutputFolder(NamedTuple):
             raise _linked(self.shown / name) from None
 
 
-def folder(path: Path) -> OutputFolder:
+def resolve_folder(path: Path) -> OutputFolder:
     """Return a folder that the user named; raise BadInput if a link of a repository is on the way.
 
     Raises StorageFailed for a path that leads nowhere.
@@ -62,7 +62,7 @@ def folder(path: Path) -> OutputFolder:
     return OutputFolder(path, root, "" if below == "." else f"{below}/")
 
 
-def put(file: FolderEntry, data: bytes) -> None:
+def put_file(file: FolderEntry, data: bytes) -> None:
     """Write a file anew, unless it is as it should be: what had its name is not written to.
 
     Raises OSError.
@@ -74,7 +74,7 @@ def put(file: FolderEntry, data: bytes) -> None:
         stream.write(data)
 
 
-def write(path: Path, data: bytes) -> None:
+def write_file(path: Path, data: bytes) -> None:
     """Write a file that the user named, which may be a device or a pipe outside of a work tree.
 
     Raises BadInput if a link of a repository is on the way, StorageFailed.
@@ -86,8 +86,8 @@ def write(path: Path, data: bytes) -> None:
         if not work_tree(str(place.parent)):
             path.write_bytes(data)
             return
-        with folder(path.parent).file(path.name) as file:
-            put(file, data)
+        with resolve_folder(path.parent).file(path.name) as file:
+            put_file(file, data)
     except (OSError, ValueError) as error:
         raise _failed(path, error) from error
 

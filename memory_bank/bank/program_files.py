@@ -60,7 +60,7 @@ def remove_empty(folder: Path, *tops: Path) -> None:
             folder = folder.parent
 
 
-def program() -> list[str]:
+def find_program() -> list[str]:
     """Return this program's command with its full path, because desktops have another PATH."""
     script = Path(sysconfig.get_path("scripts"), f"{PROGRAM}.exe" if os.name == "nt" else PROGRAM)
     if script.is_file():
@@ -68,12 +68,12 @@ def program() -> list[str]:
     return [sys.executable, "-P", "-m", "memory_bank"]  # -P: not one in the working directory
 
 
-def text(file: Path, hint: Hint = Hint.EDIT_BY_HAND) -> str | None:
+def read_text(file: Path, hint: Hint = Hint.EDIT_BY_HAND) -> str | None:
     """Return the text of a file; None if it does not exist. Raises BadInput, StorageFailed."""
     data = files.read(file)
     if data is None and file.is_symlink() and not file.exists():
         raise StorageFailed(f"{file} is a link that leads nowhere", "remove it, or repair it")
-    with explained(file, hint):
+    with explain_errors(file, hint):
         return None if data is None else data.decode()
 
 
@@ -86,7 +86,7 @@ def in_project(project: Path, name: str, hint: str = "remove the link") -> Path:
 
 
 @contextmanager
-def explained(file: Path, hint: Hint = Hint.EDIT_BY_HAND) -> Iterator[None]:
+def explain_errors(file: Path, hint: Hint = Hint.EDIT_BY_HAND) -> Iterator[None]:
     """Add the file to errors of reading and changing it."""
     try:
         yield

@@ -69,21 +69,21 @@ def bank_at(
     commit = "" if revision.staged else revision.commit
     limit = settings.memory.max_note_bytes
     vectors = place.index / "vectors" if by_meaning else None
-    with copies.held(place, tree, files, revision.when, limit, vectors) as slot:
+    with copies.hold_copy(place, tree, files, revision.when, limit, vectors) as slot:
         names = partial(project_names, tree, place, revision)
         layout = CopyLayout(slot, place, names, commit)
         layout.root.mkdir(parents=True, exist_ok=True)
         settings = _settings(bank, layout.root)  # they name their file now
         if not by_meaning:
             settings = settings._replace(memory=settings.memory._replace(embedder="none"))
-        roots = _roots(layout, copies.refused_in(slot), revision, settings)
+        roots = _roots(layout, copies.read_refused(slot), revision, settings)
         conditions = Conditions(progress=bank.progress)
         with Bank(layout, settings, conditions=conditions, roots=roots) as copy:
             copy.revision, copy.edits_of = revision, bank
             if _is_unreadable(settings):
                 copy.add_notice(_BAD_SETTINGS)
             _fill(copy)
-            copies.indexed(slot)
+            copies.mark_indexed(slot)
             yield copy
 
 

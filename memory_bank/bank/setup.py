@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memory_bank.bank import note_files, program_files
-from memory_bank.bank.config_file import change, with_setting
+from memory_bank.bank.config_file import change_file, with_setting
 from memory_bank.bank.program_files import RULES
 from memory_bank.base import paths, settings
 from memory_bank.base.errors import BadInput, MemoryBankError, StorageFailed
-from memory_bank.base.filenames import FOLDER, NOTE_SUFFIXES, above, outside
-from memory_bank.base.paths import Layout, linked, named
+from memory_bank.base.filenames import FOLDER, NOTE_SUFFIXES, find_bank_above, outside
+from memory_bank.base.paths import Layout, link_error, user_bank_folder
 from memory_bank.git import repository
 from memory_bank.notes import decision_records, parsing
 from memory_bank.notes.storage import files
@@ -99,9 +99,9 @@ def init(
     """
     place = Path(folder or Path.cwd()).resolve()
     user = user or _strategy(place, folder)
-    root = named(user) if user else place / FOLDER
+    root = user_bank_folder(user) if user else place / FOLDER
     if root.is_symlink() and not user:
-        raise linked(root, root)
+        raise link_error(root, root)
     if user and include:
         raise BadInput(f"the bank {user!r} is in no project: it includes nothing", _NO_INCLUDE)
     paths = [_below(place, path) for path in include]
@@ -111,13 +111,13 @@ def init(
     if paths:
         _include(root / "config.toml", paths)
     had_include = settings.load(root).memory.include
-    return MadeBank(str(root), created, had_include, candidates(place))
+    return MadeBank(str(root), created, had_include, find_candidates(place))
 
 
 _NO_INCLUDE = "make one in the project, or leave out what to include"
 
 
-def enclosing(folder: str | Path | None = None) -> str:
+def find_enclosing_bank(folder: str | Path | None = None) -> str:
     """Return the bank of the project that a folder is part of, but not the root; else nothing.
 
     A project ends where its git work tree ends.
@@ -125,13 +125,13 @@ def enclosing(folder: str | Path | None = None) -> str:
     place = Path(folder or Path.cwd()).resolve()
     if (place / FOLDER).exists() or _strategy(place, folder):
         return ""
-    text, tree = above(str(place)), repository.worktree(place)
+    text, tree = find_bank_above(str(place)), repository.worktree(place)
     if text is None or (tree is not None and not Path(text).is_relative_to(tree)):
         return ""
     return text
 
 
-def candidates(folder: str | Path | None = None) -> tuple[IncludeCandidate, ...]:
+def find_candidates(folder: str | Path | None = None) -> tuple[IncludeCandidate, ...]:
     """Return what a project has that its bank could include, and does not."""
     place = Path(folder or Path.cwd()).resolve()
     home = place / FOLDER
@@ -142,11 +142,13 @@ def candidates(folder: str | Path | None = None) -> tuple[IncludeCandidate, ...]
         path
         for path in dict.fromkeys((*_vaults(place), *_KINDS, *_FOLDERS, *records))
         if os.path.lexists(place / path)
-        and not any(covers(current_covered, path) for current_covered in covered)
+        and not any(covers_folder(current_covered, path) for current_covered in covered)
         and not _is_written(place / path)
     ]
-    includable = note_files.includable(Layout(home, home), wanted_paths) if wanted_paths else ()
-    counts = {path: sum(covers(path, file) for file in includable) for path in wanted_paths}
+    includable = (
+        note_files.list_includable(Layout(home, home), wanted_paths) if wanted_paths else ()
+    )
+    counts = {path: sum(covers_folder(path, file) for file in includable) for path in wanted_paths}
     return tuple(
         IncludeCandidate(
             path, count, _KINDS.get(path, _RECORDS if path in {*records, *_FOLDERS} else "")
@@ -154,7 +156,7 @@ def candidates(folder: str | Path | None = None) -> tuple[IncludeCandidate, ...]
         for path, count in counts.items()
         if count
         and not any(
-            covers(other_count, path)
+            covers_folder(other_count, path)
             for other_count in counts
             if counts[other_count] and other_count != path
         )
@@ -174,7 +176,7 @@ def _is_written(path: Path) -> bool:
 
 def _text(file: Path) -> str | None:
     try:
-        return program_files.text(file)
+        return program_files.read_text(file)
     except MemoryBankError:
         return None
 
@@ -262,7 +264,7 @@ def _include(file: Path, paths: Sequence[str]) -> None:
     settings.load(file.parent)  # raises BadSetting
     had_file = settings.read_file(file)[1].get("memory", {}).get("include", ())
     fromkeys = list(dict.fromkeys((*had_file, *paths)))
-    change(file, lambda text: with_setting(text, "memory", "include", fromkeys))
+    change_file(file, lambda text: with_setting(text, "memory", "include", fromkeys))
 
 
 def _vaults(place: Path) -> Iterator[str]:
@@ -278,7 +280,7 @@ def _vaults(place: Path) -> Iterator[str]:
             yield name
 
 
-def covers(folder: str, path: str) -> bool:
+def covers_folder(folder: str, path: str) -> bool:
     """Tell whether an included folder includes another path; hidden folders are not included."""
     if path == folder:
         return True

@@ -56,11 +56,11 @@ class DurableFile(sqlite.Opened):
     def _run(self, work: Callable[[Connection], Result]) -> Result:
         """Run `work`, once more after a damaged file was set aside."""
         try:
-            with sqlite.guarded(self.file):
+            with sqlite.convert_errors(self.file):
                 return work(self.opened())
         except IndexDamaged:
             self._set_aside()
-            with sqlite.guarded(self.file):
+            with sqlite.convert_errors(self.file):
                 return work(self.opened())
 
     def _set_aside(self) -> None:
@@ -76,7 +76,7 @@ class DurableFile(sqlite.Opened):
 
     def _is_sound(self) -> bool:
         try:
-            with sqlite.guarded(self.file):
+            with sqlite.convert_errors(self.file):
                 rows = self.opened().execute("PRAGMA quick_check(1)").fetchall()
                 self.opened().execute(self.probe).fetchall()
         except IndexDamaged:

@@ -57,13 +57,13 @@ def relative(path: str) -> str:
     return ""
 
 
-def inside(folder: str) -> str:
+def notes_folder(folder: str) -> str:
     """Return the folder of notes of a project; a folder of notes stays."""
     inner = os.path.join(folder, FOLDER)
     return inner if os.path.isdir(inner) else folder
 
 
-def above(folder: str) -> str | None:
+def find_bank_above(folder: str) -> str | None:
     """Return the `.memories` of a resolved folder or of the nearest one above it, if one has it."""
     while True:
         inner = os.path.join(folder, FOLDER)
@@ -74,7 +74,7 @@ def above(folder: str) -> str | None:
             return None
 
 
-def reached() -> str:
+def working_folder() -> str:
     """Return the working directory with its symbolic links, from PWD if that is right."""
     environ = os.environ.get("PWD", "")
     try:
@@ -85,7 +85,7 @@ def reached() -> str:
     return os.getcwd()
 
 
-def led_by(way: str, bank: str) -> str:
+def find_link(way: str, bank: str) -> str:
     """Return a symbolic link by which a repository may redirect to a bank; empty if there is none.
 
     It is the bank itself, or a link in the path `way` of the working directory that leads out of
@@ -96,7 +96,11 @@ def led_by(way: str, bank: str) -> str:
     while True:
         if os.path.islink(way):
             tree = work_tree(os.path.realpath(os.path.dirname(way)))
-            if tree and not bank.startswith(os.path.join(tree, "")) and above(tree) != bank:
+            if (
+                tree
+                and not bank.startswith(os.path.join(tree, ""))
+                and find_bank_above(tree) != bank
+            ):
                 return way
         way, before = os.path.dirname(way), way
         if way == before:
@@ -178,7 +182,7 @@ def signature_text(signature: StatSignature) -> str:
     return " ".join(map(str, signature))
 
 
-def trusted(signature: StatSignature) -> bool:
+def is_trusted(signature: StatSignature) -> bool:
     """Tell whether a file's signature may be recorded: the file is not too young."""
     _, mtime, ctime, _ = signature
     now = time.time_ns()

@@ -57,14 +57,14 @@ class Hit(NamedTuple):
     """What it says of itself, for people."""
 
 
-def located(call: Call, place: Place | str) -> str:
+def format_place(call: Call, place: Place | str) -> str:
     """Return a place as a person reads it."""
     return call.place(*place) if isinstance(place, Place) else one_line(place)
 
 
-def styled(call: Call, piece: Piece | Place) -> Piece:
+def style_piece(call: Call, piece: Piece | Place) -> Piece:
     """Return a piece of a line, of a place with its style."""
-    return (located(call, piece), "place") if isinstance(piece, Place) else piece
+    return (format_place(call, piece), "place") if isinstance(piece, Place) else piece
 
 
 def print_hits(call: Call, hits: Sequence[Hit], spans: Spans, *, remarks: int, whole: bool) -> None:
@@ -100,7 +100,7 @@ class _PrintedHit:
     @property
     def rows(self) -> int:
         """The rows of the screen that it takes, apart from its snippet."""
-        place = cells(f"{_INDENT}{located(self.call, self.hit.place)}  0.00")
+        place = cells(f"{_INDENT}{format_place(self.call, self.hit.place)}  0.00")
         heading = 1 + (place - 1) // self.console.columns
         heading += bool(self.title) + bool(self.hit.description)
         return heading + len(self.hit.marks) + len(self.hit.details)
@@ -116,10 +116,10 @@ class _PrintedHit:
         if not self.console.terminal and len(facts := self._facts()) > 1:
             line(_INDENT, (" · ".join(facts), "tag"))
         for mark, value in hit.marks:
-            text = located(self.call, value)
+            text = format_place(self.call, value)
             line(_INDENT, (f"{mark}{text}", "warn" if mark else "dim"))
         for detail in hit.details:
-            line(_INDENT, *(styled(self.call, piece) for piece in detail))
+            line(_INDENT, *(style_piece(self.call, piece) for piece in detail))
 
     def _facts(self) -> list[str]:
         kind, *others = self.hit.facts or [""]
@@ -131,7 +131,7 @@ class _PrintedHit:
 
     def _heading(self) -> None:
         """Print place, score and title; on a terminal with as many facts as fit."""
-        place = located(self.call, self.hit.place)
+        place = format_place(self.call, self.hit.place)
         score = "" if self.hit.score is None else f"  {self.hit.score:.0%}"
         first = f"{self.rank:<{len(_INDENT)}}"
         about = "".join(facts) if len(facts := self._facts()) == 1 else ""

@@ -25,10 +25,10 @@ from memory_bank.base.filenames import (
     FOLDER,
     SETTINGS,
     TEMPORARY_PREFIX,
-    above,
-    inside,
-    led_by,
-    reached,
+    find_bank_above,
+    find_link,
+    notes_folder,
+    working_folder,
 )
 from memory_bank.base.settings import load
 
@@ -44,7 +44,7 @@ KEPT = frozenset({NAME, _OWN_RULES})
 """Files that stay when an index is emptied."""
 
 
-def read(index: Path) -> str:
+def read_id(index: Path) -> str:
     """Return the id of a folder, or empty; open no other file in it."""
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
@@ -60,12 +60,12 @@ def read(index: Path) -> str:
     return data.decode() if len(data) == _LENGTH and _DIGITS.issuperset(data) else ""
 
 
-def known(registry: Path, index_id: str) -> bool:
+def is_registered(registry: Path, index_id: str) -> bool:
     """Tell whether an id is registered on this machine."""
     return bool(index_id) and os.access(registry / index_id, os.R_OK)
 
 
-def bare(index: Path) -> bool:
+def is_empty(index: Path) -> bool:
     """Tell whether a folder has no data yet, for example since its maker was killed."""
     try:
         with os.scandir(index) as scandir_iterator:
@@ -77,7 +77,7 @@ def bare(index: Path) -> bool:
         return False
 
 
-def give(index: Path, registry: Path) -> str:
+def give_id(index: Path, registry: Path) -> str:
     """Give a folder a registered id, unless another process has; return its id.
 
     Raises OSError.
@@ -95,7 +95,7 @@ def give(index: Path, registry: Path) -> str:
             _write(index / NAME, made_hex.encode())
     finally:
         temporary.unlink(missing_ok=True)
-    found_hex = read(index)
+    found_hex = read_id(index)
     if found_hex != made_hex:
         (registry / made_hex).unlink(missing_ok=True)
     return found_hex
@@ -112,7 +112,7 @@ def remember(registry: Path, index_id: str, content: bytes) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def remembered(registry: Path, index_id: str) -> bytes:
+def read_remembered(registry: Path, index_id: str) -> bytes:
     """Return the bytes that are stored with an id; none if it is not registered."""
     try:
         return (registry / index_id).read_bytes() if index_id else b""
@@ -120,13 +120,15 @@ def remembered(registry: Path, index_id: str) -> bytes:
         return b""
 
 
-def all_remembered(registry: Path) -> list[bytes]:
+def read_all_remembered(registry: Path) -> list[bytes]:
     """Return the bytes that are stored with all ids of this machine."""
     try:
         names = os.listdir(registry)  # noqa: PTH208
     except OSError:
         return []
-    return [found_remembered for name in names if (found_remembered := remembered(registry, name))]
+    return [
+        found_remembered for name in names if (found_remembered := read_remembered(registry, name))
+    ]
 
 
 def _write(file: Path, data: bytes) -> None:
@@ -174,7 +176,7 @@ class Layout:
         self.ids = ids
         self.left_alone = left_alone
         """Whether the bank has an `.index` that was not made on this machine."""
-        self.index_id = read(index) if ids else ""
+        self.index_id = read_id(index) if ids else ""
         """The id that the files of the index must have; empty before it is made."""
 
     @property
@@ -239,16 +241,16 @@ class Layout:
         without_links(private_folder(self.index))
         if self.ids is None:
             return
-        self.index_id = read(self.index)
-        if known(self.ids, self.index_id):
+        self.index_id = read_id(self.index)
+        if is_registered(self.ids, self.index_id):
             return
-        if self._in_bank and not bare(self.index):
-            self.index_id = read(self.index)  # another process may have given it an id meanwhile
-            if known(self.ids, self.index_id):
+        if self._in_bank and not is_empty(self.index):
+            self.index_id = read_id(self.index)  # another process may have given it an id meanwhile
+            if is_registered(self.ids, self.index_id):
                 return
             raise IndexDamaged(f"{self.index} was made elsewhere", "another one is used")
         try:
-            self.index_id = self.index_id or give(self.index, self.ids)
+            self.index_id = self.index_id or give_id(self.index, self.ids)
             self.remember(b"")
         except OSError as error:
             if self._in_bank:
@@ -261,14 +263,14 @@ class Layout:
 
     def remembered(self) -> bytes:
         """Return the cached bytes about the bank, or no bytes."""
-        return b"" if self.ids is None else remembered(self.ids, self.index_id)
+        return b"" if self.ids is None else read_remembered(self.ids, self.index_id)
 
     def first_left_alone(self) -> bool:
         """Tell whether an index from another machine is ignored; True once for each such index."""
         if not self.left_alone:
             return False
         path = self.index / "left-alone"
-        theirs = read(self.root / INDEX) or "none"
+        theirs = read_id(self.root / INDEX) or "none"
         with suppress(OSError):
             if path.read_text(encoding="utf-8") == theirs:
                 return False
@@ -311,10 +313,10 @@ def locate(
     `settings` are flags, as `config.load` takes them. Raises NoBank, BadSetting.
     """
     if path is not None:
-        return at(Path(inside(str(Path(path).expanduser()))))
+        return at(Path(notes_folder(str(Path(path).expanduser()))))
     if load(flags=settings).memory.storage_strategy == "project":
-        return find(start or Path(reached()))
-    folder = named(project_name(start or Path.cwd()))
+        return find(start or Path(working_folder()))
+    folder = user_bank_folder(project_name(start or Path.cwd()))
     if not folder.is_dir():
         raise NoBank(f"there is no {folder} yet", Hint.MAKE_BANK)
     return at(folder)
@@ -335,8 +337,8 @@ def at(root: Path, environ: Mapping[str, str] | None = None) -> Layout:
     elif index.is_symlink() or not index.is_dir():
         ours = writable = False
     else:
-        ours, writable = known(ids, read(index)), os.access(index, os.W_OK)
-        if not ours and bare(index):
+        ours, writable = is_registered(ids, read_id(index)), os.access(index, os.W_OK)
+        if not ours and is_empty(index):
             ours, writable = True, writable and _can_be_made(ids)
     if ours and writable:
         return Layout(root, index, ids=ids)
@@ -392,15 +394,15 @@ def find(start: Path, environ: Mapping[str, str] | None = None) -> Layout:
 
     Raises NoBank if there is none, or if a symbolic link that a repository may contain leads to it.
     """
-    bank = above(str(start.resolve()))
+    bank = find_bank_above(str(start.resolve()))
     if bank is None:
         raise NoBank(f"no {FOLDER} folder in {start} or above it", Hint.MAKE_OR_NAME_BANK)
-    if link := led_by(str(start.absolute()), bank):
-        raise linked(link, bank)
+    if link := find_link(str(start.absolute()), bank):
+        raise link_error(link, bank)
     return at(Path(bank), environ)
 
 
-def linked(link: str | Path, bank: str | Path) -> NoBank:
+def link_error(link: str | Path, bank: str | Path) -> NoBank:
     """Return the error for a bank behind a symbolic link that a repository may contain."""
     goal = os.path.realpath(bank)
     return NoBank(
@@ -410,7 +412,7 @@ def linked(link: str | Path, bank: str | Path) -> NoBank:
     )
 
 
-def named(name: str, environ: Mapping[str, str] | None = None) -> Path:
+def user_bank_folder(name: str, environ: Mapping[str, str] | None = None) -> Path:
     """Return the folder of the user's bank of that name, which may not exist."""
     if not name or name.startswith(".") or not all(c.isalnum() or c in "-_." for c in name):
         raise BadName(f"{name!r} can't name a bank", "use letters, digits, '-', '_' and '.'")

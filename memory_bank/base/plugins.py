@@ -43,12 +43,12 @@ def names(kind: str) -> list[str]:
     entry points of installed packages.
     """
     own = own_names(kind)
-    return [*own, *sorted(name for name in installed(kind) if name not in own)]
+    return [*own, *sorted(name for name in list_installed(kind) if name not in own)]
 
 
 def has(kind: str, name: str) -> bool:
     """Tell whether there is a plug-in of that name."""
-    return name in own_names(kind) or name in installed(kind)
+    return name in own_names(kind) or name in list_installed(kind)
 
 
 def load(kind: str, name: str) -> ModuleType:
@@ -59,7 +59,7 @@ def load(kind: str, name: str) -> ModuleType:
     if name in own_names(kind):
         return import_module(f"memory_bank.{kind}.{name}")
     part = kind.rpartition(".")[2].rstrip("s")
-    entry_points = installed(kind).get(name, ())
+    entry_points = list_installed(kind).get(name, ())
     if not entry_points:
         hint = "choose one of: {known}"
         hint += "; or install the package that has it" if kind in GROUPS else ""
@@ -83,7 +83,7 @@ def load(kind: str, name: str) -> ModuleType:
         ) from error
 
 
-def installed(kind: str) -> Mapping[str, tuple[EntryPoint, ...]]:
+def list_installed(kind: str) -> Mapping[str, tuple[EntryPoint, ...]]:
     """Return the entry points of installed packages that are plug-ins of a kind, by name."""
     group = GROUPS.get(kind)
     entry_points: dict[str, tuple[EntryPoint, ...]] = {}
@@ -99,7 +99,7 @@ def version(kind: str) -> str:
     """Return a text that changes with the installed plug-ins of a kind; empty without any."""
     texts = (
         f"{name}={_package(point)} {point.dist.version if point.dist else ''}"
-        for name, points in sorted(installed(kind).items())
+        for name, points in sorted(list_installed(kind).items())
         for point in points
     )
     return ", ".join(texts)

@@ -152,7 +152,7 @@ def count(number: int, word: str) -> str:
     return f"{number:,} {word}{'' if number == 1 else plural}"
 
 
-def resolved_to(alike: int) -> str:
+def describe_alike(alike: int) -> str:
     """Return what is known of a call that is not resolved, by the symbols of its name."""
     return f"{count(alike, 'symbol')} of that name"
 
@@ -162,7 +162,7 @@ def one_of(number: int) -> str:
     return f", one of {number + 1} of that name" if number else ""
 
 
-def unclear(callers: int) -> str:
+def describe_unclear(callers: int) -> str:
     """Return what is known of callers of something of a symbol's name."""
     verb = "calls" if callers == 1 else "call"
     return f"{callers:,} more {verb} something of that name, which may be another"
@@ -204,14 +204,14 @@ def starts_text(title: str, text: str) -> bool:
     return is_sentence and " ".join(text.split()).casefold().startswith(start.casefold())
 
 
-def named(path: str) -> str:
+def quote_path(path: str) -> str:
     r"""Return a file's name on one line, with invisible characters escaped."""
     if path.isprintable():
         return path
     return "".join(_write_character(c) if category(c) in _UNSEEN_IN_NAMES else c for c in path)
 
 
-def unhidden(value: object) -> object:
+def escape_hidden(value: object) -> object:
     r"""Return a JSON value with every invisible character escaped, as `\u200b`.
 
     Line ends and tabs stay. So an agent reads no more than its user sees. `hidden_again` is the
@@ -220,8 +220,8 @@ def unhidden(value: object) -> object:
     if isinstance(value, str):
         return re.sub(_UNSEEN, lambda match: _code(match[0]), value)
     if isinstance(value, Mapping):
-        return {str(unhidden(key)): unhidden(item) for key, item in value.items()}
-    return [unhidden(item) for item in value] if isinstance(value, list) else value
+        return {str(escape_hidden(key)): escape_hidden(item) for key, item in value.items()}
+    return [escape_hidden(item) for item in value] if isinstance(value, list) else value
 
 
 def hidden_again(text: str, current: str) -> str:

@@ -28,14 +28,14 @@ _FINISHED = {
 }
 
 
-def described(repaired: Sequence[str]) -> str:
+def describe_repairs(repaired: Sequence[str]) -> str:
     """Return a text that names the repairs; empty if there are none."""
     finished = [words for name, words in _FINISHED.items() if name in repaired]
     rebuilt = [name for name in repaired if name not in _FINISHED]
     return "; ".join([*finished, *([f"rebuilt: {', '.join(rebuilt)}"] if rebuilt else ())])
 
 
-def unreported(text: str) -> None:
+def ignore_repair(text: str) -> None:
     """Report a repair to nobody."""
 
 

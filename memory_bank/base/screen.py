@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from unicodedata import combining, east_asian_width
 
 from memory_bank.base.errors import BadInput
-from memory_bank.base.rendering import named
+from memory_bank.base.rendering import quote_path
 from memory_bank.base.text import one_line
 
 if TYPE_CHECKING:  # a tenth of the time of `mb -h`
@@ -193,7 +193,7 @@ class Call(Protocol):
         """Ask a person a question that is answered by yes or no; there must be one."""
 
 
-def listed(
+def print_list(
     call: Call, name: str, entries: Collection[Any], show: Callable[[], None], nothing: str
 ) -> int:
     """Print what was found as JSON or by `show`, or say that there is nothing; return the code."""
@@ -212,7 +212,7 @@ def place(path: str | Path, line: int | None = None) -> str:
         relpath = os.path.relpath(path)
     except (ValueError, OSError):  # another drive, or the working directory is gone
         relpath = str(path)
-    relpath = named(min(relpath, str(path), key=len))
+    relpath = quote_path(min(relpath, str(path), key=len))
     return relpath if line is None else f"{relpath}:{line}"
 
 

@@ -49,7 +49,7 @@ def severities(table: Mapping[str, Any]) -> Mapping[str, str]:
     for rule, severity in table.items():
         if severity not in (*SEVERITIES, OFF):
             hint = f"choose one of: {', '.join((*SEVERITIES, OFF))}"
-            raise BadTable((rule,), f"{shown(severity)} is no severity", hint)
+            raise BadTable((rule,), f"{shorten_value(severity)} is no severity", hint)
     return MappingProxyType(dict(table))
 
 
@@ -61,7 +61,7 @@ def type_schemas(table: Mapping[str, Any]) -> Mapping[str, TypeSchema]:
 
 def _schema(kind: str, keys: object) -> TypeSchema:
     if not isinstance(keys, Mapping):
-        text = f"{shown(keys)} is neither a setting of [schema] nor a table of a type"
+        text = f"{shorten_value(keys)} is neither a setting of [schema] nor a table of a type"
         raise BadTable((kind,), text, f"write a table [schema.{kind}] with required = [...]")
     entries: dict[str, Any] = {}
     for key, value in keys.items():
@@ -70,7 +70,9 @@ def _schema(kind: str, keys: object) -> TypeSchema:
             raise BadTable((kind, key), f"unknown setting {key!r}", f"known: {known_text}")
         if key == "strict":
             if not isinstance(value, bool):
-                raise BadTable((kind, key), f"{shown(value)} is not true or false", "as in TOML")
+                raise BadTable(
+                    (kind, key), f"{shorten_value(value)} is not true or false", "as in TOML"
+                )
             entries[key] = value
         else:
             entries[key] = _names(kind, key, value)
@@ -81,7 +83,7 @@ def _names(kind: str, key: str, value: object) -> tuple[str, ...]:
     """Return a list of keys of front matter."""
     hint = f'for example {key} = ["status", "tags"]'
     if not isinstance(value, list | tuple) or not all(isinstance(entry, str) for entry in value):
-        raise BadTable((kind, key), f"{shown(value)} is not a list of texts", hint)
+        raise BadTable((kind, key), f"{shorten_value(value)} is not a list of texts", hint)
     if len(value) > _MOST:
         raise BadTable((kind, key), f"{len(value):,} items", f"at most {_MOST}")
     if any(not entry.strip() for entry in value):
@@ -94,7 +96,7 @@ def _check_size(table: Mapping[str, Any]) -> None:
         raise BadTable((), f"{len(table):,} entries", f"at most {_MOST}")
 
 
-def shown(value: object) -> str:
+def shorten_value(value: object) -> str:
     """Return a value of a setting for an error, cut if it is long."""
     try:
         text = repr(value)

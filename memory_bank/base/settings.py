@@ -29,7 +29,7 @@ from memory_bank.base.setting_sections import (
     Secrets,
     SessionSettings,
     Shared,
-    shown,
+    shorten_value,
 )
 
 _HUGE = 10**300
@@ -383,7 +383,7 @@ def _check_value(name: str, value: object) -> object:
             bool: "true or false", int: "a whole number", float: "a number", str: "text",
             tuple: "a list of texts", MappingProxyType: "a table",
         }  # fmt: skip
-        text = "its value" if meta.private else shown(value)  # it may be a key
+        text = "its value" if meta.private else shorten_value(value)  # it may be a key
         raise BadSetting(f"{name}: {text} is not {wanted_fields[type(default)]}", meta.help)
     if meta.choices and value not in meta.choices:
         message = f"{name} = {value!r}"
@@ -400,13 +400,13 @@ def _check_items(name: str, items: tuple[str, ...], problem: Callable[[str], str
         raise BadSetting(f"{name} has {len(items)} items", f"at most {_MOST_ITEMS}")
     for item in items:
         if reason := problem(item):
-            raise BadSetting(f"{name}: {shown(item)} {reason}", "remove or correct it")
+            raise BadSetting(f"{name}: {shorten_value(item)} {reason}", "remove or correct it")
 
 
 def _check_range(name: str, value: float, meta: Key) -> None:
     if not meta.low <= value <= meta.high:  # so written, nan is refused too
         raise BadSetting(
-            f"{name} = {shown(value)} is out of range: it must be {meta.range}", meta.help
+            f"{name} = {shorten_value(value)} is out of range: it must be {meta.range}", meta.help
         )
 
 

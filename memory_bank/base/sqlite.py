@@ -69,7 +69,7 @@ def connect(
     connection is in autocommit mode;
     see `transaction`.
     """
-    with guarded(file):
+    with convert_errors(file):
         base, found_version = _open_database(file, tables, version, make=make)
         if upgrade is not None and 0 < found_version < version:
             upgrade(base)
@@ -197,7 +197,7 @@ class Opened:
         """Return how many values have a text; make no file."""
         if not self.file.exists():
             return 0
-        with guarded(self.file):
+        with convert_errors(self.file):
             return count(self.opened(), removed)
 
     def replace_text(self, removed: RemovedText) -> int:
@@ -207,7 +207,7 @@ class Opened:
         """
         if not self.file.exists():
             return 0
-        with guarded(self.file):
+        with convert_errors(self.file):
             base = self.opened()
             with transaction(base):
                 return replace(base, removed)
@@ -220,7 +220,7 @@ class Opened:
         if not self.file.exists():
             return True
         try:
-            with guarded(self.file):
+            with convert_errors(self.file):
                 return scrub(self.opened())
         finally:
             self.close()  # it waits shorter now
@@ -242,7 +242,7 @@ class OpenedCache(Opened):
 
 
 @contextmanager
-def guarded(file: Path) -> Iterator[None]:
+def convert_errors(file: Path) -> Iterator[None]:
     """Convert SQLite's errors to IndexDamaged, Busy or StorageFailed."""
     try:
         yield
@@ -296,7 +296,7 @@ def transaction(base: Connection) -> Iterator[None]:
         raise
 
 
-def chunked(
+def execute_chunked(
     base: Connection, sql: str, values: Sequence[int] | Sequence[str]
 ) -> Iterator[tuple[Any, ...]]:
     """Run a statement with `IN ({})` over any number of values.

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import cast
 
-from memory_bank.base.rendering import unhidden
+from memory_bank.base.rendering import escape_hidden
 
 MOST_CHARACTERS = 64
 """Longest name of an agent."""
@@ -61,7 +61,7 @@ class Quotes:
     def quote(self, text: str, about: Mapping[str, object] = _NOTHING) -> str:
         """Return a text between marks; the first has `about` as attributes."""
         attributes = "".join(f" {key}={_value(value)}" for key, value in about.items() if value)
-        body = clean(text).strip("\n")
+        body = escape_text(text).strip("\n")
         lines = f"\n{self._apart(body)}\n" if body else ""
         return f"<q-{self.mark}{self._apart(attributes)}>{lines}</q-{self.mark}>"
 
@@ -86,31 +86,31 @@ class Quotes:
 
     def inside(self, text: str) -> str:
         """Return a text between marks without added line ends; an empty text stays empty."""
-        return f"<q-{self.mark}>{self._apart(clean(text))}</q-{self.mark}>" if text else ""
+        return f"<q-{self.mark}>{self._apart(escape_text(text))}</q-{self.mark}>" if text else ""
 
     def _apart(self, text: str) -> str:
         """Break up the mark if a text contains it by chance."""
         return text.replace(self.mark, f"{self.mark[:2]}-{self.mark[2:]}")
 
 
-def clean(text: str) -> str:
+def escape_text(text: str) -> str:
     """Return a text with line ends as newlines and invisible characters escaped."""
-    return cast("str", unhidden(text.replace("\r\n", "\n").replace("\r", r"\x0d")))
+    return cast("str", escape_hidden(text.replace("\r\n", "\n").replace("\r", r"\x0d")))
 
 
 def one_line(text: str) -> str:
     """Return a text as `clean` does, on one line."""
-    return clean(text).replace("\n", " ").replace("\t", " ")
+    return escape_text(text).replace("\n", " ").replace("\t", " ")
 
 
-def named(text: str) -> str:
+def quote_name(text: str) -> str:
     """Return a short text of a note, such as its path, as a JSON string."""
     return json.dumps(one_line(text), ensure_ascii=False)
 
 
 def _value(value: object) -> str:
     if isinstance(value, str):
-        return named(value)
+        return quote_name(value)
     return f"{value:.2f}" if isinstance(value, float) else str(value)
 
 
@@ -213,7 +213,7 @@ def estimate(text: str) -> int:
 _CLOSING = tuple(".,;:!?)]\u2026\u201d")
 
 
-def around(before: str, link: str, after: str) -> str:
+def join_link(before: str, link: str, after: str) -> str:
     """Return a link between the texts before and after it; no space is put before a full stop."""
     gap = "" if after.startswith(_CLOSING) else " "
     return f"{before} {link}{gap}{after}".strip()

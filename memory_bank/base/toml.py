@@ -116,10 +116,10 @@ def with_value(text: str, path: Path, value: object) -> Iterator[str]:
         yield f"{text}\n{table}"
     else:
         yield (f"{text}\n\n" if text else "") + table.removesuffix("\n")
-    yield from changed(text, path, value)
+    yield from change_value(text, path, value)
 
 
-def changed(text: str, path: Path, value: object) -> Iterator[str]:
+def change_value(text: str, path: Path, value: object) -> Iterator[str]:
     """Yield the text with a value set, or removed if None, in each table that can hold it.
 
     tomlkit is given one table at a time, since it reorders files that have an array of tables

@@ -12,7 +12,15 @@ from itertools import accumulate
 from types import MappingProxyType
 from typing import NamedTuple
 
-from memory_bank.base.hit_view import WEAKER, Hit, Place, Spans, located, print_hits, styled
+from memory_bank.base.hit_view import (
+    WEAKER,
+    Hit,
+    Place,
+    Spans,
+    format_place,
+    print_hits,
+    style_piece,
+)
 from memory_bank.base.rendering import count, visible
 from memory_bank.base.screen import FOUND, NOTHING, Call, Piece, plain
 from memory_bank.base.text import Quotes, estimate, one_line
@@ -122,7 +130,7 @@ class View(NamedTuple):
     """Where the words of the query stand in a text, to highlight them."""
 
 
-def write(call: Call, record: object, view: View) -> int:
+def write_view(call: Call, record: object, view: View) -> int:
     """Print a record as JSON, or its view, and what limits the answer; return the exit code."""
     if call.json:
         call.document(record if view.document is None else view.document)
@@ -165,10 +173,10 @@ def _print_parts(call: Call, parts: Sequence[Part]) -> None:
             _print_table(call, part)
         elif isinstance(part, Block):
             for pieces in part.lines:
-                _print_wrapped(call, [styled(call, piece) for piece in pieces])
+                _print_wrapped(call, [style_piece(call, piece) for piece in pieces])
         elif isinstance(part, Lines):
             for line in part.lines:
-                call.console.line(f"  {part.what}: ", (located(call, line), "place"))
+                call.console.line(f"  {part.what}: ", (format_place(call, line), "place"))
         else:
             if number and (part.title or part.text):
                 call.console.line()
@@ -188,7 +196,7 @@ def _print_wrapped(call: Call, pieces: Sequence[Piece]) -> None:
 
 
 def _print_table(call: Call, table: Table) -> None:
-    rows = _marked_rows(table, partial(located, call), "  ")
+    rows = _marked_rows(table, partial(format_place, call), "  ")
     if table.title:
         call.console.line((f"{table.title} ({len(rows)})", "bold"))
         rows = [[f"  {first}", *cells] for first, *cells in rows]
@@ -208,15 +216,15 @@ def _print_entry(call: Call, entry: Entry) -> None:
     verb: list[Piece] = [f"{entry.verb} "] if entry.verb else []
     if entry.place:
         title = [f"  {entry.title}"] if entry.title else []
-        more = [styled(call, part) for part in entry.more or title]
-        console.line(*verb, (located(call, entry.place), "place"), *more)
+        more = [style_piece(call, part) for part in entry.more or title]
+        console.line(*verb, (format_place(call, entry.place), "place"), *more)
     elif entry.title:
         console.line((one_line(entry.title), "bold"))
-    if line := " · ".join(filter(None, (located(call, part) for part in entry.line))):
+    if line := " · ".join(filter(None, (format_place(call, part) for part in entry.line))):
         console.block(line, style="tag")
     for name, value in entry.about.items():
         if isinstance(value, Place) and value.path:
-            console.line(f"  {name.replace('_', ' ')}: ", (located(call, value), "place"))
+            console.line(f"  {name.replace('_', ' ')}: ", (format_place(call, value), "place"))
     if entry.markdown:
         console.line()
         console.markdown(entry.markdown)

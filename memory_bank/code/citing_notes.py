@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from memory_bank.bank import open_index
-from memory_bank.bank.backlinks import shown
+from memory_bank.bank.backlinks import link_shown
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.findings import Finding
 from memory_bank.bank.open_index import NoteRow, note_of
@@ -230,5 +230,5 @@ def _note(links: Sequence[_Link]) -> CitingNote:
         type=note.type,
         created_at=note.created_at,
         sentence=links[0].sentence,
-        links=tuple(dict.fromkeys(shown(link.row) for link in links)),
+        links=tuple(dict.fromkeys(link_shown(link.row) for link in links)),
     )

@@ -34,7 +34,7 @@ from typing import NamedTuple
 
 from memory_bank.base import sqlite
 from memory_bank.base.errors import Busy, IndexDamaged
-from memory_bank.base.filenames import StatSignature, signature_text, trusted
+from memory_bank.base.filenames import StatSignature, is_trusted, signature_text
 from memory_bank.code.commits import CodeHistory, CountedCommit, CountedCommits
 from memory_bank.code.index import work_tree
 from memory_bank.code.index.symbol_table import SymbolTable
@@ -388,7 +388,7 @@ class WordTable:
     def _refreshed(
         self, scan: TreeScan, stat_signatures: Mapping[str, StatSignature]
     ) -> Similarity:
-        with sqlite.guarded(self._table.file):
+        with sqlite.convert_errors(self._table.file):
             base = self._table.opened()
             rows = dict(base.execute("SELECT path, signature FROM words"))
             changed = [
@@ -428,7 +428,7 @@ class WordTable:
         )
         words = words_of(path, text) if not tree_read.reason else {}
         # a file that has just changed may change again without another signature
-        signature = signature_text(tree_read.signature) if trusted(tree_read.signature) else ""
+        signature = signature_text(tree_read.signature) if is_trusted(tree_read.signature) else ""
         return path, signature, zlib.compress(json.dumps(words, ensure_ascii=False).encode())
 
 

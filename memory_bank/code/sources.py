@@ -25,7 +25,7 @@ from memory_bank.base.documents import (
     lines_between,
 )
 from memory_bank.base.errors import UnreadableNote
-from memory_bank.base.filenames import FOLDER, StatSignature, signature_text, trusted
+from memory_bank.base.filenames import FOLDER, StatSignature, is_trusted, signature_text
 from memory_bank.code.commits import CommitSubjects, reason_of
 from memory_bank.code.index.symbol_table import REST, SymbolTable, divided
 from memory_bank.code.index.work_tree import LANE, WorkTree, is_markdown
@@ -175,7 +175,7 @@ class FileSource(Source):
         state = self.table.files().get(key)
         signature, size = "", len(tree_read.data)
         if state is None:
-            if tree_read.signature and trusted(tree_read.signature):
+            if tree_read.signature and is_trusted(tree_read.signature):
                 signature = signature_text(tree_read.signature)
         elif state.blob == blob(tree_read.data):
             signature = f"{state.blob.hex()} {state.ids}"

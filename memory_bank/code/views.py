@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from memory_bank.base.hit_view import Place
 from memory_bank.base.rendering import (
     count,
-    named,
+    describe_alike,
+    describe_unclear,
     one_of,
-    resolved_to,
+    quote_path,
     same_words,
     starts_text,
-    unclear,
 )
 from memory_bank.base.screen import FOUND, NOTHING, Piece, place
 from memory_bank.base.view import Block, Table, View
@@ -145,7 +145,7 @@ def view_affected(answer: BlastRadius, code: Codebase | None = None) -> View:
     has_notes = answer.notes or any(affected.notes for affected in answer.symbols)
     head = "What a change of the file may affect; calls are resolved by names"
     return View(
-        head if parts else f"Nothing is known to depend on {named(answer.file)}",
+        head if parts else f"Nothing is known to depend on {quote_path(answer.file)}",
         parts,
         notices=answer.notices,
         problem=answer.problem,
@@ -170,7 +170,7 @@ def view_coupling(answer: CouplingAnswer) -> View:
     commits = count(answer.commits, "commit")
     rows = [
         (
-            named(partner.file),
+            quote_path(partner.file),
             f"in {partner.support} of {commits}"
             if partner.support
             else plain_words(partner.snippet),
@@ -179,7 +179,7 @@ def view_coupling(answer: CouplingAnswer) -> View:
         )
         for partner in answer.files
     ]
-    title: Sequence[Piece] = [(f"{named(answer.file)}, {commits}", "bold")]
+    title: Sequence[Piece] = [(f"{quote_path(answer.file)}, {commits}", "bold")]
     return View(
         "" if rows else f"No file is coupled with {answer.file} ({commits})",
         [Block([title]), Table(("file", "why", "last", "risk"), rows)] if rows else (),
@@ -199,7 +199,7 @@ def calls_table(title: str, calls: Sequence[CallShown], code: Codebase | None) -
         (
             _place_text(code, call.path, call.line) if call.path else "-",
             call.name or call.written,
-            call.how or resolved_to(call.alike),
+            call.how or describe_alike(call.alike),
         )
         for call in calls
     ]
@@ -254,7 +254,7 @@ def _definition(symbol: SymbolShown, doc: str, code: Codebase | None = None) -> 
 
 def _calls_of(details: SymbolDetails, code: Codebase | None = None) -> list[Block | Table]:
     hidden = details.unclear_callers - len(details.may_call)
-    unclear_line: Sequence[Piece] = [(f"  {unclear(hidden)}", "dim")]
+    unclear_line: Sequence[Piece] = [(f"  {describe_unclear(hidden)}", "dim")]
     return [
         *calls_table("calls", details.calls, code),
         *calls_table("called by", details.called_by, code),

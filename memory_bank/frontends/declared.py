@@ -24,7 +24,7 @@ Row = tuple[str, str, str]
 def words() -> list[str]:
     """Return the first words of all commands, sorted, ours and those of installed packages."""
     own = {name.partition(" ")[0] for name in operations.COMMANDS}
-    return sorted({*own, *(name.replace("_", "-") for name in plugins.installed(KIND))})
+    return sorted({*own, *(name.replace("_", "-") for name in plugins.list_installed(KIND))})
 
 
 def overview() -> Iterator[Row]:
@@ -106,7 +106,7 @@ def installed_tools() -> dict[str, tuple[Operation, Tool]]:
     """Import the operations of installed packages; return those that are tools, by name."""
     from memory_bank.base import operation
 
-    for name in plugins.installed(KIND):
+    for name in plugins.list_installed(KIND):
         plugins.load(KIND, name)
     return {
         name: tool

@@ -147,7 +147,7 @@ class History(sqlite.OpenedCache):
             return None
         for _ in range(2):
             try:
-                with sqlite.guarded(self.file):
+                with sqlite.convert_errors(self.file):
                     return self._at(head, again, seconds)
             except IndexDamaged:
                 self.discard()
@@ -160,13 +160,13 @@ class History(sqlite.OpenedCache):
 
     def rows(self, sql: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """Run a query; raise IndexDamaged, Busy or StorageFailed."""
-        with sqlite.guarded(self.file):
+        with sqlite.convert_errors(self.file):
             return self.opened().execute(sql, values).fetchall()
 
     def put(self, sql: str, values: Sequence[object]) -> None:
         """Keep what was computed; if that fails, it is computed again."""
         try:
-            with sqlite.guarded(self.file):
+            with sqlite.convert_errors(self.file):
                 self.opened().execute(sql, values)
         except (IndexDamaged, Busy, StorageFailed):
             return
@@ -185,7 +185,7 @@ class History(sqlite.OpenedCache):
     def known(self, head: str) -> CommitsAt | None:
         """Return the commits that lead to a commit, if they are known; nothing is read."""
         try:
-            with sqlite.guarded(self.file):
+            with sqlite.convert_errors(self.file):
                 return self._tip(self.opened(), head, extent_of(self.tree))
         except (IndexDamaged, Busy, StorageFailed, ValueError):
             return None
@@ -224,7 +224,7 @@ class History(sqlite.OpenedCache):
         if at is None:
             return False
         try:
-            with sqlite.guarded(self.file):
+            with sqlite.convert_errors(self.file):
                 self._put_line(self.opened(), tip, at.ends)
         except (IndexDamaged, Busy, StorageFailed):
             return False

@@ -132,7 +132,7 @@ def write(
     relinked = tuple(entry.path for entry in relinking.changes)
     unknown = record(bank, [path, *relinked], agent) if changed else None
     dead = dead_links(bank, path, given) if changed else ""
-    warning = warnings(note_files.warning(bank.layout, path), unknown, dead, relinking.notice)
+    warning = warnings(note_files.warn_of_place(bank.layout, path), unknown, dead, relinking.notice)
     older = amendments.may_amend(bank, path) if changed and given else None
     bank.count_opened(cited(given) if changed else ())
     return WrittenNote(path, etag, changed, warning, older, relinked or None)

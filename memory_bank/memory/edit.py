@@ -9,7 +9,7 @@ from memory_bank.base.errors import BadInput, Conflict, Hint, UnreadableNote
 from memory_bank.base.operation import Agent, IfMatch, Note, Notes, Param, Text, Tool, operation
 from memory_bank.base.rendering import hidden_again
 from memory_bank.base.screen import Call
-from memory_bank.base.view import write as write_view
+from memory_bank.base.view import write_view
 from memory_bank.memory import show, views
 from memory_bank.memory.change import (
     appended,

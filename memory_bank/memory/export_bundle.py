@@ -133,11 +133,11 @@ def export_okf(
     files |= {okf.index_of(name): export.index(name) for name in export.folders}
     if log:
         files["log.md"] = export.log()
-    output = output_files.folder(place)
+    output = output_files.resolve_folder(place)
     try:
         for path, text in sorted(files.items()):
             with output.file(path, make=True) as file:
-                output_files.put(file, text.encode())
+                output_files.put_file(file, text.encode())
     except OSError as error:
         raise StorageFailed(f"{place} can't be written: {error}", "name another place") from error
     old = tuple(sorted(had - files.keys()))

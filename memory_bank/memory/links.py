@@ -9,11 +9,11 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated
 
 from memory_bank.bank import open_index
-from memory_bank.bank.backlinks import GHOST, LinkShown, node_of, shown
+from memory_bank.bank.backlinks import GHOST, LinkShown, link_shown, node_of
 from memory_bank.bank.bank import Bank
 from memory_bank.base.operation import Param, operation
-from memory_bank.base.rendering import count, named
-from memory_bank.base.screen import FOUND, NOTHING, Call, Piece, cells, listed
+from memory_bank.base.rendering import count, quote_path
+from memory_bank.base.screen import FOUND, NOTHING, Call, Piece, cells, print_list
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows, link_rows
 from memory_bank.search.manifest.link_rows import LinkRow
@@ -66,7 +66,7 @@ def links_of(bank: Bank, name: str) -> NoteLinks:
     if node.startswith(GHOST):
         ghost = node.removeprefix(GHOST)
         rows = bank.read(lambda view: link_rows.to_ghost(view.manifest, ghost))
-        return NoteLinks(node, (), tuple(shown(row) for row in rows))
+        return NoteLinks(node, (), tuple(link_shown(row) for row in rows))
 
     def both(view: View) -> tuple[Sequence[LinkRow], Sequence[LinkRow], Sequence[str]]:
         note = open_index.note_at(view.manifest, node)
@@ -78,8 +78,8 @@ def links_of(bank: Bank, name: str) -> NoteLinks:
     out, into, wrong = bank.read(both)
     return NoteLinks(
         node,
-        tuple(shown(row, problem) for row, problem in zip(out, wrong, strict=True)),
-        tuple(shown(row) for row in into),
+        tuple(link_shown(row, problem) for row, problem in zip(out, wrong, strict=True)),
+        tuple(link_shown(row) for row in into),
     )
 
 
@@ -205,16 +205,16 @@ def links(
             ends = ghosts(bank)
             rows = [(ghost.name, str(ghost.count), _some(ghost.sources)) for ghost in ends]
             titles = ("ghost", "links", "from")
-            return listed(call, "ghosts", ends, lambda: table(titles, rows), "no ghosts")
+            return print_list(call, "ghosts", ends, lambda: table(titles, rows), "no ghosts")
         if goal is not None:
             steps = path_between(bank, name, goal)
             nothing = f"no path of links connects {name} and {goal}"
 
             def show() -> None:
                 for step in steps:
-                    line(named(step.source), "  ", (step.type, "tag"), f" → {step.target}")
+                    line(quote_path(step.source), "  ", (step.type, "tag"), f" → {step.target}")
 
-            return listed(call, "steps", steps, show, nothing)
+            return print_list(call, "steps", steps, show, nothing)
         if near:
             relateds = related(bank, name)
             scores = [
@@ -223,7 +223,7 @@ def links(
             ]
             heads = ("related", "score")
             nothing = f"no notes are related to {name}"
-            return listed(call, "related", relateds, lambda: table(heads, scores), nothing)
+            return print_list(call, "related", relateds, lambda: table(heads, scores), nothing)
         return _links(call, bank, name, ghosts=only_ghosts)
 
 
@@ -237,7 +237,7 @@ def _links(call: Call, bank: Bank, name: str, *, ghosts: bool) -> int:
     for heading, links in (("from", out), ("to", into)):
         if links:
             call.console.line(
-                (f"{count(len(links), 'link')} {heading} {named(found_links.path)}", "bold")
+                (f"{count(len(links), 'link')} {heading} {quote_path(found_links.path)}", "bold")
             )
         for link in links:
             _show(call, link)

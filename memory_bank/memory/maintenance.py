@@ -16,9 +16,9 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import Busy, NoBank, NoRepository
 from memory_bank.base.operation import Param, Tool, operation
 from memory_bank.base.paths import Layout
-from memory_bank.base.repairs import described
+from memory_bank.base.repairs import describe_repairs
 from memory_bank.base.screen import FOUND, Call, Interrupted
-from memory_bank.base.view import write
+from memory_bank.base.view import write_view
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.git import repository
 from memory_bank.memory import views
@@ -59,7 +59,7 @@ def _command(
             "interrupted: what is indexed and embedded so far is kept",
             "the same command continues there",
         ) from error
-    write(call, report, views.view_sync(report))
+    write_view(call, report, views.view_sync(report))
     if not call.json:
         call.show_repaired(report.repaired)
     return FOUND
@@ -111,14 +111,14 @@ def _synced_code(call: Call) -> bool:
             report = sync_codebase(code, call.progress)
     except NoRepository:
         return False
-    write(call, report, views.view_sync(report))
+    write_view(call, report, views.view_sync(report))
     return True
 
 
 def _compared(call: Call, bank: Bank) -> int:
     notes, differences = compare(bank, call.progress)
     document = {"notes": notes, "differences": differences}
-    return write(call, document, views.view_differences(differences))
+    return write_view(call, document, views.view_differences(differences))
 
 
 @operation(
@@ -281,5 +281,5 @@ def _summary(report: SyncReport) -> str:
         "waiting for vectors": report.waiting,
     }
     counts = ", ".join(f"{count} {text}" for text, count in parts.items() if count)
-    repaired = f"; repaired: {described(report.repaired)}" if report.repaired else ""
+    repaired = f"; repaired: {describe_repairs(report.repaired)}" if report.repaired else ""
     return f"{counts or 'up to date'} ({report.seconds:.2f} s){repaired}"

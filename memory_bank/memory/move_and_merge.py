@@ -116,7 +116,9 @@ def rename(
         new,
         tuple(changed),
         warnings(
-            note_files.warning(bank.layout, new, moving.source_type), unknown, _not_relinked(failed)
+            note_files.warn_of_place(bank.layout, new, moving.source_type),
+            unknown,
+            _not_relinked(failed),
         ),
         broken or None,
     )
@@ -251,7 +253,9 @@ def merge(
         etag=meta.etag,
         merged=tuple(paths),
         relinked=relinked,
-        warning=warnings(note_files.warning(bank.layout, goal), unknown, _not_relinked(failed)),
+        warning=warnings(
+            note_files.warn_of_place(bank.layout, goal), unknown, _not_relinked(failed)
+        ),
         broken_links=broken or None,
     )
 

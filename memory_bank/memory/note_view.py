@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from memory_bank.bank import open_index
-from memory_bank.bank.backlinks import LinkShown, shown
+from memory_bank.bank.backlinks import LinkShown, link_shown
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import Hint, MemoryBankError, NoteNotFound
 from memory_bank.base.filenames import is_utf8
@@ -248,7 +248,7 @@ def _backlinks(
 ) -> list[Backlink]:
     by_source: dict[int, dict[LinkShown, None]] = {}
     for row in rows:
-        by_source.setdefault(row.source, {})[shown(row)] = None
+        by_source.setdefault(row.source, {})[link_shown(row)] = None
     backlinks = [
         Backlink(notes[number].key, notes[number].title, notes[number].hidden, tuple(links))
         for number, links in by_source.items()

@@ -284,7 +284,7 @@ def browse(
     def ask(view: View) -> Browsed:
         within = filters.scope(view.manifest, wanted_conditions, hidden=archived, written=written)
         live = document_rows.numbers(view.manifest)
-        rows = open_index.newest(view.manifest, within, start + max(limit, 1), written)
+        rows = open_index.newest_notes(view.manifest, within, start + max(limit, 1), written)
         return Browsed(
             notes=tuple(rows[start:]),
             total=sum(1 for number in live if number in within),

@@ -9,7 +9,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from memory_bank.bank import open_index
-from memory_bank.bank.backlinks import LinkShown, meant_by, shown
+from memory_bank.bank.backlinks import LinkShown, link_shown, meant_by
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import UnreadableNote
 from memory_bank.notes import front_matter, names, okf, parsing
@@ -139,7 +139,7 @@ def _relink(
         leads = {place_of(row): row.dest_key for row in links}
         new_target = retarget(bank, source, leads, moves, lost=lost, gone=gone)
         if bank.roots.is_included(source):
-            broken += [shown(row) for row in links if new_target(row) is not None]
+            broken += [link_shown(row) for row in links if new_target(row) is not None]
             continue
         data = bank.store.read_bytes(source)
         try:
@@ -196,7 +196,7 @@ def retarget(
     root = bank.roots.bundle(source) or ""
 
     def taken(short: str) -> bool:
-        content = bank.read(lambda view: open_index.candidates(view.manifest, short))
+        content = bank.read(lambda view: open_index.find_candidates(view.manifest, short))
         return bool(set(content) - set(moves))
 
     def place(path: str) -> str:

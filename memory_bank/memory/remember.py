@@ -315,7 +315,9 @@ def write_new(
         etag=etag,
         type=meta.type or item.type,
         source_type=meta.source_type or item.source_type,
-        warning=warnings(note_files.warning(bank.layout, path, item.source_type), relinking.notice),
+        warning=warnings(
+            note_files.warn_of_place(bank.layout, path, item.source_type), relinking.notice
+        ),
         relinked=tuple(change.path for change in relinking.changes) or None,
     )
 
@@ -448,7 +450,7 @@ def merge_into(
         etag=etag,
         type=row.type,
         source_type=row.source_type or "manual",
-        warning=note_files.warning(bank.layout, row.path, row.source_type),
+        warning=note_files.warn_of_place(bank.layout, row.path, row.source_type),
     )
     return remembered, bool(changes)
 

@@ -119,7 +119,7 @@ def _beside(bank: Bank) -> str | None:
     project = layout.origin.project
     tree = repository.worktree(project)
     if layout.origin is layout or tree is None:
-        return program_files.text(program_files.in_project(project, FILE))
+        return program_files.read_text(program_files.in_project(project, FILE))
     name = f"{layout.commit}:{repository.below_tree(tree, project)}{FILE}"  # no commit: staged
     blobs = objects.blobs(tree, objects.named(tree, [name]).values(), _MOST_BYTES)
     return next((data.decode("utf-8", "replace") for _, data in blobs), None)

@@ -81,7 +81,7 @@ def list_notes(
         within = filters.scope(
             view.manifest, wanted_conditions, hidden=include_archived, written=written
         )
-        rows = open_index.newest(view.manifest, within, most + 1, written)
+        rows = open_index.newest_notes(view.manifest, within, most + 1, written)
         nothing = () if rows else nothing_within(wanted_conditions)
         return rows, (*remarks(view.manifest, (), wanted_conditions), *nothing)
 

@@ -21,7 +21,7 @@ from memory_bank.base.operation import (
 )
 from memory_bank.base.rendering import count
 from memory_bank.base.screen import FOUND, Call
-from memory_bank.base.view import write
+from memory_bank.base.view import write_view
 from memory_bank.memory import views
 from memory_bank.memory.records import RestoredNote, TrashedNote
 from memory_bank.notes import characters, front_matter, names, schema
@@ -91,9 +91,9 @@ def _asked(
         text = "--as" if new_name else "--version"
         raise call.usage_error(f"{text} needs the name of a deleted note")
     if name is None:
-        return write(call, None, views.view_trash(trash(bank)))
+        return write_view(call, None, views.view_trash(trash(bank)))
     note = RestoredNote(restore(bank, name, new_name, version=version))
-    return write(call, note, views.view_restored(note, () if call.json else trash(bank, name)))
+    return write_view(call, note, views.view_restored(note, () if call.json else trash(bank, name)))
 
 
 @operation(

@@ -11,7 +11,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import RecalledNote
 from memory_bank.bank.open_index import short_names
 from memory_bank.base.hit_view import Place
-from memory_bank.base.rendering import count, named
+from memory_bank.base.rendering import count, quote_path
 from memory_bank.base.screen import FAILED, FOUND, NOTHING, Call, cut
 from memory_bank.base.view import Entry, Lines, Table, View
 from memory_bank.memory.records import (
@@ -387,7 +387,7 @@ def view_listing(listing: Listing, bank: Bank | None = None, call: Call | None =
     if call is not None and bank is not None:
         names = [call.place(path, 1) for path in paths]
         if call.console.terminal:
-            short = map(named, bank.read(lambda view: short_names(view.manifest, paths)))
+            short = map(quote_path, bank.read(lambda view: short_names(view.manifest, paths)))
             # the start of a name opens its note, and a long one would take the titles' room
             names = [cut(name, call.console.columns // 3) for name in short]
     rows = [

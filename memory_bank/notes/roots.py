@@ -13,7 +13,7 @@ from memory_bank.base.dates import in_name
 from memory_bank.base.documents import Committed, Dates, Scan, Signature
 from memory_bank.base.errors import BadName, Hint, NoteExists, NoteReadOnly, StorageFailed
 from memory_bank.base.file_watches import ChangeQueue
-from memory_bank.base.filenames import NOTE_SUFFIXES, StatSignature, trusted
+from memory_bank.base.filenames import NOTE_SUFFIXES, StatSignature, is_trusted
 from memory_bank.notes import okf
 from memory_bank.notes.characters import nfc
 from memory_bank.notes.note import Meta
@@ -170,7 +170,7 @@ class NoteRoot:
 
     def signature(self, key: str, stat_signature: StatSignature) -> Signature:
         """Return the signature of a file and of its commits, if it may be recorded."""
-        return self._signature(key, stat_signature) if trusted(stat_signature) else UNKNOWN
+        return self._signature(key, stat_signature) if is_trusted(stat_signature) else UNKNOWN
 
     def dates(self, meta: Meta, key: str, stat_signature: StatSignature, data: bytes) -> Dates:
         """Return when a note was created and updated.

@@ -10,7 +10,7 @@ from itertools import islice, pairwise
 
 from memory_bank.base.documents import Fault
 from memory_bank.base.plugins import pattern
-from memory_bank.base.text import around
+from memory_bank.base.text import join_link
 from memory_bank.notes.blocks import Blocks, InlineBlock, parse_blocks
 from memory_bank.notes.front_matter import MARK, MAX_FIELDS, Field, fields_of
 from memory_bank.notes.inline import InlineText, plain_text
@@ -311,7 +311,7 @@ def sentence_around(before: str, link: str, after: str) -> str:
     rest = after[: end.end()] if end else after
     if len(f"{start} {rest}".split()) < _FEW:
         return ""
-    return " ".join(around(start, link, rest).split()).lstrip(_LEADING_MARKS)
+    return " ".join(join_link(start, link, rest).split()).lstrip(_LEADING_MARKS)
 
 
 def naming_sentence(

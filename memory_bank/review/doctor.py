@@ -119,7 +119,8 @@ def _health(view: View, bank: Bank, report: SyncReport, background: str | None) 
             None,
         ),
         git=repository.problem(bank.layout.root) or None,
-        hooks=hook_log.described(str(bank.layout.root), str(bank.layout.state(bank.id))) or None,
+        hooks=hook_log.describe_failures(str(bank.layout.root), str(bank.layout.state(bank.id)))
+        or None,
         former_sessions=former_state(bank) or None,
         language=multilingual_hint(bank) or None,
         embedder=settings.memory.embedder,

@@ -230,7 +230,7 @@ def install(bank: Bank) -> GitSetup:
     root, tree = bank.layout.root, _tree(bank)
     before = {part.name: part for part in _found(root, tree).parts}
     for file, ours in _attributes(root, tree).items():
-        text = program_files.text(file)
+        text = program_files.read_text(file)
         lines = (text or "").split("\n")
         if not before[ATTRIBUTES].is_set or any(line not in lines for line in ours):
             entries = _others(text or "", ours)
@@ -260,7 +260,7 @@ def uninstall(bank: Bank) -> GitSetup:
     root, tree = bank.layout.root, _tree(bank)
     before = {part.name: part for part in _found(root, tree).parts}
     for file, ours in _attributes(root, tree).items():
-        text = program_files.text(file)
+        text = program_files.read_text(file)
         if text is not None and (kept_text := "\n".join(_others(text, ours))) != text:
             FileEdit(file, text, kept_text or None).write()
     for key in _settings():
@@ -342,7 +342,7 @@ def _settings() -> dict[str, str]:
     If the program is gone, git merges the notes as it does without it: a driver that does not run
     would leave our side alone, without conflict markers.
     """
-    program = " ".join(map(shlex.quote, program_files.program()))
+    program = " ".join(map(shlex.quote, program_files.find_program()))
     driver = (
         f"{program} merge-driver --marker-size=%L --ours=%X --theirs=%Y -- %O %A %B %P;"
         f" code=$?; test $code -lt {_ANSWERED} -o $code -gt 128 && exit $code;"

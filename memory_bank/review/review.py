@@ -12,7 +12,7 @@ from memory_bank.base import __version__
 from memory_bank.base.operation import FailOn, Param, Tool, operation
 from memory_bank.base.rendering import count, document
 from memory_bank.base.screen import FINDINGS, FOUND, Call
-from memory_bank.base.view import write
+from memory_bank.base.view import write_view
 from memory_bank.git import repository
 from memory_bank.review import lint, review_markdown, sarif, views
 from memory_bank.review.compared_banks import bank_of, compared, left_out
@@ -63,7 +63,7 @@ def _in_formats(
         notes = sum(name.endswith(".md") for name in uncommitted)
     for shown_as, file in zip(formats, outputs, strict=False):
         text = _rendered(found_review, shown_as)
-        output_files.write(Path(file), text.encode("utf-8", "replace"))
+        output_files.write_file(Path(file), text.encode("utf-8", "replace"))
     if not outputs:
         _show(call, found_review, formats[0], every=every)
         if notes and formats[0] == "terminal":
@@ -151,7 +151,7 @@ def _show(call: Call, found_review: Review, shown_as: str, *, every: bool) -> No
     if shown_as == "json":
         call.console.document(found_review)
     elif shown_as == "terminal":
-        write(call, found_review, views.view_review(found_review, call=call, every=every))
+        write_view(call, found_review, views.view_review(found_review, call=call, every=every))
     else:
         call.console.write(_rendered(found_review, shown_as))
 

@@ -14,7 +14,7 @@ from typing import cast
 from urllib.parse import quote
 
 from memory_bank.bank.findings import Finding
-from memory_bank.base.rendering import count, document, named, unhidden
+from memory_bank.base.rendering import count, document, escape_hidden, quote_path
 from memory_bank.review.records import Review, RuleWithFindings
 
 _SCHEMA = (
@@ -127,7 +127,7 @@ def _uri(path: str) -> str:
 
 def _message(text: str) -> Object:
     """Return a text as a message without placeholders and links (SARIF 2.1.0, 3.11.5, 3.11.6)."""
-    plain = cast("str", unhidden(text)).replace("](", "] (")
+    plain = cast("str", escape_hidden(text)).replace("](", "] (")
     return {"text": plain.replace("{", "{{").replace("}", "}}")}
 
 
@@ -205,7 +205,7 @@ def _line(level: str, finding: Finding) -> str:
     """Return the workflow command for a finding."""
     end_line = finding.end_line or finding.line
     properties: dict[str, object] = {
-        "file": named(finding.file or finding.path),
+        "file": quote_path(finding.file or finding.path),
         "line": finding.line,
         "endLine": end_line,
     }
@@ -222,4 +222,4 @@ def _line(level: str, finding: Finding) -> str:
 
 def _visible(value: object, escaped: dict[int, str]) -> str:
     """Return a value without invisible characters, escaped for a part of a command."""
-    return cast("str", unhidden(str(value))).translate(escaped)
+    return cast("str", escape_hidden(str(value))).translate(escaped)

@@ -14,7 +14,7 @@ from memory_bank.bank.findings import SEVERITIES, ReviewFinding
 from memory_bank.base.hit_view import Place
 from memory_bank.base.operation import FailOn, Param
 from memory_bank.base.rendering import count
-from memory_bank.base.repairs import described
+from memory_bank.base.repairs import describe_repairs
 from memory_bank.base.screen import FAILED, FINDINGS, FOUND, NOTHING, Call, Piece, place
 from memory_bank.base.view import Block, View
 from memory_bank.memory import overview
@@ -294,7 +294,7 @@ def _finding_lines(health: BankHealth) -> Iterator[Line]:
 def _state(health: BankHealth, bank: Bank | None) -> Iterator[Line]:
     """Yield what may keep the index from being complete; the server tells agents of repairs."""
     if health.repaired and bank:
-        yield [("repaired: ", "good"), described(health.repaired)]
+        yield [("repaired: ", "good"), describe_repairs(health.repaired)]
     if health.waiting:
         yield [("waiting: ", "warn"), f"{count(health.waiting, 'passage')} without a vector"]
     if health.problem:

@@ -23,7 +23,7 @@ from memory_bank.base.documents import (
 from memory_bank.base.errors import Busy, Hint, IndexDamaged, IndexOutdated, StorageFailed
 from memory_bank.base.locks import WAIT, locked
 from memory_bank.base.paths import Layout, private_folder
-from memory_bank.base.repairs import INDEXING, MANIFEST, OUTDATED, Repaired, unreported
+from memory_bank.base.repairs import INDEXING, MANIFEST, OUTDATED, Repaired, ignore_repair
 from memory_bank.base.settings import Settings
 from memory_bank.search.backfill import Backfill
 from memory_bank.search.document_changes import (
@@ -62,7 +62,7 @@ class Index:
         source: Source,
         settings: Settings,
         *,
-        repaired: Repaired = unreported,
+        repaired: Repaired = ignore_repair,
         without: Collection[str] = (),
         limits: IndexLimits = UNLIMITED,
     ) -> None:

@@ -371,7 +371,7 @@ def _list_changed_notes(view: View, since: datetime) -> Iterator[ChangedNote]:
     scope = filters.scope(view.manifest, [Condition("since", since)], hidden=False)
     rows = [
         note
-        for note in open_index.newest(view.manifest, scope, _MOST_CHANGED * 10)
+        for note in open_index.newest_notes(view.manifest, scope, _MOST_CHANGED * 10)
         if note.type != note_reading.TYPE
     ][:_MOST_CHANGED]
     old = document_graph.superseded(view.manifest, [note.number for note in rows])

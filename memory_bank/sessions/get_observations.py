@@ -78,7 +78,7 @@ def resolved(view: View, bank: Bank, ids: Sequence[str]) -> dict[str, RowPlace]:
                 or _section(view, bank, name)
             )
             if place is None and not name.isdigit():
-                place = _note_place(view, bank, name, open_index.nearly_named)
+                place = _note_place(view, bank, name, open_index.find_nearly_named)
         if place is not None:
             places[text] = place
         elif name.isdigit():

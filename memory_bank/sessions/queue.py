@@ -103,7 +103,7 @@ class EventQueue(DurableFile):
 
     def _connect(self) -> Connection:
         base = super()._connect()
-        with sqlite.guarded(self.file):
+        with sqlite.convert_errors(self.file):
             # the commit is on the disk when it returns, unlike in the other databases
             base.execute("PRAGMA synchronous = FULL")
             base.execute(f"PRAGMA busy_timeout = {_WAIT * 1000:.0f}")

@@ -261,7 +261,7 @@ def sessions_with_decisions(
     )
     decisions = entries.listed(view.manifest, entry_conditions, limits.observation_limit)
     numbers = [*dict.fromkeys(entry.document for entry in decisions)]
-    notes = open_index.numbered(view.manifest, numbers)
+    notes = open_index.notes_numbered(view.manifest, numbers)
     return [session for note in notes if (session := _read(bank, note)) is not None]
 
 
@@ -317,12 +317,12 @@ def _of_bank(bank: Bank, view: View, last: Session | None, titleds: set[str]) ->
     often = [row for row in decisions if row.known_as in used]
     often.sort(key=lambda row: used[row.known_as].times, reverse=True)
     half = _MOST["decisions"] // 2
-    rows = _valid(open_index.numbered(manifest, numbers), old)
+    rows = _valid(open_index.notes_numbered(manifest, numbers), old)
     named_decisions = chain(decisions[:half], often[:half], decisions[half:], rows)
     changed = list[StartLine]()
     if last:
         since = last.started_at.timestamp()
-        notes = open_index.numbered(manifest, numbers)
+        notes = open_index.notes_numbered(manifest, numbers)
         late = takewhile(lambda row: max(row.created, row.updated) >= since, notes)
         untold = [row for row in late if _title_of(row) not in titleds][: _MOST["changed"]]
         titleds.update(map(_title_of, untold))
@@ -368,7 +368,7 @@ def _scope(manifest: Manifest, kind: str, project: str = "") -> Scope:
 
 def _newest(manifest: Manifest, scope: Scope) -> Iterator[NoteRow]:
     """Yield the notes in scope, the last created or updated first."""
-    return open_index.numbered(manifest, document_rows.newest_numbers(manifest, scope))
+    return open_index.notes_numbered(manifest, document_rows.newest_numbers(manifest, scope))
 
 
 def _valid(notes: Iterable[NoteRow], superseded: Collection[int]) -> Iterator[NoteRow]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from memory_bank.base.rendering import count, named
+from memory_bank.base.rendering import count, quote_path
 from memory_bank.base.screen import FINDINGS, FOUND, NOTHING, Piece
 from memory_bank.base.view import Block, Part, Table, View
 from memory_bank.shared.engines.base import Head
@@ -113,8 +113,8 @@ def view_status(status: SharedStatus) -> View:
     """Describe what is published, a bank in a row."""
     rows = [
         (
-            named(head.repository), named(head.bank), head.commit[:12], head.published_at[:16],
-            str(head.notes), str(head.passages),
+            quote_path(head.repository), quote_path(head.bank), head.commit[:12],
+            head.published_at[:16], str(head.notes), str(head.passages),
         )
         for head in status.banks
     ]  # fmt: skip

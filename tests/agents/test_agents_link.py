@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.agents.rule_files import untold
+from memory_bank.agents.rule_files import list_unread_rules
 from memory_bank.bank.bank import open_bank
 from memory_bank.review.doctor import doctor
 from memory_bank.review.lint import lint
@@ -26,7 +26,7 @@ def test_hooks_doctor_and_lint_go_on(project: Path, tmp_path: Path, kind: str) -
     rule = "---\ntype: rule\n---\n# Wrens are counted twice\n\nOnce a day.\n"
     (project / ".memories/rules/wrens.md").write_text(rule)
     with open_bank(project) as bank:
-        untold(bank, "codex")
+        list_unread_rules(bank, "codex")
         for found in (doctor(bank).findings, lint(bank)):
             told = [one.message for one in found if one.rule == "rules-block"]
             assert len(told) == 1

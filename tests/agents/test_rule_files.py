@@ -44,16 +44,16 @@ def test_what_was_written_is_current_and_leaves_no_byte(ruled: Bank, project: Pa
     (project / ".gemini").mkdir()
     (project / ".gemini/settings.json").write_text('{\n  // ours\n  "x": 1\n}\n')
     before = files(project)
-    found = rule_files.look(ruled)
+    found = rule_files.check_files(ruled)
     assert not found.current
     assert files(project) == before
-    rule_files.write(found)
-    assert rule_files.look(ruled).current
+    rule_files.write_files(found)
+    assert rule_files.check_files(ruled).current
     assert b"Money is in cents. [cents]" in (project / "AGENTS.md").read_bytes()
     assert (project / ".claude/CLAUDE.md").read_text() == "@../AGENTS.md\n"
     settings = (project / ".gemini/settings.json").read_text().replace("// ours", "")
     assert json.loads(settings)["context"] == {"fileName": ["GEMINI.md", "AGENTS.md"]}
-    rule_files.write(rule_files.look(ruled, remove=True))
+    rule_files.write_files(rule_files.check_files(ruled, remove=True))
     assert files(project) == before
 
 
@@ -73,13 +73,13 @@ def test_claude_code_reads_the_block_beside_a_file_of_the_project(
     (project / ".claude").mkdir()
     (project / name).write_text(text, newline="")
     before = files(project)
-    rule_files.write(rule_files.look(ruled))
-    assert rule_files.look(ruled).current
-    loaded = instructions.loaded("claude-code", project)
+    rule_files.write_files(rule_files.check_files(ruled))
+    assert rule_files.check_files(ruled).current
+    loaded = instructions.load_texts("claude-code", project)
     assert sum("Money is in cents." in one for one in loaded.values()) == 1
-    shown = instructions.loaded("copilot", project)
+    shown = instructions.load_texts("copilot", project)
     assert sum("Money is in cents." in one for one in shown.values()) == 1, "no second copy"
-    rule_files.write(rule_files.look(ruled, remove=True))
+    rule_files.write_files(rule_files.check_files(ruled, remove=True))
     assert files(project) == before
 
 
@@ -88,19 +88,19 @@ def test_a_project_that_imports_agents_md_gets_no_second_import(
     ruled: Bank, project: Path, text: str
 ) -> None:
     (project / "CLAUDE.md").write_text(text)
-    rule_files.write(rule_files.look(ruled))
+    rule_files.write_files(rule_files.check_files(ruled))
     assert not (project / ".claude/CLAUDE.md").exists()
-    assert rule_files.look(ruled).current
+    assert rule_files.check_files(ruled).current
 
 
 def test_a_program_that_would_not_see_the_block_is_told(
     ruled: Bank, project: Path, git: Git
 ) -> None:
     (project / "CLAUDE.md").write_text("Theirs.\n")
-    rule_files.write(rule_files.look(ruled))
+    rule_files.write_files(rule_files.check_files(ruled))
     (project / "AGENTS.override.md").write_text("Mine.\n")
     (project / ".gitignore").write_text(".claude/\n")
-    found = rule_files.look(ruled)
+    found = rule_files.check_files(ruled)
     assert not found.current
     assert found.unread == (
         "git ignores .claude/CLAUDE.md: no clone has it; track it",
@@ -109,7 +109,7 @@ def test_a_program_that_would_not_see_the_block_is_told(
     (project / "AGENTS.override.md").unlink()
     (project / ".gitignore").unlink()
     (project / "AGENTS.md").write_text("x" * 40_000 + "\n" + (project / "AGENTS.md").read_text())
-    (reason,) = rule_files.look(ruled).unread
+    (reason,) = rule_files.check_files(ruled).unread
     assert reason.startswith("Codex does not see the block: it reads AGENTS.md, of all together")
 
 
@@ -125,40 +125,40 @@ def test_names_of_gemini_stay(ruled: Bank, project: Path, before: str, after: li
     (project / ".gemini").mkdir()
     file = project / ".gemini/settings.json"
     file.write_text(before)
-    rule_files.write(rule_files.look(ruled))
+    rule_files.write_files(rule_files.check_files(ruled))
     assert json.loads(file.read_text())["context"]["fileName"] == after
-    rule_files.write(rule_files.look(ruled, remove=True))
+    rule_files.write_files(rule_files.check_files(ruled, remove=True))
     if "AGENTS" not in before:
         assert json.loads(file.read_text()) == json.loads(before)
 
 
 def test_an_edited_block_is_not_overwritten_unasked(ruled: Bank, project: Path) -> None:
-    rule_files.write(rule_files.look(ruled))
+    rule_files.write_files(rule_files.check_files(ruled))
     file = project / "AGENTS.md"
     edited = file.read_text().replace("Money is", "Never log keys.\n- Money is")
     file.write_text(edited)
-    found = rule_files.look(ruled)
+    found = rule_files.check_files(ruled)
     assert found.block.state == "edited"
     with pytest.raises(Conflict, match=r"Never log keys\."):
-        rule_files.write(found)
+        rule_files.write_files(found)
     assert file.read_text() == edited
-    rule_files.write(found, edited=True)
+    rule_files.write_files(found, edited=True)
     assert "Never log" not in file.read_text()
 
 
 def test_a_damaged_block_and_a_conflict_beside_it_are_refused(ruled: Bank, project: Path) -> None:
-    rule_files.write(rule_files.look(ruled))
+    rule_files.write_files(rule_files.check_files(ruled))
     file = project / "AGENTS.md"
     whole = file.read_text()
     for text in (whole * 2, f"<<<<<<< a\nx\n=======\ny\n>>>>>>> b\n{whole}"):
         file.write_text(text)
         with pytest.raises(BadInput):
-            rule_files.write(rule_files.look(ruled))
+            rule_files.write_files(rule_files.check_files(ruled))
         assert file.read_text() == text
 
 
 def test_a_conflict_of_two_blocks_is_resolved(ruled: Bank, project: Path, git: Git) -> None:
-    rule_files.write(rule_files.look(ruled))
+    rule_files.write_files(rule_files.check_files(ruled))
     git(project, "add", "-A")
     git(project, "commit", "-q", "-m", "Block")
     for branch, start in (("ours", "main"), ("theirs", "main")):
@@ -166,14 +166,14 @@ def test_a_conflict_of_two_blocks_is_resolved(ruled: Bank, project: Path, git: G
         (project / f".memories/rules/{branch}.md").write_text(RULE.replace("Money", branch))
         git(project, "add", "-A")
         git(project, "commit", "-q", "-m", branch)
-        rule_files.write(rule_files.look(ruled))
+        rule_files.write_files(rule_files.check_files(ruled))
         git(project, "commit", "-q", "-a", "-m", f"{branch} block")
     with pytest.raises(Exception, match="merge"):
         git(project, "merge", "-q", "ours")
-    assert rule_files.look(ruled).block.state == "conflict"
+    assert rule_files.check_files(ruled).block.state == "conflict"
     git(project, "add", "-A")
     git(project, "commit", "-q", "-m", "merged")
-    rule_files.write(rule_files.look(ruled))
+    rule_files.write_files(rule_files.check_files(ruled))
     text = (project / "AGENTS.md").read_text()
     assert all(f"{word} is in cents." in text for word in ("Money", "ours", "theirs"))
     assert "<<<<" not in text
@@ -188,30 +188,30 @@ def test_a_link_out_of_the_project_is_not_followed(
     (outside / "file").write_text("x")
     (project / name).symlink_to(outside if "." in name[:1] else outside / "file")
     with pytest.raises(BadInput, match="leads out"):
-        rule_files.look(ruled)
+        rule_files.check_files(ruled)
 
 
 def test_a_link_in_the_project_stays_a_link(ruled: Bank, project: Path) -> None:
     (project / "CLAUDE.md").write_text("Theirs.\n")
     (project / "AGENTS.md").symlink_to("CLAUDE.md")
-    rule_files.write(rule_files.look(ruled))
+    rule_files.write_files(rule_files.check_files(ruled))
     assert (project / "AGENTS.md").is_symlink()
     assert "Money is in cents." in (project / "CLAUDE.md").read_text()
 
 
 def test_a_rule_is_told_at_the_start_until_the_program_reads_it(ruled: Bank, project: Path) -> None:
     ruled.catch_up()
-    assert rule_files.untold(ruled, "codex") == ("Money is in cents. [cents]",)
-    rule_files.write(rule_files.look(ruled))
+    assert rule_files.list_unread_rules(ruled, "codex") == ("Money is in cents. [cents]",)
+    rule_files.write_files(rule_files.check_files(ruled))
     for name in clients.names(clients.INSTRUCTIONS):
-        assert rule_files.untold(ruled, name) == (), name
+        assert rule_files.list_unread_rules(ruled, name) == (), name
     (project / "CLAUDE.md").write_text("Theirs.\n")
     (project / ".claude/CLAUDE.md").unlink()
-    assert rule_files.untold(ruled, "codex") == ()
-    assert rule_files.untold(ruled, "claude-code") == ("Money is in cents. [cents]",)
+    assert rule_files.list_unread_rules(ruled, "codex") == ()
+    assert rule_files.list_unread_rules(ruled, "claude-code") == ("Money is in cents. [cents]",)
     (project / ".memories/rules/new.md").write_text(RULE.replace("Money", "Time"))
     ruled.catch_up()
-    assert rule_files.untold(ruled, "codex") == (), "a rule that is not committed waits"
+    assert rule_files.list_unread_rules(ruled, "codex") == (), "a rule that is not committed waits"
 
 
 def committed(project: Path, git: Git, name: str, text: str) -> None:
@@ -231,11 +231,11 @@ def test_a_block_that_is_not_what_the_notes_say_is_a_finding(
         return [(one.file, one.new) for one in whole if one.rule == "rules-block"]
 
     assert not found()
-    rule_files.write(rule_files.look(ruled))
+    rule_files.write_files(rule_files.check_files(ruled))
     committed(project, git, "dates", RULE.replace("Money", "Dates"))
     assert found() == ["the notes of the block of rules changed since it was written"]
     assert reviewed("HEAD~1..HEAD") == [("AGENTS.md", True)]
-    rule_files.write(rule_files.look(ruled))
+    rule_files.write_files(rule_files.check_files(ruled))
     git(project, "add", "-A")
     assert not found()
     assert not reviewed(staged=True)
@@ -263,6 +263,6 @@ def test_what_the_rules_are_written_into_is_not_offered_as_notes(
     ruled: Bank, project: Path
 ) -> None:
     (project / "AGENTS.md").write_text("# Ours\n")
-    assert [one.path for one in setup.candidates(project)] == ["AGENTS.md"]
-    rule_files.write(rule_files.look(ruled))
-    assert setup.candidates(project) == ()
+    assert [one.path for one in setup.find_candidates(project)] == ["AGENTS.md"]
+    rule_files.write_files(rule_files.check_files(ruled))
+    assert setup.find_candidates(project) == ()

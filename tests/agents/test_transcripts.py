@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from memory_bank.agents import clients, transcript_lines
-from memory_bank.agents.capture import capture, message, queue_of
+from memory_bank.agents.capture import capture, message_event, queue_of
 from memory_bank.agents.clients import claude_code
 from memory_bank.agents.clients.base import HookEvent
-from memory_bank.agents.hook_bank import find
+from memory_bank.agents.hook_bank import find_hook_bank
 from memory_bank.agents.transcripts import ImportedSessions, import_sessions
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.errors import BadInput
@@ -116,7 +116,7 @@ def test_a_session_that_has_grown_is_continued(
 def test_what_hooks_captured_is_not_imported_again(bank: Bank, project: Path, home: Path) -> None:
     client = "claude-code"
     read = clients.find(client, clients.TRANSCRIPTS).read_transcript(place(client, home, project))
-    hook_bank = find(str(project))
+    hook_bank = find_hook_bank(str(project))
     assert hook_bank is not None
     queue = queue_of(hook_bank)
     for number, step in enumerate(read.steps[:20]):
@@ -130,7 +130,7 @@ def test_what_hooks_captured_is_not_imported_again(bank: Bank, project: Path, ho
             name = "UserPromptSubmit"
         elif step.tool_name == MESSAGE:
             said = HookEvent("stop", IDS[client], client, "", said=step.tool_output)
-            capture(hook_bank, queue, message(said))
+            capture(hook_bank, queue, message_event(said))
             continue
         else:
             used = {

@@ -46,7 +46,7 @@ def there(root: Path) -> dict[str, str]:
 
 
 def write(folder: Path, tree: Path, blobs: dict[str, str], limit: int = LIMIT) -> dict[str, str]:
-    return copies.write(folder, tree, WantedFiles(blobs, {}), 1e9, limit)
+    return copies.write_files(folder, tree, WantedFiles(blobs, {}), 1e9, limit)
 
 
 def test_the_files_are_those_of_the_tree(folder: Path, tree: Path, ids: dict[str, str]) -> None:

@@ -134,12 +134,12 @@ def test_settings_that_can_not_be_changed_stay(adopted: Path, text: str) -> None
 def test_the_bank_of_the_project_is_found_from_inside(
     adopted: Path, git: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert setup.enclosing(adopted / "docs") == ""
+    assert setup.find_enclosing_bank(adopted / "docs") == ""
     init(adopted)
-    assert setup.enclosing(adopted) == ""
-    assert setup.enclosing(adopted / "docs/adr") == str(adopted / ".memories")
+    assert setup.find_enclosing_bank(adopted) == ""
+    assert setup.find_enclosing_bank(adopted / "docs/adr") == str(adopted / ".memories")
     git(adopted, "init", "-q", "vendor")
-    assert setup.enclosing(adopted / "vendor") == ""
+    assert setup.find_enclosing_bank(adopted / "vendor") == ""
     monkeypatch.chdir(adopted / "docs")
     monkeypatch.setenv("MEMORY_BANK_STORAGE_STRATEGY", "user")
-    assert setup.enclosing() == ""
+    assert setup.find_enclosing_bank() == ""

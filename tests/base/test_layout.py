@@ -53,11 +53,11 @@ def test_folders_of_the_user_follow_the_environment(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["", ".", "..", "../x", "a/b", ".hidden", "a b", "a\0"])
 def test_a_users_bank_stays_in_the_users_folder(name: str) -> None:
     with pytest.raises(BadName):
-        paths.named(name)
+        paths.user_bank_folder(name)
 
 
 def test_a_users_bank_has_its_folder(private_folders: Path) -> None:
-    assert paths.named("work-2") == private_folders / "data" / "memory-bank" / "work-2"
+    assert paths.user_bank_folder("work-2") == private_folders / "data" / "memory-bank" / "work-2"
 
 
 def test_a_private_folder_hides_itself_from_git(tmp_path: Path) -> None:
@@ -186,13 +186,13 @@ def test_an_index_that_another_process_makes_meanwhile_is_used(
     layout = paths.at(tmp_path / ".memories")
     ids = layout.ids
     assert ids is not None
-    bare = paths.bare
+    bare = paths.is_empty
 
     def made_meanwhile(index: Path) -> bool:
-        paths.give(index, ids)
+        paths.give_id(index, ids)
         (index / "manifest.db").touch()
         return bare(index)
 
-    monkeypatch.setattr(paths, "bare", made_meanwhile)
+    monkeypatch.setattr(paths, "is_empty", made_meanwhile)
     layout.make_index()
-    assert layout.index_id == paths.read(layout.index) != ""
+    assert layout.index_id == paths.read_id(layout.index) != ""

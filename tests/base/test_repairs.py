@@ -2,7 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 
-from memory_bank.base.repairs import Reports, described
+from memory_bank.base.repairs import Reports, describe_repairs
 
 
 def test_each_is_taken_once_in_the_order_in_which_it_happened() -> None:
@@ -35,7 +35,7 @@ def test_threads_lose_nothing_and_say_nothing_twice() -> None:
 
 
 def test_in_words() -> None:
-    assert described([]) == ""
-    assert described(["keyword", "writing", "notes"]) == (
+    assert describe_repairs([]) == ""
+    assert describe_repairs(["keyword", "writing", "notes"]) == (
         "finished a change of several files that was cut short; rebuilt: keyword, notes"
     )

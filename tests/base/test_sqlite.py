@@ -71,7 +71,7 @@ def test_a_database_whose_folder_was_deleted_is_damage(file: Path) -> None:
     base = sqlite.connect(folder / "x.db", TABLES, 1)
     base.execute("PRAGMA journal_mode = DELETE")
     shutil.rmtree(folder)
-    with pytest.raises(IndexDamaged), sqlite.guarded(folder / "x.db"):
+    with pytest.raises(IndexDamaged), sqlite.convert_errors(folder / "x.db"):
         base.execute("INSERT INTO a VALUES (1, 'one')")
     base.close()
 
@@ -105,14 +105,14 @@ def test_a_transaction_is_whole_or_nothing(file: Path) -> None:
     ],
 )
 def test_errors_become_ours(file: Path, message: str, error: type[Exception]) -> None:
-    with pytest.raises(error, match=r"x\.db"), sqlite.guarded(file):
+    with pytest.raises(error, match=r"x\.db"), sqlite.convert_errors(file):
         raise sqlite3.OperationalError(message)
 
 
 def test_text_that_is_not_utf8_is_damage(file: Path) -> None:
     base = sqlite.connect(file, TABLES, 1)
     base.execute("INSERT INTO a VALUES (1, CAST(x'ff' AS TEXT))")
-    with pytest.raises(IndexDamaged), sqlite.guarded(file):
+    with pytest.raises(IndexDamaged), sqlite.convert_errors(file):
         base.execute("SELECT * FROM a").fetchall()
     base.close()
 
@@ -169,8 +169,10 @@ def test_any_number_of_values_can_be_asked_for(file: Path) -> None:
     base = sqlite.connect(file, TABLES, 1)
     base.executemany("INSERT INTO a VALUES (?, 'x')", ((n,) for n in range(5000)))
     sql = "SELECT x FROM a WHERE x IN ({})"
-    assert sorted(x for (x,) in sqlite.chunked(base, sql, range(-10, 4000))) == list(range(4000))
-    assert list(sqlite.chunked(base, sql, [])) == []
+    assert sorted(x for (x,) in sqlite.execute_chunked(base, sql, range(-10, 4000))) == list(
+        range(4000)
+    )
+    assert list(sqlite.execute_chunked(base, sql, [])) == []
     base.close()
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.base.filenames import signature_of, trusted
+from memory_bank.base.filenames import is_trusted, signature_of
 
 NOW = 1_800_000_000_000_000_000
 SECOND = 1_000_000_000
@@ -28,7 +28,7 @@ def test_a_stamp_is_recorded_once_a_change_would_show(
 ) -> None:
     monkeypatch.setattr(time, "time_ns", lambda: NOW)
     signature = (7, NOW + int(mtime * SECOND), NOW + int(ctime * SECOND), 5)
-    assert trusted(signature) is known
+    assert is_trusted(signature) is known
 
 
 def test_only_plain_files_have_a_signature(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from memory_bank.base.hit_view import Hit, Place
 from memory_bank.base.screen import NOTHING
 from memory_bank.base.text import Quotes
-from memory_bank.base.view import Entry, Lines, Table, View, write, write_agent
+from memory_bank.base.view import Entry, Lines, Table, View, write_agent, write_view
 from memory_bank.frontends.cli.call import CommandCall
 
 VIEW = View(
@@ -27,7 +27,7 @@ def test_a_person_reads_places_rows_and_notices(monkeypatch: pytest.MonkeyPatch)
     out = StringIO()
     monkeypatch.setattr(sys, "stdout", out)
     monkeypatch.setattr(sys, "stderr", out)
-    assert write(CommandCall("mb"), None, VIEW) == 0
+    assert write_view(CommandCall("mb"), None, VIEW) == 0
     assert out.getvalue().splitlines() == [
         "moved a.md",
         "  same as: b.md",
@@ -64,5 +64,5 @@ def test_what_is_nowhere_is_said_on_stderr(monkeypatch: pytest.MonkeyPatch) -> N
     out, err = StringIO(), StringIO()
     monkeypatch.setattr(sys, "stdout", out)
     monkeypatch.setattr(sys, "stderr", err)
-    assert write(CommandCall("mb"), None, View("Nothing found", code=NOTHING)) == NOTHING
+    assert write_view(CommandCall("mb"), None, View("Nothing found", code=NOTHING)) == NOTHING
     assert (out.getvalue(), err.getvalue()) == ("", "nothing found\n")

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memory_bank.agents.hook_answers import prompt_context
-from memory_bank.agents.hook_bank import find
+from memory_bank.agents.hook_bank import find_hook_bank
 from memory_bank.bank.bank import open_bank
 from memory_bank.base.text import Quotes, estimate
 
@@ -60,7 +60,7 @@ def ask(project: Path, prompts: Mapping[str, Sequence[str]]) -> list[Injected]:
     """Return what each prompt gets, each in a session of its own."""
     with open_bank(project) as bank:
         bank.sync()
-    hook_bank = find(str(project))
+    hook_bank = find_hook_bank(str(project))
     assert hook_bank is not None
     answers = []
     for number, (prompt, relevant) in enumerate(prompts.items()):

@@ -83,7 +83,7 @@ def test_only_changed_files_are_read(
         return real(self, path)
 
     monkeypatch.setattr(WorkTree, "read", read)
-    monkeypatch.setattr(coupled, "trusted", lambda _: True)
+    monkeypatch.setattr(coupled, "is_trusted", lambda _: True)
     first = refreshed()
     assert sorted(asked) == ["bank/test.py", "card.py", "manual.md"]
     assert refreshed() is first

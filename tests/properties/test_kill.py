@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank.bank.bank import open_bank
-from memory_bank.base.repairs import described
+from memory_bank.base.repairs import describe_repairs
 from memory_bank.memory.maintenance import compare
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.trash import trash
@@ -231,7 +231,7 @@ def says_once(copy: Path, said: str, *, json_wanted: bool) -> None:
     else:
         assert "repaired" not in first.stdout
         assert first.stderr.startswith("repaired: ")
-        assert described([said]) in " ".join(first.stderr.split())
+        assert describe_repairs([said]) in " ".join(first.stderr.split())
 
 
 def cut_short(start: Path, tmp_path: Path, die: Die, work: str, what: str) -> Path:

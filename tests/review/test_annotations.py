@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_bank.bank.findings import Finding
-from memory_bank.base.rendering import unhidden
+from memory_bank.base.rendering import escape_hidden
 from memory_bank.review.sarif import workflow_commands
 from tests.review.reviews import finding, findings
 
@@ -84,7 +84,7 @@ def test_no_text_starts_another_command(found: list[Finding]) -> None:
         assert name in {"error", "warning", "notice"}
         assert set(properties) == {"file", "line", "endLine", "title"}
         fix = f"\nFix: {one.fix}" if one.fix else ""
-        assert message == unhidden(one.message + fix)
+        assert message == escape_hidden(one.message + fix)
         assert properties["title"] == one.rule
 
 
@@ -92,5 +92,5 @@ def test_no_text_starts_another_command(found: list[Finding]) -> None:
 @given(findings)
 def test_the_output_has_no_character_that_a_reader_does_not_see(found: Finding) -> None:
     (line,) = workflow_commands([found._replace(new=True)]).splitlines()
-    assert unhidden(line) == line
+    assert escape_hidden(line) == line
     assert "\x1b" not in line

@@ -109,8 +109,8 @@ def test_what_failed_in_hooks_of_another_bank_is_not_listed(
     folder: Path, opening: Opening, project: Path
 ) -> None:
     bank, other = opening(folder), opening(project / ".memories")
-    hook_log.record("codex", "Stop", "it broke", root=str(other.layout.root))
-    hook_log.record("codex", "Stop", "unknown place")
+    hook_log.record_failure("codex", "Stop", "it broke", root=str(other.layout.root))
+    hook_log.record_failure("codex", "Stop", "unknown place")
     assert doctor(bank).hooks is None
     assert doctor(bank).clear
     assert "it broke" in (doctor(other).hooks or "")

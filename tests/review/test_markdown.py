@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from memory_bank.base.rendering import unhidden
+from memory_bank.base.rendering import escape_hidden
 from memory_bank.notes.compare.note_change import KeyChange, LinkChange, TextSpan
 from memory_bank.review.records import HEADINGS, Review, Side
 from memory_bank.review.review_markdown import LIMIT, MARKER, code, html_code, markdown, short_line
@@ -208,7 +208,7 @@ def test_the_structure_does_not_depend_on_the_text(shown: Review) -> None:
 @given(hostile_reviews())
 def test_nothing_that_a_reader_does_not_see_is_in_it(shown: Review) -> None:
     text = markdown(shown)
-    assert unhidden(text) == text
+    assert escape_hidden(text) == text
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import jsonschema
 import pytest
 from hypothesis import given, settings
 
-from memory_bank.base.rendering import unhidden
+from memory_bank.base.rendering import escape_hidden
 from memory_bank.review.records import Review
 from memory_bank.review.sarif import sarif
 from tests.review.reviews import finding, hostile_reviews, review
@@ -203,5 +203,5 @@ def test_the_log_follows_the_rules_whatever_notes_contain(shown: Review) -> None
     assert len(run["results"]) == len(shown.findings)
     for result in run["results"]:
         text = result["message"]["text"]
-        assert unhidden(text) == text
+        assert escape_hidden(text) == text
         assert "](" not in text

@@ -184,7 +184,7 @@ def test_a_user_bank_and_a_folder_outside_git(
 ) -> None:
     monkeypatch.chdir(project)
     monkeypatch.setenv("MEMORY_BANK_STORAGE_STRATEGY", "user")
-    paths.named("project").mkdir(parents=True)
+    paths.user_bank_folder("project").mkdir(parents=True)
     with open_bank(settings={"memory.embedder": "none"}) as bank:
         path = session_note(bank, X).path
         assert bank.roots.is_private(path)

@@ -94,7 +94,7 @@ def subagent_of(event: HookEvent, payload: Payload) -> HookEvent | None:
     )
 
 
-def answered(event: str, kind: str, text: str) -> dict[str, object]:
+def make_answer(event: str, kind: str, text: str) -> dict[str, object]:
     """Return the JSON by which such a program adds a text to the session, or asks a question."""
     if kind == "stop":
         return {"decision": "block", "reason": text}

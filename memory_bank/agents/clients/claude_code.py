@@ -16,14 +16,14 @@ from memory_bank.agents.clients.base import (
     HookEvent,
     Kind,
     Transcript,
-    answered,
     call_step,
     event_of,
+    make_answer,
     message_step,
     prompt_step,
     subagent_of,
 )
-from memory_bank.agents.payload import Payload, fields, identifier, seconds, text, without
+from memory_bank.agents.payload import Payload, drop_fields, fields, identifier, seconds, text
 from memory_bank.agents.transcript_lines import Line
 from memory_bank.agents.typed_prompt import typed_prompt
 
@@ -82,7 +82,7 @@ def _tool(event: HookEvent, payload: Payload) -> HookEvent | None:
     output = payload.get("error") if failed else payload.get("tool_response")
     if isinstance(output, dict) and output.get("structuredPatch"):
         # the patch says what changed; the rest is the whole file before and after
-        output = without(output, *_UNTOLD)
+        output = drop_fields(output, *_UNTOLD)
     if not name:
         return None
     return event._replace(
@@ -94,7 +94,7 @@ def _tool(event: HookEvent, payload: Payload) -> HookEvent | None:
     )
 
 
-answer = answered
+answer = make_answer
 
 
 _OURS = "Before you stop: this session changed files"
@@ -106,7 +106,7 @@ _REFUSED = ("The user doesn't want to", "The tool use was rejected", "Permission
 def files(environment: Mapping[str, str]) -> Iterator[Path]:
     """Yield the transcripts on this machine."""
     root = environment.get("CLAUDE_CONFIG_DIR") or f"{environment.get('HOME', '')}/.claude"
-    yield from transcript_lines.listed(Path(root) / "projects", "*/*.jsonl")
+    yield from transcript_lines.list_files(Path(root) / "projects", "*/*.jsonl")
 
 
 # Characters of the names that the program gives to folders of projects.
@@ -127,16 +127,18 @@ def memories(
 
 def folder(file: Path) -> str:
     """Return the folder in which the session began."""
-    return next((cwd for line in transcript_lines.first(file) if (cwd := text(line, "cwd"))), "")
+    return next(
+        (cwd for line in transcript_lines.read_first(file) if (cwd := text(line, "cwd"))), ""
+    )
 
 
 def read_transcript(file: Path) -> Transcript:
     """Return the session of a file, with the calls of its subagents. Raises OSError."""
     reading = _ClaudeSession(Transcript(file, session_id=file.stem))
-    for line in transcript_lines.read(file, reading.made.skipped):
+    for line in transcript_lines.read_lines(file, reading.made.skipped):
         reading.take(line)
-    for agent in transcript_lines.listed(file.with_suffix("") / "subagents", "*.jsonl"):
-        for line in transcript_lines.read(agent, reading.made.skipped):
+    for agent in transcript_lines.list_files(file.with_suffix("") / "subagents", "*.jsonl"):
+        for line in transcript_lines.read_lines(agent, reading.made.skipped):
             reading.take(line, aside=True)
     return reading.end()
 
@@ -206,7 +208,7 @@ class _ClaudeSession:
         texts = transcript_lines.texts(part.get("content"))
         output: Any = line.get("toolUseResult") if alone else None
         if isinstance(output, dict) and output.get("structuredPatch"):
-            output = without(output, *_UNTOLD)
+            output = drop_fields(output, *_UNTOLD)
         elif isinstance(output, str):
             output = output.removeprefix("Error: ")
         if output is None or (failed and not isinstance(output, str)):
@@ -248,7 +250,7 @@ def instructions(project: Path) -> dict[Path, str]:
 
     It reads AGENTS.md only where no CLAUDE.md is on the way to it, above the project too.
     """
-    from memory_bank.agents.instructions import AGENTS, texts
+    from memory_bank.agents.instructions import AGENTS, read_texts
 
     above = [*reversed(project.parents), project]
     own = [
@@ -261,7 +263,7 @@ def instructions(project: Path) -> dict[Path, str]:
     if not chosen:
         chosen = [folder / name for folder in above for name in (AGENTS, f".claude/{AGENTS}")]
     rules = sorted((project / ".claude/rules").rglob("*.md"))
-    return texts(project, [*rules, *chosen], imports=True)
+    return read_texts(project, [*rules, *chosen], imports=True)
 
 
 def mcp() -> McpClient:

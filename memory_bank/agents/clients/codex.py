@@ -19,9 +19,9 @@ from memory_bank.agents.clients.base import (
     HookEvent,
     Kind,
     Transcript,
-    answered,
     call_step,
     event_of,
+    make_answer,
     message_step,
     prompt_step,
     subagent_of,
@@ -85,7 +85,7 @@ _ATTENDED = ("cli", "vscode", "codex_cli_rs", "codex-tui", "codex_vscode")
 
 def _is_attended(transcript: str) -> bool:
     """Return whether the head of a transcript names a program before which a person sits."""
-    head = next(transcript_lines.first(Path(transcript), 1), {}) if transcript else {}
+    head = next(transcript_lines.read_first(Path(transcript), 1), {}) if transcript else {}
     about = fields(head, "payload")
     return (about.get("source") or about.get("originator")) in _ATTENDED
 
@@ -159,7 +159,7 @@ def _exit_code(transcript: str, call: str) -> int | None:
     return None
 
 
-answer = answered  # it refuses any other key
+answer = make_answer  # it refuses any other key
 
 
 _ID = re.compile(r"([0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12})$")
@@ -177,8 +177,8 @@ _BEST, _GOOD, _SOME = 3, 2, 1
 def files(environment: Mapping[str, str]) -> Iterator[Path]:
     """Yield the transcripts on this machine."""
     root = Path(environment.get("CODEX_HOME") or f"{environment.get('HOME', '')}/.codex")
-    yield from transcript_lines.listed(root / "sessions", "*/*/*/rollout-*.jsonl")
-    yield from transcript_lines.listed(root / "archived_sessions", "**/rollout-*.jsonl")
+    yield from transcript_lines.list_files(root / "sessions", "*/*/*/rollout-*.jsonl")
+    yield from transcript_lines.list_files(root / "archived_sessions", "**/rollout-*.jsonl")
 
 
 _CWD = re.compile(r"^cwd: (.+)$", re.MULTILINE)
@@ -238,7 +238,7 @@ def _is_in(place: str, project: Path) -> bool:
 
 def folder(file: Path) -> str:
     """Return the folder in which the session began."""
-    for line in transcript_lines.first(file, 5):
+    for line in transcript_lines.read_first(file, 5):
         payload = fields(line, "payload") or line
         if cwd := text(payload, "cwd"):
             return cwd
@@ -249,7 +249,7 @@ def read_transcript(file: Path) -> Transcript:
     """Return the session of a file. Raises OSError."""
     match = _ID.search(file.stem)
     reading = _CodexSession(Transcript(file, session_id=match[1] if match else file.stem))
-    for line in transcript_lines.read(file, reading.made.skipped):
+    for line in transcript_lines.read_lines(file, reading.made.skipped):
         reading.take(line)
     return reading.end()
 
@@ -377,7 +377,9 @@ class _CodexSession:
     def _answered(self, key: str, output: object, when: float) -> None:
         name, given_parsed = self._begun.pop(key)
         parsed = (
-            transcript_lines.parsed(given_parsed) if isinstance(given_parsed, str) else given_parsed
+            transcript_lines.parse_json(given_parsed)
+            if isinstance(given_parsed, str)
+            else given_parsed
         )
         texts = transcript_lines.texts(output) or text(fields({"x": output}, "x"), "content")
         code = _CODE.search(texts[:4000])
@@ -450,15 +452,15 @@ def instructions(project: Path) -> dict[Path, str]:
 
     Of each folder it reads one file, and of all together the first bytes.
     """
-    from memory_bank.agents.instructions import AGENTS, texts, upward
+    from memory_bank.agents.instructions import AGENTS, list_folders, read_texts
 
     names = ("AGENTS.override.md", AGENTS)
     files = [
         next((folder / name for name in names if (folder / name).is_file()), folder / AGENTS)
-        for folder in upward(project)
+        for folder in list_folders(project)
     ]
     most_instructions, entries = _MOST_INSTRUCTIONS, dict[Path, str]()
-    for file, whole in texts(project, files).items():
+    for file, whole in read_texts(project, files).items():
         data = whole.encode()[:most_instructions]
         most_instructions -= len(data)
         entries[file] = data.decode(errors="ignore")

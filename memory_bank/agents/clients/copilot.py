@@ -16,7 +16,7 @@ from memory_bank.agents.payload import (
     end_of,
     fields,
     identifier,
-    parsed,
+    parse_json,
     seconds,
     text,
 )
@@ -69,7 +69,7 @@ def _last_text(transcript: str) -> str:
 def _tool(event: HookEvent, payload: Payload, moment: object) -> HookEvent | None:
     """Return a call of a tool; the client gives it no id."""
     failed = event.name == "postToolUseFailure"
-    name, given_parsed = text(payload, "toolName"), parsed(payload.get("toolArgs"))
+    name, given_parsed = text(payload, "toolName"), parse_json(payload.get("toolArgs"))
     result = fields(payload, "toolResult")
     said_text = text(result, "textResultForLlm")
     code = re.search(_EXIT, said_text[-2000:])
@@ -93,12 +93,12 @@ def answer(event: str, kind: str, text: str) -> dict[str, object] | None:  # noq
 
 def instructions(project: Path) -> dict[Path, str]:
     """Return the texts of instructions that the program loads, by their files: all of them."""
-    from memory_bank.agents.instructions import AGENTS, texts
+    from memory_bank.agents.instructions import AGENTS, read_texts
 
     names = (".github/copilot-instructions.md", AGENTS, "CLAUDE.md", "GEMINI.md")
     folders = (".github/instructions", ".claude/rules")
     more = [file for name in folders for file in sorted((project / name).rglob("*.md"))]
-    return texts(project, [*(project / name for name in names), *more], imports=True)
+    return read_texts(project, [*(project / name for name in names), *more], imports=True)
 
 
 def mcp() -> McpClient:

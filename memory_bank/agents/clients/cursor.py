@@ -12,7 +12,7 @@ from memory_bank.agents.payload import (
     digest,
     identifier,
     message_key,
-    parsed,
+    parse_json,
     project,
     text,
 )
@@ -85,13 +85,15 @@ def _tool(event: HookEvent, payload: Payload) -> HookEvent | None:
         )
         return done_event if said_last.strip() else None
     name = text(payload, "tool_name")
-    said_payload = payload.get("error_message") if failed else parsed(payload.get("tool_output"))
+    said_payload = (
+        payload.get("error_message") if failed else parse_json(payload.get("tool_output"))
+    )
     if not name:
         return None
     return event._replace(
         key=identifier(payload, "tool_use_id"),
         tool_name=name,
-        tool_input=parsed(payload.get("tool_input")),
+        tool_input=parse_json(payload.get("tool_input")),
         tool_output=said_payload,
         failed=failed,
     )
@@ -107,9 +109,11 @@ def answer(event: str, kind: str, text: str) -> dict[str, object] | None:  # noq
 
 def instructions(project: Path) -> dict[Path, str]:
     """Return the texts of instructions that the program loads, by their files."""
-    from memory_bank.agents.instructions import AGENTS, texts
+    from memory_bank.agents.instructions import AGENTS, read_texts
 
-    return texts(project, [project / AGENTS, *sorted((project / ".cursor/rules").rglob("*.mdc"))])
+    return read_texts(
+        project, [project / AGENTS, *sorted((project / ".cursor/rules").rglob("*.mdc"))]
+    )
 
 
 def mcp() -> McpClient:

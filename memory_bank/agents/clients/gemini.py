@@ -10,8 +10,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memory_bank.agents.clients.base import HookEvent, Kind, answered, event_of
-from memory_bank.agents.payload import Payload, digest, fields, identifier, seconds, text, without
+from memory_bank.agents.clients.base import HookEvent, Kind, event_of, make_answer
+from memory_bank.agents.payload import (
+    Payload,
+    digest,
+    drop_fields,
+    fields,
+    identifier,
+    seconds,
+    text,
+)
 from memory_bank.agents.typed_prompt import typed_prompt
 
 if TYPE_CHECKING:
@@ -58,7 +66,7 @@ def _tool(event: HookEvent, payload: Payload, moment: str) -> HookEvent | None:
     )
     shown_response = response.get("returnDisplay")
     if isinstance(shown_response, dict) and shown_response.get("fileDiff"):
-        shown_response = without(
+        shown_response = drop_fields(
             shown_response, "originalContent", "newContent"
         )  # the whole file, twice
     if not name:
@@ -76,7 +84,7 @@ def _tool(event: HookEvent, payload: Payload, moment: str) -> HookEvent | None:
 
 def answer(event: str, kind: str, text: str) -> dict[str, object] | None:
     """Return the JSON by which the client adds a text to the session."""
-    return answered(event, kind, text) if kind != "stop" else None
+    return make_answer(event, kind, text) if kind != "stop" else None
 
 
 def instructions(project: Path) -> dict[Path, str]:
@@ -84,12 +92,12 @@ def instructions(project: Path) -> dict[Path, str]:
 
     The settings name them, those of the project before the user's own.
     """
-    from memory_bank.agents.instructions import texts, upward
+    from memory_bank.agents.instructions import list_folders, read_texts
 
     settings = ".gemini/settings.json"
     names = _names(project / settings) or _names(Path.home() / settings)
-    files = [folder / name for folder in upward(project) for name in names or ["GEMINI.md"]]
-    return texts(project, files, imports=True)
+    files = [folder / name for folder in list_folders(project) for name in names or ["GEMINI.md"]]
+    return read_texts(project, files, imports=True)
 
 
 def _names(settings: Path) -> list[str]:
@@ -98,7 +106,9 @@ def _names(settings: Path) -> list[str]:
     from memory_bank.base.errors import MemoryBankError
 
     with suppress(MemoryBankError):
-        entry = mcp().editor.value_at(program_files.text(settings) or "", ("context", "fileName"))
+        entry = mcp().editor.value_at(
+            program_files.read_text(settings) or "", ("context", "fileName")
+        )
         return [
             str(current_entry)
             for current_entry in (entry if isinstance(entry, list) else [entry])

@@ -79,7 +79,7 @@ def _tool(event: HookEvent, given_payload: Payload, output: Any) -> HookEvent | 
     about = payload.fields(said_output, "metadata")
     if about:
         # its diff is in `filediff`, its output beside it
-        entry = payload.without(about, "diff", "output", "preview", "diagnostics", "display")
+        entry = payload.drop_fields(about, "diff", "output", "preview", "diagnostics", "display")
         said_output = {"output": said_output.get("output"), "metadata": entry}
     if not name:
         return None
@@ -113,9 +113,9 @@ def answer(event: str, kind: str, text: str) -> dict[str, object] | None:  # noq
 
 def instructions(project: Path) -> dict[Path, str]:
     """Return the texts of instructions that the program loads, by their files."""
-    from memory_bank.agents.instructions import AGENTS, texts, upward
+    from memory_bank.agents.instructions import AGENTS, list_folders, read_texts
 
-    return texts(project, [folder / AGENTS for folder in upward(project)])
+    return read_texts(project, [folder / AGENTS for folder in list_folders(project)])
 
 
 def hooks() -> HookClient:

@@ -138,13 +138,13 @@ class CodeDatabase(sqlite.OpenedCache):
     def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         """Return the rows of a statement; a text that is not UTF-8 equals none."""
         safe = [as_utf8(name) if isinstance(name, str) else name for name in values]
-        with sqlite.guarded(self.file):
+        with sqlite.convert_errors(self.file):
             return self.opened().execute(sql, safe).fetchall()
 
     def chunked(self, sql: str, values: Sequence[int] | Sequence[str]) -> list[tuple[Any, ...]]:
         """Return the rows of a statement with `IN ({})` over any number of values."""
-        with sqlite.guarded(self.file):
-            return list(sqlite.chunked(self.opened(), sql, values))
+        with sqlite.convert_errors(self.file):
+            return list(sqlite.execute_chunked(self.opened(), sql, values))
 
     def symbols(self, condition: str, *values: object) -> list[SymbolRow]:
         """Return the symbols `s` of files `f` that meet a condition, by file and line."""
@@ -175,7 +175,7 @@ class CodeDatabase(sqlite.OpenedCache):
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """Run the body in one transaction, as a new generation."""
-        with sqlite.guarded(self.file):
+        with sqlite.convert_errors(self.file):
             base = self.opened()
             with sqlite.transaction(base):
                 sql = (
@@ -192,14 +192,16 @@ def replace(base: Connection, files: Sequence[FileRow], gone: Collection[str] = 
     Ids of other files' symbols with the same names change with them.
     """
     paths = [*gone, *(file.path for file in files)]
-    of_paths = sqlite.chunked(base, "SELECT id FROM files WHERE path IN ({})", paths)
+    of_paths = sqlite.execute_chunked(base, "SELECT id FROM files WHERE path IN ({})", paths)
     numbers = [number for (number,) in of_paths]
     names, titles = set[str](), set[str]()
-    for (name,) in sqlite.chunked(
+    for (name,) in sqlite.execute_chunked(
         base, "SELECT qualified FROM symbols WHERE file IN ({})", numbers
     ):
         names.add(name)
-    for (title,) in sqlite.chunked(base, "SELECT title FROM tests WHERE file IN ({})", numbers):
+    for (title,) in sqlite.execute_chunked(
+        base, "SELECT title FROM tests WHERE file IN ({})", numbers
+    ):
         titles.add(title)
     base.executemany("DELETE FROM files WHERE id = ?", ((number,) for number in numbers))
     for file in files:
@@ -271,7 +273,7 @@ def _give_ids(
     )
     rows: list[tuple[str, int]] = []
     files: set[int] = set()
-    for text, number, had_text, file in _ids(prefix, set(sqlite.chunked(base, sql, names))):
+    for text, number, had_text, file in _ids(prefix, set(sqlite.execute_chunked(base, sql, names))):
         if text != had_text:
             rows.append((text, number))
             files.add(file)
@@ -304,7 +306,7 @@ def _sum_up(base: Connection, files: Sequence[int]) -> None:
     found_entries: dict[int, list[str]] = {number: [] for number in files}
     for table in ("symbols", "tests"):
         sql = f"SELECT file, sym FROM {table} WHERE file IN ({{}}) ORDER BY id"
-        for number, bank in sqlite.chunked(base, sql, files):
+        for number, bank in sqlite.execute_chunked(base, sql, files):
             found_entries[number].append(bank)
     base.executemany(
         "UPDATE files SET ids = ? WHERE id = ?",
@@ -374,9 +376,9 @@ class ParseCache(sqlite.Opened):
         parsed_files: dict[Key, ParsedFile] = {}
         wanted_keys = set(keys)
         sql = "SELECT blob, language, parsed FROM parses WHERE blob IN ({})"
-        with suppress(Busy, IndexDamaged, StorageFailed), sqlite.guarded(self.file):
+        with suppress(Busy, IndexDamaged, StorageFailed), sqlite.convert_errors(self.file):
             blobs: Sequence[Any] = sorted({blob for blob, _ in wanted_keys})
-            for blob, language, data in sqlite.chunked(self.opened(), sql, blobs):
+            for blob, language, data in sqlite.execute_chunked(self.opened(), sql, blobs):
                 if (blob, language) in wanted_keys and (parsed := _unpacked(data)):
                     parsed_files[blob, language] = parsed
         return parsed_files
@@ -384,7 +386,7 @@ class ParseCache(sqlite.Opened):
     def put(self, parsed: Iterable[tuple[Key, ParsedFile]]) -> None:
         """Keep parsed files; if they can't be kept, they are parsed again next time."""
         rows = [(*key, zlib.compress(dumped(parsed_file).encode())) for key, parsed_file in parsed]
-        with suppress(Busy, IndexDamaged, StorageFailed), sqlite.guarded(self.file):
+        with suppress(Busy, IndexDamaged, StorageFailed), sqlite.convert_errors(self.file):
             base = self.opened()
             with sqlite.transaction(base):
                 base.executemany("INSERT OR REPLACE INTO parses VALUES (?, ?, ?)", rows)
@@ -395,7 +397,7 @@ class ParseCache(sqlite.Opened):
         private_folder(self.file.parent)
         try:
             base = super()._connect()
-            with sqlite.guarded(self.file):
+            with sqlite.convert_errors(self.file):
                 self._empty_if_old(base)
         except IndexDamaged:
             sqlite.remove(self.file)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from memory_bank.base import sqlite
 from memory_bank.base.documents import Passage
-from memory_bank.base.filenames import StatSignature, signature_text, trusted
+from memory_bank.base.filenames import StatSignature, is_trusted, signature_text
 from memory_bank.base.locks import WAIT, locked
 from memory_bank.base.paths import private_folder
 from memory_bank.code.index.database import (
@@ -204,7 +204,7 @@ class SymbolTable(CodeDatabase):
             with self.writing() as base:
                 replace(base, rows, gone)
         if touched:
-            with sqlite.guarded(self.file), sqlite.transaction(self.opened()):
+            with sqlite.convert_errors(self.file), sqlite.transaction(self.opened()):
                 self.opened().executemany("UPDATE files SET signature = ? WHERE path = ?", touched)
             self._files = (-1, {})
 
@@ -267,7 +267,7 @@ def _text(signature: StatSignature) -> str:
 
 def _recorded(signature: StatSignature) -> str:
     """Return what is recorded of a file: no signature if it is so young that it may change."""
-    return _text(signature) if trusted(signature) else f"{parsing.version()} "
+    return _text(signature) if is_trusted(signature) else f"{parsing.version()} "
 
 
 SIZE = 1000
@@ -330,7 +330,7 @@ class FirstLines:
             known_before = before.get(path)
             if known_before is None or known_before[0] != files[path]:
                 known_before = files[path], language_of(self._tree.start(path, _LINE))
-            if trusted(known_before[0]):  # one that has just changed may change again
+            if is_trusted(known_before[0]):  # one that has just changed may change again
                 self._known[path] = known_before
             if known_before[1]:
                 entries[path] = known_before[1]

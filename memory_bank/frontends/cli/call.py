@@ -223,7 +223,7 @@ class CommandCall:
         from memory_bank.base import repairs
 
         if repaired:
-            self.console.line(("repaired: ", "good"), repairs.described(repaired))
+            self.console.line(("repaired: ", "good"), repairs.describe_repairs(repaired))
 
     def remark(self, text: str) -> None:
         """Print a remark on stderr."""
@@ -264,7 +264,7 @@ class CommandCall:
         from memory_bank.base import repairs
 
         if repaired := self._repairs.take():
-            self.stderr.labelled("repaired: ", "dim", repairs.described(repaired))
+            self.stderr.labelled("repaired: ", "dim", repairs.describe_repairs(repaired))
         for notice in self._notices.take():
             self.remark(notice)
 

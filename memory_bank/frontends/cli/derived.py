@@ -153,7 +153,7 @@ class DerivedCommand(Helped):
 def answer(operation: Operation, call: CommandCall, fields: dict[str, Any]) -> int:
     """Run an operation and print its result; return the exit code."""
     from memory_bank.base.operation import parameters
-    from memory_bank.base.view import write
+    from memory_bank.base.view import write_view
 
     run = operation.through or operation.run
     view = operation.view
@@ -188,7 +188,7 @@ def answer(operation: Operation, call: CommandCall, fields: dict[str, Any]) -> i
         names = set(inspect.signature(view).parameters)
         chosen = {name: value for name, value in fields.items() if name in names}
         chosen |= declared.given_to(view, sources)
-        code = write(call, found_answer, view(found_answer, **chosen))
+        code = write_view(call, found_answer, view(found_answer, **chosen))
         if operation.after is not None:
             operation.after(call, found_answer, sources["bank"]())
     return code

@@ -24,7 +24,7 @@ from lsprotocol.types import (
     TextEdit,
 )
 
-from memory_bank.base.text import clean, one_line
+from memory_bank.base.text import escape_text, one_line
 from memory_bank.code import lookup
 from memory_bank.code.code_names import named_symbol
 from memory_bank.code.index.codebase import Codebase
@@ -133,7 +133,11 @@ def of_note_hover(note: Note) -> tuple[str, str]:
     tags = [f"#{tag}" for tag in note.meta.tags]
     words = " · ".join(map(escaped, (*kind, *tags)))
     head = f"**{escaped(note.title)}**{f' — {words}' if words else ''}"
-    plain = [clean(note.title), clean(" · ".join((*kind, *note.meta.tags))), clean(note.path)]
+    plain = [
+        escape_text(note.title),
+        escape_text(" · ".join((*kind, *note.meta.tags))),
+        escape_text(note.path),
+    ]
     return f"{head}  \n{code(note.path)}", "\n".join(filter(None, plain))
 
 

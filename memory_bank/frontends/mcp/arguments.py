@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, Field
 
 from memory_bank.base.operation import Operation, Param, Parameter, Tool, parameters
 from memory_bank.base.rendering import fields_of, fields_shown, plain, schema
-from memory_bank.base.text import Quotes, clean
+from memory_bank.base.text import Quotes, escape_text
 
 GIVEN = frozenset(
     ["bank", "code", "codebase", "agent", "source_agent", "progress", "sample", "quote"]
@@ -172,7 +172,7 @@ def _plain(quotes: Quotes, value: object, field: str = "") -> Any:  # noqa: ANN4
         return value
     text = str(plain(value))
     if field in _ASKED:
-        return clean(text)
+        return escape_text(text)
     return _word(quotes, text) if field in _PLAIN else quotes.inside(text)
 
 

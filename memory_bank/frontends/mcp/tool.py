@@ -30,7 +30,7 @@ from memory_bank.base import operation as operations
 from memory_bank.base.errors import BadInput, Busy, Hint, MemoryBankError
 from memory_bank.base.operation import Operation
 from memory_bank.base.rendering import document, failure
-from memory_bank.base.text import Quotes, agent_name, clean, one_line
+from memory_bank.base.text import Quotes, agent_name, escape_text, one_line
 from memory_bank.base.view import write_agent
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.frontends import declared
@@ -267,7 +267,7 @@ class BankTool:
         repaired = [*getattr(value, "repaired", ()), *call.shared.repairs.take()]
         text = self._write_answer(value, quotes)
         if repaired:
-            text += f"\nRepaired: {repairs.described(repaired)}."
+            text += f"\nRepaired: {repairs.describe_repairs(repaired)}."
         notices = call.shared.notices.take()
         text += "".join(f"\nNotice: {notice}." for notice in notices)
         content: list[ContentBlock] = [TextContent(type="text", text=text)]
@@ -350,7 +350,7 @@ def _shorten_value(value: object) -> str:
     """Return a client's value as short JSON on one line."""
     if isinstance(value, str):
         value = value[: _SHOWN + 1]
-    text = clean(document(value, indent=None))
+    text = escape_text(document(value, indent=None))
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 

@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import MemoryBankError, NoBank
-from memory_bank.base.filenames import reached
+from memory_bank.base.filenames import working_folder
 from memory_bank.base.repairs import Reports
 from memory_bank.code.coupled import Coupled, CouplingState
 from memory_bank.code.index.codebase import Codebase
@@ -357,7 +357,7 @@ class SharedBank:
             return None
         from memory_bank.base.paths import locate  # start-up: the first answer needs none
 
-        here = Path(os.path.realpath(reached()))
+        here = Path(os.path.realpath(working_folder()))
         inside = any(here.is_relative_to(os.path.realpath(path)) for path in self._folders)
         places = [None, *self._folders] if inside else [*self._folders]
         for place in places:

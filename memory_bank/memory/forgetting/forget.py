@@ -197,7 +197,7 @@ def _is_session(bank: Bank, name: str) -> bool:
 def _note(bank: Bank, name: str) -> str:
     """Return the path of a note by its id or its path, also of a deleted one; else empty."""
     if _NOTE_ID.fullmatch(name):
-        answer = bank.answer(lambda view: open_index.candidates(view.manifest, name))
+        answer = bank.answer(lambda view: open_index.find_candidates(view.manifest, name))
         if len(answer) > 1:
             raise Conflict(
                 f"{len(answer)} notes have the id {name}: {', '.join(sorted(answer)[:5])}",

@@ -14,7 +14,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.bank.bank_id import former_ids
 from memory_bank.base import paths
 from memory_bank.base.errors import BadInput, MemoryBankError
-from memory_bank.base.hit_view import Place, styled
+from memory_bank.base.hit_view import Place, style_piece
 from memory_bank.base.removed_text import RemovedText
 from memory_bank.base.rendering import count
 from memory_bank.base.screen import FAILED, FOUND, NOTHING, Call, Piece
@@ -83,7 +83,7 @@ def _add_other_banks(run: Removal) -> None:
     if layout.ids is None:
         return
     own = run.bank.id.encode()
-    for remembered in paths.all_remembered(layout.ids):
+    for remembered in paths.read_all_remembered(layout.ids):
         match = _REMEMBERED.fullmatch(remembered)
         folder = Path(os.fsdecode(match[2])) if match and match[1] == own else layout.root
         if folder != layout.root and folder.is_dir():
@@ -288,7 +288,7 @@ def agreed(call: Call, removal: Forgotten) -> bool:
             "add --yes to forget without a question, or --dry-run to see where it is",
         )
     for line in _place_lines(removal):
-        call.console.line(*(styled(call, piece) for piece in line))
+        call.console.line(*(style_piece(call, piece) for piece in line))
     return call.agreed(f"Remove {_described(removal)} for good?")
 
 

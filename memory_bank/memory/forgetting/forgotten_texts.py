@@ -245,5 +245,5 @@ def _remove_copies(run: Removal) -> None:
     for slot in copies.of_bank(run.bank.layout):
         run.found(str(slot), "index", 1)
         with run.trying(str(slot)):
-            if not (run.dry_run or copies.remove(slot)):
+            if not (run.dry_run or copies.remove_copy(slot)):
                 run.left(str(slot), _READ)

@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import Collection, Mapping
 
-from memory_bank.bank.backlinks import GHOST, LinkShown, by_words, linked, with_file_names
+from memory_bank.bank.backlinks import GHOST, LinkShown, by_words, linked_notes, with_file_names
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import Also, RecalledNote, SearchRequest
 from memory_bank.bank.open_index import BY_HAND, note_of
@@ -153,7 +153,7 @@ def _search(bank: Bank, view: View, request: SearchRequest) -> tuple[_Searched, 
         bank.state.updates() if any(condition.key == "since" for condition in required) else {}
     )
     within = filters.scope(view.manifest, required, hidden=request.archived, written=written)
-    links = linked(view, request.node) if request.node else {}
+    links = linked_notes(view, request.node) if request.node else {}
     text = parsed.question.text
     within = within.narrowed(links) if request.node else within
     rarities, scales = request.together or (None, {})

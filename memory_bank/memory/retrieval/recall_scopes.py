@@ -104,7 +104,7 @@ def recall_across(
     request = request._replace(across=scope != BANK)
     with ExitStack() as opened:
         if agents:
-            memories, remarks = agent_memories.opened(bank, opened, everywhere=everywhere)
+            memories, remarks = agent_memories.open_all(bank, opened, everywhere=everywhere)
             recalled, ranked = _search_banks(bank, [bank, *memories], request, progress)
             recalled = _add_notices(recalled, remarks)
         else:

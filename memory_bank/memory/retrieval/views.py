@@ -13,9 +13,9 @@ from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import Origin, RecalledNote
 from memory_bank.bank.note_files import SESSION
 from memory_bank.base.dates import iso
-from memory_bank.base.hit_view import WEAKER, Hit, Place, located
+from memory_bank.base.hit_view import WEAKER, Hit, Place, format_place
 from memory_bank.base.operation import Param
-from memory_bank.base.rendering import count, named, plain, same_words, starts_text
+from memory_bank.base.rendering import count, plain, quote_path, same_words, starts_text
 from memory_bank.base.screen import FOUND, NOTHING, Call, Piece, place
 from memory_bank.base.text import one_line
 from memory_bank.base.view import Entry, View
@@ -217,7 +217,7 @@ def _address(origin: Origin) -> str:
     if origin.repository:
         facts = [f"commit {origin.commit[:12]}"]
         facts.append(f"{count(origin.age_days, 'day')} old")
-    return " · ".join(filter(None, (*facts, named(origin.url))))
+    return " · ".join(filter(None, (*facts, quote_path(origin.url))))
 
 
 def _place(note: RecalledNote, line: int | None) -> Place | str:
@@ -229,7 +229,7 @@ def _placed(note: RecalledNote, path: str, line: int | None) -> Place | str:
     if note.origin is None:
         return Place(path, line)
     where = f"{note.origin.repository or note.origin.bank}:{path}"
-    return named(where if line is None else f"{where}:{line}")
+    return quote_path(where if line is None else f"{where}:{line}")
 
 
 def _headed(title: str, heading: str) -> str:
@@ -283,8 +283,8 @@ def _markdown(call: Call, answer: Recalled) -> str:
         if note.weak and (rank == 1 or not answer.notes[rank - 2].weak):
             lines += [*([""] if rank > 1 else []), f"{WEAKER}:", ""]
         title = _escaped(_headed(note.title, note.heading) or note.path)
-        link = named(note.origin.url) if note.origin else ""
-        link = link or quote(located(call, _place(note, None)), safe="/")
+        link = quote_path(note.origin.url) if note.origin else ""
+        link = link or quote(format_place(call, _place(note, None)), safe="/")
         about = [note.type, *(f"#{tag}" for tag in note.tags), note.created_at[:_DAY]]
         lines.append(f"{rank}. [{title}]({link}) ({_escaped(', '.join(filter(None, about)))})")
         lines += [f"   {_escaped(note.description)}"] if note.description else []

@@ -11,7 +11,7 @@ from memory_bank.bank.findings import Finding
 from memory_bank.bank.note_files import SESSION
 from memory_bank.bank.open_index import NoteRow
 from memory_bank.base.filenames import NOTE_SUFFIXES
-from memory_bank.base.rendering import named
+from memory_bank.base.rendering import quote_path
 from memory_bank.git import authorship, process, repository
 from memory_bank.memory import amendments
 from memory_bank.notes.identity import content_hash
@@ -70,7 +70,7 @@ def same_title(bank: RuleContext) -> Iterator[Finding]:
             continue
         if bank.paths is None or note.path in bank.paths:
             fix = "give it a title that tells them apart, or merge them"
-            yield problem(note.path, 1, f"has the title of {named(older.path)}", fix)
+            yield problem(note.path, 1, f"has the title of {quote_path(older.path)}", fix)
 
 
 @bank_rule("info", "a note may amend an older one")
@@ -83,7 +83,7 @@ def may_amend(bank: RuleContext) -> Iterator[Finding]:
         if (older := amendments.older_of(bank.roots, view, row)) and not bank.is_included(row.key):
             yes = f"add the line `- supersedes:: [[{name_of(older)}]]` if it replaces that"
             fix = f"{yes}, else `- related_to:: [[{name_of(older)}]]`"
-            yield problem(row.key, 1, f"may amend {named(older)}", fix)
+            yield problem(row.key, 1, f"may amend {quote_path(older)}", fix)
 
 
 _FIX_SAME_ID = "merge them, or give the newer one another id"

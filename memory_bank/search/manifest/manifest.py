@@ -122,7 +122,7 @@ class Manifest:
         born = f";\nINSERT INTO meta VALUES ('owner', '{owner}'), ('index', '{index_id}')"
         self._base = sqlite.connect(file, _TABLES + born, VERSION, make=make)
         self._identity = sqlite.identity(file) if make else self._identity
-        with sqlite.guarded(file):
+        with sqlite.convert_errors(file):
             meta = self.meta("index")
             self.owner = str(self.meta("owner"))
             """Random id of this manifest; retrievers store it."""
@@ -144,7 +144,7 @@ class Manifest:
 
     def chunked(self, sql: str, values: Sequence[int] | Sequence[str]) -> list[tuple[Any, ...]]:
         """Run a statement with `IN ({})` over any number of values."""
-        return list(sqlite.chunked(self._base, sql, values))
+        return list(sqlite.execute_chunked(self._base, sql, values))
 
     def transaction(self) -> AbstractContextManager[None]:
         """Commit everything done inside, or nothing."""
@@ -152,7 +152,7 @@ class Manifest:
 
     def guarded(self) -> AbstractContextManager[None]:
         """Convert SQLite's errors to errors of this package."""
-        return sqlite.guarded(self.file)
+        return sqlite.convert_errors(self.file)
 
     def version(self) -> int:
         """Return a number that changes when another connection commits."""

@@ -9,7 +9,7 @@ import pytest
 from memory_bank.agents import install
 from memory_bank.agents.hook import compress_and_end
 from memory_bank.agents.hook_answers import names_subject
-from memory_bank.agents.hook_bank import HookBank, find
+from memory_bank.agents.hook_bank import HookBank, find_hook_bank
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.text import estimate
 from memory_bank.sessions.sessions import end_session, start_session, store_observation
@@ -27,7 +27,7 @@ def ended(project: Path) -> HookBank:
             bank, "before", obs_type="decision", title="The osprey dives", narrative="Deep."
         )
     compress_and_end(str(project / ".memories"), "before", "end", (0, 0))
-    found = find(str(project))
+    found = find_hook_bank(str(project))
     assert found is not None
     return found
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.agents.hook_bank import find
+from memory_bank.agents.hook_bank import find_hook_bank
 from memory_bank.bank.bank import open_bank
 from memory_bank.search.manifest import document_rows
 
@@ -84,7 +84,7 @@ def test_what_a_start_leaves_is_counted_and_indexed_afterwards(project: Path, ho
     (project / ".memories/big.md").write_text(big)
     _, _, answer = resources(hook, "SessionStart", source="startup")
     assert "3 notes in the bank and 1 that are not indexed yet" in answer
-    bank = find(str(project))
+    bank = find_hook_bank(str(project))
     assert bank is not None
     deadline = time.monotonic() + 30
     while indexed(bank.root) < 4 and time.monotonic() < deadline:

@@ -204,7 +204,7 @@ def test_a_damaged_queue_is_set_aside_and_doctor_says_so(hook: Hook, state: Path
 
 def test_the_log_of_failures_is_bounded(hook: Hook, failures: Callable[[], list[Any]]) -> None:
     for number in range(3000):
-        assert hook_log.record("claude-code", "Stop", f"{number} " * 100)
+        assert hook_log.record_failure("claude-code", "Stop", f"{number} " * 100)
     found = failures()
     assert 100 < len(found) < 1000
     assert found[-1]["message"].startswith("2999 ")

@@ -70,7 +70,7 @@ def test_the_program_in_the_first_line_tells_the_language(
 def test_a_first_line_is_read_once(
     scripts: Path, open_table: OpenTable, started: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(symbol_table, "trusted", lambda _: True)
+    monkeypatch.setattr(symbol_table, "is_trusted", lambda _: True)
     table = open_table(scripts)
     table.refresh()
     assert sorted(started) == sorted([*SCRIPTS, "bin/perl", "bin/data"])

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_bank.base.errors import BadInput
-from memory_bank.base.rendering import hidden_again, unhidden
-from memory_bank.base.text import Quotes, clean, named
+from memory_bank.base.rendering import escape_hidden, hidden_again
+from memory_bank.base.text import Quotes, escape_text, quote_name
 
 Make = Callable[..., Any]
 
@@ -42,7 +42,7 @@ def test_no_text_closes_its_quote_or_opens_another(text: str, path: str) -> None
 
 @given(st.text())
 def test_nothing_hidden_is_left(text: str) -> None:
-    shown = clean(text)
+    shown = escape_text(text)
     assert not set(shown) & set(HIDDEN)
     formats = {char for char in shown if unicodedata.category(char) in {"Cf", "Cs", "Zl", "Zp"}}
     assert all(unicodedata.name(char).startswith(SIGNS) for char in formats)
@@ -50,22 +50,22 @@ def test_nothing_hidden_is_left(text: str) -> None:
 
 
 def test_what_is_hidden_is_written_out() -> None:
-    assert clean("a\u200bb\u202ec\x1b[1m") == r"a\u200bb\u202ec\x1b[1m"
-    assert clean("\U000e0041") == r"\U000e0041"
-    assert clean("one\r\ntwo\rthree\ttab\r\r\n") == "one\ntwo\\x0dthree\ttab\\x0d\n"
-    assert clean("naïve 日本語 🙂 ❤\ufe0f") == "naïve 日本語 🙂 ❤\ufe0f"
-    assert clean("❤\ufe0f\ufe0f") == "❤\ufe0f\\ufe0f"
+    assert escape_text("a\u200bb\u202ec\x1b[1m") == r"a\u200bb\u202ec\x1b[1m"
+    assert escape_text("\U000e0041") == r"\U000e0041"
+    assert escape_text("one\r\ntwo\rthree\ttab\r\r\n") == "one\ntwo\\x0dthree\ttab\\x0d\n"
+    assert escape_text("naïve 日本語 🙂 ❤\ufe0f") == "naïve 日本語 🙂 ❤\ufe0f"
+    assert escape_text("❤\ufe0f\ufe0f") == "❤\ufe0f\\ufe0f"
 
 
 @given(st.text())
 def test_a_name_stays_between_its_quotation_marks(text: str) -> None:
-    told = named(text)
+    told = quote_name(text)
     assert "\n" not in told
     assert re.fullmatch(r'"(?:[^"\\]|\\.)*"', told)
 
 
 def test_structures_hide_nothing_either() -> None:
-    found = unhidden({"a\u200b": ["b\u202e", {"c": "d\ufeff"}], "n": 1})
+    found = escape_hidden({"a\u200b": ["b\u202e", {"c": "d\ufeff"}], "n": 1})
     assert found == {r"a\u200b": [r"b\u202e", {"c": r"d\ufeff"}], "n": 1}
 
 
@@ -75,7 +75,7 @@ def test_structures_hide_nothing_either() -> None:
     )
 )
 def test_what_was_written_out_is_taken_back(text: str) -> None:
-    shown = unhidden(text)
+    shown = escape_hidden(text)
     assert isinstance(shown, str)
     try:
         assert hidden_again(shown, text) == text

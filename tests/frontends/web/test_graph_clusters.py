@@ -35,7 +35,7 @@ def test_groups_are_found_and_named_by_what_tells_them_apart() -> None:
 
 
 def test_equal_names_are_numbered_and_a_group_without_tags_is_named_by_its_hub() -> None:
-    members, named = find_clusters(part([[("web",)] * 5, [("web",)] * 4, [()] * 3]))
+    _, named = find_clusters(part([[("web",)] * 5, [("web",)] * 4, [()] * 3]))
     assert [one.name for one in named] == ["web", "web (2)", "around Note 2 0"]
 
 

@@ -137,7 +137,7 @@ def planted(project: Path, git: Git) -> Path:
         state = state_of(bank)
     used(project, "t2", f"cat {TEXT}", json.dumps({"found": TEXT}))
     store = {"client": "claude", "event": "Stop", "message": f"no {TEXT}"}
-    hook_log.record(*store.values(), state=str(state))
+    hook_log.record_failure(*store.values(), state=str(state))
     (project / ".memories/.mb-0123456789ab").write_text(f"half a note with {TEXT}")
     assert len(holders(project, TEXT)) > 5
     return project

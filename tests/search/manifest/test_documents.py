@@ -52,13 +52,13 @@ def test_a_note_is_told_whole(bank: Bank) -> None:
 
 def test_the_newest_come_first_and_only_those_in_scope(bank: Bank) -> None:
     base = view_of(bank).manifest
-    assert [note.path for note in open_index.newest(base, Scope(), 3)] == [
+    assert [note.path for note in open_index.newest_notes(base, Scope(), 3)] == [
         "empty.md",
         "c.md",
         "b.md",
     ]
     only = Scope(only=frozenset([number(bank, "a.md"), number(bank, "c.md")]))
-    assert [note.path for note in open_index.newest(base, only, 10)] == ["c.md", "a.md"]
+    assert [note.path for note in open_index.newest_notes(base, only, 10)] == ["c.md", "a.md"]
 
 
 def test_the_same_id_twice_is_told(bank: Bank) -> None:

@@ -144,17 +144,19 @@ def test_a_name_brings_those_that_look_like_it(folder: Path, opening: Opening) -
     (folder / "full-text-serch.md").write_bytes(b"\0")  # not indexed: nothing to suggest
     bank = opening(folder)
     bank.catch_up()
-    assert open_index.similar(view_of(bank).manifest, "tantivi") == ["decisions/tantivy"]
-    assert open_index.similar(view_of(bank).manifest, "full text serch") == ["decisions/tantivy"]
-    assert open_index.similar(view_of(bank).manifest, "zzzzzz") == []
+    assert open_index.find_similar_names(view_of(bank).manifest, "tantivi") == ["decisions/tantivy"]
+    assert open_index.find_similar_names(view_of(bank).manifest, "full text serch") == [
+        "decisions/tantivy"
+    ]
+    assert open_index.find_similar_names(view_of(bank).manifest, "zzzzzz") == []
 
 
 def test_what_is_no_text_is_no_name(folder: Path, opening: Opening) -> None:
     put(folder, {"a.md": "x"})
     bank = opening(folder)
     bank.catch_up()
-    assert open_index.candidates(view_of(bank).manifest, "\ud800") == []
-    assert open_index.candidates(view_of(bank).manifest, "a") == ["a.md"]
+    assert open_index.find_candidates(view_of(bank).manifest, "\ud800") == []
+    assert open_index.find_candidates(view_of(bank).manifest, "a") == ["a.md"]
 
 
 FILE_REFS = {

@@ -120,7 +120,7 @@ class VectorIndex(sqlite.Opened):
 
         Of more than a few, a quick embedder makes its part of the vectors now.
         """
-        with sqlite.guarded(self.file):
+        with sqlite.convert_errors(self.file):
             base = self.opened()
             if not base.in_transaction:
                 base.execute("BEGIN IMMEDIATE")
@@ -144,7 +144,7 @@ class VectorIndex(sqlite.Opened):
         if self._base is not None and self._base.in_transaction:
             if not self.current():
                 raise IndexDamaged(f"{self.file} was replaced", "it is rebuilt")
-            with sqlite.guarded(self.file):
+            with sqlite.convert_errors(self.file):
                 self._base.execute("COMMIT")
 
     def catch_up(self, seconds: float) -> int:
@@ -153,7 +153,7 @@ class VectorIndex(sqlite.Opened):
         Raises EmbedderUnavailable; vectors computed until then are kept.
         """
         end = time.monotonic() + seconds
-        with sqlite.guarded(self.file):
+        with sqlite.convert_errors(self.file):
             base = self.opened()
             base.execute(f"DELETE FROM texts WHERE text IS NOT NULL AND {_UNUSED}")
             batch = _QUICK_BATCH if self._quick is None else _BATCH
@@ -195,18 +195,18 @@ class VectorIndex(sqlite.Opened):
 
     def waiting(self) -> int:
         """Count the texts that have no whole vector yet."""
-        with sqlite.guarded(self.file):
+        with sqlite.convert_errors(self.file):
             return self._waiting(self.opened())
 
     def unsearchable(self) -> int:
         """Count the texts that have no vector at all."""
-        with sqlite.guarded(self.file):
+        with sqlite.convert_errors(self.file):
             sql = f"SELECT count(*) {_WAITING} AND vector IS NULL"
             return int(self.opened().execute(sql).fetchone()[0])
 
     def progress(self) -> tuple[int, int]:
         """Return how many passages wait for a whole vector, and how many there are."""
-        with sqlite.guarded(self.file):
+        with sqlite.convert_errors(self.file):
             base = self.opened()
             waiting = f"SELECT count(*) FROM entries WHERE key IN (SELECT key {_WAITING})"
             (passages,) = base.execute("SELECT count(*) FROM entries").fetchone()
@@ -214,7 +214,7 @@ class VectorIndex(sqlite.Opened):
 
     def holds(self, entries: Mapping[int, int]) -> bool:
         """Tell whether the index has exactly these passages, embedded or waiting."""
-        with sqlite.guarded(self.file):
+        with sqlite.convert_errors(self.file):
             base = self.opened()
             lost = "SELECT count(*) FROM entries WHERE key NOT IN (SELECT key FROM texts)"
             rows = dict(base.execute("SELECT row, document FROM entries"))
@@ -224,7 +224,7 @@ class VectorIndex(sqlite.Opened):
         """Return the passages with the highest cosines; raise EmbedderUnavailable."""
         from memory_bank.search.retrievers.vectors.columns import embed, last_part
 
-        with sqlite.guarded(self.file):
+        with sqlite.convert_errors(self.file):
             base = self.opened()
             columns = self._columns.of(base) or _columns(base)
         if not limit or not len(columns.rows):
@@ -245,9 +245,9 @@ class VectorIndex(sqlite.Opened):
         """Return the whole unit vectors of some passages by row, of those that have one."""
         from memory_bank.search.retrievers.vectors.columns import FILL, read
 
-        with sqlite.guarded(self.file):
+        with sqlite.convert_errors(self.file):
             sql = f"{FILL} AND text IS NULL AND row IN ({{}})"
-            table = list(sqlite.chunked(self.opened(), sql, list(rows)))
+            table = list(sqlite.execute_chunked(self.opened(), sql, list(rows)))
         return {row: read(data) for row, _, _, data, _ in table}
 
     def question_vector(self, text: str) -> list[float] | None:
@@ -257,7 +257,7 @@ class VectorIndex(sqlite.Opened):
 
     def check(self) -> None:
         """Raise IndexDamaged unless the index can be opened and read."""
-        with sqlite.guarded(self.file):
+        with sqlite.convert_errors(self.file):
             (answer,) = self.opened().execute("PRAGMA quick_check(1)").fetchone()
         if answer != "ok":
             raise IndexDamaged(f"{self.file} is damaged: {answer}", "it is rebuilt")
@@ -278,7 +278,7 @@ class VectorIndex(sqlite.Opened):
     def _empty(self) -> None:
         self.close()
         base = self._hold(super()._connect())
-        with sqlite.guarded(self.file):
+        with sqlite.convert_errors(self.file):
             base.execute("INSERT OR REPLACE INTO meta VALUES ('owner', ?)", (self._owner,))
             base.execute("DELETE FROM entries")
         self.check()
