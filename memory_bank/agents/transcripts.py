@@ -345,7 +345,7 @@ class _TranscriptImport:
         for event in (step for part in parts for step in part.steps):
             step = event._replace(session_id=session_id, agent=client)
             if step.kind == "prompt":
-                key = redact_id(step.key, self._hook_bank.allowed).text
+                key, _ = redact_id(step.key, self._hook_bank.allowed)
                 forked = False
                 if known_prompt := prompts.get(self._start_of(step.prompt)):
                     number = known_prompt.pop(0)
@@ -371,7 +371,7 @@ class _TranscriptImport:
         It is stored if its key is, also in another session, of which a program made a fork. Where
         the hooks of a program give no key, it is known by its input.
         """
-        key = redact_id(call.key, self._hook_bank.allowed).text
+        key, _ = redact_id(call.key, self._hook_bank.allowed)
         if key in self._of_session.get(session_id, ()) or key in self._keys:
             return ""
         mark = digest(call.tool_name, call.tool_input)

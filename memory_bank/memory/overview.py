@@ -167,15 +167,15 @@ def overview(bank: Bank, recent: int = 12) -> Overview:
     total = count_sessions(bank)
 
     def read(view: View) -> Overview:
-        work = entries.work(view.manifest)
+        observations, read_tokens, work_tokens = entries.count_observations(view.manifest)
         rows = _recent(view, own, entries.listed(view.manifest, EntryConditions(), recent))
         return Overview(
-            observations=work.observations,
+            observations=observations,
             sessions=total,
             notes=entries.count(view.manifest, NOTES),
-            read_tokens=work.read,
-            work_tokens=work.work,
-            saved_tokens=max(0, work.work - work.read),
+            read_tokens=read_tokens,
+            work_tokens=work_tokens,
+            saved_tokens=max(0, work_tokens - read_tokens),
             recent=tuple(rows),
         )
 

@@ -41,7 +41,7 @@ from memory_bank.notes.identity import content_hash, note_id, slug
 from memory_bank.notes.note import Entity
 from memory_bank.notes.schema import check_tags, check_type, entity_of, folder_of, key_of, read_meta
 from memory_bank.sessions.redaction import without_private
-from memory_bank.sessions.state import Current, current_session, session_keys
+from memory_bank.sessions.state import current_session, session_keys
 from memory_bank.trust.authors import record, warnings, writer
 
 SCHEMA_VERSION = "1.0"
@@ -230,14 +230,16 @@ def remember(
     bank.catch_up(meaning=False)
     wanted_completed = completed(bank, argument)
     content = wanted_completed.content
-    session = current_session(bank, session_id) if source_type == SESSION else Current()
+    session_id, session_path = (
+        current_session(bank, session_id) if source_type == SESSION else ("", "")
+    )
     first = first_path(bank, content, wanted_completed.type, name)
     with bank.lock, bank.store.writing(first):  # so that nobody writes the same meanwhile
         bank.catch_up(meaning=False)
         hashed = content_hash(content)
         found_duplicates = duplicates(bank, hashed, first)
-        private = session.path != "" and stays_here(bank, first)
-        keys = session_keys(session, private=private, near=found_duplicates.near)
+        private = session_path != "" and stays_here(bank, first)
+        keys = session_keys(session_id, session_path, private=private, near=found_duplicates.near)
         if found_duplicates.near is not None:
             remembered, changed = merge_into(bank, found_duplicates.near, wanted_completed, keys)
             bank.catch_up(meaning=False)
@@ -251,7 +253,7 @@ def remember(
             remembered = remembered._replace(similar_to=near)
             changed = True
         remembered = linked(bank, found_duplicates, remembered)._replace(
-            session_id=session.session_id or None
+            session_id=session_id or None
         )
         by = writer(source_type, source_agent)
         written = [remembered.path, *(remembered.relinked or ())]

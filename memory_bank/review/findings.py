@@ -28,7 +28,7 @@ from memory_bank.review.revision_range import STAGED
 from memory_bank.review.rules.base import AGENTS, rules
 from memory_bank.review.rules.links import MOVED_CODE
 from memory_bank.search.index import View
-from memory_bank.trust.stale import Ends, citations_of
+from memory_bank.trust.stale import citations_of
 
 _OTHERS = frozenset({SETTINGS, AGENTS})
 """Files with findings, though they are no notes."""
@@ -183,7 +183,7 @@ def _stale_citations(
         return
     last = head.commit or objects.commit_of(tree, "HEAD")
     end = head.commit or (STAGED_CODE if head.name == STAGED else NOW)
-    for citation in citations_of(bank, Ends(base.commit, last, end), link_comparison.after.bank):
+    for citation in citations_of(bank, base.commit, last, end, link_comparison.after.bank):
         if citation.stale or citation.moved:
             commits = ", ".join(commit.id[:12] for commit in citation.commits[:_MOST_COMMITS])
             by = f" by {commits}" if commits else ""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping
 
 from memory_bank.base.setting_sections import RETURNED, Memory
 from memory_bank.search.retrievers.base import Access, Matches, Ranking, Reason
@@ -54,34 +53,30 @@ RANK_CONSTANT = 60
 """The constant k of reciprocal rank fusion."""
 
 
-class Ranked(NamedTuple):
-    """The matches of one retriever."""
-
-    name: str
-    matches: Matches
-
-
-def by_ranks(lists: Sequence[Ranked]) -> Ranking:
-    """Add 1 / (k + rank) over the lists (Cormack, Clarke and Buettcher 2009).
+def by_ranks(lists: Mapping[str, Matches]) -> Ranking:
+    """Add 1 / (k + rank) over the lists of some retrievers (Cormack, Clarke and Buettcher 2009).
 
     Scores are scaled so that a passage that is first in every list gets 1.
     """
     k = RANK_CONSTANT
-    full = sum(1 for ranked in lists if ranked.matches)
-    places = [{row: place for place, row in enumerate(ranked.matches.rows, 1)} for ranked in lists]
+    full = sum(1 for matches in lists.values() if matches)
+    places = {
+        name: {row: place for place, row in enumerate(matches.rows, 1)}
+        for name, matches in lists.items()
+    }
     owner: dict[int, int] = {}
-    for ranked in lists:
-        owner.update(zip(ranked.matches.rows, ranked.matches.documents, strict=True))
+    for matches in lists.values():
+        owner.update(zip(matches.rows, matches.documents, strict=True))
 
     def reasons(row: int) -> list[Reason]:
         return [
-            Reason(ranked.name, f"rank {place[row]}", (k + 1) / (k + place[row]) / full)
-            for ranked, place in zip(lists, places, strict=True)
+            Reason(name, f"rank {place[row]}", (k + 1) / (k + place[row]) / full)
+            for name, place in places.items()
             if row in place
         ]
 
     scores = {
-        row: sum((k + 1) / (k + place[row]) for place in places if row in place) / full
+        row: sum((k + 1) / (k + place[row]) for place in places.values() if row in place) / full
         for row in owner
     }
     return Ranking(owner, scores, scores, reasons)

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple, cast
 from memory_bank.base.errors import EmbedderUnavailable
 from memory_bank.base.settings import Settings
 from memory_bank.search import candidates
-from memory_bank.search.boosts import Ranked, by_ranks
+from memory_bank.search.boosts import by_ranks
 from memory_bank.search.candidates import Accesses, Candidate, Factors, Stale
 from memory_bank.search.linked import add_linked
 from memory_bank.search.manifest import document_graph, document_rows, entries
@@ -337,12 +337,13 @@ class Engine:
             ranking = ranking._replace(scores=inside, relevance=inside)
         if self._settings.search.fusion != "rrf":
             return ranking
-        ranked = [
-            Ranked(name, self._allowed(results.matches[name], question, scope, retriever))
-            for name, retriever in results.retrievers.items()
-            if retriever.unit == "passages"
-        ]
-        fused = by_ranks(ranked)
+        fused = by_ranks(
+            {
+                name: self._allowed(results.matches[name], question, scope, retriever)
+                for name, retriever in results.retrievers.items()
+                if retriever.unit == "passages"
+            }
+        )
         spread = {row: score**_RANK_EXPONENT for row, score in fused.scores.items()}
         return fused._replace(scores=spread, relevance=ranking.scores)
 

@@ -45,13 +45,6 @@ PART = re.compile(
 )
 
 
-class Unread(NamedTuple):
-    """A word that looks like a condition but is none: it was read as a word."""
-
-    key: str
-    value: str
-
-
 class Query(NamedTuple):
     """A parsed query."""
 
@@ -60,7 +53,8 @@ class Query(NamedTuple):
     """With those of `times`."""
     times: TimeWords | None = None
     """The words of time that were read as conditions."""
-    unread: tuple[Unread, ...] = ()
+    unread: tuple[tuple[str, str], ...] = ()
+    """Keys and values of words that look like conditions but are none: they were read as words."""
 
 
 def parse(
@@ -110,7 +104,7 @@ class _Parts(NamedTuple):
     phrases: list[str]
     excluded: list[str]
     conditions: list[Condition]
-    unread: list[Unread]
+    unread: list[tuple[str, str]]
 
 
 def _parts(text: str, fields: Collection[str], now: datetime) -> _Parts:
@@ -124,7 +118,7 @@ def _parts(text: str, fields: Collection[str], now: datetime) -> _Parts:
             if condition:
                 parts.conditions.append(Condition(condition.key, condition.value, negated))
                 continue
-            parts.unread.append(Unread(key, value))
+            parts.unread.append((key, value))
         inside = part["phrase"] if part["phrase"] is not None else part[0].removeprefix("-")
         if negated and inside.strip():
             parts.excluded.append(inside)
@@ -211,7 +205,7 @@ TIME_KEYS = ("since", "before")
 
 
 def remarks(
-    manifest: Manifest, unread: Collection[Unread], conditions: Iterable[Condition]
+    manifest: Manifest, unread: Collection[tuple[str, str]], conditions: Iterable[Condition]
 ) -> tuple[str, ...]:
     """Return what may be mistyped in the conditions of a query, and in words that look like one."""
     entries = list(_of_keys(manifest, unread))
@@ -299,22 +293,22 @@ def _time(condition: Condition) -> str:
     return f"{condition.key} {iso_text[:_DAY] if midnight else iso_text}"
 
 
-def _of_keys(manifest: Manifest, unread: Collection[Unread]) -> Iterator[str]:
+def _of_keys(manifest: Manifest, unread: Collection[tuple[str, str]]) -> Iterator[str]:
     if not unread:
         return
     keys = {*KEYS, *SYNONYMS, *filters.fields(manifest)}
-    for condition in unread:
-        key = condition.key.lower()
+    for written_key, value in unread:
+        key = written_key.lower()
         if SYNONYMS.get(key, key) in KEYS:
             yield (
-                f"{condition.key}:{condition.value} was read as a word,"
-                f" since {condition.value!r} is no time;"
+                f"{written_key}:{value} was read as a word,"
+                f" since {value!r} is no time;"
                 f' write {key}:7d, {key}:2026-05-08 or {key}:"last week"'
             )
-        elif key.isalpha() and len(key) >= _SHORTEST and not condition.value.startswith("//"):
+        elif key.isalpha() and len(key) >= _SHORTEST and not value.startswith("//"):
             near = similar_names(key, keys, most=1, least=_KEY_SIMILARITY)
             if near:
-                yield f"{condition.key}: is no key{did_you_mean(f'{name}:' for name in near)}"
+                yield f"{written_key}: is no key{did_you_mean(f'{name}:' for name in near)}"
 
 
 def _of_values(manifest: Manifest, condition: Condition) -> Iterator[str]:

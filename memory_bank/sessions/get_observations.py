@@ -95,7 +95,7 @@ def _note_place(
     view: View,
     bank: Bank,
     name: str,
-    named_callable: Callable[[Manifest, str], list[str]] = open_index.candidates,
+    named_callable: Callable[[Manifest, str], list[str]] = open_index.find_candidates,
 ) -> RowPlace | None:
     """Return the only note that a name means, exactly or by a part of it."""
     if not is_utf8(name) or not name:

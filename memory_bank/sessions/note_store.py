@@ -294,7 +294,7 @@ class NoteStore:
             replace(session, prompts=bare.prompts, project=bare.project),
             bare.observations,
             bare.summary,
-            clean=lambda block: self._redact(block).text,
+            clean=lambda block: self._redact(block)[0],
         )
         self.queue.add_counts(session.session_id, redactions=max(1, count))
 

@@ -37,15 +37,10 @@ _DEEPEST = 60
 """Levels of a JSON value; what is deeper is redacted as the text of its JSON."""
 
 
-class Redacted(NamedTuple):
-    """A text without private spans and secrets, and how many were replaced."""
-
-    text: str
-    count: int  # type: ignore[assignment]  # hides a method of tuples that nobody calls
-
-
-def redact(text: str, allowed: Collection[str] = (), values: set[str] | None = None) -> Redacted:
-    """Replace `<private>…</private>` by `[private]`, and secrets by `[redacted]`.
+def redact(
+    text: str, allowed: Collection[str] = (), values: set[str] | None = None
+) -> tuple[str, int]:
+    """Replace `<private>…</private>` by `[private]`, secrets by `[redacted]`, and count them.
 
     A private span that isn't closed reaches to the text's end; one within another belongs to it.
     `allowed` has the fingerprints of values that are no secrets (setting `secrets.allow`);
@@ -55,7 +50,7 @@ def redact(text: str, allowed: Collection[str] = (), values: set[str] | None = N
     spans = list(_private(text, [(0, len(text))]))
     replaced = _replaced(text, spans)
     secrets = _secrets(replaced, allowed, values)
-    return Redacted(_replaced(replaced, secrets), len(spans) + len(secrets))
+    return _replaced(replaced, secrets), len(spans) + len(secrets)
 
 
 def without_private(text: str) -> str:
@@ -94,27 +89,25 @@ def redact_value(
     return _rebuilt(value, iter(pieces.texts)), private + secret
 
 
-def redact_json(text: str, allowed: Collection[str] = ()) -> Redacted:
+def redact_json(text: str, allowed: Collection[str] = ()) -> tuple[str, int]:
     """Redact a JSON text, which stays JSON; any other text as `redact` does."""
     if text.lstrip()[:1] in ("{", "[", '"'):
         try:
             value, count = redact_value(json.loads(text), allowed)
-            return Redacted(json.dumps(value, ensure_ascii=False), count)
+            return json.dumps(value, ensure_ascii=False), count
         except (ValueError, RecursionError):
             pass  # not JSON, or too deep for the parser
     return redact(text, allowed)
 
 
-def redact_id(text: str, allowed: Collection[str] = ()) -> Redacted:
+def redact_id(text: str, allowed: Collection[str] = ()) -> tuple[str, int]:
     """Replace an id that has a secret by its digest, so that different ids stay different."""
-    found_redacted = redact(text, allowed)
-    if not found_redacted.count:
-        return found_redacted
+    clean, count = redact(text, allowed)
+    if not count:
+        return clean, 0
     from hashlib import sha256  # start-up: OpenSSL comes with it
 
-    return found_redacted._replace(
-        text=f"{SECRET}{sha256(text.encode(errors='replace')).hexdigest()[:24]}"
-    )
+    return f"{SECRET}{sha256(text.encode(errors='replace')).hexdigest()[:24]}", count
 
 
 def _private(text: str, groups: Sequence[tuple[int, int]]) -> Iterator[_Span]:
@@ -260,7 +253,7 @@ def _rebuilt(value: Json, texts: Iterator[str]) -> Json:
     return keys
 
 
-Redact = Callable[[str], Redacted]
+Redact = Callable[[str], tuple[str, int]]
 
 _KEPT = frozenset({"id", "session_id", "obs_type", "path", "commit", "repository_id", "agent"})
 
@@ -287,8 +280,7 @@ def redacted(record: Record, redact: Redact) -> tuple[Record, int]:
 
 def _value(value: object, redact: Redact) -> tuple[object, int]:
     if isinstance(value, str):
-        found_redacted = redact(value)
-        return found_redacted.text, found_redacted.count
+        return redact(value)
     if isinstance(value, tuple):
         pairs = [_value(item, redact) for item in value]
         return tuple(item for item, _ in pairs), sum(count for _, count in pairs)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import NoteRow
@@ -292,31 +292,23 @@ VARIABLES = ("CLAUDE_CODE_SESSION_ID", "COPILOT_AGENT_SESSION_ID")
 """Variables in which agents' programs tell their servers and commands the id of the session."""
 
 
-class Current(NamedTuple):
-    """The session that goes on."""
+def current_session(bank: Bank, session_id: str = "") -> tuple[str, str]:
+    """Return the id and note of a session: of the id given, else of the one that goes on.
 
-    session_id: str = ""
-    """Empty if none is known."""
-    path: str = ""
-    """Its note; empty if nothing of the session is recorded."""
-
-
-def current_session(bank: Bank, session_id: str = "") -> Current:
-    """Return the session of an id, else the one that goes on, whose note is written if need be.
-
-    The one that goes on is that of the environment, unless it has ended, else the only open one of
-    the project. It isn't looked for where sessions are not captured. Raises BadInput for an
-    unknown or wrong id, and that of a forgotten session.
+    Its note is written if need be. Both are empty if none is known, the note also if nothing of the
+    session is recorded. The one that goes on is that of the environment, unless it has ended, else
+    the only open one of the project. It isn't looked for where sessions are not captured. Raises
+    BadInput for an unknown or wrong id, and that of a forgotten session.
     """
     if not (session_id.strip() or bank.settings.sessions.capture):
-        return Current()
+        return "", ""
     with opened(bank) as store:
-        wanted_checked_id = checked_id(session_id) if session_id.strip() else _running(bank, store)
+        name = checked_id(session_id) if session_id.strip() else _running(bank, store)
         if session_id.strip():
-            store.check_not_forgotten(wanted_checked_id)
-            found(store, wanted_checked_id)
-        session = store.get_session(wanted_checked_id) if wanted_checked_id else None
-        return Current(wanted_checked_id, store.note_of(wanted_checked_id) if session else "")
+            store.check_not_forgotten(name)
+            found(store, name)
+        session = store.get_session(name) if name else None
+        return name, store.note_of(name) if session else ""
 
 
 def _running(bank: Bank, store: NoteStore) -> str:
@@ -338,17 +330,17 @@ def _running(bank: Bank, store: NoteStore) -> str:
 
 
 def session_keys(
-    session: Current, *, private: bool, near: NoteRow | None = None
+    session_id: str, path: str, *, private: bool, near: NoteRow | None = None
 ) -> dict[str, object]:
-    """Return the keys that name the session of a note; only those that change in `near`.
+    """Return the keys that name a note's session; only those that change in `near`.
 
     A note that several sessions wrote has several. A tracked note gets no link: the session's note
     is on this machine only.
     """
-    link = f"[[{name_of(session.path)}]]" if session.path and private else ""
+    link = f"[[{name_of(path)}]]" if path and private else ""
     extra = near.data.get("extra", {}) if near else {}
     keys: dict[str, object] = {}
-    for key, value in ((SESSION_ID, session.session_id), (LINK, link)):
+    for key, value in ((SESSION_ID, session_id), (LINK, link)):
         there = extra.get(key) or []
         current_there = there if isinstance(there, list) else [there]
         if value and value not in current_there:

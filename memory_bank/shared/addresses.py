@@ -11,7 +11,6 @@ import re
 from collections.abc import Mapping
 from ipaddress import ip_address
 from pathlib import Path
-from typing import NamedTuple
 from urllib.parse import quote, urlsplit
 
 from memory_bank.base.errors import BadSetting
@@ -134,17 +133,12 @@ _VARIABLES = {"GITLAB_CI": "gitlab", "BITBUCKET_BUILD_NUMBER": "bitbucket",
 """Variables that a program sets in its own CI."""
 
 
-class Remote(NamedTuple):
-    """The repository that a remote's URL names."""
+def remote_of(url: str, environ: Mapping[str, str] = os.environ) -> tuple[str, str] | None:
+    """Return the repository that a remote's URL names; None for a path, or what is no URL.
 
-    name: str
-    """`host/owner/name`, without credentials, port and `.git`."""
-    web: str
-    """Template of the web address of a line; empty if there is none."""
-
-
-def remote_of(url: str, environ: Mapping[str, str] = os.environ) -> Remote | None:
-    """Return the repository of a remote's URL; None for a path, or what is no URL."""
+    The name is `host/owner/name`, without credentials, port and `.git`; then comes the template of
+    the web address of a line, empty if there is none.
+    """
     url = url.strip()
     secure, port = True, ""
     if "://" in url:
@@ -172,7 +166,7 @@ def remote_of(url: str, environ: Mapping[str, str] = os.environ) -> Remote | Non
     if not (host and path) or problem_of(name):
         return None
     base = f"http{'s' * secure}://{host}{port}/{quote(path)}"
-    return Remote(name, base + _FORMS[_program(host, environ)])
+    return name, base + _FORMS[_program(host, environ)]
 
 
 def problem_of(name: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, NoRepository
@@ -101,33 +101,27 @@ def stale(
         if not overdue:
             raise
         return StaleReport((), "", "", worktree, (), overdue)
-    ends = Ends(base, head, NOW if worktree else head)
-    citations = citations_of(bank, ends, notes or bank, names)
+    end = NOW if worktree else head
+    citations = citations_of(bank, base, head, end, notes or bank, names)
     shallow = (SHALLOW,) if repository.is_shallow(tree) else ()
     return StaleReport(citations, base, head, worktree, shallow, overdue)
 
 
-class Ends(NamedTuple):
-    """The states of the code that are compared."""
-
-    base: str
-    """The commit where a range starts; empty to compare with the commits of the notes."""
-    head: str
-    end: str
-    """The same commit, or NOW or STAGED for what is on top of it."""
-
-
 def citations_of(
-    bank: Bank, ends: Ends, notes: Bank, names: Sequence[str] = ()
+    bank: Bank, base: str, head: str, end: str, notes: Bank, names: Sequence[str] = ()
 ) -> tuple[Citation, ...]:
-    """Return the citations in notes, each with its state, as `stale` does."""
+    """Return the citations in notes, each with its state, as `stale` does.
+
+    `base` is the commit where a range starts, empty to compare with the commits of the notes; `end`
+    is the commit `head`, or NOW or STAGED for what is on top of it.
+    """
     tree = work_tree_of(bank.layout.project)
     keys = {notes.find(name) for name in names}
     chosen = notes.answer(
         lambda view: cited(view.manifest, bank, tree, _live(view, keys) if keys else None)
     )
-    with CodeComparison(bank, ends.head, end=ends.end) as comparison:
-        judged = comparison.judge(chosen, notes, ends.base)
+    with CodeComparison(bank, head, end=end) as comparison:
+        judged = comparison.judge(chosen, notes, base)
         return tuple(comparison.citation(citation) for citation in judged)
 
 

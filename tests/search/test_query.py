@@ -71,7 +71,7 @@ def test_words_of_time_are_conditions_unless_the_query_has_some() -> None:
 
 
 def test_what_looks_like_a_condition_is_kept_apart() -> None:
-    assert [one.key for one in parse("tpye:plan since:soon http://x.y").unread] == [
+    assert [key for key, _ in parse("tpye:plan since:soon http://x.y").unread] == [
         "tpye", "since", "http",
     ]  # fmt: skip
 

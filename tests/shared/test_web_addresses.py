@@ -25,9 +25,10 @@ NO_CI: dict[str, str] = {}
 def test_a_remote_names_its_repository_without_credentials(url: str, name: str) -> None:
     found = remote_of(url, NO_CI)
     assert found is not None
-    assert found.name == name
-    assert "ghs_" not in found.web
-    assert "user" not in found.web
+    remote_name, web = found
+    assert remote_name == name
+    assert "ghs_" not in web
+    assert "user" not in web
 
 
 @pytest.mark.parametrize(
@@ -78,7 +79,7 @@ def test_the_address_of_a_line_is_pinned_to_the_commit(
 ) -> None:
     found = remote_of(url, variables)
     assert found is not None
-    assert address(found.web, "c0ffee", "docs/x y.md", 7) == expected
+    assert address(found[1], "c0ffee", "docs/x y.md", 7) == expected
 
 
 @pytest.mark.parametrize(

@@ -46,24 +46,18 @@ def any_observation(manifest: Manifest) -> bool:
     return manifest.execute(sql).fetchone() is not None
 
 
-class Work(NamedTuple):
-    """Estimated tokens of all observations."""
+def count_observations(manifest: Manifest) -> tuple[int, int, int]:
+    """Count the observations that are not archived, and estimate tokens: to read, and of the work.
 
-    observations: int
-    read: int
-    """To read them."""
-    work: int
-    """Of the events that they were made of."""
-
-
-def work(manifest: Manifest) -> Work:
-    """Return the tokens of all observations that are not archived."""
+    Those of the work are of the events that they were made of.
+    """
     sql = (
         f"SELECT count(*), coalesce(sum(s.tokens), 0), coalesce(sum({WORK_TOKENS}), 0)"
         " FROM sections AS s JOIN documents AS d ON d.id = s.document"
         f" WHERE {IS_OBSERVATION} AND d.state IN ({DONE}, {PENDING}) AND NOT d.hidden"
     )
-    return Work(*map(int, manifest.execute(sql).fetchone()))
+    number, read, work = map(int, manifest.execute(sql).fetchone())
+    return number, read, work
 
 
 def observed(manifest: Manifest, rows: Collection[int]) -> dict[int, int]:

@@ -373,17 +373,18 @@ def identity_of(bank: Bank, repo: str = "") -> Identity | None:
     if tree is None:
         return None
     remote = remote_of(remote_url(tree))
+    remote_name, web = remote or ("", "")
     name = repo or bank.settings.shared.repository
     if not name and remote is None:
         return None
     if name and (problem := problem_of(name)):
         raise BadInput(f"{name!r} can't name a repository: it {problem}", "write host/owner/name")
     return Identity(
-        repo=name or (remote.name if remote else ""),
+        repo=name or remote_name,
         bank=repository.below_tree(tree, place.root).rstrip("/"),
         project=repository.below_tree(tree, place.project)
         if place.project.is_relative_to(tree)
         else "",
-        web=remote.web if remote else "",
+        web=web,
         tree=tree,
     )
