@@ -268,11 +268,8 @@ _NESTED_EMPHASIS = 3
 _BLOCK_ID = re.compile(r"(?:^|\s)\^[\w-]+\s*$")
 
 
-class Shortened(NamedTuple):
-    """An inline block's text with parts removed, and a map of offsets of the full text to it."""
-
-    text: str
-    at: dict[int, int]
+Shortened = tuple[str, dict[int, int]]
+"""An inline block's text with parts removed, and a map of offsets of the full text to it."""
 
 
 class InlineText:
@@ -299,9 +296,9 @@ class InlineText:
 
     @cached_property
     def bare(self) -> Shortened:
-        """The text with each link and code as one character; `at` has the starts of all spans."""
+        """The text with each link and code as one character, with the starts of all spans."""
         if not self.spans:
-            return Shortened(self.text, {})
+            return self.text, {}
         parts, places, at, size, mark = list[str](), dict[int, int](), 0, 0, ""
         for span in self.spans:
             if span.start >= at:
@@ -313,11 +310,11 @@ class InlineText:
                 at = span.end
             # A link inside another has the position of the outer one.
             places[span.start] = size
-        return Shortened("".join((*parts, mark, self.text[at:])), places)
+        return "".join((*parts, mark, self.text[at:])), places
 
     @cached_property
     def plain(self) -> Shortened:
-        """The text with links reduced to their visible text; `at` has the ends of their parts."""
+        """The text with links reduced to their visible text, with the ends of their parts."""
         cuts: list[tuple[int, int]] = []
         for span in self.links:
             cuts += ((span.start, span.shown[0]), (span.shown[1], span.end))
@@ -327,7 +324,7 @@ class InlineText:
             size += start - at
             places[start] = places[end] = size
             at = end
-        return Shortened("".join((*parts, self.text[at:])), places)
+        return "".join((*parts, self.text[at:])), places
 
     def shown(self, span: InlineSpan) -> str:
         """Return the visible text of a link."""
@@ -336,9 +333,10 @@ class InlineText:
 
     def before(self, span: InlineSpan) -> str:
         """Return about 100 characters before a link, from the start of a word."""
-        end = self.plain.at[span.start]
+        text, places = self.plain
+        end = places[span.start]
         start = max(0, end - _REACH)
-        words = _fold(self.plain.text[start:end])
+        words = _fold(text[start:end])
         if start or len(words) > _CONTEXT:
             head, space, tail = words[-_CONTEXT - 1 :].partition(" ")
             return tail if space else head[-_CONTEXT:]
@@ -346,9 +344,10 @@ class InlineText:
 
     def after(self, span: InlineSpan) -> str:
         """Return about 100 characters after a link, up to the end of a word."""
-        start = self.plain.at[span.end]
-        words = _fold(self.plain.text[start : start + _REACH])
-        if start + _REACH < len(self.plain.text) or len(words) > _CONTEXT:
+        text, places = self.plain
+        start = places[span.end]
+        words = _fold(text[start : start + _REACH])
+        if start + _REACH < len(text) or len(words) > _CONTEXT:
             head, space, tail = words[: _CONTEXT + 1].rpartition(" ")
             return head if space else tail[:_CONTEXT]
         return words

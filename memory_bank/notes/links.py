@@ -109,7 +109,7 @@ def _read(
     inline: InlineText, link_definitions: Mapping[str, LinkDefinition], line: int
 ) -> Iterator[tuple[InlineSpan, NoteLink, _WrittenTarget]]:
     field = counted = searched = 0
-    fields = Fields(inline.bare.text)
+    fields = Fields(inline.bare[0])
     for span in inline.links:
         wiki = span.kind == "wiki"
         target = (

@@ -166,7 +166,7 @@ def _may_have_content(inline_block: InlineBlock) -> bool:
 def _block_ids(inline: InlineText) -> Iterator[tuple[str, int, bool]]:
     """Yield each `^id` at the end of a line, its line in the block, and whether it is alone."""
     if "^" in inline.text:
-        text = inline.bare.text
+        text = inline.bare[0]
         row = start = 0
         for match in _BLOCK_ID.finditer(text):
             row += text.count("\n", start, match.start())
@@ -176,7 +176,7 @@ def _block_ids(inline: InlineText) -> Iterator[tuple[str, int, bool]]:
 
 def _tags(inline: InlineText) -> Iterator[str]:
     if "#" in inline.text:
-        for match in _TAG.finditer(inline.bare.text):
+        for match in _TAG.finditer(inline.bare[0]):
             if tag := _tag(match[1]):
                 yield tag
 

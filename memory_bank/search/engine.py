@@ -226,11 +226,11 @@ class Engine:
             else {}
         )
         candidates.rank_superseded(found_candidates, successors)
-        asked_stems = {word.stem for word in weighted_stems(question.text)}
+        asked_stems = weighted_stems(question.text).keys()
         statuses = {  # a question for what was rejected keeps its order
             document: status
             for document, status in document_graph.ended(self._manifest, documents).items()
-            if not asked_stems.intersection(stems(status))
+            if not asked_stems & set(stems(status))
         }
         candidates.rank_ended(found_candidates, statuses)
         return bool(successors or statuses)

@@ -55,7 +55,7 @@ class CommonScales(NamedTuple):
 
 def words_of(text: str) -> list[str]:
     """Return the words of a question that are counted: stems, and bigrams."""
-    return list(dict.fromkeys([word.stem for word in weighted_stems(text)] + grams(text).split()))
+    return list(dict.fromkeys([*weighted_stems(text), *grams(text).split()]))
 
 
 def rarities(words: Iterable[str], counts: Sequence[WordCounts]) -> dict[str, float]:
@@ -71,7 +71,7 @@ def together(
     text: str, fields: Mapping[str, float], best: Sequence[Mapping[str, float]]
 ) -> CommonScales:
     """Return the common scales of a question's text, from the best scores in each index."""
-    perfect = sum(word.weight * fields.get(word.stem, 0.0) for word in weighted_stems(text))
+    perfect = sum(weight * fields.get(stem, 0.0) for stem, weight in weighted_stems(text).items())
     scales = {"vectors": COSINES}
     for name in ("keyword", "notes"):
         most = max((scores.get(name, 0.0) for scores in best), default=0.0)

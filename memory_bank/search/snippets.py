@@ -360,7 +360,7 @@ def _chosen(
 ) -> list[int]:
     """Choose sentences that fit a budget, the best first; at least one, which may be too long."""
     bags = [_words(sentence.text) for sentence in sentences]
-    stems = {weighted_stem.stem for weighted_stem in analyzer.weighted_stems(question)}
+    stems = set(analyzer.weighted_stems(question))
     stems.update(analyzer.grams(question).split())
     having = Counter(word for bag in bags for word in bag if word in stems)
     rarity = {word: math.log1p(len(bags) / count) for word, count in having.items()}
@@ -495,7 +495,7 @@ def count_words(question: str, text: str) -> float:
 
 def matches(text: str, question: str) -> list[tuple[int, int]]:
     """Return where the words of a text are that have a stem in common with a question's words."""
-    wanted_stems = {weighted_stem.stem for weighted_stem in analyzer.weighted_stems(question)}
+    wanted_stems = set(analyzer.weighted_stems(question))
     entries = []
     for word in re.finditer(r"[^\W_]+", text):
         stems = analyzer.stems(word[0]) + analyzer.stems(analyzer.identifier_parts(word[0]))

@@ -178,8 +178,7 @@ class SharedSearch:
 
     def _asked(self, rarities: Mapping[str, float]) -> list[AskedWord]:
         text = self._question.text
-        weights = {word.stem: word.weight for word in weighted_stems(text)}
-        weights = {**dict.fromkeys(grams(text).split(), 1.0), **weights}
+        weights = {**dict.fromkeys(grams(text).split(), 1.0), **weighted_stems(text)}
         counts = self._counts.passages
         return [
             AskedWord(number_of(word), weight * rarities.get(word, 0.0), counts[word])

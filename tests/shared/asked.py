@@ -10,7 +10,7 @@ from memory_bank.shared.word_weights import number_of
 
 def question_words(text: str) -> dict[int, float]:
     """Return the weight of each word of a question, by its number."""
-    found = {number_of(word.stem): word.weight for word in weighted_stems(text)}
+    found = {number_of(stem): weight for stem, weight in weighted_stems(text).items()}
     for gram in grams(text).split():
         found.setdefault(number_of(gram), 1.0)
     return found

@@ -49,14 +49,6 @@ class LinkTarget:
     """The name of what no note has."""
 
 
-class NoteSpan(NamedTuple):
-    """A part of a note's text, by its offsets."""
-
-    path: str
-    start: int
-    end: int
-
-
 def leads_to(texts: Texts, path: str, links: Sequence[NoteLink]) -> list[LinkTarget]:
     """Return where links of the note at `path` lead."""
     meanings = meant_by(texts.bank, path, links)
@@ -103,8 +95,8 @@ def block_line(note: Note, block: str) -> int | None:
 
 def references(
     texts: Texts, goal: LinkTarget, *, heading: str = "", block: str = ""
-) -> list[NoteSpan]:
-    """Return the places of the links to a goal's note, or to the file or ghost that it is.
+) -> list[tuple[str, int, int]]:
+    """Return the links to a goal's note, or to the file or ghost that it is: paths and offsets.
 
     With `heading` or `block`, only the links to that part of the note.
     """
@@ -117,7 +109,7 @@ def references(
             ghost = link_target.path == goal.path if goal.path else _same_ghost(link_target, goal)
             elsewhere = source != goal.path or heading or block
             if ghost and elsewhere and _leads_to(texts, written.link, goal, heading, block):
-                entries.append(NoteSpan(source, written.first, written.last))
+                entries.append((source, written.first, written.last))
     return entries
 
 

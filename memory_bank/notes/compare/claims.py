@@ -143,11 +143,8 @@ _CLAIMS = frozenset({"prose", "code"})
 Whole = Literal["added", "removed"]
 
 
-class ClaimDiff(NamedTuple):
-    """How the claims of a section changed."""
-
-    changes: tuple[ClaimChange, ...]
-    shortened: str | None = None
+ClaimDiff = tuple[tuple[ClaimChange, ...], str | None]
+"""How the claims of a section changed, or why they are not listed."""
 
 
 def whole(text: str, line: int, kind: Whole, *, heading: bool) -> ClaimDiff:
@@ -159,14 +156,14 @@ def whole(text: str, line: int, kind: Whole, *, heading: bool) -> ClaimDiff:
         if claim.kind in _CLAIMS
     )
     if len(changes) > MAX_CLAIMS:
-        return ClaimDiff((), f"{len(changes):,} claims: not listed")
-    return ClaimDiff(changes)
+        return (), f"{len(changes):,} claims: not listed"
+    return changes, None
 
 
 def diff(before: Sequence[Claim], after: Sequence[Claim], old_line: int, line: int) -> ClaimDiff:
     """Compare the claims of two sections, which start at these lines."""
     if (count := len(before) + len(after)) > MAX_CLAIMS:
-        return ClaimDiff((), f"{count:,} claims, more than {MAX_CLAIMS:,}: not compared")
+        return (), f"{count:,} claims, more than {MAX_CLAIMS:,}: not compared"
     changes: list[ClaimChange] = []
     for run in runs([claim.key for claim in before], [claim.key for claim in after]):
         if run.kind != "equal":
@@ -174,7 +171,7 @@ def diff(before: Sequence[Claim], after: Sequence[Claim], old_line: int, line: i
             for old, new in _paired(before[run.start : run.end], news):
                 change = _change(old, new, old_line, line)
                 changes += [change] if change else []
-    return ClaimDiff(tuple(changes))
+    return tuple(changes), None
 
 
 def _words(old: Claim | None, new: Claim | None) -> tuple[TextSpan, ...]:

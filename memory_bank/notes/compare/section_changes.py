@@ -153,15 +153,15 @@ def _by_section(
 
 
 def _whole(section: NoteSection, kind: claims.Whole) -> SectionChange:
-    claim_diff = claims.whole(section.text, section.line, kind, heading=section.level > 0)
+    changes, shortened = claims.whole(section.text, section.line, kind, heading=section.level > 0)
     return SectionChange(
         kind=kind,
         headings=section.headings,
         old_headings=None,
         line=section.line,
         end_line=section.end_line,
-        claims=claim_diff.changes,
-        shortened=claim_diff.shortened,
+        claims=changes,
+        shortened=shortened,
     )
 
 
@@ -169,13 +169,13 @@ def _changed(before: NoteSection, after: NoteSection, *, renamed: bool) -> Itera
     """Yield how a section changed, if it did."""
     if before.text == after.text and not renamed:
         return
-    claim_diff = claims.diff(
+    changes, shortened = claims.diff(
         claims_of(before.text, heading=before.level > 0),
         claims_of(after.text, heading=after.level > 0),
         before.line,
         after.line,
     )
-    has_other_text = bool(claim_diff.changes or claim_diff.shortened)
+    has_other_text = bool(changes or shortened)
     if has_other_text or renamed:
         yield SectionChange(
             kind="changed" if has_other_text else "renamed",
@@ -183,6 +183,6 @@ def _changed(before: NoteSection, after: NoteSection, *, renamed: bool) -> Itera
             old_headings=before.headings if renamed else None,
             line=after.line,
             end_line=after.end_line,
-            claims=claim_diff.changes,
-            shortened=claim_diff.shortened,
+            claims=changes,
+            shortened=shortened,
         )

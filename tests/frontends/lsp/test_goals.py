@@ -84,7 +84,7 @@ def test_a_file_of_the_project_is_a_goal(make: Make) -> None:
 def test_references_are_the_links_of_other_notes(make: Make) -> None:
     texts = make(NOTES, b="New: [[bm25]]")
     found = references(texts, LinkTarget("facts/bm25.md"))
-    words = [texts.read(one.path).text[one.start : one.end] for one in found]
+    words = [texts.read(path).text[start:end] for path, start, end in found]
     assert words == [
         "[[facts/bm25]]",
         "[[bm25#Rare words]]",
@@ -92,13 +92,13 @@ def test_references_are_the_links_of_other_notes(make: Make) -> None:
         "[[bm25]]",
     ]
     part = references(texts, LinkTarget("facts/bm25.md"), heading="How it ranks")
-    assert [one.start for one in part] == [NOTES["a.md"].index("[BM25]")]
+    assert [start for _, start, _ in part] == [NOTES["a.md"].index("[BM25]")]
 
 
 def test_references_to_a_file_are_those_to_its_ghost(make: Make) -> None:
     texts = make({"a.md": "[[src/a.py]]", "b.md": "[a](../src/a.py) [[src/b.py]]"})
     found = references(texts, LinkTarget(ghost="src/a.py"))
-    assert [one.path for one in found] == ["a.md", "b.md"]
+    assert [path for path, _, _ in found] == ["a.md", "b.md"]
 
 
 @pytest.mark.parametrize(

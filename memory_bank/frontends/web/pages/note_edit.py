@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import quote
 
 from starlette.requests import Request
@@ -64,11 +64,8 @@ _TITLE = 300
 """Characters of a title in a page's address."""
 
 
-class _Done(NamedTuple):
-    """What was done to a note."""
-
-    path: str
-    warning: str | None = None
+_Done = tuple[str, str | None]
+"""The path of a note that was written, and a warning."""
 
 
 def routes(site: Site) -> Sequence[Route]:
@@ -123,7 +120,7 @@ def _new_routes(site: Site) -> list[Route]:
             }
             return await _new_form(site, request, fields, said_more, status_of(error))
         word = "created" if remembered.action == CREATED else "known"
-        return await _answer(site, request, _Done(remembered.path, remembered.warning), word)
+        return await _answer(site, request, (remembered.path, remembered.warning), word)
 
     async def targets(request: Request) -> Response:
         query_params = request.query_params
@@ -255,9 +252,10 @@ def _button(
 
 async def _answer(site: Site, request: Request, done: _Done, word: str) -> Response:
     """Lead to the note; a warning is shown first."""
-    if not done.warning:
-        return RedirectResponse(f"{PATH}/{quote(url_of(done.path))}?done={word}", 303)
-    values = {"warning": done.warning, "url": url_of(done.path)}
+    path, warning = done
+    if not warning:
+        return RedirectResponse(f"{PATH}/{quote(url_of(path))}?done={word}", 303)
+    values = {"warning": warning, "url": url_of(path)}
     return await site.page(request, "note_done.html", values, title="Done, with a warning")
 
 
@@ -294,9 +292,9 @@ def _saved(bank: Bank, name: str, form: dict[str, str]) -> _Done:
     if form.get("create"):
         text, tags = fields.text if form.get("source") else fields.content, items(fields.tags)
         create.create(bank, name, text, tags=tags, type=fields.type)
-        return _Done(name)
+        return name, None
     note = change.rewrite(bank, name, _text(bank, name, form), if_match=_etag(form))
-    return _Done(note.path, note.warning)
+    return note.path, note.warning
 
 
 def _text(bank: Bank, name: str, form: dict[str, str]) -> str:
@@ -333,17 +331,17 @@ def _etag(form: dict[str, str]) -> str:
 
 def _with_status(bank: Bank, name: str, form: dict[str, str], *, status: str) -> _Done:
     note = change.set_status(bank, name, status, if_match=_etag(form))
-    return _Done(note.path, note.warning)
+    return note.path, note.warning
 
 
 def _confirmed(bank: Bank, name: str, form: dict[str, str]) -> _Done:
     (confirmed,) = confirm.confirm(bank, [name], if_match=_etag(form)).notes
-    return _Done(confirmed.path, confirmed.warning)
+    return confirmed.path, confirmed.warning
 
 
 def _promoted(bank: Bank, name: str, form: dict[str, str]) -> _Done:
     del name  # an observation has its own
-    return _Done(confirm.promote(bank, form.get("observation", "")).path)
+    return confirm.promote(bank, form.get("observation", "")).path, None
 
 
 _ACTIONS: dict[str, Callable[[Bank, str, dict[str, str]], _Done]] = {

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import category, normalize
 
@@ -78,16 +78,9 @@ _DESTINATION = pattern(r"(?<=\]\()(?:<[^<>\n]*+>|[^\s()<>]*?(?:/|\.md\b)[^\s()<>
 """The destination of a Markdown link that is a path or an address."""
 
 
-class WeightedStem(NamedTuple):
-    """A stem of a question and its weight."""
-
-    stem: str
-    weight: float
-
-
 @lru_cache(maxsize=16)  # several indexes get the same question
-def weighted_stems(text: str) -> tuple[WeightedStem, ...]:
-    """Return the stems of a question without stop words.
+def weighted_stems(text: str) -> Mapping[str, float]:
+    """Return the stems of a question without stop words, each with its weight.
 
     Repeated words and names (capitalized words) weigh more. Parts of identifiers count as words.
     """
@@ -98,7 +91,7 @@ def weighted_stems(text: str) -> tuple[WeightedStem, ...]:
             weights[stem] = weights.get(stem, 0.0) + weight
         for stem in stems(identifier_parts(word)):
             weights.setdefault(stem, 1.0)
-    return tuple(WeightedStem(*pair) for pair in list(weights.items())[:MOST_WORDS])
+    return dict(islice(weights.items(), MOST_WORDS))
 
 
 _IN_OTHER_LANGUAGES = frozenset(
@@ -124,7 +117,7 @@ def is_english(text: str) -> bool:
 
 def count_words(text: str) -> int:
     """Count the words of a question; of a script without spaces, two characters count as one."""
-    words = sum(not grams(word.stem) for word in weighted_stems(text))
+    words = sum(not grams(stem) for stem in weighted_stems(text))
     return words + sum(map(len, re.findall(_UNSPACED, plain(text)))) // 2
 
 

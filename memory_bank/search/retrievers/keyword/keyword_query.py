@@ -5,7 +5,7 @@ tantivy's own query parser would misread plain text.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 from itertools import islice
 from math import log
@@ -19,7 +19,6 @@ from memory_bank.search.retrievers.keyword.analyzer import (
     FIELDS,
     GRAMS,
     TARGETS,
-    WeightedStem,
     adjacent_stems,
     beginnings,
     grams,
@@ -117,8 +116,10 @@ class KeywordQuery:
         """
         pairs = dict.fromkeys(grams(self._question.text).split())
         # of a script without spaces, a run of characters is no word: its bigrams stand for it
-        words = [word for word in self._stems if not (pairs and grams(word.stem))]
-        perfect = sum(word.weight * self._expected_rarity(word.stem) for word in words)
+        words = {
+            stem: weight for stem, weight in self._stems.items() if not (pairs and grams(stem))
+        }
+        perfect = sum(weight * self._expected_rarity(stem) for stem, weight in words.items())
         perfect += sum(self._pair_rarity(pair) for pair in pairs)
         if words and not pairs and all(map(self._is_only_linked, words)):
             return matches.scale  # the target is no note: who links to it says most of it
@@ -130,9 +131,9 @@ class KeywordQuery:
             best = hits[0][0] if hits else 0.0
         return Scale(0.0, min(perfect, PERFECT_CAP * best))
 
-    def _is_only_linked(self, word: WeightedStem) -> bool:
+    def _is_only_linked(self, stem: str) -> bool:
         """Return whether the word is in targets of links only."""
-        fields = [field for field in FIELDS if self._searcher.doc_freq(field, word.stem)]
+        fields = [field for field in FIELDS if self._searcher.doc_freq(field, stem)]
         return fields == [TARGETS]
 
     def _expected_rarity(self, stem: str) -> float:
@@ -183,7 +184,7 @@ class KeywordQuery:
         return cast("list[int]", values)
 
     @cached_property
-    def _stems(self) -> tuple[WeightedStem, ...]:
+    def _stems(self) -> Mapping[str, float]:
         return weighted_stems(self._question.text)
 
     def _query(self) -> Query | None:
@@ -207,9 +208,9 @@ class KeywordQuery:
         return Query.boolean_query(parts) if parts else None
 
     def _term_queries(self) -> Iterator[Query]:
-        for word in self._stems:
-            for field, weight in (FIELDS | {"about": self._question.about}).items():
-                yield self._weighted(field, word.stem, weight * word.weight)
+        for stem, weight in self._stems.items():
+            for field, field_weight in (FIELDS | {"about": self._question.about}).items():
+                yield self._weighted(field, stem, field_weight * weight)
 
     def _weighted(self, field: str, word: str, weight: float) -> Query:
         """Match a word in a field; a given rarity replaces the index's own."""
@@ -236,13 +237,13 @@ class KeywordQuery:
         """Match words that resemble, or begin with, a word that no document has, and `word*`."""
         for start in beginnings(self._question.text)[:_MAX_UNKNOWN]:
             yield from self._rarity_weighted(self._beginning(start), 1.0)
-        long = (word for word in self._stems if len(word.stem) >= _MIN_LETTERS)
-        unknown = (word for word in long if not self._is_known(word.stem))
-        for word in islice(unknown, _MAX_UNKNOWN):
-            distance = 1 if len(word.stem) < _TWO_EDITS_FROM else 2
-            fuzzy = Query.fuzzy_term_query(self._schema, _TEXT_FIELD, word.stem, distance)
-            for query in (fuzzy, self._beginning(word.stem)):
-                yield from self._rarity_weighted(query, _SIMILAR_WEIGHT * word.weight)
+        long = (stem for stem in self._stems if len(stem) >= _MIN_LETTERS)
+        unknown = (stem for stem in long if not self._is_known(stem))
+        for stem in islice(unknown, _MAX_UNKNOWN):
+            distance = 1 if len(stem) < _TWO_EDITS_FROM else 2
+            fuzzy = Query.fuzzy_term_query(self._schema, _TEXT_FIELD, stem, distance)
+            for query in (fuzzy, self._beginning(stem)):
+                yield from self._rarity_weighted(query, _SIMILAR_WEIGHT * self._stems[stem])
 
     def _beginning(self, start: str) -> Query:
         """Match words with that beginning, which has letters and digits only."""
