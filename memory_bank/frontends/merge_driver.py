@@ -92,10 +92,11 @@ def _merged(merged_paths: DriverArguments) -> int:
         merged_paths.theirs or "theirs",
         merged_paths.size or conflicts.MARKER_SIZE,
     )
-    files = merge_driver.merge_files(merge_driver.Files(*map(Path, merged_paths.files)), labels)
-    if files.remark:
-        _say(f"memory-bank: {_name(merged_paths)}: merged by lines as git does: {files.remark}")
-    return CONFLICT if files.conflicts else MERGED
+    files = merge_driver.Files(*map(Path, merged_paths.files))
+    number, remark = merge_driver.merge_files(files, labels)
+    if remark:
+        _say(f"memory-bank: {_name(merged_paths)}: merged by lines as git does: {remark}")
+    return CONFLICT if number else MERGED
 
 
 def _fallen_back(merged_paths: DriverArguments, error: BaseException) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
 
 from memory_bank.base.errors import StorageFailed
 from memory_bank.git import process
@@ -18,18 +17,11 @@ Files = ThreeWay[Path]
 gets the result, and `%B`."""
 
 
-class Done(NamedTuple):
-    """The result of a merge."""
-
-    conflicts: int
-    remark: str = ""
-    """Why git merged the lines instead; empty if the note was merged."""
-
-
-def merge_files(files: Files, labels: Labels) -> Done:
+def merge_files(files: Files, labels: Labels) -> tuple[int, str]:
     """Merge a note and write it to `ours`; a file that is no note is merged as git does.
 
-    Of a file with the block of rules, the block is written again, and git merges the rest.
+    Return the number of conflicts, and why git merged the lines instead, if it did. Of a file with
+    the block of rules, the block is written again, and git merges the rest.
 
     So is a note that only git merges without a conflict. Raises StorageFailed, OSError.
     """
@@ -54,7 +46,7 @@ def merge_files(files: Files, labels: Labels) -> Done:
         note = note_merge.merge(base, ours, theirs, shown_labels)
     if note.data != ours:
         replace(files.ours.absolute(), note.data)
-    return Done(note.conflicts)
+    return note.conflicts, ""
 
 
 def _with_base(labels: Labels) -> Labels:
@@ -63,7 +55,7 @@ def _with_base(labels: Labels) -> Labels:
     return labels._replace(base="base") if style.strip().endswith("diff3") else labels
 
 
-def by_git(files: Files, labels: Labels, reason: str) -> Done:
+def by_git(files: Files, labels: Labels, reason: str) -> tuple[int, str]:
     """Merge the lines as git does; write conflicts and text to `ours`.
 
     Raises StorageFailed if git can't: `ours` stays, as with git's own merge of binary files.
@@ -73,7 +65,7 @@ def by_git(files: Files, labels: Labels, reason: str) -> Done:
         raise StorageFailed(f"{reason}; git can't merge it either", "choose one of the versions")
     if lines_merged != files.ours.read_bytes():
         replace(files.ours.absolute(), lines_merged)
-    return Done(_conflicts(lines_merged, labels), reason)
+    return _conflicts(lines_merged, labels), reason
 
 
 def _lines_merged(files: Files, labels: Labels) -> bytes | None:

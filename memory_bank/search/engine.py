@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from types import MappingProxyType
-from typing import Literal, NamedTuple, cast
+from typing import Generic, Literal, NamedTuple, TypeVar, cast
 
 from memory_bank.base.errors import EmbedderUnavailable
 from memory_bank.base.settings import Settings
@@ -100,10 +100,13 @@ class Hit(NamedTuple):
     """What it is ranked by: its score after boosts."""
 
 
-class SearchResult(NamedTuple):
+AnyHit = TypeVar("AnyHit")
+
+
+class SearchResult(NamedTuple, Generic[AnyHit]):
     """The hits of a search, the mode that was used, and why if it is not the one requested."""
 
-    hits: tuple[Hit, ...]
+    hits: tuple[AnyHit, ...]
     mode: str
     fallback_reason: str = ""
 
@@ -141,7 +144,7 @@ class Engine:
         scales: Mapping[str, Scale] = _NO_SCALES,
         factors: Factors | None = None,
         weights: Weights = NOTES,
-    ) -> SearchResult:
+    ) -> SearchResult[Hit]:
         """Return the best documents in scope for a question, at most `limit`.
 
         Those whose likelihood is too low for an answer come last and are marked as weak. With the

@@ -37,7 +37,7 @@ from memory_bank.search.retrievers.base import Access
 
 if TYPE_CHECKING:  # a lookup of names loads no index
     from memory_bank.code.index.lane import CodeLane
-    from memory_bank.search.engine import Hit
+    from memory_bank.search.engine import Hit, SearchResult
     from memory_bank.search.index import View
     from memory_bank.search.manifest.document_rows import PassageRow
 
@@ -66,14 +66,6 @@ class CodeHit(NamedTuple):
     """The hit of the engine, with its reasons."""
     language: str
     """Of its file; empty for a document."""
-
-
-class CodeResult(NamedTuple):
-    """The hits of a search in one lane, the mode that was used, and why if it is another."""
-
-    hits: tuple[CodeHit, ...]
-    mode: str
-    fallback_reason: str = ""
 
 
 def hits_of(table: SymbolTable, lane: Lane, hits: Sequence[Hit]) -> tuple[CodeHit, ...]:
@@ -296,7 +288,7 @@ class Codebase:
         under: str = "",
         kinds: Collection[str] = (),
         parts: bool = False,
-    ) -> CodeResult:
+    ) -> SearchResult[CodeHit]:
         """Return the best hits of one lane, as of the last `catch_up`.
 
         Each file is one hit, with its best place; with `parts`, each symbol and section is one.
@@ -305,15 +297,16 @@ class Codebase:
         `text` is a query with words, phrases, exclusions, and the conditions `in:FOLDER`,
         `kind:function`, `language:python`; `under` is a folder.
         """
+        from memory_bank.code.index.lane import TESTS_ONLY  # start-up: lookups need no index
+        from memory_bank.search.engine import SearchResult
+
         mode = mode or HYBRID
         now = time.time() if now is None else now
         with self.lock:
             opened = self._lane(lane)
             if opened.empty():
-                return CodeResult((), mode)
+                return SearchResult((), mode)
             _ = self.state  # made once: Python 3.12 does not lock a cached property
-        from memory_bank.code.index.lane import TESTS_ONLY  # start-up: lookups need no index
-
         # outside of the lock, so that lanes can be searched in parallel
         only = TESTS_ONLY if [*kinds] == ["tests"] else (LANE, ",".join(kinds))
         conditions = [(key, value) for key, value in (("in", under), only) if value]
@@ -322,7 +315,7 @@ class Codebase:
         )
         with self.lock:
             hits = hits_of(self.table, lane, search_result.hits)
-        return CodeResult(hits, search_result.mode, search_result.fallback_reason)
+        return SearchResult(hits, search_result.mode, search_result.fallback_reason)
 
     def text(self, hit: CodeHit) -> str:
         """Return the lines of a hit; empty if the file has changed."""

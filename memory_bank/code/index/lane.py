@@ -11,7 +11,7 @@ from memory_bank.base.setting_sections import Memory
 from memory_bank.base.settings import Settings
 from memory_bank.code.index import work_tree
 from memory_bank.search.candidates import Accesses
-from memory_bank.search.engine import SearchResult
+from memory_bank.search.engine import Hit, SearchResult
 from memory_bank.search.index import Index, ReopenedIndex, View, discard
 from memory_bank.search.manifest import entries, filters
 from memory_bank.search.manifest.filters import Condition
@@ -80,7 +80,7 @@ class CodeLane(ReopenedIndex):
         limit: int,
         now: float,
         parts: bool = False,
-    ) -> SearchResult:
+    ) -> SearchResult[Hit]:
         """Return the best hits that meet some conditions, and those in the text."""
         parsed = parse(text, _KEYS, times=False)
         met = [

@@ -21,7 +21,7 @@ from memory_bank.base.setting_sections import BANK, MODES, Search
 from memory_bank.code import symbols
 from memory_bank.code.coupled import TOGETHER
 from memory_bank.code.coupling import snippet
-from memory_bank.code.index.codebase import Codebase, CodeHit, CodeResult, Lane
+from memory_bank.code.index.codebase import Codebase, CodeHit, Lane
 from memory_bank.code.index.database import SymbolRow
 from memory_bank.memory.retrieval import recall, views
 from memory_bank.memory.retrieval.ask_results import (
@@ -42,7 +42,7 @@ from memory_bank.memory.retrieval.recall_bank import read_notes
 from memory_bank.search import linked, score_calibration, snippets
 from memory_bank.search.boosts import RANK_CONSTANT
 from memory_bank.search.document_changes import Progress
-from memory_bank.search.engine import Hit
+from memory_bank.search.engine import Hit, SearchResult
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_graph, document_rows, link_rows
 from memory_bank.search.retrievers.base import NEVER, Reason
@@ -408,7 +408,7 @@ def _place(note: RecalledNote, name: str) -> str:
 
 
 def _search_code(
-    codebase: Codebase, search: Callable[[], CodeResult], query: str, problem: str
+    codebase: Codebase, search: Callable[[], SearchResult[CodeHit]], query: str, problem: str
 ) -> _KindResults:
     """Search the files or the commits."""
     try:

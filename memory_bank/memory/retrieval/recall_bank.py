@@ -225,8 +225,8 @@ def _search(bank: Bank, view: View, request: SearchRequest) -> tuple[_Searched, 
 
 
 def _links_about(
-    links: Mapping[int, tuple[LinkShown, ...]], search_result: SearchResult, text: str
-) -> tuple[dict[int, tuple[LinkShown, ...]], SearchResult]:
+    links: Mapping[int, tuple[LinkShown, ...]], search_result: SearchResult[Hit], text: str
+) -> tuple[dict[int, tuple[LinkShown, ...]], SearchResult[Hit]]:
     """Return the links that have to do with a question, and the hits that have such links.
 
     Words of the question stand around the link, or its passage matches by meaning. All of a note
@@ -261,16 +261,16 @@ def _other_links(count: int) -> str:
 
 
 def _weakened(
-    search_result: SearchResult, notes: list[RecalledNote | None]
-) -> tuple[SearchResult, list[RecalledNote | None]]:
+    search_result: SearchResult[Hit], notes: list[RecalledNote | None]
+) -> tuple[SearchResult[Hit], list[RecalledNote | None]]:
     """Mark all matches as weak: no note has a name that the question asks for."""
     hits = tuple(hit._replace(weak=True) for hit in search_result.hits)
     return search_result._replace(hits=hits), [note and note._replace(weak=True) for note in notes]
 
 
 def _newest_first(
-    bank: Bank, view: View, search_result: SearchResult, request: SearchRequest
-) -> tuple[SearchResult, dict[int, str]]:
+    bank: Bank, view: View, search_result: SearchResult[Hit], request: SearchRequest
+) -> tuple[SearchResult[Hit], dict[int, str]]:
     """Put hits that may amend another good hit before it, and cut the hits to those wanted.
 
     Also returns the path of the newer note by the number of the older one. Questions about the past
