@@ -39,9 +39,9 @@ def read_lines(file: Path, skipped: Counter[str]) -> Iterator[Line]:
                 while (rest := lines.readline(MOST_LINE)) and not rest.endswith(b"\n"):
                     size += len(rest)
                 continue
-            found_parsed = parse_json(line)
-            if isinstance(found_parsed, dict):
-                yield found_parsed
+            parsed = parse_json(line)
+            if isinstance(parsed, dict):
+                yield parsed
             elif line.strip():
                 skipped["cut off" if not line.endswith(b"\n") else "not JSON"] += 1
 

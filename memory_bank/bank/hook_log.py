@@ -68,12 +68,12 @@ def recent_failures(root: str, state: str) -> HookFailures | None:
     start, own = now - 86_400 * DAYS, os.path.join(state, FILE)
     failures = sorted(
         (
-            hook_failures
+            failure
             for file in _files(state)
-            for bank, hook_failures in _read(file)
-            if start <= hook_failures.last <= now + 86_400 and (file == own or bank == root)
+            for bank, failure in _read(file)
+            if start <= failure.last <= now + 86_400 and (file == own or bank == root)
         ),
-        key=lambda hook_failures: hook_failures.last,
+        key=lambda failure: failure.last,
     )
     if not failures:
         return None

@@ -241,21 +241,19 @@ _MOST_CAUSES = 20
 
 def exhausted(error: BaseException) -> Exhausted | None:
     """Return a plain error if memory or threads ran out, also as the cause; else None."""
-    for base_exception in _causes(error):
-        said_base_exception = (
-            str(base_exception).lower() if type(base_exception).__name__ in _TOLD_BY_WORDS else ""
-        )
-        number = base_exception.errno if isinstance(base_exception, OSError) else 0
+    for cause in _causes(error):
+        text = str(cause).lower() if type(cause).__name__ in _TOLD_BY_WORDS else ""
+        number = cause.errno if isinstance(cause, OSError) else 0
         if (
-            isinstance(base_exception, MemoryError)
+            isinstance(cause, MemoryError)
             or number == errno.ENOMEM
-            or any(words in said_base_exception for words in _NO_MEMORY)
+            or any(words in text for words in _NO_MEMORY)
         ):
             return Exhausted(
                 "this machine has no memory left for it",
                 "end other programs, or allow more memory (ulimit -v, or the container's limit)",
             )
-        if any(words in said_base_exception for words in _NO_THREAD):
+        if any(words in text for words in _NO_THREAD):
             return Exhausted(
                 "this machine allows no further thread or process",
                 "end other programs, or allow more of them (ulimit -u, or the container's limit)",
@@ -265,21 +263,15 @@ def exhausted(error: BaseException) -> Exhausted | None:
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
     """Yield an error, what caused it, and the members of a group, of which there may be cycles."""
-    waiting, base_exceptions = [error], list[BaseException]()
-    while waiting and len(base_exceptions) < _MOST_CAUSES:
-        current_base_exception = waiting.pop()
-        if any(current_base_exception is base_exception for base_exception in base_exceptions):
+    waiting, causes = [error], list[BaseException]()
+    while waiting and len(causes) < _MOST_CAUSES:
+        cause = waiting.pop()
+        if any(cause is former for former in causes):
             continue
-        base_exceptions.append(current_base_exception)
-        yield current_base_exception
-        waiting += filter(
-            None, (current_base_exception.__cause__, current_base_exception.__context__)
-        )
-        waiting += (
-            current_base_exception.exceptions
-            if isinstance(current_base_exception, BaseExceptionGroup)
-            else ()
-        )
+        causes.append(cause)
+        yield cause
+        waiting += filter(None, (cause.__cause__, cause.__context__))
+        waiting += cause.exceptions if isinstance(cause, BaseExceptionGroup) else ()
 
 
 def similar_names(

@@ -126,9 +126,7 @@ def read_all_remembered(registry: Path) -> list[bytes]:
         names = os.listdir(registry)  # noqa: PTH208
     except OSError:
         return []
-    return [
-        found_remembered for name in names if (found_remembered := read_remembered(registry, name))
-    ]
+    return [remembered for name in names if (remembered := read_remembered(registry, name))]
 
 
 def _write(file: Path, data: bytes) -> None:

@@ -70,13 +70,15 @@ def connect(
     see `transaction`.
     """
     with convert_errors(file):
-        base, found_version = _open_database(file, tables, version, make=make)
-        if upgrade is not None and 0 < found_version < version:
+        base, version_of_file = _open_database(file, tables, version, make=make)
+        if upgrade is not None and 0 < version_of_file < version:
             upgrade(base)
-            found_version = version
-    if found_version != version:
+            version_of_file = version
+    if version_of_file != version:
         base.close()
-        raise IndexOutdated(f"{file} is of version {found_version}, not {version}", "it is rebuilt")
+        raise IndexOutdated(
+            f"{file} is of version {version_of_file}, not {version}", "it is rebuilt"
+        )
     return base
 
 
@@ -137,13 +139,13 @@ def _make(base: Connection, tables: str, version: int) -> int:
     base.execute("PRAGMA auto_vacuum = INCREMENTAL")
     _switch_to_wal(base)
     with transaction(base):
-        (found_version,) = base.execute("PRAGMA user_version").fetchone()
-        if found_version == 0:
+        (version_of_file,) = base.execute("PRAGMA user_version").fetchone()
+        if version_of_file == 0:
             for statement in tables.split(";\n"):
                 base.execute(statement)
             base.execute(f"PRAGMA user_version = {version}")
-            found_version = version
-    return int(found_version)
+            version_of_file = version
+    return int(version_of_file)
 
 
 def _switch_to_wal(base: Connection) -> None:

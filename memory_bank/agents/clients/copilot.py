@@ -69,16 +69,16 @@ def _last_text(transcript: str) -> str:
 def _tool(event: HookEvent, payload: Payload, moment: object) -> HookEvent | None:
     """Return a call of a tool; the client gives it no id."""
     failed = event.name == "postToolUseFailure"
-    name, given_parsed = text(payload, "toolName"), parse_json(payload.get("toolArgs"))
+    name, parsed = text(payload, "toolName"), parse_json(payload.get("toolArgs"))
     result = fields(payload, "toolResult")
     said_text = text(result, "textResultForLlm")
     code = re.search(_EXIT, said_text[-2000:])
     if not name:
         return None
     return event._replace(
-        key=f"{moment} {digest(name, given_parsed)}" if moment else "",
+        key=f"{moment} {digest(name, parsed)}" if moment else "",
         tool_name=name,
-        tool_input=given_parsed,
+        tool_input=parsed,
         tool_output=payload.get("error") if failed else said_text,
         failed=failed
         or result.get("resultType", "success") != "success"

@@ -79,11 +79,9 @@ def _folder(payload: Payload) -> str:
 def _tool(event: HookEvent, payload: Payload) -> HookEvent | None:
     failed = event.name == "postToolUseFailure"
     if event.name == "afterAgentResponse":
-        said_last = text(payload, "text")
-        done_event = event._replace(
-            key=message_key(said_last), tool_name=MESSAGE, tool_output=said_last
-        )
-        return done_event if said_last.strip() else None
+        last = text(payload, "text")
+        done_event = event._replace(key=message_key(last), tool_name=MESSAGE, tool_output=last)
+        return done_event if last.strip() else None
     name = text(payload, "tool_name")
     said_payload = (
         payload.get("error_message") if failed else parse_json(payload.get("tool_output"))
