@@ -238,7 +238,6 @@ class _ObservationQuery(NamedTuple):
     limit: int
     offset: int
     order: str
-    mode: str = HYBRID
 
 
 @operation(
@@ -377,7 +376,7 @@ def _rank_hits(view: View, query: _ObservationQuery, own: str) -> Found:
     hits = view.engine.search(
         parsed.question,
         scope,
-        mode=query.mode,
+        mode=HYBRID,
         limit=max(last, _DEPTH),  # of the same hits for all pages
         now=time.time(),
         unit="sections" if query.type == "section" else "entries",
