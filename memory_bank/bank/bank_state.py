@@ -220,25 +220,17 @@ class BankState(DurableFile):
             if not former.exists():
                 return  # another process has just done it
             try:
-                former_base = sqlite.connect(former, "", _VERSION, make=False)
-            except IndexDamaged:
-                self._set_former_aside(former)
-                return
-            with closing(former_base):
-                try:
+                with closing(sqlite.connect(former, "", _VERSION, make=False)) as former_base:
                     mark, rows = _marked(former_base, former)
-                except IndexDamaged:
-                    self._set_former_aside(former)
-                    return
-                _add(base, mark, rows)
-                with sqlite.convert_errors(former):
-                    _empty(former_base, rows)
-            with suppress(OSError):  # an older version has it open, on Windows
-                sqlite.discard(former)
-
-    def _set_former_aside(self, former: Path) -> None:
-        set_aside(former)
-        self._repaired(_FORMER[former.name])
+                    _add(base, mark, rows)  # an error here is none of the former file
+                    with sqlite.convert_errors(former):
+                        _empty(former_base, rows)
+            except IndexDamaged:
+                set_aside(former)
+                self._repaired(_FORMER[former.name])
+            else:
+                with suppress(OSError):  # an older version has it open, on Windows
+                    sqlite.discard(former)
 
 
 _FORMER = {"access.db": "accesses", "edits.db": "edits", "updates.db": "updates"}
