@@ -29,7 +29,7 @@ from memory_bank.notes.names import (
     without_id_start,
 )
 from memory_bank.notes.roots import Roots
-from memory_bank.notes.source import CONTENT, NotesSource, content_field
+from memory_bank.notes.source import NotesSource
 from memory_bank.search.document_changes import UNLIMITED, IndexLimits
 from memory_bank.search.index import Index, ReopenedIndex, View, discard, empty
 from memory_bank.search.manifest import document_rows, link_rows
@@ -262,11 +262,6 @@ class NoteRow(DocumentRow):
         return str(self.data.get("status", "active"))
 
     @property
-    def content_hash(self) -> str:
-        """The hash of its text below the front matter."""
-        return str(self.data.get("content_hash", ""))
-
-    @property
     def source_type(self) -> str:
         """Who wrote it; empty if it doesn't say."""
         return str(self.data.get("source_type", ""))
@@ -300,8 +295,7 @@ def note_at(manifest: Manifest, path: str) -> NoteRow | None:
 
 def with_content(manifest: Manifest, content_hash: str) -> list[NoteRow]:
     """Return the notes with a content that are not archived, the oldest first."""
-    rows = document_rows.with_field(manifest, CONTENT, content_field(content_hash))
-    return [note_of(row) for row in rows if row.data.get("content_hash") == content_hash]
+    return [note_of(row) for row in document_rows.with_content(manifest, content_hash)]
 
 
 def newest_notes(

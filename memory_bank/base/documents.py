@@ -130,6 +130,8 @@ class Document(NamedTuple):
     """Keys and values for filters, in lower case."""
     data: Mapping[str, Any] = MappingProxyType({})
     """Data for display, as JSON."""
+    content: str = ""
+    """Hex digits of a hash of its text alone, which other documents may have, too."""
     keywords: str = ""
     """Words chosen to find it by, such as tags: they count as words of its text."""
     about: str = ""

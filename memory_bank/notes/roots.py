@@ -84,6 +84,7 @@ class NoteRoot:
         """Whether changes are queued between scans, so that most need not compare files."""
         self._queue: ChangeQueue | None = None
         self._last_scan, self._scanned_at = Scan(), object()
+        self._compared: tuple[dict[str, StatSignature], dict[str, str]] = {}, {}
 
     @property
     def folder(self) -> Path:
@@ -110,9 +111,10 @@ class NoteRoot:
             self.is_live = not self._queue.problem
         file_scan = scan(self.folder)
         self.leftover = file_scan.leftover
-        notes = self._notes(file_scan.files)
-        self._last_scan = Scan(self._signatures(notes), file_scan.refused)
-        self._scanned_at = state
+        compared = file_scan.files, file_scan.refused
+        if self._scanned_at is not state or self._compared != compared:
+            self._last_scan = Scan(self._signatures(self._notes(file_scan.files)), compared[1])
+        self._scanned_at, self._compared = state, compared
         return self._last_scan
 
     def _notes(self, stat_signatures: dict[str, StatSignature]) -> dict[str, StatSignature]:

@@ -47,11 +47,6 @@ ARCHIVED = "archived"
 CREATED = "created_at"
 """The inline field with the time at which a section was written."""
 
-CONTENT = "content_hash"
-"""The field with the first digits of a note's content hash."""
-
-_CONTENT_DIGITS = 32
-
 _SESSION_ID, _HEAD = re.compile(r"^[\"']?session_id\b", re.MULTILINE), 10_000
 """What the front matter of a session's note has, in its first characters."""
 
@@ -259,6 +254,7 @@ def document_of(
     return Document(
         key=note.path,
         hash=note.etag,
+        content=note.content_hash,
         title=note.title,
         passages=tuple(
             passage._replace(section=owners[ordinal])
@@ -291,14 +287,8 @@ def _answering(section: NoteSection, prompts: SessionPrompts | None) -> NoteSect
     return section._replace(text=prompts.removed(section.text)) if prompts else section
 
 
-def content_field(content_hash: str) -> str:
-    """Return the value of the field CONTENT for a content hash."""
-    return content_hash[:_CONTENT_DIGITS]
-
-
 def _fields(note: Note) -> Iterator[tuple[str, str]]:
     meta = note.meta
-    yield CONTENT, content_field(note.content_hash)
     yield "status", meta.status.casefold()
     if meta.status not in {ARCHIVED, "active", *ENDED}:  # a draft is active, too
         yield "status", "active"
@@ -385,7 +375,6 @@ def _data(note: Note) -> dict[str, Any]:
         "symbol_refs": meta.symbol_refs,
         "entity_refs": [entity._asdict() for entity in meta.entity_refs],
         "extra": meta.extra,
-        "content_hash": note.content_hash,
     }
     return {key: value for key, value in data.items() if value}
 

@@ -40,14 +40,14 @@ def test_an_index_that_is_right_has_no_difference(bank: Bank, folder: Path) -> N
         ("UPDATE documents SET created = 1 WHERE key = 'a.md'", "documents"),
         ("UPDATE documents SET reason = '' WHERE key = 'c.md'", "documents"),
         ("UPDATE links SET dest = NULL", "links"),
-        ("UPDATE links SET ghost = 'z'", "links"),
-        ("DELETE FROM fields WHERE key = 'tag'", "fields"),
+        ("UPDATE links SET other_ghost = 'z'", "links"),
+        ("UPDATE field_values SET value = 'other' WHERE key = 'tag'", "fields"),
         ("DELETE FROM names WHERE rank > 0", "names"),
         ("DELETE FROM sections", "sections"),
         ("UPDATE passages SET line = 99", "passages"),
         ("DELETE FROM anchors", "anchors"),
         ("DELETE FROM faults", "faults"),
-        ("INSERT INTO fields SELECT id, 'x', 'y' FROM documents", "fields"),
+        ("DELETE FROM document_fields", "fields"),
     ],
 )
 def test_a_row_that_is_wrong_is_named(bank: Bank, sql: str, table: str) -> None:

@@ -12,8 +12,10 @@ from tests.search.views import view_of
 
 Opening = Callable[..., Bank]
 
-_WHOLE = re.compile(r"SCAN (documents|fields|names|sections|passages|links|anchors|faults)\b")
-_FEW = ("links_type", "documents_hidden", "documents_state")
+_WHOLE = re.compile(
+    r"SCAN (documents|document_fields|field_values|names|sections|passages|links|anchors|faults)\b"
+)
+_FEW = ("links_superseding", "documents_hidden", "documents_state")
 """Indices of what is rare: reading one of them whole is no matter."""
 
 

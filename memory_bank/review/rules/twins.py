@@ -17,7 +17,6 @@ from memory_bank.memory import amendments
 from memory_bank.notes.identity import content_hash
 from memory_bank.notes.names import folded, name_of, record_name
 from memory_bank.notes.schema import folder_of
-from memory_bank.notes.source import CONTENT
 from memory_bank.review.rules.base import RuleContext, bank_rule, problem
 from memory_bank.search.manifest import document_rows
 
@@ -40,7 +39,7 @@ def same_content(bank: RuleContext) -> Iterator[Finding]:
 
 def _groups(bank: RuleContext) -> Iterator[Sequence[NoteRow]]:
     """Yield the groups of the bank's own notes with the same content, the oldest first."""
-    for group in document_rows.sharing(bank.manifest, CONTENT):
+    for group in document_rows.sharing_content(bank.manifest):
         yield [open_index.note_of(row) for row in group if not bank.is_included(row.key)]
 
 

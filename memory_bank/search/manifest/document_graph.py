@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from memory_bank.notes.decision_records import ENDED
-from memory_bank.search.manifest.manifest import DONE, PENDING, Manifest
+from memory_bank.search.manifest.manifest import DONE, IS_SUPERSEDING, PENDING, Manifest
 
 
 class GraphDocument(NamedTuple):
@@ -78,9 +78,6 @@ def _read(manifest: Manifest) -> GraphRows:
     return GraphRows(documents, tuple(map(GraphLink._make, links)))
 
 
-_SUPERSEDING = "'supersedes', 'superseded_by'"
-
-
 def superseded(manifest: Manifest, numbers: Collection[int]) -> dict[int, tuple[int, str]]:
     """Map the superseded documents among these to number and key of their successor.
 
@@ -135,10 +132,5 @@ def linked_pairs(manifest: Manifest, numbers: Collection[int]) -> set[tuple[int,
 
 def any_supersedes(manifest: Manifest) -> bool:
     """Tell whether any document supersedes another."""
-    return _any_link(manifest, _SUPERSEDING)
-
-
-def _any_link(manifest: Manifest, types: str) -> bool:
-    # the second condition makes SQLite use the partial index
-    text = f"SELECT 1 FROM links WHERE type IN ({types}) AND type <> 'related_to' LIMIT 1"
+    text = f"SELECT 1 FROM links WHERE {IS_SUPERSEDING} LIMIT 1"
     return manifest.execute(text).fetchone() is not None

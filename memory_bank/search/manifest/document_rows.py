@@ -21,7 +21,9 @@ from memory_bank.search.manifest.manifest import (
 )
 from memory_bank.search.retrievers.base import Scope
 
-_COLUMNS = f"id, key, {HASH}, size, known_as, title, created, updated, hidden, data"
+_COLUMNS = (
+    f"id, key, {HASH}, size, known_as, title, created, updated, hidden, lower(hex(content)), data"
+)
 
 _LIVE = f"state IN ({DONE}, {PENDING})"
 
@@ -44,6 +46,7 @@ class DocumentRow(NamedTuple):
     created: float
     updated: float
     hidden: bool
+    content_hash: str = ""
     data: Mapping[str, Any] = _NOTHING
 
     @property
@@ -144,15 +147,24 @@ def with_field(manifest: Manifest, key: str, value: str) -> list[DocumentRow]:
     return [_document(row) for row in rows]
 
 
-def sharing(manifest: Manifest, key: str) -> Iterator[list[DocumentRow]]:
-    """Yield the live documents, not hidden, of each value of a field that several of them have."""
+def with_content(manifest: Manifest, content: str) -> list[DocumentRow]:
+    """Return the live documents that are not hidden and have a content, the oldest first."""
+    # the first two conditions make SQLite use the partial index of the first bytes
     rows = manifest.execute(
-        "SELECT value FROM fields WHERE key = ? GROUP BY value HAVING count(*) > 1", (key,)
+        f"SELECT {_COLUMNS} FROM documents WHERE content <> x'' AND substr(content, 1, 6) ="
+        f" substr(?1, 1, 6) AND content = ?1 AND {_LIVE} AND NOT hidden ORDER BY created, key",
+        (bytes.fromhex(content),),
     )
-    for (value,) in rows.fetchall():
-        found_rows = with_field(manifest, key, value)
-        if len(found_rows) > 1:
-            yield found_rows
+    return [_document(row) for row in rows]
+
+
+def sharing_content(manifest: Manifest) -> Iterator[list[DocumentRow]]:
+    """Yield the live documents, not hidden, of each content that several of them have."""
+    rows = manifest.execute(
+        f"SELECT hex(content) FROM documents WHERE content <> x'' AND {_LIVE} AND NOT hidden"
+        " GROUP BY content HAVING count(*) > 1"
+    )
+    yield from (with_content(manifest, content) for (content,) in rows.fetchall())
 
 
 def data_of(manifest: Manifest, key: str) -> Iterator[tuple[str, Any]]:
@@ -383,7 +395,5 @@ def _document(row: Sequence[Any]) -> DocumentRow:
         data: Mapping[str, Any] = json.loads(row[-1])
     except ValueError as error:
         raise IndexDamaged(f"the row of {row[1]} is damaged", "it is rebuilt") from error
-    number, key, answer, size, known_as, title, created, updated, hidden, _ = row
-    return DocumentRow(
-        number, key, answer, size, known_as, title, created, updated, bool(hidden), data
-    )
+    *plain, hidden, content, _ = row
+    return DocumentRow(*plain, bool(hidden), content, data)

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from memory_bank.base import sqlite
 from memory_bank.base.errors import IndexDamaged
 
-VERSION = 17
+VERSION = 18
 """Changes whenever the tables change: the index is then rebuilt."""
 
 SEPARATOR = "\x1f"
@@ -31,24 +31,45 @@ MEAN_WORDS = "mean_words"
 COMPLETE = "complete"
 """Key of the fingerprint of the retrievers if all are complete, else empty."""
 
-_TABLES = """
+IS_SUPERSEDING = "type IN ('supersedes', 'superseded_by')"
+"""Condition of a link; as it is written in the partial index, which SQLite uses for that."""
+
+_TABLES = f"""
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE documents (
     id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE, state INTEGER NOT NULL,
-    signature TEXT NOT NULL, hash BLOB NOT NULL, size INTEGER NOT NULL DEFAULT 0,
+    signature TEXT NOT NULL, hash BLOB NOT NULL, content BLOB NOT NULL DEFAULT x'',
+    size INTEGER NOT NULL DEFAULT 0,
     reason TEXT NOT NULL DEFAULT '', known_as TEXT NOT NULL DEFAULT '',
     title TEXT NOT NULL DEFAULT '', created REAL NOT NULL DEFAULT 0,
     updated REAL NOT NULL DEFAULT 0, stated INTEGER NOT NULL DEFAULT 0,
-    hidden INTEGER NOT NULL DEFAULT 0, data TEXT NOT NULL DEFAULT '{}'
+    hidden INTEGER NOT NULL DEFAULT 0, data TEXT NOT NULL DEFAULT '{{}}'
 );
 CREATE INDEX documents_state ON documents (state) WHERE state <> 1;
 CREATE INDEX documents_created ON documents (created);
 CREATE INDEX documents_hidden ON documents (hidden) WHERE hidden = 1;
-CREATE TABLE fields (
-    document INTEGER NOT NULL REFERENCES documents ON DELETE CASCADE,
-    key TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (document, key, value)
+CREATE INDEX documents_content ON documents (substr(content, 1, 6)) WHERE content <> x'';
+CREATE TABLE field_values (
+    id INTEGER PRIMARY KEY, key TEXT NOT NULL, value TEXT NOT NULL, UNIQUE (key, value)
+);
+CREATE TABLE document_fields (
+    document INTEGER NOT NULL REFERENCES documents ON DELETE CASCADE, field INTEGER NOT NULL,
+    PRIMARY KEY (document, field)
 ) WITHOUT ROWID;
-CREATE INDEX fields_key ON fields (key, value);
+CREATE INDEX document_fields_field ON document_fields (field);
+CREATE VIEW fields AS
+    SELECT document, key, value FROM document_fields JOIN field_values ON id = field;
+CREATE TRIGGER fields_insert INSTEAD OF INSERT ON fields
+    BEGIN INSERT OR IGNORE INTO field_values (key, value) VALUES (new.key, new.value)
+    ; INSERT OR IGNORE INTO document_fields SELECT new.document, id FROM field_values
+        WHERE key = new.key AND value = new.value
+    ; END;
+CREATE TRIGGER fields_delete INSTEAD OF DELETE ON fields
+    BEGIN DELETE FROM document_fields WHERE document = old.document AND field =
+        (SELECT id FROM field_values WHERE key = old.key AND value = old.value)
+    ; DELETE FROM field_values WHERE key = old.key AND value = old.value
+        AND NOT EXISTS (SELECT 1 FROM document_fields WHERE field = id)
+    ; END;
 CREATE TABLE names (
     name INTEGER NOT NULL, rank INTEGER NOT NULL,
     document INTEGER NOT NULL REFERENCES documents ON DELETE CASCADE,
@@ -81,7 +102,8 @@ CREATE TABLE anchors (
 CREATE TABLE links (
     id INTEGER PRIMARY KEY, document INTEGER NOT NULL REFERENCES documents ON DELETE CASCADE,
     line INTEGER NOT NULL, kind TEXT NOT NULL, type TEXT NOT NULL, target TEXT NOT NULL,
-    name INTEGER NOT NULL, second_name INTEGER NOT NULL, ghost TEXT NOT NULL, heading TEXT NOT NULL,
+    name INTEGER NOT NULL, second_name INTEGER NOT NULL, other_ghost TEXT,
+    ghost TEXT AS (coalesce(other_ghost, target)), heading TEXT NOT NULL,
     anchor TEXT NOT NULL, text TEXT NOT NULL, before TEXT NOT NULL, after TEXT NOT NULL,
     dest INTEGER, ambiguous INTEGER NOT NULL DEFAULT 0
 );
@@ -89,7 +111,7 @@ CREATE INDEX links_document ON links (document);
 CREATE INDEX links_name ON links (name);
 CREATE INDEX links_second ON links (second_name) WHERE second_name <> 0;
 CREATE INDEX links_dest ON links (dest);
-CREATE INDEX links_type ON links (type) WHERE type <> 'related_to';
+CREATE INDEX links_superseding ON links (type) WHERE {IS_SUPERSEDING};
 CREATE TABLE faults (
     document INTEGER NOT NULL REFERENCES documents ON DELETE CASCADE, line INTEGER NOT NULL,
     reason TEXT NOT NULL

@@ -10,8 +10,8 @@ from memory_bank.search.manifest.manifest import DONE, HASH, PENDING, UNREADABLE
 
 _TABLES = {
     "documents": (
-        f"SELECT key, state, size, {HASH}, reason, known_as, title, created, updated, hidden, data"
-        " FROM documents"
+        f"SELECT key, state, size, {HASH}, reason, known_as, title, created, updated, hidden,"
+        " content, data FROM documents"
     ),
     "fields": (
         "SELECT documents.key, fields.key, value FROM fields JOIN documents ON id = document"

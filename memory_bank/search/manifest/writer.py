@@ -34,12 +34,12 @@ _DOCUMENT_TABLES = (
 
 _COLUMNS = (
     "size = ?, reason = ?, known_as = ?, title = ?, created = ?, updated = ?, stated = ?,"
-    " hidden = ?, data = ?"
+    " hidden = ?, content = ?, data = ?"
 )
 
 _LINKS = (
-    "links (document, line, kind, type, target, name, second_name, ghost, heading, anchor, text,"
-    " before, after) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    "links (document, line, kind, type, target, name, second_name, other_ghost, heading, anchor,"
+    " text, before, after) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 
 _CODE_CHARACTER = re.compile(r"[(){}=;<>_]")
@@ -79,7 +79,7 @@ def put_unreadable(
     manifest.executemany(
         f"UPDATE documents SET {_COLUMNS} WHERE id = ?",
         (
-            (unreadable.size, unreadable.reason, "", "", 0, 0, 0, 0, "{}", number)
+            (unreadable.size, unreadable.reason, "", "", 0, 0, 0, 0, b"", "{}", number)
             for number, (unreadable, _) in zip(numbers, entries.values(), strict=True)
         ),
     )
@@ -179,7 +179,8 @@ def entries_of(manifest: Manifest, number: int, document: Document) -> list[Inde
 def _values(document: Document) -> Row:
     data = json.dumps(document.data, ensure_ascii=False, default=str) if document.data else "{}"
     return (
-        document.size, "", document.id, document.title, *document.dates, document.hidden, data,
+        document.size, "", document.id, document.title, *document.dates, document.hidden,
+        bytes.fromhex(document.content), data,
     )  # fmt: skip
 
 
@@ -187,8 +188,9 @@ def _links(document: Document) -> Iterator[Row]:
     for link in document.links:
         first, second = (*map(name_number, link.names), NO_NAME, NO_NAME)[:2]
         yield (
-            link.line, link.kind, link.type, link.target, first, second, link.ghost, link.heading,
-            link.anchor, link.text, link.before, link.after,
+            link.line, link.kind, link.type, link.target, first, second,
+            None if link.ghost == link.target else link.ghost, link.heading, link.anchor,
+            link.text, link.before, link.after,
         )  # fmt: skip
 
 
