@@ -114,7 +114,7 @@ def _answer(bank: Bank, request: SearchRequest, progress: Progress | None) -> _S
     """
     for attempt in range(_TRIES):
         time.sleep(_PAUSE * attempt)
-        problem = bank.catch_up(progress)
+        problem = bank.catch_up(progress, meaning=request.mode != "lexical")
         (answer, hits, times), changed = bank.read(
             lambda view: _checked_search(bank, view, request)
         )

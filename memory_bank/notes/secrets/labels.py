@@ -52,7 +52,7 @@ def _labels() -> tuple[_Label, ...]:
     for row in table()["labels"]:
         verbs = "|".join(map(re.escape, row["verbs"]))
         verbs = rf"(?:{verbs})" if row.get("attached") else rf"\b(?:{verbs})\b"
-        gap = re.compile(
+        gap = pattern(
             rf"\w{{0,{row['ending']}}}"
             r"[\"'`*_\])}】」]{0,4}"
             r"(?:[ ]?[(（][^()（）\n]{1,40}[)）])?"
@@ -73,7 +73,7 @@ def _places() -> tuple[_Place, ...]:
         _Place(
             row["description"],
             mark,
-            re.compile(row["regex"], re.IGNORECASE),
+            pattern(row["regex"], re.IGNORECASE),
             row.get("drawn", False),
         )
         for row in table()["places"]

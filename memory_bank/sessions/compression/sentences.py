@@ -179,7 +179,7 @@ def words(text: str) -> frozenset[str]:
     return frozenset(word[:5] for word in matches if word not in common)
 
 
-_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+_UNSPACED = plugins.pattern(r"[\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 """Letters of languages without blanks between words."""
 
 
