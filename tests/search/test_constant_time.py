@@ -33,7 +33,7 @@ def test_an_edit_reads_no_table_from_end_to_end(
     base.set_trace_callback(asked.append)
     view_of(bank).index.indexer.sync(thorough=False)
     monkeypatch.setattr(
-        Bank, "catch_up", lambda *_: None
+        Bank, "catch_up", lambda *_, **__: None
     )  # it compares the signatures of all files once more
     answer = recall(bank, "osprey", mode="lexical", count_access=False)
     base.set_trace_callback(None)

@@ -7,6 +7,7 @@ threads and the other core busy, a product of 0.3 ms waits 8 ms for its second h
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -35,21 +36,29 @@ if TYPE_CHECKING:  # numpy is imported from vectors alone
     """Token ids, shape (texts, tokens), to rows that need not have length 1."""
 
 
+_TYPES = {"F16": np.float16, "F32": np.float32, "I64": np.int64}
+
+
 def read_tensors(path: Path, hint: str) -> dict[str, NDArray[Any]]:
-    """Read every tensor of a safetensors file by its name.
+    """Map every tensor of a safetensors file by its name: all processes share the file's pages.
 
     Raises EmbedderUnavailable when the file is missing or damaged.
     """
-    from safetensors import SafetensorError  # start-up: few that use vectors read a file
-    from safetensors.numpy import load_file
-
     try:
-        return load_file(path)
+        data = np.asarray(np.memmap(path, np.uint8, "r"))
+        start = 8 + int.from_bytes(data[:8].tobytes(), "little")
+        tensors = json.loads(data[8:start].tobytes())
+        return {
+            name: data[start:][slice(*tensor["data_offsets"])]
+            .view(_TYPES[tensor["dtype"]])
+            .reshape(tensor["shape"])
+            for name, tensor in tensors.items()
+            if name != "__metadata__"
+        }
     except OSError as error:
-        why = error.strerror or error
-        raise EmbedderUnavailable(f"{path}: can't be read: {why}", hint) from error
-    except (SafetensorError, KeyError) as error:  # KeyError: a type that numpy lacks
-        raise EmbedderUnavailable(f"{path}: is damaged: {error}", hint) from error
+        raise EmbedderUnavailable(f"{path}: can't be read: {error.strerror}", hint) from error
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise EmbedderUnavailable(f"{path}: is damaged: {error!r}", hint) from error
 
 
 def unit(rows: Vectors) -> Vectors:
