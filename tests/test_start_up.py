@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank.bank.bank import Bank, open_bank
+from memory_bank.memory.retrieval.recall import recall
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -77,6 +78,19 @@ def test_opening_a_bank_loads_no_library(run_python: Run, settled: Path) -> None
 
 def test_a_question_of_words_loads_the_index_of_words_alone(run_python: Run, settled: Path) -> None:
     assert run_python(LOADED + ASK, settled, "lexical").stdout.split() == ["tantivy"]
+
+
+def test_a_question_of_words_leaves_a_new_note_to_the_next_by_meaning(
+    run_python: Run, settled: Path
+) -> None:
+    note = settled / ".memories/tantivy-again.md"
+    note.write_text("Why tantivy: it is fast.\n", encoding="utf-8")
+    found = set(run_python(LOADED + ASK, settled, "lexical").stdout.split())
+    assert "tantivy" in found
+    assert not found & {"numpy", "usearch", "tokenizers"}
+    with open_bank(settled) as bank:
+        answer = recall(bank, "why is tantivy fast?", mode="semantic")
+    assert note.name in [hit.path for hit in answer.notes]
 
 
 def test_a_question_of_meaning_loads_no_parser_no_graph_and_no_screen(
