@@ -41,7 +41,6 @@ from memory_bank.notes.identity import content_hash, note_id, slug
 from memory_bank.notes.note import Entity
 from memory_bank.notes.schema import check_tags, check_type, entity_of, folder_of, key_of, read_meta
 from memory_bank.sessions.redaction import without_private
-from memory_bank.sessions.state import current_session, session_keys
 from memory_bank.trust.authors import record, warnings, writer
 
 SCHEMA_VERSION = "1.0"
@@ -230,16 +229,23 @@ def remember(
     bank.catch_up(meaning=False)
     wanted_completed = completed(bank, argument)
     content = wanted_completed.content
-    session_id, session_path = (
-        current_session(bank, session_id) if source_type == SESSION else ("", "")
-    )
+    keys, session_path = dict[str, object](), ""
+    if source_type == SESSION:
+        from memory_bank.sessions import state  # start-up: it takes 17 ms
+
+        session_id, session_path = state.current_session(bank, session_id)
+    else:
+        session_id = ""
     first = first_path(bank, content, wanted_completed.type, name)
     with bank.lock, bank.store.writing(first):  # so that nobody writes the same meanwhile
         bank.catch_up(meaning=False)
         hashed = content_hash(content)
         found_duplicates = duplicates(bank, hashed, first)
-        private = session_path != "" and stays_here(bank, first)
-        keys = session_keys(session_id, session_path, private=private, near=found_duplicates.near)
+        if source_type == SESSION:
+            private = session_path != "" and stays_here(bank, first)
+            keys = state.session_keys(
+                session_id, session_path, private=private, near=found_duplicates.near
+            )
         if found_duplicates.near is not None:
             remembered, changed = merge_into(bank, found_duplicates.near, wanted_completed, keys)
             bank.catch_up(meaning=False)
