@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memory_bank.search.candidates import Candidate
 from memory_bank.search.manifest import document_rows
-from memory_bank.search.manifest.manifest import Manifest
+from memory_bank.search.manifest.manifest import IS_SUPERSEDING, Manifest
 from memory_bank.search.retrievers.base import Reason, Scope
 
 SHARE = 0.3
@@ -18,8 +18,6 @@ BEST = 5
 
 _MOST_LINKS = 40
 """Linked notes of a hit from which on its links say little: an index links to everything."""
-
-_SUPERSEDING = "'supersedes', 'superseded_by'"
 
 
 def add_linked(manifest: Manifest, candidates: list[Candidate], scope: Scope) -> None:
@@ -54,7 +52,7 @@ def _linked_with(manifest: Manifest, documents: list[int]) -> dict[int, list[int
     """Map some documents to those that they link to or that link to them."""
     sql = (
         "SELECT DISTINCT {0}, {1} FROM links JOIN documents ON documents.id = {1}"
-        f" WHERE {{0}} IN ({{{{}}}}) AND {{1}} IS NOT NULL AND links.type NOT IN ({_SUPERSEDING})"
+        f" WHERE {{0}} IN ({{{{}}}}) AND {{1}} IS NOT NULL AND NOT {IS_SUPERSEDING}"
         " AND NOT hidden AND links.document <> links.dest"
     )
     linked: dict[int, list[int]] = {}

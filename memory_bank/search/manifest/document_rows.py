@@ -139,23 +139,20 @@ def document_at(manifest: Manifest, key: str) -> DocumentRow | None:
 
 def with_field(manifest: Manifest, key: str, value: str) -> list[DocumentRow]:
     """Return the live documents that are not hidden and have a field's value, the oldest first."""
-    rows = manifest.execute(
-        f"SELECT {_COLUMNS} FROM documents WHERE {_LIVE} AND NOT hidden AND id IN"
-        " (SELECT document FROM fields WHERE key = ? AND value = ?) ORDER BY created, key",
-        (key, value),
-    )
-    return [_document(row) for row in rows]
+    where = "id IN (SELECT document FROM fields WHERE key = ? AND value = ?)"
+    return _shown_documents(manifest, where, (key, value))
 
 
 def with_content(manifest: Manifest, content: str) -> list[DocumentRow]:
     """Return the live documents that are not hidden and have a content, the oldest first."""
     # the first two conditions make SQLite use the partial index of the first bytes
-    rows = manifest.execute(
-        f"SELECT {_COLUMNS} FROM documents WHERE content <> x'' AND substr(content, 1, 6) ="
-        f" substr(?1, 1, 6) AND content = ?1 AND {_LIVE} AND NOT hidden ORDER BY created, key",
-        (bytes.fromhex(content),),
-    )
-    return [_document(row) for row in rows]
+    where = "content <> x'' AND substr(content, 1, 6) = substr(?1, 1, 6) AND content = ?1"
+    return _shown_documents(manifest, where, (bytes.fromhex(content),))
+
+
+def _shown_documents(manifest: Manifest, where: str, values: Sequence[Any]) -> list[DocumentRow]:
+    sql = f"SELECT {_COLUMNS} FROM documents WHERE {_LIVE} AND NOT hidden AND {where}"
+    return [_document(row) for row in manifest.execute(f"{sql} ORDER BY created, key", values)]
 
 
 def sharing_content(manifest: Manifest) -> Iterator[list[DocumentRow]]:
@@ -214,10 +211,7 @@ def newest(
     late = known_as(manifest, list(written)).intersection(inside)
     rows = documents(manifest, {*inside[:limit], *late}).values()
     found_rows = [updated_by(row, written) for row in rows]
-    return sorted(
-        found_rows,
-        key=lambda row: (-max(row.created, row.updated), row.key),
-    )[:limit]
+    return sorted(found_rows, key=lambda row: (-max(row.created, row.updated), row.key))[:limit]
 
 
 def newest_numbers(manifest: Manifest, scope: Scope) -> list[int]:
@@ -273,19 +267,17 @@ def passage_rows(manifest: Manifest) -> dict[int, int]:
 
 def count_documents(manifest: Manifest, most: int) -> int:
     """Count the live documents, at most up to `most`."""
-    sql = f"SELECT count(*) FROM (SELECT 1 FROM documents WHERE {_LIVE} LIMIT ?)"
-    (count,) = manifest.execute(sql, (most,)).fetchone()
-    return int(count)
+    return _count(manifest, f"documents WHERE {_LIVE}", most)
 
 
-def count_passages(manifest: Manifest, most: int | None = None) -> int:
-    """Count the passages, at most up to `most`."""
-    if most is None:
-        (count,) = manifest.execute("SELECT count(*) FROM passages").fetchone()
-    else:
-        sql = "SELECT count(*) FROM (SELECT 1 FROM passages LIMIT ?)"
-        (count,) = manifest.execute(sql, (most,)).fetchone()
-    return int(count)
+def count_passages(manifest: Manifest, most: int = -1) -> int:
+    """Count the passages, at most up to `most` unless that is negative."""
+    return _count(manifest, "passages", most)
+
+
+def _count(manifest: Manifest, rows: str, most: int) -> int:
+    sql = f"SELECT count(*) FROM (SELECT 1 FROM {rows} LIMIT ?)"
+    return int(manifest.execute(sql, (most,)).fetchone()[0])
 
 
 def mean_words(manifest: Manifest) -> float:
@@ -317,24 +309,20 @@ def same_ids(manifest: Manifest) -> list[tuple[str, tuple[str, ...]]]:
 
 def counts(manifest: Manifest, field: str) -> dict[str, int]:
     """Count the live documents of each value of a field, the most used first."""
-    return dict(
-        manifest.execute(
-            "SELECT value, count(*) FROM fields JOIN documents ON documents.id = document"
-            f" WHERE fields.key = ? AND {_LIVE} GROUP BY value ORDER BY count(*) DESC, value",
-            (field,),
-        )
+    sql = (
+        "SELECT value, count(*) FROM fields JOIN documents ON documents.id = document"
+        f" WHERE fields.key = ? AND {_LIVE} GROUP BY value ORDER BY count(*) DESC, value"
     )
+    return dict(manifest.execute(sql, (field,)))
 
 
 def data_counts(manifest: Manifest, key: str) -> dict[str, int]:
     """Count the live documents for each value of a key of their data; "" if there is none."""
-    return dict(
-        manifest.execute(
-            f"SELECT coalesce(json_extract(data, '$.' || ?), '') AS value, count(*) FROM documents"
-            f" WHERE {_LIVE} GROUP BY value ORDER BY count(*) DESC, value",
-            (key,),
-        )
+    sql = (
+        "SELECT coalesce(json_extract(data, '$.' || ?), '') AS value, count(*) FROM documents"
+        f" WHERE {_LIVE} GROUP BY value ORDER BY count(*) DESC, value"
     )
+    return dict(manifest.execute(sql, (key,)))
 
 
 def totals(manifest: Manifest) -> tuple[int, int, int, int]:
@@ -370,12 +358,6 @@ def numbers_of(manifest: Manifest, keys: Collection[str]) -> list[int]:
     """Return the numbers of the documents with some keys."""
     sql = "SELECT id FROM documents WHERE key IN ({})"
     return [number for (number,) in manifest.chunked(sql, list(keys))]
-
-
-def any_document(manifest: Manifest) -> bool:
-    """Tell whether any document was ever indexed."""
-    (last,) = manifest.execute("SELECT max(id) FROM documents").fetchone()
-    return last is not None
 
 
 def any_done(manifest: Manifest) -> bool:

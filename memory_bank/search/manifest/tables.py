@@ -66,14 +66,10 @@ def keys_with(manifest: Manifest, anchors: Sequence[str]) -> dict[str, str]:
         "SELECT anchor, key FROM anchors JOIN documents ON documents.id = document"
         f" WHERE state IN ({DONE}, {PENDING}) AND anchor IN ({{}})"
     )
-    wanted_anchors = [anchor.casefold() for anchor in anchors]
-    found_anchors: dict[str, str] = {}
-    for anchor, key in sorted(manifest.chunked(sql, wanted_anchors)):
-        found_anchors.setdefault(anchor, key)
+    folded = [anchor.casefold() for anchor in anchors]
+    keys = dict(sorted(manifest.chunked(sql, folded), reverse=True))  # the first one stays
     return {
-        anchor: found_anchors[anchor.casefold()]
-        for anchor in anchors
-        if anchor.casefold() in found_anchors
+        anchor: keys[name] for anchor, name in zip(anchors, folded, strict=True) if name in keys
     }
 
 

@@ -282,7 +282,6 @@ class KeywordIndex:
         self._counted: Signature | None = None
         self._counts: dict[str, int] = {}
         """How many texts have each word that was asked for, of the commit that was counted."""
-        """Signature of the segment list that the reader has loaded."""
 
     def to_compact(self) -> Collection[int]:
         """Return the documents of small segments, if they are to become one."""
