@@ -130,7 +130,8 @@ class NoteRoot:
         self.reserved = tuple(
             path for path in stat_signatures if okf.is_reserved(path, self.bundles)
         )
-        return {path: stat_signatures[path] for path in stat_signatures.keys() - set(self.reserved)}
+        reserved = frozenset(self.reserved)  # the order stays: of equal scores, the first is shown
+        return {path: stat for path, stat in stat_signatures.items() if path not in reserved}
 
     def _close_queue(self) -> None:
         if self._queue is not None:

@@ -8,6 +8,7 @@ import pytest
 
 from memory_bank.base import filenames
 from memory_bank.base.errors import NoBank
+from memory_bank.notes.roots import NoteRoot
 from memory_bank.notes.storage import files
 
 
@@ -110,3 +111,10 @@ def test_a_stamp_tells_of_a_change(folder: Path) -> None:
     assert first == filenames.signature(file.lstat())
     file.write_text("two!")
     assert filenames.signature(file.lstat()) != first
+
+
+def test_notes_are_read_in_the_order_of_the_scan(folder: Path) -> None:
+    """Else a rebuild in another process puts notes of equal scores in another order."""
+    for number in range(50):
+        (folder / f"note {number}.md").write_text("the same")
+    assert list(NoteRoot(folder).scan().signatures) == list(files.scan(folder).files)

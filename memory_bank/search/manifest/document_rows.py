@@ -378,4 +378,4 @@ def _document(row: Sequence[Any]) -> DocumentRow:
     except ValueError as error:
         raise IndexDamaged(f"the row of {row[1]} is damaged", "it is rebuilt") from error
     *plain, hidden, content, _ = row
-    return DocumentRow(*plain, bool(hidden), content, data)
+    return DocumentRow._make((*plain, bool(hidden), content, data))
