@@ -460,7 +460,7 @@ class Indexer:
 
         `changes` are those since a `version` of the manifest; without, they are found here.
         """
-        size = BATCH * (1 if document_rows.any_done(self._manifest) else FIRST_FACTOR)
+        size = BATCH * (1 if document_rows.any_document(self._manifest) else FIRST_FACTOR)
         count = 0
         keys: set[str] = set()
         remaining = self._in_order(changes.changed)

@@ -360,6 +360,11 @@ def numbers_of(manifest: Manifest, keys: Collection[str]) -> list[int]:
     return [number for (number,) in manifest.chunked(sql, list(keys))]
 
 
+def any_document(manifest: Manifest) -> bool:
+    """Tell whether any document was ever indexed."""
+    return manifest.execute("SELECT max(id) FROM documents").fetchone() != (None,)
+
+
 def any_done(manifest: Manifest) -> bool:
     """Tell whether any document is completely indexed."""
     sql = f"SELECT 1 FROM documents WHERE state = {DONE} LIMIT 1"
