@@ -362,7 +362,7 @@ def numbers_of(manifest: Manifest, keys: Collection[str]) -> list[int]:
 
 def any_document(manifest: Manifest) -> bool:
     """Tell whether any document was ever indexed."""
-    return manifest.execute("SELECT max(id) FROM documents").fetchone() != (None,)
+    return manifest.execute("SELECT max(id) FROM documents").fetchone()[0] is not None
 
 
 def any_done(manifest: Manifest) -> bool:

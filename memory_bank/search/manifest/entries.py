@@ -421,14 +421,8 @@ def _of_documents(entry_conditions: EntryConditions, *, sessions: bool) -> _Cond
     _of_project(condition, entry_conditions)
     if entry_conditions.types:
         tests = " OR ".join(_HAS_FIELD for _ in entry_conditions.types)
-        condition.add(
-            tests,
-            *(
-                value
-                for current_type in entry_conditions.types
-                for value in ("type", current_type.casefold())
-            ),
-        )
+        values = (value for name in entry_conditions.types for value in ("type", name.casefold()))
+        condition.add(tests, *values)
     for concept in entry_conditions.concepts:
         condition.add(_HAS_FIELD, "tag", concept.casefold())
     if entry_conditions.files and sessions:
