@@ -420,9 +420,8 @@ def _of_documents(entry_conditions: EntryConditions, *, sessions: bool) -> _Cond
     condition = _Condition(_LIVE, _SESSION if sessions else f"NOT ({_SESSION})")
     _of_project(condition, entry_conditions)
     if entry_conditions.types:
-        tests = " OR ".join(_HAS_FIELD for _ in entry_conditions.types)
         values = (value for name in entry_conditions.types for value in ("type", name.casefold()))
-        condition.add(tests, *values)
+        condition.add(" OR ".join(_HAS_FIELD for _ in entry_conditions.types), *values)
     for concept in entry_conditions.concepts:
         condition.add(_HAS_FIELD, "tag", concept.casefold())
     if entry_conditions.files and sessions:

@@ -47,12 +47,11 @@ def read_tensors(path: Path, hint: str) -> dict[str, NDArray[Any]]:
     try:
         data = np.asarray(np.memmap(path, np.uint8, "r"))
         start = 8 + int.from_bytes(data[:8].tobytes(), "little")
-        tensors = json.loads(data[8:start].tobytes())
         return {
             name: data[start:][slice(*tensor["data_offsets"])]
             .view(_TYPES[tensor["dtype"]])
             .reshape(tensor["shape"])
-            for name, tensor in tensors.items()
+            for name, tensor in json.loads(data[8:start].tobytes()).items()
             if name != "__metadata__"
         }
     except OSError as error:
