@@ -16,6 +16,7 @@ from memory_bank.base.setting_sections import BANK
 from memory_bank.frontends.serving.shared_bank import Cancelled, SharedBank, reporting_to
 from memory_bank.memory import maintenance
 from memory_bank.memory.maintenance import ChangedPaths
+from memory_bank.search.models import loaded
 from memory_bank.sessions import events
 from memory_bank.sessions.events import Happened
 
@@ -34,6 +35,9 @@ _TURN = 0.25
 
 _EMBED_RETRY = 60.0
 """Seconds before another attempt to compute vectors."""
+
+_IDLE = 300.0
+"""Seconds after the last question that needed a model, after which it is let go."""
 
 _CLOSE_SECONDS = 2.0
 """Seconds that `close` waits for running work; even a kill would lose nothing."""
@@ -148,6 +152,7 @@ class Background:
         while not over.is_set():
             self._waiting.wait(_EMBED_RETRY)
             self._waiting.clear()
+            loaded.release_idle(_IDLE)
             try:
                 maintenance.embed_waiting(bank, _TURN, over)
             except MemoryBankError as error:

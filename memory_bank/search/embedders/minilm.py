@@ -7,7 +7,6 @@ pieces are ours.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -23,6 +22,7 @@ from memory_bank.search.embedders.base import (
     digest,
 )
 from memory_bank.search.embedders.static import Static
+from memory_bank.search.models.loaded import loaded_once
 from memory_bank.search.models.weight_files import Pinned
 
 if TYPE_CHECKING:
@@ -90,22 +90,18 @@ class MiniLM:
         """Return float32 rows of length 1, shape (len(texts), 640); no known word gives zeros."""
         from memory_bank.search.models import vectors
 
-        ids = self._splitter.ids(texts)
-        own = vectors.encode(ids, self._encoder, dimension=_OWN, tokens=_TOKENS_A_RUN)
+        splitter, bert = _model(self._weights)
+        own = vectors.encode(splitter.ids(texts), bert, dimension=_OWN, tokens=_TOKENS_A_RUN)
         return vectors.joined(own, self.quick.embed(texts), _STATIC_PART)
 
-    @cached_property
-    def _splitter(self) -> tokenizer.Splitter:
-        from memory_bank.search.models import tokenizer
 
-        return tokenizer.Splitter.read(VOCABULARY, _TOKENS, _HINT)
+@loaded_once
+def _model(weights: Path) -> tuple[tokenizer.Splitter, encoder.Bert]:
+    from memory_bank.search.models import encoder, quantised, tokenizer
 
-    @cached_property
-    def _encoder(self) -> encoder.Bert:
-        from memory_bank.search.models import encoder, quantised
-
-        tensors = quantised.read(self._weights, _HINT)
-        return encoder.Bert.of(tensors, _HEADS, str(self._weights), _HINT)
+    tensors = quantised.read(weights, _HINT)
+    bert = encoder.Bert.of(tensors, _HEADS, str(weights), _HINT)
+    return tokenizer.Splitter.read(VOCABULARY, _TOKENS, _HINT), bert
 
 
 def fingerprint(settings: Settings) -> str:  # noqa: ARG001  (the contract's signature)

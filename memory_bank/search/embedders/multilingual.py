@@ -7,7 +7,7 @@ alone; it is imported when a text is embedded first, which takes a second.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Final
 
@@ -23,6 +23,7 @@ from memory_bank.search.embedders.base import (
     digest,
 )
 from memory_bank.search.embedders.static import Static
+from memory_bank.search.models.loaded import loaded_once
 
 SUMMARY = (
     "universal sentence encoder beside word vectors (768-d), 16 languages: offline; needs the"
@@ -61,14 +62,13 @@ class Multilingual:
         own = vectors.np.zeros((len(texts), _OWN), vectors.np.float32)
         filled = [index for index, text in enumerate(texts) if text and not text.isspace()]
         for index in filled:  # each alone, so that a vector does not depend on the batch
-            own[index] = self._encoder.encode([tokenizer.clean(texts[index])])[0]
+            own[index] = _encoder().encode([tokenizer.clean(texts[index])])[0]
         return vectors.joined(own, self.quick.embed(texts), 1.0)
 
-    @cached_property
-    def _encoder(self) -> Any:  # noqa: ANN401  (the package is optional: no types)
-        from importlib import import_module
 
-        return import_module(_MODULE).USE(threads=1)
+@loaded_once
+def _encoder() -> Any:  # noqa: ANN401  (the package is optional: no types)
+    return import_module(_MODULE).USE(threads=1)
 
 
 def fingerprint(settings: Settings) -> str:  # noqa: ARG001  (the contract's signature)

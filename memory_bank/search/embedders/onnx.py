@@ -22,6 +22,7 @@ from memory_bank.search.embedders.base import (
     Vectors,
     digest,
 )
+from memory_bank.search.models.loaded import loaded_once
 from memory_bank.search.models.weight_files import KnownModel, recall, remember
 
 if TYPE_CHECKING:
@@ -77,12 +78,13 @@ class Onnx:
         options = self._options
         prefix = options.query_prefix if kind == "query" else options.passage_prefix
         filled = [index for index, text in enumerate(texts) if text and not text.isspace()]
-        found_ids = self._splitter.ids([prefix + texts[index] for index in filled])
+        splitter, session = self._model()
+        found_ids = splitter.ids([prefix + texts[index] for index in filled])
         ids: list[list[int]] = [[] for _ in texts]
         for index, item in zip(filled, found_ids, strict=True):
             ids[index] = item
         # 0: each text alone, as a quantised model lets a text's neighbours change its vector
-        return vectors.encode(ids, self._session, dimension=self.dimension, tokens=0)
+        return vectors.encode(ids, session, dimension=self.dimension, tokens=0)
 
     @cached_property
     def dimension(self) -> int:
@@ -91,9 +93,10 @@ class Onnx:
 
         if self._known.dimension:
             return self._known.dimension
-        ids = self._splitter.tokenizer.encode("dimension").ids
+        splitter, session = self._model()
+        ids = splitter.tokenizer.encode("dimension").ids
         np = vectors.np
-        dimension = int(self._session(np.array([ids], np.int64)).shape[1])
+        dimension = int(session(np.array([ids], np.int64)).shape[1])
         remember(self._key, KnownModel(dimension, self._known.model_hash))
         return dimension
 
@@ -126,19 +129,21 @@ class Onnx:
                 raise EmbedderUnavailable(f"{path}: {error.strerror}", _HINT) from error
         return str(digest.hexdigest())
 
-    @cached_property
-    def _splitter(self) -> tokenizer.Splitter:
-        from memory_bank.search.models import tokenizer
+    def _model(self) -> tuple[tokenizer.Splitter, encoder.ModelSession]:
+        return _loaded(self._folder, self._options, self._key)
 
-        return tokenizer.Splitter.read(self._folder / _TOKENIZER, self._options.max_tokens, _HINT)
 
-    @cached_property
-    def _session(self) -> encoder.ModelSession:
-        from memory_bank.search.models import encoder
+@loaded_once
+def _loaded(
+    folder: Path,
+    options: OnnxOptions,
+    key: str,  # noqa: ARG001  (the files as they are now)
+) -> tuple[tokenizer.Splitter, encoder.ModelSession]:
+    from memory_bank.search.models import encoder, tokenizer
 
-        hint = f"{_HINT}; a model that reads fewer tokens wants a lower onnx.max_tokens"
-        by_cls = self._options.pooling == "cls"
-        return encoder.ModelSession(self._folder / _MODEL, hint, by_cls=by_cls)
+    hint = f"{_HINT}; a model that reads fewer tokens wants a lower onnx.max_tokens"
+    session = encoder.ModelSession(folder / _MODEL, hint, by_cls=options.pooling == "cls")
+    return tokenizer.Splitter.read(folder / _TOKENIZER, options.max_tokens, _HINT), session
 
 
 def fingerprint(settings: Settings) -> str:

@@ -7,7 +7,6 @@ imported: it configures logging and looks for files in the wrong folder.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -15,10 +14,10 @@ from typing import TYPE_CHECKING, Final
 from memory_bank.base.errors import EmbedderUnavailable
 from memory_bank.base.settings import Settings
 from memory_bank.search.embedders.base import Kind, Vectors
+from memory_bank.search.models.loaded import loaded_once
 from memory_bank.search.models.weight_files import Pinned
 
 if TYPE_CHECKING:
-    from memory_bank.search.models import embedding_table
     from memory_bank.search.models.embedding_table import Table
 
 
@@ -57,16 +56,11 @@ class Static:
 
     def embed(self, texts: Sequence[str], kind: Kind = "passage") -> Vectors:  # noqa: ARG002
         """Return float32 rows of length 1, shape (len(texts), 256); blank texts give zeros."""
-        return self._table.embed(texts)
-
-    @cached_property
-    def _table(self) -> Table:
-        return _shared(self._folder)
+        return _table(self._folder).embed(texts)
 
 
-@lru_cache(maxsize=1)
-def _shared(folder: Path) -> embedding_table.Table:
-    """Load the table once for all banks of a process: with its tokenizer it takes 80 MB."""
+@loaded_once
+def _table(folder: Path) -> Table:
     # start-up: a search by words alone needs neither numpy nor the table
     from memory_bank.search.models import embedding_table
 

@@ -169,3 +169,31 @@ def test_what_a_tool_prints_does_not_reach_the_client(process: Start, tmp_path: 
     assert code == 0
     assert "chatter" in err
     assert "more chatter" in err
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="weighs another process")
+def test_the_model_is_let_go_when_nobody_asks_and_loaded_again(
+    process: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMORY_BANK_EMBEDDER", "minilm")
+    (tmp_path / "sitecustomize.py").write_text(
+        "from memory_bank.frontends.serving import serving_background\n"
+        "serving_background._IDLE = serving_background._EMBED_RETRY = 2\n"
+    )
+    server = process("--read-only", path=tmp_path)
+    server.greet()
+    answer = text_of(server.call("recall", query="why tantivy?", mode="semantic"))
+    assert "decisions/tantivy.md" in answer
+    loaded = private_megabytes(server.popen.pid)
+    deadline = time.monotonic() + 60
+    while (idle := private_megabytes(server.popen.pid)) > loaded - 40:
+        assert time.monotonic() < deadline, f"{loaded} MB with the model, {idle} MB when idle"
+        time.sleep(0.2)
+    again = text_of(server.call("recall", query="why tantivy?", mode="semantic"))
+    assert "decisions/tantivy.md" in again
+    assert private_megabytes(server.popen.pid) > idle + 40
+
+
+def private_megabytes(pid: int) -> float:
+    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Private_")) / 1024

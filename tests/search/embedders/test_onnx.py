@@ -96,7 +96,7 @@ def test_the_hash_is_of_the_files_and_remembered(
     assert embedder.model_hash == _load(second).model_hash
     assert embedder.dimension == 6
     monkeypatch.setattr(onnx.Onnx, "_hash", lambda _: pytest.fail("it was hashed again"))
-    monkeypatch.setattr(onnx.Onnx, "_session", None)
+    monkeypatch.setattr(onnx, "_loaded", None)
     again = _load(first)
     assert (again.model_hash, again.dimension) == (embedder.model_hash, 6)
 
