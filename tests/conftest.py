@@ -19,13 +19,13 @@ import memory_bank
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.code.index.codebase import Codebase, open_codebase
 from memory_bank.git import process as git_process
-from tests.cited_shop import make_shop
+from tests.support.cited_shop import make_shop
 
 # Where the environment forbids to keep bytecode, each process compiles all that it loads.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
-pytest.register_assert_rewrite("tests.command_lines")  # its failures show what differs
+pytest.register_assert_rewrite("tests.support.command_lines")  # its failures show what differs
 
 MEMORY = Path("/dev/shm")
 _ENOUGH = 2**30

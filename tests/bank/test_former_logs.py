@@ -11,7 +11,7 @@ import pytest
 
 from memory_bank.bank.bank_state import BankState
 from memory_bank.search.retrievers.base import Access
-from tests import forked
+from tests.support import forked
 
 COUNTS = "(note TEXT PRIMARY KEY, count INTEGER NOT NULL, last REAL NOT NULL) WITHOUT ROWID"
 

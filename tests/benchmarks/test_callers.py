@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.benchmarks import callers
-from tests.shop import FILES, write
+from tests.support.shop import FILES, write
 
 
 def test_each_call_is_printed_with_its_definition(

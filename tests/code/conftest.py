@@ -9,7 +9,7 @@ from memory_bank.code.index.database import ParseCache
 from memory_bank.code.index.symbol_table import SymbolTable
 from memory_bank.code.index.work_tree import WorkTree
 from memory_bank.code.parse import parsing
-from tests.shop import FILES, write
+from tests.support.shop import FILES, write
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from memory_bank.code.imports import ImportTargets
 from memory_bank.code.index.database import last_part
 from memory_bank.code.index.symbol_table import SymbolTable
 from memory_bank.code.lookup import symbol_named
-from tests.shop import write
+from tests.support.shop import write
 
 
 @pytest.fixture

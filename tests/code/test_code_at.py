@@ -9,7 +9,7 @@ from memory_bank.code.code_at import CodeAt
 from memory_bank.code.index.database import ParseCache
 from memory_bank.code.parse import parsing
 from tests.git.history_builder import Made, make
-from tests.growth import times_as_long
+from tests.support.growth import times_as_long
 
 
 def test_a_file_is_found_by_the_end_of_its_path_if_only_one_has_it(tmp_path: Path) -> None:

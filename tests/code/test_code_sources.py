@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from memory_bank.base.documents import Document, Span, Unchanged
 from memory_bank.code.index.symbol_table import SIZE, SymbolTable, divided
 from memory_bank.code.sources import FileSource
-from tests.shop import write
+from tests.support.shop import write
 
 
 def read(source: FileSource, path: str) -> Document:

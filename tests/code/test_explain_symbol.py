@@ -14,9 +14,9 @@ from memory_bank.code.explain_symbol import explain_symbol
 from memory_bank.code.index.codebase import Codebase, open_codebase
 from memory_bank.code.views import view_explained
 from memory_bank.git.history import History
-from tests.cited_shop import make_shop
 from tests.git.history_builder import Made, make, run
-from tests.shop import FILES, write
+from tests.support.cited_shop import make_shop
+from tests.support.shop import FILES, write
 
 NO_MODEL = {"memory.embedder": "none"}
 

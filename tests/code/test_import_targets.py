@@ -6,7 +6,7 @@ import pytest
 
 from memory_bank.code.imports import ImportTargets
 from memory_bank.code.index.symbol_table import SymbolTable
-from tests.shop import write
+from tests.support.shop import write
 
 
 def test_imports_and_importers_of_a_file(table: SymbolTable) -> None:

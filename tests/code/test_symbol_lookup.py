@@ -15,7 +15,7 @@ from memory_bank.code.lookup import (
     symbols_meant,
     symbols_named,
 )
-from tests.shop import write
+from tests.support.shop import write
 
 OpenTable = Callable[..., SymbolTable]
 

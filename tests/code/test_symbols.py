@@ -10,7 +10,7 @@ from memory_bank.code.index.codebase import Codebase, open_codebase
 from memory_bank.code.index.database import SymbolRow
 from memory_bank.code.parse.parsed_file import Symbol
 from memory_bank.code.symbols import list_symbols, snippet, symbol
-from tests.shop import FILES, write
+from tests.support.shop import FILES, write
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests import forked
 from tests.git.history_builder import Made, extend, make, run
+from tests.support import forked
 
 CODE = "def parse(text):\n    return text\n"
 

@@ -15,7 +15,7 @@ from memory_bank.memory.records import Imported
 from memory_bank.memory.remember import remember
 from memory_bank.memory.show import show
 from memory_bank.memory.trash import trash
-from tests import forked
+from tests.support import forked
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 

@@ -8,7 +8,7 @@ import pytest
 
 from memory_bank.bank.bank import Bank
 from memory_bank.memory.overview import ChangedLately, RecentChanges, home
-from tests.session_builder import observation, session, write
+from tests.support.session_builder import observation, session, write
 
 Git = Callable[..., str]
 OLD = (datetime.now(UTC) - timedelta(days=30)).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from memory_bank.bank.bank import Bank
 from memory_bank.memory.overview import overview
-from tests.session_builder import observation, session, write
+from tests.support.session_builder import observation, session, write
 
 
 def test_a_bank_is_counted_by_kind(project: Path, opening: Callable[..., Bank]) -> None:

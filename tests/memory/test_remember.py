@@ -23,7 +23,7 @@ from memory_bank.memory.show import list_notes, show
 from memory_bank.notes.decision_records import next_number
 from memory_bank.notes.identity import normalise
 from memory_bank.notes.note import Entity
-from tests import forked
+from tests.support import forked
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.show import list_notes
 from memory_bank.memory.trash import delete, restore
 from memory_bank.review.doctor import doctor
-from tests import forked
+from tests.support import forked
 
 Opening = Callable[..., Bank]
 

@@ -15,7 +15,7 @@ from memory_bank.sessions import note_format
 from memory_bank.sessions.observations import search_observations
 from memory_bank.sessions.records import Observation, Prompt, Session, Summary
 from memory_bank.sessions.sessions import start_session
-from tests.growth import times_as_long
+from tests.support.growth import times_as_long
 
 NOW = datetime(2026, 11, 24, 10, tzinfo=UTC)
 PROMPT = "Why does the nightly import stop at the second file? Please mend it"

@@ -18,7 +18,7 @@ from memory_bank.memory.maintenance import compare
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.trash import trash
 from memory_bank.search.manifest.manifest import GONE, PENDING
-from tests import forked
+from tests.support import forked
 
 pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="forks, and kills by SIGKILL"),

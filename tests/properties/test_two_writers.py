@@ -16,7 +16,7 @@ from memory_bank.memory.edit import append, update
 from memory_bank.memory.maintenance import compare
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.show import show
-from tests import forked
+from tests.support import forked
 
 pytestmark = pytest.mark.slow
 

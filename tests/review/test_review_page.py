@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.command_lines import typed
-from tests.review_example import Example, build
+from tests.support.command_lines import typed
+from tests.support.review_example import Example, build
 
 PAGE = Path(__file__).parents[2] / "docs" / "review.md"
 _FENCE = re.compile(r"^```yaml\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -3,7 +3,7 @@
 import pytest
 
 from memory_bank.sessions.compression.wording import observations
-from tests.growth import times_as_long
+from tests.support.growth import times_as_long
 
 from .events_of import BEGUN, ROOT, Work
 

@@ -17,7 +17,7 @@ from memory_bank.sessions.get_observations import get_observations, timeline
 from memory_bank.sessions.observations import changes_for_file, decisions, search
 from memory_bank.sessions.records import GitState
 from memory_bank.sessions.sessions import end_session, store_observation
-from tests.session_builder import START, observation, session, write
+from tests.support.session_builder import START, observation, session, write
 
 GIT = GitState("1a2b", "main", "9f8e")
 LONG = "# Queues\n\nJobs wait.\n\n" + "".join(

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from memory_bank.sessions.compression import definitions, sentences
-from tests.growth import times_as_long
+from tests.support.growth import times_as_long
 
 ROWS = [
     (kind, row, pattern)

@@ -13,7 +13,7 @@ from memory_bank.sessions.sessions import (
     store_observation,
     store_prompt,
 )
-from tests.session_builder import START, observation, session, write
+from tests.support.session_builder import START, observation, session, write
 
 NOW = datetime.now(UTC)
 

@@ -9,7 +9,7 @@ from memory_bank.memory.confirm import promote
 from memory_bank.sessions.listing import PAGE, view_session
 from memory_bank.sessions.records import Prompt
 from memory_bank.sessions.sessions import store_observation, store_prompt
-from tests.session_builder import START, observation, session, write
+from tests.support.session_builder import START, observation, session, write
 
 
 def prompts(*texts: str) -> tuple[Prompt, ...]:

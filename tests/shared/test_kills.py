@@ -21,10 +21,10 @@ from memory_bank.bank.bank import open_bank
 from memory_bank.base.errors import SharedUnavailable
 from memory_bank.shared import administration
 from memory_bank.shared.publish import publish
-from tests import forked
 from tests.conftest import run_git as git
 from tests.shared.conftest import opened, run_sql
 from tests.shared.test_publish import commit, settings, whole
+from tests.support import forked
 
 pytestmark = pytest.mark.slow
 

@@ -1,4 +1,4 @@
-"""Run each transcript in a fresh git repository and compare; `tests.command_lines` has their form."""
+"""Run each transcript in a fresh git repository and compare; `tests.support.command_lines` has their form."""
 
 import re
 import subprocess
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank.frontends import operations
-from tests.command_lines import SHELL, commands, install, replay, typed
+from tests.support.command_lines import SHELL, commands, install, replay, typed
 
 HERE = Path(__file__).parent
 pytestmark = pytest.mark.skipif(SHELL is None, reason="transcripts are typed into bash")

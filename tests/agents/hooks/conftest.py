@@ -15,7 +15,7 @@ import pytest
 from memory_bank.bank.bank import open_bank
 from memory_bank.base.locks import locked
 from memory_bank.sessions.queue import EventQueue
-from tests import forked
+from tests.support import forked
 
 FIXTURES = Path(__file__).parent / "fixtures"
 RECORDED_AT = "/home/dev/shop"

@@ -19,7 +19,7 @@ from memory_bank.code.index.codebase import Codebase, open_codebase
 from memory_bank.code.index.work_tree import TreeScan, WorkTree
 from memory_bank.code.lookup import symbol_named
 from memory_bank.search.embedders import static
-from tests.shop import FILES, write
+from tests.support.shop import FILES, write
 
 Git = Callable[..., str]
 

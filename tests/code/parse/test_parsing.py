@@ -11,7 +11,7 @@ import pytest
 
 from memory_bank.code.parse import parsing
 from memory_bank.code.parse.parsed_file import ParsedFile
-from tests.growth import times_as_long
+from tests.support.growth import times_as_long
 
 ROOT = Path(__file__).parents[3]
 CART = b'''"""Carts of a shop."""

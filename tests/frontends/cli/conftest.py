@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from memory_bank.frontends.cli.main import run
-from tests import forked
+from tests.support import forked
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.command_lines import SHELL, install, replay
-from tests.session_builder import observation, session
-from tests.session_builder import write as write_session
-from tests.shop import FILES, write
+from tests.support.command_lines import SHELL, install, replay
+from tests.support.session_builder import observation, session
+from tests.support.session_builder import write as write_session
+from tests.support.shop import FILES, write
 
 HERE = Path(__file__).parent / "calls"
 RETRY = observation(1, "Retry the payment job", files_modified=("src/job.py",))

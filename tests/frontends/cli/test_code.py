@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.git.history_builder import Made, extend, make
-from tests.shop import FILES, write
+from tests.support.shop import FILES, write
 
 from .conftest import Run
 

@@ -13,7 +13,7 @@ import pytest
 from memory_bank.base import errors
 from memory_bank.frontends.cli import click_adapter, root
 from memory_bank.frontends.cli.main import run
-from tests import forked
+from tests.support import forked
 
 from .conftest import Run, command, environment
 

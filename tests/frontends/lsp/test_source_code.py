@@ -16,7 +16,7 @@ from memory_bank.frontends.lsp.buffers import Clock
 from memory_bank.frontends.lsp.source_code import ago, of_symbol
 from memory_bank.frontends.lsp.symbol_notes import SymbolContext
 from tests.frontends.lsp.client import Editor, position, uri
-from tests.shop import FILES
+from tests.support.shop import FILES
 
 NOW = 1_800_000_000.0
 NOTE = CitingNote(

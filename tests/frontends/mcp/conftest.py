@@ -20,9 +20,9 @@ from mcp_types import CallToolResult, Implementation
 from memory_bank.frontends.mcp.server import MemoryServer
 from memory_bank.frontends.mcp.toolbox import DEFAULT, Toolbox
 from memory_bank.frontends.serving.shared_bank import SharedBank
-from tests import forked
 from tests.frontends.cli.conftest import command, environment
 from tests.frontends.mcp.answers import unquoted
+from tests.support import forked
 
 Result = TypeVar("Result")
 AGENT = Implementation(name="test-agent", version="1")

@@ -15,7 +15,7 @@ from typing import Any
 import httpx2
 
 import memory_bank
-from tests import forked
+from tests.support import forked
 
 _SERVE = """
 import sys

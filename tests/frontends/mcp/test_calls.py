@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from tests.command_lines import SHELL, replay, typed
-from tests.session_builder import observation, session
-from tests.session_builder import write as write_session
-from tests.shop import FILES, write
+from tests.support.command_lines import SHELL, replay, typed
+from tests.support.session_builder import observation, session
+from tests.support.session_builder import write as write_session
+from tests.support.shop import FILES, write
 
 HERE = Path(__file__).parent / "calls"
 ALL = ("store", "bank", "sessions", "code", "maintenance", "review")

@@ -18,7 +18,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 import memory_bank
 from memory_bank.frontends.serving.connections import Limits
-from tests import forked
+from tests.support import forked
 
 HELLO = {
     "jsonrpc": "2.0",

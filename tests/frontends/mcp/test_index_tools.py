@@ -9,7 +9,7 @@ import pytest
 
 from memory_bank.base.text import estimate
 from memory_bank.search.embedders.static import count_tokens
-from tests.session_builder import observation, session, write
+from tests.support.session_builder import observation, session, write
 
 Make = Callable[..., Any]
 IMPORTANT = (

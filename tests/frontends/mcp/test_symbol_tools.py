@@ -7,7 +7,7 @@ import pytest
 
 from memory_bank.agents.capture import is_own
 from tests.frontends.mcp.answers import outside
-from tests.shop import FILES, write
+from tests.support.shop import FILES, write
 
 Make = Callable[..., object]
 NOTE = """---

@@ -11,7 +11,7 @@ import pytest
 
 from memory_bank.frontends.mcp import toolbox
 from memory_bank.frontends.mcp.toolbox import DEFAULT, Toolbox
-from tests import forked
+from tests.support import forked
 
 Make = Callable[..., object]
 BANK = {

@@ -14,7 +14,7 @@ from memory_bank.frontends.serving import shared_bank
 from memory_bank.frontends.serving.serving_background import Background
 from memory_bank.frontends.serving.shared_bank import SharedBank, SharedCode
 from memory_bank.memory.retrieval.ask import ask, explain_answer
-from tests.shop import FILES, write
+from tests.support.shop import FILES, write
 
 
 def opener(folder: Path) -> Callable[[Callable[[], bool]], Codebase]:

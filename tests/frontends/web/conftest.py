@@ -17,8 +17,8 @@ import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from playwright.async_api import async_playwright
 
-from tests import forked
 from tests.frontends.cli.conftest import environment
+from tests.support import forked
 
 WIDTHS = (1280, 390)
 THEMES = ("light", "dark")

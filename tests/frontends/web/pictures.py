@@ -20,7 +20,7 @@ from typing import Any
 from playwright.sync_api import sync_playwright
 
 from memory_bank.sessions.records import Prompt, Summary
-from tests.session_builder import observation, session, write
+from tests.support.session_builder import observation, session, write
 
 FOLDER = Path(__file__).parents[3] / "docs/pictures"
 PAGES = {

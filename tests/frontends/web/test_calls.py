@@ -16,10 +16,10 @@ from memory_bank.frontends.serving.endpoint import RequestGuard
 from memory_bank.frontends.serving.shared_bank import SharedBank
 from memory_bank.frontends.web.app import application
 from memory_bank.frontends.web.site import Site
-from tests.command_lines import SHELL, replay, typed
-from tests.session_builder import observation, session
-from tests.session_builder import write as write_session
-from tests.shop import FILES, write
+from tests.support.command_lines import SHELL, replay, typed
+from tests.support.session_builder import observation, session
+from tests.support.session_builder import write as write_session
+from tests.support.shop import FILES, write
 
 HERE = Path(__file__).parent / "calls"
 AROUND = {"a": "[", "mark": "==", "del": "[-", "ins": "{+", "button": "("}

@@ -13,7 +13,7 @@ import pytest
 
 from memory_bank.sessions.records import Prompt, Summary
 from tests.conftest import run_git
-from tests.session_builder import observation, session, write
+from tests.support.session_builder import observation, session, write
 
 from .conftest import LOOKS, Dashboard, Look, serving
 from .payloads import FORBIDDEN, PAYLOADS

@@ -10,8 +10,8 @@ import pytest
 
 from memory_bank.frontends.serving.connections import Limits
 from memory_bank.frontends.web.app import POLICY
-from tests import forked
 from tests.frontends.cli.conftest import environment
+from tests.support import forked
 
 from .conftest import Dashboard, Serve
 

@@ -9,7 +9,7 @@ import httpx2
 import pytest
 
 from tests.conftest import run_git
-from tests.session_builder import observation, session, write
+from tests.support.session_builder import observation, session, write
 
 from .conftest import Blocking, Dashboard, Look, Serve, serving
 

@@ -7,8 +7,8 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from tests import forked
 from tests.frontends.cli.conftest import environment
+from tests.support import forked
 
 from .conftest import Blocking, Serve
 

@@ -7,7 +7,7 @@ import httpx2
 import pytest
 
 from memory_bank.sessions.records import Prompt
-from tests.session_builder import observation, session, write
+from tests.support.session_builder import observation, session, write
 
 from .conftest import Look, Serve
 

@@ -34,7 +34,7 @@ from memory_bank.sessions.queue import EventQueue
 from memory_bank.sessions.queue_rows import MESSAGE, Event
 from memory_bank.sessions.sessions import start_session, store_observation, store_prompt
 from memory_bank.sessions.state import opened
-from tests import forked
+from tests.support import forked
 
 TEXT = 'Zebra-42 of Jörg: "vault"'
 PLAIN = "quaint harbour lantern"

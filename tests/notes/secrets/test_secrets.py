@@ -12,7 +12,7 @@ import pytest
 
 from memory_bank.notes.secrets import secrets
 from tests.benchmarks import planted
-from tests.growth import times_as_long
+from tests.support.growth import times_as_long
 
 _RNG = random.Random(5)
 _WORD = string.ascii_letters + string.digits

@@ -6,7 +6,7 @@ from memory_bank.bank.findings import Edit, Finding
 from memory_bank.base.settings import Settings
 from memory_bank.notes.parsing import NoteText
 from memory_bank.review.rules.base import MOST_IN_NOTE, chosen, note_findings
-from tests.growth import times_as_long
+from tests.support.growth import times_as_long
 
 
 def found(text: str, path: str = "a.md") -> list[Finding]:

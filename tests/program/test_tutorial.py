@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.command_lines import SHELL, VARYING, typed
+from tests.support.command_lines import SHELL, VARYING, typed
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 TUTORIAL = ROOT / "docs" / "tutorial.md"
 _FENCE = re.compile(r"^```(bash|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _DATED = re.compile(r"\S+ (?:remember|rm) ")

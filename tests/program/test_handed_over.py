@@ -14,7 +14,7 @@ from memory_bank.base import paths
 from memory_bank.base.errors import NoBank
 from memory_bank.frontends.serving.shared_bank import SharedBank
 from memory_bank.memory.retrieval.recall import recall
-from tests import forked
+from tests.support import forked
 
 Git = Callable[..., str]
 Shell = Callable[..., subprocess.CompletedProcess[str]]

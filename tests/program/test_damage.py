@@ -13,8 +13,8 @@ from memory_bank.memory.maintenance import compare
 from memory_bank.memory.remember import remember
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.review.doctor import doctor
-from tests import forked
 from tests.search.views import view_of
+from tests.support import forked
 
 pytestmark = pytest.mark.slow
 

@@ -13,8 +13,8 @@ from memory_bank.code.index.codebase import Codebase, open_codebase
 from memory_bank.memory.retrieval.ask import ask
 from memory_bank.memory.retrieval.ask_results import file_of
 
-ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "tests/questions.md"
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "tests/program/questions.md"
 QUESTIONS = {
     question.strip(): re.findall(r"`([^`]+)`", places)
     for question, places in re.findall(

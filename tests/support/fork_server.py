@@ -1,4 +1,4 @@
-"""Fork processes from one that has loaded all of the package; `tests/forked.py` asks for them.
+"""Fork processes from one that has loaded all of the package; `tests/support/forked.py` asks for them.
 
 Each request comes over the socket on descriptor 0: its length, with the four descriptors of the new
 process attached (stdin, stdout, stderr, and a pipe for its number and its end), then JSON. The server

@@ -1,6 +1,6 @@
 """Build the example repository of docs/review.md: a shop whose pull request changes notes and code.
 
-    python -m tests.review_example FOLDER
+    python -m tests.support.review_example FOLDER
 
 The same files, names and dates each time, so that the commits have the same ids.
 """

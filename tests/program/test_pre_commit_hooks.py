@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.command_lines import typed
+from tests.support.command_lines import typed
 
 HOOKS = {
     hook["id"]: hook
-    for hook in yaml.safe_load((Path(__file__).parents[1] / ".pre-commit-hooks.yaml").read_text())
+    for hook in yaml.safe_load((Path(__file__).parents[2] / ".pre-commit-hooks.yaml").read_text())
 }
 TOKEN = "ghp_" + "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5"
 

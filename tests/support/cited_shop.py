@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tests.git.history_builder import Made, make
-from tests.shop import FILES
+from tests.support.shop import FILES
 
 NOTES = {
     "refs.md": "---\nid: aaaaaaaaaaaa\ncreated_at: 2026-01-05T00:00:00Z\nsymbol_refs: [Order.place]\n"

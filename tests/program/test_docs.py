@@ -14,7 +14,7 @@ from memory_bank.frontends.mcp import toolbox
 from memory_bank.frontends.mcp.toolbox import Toolbox
 from memory_bank.memory.retrieval.recall import recall
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
 
 _FENCE = re.compile(r"^(```+)(\w*)[^\n]*\n(.*?)^\1[ \t]*$", re.MULTILINE | re.DOTALL)

@@ -1,6 +1,6 @@
 """Record the terminal of the README: commands that are run here, as SVGs with CSS only.
 
-    python -m tests.film
+    python -m tests.support.film
 
 The commands run in a clone of this repository, with its own notes. What they print, colours
 included, is typed out in docs/pictures/terminal-light.svg and terminal-dark.svg. Without motion
@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 
 from rich.text import Text
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 COMMANDS = (
     'mb recall "why is the lock on a folder?" --limit 1',
     'mb remember "flock is released when a process dies" --type fact --tags locks',

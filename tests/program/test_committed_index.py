@@ -17,8 +17,8 @@ from memory_bank.base.paths import LEFT_ALONE
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.show import list_notes, tag_counts
 from memory_bank.review.doctor import doctor
-from tests import forked
 from tests.search.views import view_of
+from tests.support import forked
 
 Git = Callable[..., str]
 Opening = Callable[..., Bank]
