@@ -138,9 +138,9 @@ def _shared(bank: Bank, name: str, parts: tuple[str, ...], *, remove: bool) -> I
             states.append(_changed(hook_client, states[-1], remove=remove))
     for file, states in texts.items():
         before, after = states[0], states[-1]
-        made_after = after if after and after.strip() else None
-        end = "\n" if before is None and made_after and not made_after.endswith("\n") else ""
-        yield FileEdit(file, before, made_after and made_after + end)
+        content = after if after and after.strip() else None
+        end = "\n" if before is None and content and not content.endswith("\n") else ""
+        yield FileEdit(file, before, content and content + end)
 
 
 def _changed(entry: HookClient | McpClient, text: str | None, *, remove: bool) -> str | None:
@@ -151,11 +151,11 @@ def _changed(entry: HookClient | McpClient, text: str | None, *, remove: bool) -
             if remove
             else hook_install.add_bundled_hooks(entry, text or "")
         )
-    path, wanted_there = (entry.key, install.SERVER), {**entry.extra, **_SERVER}
+    path, server = (entry.key, install.SERVER), {**entry.extra, **_SERVER}
     there = entry.editor.value_at(text or "", path)
     if remove:
-        return entry.editor.remove(text, path) if text and there == wanted_there else text
-    return text if there == wanted_there else entry.editor.set_value(text or "", path, wanted_there)
+        return entry.editor.remove(text, path) if text and there == server else text
+    return text if there == server else entry.editor.set_value(text or "", path, server)
 
 
 @operation(

@@ -86,8 +86,8 @@ def queue_of(bank: HookBank) -> EventQueue:
     def repaired(text: str) -> None:
         from memory_bank.bank import hook_log  # start-up
 
-        said_text = f"started again: {text}"
-        hook_log.record_failure("", "", said_text, root=bank.root, state=bank.state)
+        notice = f"started again: {text}"
+        hook_log.record_failure("", "", notice, root=bank.root, state=bank.state)
 
     return EventQueue(Path(bank.state), repaired)
 

@@ -98,29 +98,29 @@ def _answer(name: str, event: str, place: _Place) -> None:
     event = event or str(payload.get("hook_event_name"))
     if event not in getattr(client, "EVENTS", ()):
         return
-    found_event: HookEvent | None = client.read(event, payload)
-    if found_event is None or (found_event.kind == "prompt" and not found_event.prompt):
+    hook_event: HookEvent | None = client.read(event, payload)
+    if hook_event is None or (hook_event.kind == "prompt" and not hook_event.prompt):
         return  # no person typed it
-    place.folder = found_event.folder
-    bank = find_hook_bank(found_event.folder)
+    place.folder = hook_event.folder
+    bank = find_hook_bank(hook_event.folder)
     if bank is None or not bank.capture:
         return
     place.root, place.state = bank.root, bank.state
 
     def tell(text: str) -> None:
-        answer = client.answer(event, found_event.kind, text) if text else None
+        answer = client.answer(event, hook_event.kind, text) if text else None
         if answer is not None:
             _write(_text(answer).encode())
 
-    if found_event.kind == "start":
-        _start(name, bank, found_event, tell)
-    elif found_event.kind == "prompt":
-        _take_prompt(name, bank, found_event, tell)
-    elif found_event.kind in ("tool", "subagent"):
-        _store(name, bank, found_event)
+    if hook_event.kind == "start":
+        _start(name, bank, hook_event, tell)
+    elif hook_event.kind == "prompt":
+        _take_prompt(name, bank, hook_event, tell)
+    elif hook_event.kind in ("tool", "subagent"):
+        _store(name, bank, hook_event)
     else:
-        _catch_up(client, bank, found_event)
-        _end_turn(name, bank, found_event, tell)
+        _catch_up(client, bank, hook_event)
+        _end_turn(name, bank, hook_event, tell)
 
 
 def _catch_up(client: ModuleType, bank: HookBank, event: HookEvent) -> None:
@@ -129,8 +129,8 @@ def _catch_up(client: ModuleType, bank: HookBank, event: HookEvent) -> None:
     if not (missed or event.said):
         return
     _open.append(capture.queue_of(bank))
-    for current_missed in missed:
-        capture.capture(bank, _open[0], current_missed)
+    for call in missed:
+        capture.capture(bank, _open[0], call)
     # an answer to our own question tells nothing of the turn
     if event.said and (event.asking or not _open[0].asked(event.session_id)):
         capture.capture(bank, _open[0], capture.message_event(event))

@@ -128,9 +128,9 @@ def question(bank: HookBank, session_id: str) -> str:
     rules = list(dict.fromkeys(rule for text in prompt_texts for rule in decided(text)))[
         :_MOST_RULES
     ]
-    told_text = "".join(f"\n- {json.dumps(rule, ensure_ascii=False)}" for rule in rules)
-    asked_too = f"{_RULES}{told_text}" if told_text else ""
-    return QUESTION.format(session=json.dumps(session_id)) + asked_too
+    rule_lines = "".join(f"\n- {json.dumps(rule, ensure_ascii=False)}" for rule in rules)
+    rules_text = f"{_RULES}{rule_lines}" if rule_lines else ""
+    return QUESTION.format(session=json.dumps(session_id)) + rules_text
 
 
 def _open(root: str) -> Bank:
@@ -142,18 +142,18 @@ def _open(root: str) -> Bank:
     return open_bank(root, conditions=Conditions(limits=limits))
 
 
-def start_context(found_bank: HookBank, session_id: str, quotes: Quotes, client: str = "") -> str:
+def start_context(hook_bank: HookBank, session_id: str, quotes: Quotes, client: str = "") -> str:
     """Return what an agent is told when its session starts, quoted; empty if that is nothing.
 
     Rules that its program, the `client`, has read in its files of instructions are left out.
     """
     from memory_bank.sessions.start import start_text
 
-    with _open(found_bank.root) as bank:
+    with _open(hook_bank.root) as bank:
         quote = quotes.introduced
         rules = partial(_untold, client=client)
         more = _more(bank, client)
-        return start_text(bank, found_bank.project, session_id, rules=rules, quote=quote, more=more)
+        return start_text(bank, hook_bank.project, session_id, rules=rules, quote=quote, more=more)
 
 
 def _more(bank: Bank, client: str) -> str:
@@ -201,7 +201,7 @@ _JOINED = 4
 
 
 def prompt_context(
-    found_bank: HookBank, prompt: str, session_id: str, quotes: Quotes, client: str = ""
+    hook_bank: HookBank, prompt: str, session_id: str, quotes: Quotes, client: str = ""
 ) -> tuple[str, Sequence[str]]:
     """Return excerpts of the notes that answer a prompt, quoted, and the paths of these notes.
 
@@ -211,13 +211,13 @@ def prompt_context(
     that names no subject gets none. Access counts stay as they are, since nobody asked for these
     notes.
     """
-    if found_bank.prompt_tokens <= 0 or not names_subject(prompt):
+    if hook_bank.prompt_tokens <= 0 or not names_subject(prompt):
         return "", ()
     from memory_bank.base.setting_sections import BANK
     from memory_bank.memory.retrieval.hits import fit_to_tokens
     from memory_bank.memory.retrieval.recall import recall
 
-    with _open(found_bank.root) as bank, _rest_in_background(bank):
+    with _open(hook_bank.root) as bank, _rest_in_background(bank):
         # by words: loading the table of vectors would take as long as all the rest
         answer = recall(
             bank,
@@ -229,7 +229,7 @@ def prompt_context(
             scope=BANK,
         )
         ruled = _ruled(bank, prompt[:_MOST_PROMPT], client)
-        loaded = [*_shown(found_bank, session_id), *_loaded(bank, answer.notes, client)]
+        loaded = [*_shown(hook_bank, session_id), *_loaded(bank, answer.notes, client)]
     lines = {path: line for path, line in ruled.items() if line and path not in loaded}
     loaded += ruled
     notes = [note for note in answer.notes if note.path not in loaded]
@@ -245,7 +245,7 @@ def prompt_context(
                 for note in notes
             )
         ),
-        found_bank.prompt_tokens - estimate(head),
+        hook_bank.prompt_tokens - estimate(head),
         lambda note: estimate(_quoted(note, quotes)) + _JOINED,
         most=_MOST_EXCERPT,
     )
@@ -304,12 +304,12 @@ def _ruled(bank: Bank, prompt: str, client: str) -> dict[str, str]:
     from memory_bank.agents.instructions import load_texts  # start-up: few prompts have a rule
 
     texts = load_texts(client, bank.layout.project).values()
-    known_lines = {line for text in texts for line in text.splitlines()}
+    rule_lines = {line for text in texts for line in text.splitlines()}
     lines = {
         project_rule.path: rules_block.described(project_rule, whole=True)
         for project_rule in chosen
     }
-    return {path: "" if line in known_lines else line for path, line in lines.items()}
+    return {path: "" if line in rule_lines else line for path, line in lines.items()}
 
 
 def _quoted(note: RecalledNote, quotes: Quotes, text: str = "") -> str:

@@ -57,24 +57,24 @@ def install(
     set; the file of a bundle stays in any case. Raises BadInput when the client can't read the
     file.
     """
-    current_client = client_files.hook_client(client)
-    file = client_files.file_of(current_client, bank, scope)
+    hook_client = client_files.hook_client(client)
+    file = client_files.file_of(hook_client, bank, scope)
     before = program_files.read_text(file, Hint.EDIT_HOOKS_BY_HAND)
     bundle = find_bundle_file(client, clients.HOOKS, bank.layout.project if bank else None)
     if bundle and (not force or bundle == file):
-        return ClientChange(file, before, before, current_client, scope, bundle=bundle)
+        return ClientChange(file, before, before, hook_client, scope, bundle=bundle)
     with program_files.explain_errors(file, Hint.EDIT_HOOKS_BY_HAND):
-        if current_client.plugin:
+        if hook_client.plugin:
             _check_plugin(file, before)
-            after = _plugin(current_client.plugin, scope)
+            after = _plugin(hook_client.plugin, scope)
         else:
-            after = _with_hooks(current_client, before or "", scope)
+            after = _with_hooks(hook_client, before or "", scope)
     if before is None:
         after = after.removesuffix("\n") + "\n"
     elsewhere = tuple(
         place for place in list_places(client, bank) if place.scope != scope and place.installed
     )
-    return ClientChange(file, before, after, current_client, scope, elsewhere=elsewhere)
+    return ClientChange(file, before, after, hook_client, scope, elsewhere=elsewhere)
 
 
 def uninstall(bank: Bank | None, client: str, *, scope: str = "user") -> ClientChange:
@@ -83,18 +83,18 @@ def uninstall(bank: Bank | None, client: str, *, scope: str = "user") -> ClientC
     All else stays, and so does what the bundle put into the project's file. A file in which nothing
     else is left is removed. Raises BadInput.
     """
-    current_client = client_files.hook_client(client)
-    file = client_files.file_of(current_client, bank, scope)
+    hook_client = client_files.hook_client(client)
+    file = client_files.file_of(hook_client, bank, scope)
     before = program_files.read_text(file, Hint.EDIT_HOOKS_BY_HAND)
-    bundle = file if is_bundled(before, current_client.name, clients.HOOKS) else None
+    bundle = file if is_bundled(before, hook_client.name, clients.HOOKS) else None
     if before is None or bundle:
-        return ClientChange(file, before, before, current_client, scope, bundle=bundle)
+        return ClientChange(file, before, before, hook_client, scope, bundle=bundle)
     with program_files.explain_errors(file, Hint.EDIT_HOOKS_BY_HAND):
-        if current_client.plugin:
+        if hook_client.plugin:
             _check_plugin(file, before)
-            return ClientChange(file, before, None, current_client, scope)
-        after = remove_hooks(current_client, before)
-    return ClientChange(file, before, after, current_client, scope)
+            return ClientChange(file, before, None, hook_client, scope)
+        after = remove_hooks(hook_client, before)
+    return ClientChange(file, before, after, hook_client, scope)
 
 
 def add_bundled_hooks(client: HookClient, text: str) -> str:
@@ -159,19 +159,19 @@ def _guarded(client: HookClient, event: str, key: str) -> str:
 def _with_hooks(client: HookClient, text: str, scope: str) -> str:
     """Return the text with a hook for each event; other keys of a hook that is there stay."""
     handlers = _handlers(client, text)
-    known_handlers = {handler.event: handler for handler in reversed(handlers)}
+    handler_of = {handler.event: handler for handler in reversed(handlers)}
     for handler in reversed(handlers):  # of events that are no longer reported, and second ones
-        if handler is not known_handlers[handler.event] or handler.event not in client.events:
+        if handler is not handler_of[handler.event] or handler.event not in client.events:
             text = _without(client, text, handler)
     for key, value in client.top.items():
         if client.editor.value_at(text, (key,)) is None:
             text = client.editor.set_value(text, (key,), value)
-    known_handlers = {handler.event: handler for handler in _handlers(client, text)}
+    handler_of = {handler.event: handler for handler in _handlers(client, text)}
     for event in client.events:
         commands = {key: _command(client, event, scope, key) for key in client.command_keys}
-        if event in known_handlers:
+        if event in handler_of:
             for key, command in commands.items():
-                text = client.editor.set_value(text, (*known_handlers[event].path, key), command)
+                text = client.editor.set_value(text, (*handler_of[event].path, key), command)
         else:
             text = _added(client, text, event, commands)
     return text

@@ -89,7 +89,7 @@ def set_up(bank: Bank | None, name: str) -> AgentSetUp:
 
 def _found(name: str, project: Path | None) -> FoundAgent | None:
     files = {part: client_files.user_file(program) for part, program in _programs(name)}
-    wanted_files = [
+    untracked = [
         str(file) for part, file in files.items() if not find_bundle_file(name, part, project)
     ]
     home = {Path.home(), Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")}
@@ -97,7 +97,7 @@ def _found(name: str, project: Path | None) -> FoundAgent | None:
     folders = [path.parent if path.name in _PARTS else path for path in places]
     if not (any(path.is_dir() for path in folders) or shutil.which(_COMMANDS.get(name, name))):
         return None
-    return FoundAgent(name, _title(name), tuple(dict.fromkeys(wanted_files)))
+    return FoundAgent(name, _title(name), tuple(dict.fromkeys(untracked)))
 
 
 def _title(name: str) -> str:
@@ -173,8 +173,8 @@ def init(
     _show(call, bank, f"memory-bank {at}{first}")
     if not user:
         _warn_of_ignored(call, Path(bank.bank))
-    for current_set_up in set_ups:
-        _show_agent(call, current_set_up)
+    for agent_setup in set_ups:
+        _show_agent(call, agent_setup)
     if bank.created and not (user or set_ups):
         call.console.line("for agents: ", ("memory-bank agents install CLIENT", "bold"))
     if bank.created and not user:
@@ -240,41 +240,41 @@ def _chosen(call: Call, candidates: Sequence[IncludeCandidate], *, yes: bool) ->
     return paths if agreed else ()
 
 
-def _agents(call: Call, made_bank: MadeBank, *, yes: bool) -> tuple[AgentSetUp, ...]:
+def _agents(call: Call, created_bank: MadeBank, *, yes: bool) -> tuple[AgentSetUp, ...]:
     """Ask whether to add hooks and the server to the agents' programs that were found."""
-    here = agents(Path(made_bank.bank).parent)
+    here = agents(Path(created_bank.bank).parent)
     served = [agent for agent in here if not agent.files]
     if served and not call.json:
         titles = ", ".join(agent.title for agent in served)
         call.stderr.line(f"This project's bundle sets up {titles}: trust the folder there.")
-    found_agents = [agent for agent in here if agent.files]
-    if not found_agents:
+    configured = [agent for agent in here if agent.files]
+    if not configured:
         return ()
     if not yes:
         call.stderr.line("These agents are here:")
-        for agent in found_agents:
+        for agent in configured:
             call.stderr.line(f"  {agent.title}  ", (", ".join(map(place, agent.files)), "place"))
         if not call.agreed("Add hooks and the MCP server to these files?"):
             return ()
-    with open_bank(made_bank.bank) as bank:
-        return tuple(set_up(bank, agent.name) for agent in found_agents)
+    with open_bank(created_bank.bank) as bank:
+        return tuple(set_up(bank, agent.name) for agent in configured)
 
 
-def _name_embedder(call: Call, made_bank: MadeBank) -> None:
+def _name_embedder(call: Call, created_bank: MadeBank) -> None:
     """Name the embedder for other languages if most notes that are there are in one."""
-    if made_bank.included or not made_bank.created:
-        with open_bank(made_bank.bank) as bank:
+    if created_bank.included or not created_bank.created:
+        with open_bank(created_bank.bank) as bank:
             if hint := multilingual_hint(bank):
                 call.remark(hint)
 
 
-def _show_agent(call: Call, current_set_up: AgentSetUp) -> None:
-    for file in current_set_up.written:
+def _show_agent(call: Call, agent_setup: AgentSetUp) -> None:
+    for file in agent_setup.written:
         call.console.line("wrote ", (place(file), "place"))
-    if current_set_up.next_step:
-        call.console.line(("next: ", "bold"), f"{current_set_up.title}: {current_set_up.next_step}")
-        call.console.line("  undo: ", f"memory-bank agents remove {current_set_up.name}")
-    call.warn(current_set_up.problem and f"{current_set_up.title}: {current_set_up.problem}")
+    if agent_setup.next_step:
+        call.console.line(("next: ", "bold"), f"{agent_setup.title}: {agent_setup.next_step}")
+        call.console.line("  undo: ", f"memory-bank agents remove {agent_setup.name}")
+    call.warn(agent_setup.problem and f"{agent_setup.title}: {agent_setup.problem}")
 
 
 def _show_found(call: Call, bank: MadeBank, folder: str | None) -> None:

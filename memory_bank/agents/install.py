@@ -63,39 +63,35 @@ def install(
     """
     if not _NAME.fullmatch(name):
         raise BadInput(f"{name!r} can't name a server", "use letters, digits, '-' and '_'")
-    current_client = client_files.mcp_client(client)
+    mcp_client = client_files.mcp_client(client)
     bundle = find_bundle_file(
-        current_client.name, clients.SERVERS, bank.layout.project if bank else None
+        mcp_client.name, clients.SERVERS, bank.layout.project if bank else None
     )
-    with _found(current_client, bank, scope, name, Hint.NAME_SERVER) as (place, before, old):
+    with _found(mcp_client, bank, scope, name, Hint.NAME_SERVER) as (place, before, old):
         if bundle and (place.file == bundle or not (force or named)):
             return ClientChange(
-                place.file, before, before, current_client, place.scope, name, bundle=bundle
+                place.file, before, before, mcp_client, place.scope, name, bundle=bundle
             )
-        folder = _folder(place, current_client, bank, named=named) or _kept_bank(
-            place, current_client, old
-        )
-        entry = _entry(current_client, place.scope, folder)
+        folder = _folder(place, mcp_client, bank, named=named) or _kept_bank(place, mcp_client, old)
+        entry = _entry(mcp_client, place.scope, folder)
         if (
             (theirs := _bank_of(old))
             and theirs != folder
-            and not _is_found(theirs, current_client, folder)
+            and not _is_found(theirs, mcp_client, folder)
         ):
             message = f"{place.file} has a server {name!r} for another bank, {theirs}"
             raise BadInput(message, Hint.NAME_SERVER, name=name)
         entry["args"] = [*_args(entry), *_options(old)]
-        entry |= {key: _joined(_list(old, key), entry[key]) for key in current_client.extra}
+        entry |= {key: _joined(_list(old, key), entry[key]) for key in mcp_client.extra}
         after = before or ""
         for key, value in entry.items() if isinstance(old, Mapping) else ():
-            after = current_client.editor.set_value(after, (*place.path, key), value)
+            after = mcp_client.editor.set_value(after, (*place.path, key), value)
         if not isinstance(old, Mapping):
-            after = current_client.editor.set_value(after, place.path, entry)
+            after = mcp_client.editor.set_value(after, place.path, entry)
     if before is None:
         after = after.removesuffix("\n") + "\n"
-    elsewhere = tuple(_elsewhere(current_client, bank, place.scope))
-    return ClientChange(
-        place.file, before, after, current_client, place.scope, name, entry, elsewhere
-    )
+    elsewhere = tuple(_elsewhere(mcp_client, bank, place.scope))
+    return ClientChange(place.file, before, after, mcp_client, place.scope, name, entry, elsewhere)
 
 
 def uninstall(
@@ -107,25 +103,21 @@ def uninstall(
     in which nothing else is left, and which `install` made, is removed. The user's own file needs
     no bank. Raises BadInput.
     """
-    current_client = client_files.mcp_client(client)
-    with _found(current_client, bank, scope, name, Hint.REMOVE_BY_HAND) as (place, before, old):
-        bundle = (
-            place.file if is_bundled(_text_of(old), current_client.name, clients.SERVERS) else None
-        )
+    mcp_client = client_files.mcp_client(client)
+    with _found(mcp_client, bank, scope, name, Hint.REMOVE_BY_HAND) as (place, before, old):
+        bundle = place.file if is_bundled(_text_of(old), mcp_client.name, clients.SERVERS) else None
         if bundle or not before or not isinstance(old, Mapping) or "command" not in old:
             return ClientChange(
-                place.file, before, before, current_client, place.scope, name, bundle=bundle
+                place.file, before, before, mcp_client, place.scope, name, bundle=bundle
             )
-        ours = [key for key in ("command", "args", "type", *current_client.extra) if key in old]
+        ours = [key for key in ("command", "args", "type", *mcp_client.extra) if key in old]
         keys = tuple(key for key in old if key not in ours and old[key] not in ({}, []))
         if keys:
-            after = current_client.editor.remove_keys(before, place.path, ours)
+            after = mcp_client.editor.remove_keys(before, place.path, ours)
         else:
-            after = current_client.editor.remove(before, place.path)
-    left_after = None if not after and before.endswith("\n") else after
-    return ClientChange(
-        place.file, before, left_after, current_client, place.scope, name, kept=keys
-    )
+            after = mcp_client.editor.remove(before, place.path)
+    content = None if not after and before.endswith("\n") else after
+    return ClientChange(place.file, before, content, mcp_client, place.scope, name, kept=keys)
 
 
 @contextmanager
@@ -167,8 +159,8 @@ def list_places(client: str, bank: Bank | None) -> Iterator[ClientPlace]:
 
 
 def _list(entry: object, key: str) -> list[object]:
-    found_entry = entry.get(key) if isinstance(entry, Mapping) else None
-    return found_entry if isinstance(found_entry, list) else []
+    values = entry.get(key) if isinstance(entry, Mapping) else None
+    return values if isinstance(values, list) else []
 
 
 def _joined(theirs: list[object], ours: object) -> object:
@@ -275,16 +267,16 @@ def _starts_this(entry: object) -> bool:
 def _bank_of(entry: object) -> str:
     """Return the bank of an entry; empty if it names none."""
     args = _args(entry)
-    found_args = args[args.index(_BANK) + 1 :] if _BANK in args else []
-    return str(found_args[0]) if found_args else ""
+    values = args[args.index(_BANK) + 1 :] if _BANK in args else []
+    return str(values[0]) if values else ""
 
 
 def _options(entry: object) -> list[object]:
     """Return an entry's options for `serve mcp` other than the bank, such as `--read-only`."""
     args = _args(entry)
-    given_args = args[args.index("mcp") + 1 :] if "mcp" in args else []
-    at = given_args.index(_BANK) if _BANK in given_args else len(given_args)
-    return given_args[:at] + given_args[at + 2 :]
+    options = args[args.index("mcp") + 1 :] if "mcp" in args else []
+    at = options.index(_BANK) if _BANK in options else len(options)
+    return options[:at] + options[at + 2 :]
 
 
 def _args(entry: object) -> list[object]:

@@ -334,15 +334,15 @@ def _comment_tables(text: str, path: Path, _: object) -> Iterator[str]:
 
 def _replace_tables(text: str, path: Path, replace: Callable[[str], str]) -> str:
     """Return the text with other lines for the table at a path and the tables inside it."""
-    done_text = ""
+    head = ""
     for table in toml.tables(text):
         if table.keys[: len(path)] != path:
-            done_text += table.text + table.comments
+            head += table.text + table.comments
             continue
         lines = "".join(map(replace, _LINE.findall(table.text)))
-        if not lines and done_text.endswith("\n\n"):
-            done_text = done_text[:-1]
+        if not lines and head.endswith("\n\n"):
+            head = head[:-1]
         if not lines and not (table.text + table.comments).endswith("\n"):
-            done_text = done_text.removesuffix("\n")
-        done_text += lines + table.comments
-    return done_text
+            head = head.removesuffix("\n")
+        head += lines + table.comments
+    return head

@@ -24,22 +24,22 @@ _FIRST, _LAST = 1e9, 1e11
 def text(payload: Payload, *names: str) -> str:
     """Return the first of some fields that is a text and not empty; else an empty text."""
     for name in names:
-        found_payload = payload.get(name)
-        if isinstance(found_payload, str) and found_payload:
-            return found_payload
+        value = payload.get(name)
+        if isinstance(value, str) and value:
+            return value
     return ""
 
 
 def identifier(payload: Payload, *names: str) -> str:
     """Return a field that identifies something; empty if it is missing or can't be an id."""
-    found_text = text(payload, *names)
-    return found_text if len(found_text) <= _LONGEST_ID and found_text.isprintable() else ""
+    identity = text(payload, *names)
+    return identity if len(identity) <= _LONGEST_ID and identity.isprintable() else ""
 
 
 def fields(payload: Payload, name: str) -> Payload:
     """Return a field that has fields; else none."""
-    found_payload = payload.get(name)
-    return found_payload if isinstance(found_payload, dict) else {}
+    mapping = payload.get(name)
+    return mapping if isinstance(mapping, dict) else {}
 
 
 def project(payload: Payload, *variables: str) -> str:
@@ -77,9 +77,9 @@ def digest(*parts: object) -> str:
     return f"{zlib.crc32(data):08x}{zlib.adler32(data):08x}{len(data):x}"
 
 
-def message_key(said_text: str) -> str:
+def message_key(message: str) -> str:
     """Return the key of the last text of a turn, the same in an event and in the transcript."""
-    return f"said {digest(said_text.strip())}"
+    return f"said {digest(message.strip())}"
 
 
 def end_of(file: str, most: int, having: str) -> Iterator[Payload]:
@@ -95,8 +95,8 @@ def end_of(file: str, most: int, having: str) -> Iterator[Payload]:
             data = lines.read(most)
     except OSError:
         return
-    wanted_having = having.encode(errors="replace")
-    for line in reversed([line for line in data.splitlines() if wanted_having in line]):
+    needle = having.encode(errors="replace")
+    for line in reversed([line for line in data.splitlines() if needle in line]):
         with suppress(ValueError, RecursionError):
             document = json.loads(line)
             if isinstance(document, dict):

@@ -107,18 +107,16 @@ def check_files(bank: Bank, *, remove: bool = False) -> RuleFiles:
     )
 
 
-def _unread(
-    project: Path, wanted_text: str, needed: Sequence[Path], *, written: bool
-) -> Iterator[str]:
+def _unread(project: Path, rule: str, needed: Sequence[Path], *, written: bool) -> Iterator[str]:
     """Yield why a clone of the project, or a program in it, would not see the block.
 
     What programs load is looked at once the files are `written`.
     """
-    tree = repository.worktree(project) if wanted_text else None
+    tree = repository.worktree(project) if rule else None
     for file in needed:
         if tree and file.exists() and repository.ignores(tree, file):
             yield f"git ignores {file.relative_to(project)}: no clone has it; track it"
-    lines = set(wanted_text.splitlines()) if written else set()
+    lines = set(rule.splitlines()) if written else set()
     for name in clients.names(clients.INSTRUCTIONS) if lines else ():
         texts = instructions.load_texts(name, project)
         if lines <= {line for text in texts.values() for line in text.splitlines()}:

@@ -124,71 +124,65 @@ def _list(call: Call, rules: Sequence[ProjectRule]) -> None:
 
 def _block(call: Call, *, write: bool, remove: bool, discard_edits: bool) -> int:
     with call.open() as bank:
-        found_rule_files = rule_files.check_files(bank, remove=remove)
+        report = rule_files.check_files(bank, remove=remove)
         if write or remove:
-            rule_files.write_files(found_rule_files, edited=discard_edits)
+            rule_files.write_files(report, edited=discard_edits)
     if call.json:
         entries = {
-            "file": found_rule_files.file,
-            "state": found_rule_files.block.state,
-            "edited": found_rule_files.block.added,
-            "rules": found_rule_files.rules,
-            "pending": found_rule_files.pending,
-            "left_out": found_rule_files.left_out,
-            "changed": [str(file_edit.file) for file_edit in found_rule_files.edits],
-            "unread": found_rule_files.unread,
-            "notices": found_rule_files.remarks,
+            "file": report.file,
+            "state": report.block.state,
+            "edited": report.block.added,
+            "rules": report.rules,
+            "pending": report.pending,
+            "left_out": report.left_out,
+            "changed": [str(file_edit.file) for file_edit in report.edits],
+            "unread": report.unread,
+            "notices": report.remarks,
         }
         call.document(entries)
     else:
-        _show(call, found_rule_files, write=write, remove=remove)
-        call.notices(found_rule_files.remarks)
-    return FOUND if write or remove or found_rule_files.current else FINDINGS
+        _show(call, report, write=write, remove=remove)
+        call.notices(report.remarks)
+    return FOUND if write or remove or report.current else FINDINGS
 
 
-def _show(call: Call, found_rule_files: RuleFiles, *, write: bool, remove: bool) -> None:
-    done_write = write or remove
-    if done_write:
-        for file_edit in found_rule_files.edits:
+def _show(call: Call, report: RuleFiles, *, write: bool, remove: bool) -> None:
+    is_changed = write or remove
+    if is_changed:
+        for file_edit in report.edits:
             verb = "removed " if file_edit.after is None else "wrote "
             call.console.line(verb, (place(file_edit.file), "place"))
-        if found_rule_files.edits:
+        if report.edits:
             call.remark("commit them")
-        if (
-            found_rule_files.edits
-            and write
-            and not bundle.is_there(Path(found_rule_files.file).parent)
-        ):
+        if report.edits and write and not bundle.is_there(Path(report.file).parent):
             call.remark("next, for a team's agents: memory-bank agents bundle")
-        for reason in found_rule_files.unread:
+        for reason in report.unread:
             call.warn(reason)
     else:
-        _compared(call, found_rule_files)
-    if (found_rule_files.current and not done_write) or (done_write and not found_rule_files.edits):
-        text = "AGENTS.md has all rules" if found_rule_files.rules else "there is no rule"
+        _compared(call, report)
+    if (report.current and not is_changed) or (is_changed and not report.edits):
+        text = "AGENTS.md has all rules" if report.rules else "there is no rule"
         call.console.line("nothing to remove" if remove else f"nothing to write: {text}")
-    if found_rule_files.left_out:
-        names = ", ".join(map(quote_path, found_rule_files.left_out))
+    if report.left_out:
+        names = ", ".join(map(quote_path, report.left_out))
         call.remark(f"no room in the block for {names}: archive some")
-    if found_rule_files.pending:
-        call.remark(f"{_waiting(found_rule_files.pending)} {_WAITS_FOR}")
+    if report.pending:
+        call.remark(f"{_waiting(report.pending)} {_WAITS_FOR}")
 
 
-def _compared(call: Call, found_rule_files: RuleFiles) -> None:
-    block = found_rule_files.block
-    for reason in found_rule_files.unread:
+def _compared(call: Call, report: RuleFiles) -> None:
+    block = report.block
+    for reason in report.unread:
         call.console.line((reason, "bad"))
     if block.state != "current":
         problem = block.problem or _STATES[block.state]
-        call.console.line(
-            (place(found_rule_files.file), "place"), ": the block of rules: ", (problem, "bad")
-        )
+        call.console.line((place(report.file), "place"), ": the block of rules: ", (problem, "bad"))
     for line in block.added:
         call.console.line(f"  {line}")
-    for file_edit in found_rule_files.edits:
-        if str(file_edit.file) != found_rule_files.file:
+    for file_edit in report.edits:
+        if str(file_edit.file) != report.file:
             call.console.line((place(file_edit.file), "place"), ": would be written")
-    if found_rule_files.edits or found_rule_files.block.state != "current":
+    if report.edits or report.block.state != "current":
         call.console.line("next: ", ("memory-bank rules --write", "bold"))
 
 

@@ -242,8 +242,8 @@ def _make(call: Call, change: ClientChange, *, yes: bool) -> bool:
             return False
     change.write()
     if change.after is None:
-        named_home = os.environ.get(change.client.home or "-", "")
-        program_files.remove_empty(change.file.parent, Path.home(), Path(named_home))
+        home = os.environ.get(change.client.home or "-", "")
+        program_files.remove_empty(change.file.parent, Path.home(), Path(home))
     return True
 
 

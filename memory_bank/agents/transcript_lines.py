@@ -64,12 +64,8 @@ def read_first(file: Path, most: int = 40) -> Iterator[Line]:
 
 def items(line: Line, name: str) -> list[Line]:
     """Return those items of a list that have fields."""
-    found_line = line.get(name)
-    return (
-        [item for item in found_line if isinstance(item, dict)]
-        if isinstance(found_line, list)
-        else []
-    )
+    parts = line.get(name)
+    return [item for item in parts if isinstance(item, dict)] if isinstance(parts, list) else []
 
 
 def texts(content: object) -> str:

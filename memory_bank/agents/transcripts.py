@@ -208,7 +208,7 @@ def _found(
     client: str | None,
     path: str | Path | None,
     after: float,
-    done_sessions: ImportedSessions,
+    imported: ImportedSessions,
 ) -> list[tuple[str, list[Transcript]]]:
     """Return the sessions of the project with their transcripts, the oldest first."""
     sessions = dict[tuple[str, str], list[Transcript]]()
@@ -217,18 +217,18 @@ def _found(
         for file in _files(reader, client, path):
             folder = reader.folder(file)
             if not path and not _is_here(bank, folder):
-                done_sessions.elsewhere += 1
+                imported.elsewhere += 1
                 continue
             try:
                 read = reader.read_transcript(file)
             except (OSError, *_NOT_UNDERSTOOD) as error:
                 reason = getattr(error, "strerror", None) or "it can't be read"
-                done_sessions.skipped.append(SkippedTranscript(name, str(file), reason))
+                imported.skipped.append(SkippedTranscript(name, str(file), reason))
                 continue
             if read.steps and read.ended_at >= after:
                 sessions.setdefault((reader.NAME, read.session_id), []).append(read)
             elif not read.steps:
-                done_sessions.skipped.append(
+                imported.skipped.append(
                     SkippedTranscript(name, str(file), "nothing was asked or done")
                 )
     ordered = sorted(sessions.items(), key=lambda entries: (entries[1][0].started_at, entries[0]))
@@ -308,47 +308,47 @@ class _TranscriptImport:
             raise BadInput(f"its note {session.path} is there, but not what it was made of")
         new = list(self._new(client, session_id, parts, session.prompts if session else ()))
         prompts = sum(event.kind == "prompt" for event in new)
-        made_store = 0
+        stored = 0
         if new and not self._done.dry_run:
-            made_store = self._store(session_id, parts, new)
+            stored = self._store(session_id, parts, new)
         state = UNCHANGED if not new else CONTINUED if session else NEW
-        asked_prompts = [s.prompt for part in parts for s in part.steps if s.kind == "prompt"]
+        prompts_of_parts = [s.prompt for part in parts for s in part.steps if s.kind == "prompt"]
         skipped = sum((part.skipped for part in parts), Counter[str]())
         self._done.events += len(new) - prompts
-        self._done.observations += made_store
+        self._done.observations += stored
         self._done.sessions.append(
             ImportedSession(
                 session_id=session_id,
                 client=client,
                 state=state,
-                title=one_line(asked_prompts[0])[:_TITLE] if asked_prompts else "",
+                title=one_line(prompts_of_parts[0])[:_TITLE] if prompts_of_parts else "",
                 started_at=iso_of(min(part.started_at for part in parts)),
                 ended_at=iso_of(max(part.ended_at for part in parts)),
                 prompts=prompts,
                 events=len(new) - prompts,
-                observations=made_store,
+                observations=stored,
                 files=tuple(str(part.file) for part in parts),
                 skipped_lines={reason: n for reason, n in sorted(skipped.items()) if n},
             )
         )
 
     def _new(
-        self, client: str, session_id: str, parts: list[Transcript], told_prompts: Sequence[Prompt]
+        self, client: str, session_id: str, parts: list[Transcript], reported: Sequence[Prompt]
     ) -> Iterator[HookEvent]:
         """Yield what is not stored yet, in its order; a call belongs to the prompt before it."""
         prompts = dict[str, list[int]]()
-        for prompt in told_prompts:
+        for prompt in reported:
             prompts.setdefault(self._start_of(prompt.prompt_text), []).append(prompt.prompt_number)
         inputs = Counter(key.rpartition(" ")[2] for key in self._of_session.get(session_id, ()))
         forked = False  # whether the last prompt is that of another session, which goes on here
-        number = last = max((prompt.prompt_number for prompt in told_prompts), default=0)
+        number = last = max((prompt.prompt_number for prompt in reported), default=0)
         for event in (step for part in parts for step in part.steps):
             step = event._replace(session_id=session_id, agent=client)
             if step.kind == "prompt":
                 key, _ = redact_id(step.key, self._hook_bank.allowed)
                 forked = False
-                if known_prompt := prompts.get(self._start_of(step.prompt)):
-                    number = known_prompt.pop(0)
+                if reported_prompt := prompts.get(self._start_of(step.prompt)):
+                    number = reported_prompt.pop(0)
                 elif key in self._keys:
                     forked = True
                 else:

@@ -91,11 +91,11 @@ class _MemoriesRoot(NoteRoot):
 
     def scan(self) -> Scan:
         """Return the signatures of the notes."""
-        found_scan, paths = super().scan(), self._paths
+        scan, paths = super().scan(), self._paths
         if paths is None:
-            return found_scan
+            return scan
         signatures = {
-            path: signature for path, signature in found_scan.signatures.items() if path in paths
+            path: signature for path, signature in scan.signatures.items() if path in paths
         }
         return Scan(signatures)
 
@@ -146,18 +146,16 @@ def open_all(bank: Bank, stack: ExitStack, *, everywhere: bool) -> tuple[list[Ba
 
 def one_of(bank: Bank, agent: str, path: str) -> Note:
     """Return one memory of a program; raise BadInput for a program without any, NoteNotFound."""
-    some_memories = of_project(bank.layout.project)
-    found_memories = next(
-        (current_memories for current_memories in some_memories if current_memories.agent == agent),
+    all_memories = of_project(bank.layout.project)
+    agent_folder = next(
+        (folder for folder in all_memories if folder.agent == agent),
         None,
     )
-    if found_memories is None or (
-        found_memories.paths is not None and path not in found_memories.paths
-    ):
+    if agent_folder is None or (agent_folder.paths is not None and path not in agent_folder.paths):
         raise BadInput(
             f"{agent} has no memory {path} of this project", "see: recall --include agents"
         )
-    with open_memories(bank, found_memories) as memories:
+    with open_memories(bank, agent_folder) as memories:
         return memories.store.read(path)
 
 

@@ -106,10 +106,10 @@ def linked_notes(view: View, node: str) -> dict[int, tuple[LinkShown, ...]]:
     else:
         note = open_index.note_at(view.manifest, node)
         into = link_rows.incoming(view.manifest, note.number if note else -1)
-    found_links: dict[int, list[LinkShown]] = {}
+    links_of: dict[int, list[LinkShown]] = {}
     for row in into:
-        found_links.setdefault(row.source, []).append(link_shown(row))
-    return {number: tuple(dict.fromkeys(links)) for number, links in found_links.items()}
+        links_of.setdefault(row.source, []).append(link_shown(row))
+    return {number: tuple(dict.fromkeys(links)) for number, links in links_of.items()}
 
 
 def link_shown(row: LinkRow, problem: str = "") -> LinkShown:

@@ -207,7 +207,7 @@ class Bank:
 
     def watched(self) -> list[Watched]:
         """Return the folders whose changes may change notes."""
-        return [current_watched for root in self.roots.all() for current_watched in root.watched()]
+        return [folder for root in self.roots.all() for folder in root.watched()]
 
     def sync(self, progress: Progress | None = None) -> SyncReport:
         """Finish interrupted writes, index and embed whatever differs, and check the indices."""
@@ -272,8 +272,8 @@ class Bank:
                 self.problem = f"{unindexed} notes are not indexed yet: they are being indexed"
             if report.waiting and not self.problem:
                 total = self.read(lambda view: document_rows.count_passages(view.manifest))
-                done_total = max(total - report.waiting, 0)
-                self.problem = f"by meaning: {done_total:,} of {total:,} passages so far"
+                indexed = max(total - report.waiting, 0)
+                self.problem = f"by meaning: {indexed:,} of {total:,} passages so far"
             return self.problem
 
     def unindexed(self) -> int:

@@ -36,18 +36,18 @@ def bank_id(place: Layout) -> str:
     commit = repository.root_commit(tree) if tree else None
     by_path = _hashed(os.fsencode(place.root))
     if tree is None or commit is None:
-        found_by_path = by_path
+        identity = by_path
     else:
         below = os.fsencode(place.root.relative_to(tree).as_posix())
-        found_by_path = _hashed(b"%s:%s" % (commit.encode(), below))
-        _carry_over(place, by_path, found_by_path)
+        identity = _hashed(b"%s:%s" % (commit.encode(), below))
+        _carry_over(place, by_path, identity)
     if commit or not tree:  # a repository without a commit will have another id soon
         with suppress(OSError):
-            _record(place, remembered[:16].decode("ascii", "replace"), found_by_path)
+            _record(place, remembered[:16].decode("ascii", "replace"), identity)
         with suppress(OSError, StorageFailed):  # git can be asked again
             place.make_index()
-            place.remember(found_by_path.encode() + where)
-    return found_by_path
+            place.remember(identity.encode() + where)
+    return identity
 
 
 def all_ids(place: Layout) -> list[str]:

@@ -75,12 +75,12 @@ class BankState(DurableFile):
 
     def accesses(self, notes: Iterable[str]) -> Mapping[str, Access]:
         """Return the accesses of some notes; those never accessed are left out."""
-        wanted_notes = list(notes)
+        note_list = list(notes)
         returned, opened = (
             {
                 note: (min(int(count), MOST), last)
                 for note, count, last in self._read(
-                    f"SELECT note, count, last FROM {table} WHERE note IN ({{}})", wanted_notes
+                    f"SELECT note, count, last FROM {table} WHERE note IN ({{}})", note_list
                 )
             }
             for table in ("accesses", "openings")

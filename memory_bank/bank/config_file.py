@@ -139,19 +139,16 @@ def config(
         edit = f"{place(mine)} (this bank) or {edit}"
     if len(key) > 1 or key[:1] == ("set",) or (key and "=" in key[0]):
         raise call.usage_error(f"settings are changed in a file: edit {edit}")
-    found_settings = settings_of(settings)
+    checked = settings_of(settings)
     if key:
-        found_settings = (_one(call, found_settings, key[0]),)
+        checked = (_one(call, checked, key[0]),)
     if call.json:
-        call.console.document(
-            found_settings[0] if key else {"settings": found_settings, "files": files}
-        )
+        call.console.document(checked[0] if key else {"settings": checked, "files": files})
     elif key:
-        call.console.line(_shown(found_settings[0]))
+        call.console.line(_shown(checked[0]))
     else:
         rows = [
-            (setting.name, _shown(setting), _origin(setting), setting.help)
-            for setting in found_settings
+            (setting.name, _shown(setting), _origin(setting), setting.help) for setting in checked
         ]
         call.console.table(("setting", "value", "from", "what it is"), rows)
         call.remark(f"to change a setting, edit {edit}")
@@ -172,11 +169,9 @@ def _loaded(call: Call) -> tuple[Settings, Path | None]:
 
 def _one(call: Call, settings: tuple[Setting, ...], name: str) -> Setting:
     """Return the setting of a name; its section may be left out if that is unambiguous."""
-    wanted_name = name.lower()
+    folded = name.lower()
     fitting = [
-        setting
-        for setting in settings
-        if wanted_name in {setting.name, setting.name.partition(".")[2]}
+        setting for setting in settings if folded in {setting.name, setting.name.partition(".")[2]}
     ]
     if len(fitting) != 1:
         near = similar_names(name, [setting.name for setting in settings], least=0.5)

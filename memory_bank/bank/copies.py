@@ -61,7 +61,7 @@ _indexed: set[Path] = set()
 
 def of_bank(place: Layout) -> list[Path]:
     """Return the copies of a bank, the last used first, also those that it had by another id."""
-    folders = (user_folder("cache") / _FOLDER / current_id for current_id in all_ids(place))
+    folders = (user_folder("cache") / _FOLDER / identity for identity in all_ids(place))
     return sorted((slot for path in folders for slot in path.glob("*")), key=_used, reverse=True)
 
 
@@ -262,8 +262,8 @@ class CopiedRoot(NoteRoot):
 
     def scan(self) -> Scan:
         """Return the signatures of all notes, and what can be none."""
-        found_scan = super().scan()
-        return Scan(found_scan.signatures, {**found_scan.refused, **self._refused})
+        scan = super().scan()
+        return Scan(scan.signatures, {**scan.refused, **self._refused})
 
     def signature(self, key: str, stat_signature: StatSignature) -> str:
         """Return the signature of a note, however young its file: it will not change."""
@@ -410,11 +410,7 @@ def included_files(
     ours = place.prefix
     return WantedFiles(
         {path: blob for path, blob in blobs.items() if not path.startswith(ours)},
-        {
-            path: current_refused
-            for path, current_refused in refused.items()
-            if not path.startswith(ours)
-        },
+        {path: reason for path, reason in refused.items() if not path.startswith(ours)},
     )
 
 

@@ -78,6 +78,6 @@ def is_other_language(text: str) -> bool:
     if len(words) < _FEWEST_WORDS:
         return False
     english, other = (
-        sum(word in known_words for word in words) for known_words in (STOP_WORDS, _FUNCTION_WORDS)
+        sum(word in vocabulary for word in words) for vocabulary in (STOP_WORDS, _FUNCTION_WORDS)
     )
     return other > english and other >= _LEAST * len(words)

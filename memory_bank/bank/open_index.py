@@ -198,11 +198,11 @@ def _is_full(error: BaseException) -> bool:
     cause: BaseException | None = error
     while cause is not None:
         number = cause.errno if isinstance(cause, OSError) else 0
-        said_cause = str(cause)
+        message = str(cause)
         if (
             number in (errno.ENOSPC, errno.EDQUOT)
-            or "No space left" in said_cause
-            or "is full" in said_cause
+            or "No space left" in message
+            or "is full" in message
         ):
             return True
         cause = cause.__cause__
@@ -392,7 +392,7 @@ def find_similar_names(manifest: Manifest, name: str, most: int = 3) -> list[str
         for row in document_rows.all_documents(manifest)
         for word, _ in path_names(row.key, row.data.get("aliases", ()))
     }
-    wanted_key = key(name)
-    longer = sorted(word for word in paths if word.startswith(wanted_key)) if wanted_key else []
-    near = [*longer[:most], *similar_names(wanted_key, paths, most=most)]
+    searched = key(name)
+    longer = sorted(word for word in paths if word.startswith(searched)) if searched else []
+    near = [*longer[:most], *similar_names(searched, paths, most=most)]
     return list(dict.fromkeys(paths[word] for word in near))[:most]

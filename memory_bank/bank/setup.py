@@ -138,17 +138,15 @@ def find_candidates(folder: str | Path | None = None) -> tuple[IncludeCandidate,
     include = settings.load(home if home.is_dir() else None).memory.include
     covered = [posixpath.normpath(path) for path in include]
     records = _records(place)
-    wanted_paths = [
+    visible = [
         path
         for path in dict.fromkeys((*_vaults(place), *_KINDS, *_FOLDERS, *records))
         if os.path.lexists(place / path)
-        and not any(covers_folder(current_covered, path) for current_covered in covered)
+        and not any(covers_folder(parent, path) for parent in covered)
         and not _is_written(place / path)
     ]
-    includable = (
-        note_files.list_includable(Layout(home, home), wanted_paths) if wanted_paths else ()
-    )
-    counts = {path: sum(covers_folder(path, file) for file in includable) for path in wanted_paths}
+    includable = note_files.list_includable(Layout(home, home), visible) if visible else ()
+    counts = {path: sum(covers_folder(path, file) for file in includable) for path in visible}
     return tuple(
         IncludeCandidate(
             path, count, _KINDS.get(path, _RECORDS if path in {*records, *_FOLDERS} else "")
@@ -168,10 +166,10 @@ def _is_written(path: Path) -> bool:
 
     They are in notes already.
     """
-    found_paths = [path]
+    pending = [path]
     if path.is_dir():
-        found_paths = [file for file in path.rglob("*") if file.suffix in NOTE_SUFFIXES]
-    return bool(found_paths) and all(f"<!-- {RULES}" in (_text(file) or "") for file in found_paths)
+        pending = [file for file in path.rglob("*") if file.suffix in NOTE_SUFFIXES]
+    return bool(pending) and all(f"<!-- {RULES}" in (_text(file) or "") for file in pending)
 
 
 def _text(file: Path) -> str | None:
@@ -194,13 +192,13 @@ def _records(place: Path) -> list[str]:
         if not path.startswith(f"{FOLDER}/") and decision_records.is_numbered(name):
             folders[folder] += 1
             inside.setdefault(folder, []).append(path)
-    found_folders = [
+    numbered = [
         folder or "."
         for folder, _ in folders.most_common()
         if posixpath.basename(folder).lower() in decision_records.FOLDERS
         or _are_records(place, inside[folder][:_MOST_READ])
     ]
-    return found_folders[:_MOST_FOLDERS]
+    return numbered[:_MOST_FOLDERS]
 
 
 def _are_records(place: Path, paths: Sequence[str]) -> bool:

@@ -283,14 +283,10 @@ def similar_names(
     """
     from difflib import get_close_matches  # start-up: few commands suggest
 
-    wanted_name = name.casefold()
+    folded = name.casefold()
     spelled = {word.casefold(): word for word in entries}
-    swapped = [
-        current_spelled
-        for current_spelled in spelled
-        if sorted(current_spelled) == sorted(wanted_name)
-    ]
-    near = get_close_matches(wanted_name, list(spelled), n=most, cutoff=least)
+    swapped = [spelling for spelling in spelled if sorted(spelling) == sorted(folded)]
+    near = get_close_matches(folded, list(spelled), n=most, cutoff=least)
     return [spelled[fromkey] for fromkey in dict.fromkeys([*swapped, *near])][:most]
 
 

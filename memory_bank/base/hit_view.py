@@ -158,12 +158,12 @@ class _PrintedHit:
         matches = [len(self.spans(line)) for line in lines]
         starts = range(len(lines) - self.lines + 1)
         start = max(starts, key=lambda number: sum(matches[number : number + self.lines]))
-        kept_lines = lines[start : start + self.lines]
-        if start and not kept_lines[0].startswith("…"):
-            kept_lines[0] = self._cut(f"… {kept_lines[0]}")
+        lines_shown = lines[start : start + self.lines]
+        if start and not lines_shown[0].startswith("…"):
+            lines_shown[0] = self._cut(f"… {lines_shown[0]}")
         if start + self.lines < len(lines):
-            kept_lines[-1] = self._cut(f"{kept_lines[-1]} …")
-        return kept_lines
+            lines_shown[-1] = self._cut(f"{lines_shown[-1]} …")
+        return lines_shown
 
     def _cut(self, text: str) -> str:
         return cut(text, self.console.width - len(_INDENT))

@@ -175,14 +175,14 @@ class Operation(NamedTuple):
         One that is neither an argument nor has a help is for agents only.
         """
         functions = filter(None, (self.run, self.through, self.view))
-        found_parameters = {
+        shown = {
             parameter.name: parameter
             for function in functions
             for parameter in parameters(function)
         }
         return [
             parameter
-            for parameter in found_parameters.values()
+            for parameter in shown.values()
             if parameter.param.argument or parameter.param.help
         ]
 
@@ -235,8 +235,8 @@ def operation(
     """
 
     def declare(function: Function) -> Function:
-        given_tools = (tool,) if isinstance(tool, Tool) else tuple(tool)
-        made_operation = Operation(
+        tool_rows = (tool,) if isinstance(tool, Tool) else tuple(tool)
+        described = Operation(
             name,
             function,
             why,
@@ -246,14 +246,12 @@ def operation(
             after,
             allow_secret,
             kinds,
-            given_tools,
+            tool_rows,
             view,
         )
         if name:
-            declared[name] = made_operation
-        tools.update(
-            {tool.name or function.__name__: (made_operation, tool) for tool in given_tools}
-        )
+            declared[name] = described
+        tools.update({tool.name or function.__name__: (described, tool) for tool in tool_rows})
         return function
 
     return declare

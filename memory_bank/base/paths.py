@@ -82,23 +82,23 @@ def give_id(index: Path, registry: Path) -> str:
 
     Raises OSError.
     """
-    made_hex = os.urandom(_LENGTH // 2).hex()
-    remember(registry, made_hex, b"")
-    temporary = index / f"{TEMPORARY_PREFIX}{made_hex}"
-    _write(temporary, made_hex.encode())
+    identity = os.urandom(_LENGTH // 2).hex()
+    remember(registry, identity, b"")
+    temporary = index / f"{TEMPORARY_PREFIX}{identity}"
+    _write(temporary, identity.encode())
     try:
         os.link(temporary, index / NAME)
     except FileExistsError:
         pass
     except OSError:  # a file system without hard links
         with suppress(FileExistsError):
-            _write(index / NAME, made_hex.encode())
+            _write(index / NAME, identity.encode())
     finally:
         temporary.unlink(missing_ok=True)
-    found_hex = read_id(index)
-    if found_hex != made_hex:
-        (registry / made_hex).unlink(missing_ok=True)
-    return found_hex
+    recorded = read_id(index)
+    if recorded != identity:
+        (registry / identity).unlink(missing_ok=True)
+    return recorded
 
 
 def remember(registry: Path, index_id: str, content: bytes) -> None:

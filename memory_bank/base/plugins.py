@@ -111,10 +111,8 @@ def own_names(kind: str) -> tuple[str, ...]:
     spec = find_spec(f"memory_bank.{kind}")
     folders = spec.submodule_search_locations if spec else None
     files = [file for folder in folders or () for file in os.listdir(folder)]  # noqa: PTH208  (start-up)
-    found_files = {
-        file.removesuffix(".py") for file in files if "." not in file.removesuffix(".py")
-    }
-    return tuple(sorted(name for name in found_files - _NOT_PLUGINS if not name.startswith("_")))
+    modules = {file.removesuffix(".py") for file in files if "." not in file.removesuffix(".py")}
+    return tuple(sorted(name for name in modules - _NOT_PLUGINS if not name.startswith("_")))
 
 
 @cache

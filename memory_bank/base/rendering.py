@@ -57,8 +57,8 @@ def plain(value: object) -> object:
     """
     fields = fields_of(type(value))
     if fields is not None:
-        shown_fields = fields_shown(value, fields)
-        return {name: plain(item) for name, item in shown_fields}
+        names = fields_shown(value, fields)
+        return {name: plain(item) for name, item in names}
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):

@@ -28,10 +28,7 @@ Piece = str | tuple[str, str]
 def plain(line: Sequence[Piece]) -> str:
     """Return pieces without styles, on one line."""
     return one_line(
-        "".join(
-            current_line if isinstance(current_line, str) else current_line[0]
-            for current_line in line
-        )
+        "".join(character if isinstance(character, str) else character[0] for character in line)
     )
 
 
@@ -229,7 +226,7 @@ def cut(text: str, most: int) -> str:
         return text
     if most < _LEAST:
         return ""
-    kept_text = text[: max(most - 1, 0)]
-    while kept_text and cells(kept_text) > most - 1:
-        kept_text = kept_text[:-1]
-    return f"{kept_text}…"
+    head = text[: max(most - 1, 0)]
+    while head and cells(head) > most - 1:
+        head = head[:-1]
+    return f"{head}…"

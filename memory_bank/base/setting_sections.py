@@ -66,8 +66,8 @@ def _schema(kind: str, keys: object) -> TypeSchema:
     entries: dict[str, Any] = {}
     for key, value in keys.items():
         if key not in TypeSchema._fields:
-            known_text = ", ".join(TypeSchema._fields)
-            raise BadTable((kind, key), f"unknown setting {key!r}", f"known: {known_text}")
+            field_names = ", ".join(TypeSchema._fields)
+            raise BadTable((kind, key), f"unknown setting {key!r}", f"known: {field_names}")
         if key == "strict":
             if not isinstance(value, bool):
                 raise BadTable(

@@ -295,9 +295,9 @@ def _gather_keys(kind: Any, keys: Mapping[str, Any]) -> dict[str, Any]:  # noqa:
     rest = next((name for name in kind._fields if _find_setting(kind, name)[1].rest), "")
     if not rest:
         return dict(keys)
-    found_keys = {key: value for key, value in keys.items() if key in kind._fields and key != rest}
-    tables = {key: value for key, value in keys.items() if key not in found_keys}
-    return {**found_keys, rest: tables} if tables else found_keys
+    unknown = {key: value for key, value in keys.items() if key in kind._fields and key != rest}
+    tables = {key: value for key, value in keys.items() if key not in unknown}
+    return {**unknown, rest: tables} if tables else unknown
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, tuple[object, str]]:
@@ -379,12 +379,12 @@ def _check_value(name: str, value: object) -> object:
     if meta.table and isinstance(value, Mapping):
         return meta.table(value)
     if type(value) is not type(default):
-        wanted_fields = {
+        required = {
             bool: "true or false", int: "a whole number", float: "a number", str: "text",
             tuple: "a list of texts", MappingProxyType: "a table",
         }  # fmt: skip
         text = "its value" if meta.private else shorten_value(value)  # it may be a key
-        raise BadSetting(f"{name}: {text} is not {wanted_fields[type(default)]}", meta.help)
+        raise BadSetting(f"{name}: {text} is not {required[type(default)]}", meta.help)
     if meta.choices and value not in meta.choices:
         message = f"{name} = {value!r}"
         raise BadSetting(message, "choose one of: {choices}", choices=", ".join(meta.choices))

@@ -27,8 +27,8 @@ def agent_name(text: str) -> str:
     Control and format characters, surrogates and other invisible characters are left out; a run of
     white space becomes one space. The result may be empty.
     """
-    kept_text = "".join(islice(_printable(text), MOST_CHARACTERS))
-    return kept_text.rstrip()
+    head = "".join(islice(_printable(text), MOST_CHARACTERS))
+    return head.rstrip()
 
 
 def _printable(text: str) -> Iterator[str]:
@@ -173,9 +173,9 @@ def _script(high: int) -> str:
     return next((script for first, last, script in blocks if first <= high <= last), "o")
 
 
-def _only(kept_bytes: bytes, mark: bytes) -> bytes:
+def _only(body: bytes, mark: bytes) -> bytes:
     """Return the table that maps some characters to a mark, and all others to blanks."""
-    return bytes(mark[0] if byte in kept_bytes else 32 for byte in range(256))
+    return bytes(mark[0] if byte in body else 32 for byte in range(256))
 
 
 _ASCII = bytes(range(128))

@@ -69,16 +69,16 @@ def loads(text: str) -> dict[str, Any]:
 
 def tables(text: str) -> list[Table]:
     """Return the tables of a text that `loads` accepts; the first is the part above all headers."""
-    found_tables: list[Table] = []
+    table_list: list[Table] = []
     spans = [*_spans(text), (len(text), len(text))]
     for (start, end), (following, _) in pairwise(spans):
-        tree: Any = loads(text[start:end].partition("\n")[0].rstrip("\r")) if found_tables else {}
+        tree: Any = loads(text[start:end].partition("\n")[0].rstrip("\r")) if table_list else {}
         keys: list[str] = []
         while tree and isinstance(tree, dict):
             keys += tree
             tree = tree[keys[-1]]
-        found_tables.append(Table(tuple(keys), start, text[start:end], text[end:following]))
-    return found_tables
+        table_list.append(Table(tuple(keys), start, text[start:end], text[end:following]))
+    return table_list
 
 
 def _spans(text: str) -> Iterator[tuple[int, int]]:

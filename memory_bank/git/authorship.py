@@ -109,14 +109,14 @@ def named(mail: str, name: str = "") -> str:
     A bot of a forge (`…[bot]@users.noreply.github.com`) is an agent with its own name.
     """
     address = mail.strip().casefold()
-    for agent, known_pattern in _PATTERNS:
-        if known_pattern.fullmatch(address):
+    for agent, address_pattern in _PATTERNS:
+        if address_pattern.fullmatch(address):
             return agent
     if _BOT.fullmatch(address):
         return name or "a bot"
     called = " ".join(name.casefold().removesuffix("[bot]").split())
     return next(
-        (agent for agent, known_pattern in _AGENT_NAMES if known_pattern.fullmatch(called)), ""
+        (agent for agent, name_pattern in _AGENT_NAMES if name_pattern.fullmatch(called)), ""
     )
 
 
@@ -185,7 +185,7 @@ def _chosen(tree: Path, refs: Collection[str], head: str) -> str:
     if not remote and len(refs) == 1:
         return next(iter(refs))
     set_name = (run(tree, "config", "--get", "init.defaultBranch") or "").strip()
-    starts = [start + current_set_name for current_set_name in (set_name, *_DEFAULT_BRANCHES)]
+    starts = [start + branch for branch in (set_name, *_DEFAULT_BRANCHES)]
     return next((ref for ref in starts if ref in refs), "")
 
 

@@ -215,8 +215,8 @@ class CommitsAt:
             return None
         low = bytes.fromhex(name[: len(name) // 2 * 2])
         rows = self._rows(_COMMITS.format("c.id >= ? AND c.id < ?"), (low, low + b"\xff" * 32))
-        found_rows = [row for row in rows if row[1].hex().startswith(name)]
-        return self._commit(found_rows[0]) if len(found_rows) == 1 else None
+        matches = [row for row in rows if row[1].hex().startswith(name)]
+        return self._commit(matches[0]) if len(matches) == 1 else None
 
     def changes(self, path: str, folder: str = "") -> tuple[Change, ...]:
         """Return the changes of a file, the newest first; renames are followed to older names.
@@ -230,24 +230,24 @@ class CommitsAt:
         return self._of_files[path, folder]
 
     def _followed(self, path: str, folder: str) -> tuple[Change, ...]:
-        found_changes: list[Change] = []
+        history: list[Change] = []
         name, since = path, _FIRST
         while True:
             renamed = ""
-            for place, current_change in self._changes(_OF_PATH, (_bytes(name),)):
+            for place, touched in self._changes(_OF_PATH, (_bytes(name),)):
                 if place <= since:
                     continue
-                change = current_change
-                if not found_changes and change.path != name and not is_below(change.path, folder):
+                change = touched
+                if not history and change.path != name and not is_below(change.path, folder):
                     change = change._replace(status="D", path=name, after="")
-                if change.path != name or (change.status == "D" and found_changes):
-                    return tuple(found_changes)  # an older file that had this name
-                found_changes.append(change)
+                if change.path != name or (change.status == "D" and history):
+                    return tuple(history)  # an older file that had this name
+                history.append(change)
                 if change.status == "R":
                     renamed, since = change.old, place
                     break
             if not renamed:
-                return tuple(found_changes)
+                return tuple(history)
             name = renamed
 
     def below(
@@ -270,18 +270,14 @@ class CommitsAt:
                 if change.commit.written >= since and (merges or not change.merged):
                     entries[place, change.path] = change
         folders = tuple(f"{path}/" for path in paths if path)
-        for (_, path), change in sorted(
-            entries.items(), key=lambda current_entries: current_entries[0]
-        ):
-            inside = path.startswith(folders) or any(
-                is_below(path, current_path) for current_path in paths
-            )
+        for (_, path), change in sorted(entries.items(), key=lambda entry: entry[0]):
+            inside = path.startswith(folders) or any(is_below(path, folder) for folder in paths)
             if inside and (renames or change.status != "R"):
                 yield change
                 continue
             if inside:
                 yield change._replace(status="A", old=path, before="")
-            if any(is_below(change.old, current_path) for current_path in paths):
+            if any(is_below(change.old, folder) for folder in paths):
                 yield change._replace(status="D", path=change.old, after="")
 
     def of(self, commit: str) -> tuple[Change, ...]:

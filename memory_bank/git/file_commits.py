@@ -187,8 +187,8 @@ class FileCommits:
         0 for none; beside it, the commit that did. None if the commit is not on the branch.
         """
         if commit not in self._requests:
-            found_brought = self._history.brought(commit) if self._history and self._line else None
-            self._requests[commit] = found_brought
+            merge = self._history.brought(commit) if self._history and self._line else None
+            self._requests[commit] = merge
         return self._requests[commit]
 
     def requested(self) -> bool:
@@ -231,15 +231,15 @@ class FileCommits:
         commits_at, self._loaded = self._at, True
         if commits_at is not None and commits_at.head == head:
             return False
-        found_commits_at = self._history.at(head, again=again, seconds=seconds)
-        if found_commits_at is None:
+        commits = self._history.at(head, again=again, seconds=seconds)
+        if commits is None:
             self._unread, self._files = head, committeds
             return False
-        files = self._dates(found_commits_at)
+        files = self._dates(commits)
         if files is None:
             self._unread = head
             return False
-        self._at, self._unread, self._files = found_commits_at, "", files
+        self._at, self._unread, self._files = commits, "", files
         return files != committeds
 
     def refresh_requests(self) -> None:
@@ -308,8 +308,8 @@ class FileCommits:
             return files
         between = at.chain(head) if head else None
         if between is None:
-            wanted_words = (word or "." for word in self._wanted)
-            words = ("ls-tree", "-r", "-z", at.head, "--", *wanted_words)
+            pathspecs = (word or "." for word in self._wanted)
+            words = ("ls-tree", "-r", "-z", at.head, "--", *pathspecs)
             listed = process.run(self.tree or self._folder, *words, seconds=LIMIT)
             if listed is None:
                 return None

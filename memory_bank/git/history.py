@@ -199,11 +199,11 @@ class History(sqlite.OpenedCache):
         rows = self.rows("SELECT lines FROM blames WHERE blob = ? AND commit_id = ?", values)
         if rows:
             return str(rows[0][0]).split()
-        found_lines = authorship.lines(self.tree, head, path, seconds) if seconds > 0 else None
-        if found_lines is not None:
-            row = (*values, " ".join(found_lines))
+        origins = authorship.lines(self.tree, head, path, seconds) if seconds > 0 else None
+        if origins is not None:
+            row = (*values, " ".join(origins))
             self.put("INSERT OR REPLACE INTO blames VALUES (?, ?, ?)", row)
-        return found_lines
+        return origins
 
     def brought(self, commit: str) -> tuple[int, str] | None:
         """Return which pull request brought a commit to the branch of the last `read_line`.
@@ -339,10 +339,7 @@ class History(sqlite.OpenedCache):
             if self._knows(base, head):
                 return True
             count = len(graph)
-            text = "".join(
-                f"{current_head}\n"
-                for current_head in (head, *(f"^{leave}" for leave in leaves(graph)))
-            )
+            text = "".join(f"{tip}\n" for tip in (head, *(f"^{leave}" for leave in leaves(graph))))
             output = process.parts(
                 self.tree, "-c", "trailer.separators=:", "log", *repository.ORDINARY,
                 "--ignore-missing", "--stdin", "--topo-order", "--reverse", "-c",
@@ -388,14 +385,8 @@ class History(sqlite.OpenedCache):
 
     def _put_batch(self, base: Connection, batch: Sequence[CommitRecord]) -> None:
         commits = [commit_record.commit for commit_record in batch]
-        texts = self._gate(
-            [
-                text
-                for current_commit in commits
-                for text in (current_commit.subject, current_commit.body)
-            ]
-        )
-        people = {(current_commit.author, current_commit.mail) for current_commit in commits}
+        texts = self._gate([text for commit in commits for text in (commit.subject, commit.body)])
+        people = {(commit.author, commit.mail) for commit in commits}
         paths = {
             path
             for commit_record in batch
@@ -409,38 +400,34 @@ class History(sqlite.OpenedCache):
                 "INSERT OR IGNORE INTO paths (path) VALUES (?)", ((path,) for path in paths)
             )
             ranks: dict[bytes, int] = {}
-            for number, (current_commit, words, changes) in enumerate(batch):
-                commit, parents = (
-                    bytes.fromhex(current_commit.id),
-                    [*map(bytes.fromhex, current_commit.parents)],
+            for number, (commit, words, changes) in enumerate(batch):
+                commit_id, parents = (
+                    bytes.fromhex(commit.id),
+                    [*map(bytes.fromhex, commit.parents)],
                 )
-                rank = max(
-                    [current_commit.made, *(1 + self._rank(base, ranks, p) for p in parents)]
-                )
-                ranks[commit] = rank
-                named_people = current_commit.co_authors or current_commit.reviewers
+                rank = max([commit.made, *(1 + self._rank(base, ranks, p) for p in parents)])
+                ranks[commit_id] = rank
+                people_named = commit.co_authors or commit.reviewers
                 row = (
-                    commit,
+                    commit_id,
                     b"".join(parents),
                     rank,
-                    current_commit.written,
-                    current_commit.made,
-                    current_commit.author,
-                    current_commit.mail,
+                    commit.written,
+                    commit.made,
+                    commit.author,
+                    commit.mail,
                     texts[2 * number],
                     texts[2 * number + 1],
                     words,
-                    json.dumps([current_commit.co_authors, current_commit.reviewers])
-                    if named_people
-                    else "",
-                    current_commit.request,
+                    json.dumps([commit.co_authors, commit.reviewers]) if people_named else "",
+                    commit.request,
                     len(changes),
                 )
                 if base.execute(_COMMIT, row).rowcount:  # else another process was first
                     base.executemany(
                         _CHANGE,
                         (
-                            (path, commit, *more)
+                            (path, commit_id, *more)
                             for path, *more in (
                                 (new, status, old, before, after)
                                 for status, old, new, before, after in changes
@@ -467,7 +454,7 @@ class History(sqlite.OpenedCache):
                 ids = (parents[at : at + step] for at in range(0, len(parents), step))
                 commit_nodes[n] = CommitNode(
                     commit,
-                    tuple(numbers[current_id] for current_id in ids if current_id in numbers),
+                    tuple(numbers[commit_id] for commit_id in ids if commit_id in numbers),
                     rank,
                 )
             self._graph = base, last, commit_nodes

@@ -132,11 +132,11 @@ def clean(text: str) -> str:
 
 def _lines(text: str) -> str:
     """Return a text of lines without other control characters."""
-    kept_text = text[:_LONGEST_BODY].replace("\r\n", "\n").replace("\t", " ").strip()
+    body = text[:_LONGEST_BODY].replace("\r\n", "\n").replace("\t", " ").strip()
     return (
-        kept_text
-        if kept_text.isprintable()
-        else "".join(char if char.isprintable() or char == "\n" else " " for char in kept_text)
+        body
+        if body.isprintable()
+        else "".join(char if char.isprintable() or char == "\n" else " " for char in body)
     )
 
 

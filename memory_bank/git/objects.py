@@ -130,8 +130,8 @@ def commit_of(tree: Path, rev: str) -> str:
         raise BadInput(problem, "a revision can't be read without git")
     if rev == "HEAD":
         raise BadInput("there are no commits yet", "commit the code and the notes first")
-    shown_rev = rev if len(rev) <= _LONGEST else f"{rev[:_LONGEST]}…"
-    raise BadInput(f"there is no revision {shown_rev!r}", _what_next(tree))
+    short = rev if len(rev) <= _LONGEST else f"{rev[:_LONGEST]}…"
+    raise BadInput(f"there is no revision {short!r}", _what_next(tree))
 
 
 def is_ancestor(tree: Path, commit: str, end: str) -> bool:
@@ -287,11 +287,11 @@ class ObjectReader:
     def _contents(self, ids: Sequence[str]) -> list[tuple[str, bytes]]:
         entries = []
         with self._asked("contents", ids) as output:
-            for current_id in ids:
+            for object_id in ids:
                 words = self._line(output).split()
                 if words[1:2] == [b"blob"]:  # else it was removed meanwhile
                     size = int(words[2])
-                    entries.append((current_id, output.read(size + 1)[:size]))
+                    entries.append((object_id, output.read(size + 1)[:size]))
         return entries
 
     def _line(self, output: BinaryIO) -> bytes:

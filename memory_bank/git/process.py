@@ -163,8 +163,8 @@ def merged(folder: Path, files: Sequence[Path], labels: Sequence[str], size: int
     Conflicts have markers of `size` characters with the labels of the files. No setting names a
     program for it, since it merges files and not paths.
     """
-    named_words = [word for label in labels for word in ("-L", label)]
-    words = ("merge-file", "--stdout", "--quiet", f"--marker-size={size}", *named_words, "--")
+    options = [word for label in labels for word in ("-L", label)]
+    words = ("merge-file", "--stdout", "--quiet", f"--marker-size={size}", *options, "--")
     process = started(folder, (*words, *map(str, files)), given=False)
     if process is None:
         return None

@@ -104,8 +104,8 @@ def has_branches(tree: Path) -> bool:
 def commit_at(tree: Path, when: float, branch: str = "") -> str:
     """Return the last commit of a branch, or of HEAD, up to a time; empty if there is none."""
     text = f"refs/heads/{branch}" if branch else "HEAD"
-    found_text = _run(tree, "rev-list", "-1", f"--before=@{int(when)}", "--end-of-options", text)
-    return (found_text or "").strip()
+    commit = _run(tree, "rev-list", "-1", f"--before=@{int(when)}", "--end-of-options", text)
+    return (commit or "").strip()
 
 
 def git_folder(tree: Path) -> Path | None:
@@ -117,8 +117,8 @@ def git_folder(tree: Path) -> Path | None:
         text = entry.read_text(encoding="utf-8", errors="surrogateescape")
     except OSError:
         return None
-    found_text = text.removeprefix("gitdir:").strip()
-    return tree / found_text if found_text and text.startswith("gitdir:") else None
+    target = text.removeprefix("gitdir:").strip()
+    return tree / target if target and text.startswith("gitdir:") else None
 
 
 def common_folder(tree: Path) -> Path | None:
@@ -165,8 +165,8 @@ def commit_with(tree: Path, folder: Path, text: str) -> str | None:
     """
     below = below_tree(tree, folder) or "."
     texts = ("log", "--all", *ORDINARY, "--format=%H", "-1", f"-S{text}", "--", below)
-    found_text = _run(tree, *texts)
-    return None if found_text is None else found_text.strip()
+    commit = _run(tree, *texts)
+    return None if commit is None else commit.strip()
 
 
 def commit_of(tree: Path, files: Sequence[Path]) -> str | None:
@@ -187,10 +187,8 @@ def trackable(tree: Path, files: Sequence[Path]) -> set[Path]:
 
     None of them if git can't say.
     """
-    found_not_ignored = not_ignored(
-        tree, tree, [file.relative_to(tree).as_posix() for file in files]
-    )
-    return {tree / name for name in found_not_ignored or ()}
+    visible = not_ignored(tree, tree, [file.relative_to(tree).as_posix() for file in files])
+    return {tree / name for name in visible or ()}
 
 
 def not_ignored(tree: Path, folder: Path, paths: Sequence[str]) -> set[str] | None:
@@ -397,8 +395,8 @@ def _commit_in_files(tree: Path) -> tuple[str, str]:
         return text, ""
     common = _read(folder / "commondir")
     shared = folder / common if common else folder
-    found_text = _read(shared / ref[1])
-    return text, found_text if _ID.fullmatch(found_text) else _packed(shared, ref[1])
+    commit = _read(shared / ref[1])
+    return text, commit if _ID.fullmatch(commit) else _packed(shared, ref[1])
 
 
 def _packed(folder: Path, ref: str) -> str:

@@ -31,18 +31,18 @@ def record(bank: Bank, paths: Iterable[str], agent: str | None) -> str:
 
     Of changes by a person (`agent` is None), only the commit that is checked out is recorded.
     """
-    wanted_paths = list(paths)
-    _record_head(bank, wanted_paths)
+    path_list = list(paths)
+    _record_head(bank, path_list)
     if agent is None:
         return ""
     with bank.lock:
         rows = bank.read(
-            lambda view: [open_index.note_at(view.manifest, path) for path in wanted_paths]
+            lambda view: [open_index.note_at(view.manifest, path) for path in path_list]
         )
-        known_as = [
-            row.known_as if row else path for path, row in zip(wanted_paths, rows, strict=True)
+        recorded = [
+            row.known_as if row else path for path, row in zip(path_list, rows, strict=True)
         ]
-        return bank.state.add_writes(known_as, agent_name(agent) or UNNAMED, time.time())
+        return bank.state.add_writes(recorded, agent_name(agent) or UNNAMED, time.time())
 
 
 def _record_head(bank: Bank, paths: Iterable[str]) -> None:
@@ -65,12 +65,12 @@ def editors(bank: Bank, notes: Sequence[NoteRow]) -> dict[str, tuple[str, ...]]:
         entries = bank.state.writers(
             name for row in notes for name in {row.id or row.path, row.path}
         )
-    found_entries = {}
+    editors_of = {}
     for note in notes:
         agents = dict.fromkeys((*entries.get(note.id, ()), *entries.get(note.path, ())))
         author = writer(note.source_type, str(note.data.get("source_agent", "")))
-        found_entries[note.path] = tuple(name for name in agents if name != author)
-    return found_entries
+        editors_of[note.path] = tuple(name for name in agents if name != author)
+    return editors_of
 
 
 def warnings(*texts: str | None) -> str | None:

@@ -62,8 +62,8 @@ def cited(
 ) -> list[Cited]:
     """Return the citations in notes, given by number; by default in all that are not archived."""
     rows = link_rows.to_ghosts(manifest, None if notes is None else sorted(notes))
-    found_rows = [(row, place) for row in rows if (place := place_of(bank, tree, row)) is not None]
-    sources = document_rows.documents(manifest, {row.source for row, _ in found_rows})
+    placed = [(row, place) for row in rows if (place := place_of(bank, tree, row)) is not None]
+    sources = document_rows.documents(manifest, {row.source for row, _ in placed})
     cited_ones = (
         Cited(
             note=row.source_key,
@@ -75,7 +75,7 @@ def cited(
             in_front_matter=row.kind == _REFERENCE,
             verified=verified_of(sources[row.source].data),
         )
-        for row, place in found_rows
+        for row, place in placed
         if row.source in sources
     )
     return list(dict.fromkeys(cited_ones))  # one for a link twice on a line

@@ -118,8 +118,8 @@ class CodeComparison:
         That reads no file. Raises StorageFailed as `judge`.
         """
         places: dict[str, set[CitedPlace]] = {}
-        for current_cited in citeds:
-            places.setdefault(current_cited.note, set()).add(current_cited.place)
+        for citation in citeds:
+            places.setdefault(citation.note, set()).add(citation.place)
         result = set()
         for note, cited in places.items():
             paths = {place.path for place in cited}
@@ -268,13 +268,13 @@ class CodeComparison:
         return self._verified[key]
 
     def _is_before(self, commit: str, text: str) -> bool:
-        found_commit = self._at.commit(commit)
-        return found_commit is not None and self._at.before(found_commit.id, text)
+        record = self._at.commit(commit)
+        return record is not None and self._at.before(record.id, text)
 
     def _commit_time_of(self, commit: str) -> float:
         """Return when a commit was made; 0 if git can't say."""
-        found_commit = self._at.commit(commit)
-        return float(found_commit.made) if found_commit else objects.time_of(self._tree, commit)
+        record = self._at.commit(commit)
+        return float(record.made) if record else objects.time_of(self._tree, commit)
 
     def _touched_since(self, commit: str, paths: Iterable[str]) -> bool:
         """Tell whether a commit after another one changed a file at or below some paths."""
@@ -304,11 +304,11 @@ class CodeComparison:
         ids = self.code.ids(
             (commit, path) for commit in (base, self._changes.end) for path in files
         )
-        current_paths = [
+        places = [
             (path, ids[commit, path]) for commit in (base, self._changes.end) for path in files
         ]
-        self.code.load(current_paths)
-        parsed = (self.code.parsed(path, blob) for path, blob in current_paths)
+        self.code.load(places)
+        parsed = (self.code.parsed(path, blob) for path, blob in places)
         return {symbol.name for file in parsed if file for symbol in file.symbols}
 
     def _load(self, entries: Iterable[tuple[CitedPlace, str]]) -> None:
@@ -391,11 +391,7 @@ class NamedChanges:
                 symbols = self._code.symbols_in(place, blob) or [*parsed.symbols]
                 if before is not None:
                     former = {symbol.qualified for symbol in before.symbols}
-                    symbols += [
-                        current_symbol
-                        for current_symbol in parsed.symbols
-                        if current_symbol.qualified not in former
-                    ]
+                    symbols += [child for child in parsed.symbols if child.qualified not in former]
             self._words[key] = (
                 CodeWords(data or b"", parsed, prose=prose, symbols=symbols) if is_known else None
             )
@@ -556,11 +552,7 @@ def _former_key(
         return key
     words = _words(after, key)
     gone = before.sections.keys() - after.sections.keys()
-    gones = [
-        current_gone
-        for current_gone in gone
-        if words and current_gone[0] and _words(before, current_gone) == words
-    ]
+    gones = [former for former in gone if words and former[0] and _words(before, former) == words]
     return gones[0] if len(gones) == 1 else key
 
 

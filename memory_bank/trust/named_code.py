@@ -87,9 +87,9 @@ def named_in(text: str) -> NamedCode:
             names.update(_UNLIKE_ENGLISH.findall(prose))
             for number, words in _list_stated_numbers(cell):
                 numbers.setdefault(number, set()).update(words)
-    kept_names = (name for name in names if len(name) > 1 and name.lower() not in _NO_NAMES)
+    code_names = (name for name in names if len(name) > 1 and name.lower() not in _NO_NAMES)
     return NamedCode(
-        frozenset(kept_names),
+        frozenset(code_names),
         {number: frozenset(words) for number, words in numbers.items()},
         frozenset(calls),
     )

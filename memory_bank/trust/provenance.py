@@ -168,8 +168,8 @@ def _find_note(bank: Bank, name: str) -> tuple[str, bool]:
             trust.refresh(bank, [path])
             commits = bank.commits(path)
             forms = (path, f"{path}.md") if commits else ()
-            found_form = next((form for form in forms if commits and commits.changes(form)), None)
-        return (found_form, True) if found_form else (bank.find(name), False)
+            removed = next((form for form in forms if commits and commits.changes(form)), None)
+        return (removed, True) if removed else (bank.find(name), False)
 
 
 _KINDS = {"A": "added", "M": "changed", "T": "changed", "D": "removed", "R": "renamed"}
@@ -186,16 +186,12 @@ def _blame_sections(note: Note, origins: list[LineOrigin]) -> list[BlamedSection
     for heading, start, stop in spans:
         line_origins = origins[start - 1 : max(stop - 1, start)]
         if line_origins:
-            worst = trust.least(current_line_origin.trust for current_line_origin in line_origins)
+            worst = trust.least(origin.trust for origin in line_origins)
             line_origin = max(
-                (
-                    current_line_origin
-                    for current_line_origin in line_origins
-                    if current_line_origin.trust == worst
-                ),
-                key=lambda current_line_origin: current_line_origin.time,
+                (origin for origin in line_origins if origin.trust == worst),
+                key=lambda origin: origin.time,
             )
-            commits = len({current_line_origin.commit for current_line_origin in line_origins})
+            commits = len({origin.commit for origin in line_origins})
             entries.append(BlamedSection(heading, start, stop, line_origin, commits))
     return entries
 

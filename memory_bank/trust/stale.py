@@ -137,16 +137,12 @@ def moved_citations(bank: Bank, citeds: Sequence[Cited], *, end: str) -> list[Ci
         return []
     with CodeComparison(bank, head, end=end) as comparison:
         lost = [
-            current_cited
-            for current_cited in citeds
-            if not comparison.code.has(end, current_cited.place)
+            citation_row
+            for citation_row in citeds
+            if not comparison.code.has(end, citation_row.place)
         ]
         judged = comparison.judge(lost, bank)
-        return [
-            made_citation
-            for citation in judged
-            if (made_citation := comparison.citation(citation)).fix
-        ]
+        return [compared for citation in judged if (compared := comparison.citation(citation)).fix]
 
 
 def _live(view: View, keys: Collection[str]) -> set[int]:

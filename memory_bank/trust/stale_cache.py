@@ -140,11 +140,7 @@ def anywhere(path: str) -> str:
 def _depends(files: Collection[str], changed: Collection[str]) -> bool:
     """Tell whether a result depends on a changed file, in its folder or `anywhere`."""
     for file in files:
-        if (
-            file == ANY
-            or file in changed
-            or any(current_changed.startswith(f"{file}/") for current_changed in changed)
-        ):
+        if file == ANY or file in changed or any(path.startswith(f"{file}/") for path in changed):
             return True
     return False
 
@@ -254,35 +250,33 @@ class StaleHits:
             ) as comparison:
                 untouched = comparison.untouched(chosen, self._bank)
                 citeds = [
-                    current_cited for current_cited in chosen if current_cited.note not in untouched
+                    cited_place for cited_place in chosen if cited_place.note not in untouched
                 ]
                 judged = comparison.judge(citeds, self._bank)
                 files = {
-                    current_cited.note: comparison.file(self._bank, current_cited.note)
-                    for current_cited in chosen
+                    cited_place.note: comparison.file(self._bank, cited_place.note)
+                    for cited_place in chosen
                 }
         except StorageFailed:
             return None
         except MemoryBankError:
             return {}  # the next search asks again
         by_note: dict[str, list[ComparedCitation]] = {}
-        for current_citation in judged:
-            by_note.setdefault(current_citation.cited.note, []).append(current_citation)
+        for compared in judged:
+            by_note.setdefault(compared.cited.note, []).append(compared)
         places: dict[str, list[Cited]] = {}
-        for citation in chosen:
-            places.setdefault(citation.note, []).append(citation)
+        for chosen_citation in chosen:
+            places.setdefault(chosen_citation.note, []).append(chosen_citation)
         for note, citations in places.items():
-            some_citations = by_note.get(note, [])
-            paths = {
-                path for current_citation in some_citations for path in _files(current_citation)
-            }
-            paths = paths or {citation.place.path for citation in citations}
+            compared_citations = by_note.get(note, [])
+            paths = {path for compared in compared_citations for path in _files(compared)}
+            paths = paths or {chosen_citation.place.path for chosen_citation in citations}
             depends = {files[note], *paths} - {""}
             holds = note in untouched or _holds(
-                some_citations, confirmed=bool(citations[-1].verified)
+                compared_citations, confirmed=bool(citations[-1].verified)
             )
             states[note] = NoteState(
-                states[note].etag, tuple(sorted(depends)), tuple(_lines(some_citations)), holds
+                states[note].etag, tuple(sorted(depends)), tuple(_lines(compared_citations)), holds
             )
         return states
 

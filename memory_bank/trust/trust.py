@@ -120,7 +120,7 @@ class NoteTrust:
         assert self.commits is not None  # noqa: S101
         commits = {change.commit.id: change.commit for change in self.changes}
         if len(commits) == 1:
-            return [self.origin(current_commit) for current_commit in commits.values()] * max(
+            return [self.origin(at_head) for at_head in commits.values()] * max(
                 len(_lines(self.data)), 1
             )
         lines = self.commits.lines(self.path, seconds)
@@ -155,8 +155,8 @@ class NoteTrust:
             row = self._bank.read(lambda view: open_index.note_at(view.manifest, self.path))
             key = row.known_as if row else self.path
             names = {self.path, key, *(change.old for change in self.changes)}
-            known_names = names.intersection(self._edited)
-            self._writes = self._bank.edits.write_times(known_names) if known_names else ()
+            recorded = names.intersection(self._edited)
+            self._writes = self._bank.edits.write_times(recorded) if recorded else ()
         return self._writes
 
     def _list_recorded_agents(self, commit: Commit) -> str:

@@ -24,8 +24,8 @@ _KNOWN = {
 
 def names(part: str) -> tuple[str, ...]:
     """Return the clients whose modules have a function."""
-    found_names = plugins.names(KIND)
-    return tuple(name.replace("_", "-") for name in found_names if hasattr(_load(name), part))
+    clients = plugins.names(KIND)
+    return tuple(name.replace("_", "-") for name in clients if hasattr(_load(name), part))
 
 
 def with_parts() -> tuple[str, ...]:

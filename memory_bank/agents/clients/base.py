@@ -83,14 +83,14 @@ def event_of(
 
 def subagent_of(event: HookEvent, payload: Payload) -> HookEvent | None:
     """Return what an agent reports that was started by another; None if it says nothing."""
-    said_text = text(payload, "last_assistant_message")
-    if not said_text:
+    report = text(payload, "last_assistant_message")
+    if not report:
         return None
     return event._replace(
-        key=f"stop {identifier(payload, 'agent_id')} {digest(said_text)}",
+        key=f"stop {identifier(payload, 'agent_id')} {digest(report)}",
         tool_name="Agent",
         tool_input={"subagent_type": text(payload, "agent_type")},
-        tool_output=said_text,
+        tool_output=report,
     )
 
 

@@ -64,16 +64,16 @@ def read(event: str, payload: Payload) -> HookEvent | None:
     session = identifier(payload, "session_id")
     if not session or any(name in os.environ for name in _OTHERS):
         return None
-    found_event = event_of(event, EVENTS[event], session, NAME, payload, "CLAUDE_PROJECT_DIR")
-    if found_event.kind == "prompt":
+    hook_event = event_of(event, EVENTS[event], session, NAME, payload, "CLAUDE_PROJECT_DIR")
+    if hook_event.kind == "prompt":
         prompt = typed_prompt(text(payload, "prompt"))
-        return found_event._replace(prompt=prompt, key=identifier(payload, "prompt_id"))
-    if found_event.kind == "subagent":
+        return hook_event._replace(prompt=prompt, key=identifier(payload, "prompt_id"))
+    if hook_event.kind == "subagent":
         # compaction has no agent_type: it is no subagent
-        return subagent_of(found_event, payload) if text(payload, "agent_type") else None
+        return subagent_of(hook_event, payload) if text(payload, "agent_type") else None
     attended = os.environ.get("CLAUDE_CODE_ENTRYPOINT", "") in _ATTENDED
-    found_event = found_event._replace(attended=attended)
-    return _tool(found_event, payload) if found_event.kind == "tool" else found_event
+    hook_event = hook_event._replace(attended=attended)
+    return _tool(hook_event, payload) if hook_event.kind == "tool" else hook_event
 
 
 def _tool(event: HookEvent, payload: Payload) -> HookEvent | None:
@@ -216,9 +216,9 @@ class _ClaudeSession:
         if failed and texts.startswith(_REFUSED):
             self.made.skipped["refused call"] += 1
             return
-        done_seconds = seconds(line.get("timestamp")) or when
+        ended_at = seconds(line.get("timestamp")) or when
         self.made.steps.append(
-            call_step(name, tool_input, output, done_seconds, key, failed=failed, cwd=cwd)
+            call_step(name, tool_input, output, ended_at, key, failed=failed, cwd=cwd)
         )
 
     def _prompt(self, line: Line, when: float) -> None:

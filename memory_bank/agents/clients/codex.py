@@ -65,18 +65,18 @@ def read(event: str, payload: Payload) -> HookEvent | None:
     session = identifier(payload, "session_id")
     if not session:
         return None
-    found_event = event_of(event, EVENTS[event], session, NAME, payload)
-    if found_event.kind == "prompt":
+    hook_event = event_of(event, EVENTS[event], session, NAME, payload)
+    if hook_event.kind == "prompt":
         prompt = typed_prompt(text(payload, "prompt"))
         turn = identifier(payload, "turn_id")
         # a turn may be steered by more prompts
         key = f"{turn} {digest(prompt)}" if turn else ""
-        return found_event._replace(prompt=prompt, key=key)
-    if found_event.kind == "subagent":
-        return subagent_of(found_event, payload)
-    if found_event.kind == "stop":
-        return found_event._replace(attended=_is_attended(found_event.transcript))
-    return _tool(found_event, payload) if found_event.kind == "tool" else found_event
+        return hook_event._replace(prompt=prompt, key=key)
+    if hook_event.kind == "subagent":
+        return subagent_of(hook_event, payload)
+    if hook_event.kind == "stop":
+        return hook_event._replace(attended=_is_attended(hook_event.transcript))
+    return _tool(hook_event, payload) if hook_event.kind == "tool" else hook_event
 
 
 _ATTENDED = ("cli", "vscode", "codex_cli_rs", "codex-tui", "codex_vscode")
@@ -312,8 +312,8 @@ class _CodexSession:
             total = fields(fields(payload, "info"), "total_token_usage")
             if total:
                 spared = number(total.get("cached_input_tokens"))
-                given_number = number(total.get("input_tokens")) - spared
-                self.made.input_tokens = max(self.made.input_tokens, given_number)
+                fresh_tokens = number(total.get("input_tokens")) - spared
+                self.made.input_tokens = max(self.made.input_tokens, fresh_tokens)
                 spent = number(total.get("output_tokens"))
                 self.made.output_tokens = max(self.made.output_tokens, spent)
 
@@ -336,10 +336,10 @@ class _CodexSession:
         if isinstance(words, list):
             words = str(words[-1]) if words else ""
         code = item.get("exit_code")
-        said_text = text(item, "aggregated_output", "formatted_output", "stdout")
+        printed = text(item, "aggregated_output", "formatted_output", "stdout")
         failed = isinstance(code, int) and code != 0
         cwd = text(item, "cwd").removeprefix("file://") or self._cwd
-        output = {"output": said_text, "exit_code": code}
+        output = {"output": printed, "exit_code": code}
         tool_input = {"command": words}
         self._add(rank, call_step("Bash", tool_input, output, when, key, failed=failed, cwd=cwd))
 
@@ -355,8 +355,8 @@ class _CodexSession:
         name = f"mcp__{server}__{tool}"
         result = item.get("result")
         failed = item.get("status") == "failed" or (isinstance(result, dict) and "Err" in result)
-        given_invoked = invoked.get("arguments")
-        call = call_step(name, given_invoked, result, when, key, failed=failed, cwd=self._cwd)
+        arguments = invoked.get("arguments")
+        call = call_step(name, arguments, result, when, key, failed=failed, cwd=self._cwd)
         self._add(rank, call)
 
     def _item(self, payload: Line, when: float) -> None:
@@ -367,20 +367,14 @@ class _CodexSession:
         elif kind == "message" and payload.get("role") == "assistant":
             self._say(_said(payload.get("content")), when, _SOME)
         elif kind in ("function_call", "custom_tool_call", "local_shell_call") and key:
-            given_payload = (
-                payload.get("arguments") or payload.get("input") or payload.get("action")
-            )
-            self._begun[key] = text(payload, "name") or "shell", given_payload
+            arguments = payload.get("arguments") or payload.get("input") or payload.get("action")
+            self._begun[key] = text(payload, "name") or "shell", arguments
         elif kind in ("function_call_output", "custom_tool_call_output") and key in self._begun:
             self._answered(key, payload.get("output"), when)
 
     def _answered(self, key: str, output: object, when: float) -> None:
-        name, given_parsed = self._begun.pop(key)
-        parsed = (
-            transcript_lines.parse_json(given_parsed)
-            if isinstance(given_parsed, str)
-            else given_parsed
-        )
+        name, arguments = self._begun.pop(key)
+        parsed = transcript_lines.parse_json(arguments) if isinstance(arguments, str) else arguments
         texts = transcript_lines.texts(output) or text(fields({"x": output}, "x"), "content")
         code = _CODE.search(texts[:4000])
         failed = bool(code) and int(next(filter(None, code.groups())) if code else 0) != 0
@@ -388,20 +382,20 @@ class _CodexSession:
         if name in _SHELLS and isinstance(parsed, dict):
             words = parsed.get("command") or parsed.get("cmd")
             line = str(words[-1]) if isinstance(words, list) and words else words
-            name, given_parsed, cwd = "Bash", {"command": line}, text(parsed, "workdir") or cwd
+            name, arguments, cwd = "Bash", {"command": line}, text(parsed, "workdir") or cwd
         elif name == "apply_patch":
             patch = (
-                given_parsed
-                if isinstance(given_parsed, str)
+                arguments
+                if isinstance(arguments, str)
                 else text(fields({"x": parsed}, "x"), "input")
             )
-            given_parsed = {"command": patch}
+            arguments = {"command": patch}
         elif name == "update_plan":
-            given_parsed = parsed
+            arguments = parsed
         else:
             self.made.skipped["call of another tool"] += 1
             return
-        self._add(_SOME, call_step(name, given_parsed, texts, when, key, failed=failed, cwd=cwd))
+        self._add(_SOME, call_step(name, arguments, texts, when, key, failed=failed, cwd=cwd))
 
     def _add(self, rank: int, call: HookEvent) -> None:
         name = call.key or f"{call.created_at} {len(self._calls)}"

@@ -48,14 +48,14 @@ def read(event: str, payload: Payload) -> HookEvent | None:
     if not session:
         return None
     moment = payload.get("timestamp")
-    found_event = event_of(event, EVENTS[event], session, NAME, payload, "COPILOT_PROJECT_DIR")
-    found_event = found_event._replace(created_at=seconds(moment))
-    if found_event.kind == "stop":
-        return found_event._replace(said=_last_text(found_event.transcript))
-    if found_event.kind == "prompt":
+    hook_event = event_of(event, EVENTS[event], session, NAME, payload, "COPILOT_PROJECT_DIR")
+    hook_event = hook_event._replace(created_at=seconds(moment))
+    if hook_event.kind == "stop":
+        return hook_event._replace(said=_last_text(hook_event.transcript))
+    if hook_event.kind == "prompt":
         prompt = typed_prompt(text(payload, "prompt"))
-        return found_event._replace(prompt=prompt, key=digest(moment, prompt) if moment else "")
-    return _tool(found_event, payload, moment) if found_event.kind == "tool" else found_event
+        return hook_event._replace(prompt=prompt, key=digest(moment, prompt) if moment else "")
+    return _tool(hook_event, payload, moment) if hook_event.kind == "tool" else hook_event
 
 
 def _last_text(transcript: str) -> str:
@@ -71,15 +71,15 @@ def _tool(event: HookEvent, payload: Payload, moment: object) -> HookEvent | Non
     failed = event.name == "postToolUseFailure"
     name, parsed = text(payload, "toolName"), parse_json(payload.get("toolArgs"))
     result = fields(payload, "toolResult")
-    said_text = text(result, "textResultForLlm")
-    code = re.search(_EXIT, said_text[-2000:])
+    answer_text = text(result, "textResultForLlm")
+    code = re.search(_EXIT, answer_text[-2000:])
     if not name:
         return None
     return event._replace(
         key=f"{moment} {digest(name, parsed)}" if moment else "",
         tool_name=name,
         tool_input=parsed,
-        tool_output=payload.get("error") if failed else said_text,
+        tool_output=payload.get("error") if failed else answer_text,
         failed=failed
         or result.get("resultType", "success") != "success"
         or (code is not None and code[1] != "0"),

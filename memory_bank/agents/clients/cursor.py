@@ -41,8 +41,8 @@ def read(event: str, payload: Payload) -> HookEvent | None:
     session = identifier(payload, "conversation_id", "session_id")
     if not session:
         return None
-    done_answer = payload.get("status", "completed") == "completed"
-    found_event = HookEvent(
+    is_completed = payload.get("status", "completed") == "completed"
+    hook_event = HookEvent(
         EVENTS[event],
         session,
         NAME,
@@ -51,21 +51,21 @@ def read(event: str, payload: Payload) -> HookEvent | None:
         name=event,
         source=text(payload, "composer_mode"),
     )
-    if found_event.kind == "prompt":
+    if hook_event.kind == "prompt":
         prompt = typed_prompt(text(payload, "prompt"))
-        return found_event._replace(prompt=prompt, key=identifier(payload, "generation_id"))
-    if found_event.kind == "subagent":
-        said_text = text(payload, "summary")
-        if not said_text:
+        return hook_event._replace(prompt=prompt, key=identifier(payload, "generation_id"))
+    if hook_event.kind == "subagent":
+        summary = text(payload, "summary")
+        if not summary:
             return None
-        return found_event._replace(
-            key=f"stop {identifier(payload, 'generation_id')} {digest(said_text)}",
+        return hook_event._replace(
+            key=f"stop {identifier(payload, 'generation_id')} {digest(summary)}",
             tool_name="Task",
             tool_input={"description": text(payload, "subagent_type")},
-            tool_output={"output": said_text, "modified_files": payload.get("modified_files")},
-            failed=not done_answer,
+            tool_output={"output": summary, "modified_files": payload.get("modified_files")},
+            failed=not is_completed,
         )
-    return _tool(found_event, payload) if found_event.kind == "tool" else found_event
+    return _tool(hook_event, payload) if hook_event.kind == "tool" else hook_event
 
 
 def _folder(payload: Payload) -> str:
@@ -80,19 +80,17 @@ def _tool(event: HookEvent, payload: Payload) -> HookEvent | None:
     failed = event.name == "postToolUseFailure"
     if event.name == "afterAgentResponse":
         last = text(payload, "text")
-        done_event = event._replace(key=message_key(last), tool_name=MESSAGE, tool_output=last)
-        return done_event if last.strip() else None
+        reply = event._replace(key=message_key(last), tool_name=MESSAGE, tool_output=last)
+        return reply if last.strip() else None
     name = text(payload, "tool_name")
-    said_payload = (
-        payload.get("error_message") if failed else parse_json(payload.get("tool_output"))
-    )
+    result = payload.get("error_message") if failed else parse_json(payload.get("tool_output"))
     if not name:
         return None
     return event._replace(
         key=identifier(payload, "tool_use_id"),
         tool_name=name,
         tool_input=parse_json(payload.get("tool_input")),
-        tool_output=said_payload,
+        tool_output=result,
         failed=failed,
     )
 

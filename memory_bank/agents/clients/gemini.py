@@ -44,40 +44,32 @@ def read(event: str, payload: Payload) -> HookEvent | None:
     if not session:
         return None
     moment = text(payload, "timestamp")
-    found_event = event_of(event, EVENTS[event], session, NAME, payload, "GEMINI_PROJECT_DIR")
-    found_event = found_event._replace(created_at=seconds(moment))
-    if found_event.kind == "prompt":
+    hook_event = event_of(event, EVENTS[event], session, NAME, payload, "GEMINI_PROJECT_DIR")
+    hook_event = hook_event._replace(created_at=seconds(moment))
+    if hook_event.kind == "prompt":
         prompt = typed_prompt(text(payload, "prompt"))
-        return found_event._replace(
+        return hook_event._replace(
             prompt=prompt, key=f"{moment} {digest(prompt)}" if moment else ""
         )
-    return _tool(found_event, payload, moment) if found_event.kind == "tool" else found_event
+    return _tool(hook_event, payload, moment) if hook_event.kind == "tool" else hook_event
 
 
 def _tool(event: HookEvent, payload: Payload, moment: str) -> HookEvent | None:
     """Return a call of a tool; the client gives it no id."""
-    name, given_payload = text(payload, "tool_name"), payload.get("tool_input")
+    name, tool_input = text(payload, "tool_name"), payload.get("tool_input")
     response = fields(payload, "tool_response")
-    said_response = response.get("llmContent")
-    code = (
-        re.search(_EXIT, said_response[-2000:], re.MULTILINE)
-        if isinstance(said_response, str)
-        else None
-    )
-    shown_response = response.get("returnDisplay")
-    if isinstance(shown_response, dict) and shown_response.get("fileDiff"):
-        shown_response = drop_fields(
-            shown_response, "originalContent", "newContent"
-        )  # the whole file, twice
+    content = response.get("llmContent")
+    code = re.search(_EXIT, content[-2000:], re.MULTILINE) if isinstance(content, str) else None
+    display = response.get("returnDisplay")
+    if isinstance(display, dict) and display.get("fileDiff"):
+        display = drop_fields(display, "originalContent", "newContent")  # the whole file, twice
     if not name:
         return None
     return event._replace(
-        key=f"{moment} {digest(name, given_payload)}" if moment else "",
+        key=f"{moment} {digest(name, tool_input)}" if moment else "",
         tool_name=name,
-        tool_input=given_payload,
-        tool_output={**response, "returnDisplay": shown_response}
-        if shown_response
-        else dict(response),
+        tool_input=tool_input,
+        tool_output={**response, "returnDisplay": display} if display else dict(response),
         failed=bool(response.get("error")) or (code is not None and code[1] != "0"),
     )
 
@@ -109,11 +101,7 @@ def _names(settings: Path) -> list[str]:
         entry = mcp().editor.value_at(
             program_files.read_text(settings) or "", ("context", "fileName")
         )
-        return [
-            str(current_entry)
-            for current_entry in (entry if isinstance(entry, list) else [entry])
-            if current_entry
-        ]
+        return [str(name) for name in (entry if isinstance(entry, list) else [entry]) if name]
     return []
 
 

@@ -33,28 +33,28 @@ EVENTS: dict[str, Kind] = {
 
 def read(event: str, payload: Payload) -> HookEvent | None:
     """Return an event in the common form; None if it is to be ignored."""
-    given_fields = fields(payload, "input")
-    session = identifier(given_fields, "sessionID")
+    call_input = fields(payload, "input")
+    session = identifier(call_input, "sessionID")
     if not session:
         return None
     folder = text(payload, "directory", "worktree")
-    found_event = HookEvent(
+    hook_event = HookEvent(
         EVENTS[event],
         identifier(payload, "parent") or session,
         NAME,
         project({"cwd": folder}),
         cwd=folder,
         name=event,
-        said=text(given_fields, "said"),
+        said=text(call_input, "said"),
     )
-    if found_event.kind == "prompt":
-        return _prompt(found_event, fields(payload, "output"))
+    if hook_event.kind == "prompt":
+        return _prompt(hook_event, fields(payload, "output"))
     if event == "message.part.updated":
-        return _failed(found_event, fields(given_fields, "part"))
+        return _failed(hook_event, fields(call_input, "part"))
     return (
-        _tool(found_event, given_fields, payload.get("output"))
-        if found_event.kind == "tool"
-        else found_event
+        _tool(hook_event, call_input, payload.get("output"))
+        if hook_event.kind == "tool"
+        else hook_event
     )
 
 
@@ -73,22 +73,22 @@ def _prompt(event: HookEvent, output: Payload) -> HookEvent:
     return event._replace(prompt=typed_prompt(prompt), key=key)
 
 
-def _tool(event: HookEvent, given_payload: Payload, output: Any) -> HookEvent | None:  # noqa: ANN401
-    name = payload.text(given_payload, "tool")
-    said_output = output if isinstance(output, dict) else {}
-    about = payload.fields(said_output, "metadata")
+def _tool(event: HookEvent, call_input: Payload, output: Any) -> HookEvent | None:  # noqa: ANN401
+    name = payload.text(call_input, "tool")
+    result = output if isinstance(output, dict) else {}
+    about = payload.fields(result, "metadata")
     if about:
         # its diff is in `filediff`, its output beside it
         entry = payload.drop_fields(about, "diff", "output", "preview", "diagnostics", "display")
-        said_output = {"output": said_output.get("output"), "metadata": entry}
+        result = {"output": result.get("output"), "metadata": entry}
     if not name:
         return None
     return event._replace(
-        key=payload.identifier(given_payload, "callID"),
+        key=payload.identifier(call_input, "callID"),
         tool_name=name,
-        tool_input=given_payload.get("args"),
-        tool_output=said_output,
-        failed=said_output.get("isError") is True or about.get("exit") not in (None, 0),
+        tool_input=call_input.get("args"),
+        tool_output=result,
+        failed=result.get("isError") is True or about.get("exit") not in (None, 0),
     )
 
 
