@@ -167,20 +167,20 @@ class CallTargets:
         """Return the names that what is called may have, where it is defined or passed on."""
         plain = [part.removesuffix("()") for part in _parts(written)]
         name, names = plain[-1], self._imports.bindings(caller.path)
-        found_names, files = {name}, tuple[str, ...]()
+        all_names, files = {name}, tuple[str, ...]()
         for count in range(len(plain), 0, -1):
             if bound := names.get(".".join(plain[:count])):
                 name = bound.name if count == len(plain) and bound.name else name
                 files = bound.files
                 break
         for _ in range(_MOST_STEPS):
-            found_names.add(name)
+            all_names.add(name)
             passed = (self._imports.bindings(file).get(name) for file in files)
             name, files = next(
-                (current_bound for current_bound in passed if current_bound and current_bound.name),
+                (binding for binding in passed if binding and binding.name),
                 (name, ()),
             )
-        return found_names
+        return all_names
 
     def leaves(self, written: str, caller: Caller) -> bool:
         """Tell whether a call names what its file imports from outside this code."""
@@ -211,11 +211,9 @@ class CallTargets:
         """Return the methods of a name that the types have which the one around extends."""
         own = (caller.path, caller.inside.rpartition(".")[0])
         calls = (_Call([*_parts(base), name], caller, rows) for base in caller.bases)
-        found_rows = (target.symbol for target in map(self._of_path, calls) if target)
+        symbols = (target.symbol for target in map(self._of_path, calls) if target)
         return [
-            row
-            for row in found_rows
-            if row.symbol.kind == "method" and (row.path, _scope(row)) != own
+            row for row in symbols if row.symbol.kind == "method" and (row.path, _scope(row)) != own
         ]
 
     def _of_module(self, call: _Call) -> Target | None:
@@ -225,8 +223,8 @@ class CallTargets:
         is_near = root != "crate" or _stem(path) in _ROOTS
         if is_near and (here := _in_scopes(call, rest)):
             return Target(here, SAME_FILE)
-        current_import = Import("::".join(call.plain[:-1]), (call.parts[-1],), 0)
-        for file in self._imports.files(path, current_import):
+        statement = Import("::".join(call.plain[:-1]), (call.parts[-1],), 0)
+        for file in self._imports.files(path, statement):
             for start in range(len(rest)):
                 if row := _only(self._exported(file, rest[start:], call)):
                     return Target(row, SAME_FILE if file == path else IMPORTED)
@@ -242,9 +240,7 @@ class CallTargets:
             if bound := bindings.get(".".join(plain[:count])):
                 return self._bound(bound, count, call)
         files = (*bindings["*"].files, *_package(call.caller, call.same))
-        row = _only(
-            current_row for file in files for current_row in self._exported(file, plain, call)
-        )
+        row = _only(exported for file in files for exported in self._exported(file, plain, call))
         return Target(row, IMPORTED) if row else None
 
     def _bound(self, bound: Bound, count: int, call: _Call) -> Target | None:
@@ -269,9 +265,9 @@ class CallTargets:
         files: Iterable[str],
         entries: Sequence[str],
         call: _Call,
-        seen_entries: frozenset[str] = frozenset(),
+        visited: frozenset[str] = frozenset(),
     ) -> list[SymbolRow]:
-        return [row for file in files for row in self._exported(file, entries, call, seen_entries)]
+        return [row for file in files for row in self._exported(file, entries, call, visited)]
 
     def _exported(
         self, file: str, entries: Sequence[str], call: _Call, files: frozenset[str] = frozenset()
@@ -328,10 +324,7 @@ def _in_scopes(call: _Call, path: Sequence[str]) -> SymbolRow | None:
     rows = {
         row.symbol.qualified: row for row in here[::-1] if methods or row.symbol.kind != "method"
     }
-    scopes = (
-        ".".join(filter(None, (current_inside, *path)))
-        for current_inside in (inside, *_around(inside))
-    )
+    scopes = (".".join(filter(None, (scope, *path))) for scope in (inside, *_around(inside)))
     return next((rows[scope] for scope in scopes if scope in rows), None)
 
 
@@ -350,15 +343,15 @@ def _ends(row: SymbolRow, entries: Sequence[str]) -> bool:
 
 def _only_named(entries: Sequence[str], call: _Call) -> Target | None:
     """Return the only symbol whose name ends with a path."""
-    some_rows = (row for rows in call.same.values() for row in rows if not row.test)
-    found_row = _only(row for row in some_rows if _ends(row, entries) and call.may_mean(row))
-    return Target(found_row, _GUESSED) if found_row else None
+    candidates = (row for rows in call.same.values() for row in rows if not row.test)
+    target = _only(row for row in candidates if _ends(row, entries) and call.may_mean(row))
+    return Target(target, _GUESSED) if target else None
 
 
 def _only(rows: Iterable[SymbolRow]) -> SymbolRow | None:
     """Return the only one of some symbols; None if there are none or several."""
-    found_rows = {(row.path, row.symbol.qualified): row for row in rows}
-    return next(iter(found_rows.values())) if len(found_rows) == 1 else None
+    by_name = {(row.path, row.symbol.qualified): row for row in rows}
+    return next(iter(by_name.values())) if len(by_name) == 1 else None
 
 
 def _is_module(path: str, name: str) -> bool:

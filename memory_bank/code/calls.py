@@ -107,7 +107,7 @@ class CallGraph:
         callers: Sequence[SymbolRow] | Sequence[IntentRow],
     ) -> Callers:
         rows = _by_file(self._all([symbol.symbol.name]))
-        current_names = self._one(symbol, rows)
+        called_names = self._one(symbol, rows)
         resolved_calls, unclear = list[ResolvedCall](), list[ResolvedCall]()
         for row in callers:
             caller = caller_of(row)
@@ -116,7 +116,7 @@ class CallGraph:
             to = [
                 (call, target.how)
                 for call, target in targets
-                if target and _name(target.symbol) in current_names
+                if target and _name(target.symbol) in called_names
             ]
             if to:
                 call, how = min(to, key=lambda entries: HOW.index(entries[1]))
@@ -160,7 +160,7 @@ class CallGraph:
         for row in self._table.symbols_in("s.name", sorted(names)):
             if row.symbol.kind in _CALLABLE:
                 rows[row.symbol.name].setdefault((*_name(row), row.symbol.kind), row)
-        return {name: list(some_rows.values()) for name, some_rows in rows.items()}
+        return {name: list(by_path.values()) for name, by_path in rows.items()}
 
 
 def _calls(row: SymbolRow | IntentRow) -> Sequence[str]:
@@ -168,10 +168,10 @@ def _calls(row: SymbolRow | IntentRow) -> Sequence[str]:
 
 
 def _by_file(rows: Iterable[SymbolRow]) -> Named:
-    found_rows: dict[str, list[SymbolRow]] = {}
+    by_file: dict[str, list[SymbolRow]] = {}
     for row in rows:
-        found_rows.setdefault(row.path, []).append(row)
-    return found_rows
+        by_file.setdefault(row.path, []).append(row)
+    return by_file
 
 
 def _may_mean(written: str, caller: Caller, symbol: SymbolRow) -> bool:
@@ -184,9 +184,9 @@ def _may_mean(written: str, caller: Caller, symbol: SymbolRow) -> bool:
 
 def _alike(written: str, caller: Caller, rows: Sequence[SymbolRow]) -> int:
     """Return how many symbols a call may mean; those that override one count with it."""
-    some_rows = [row for row in rows if _may_mean(written, caller, row)]
-    types = {row.symbol.qualified.rpartition(".")[0].rpartition(".")[2] for row in some_rows}
-    return sum(types.isdisjoint(row.symbol.bases.split()) for row in some_rows)
+    possible = [row for row in rows if _may_mean(written, caller, row)]
+    types = {row.symbol.qualified.rpartition(".")[0].rpartition(".")[2] for row in possible}
+    return sum(types.isdisjoint(row.symbol.bases.split()) for row in possible)
 
 
 def _name(row: SymbolRow) -> tuple[str, str]:

@@ -108,11 +108,11 @@ class SymbolChanges:
         if lost is not None:
             guilty = [change for change in steps if lost(change.path, change.before, change.after)]
             steps = guilty or steps
-        found_commits = self._that_changed(steps, before, after)
-        if not found_commits:
+        changing = self._that_changed(steps, before, after)
+        if not changing:
             merges = merge_changes(self.code.tree, self._at, paths, since=base)
-            found_commits = self._that_changed(merges, before, after)
-        return found_commits
+            changing = self._that_changed(merges, before, after)
+        return changing
 
     def _that_changed(
         self, steps: Sequence[Change], before: CitedPlace, after: CitedPlace | None
@@ -192,8 +192,8 @@ class SymbolChanges:
             for present in self._present(base)
             if present != path and not self.code.id(base, present)
         ]
-        ids = self.code.ids((self.end, current_new) for current_new in new)
-        news = [current_new for current_new in new if ids[self.end, current_new] == blob]
+        ids = self.code.ids((self.end, path) for path in new)
+        news = [path for path in new if ids[self.end, path] == blob]
         return news[0] if len(news) == 1 else ""
 
     def _by_name(self, base: str, name: str) -> Compared:
@@ -224,24 +224,18 @@ class SymbolChanges:
         prints, own = {symbol.fingerprint for symbol in old}, {place.path, path}
         calling = _calling(new_symbols)
         likely = [
-            (found_place, symbol)
-            for found_place, symbol in new_symbols
+            (nearest, symbol)
+            for nearest, symbol in new_symbols
             if symbol.kind == old[0].kind
-            and (
-                _is_named_like(found_place, place)
-                or found_place.path in own
-                or found_place in calling
-            )
+            and (_is_named_like(nearest, place) or nearest.path in own or nearest in calling)
         ]
-        equal = [found_place for found_place, symbol in likely if symbol.fingerprint in prints]
-        if found_place := _nearest(equal, place):
-            return Compared(
-                "moved" if found_place.name == place.name else "renamed", found_place, place
-            )
+        equal = [nearest for nearest, symbol in likely if symbol.fingerprint in prints]
+        if nearest := _nearest(equal, place):
+            return Compared("moved" if nearest.name == place.name else "renamed", nearest, place)
         if new:
             return Compared("changed", CitedPlace(path, new[0].qualified), place)
-        if found_place := self._with_other_name(base, place, old[0], likely):
-            return Compared("renamed", found_place, place)
+        if nearest := self._with_other_name(base, place, old[0], likely):
+            return Compared("renamed", nearest, place)
         return self._namesake(place, old)
 
     def _is_set_in_place(self, place: CitedPlace) -> bool:
@@ -344,13 +338,13 @@ class SymbolChanges:
         self, base: str, place: CitedPlace, old: Symbol, among: Sequence[tuple[CitedPlace, Symbol]]
     ) -> CitedPlace | None:
         """Return the only new symbol with the same code but for its own name."""
-        alike = [found_place for found_place, symbol in among if _masked(old, symbol)]
-        alike.sort(key=lambda current_place: current_place.path != place.path)
+        alike = [candidate for candidate, symbol in among if _masked(old, symbol)]
+        alike.sort(key=lambda candidate_place: candidate_place.path != place.path)
         blob = self.code.id(base, place.path)
         equal = [
-            found_place
-            for found_place in alike[:_MOST_RENAMED]
-            if self._is_same_code(place, blob, found_place)
+            candidate
+            for candidate in alike[:_MOST_RENAMED]
+            if self._is_same_code(place, blob, candidate)
         ]
         return _nearest(equal, place)
 
@@ -374,10 +368,10 @@ class SymbolChanges:
         if key not in self._nameless:
             data, symbols = self.code.data(blob), self.code.symbols_in(place, blob)
             language = parsing.language_of(place.path)
-            known_language = data is not None and symbols and language
+            is_parsed = data is not None and symbols and language
             self._nameless[key] = (
                 _masked_code(data or b"", symbols[0], language or "", alone=alone)
-                if known_language
+                if is_parsed
                 else ""
             )
         return self._nameless[key]
@@ -401,19 +395,19 @@ def _calling(symbols: Iterable[tuple[CitedPlace, Symbol]]) -> set[CitedPlace]:
     return places
 
 
-def _masked_code(data: bytes, current_symbol: Symbol, language: str, *, alone: bool) -> str:
+def _masked_code(data: bytes, symbol_row: Symbol, language: str, *, alone: bool) -> str:
     """Return the fingerprint of a symbol with a mask in place of its name; empty if it has none."""
     lines = data.decode("utf-8", "surrogateescape").split("\n")
-    own = re.compile(rf"(?<![\w$]){re.escape(current_symbol.name)}(?![\w$])")
-    last = min(current_symbol.end_line - 1, len(lines))
-    for number in range(current_symbol.line - 1, last):
+    own = re.compile(rf"(?<![\w$]){re.escape(symbol_row.name)}(?![\w$])")
+    last = min(symbol_row.end_line - 1, len(lines))
+    for number in range(symbol_row.line - 1, last):
         lines[number] = own.sub(_MASK, lines[number])
-    text = dedent("\n".join(lines[current_symbol.line - 1 : last])) if alone else "\n".join(lines)
+    text = dedent("\n".join(lines[symbol_row.line - 1 : last])) if alone else "\n".join(lines)
     parsed = parsing.parse(text.encode("utf-8", "surrogateescape"), language)
     symbols = [
         symbol
         for symbol in parsed.symbols
-        if symbol.name == _MASK and symbol.line == (1 if alone else current_symbol.line)
+        if symbol.name == _MASK and symbol.line == (1 if alone else symbol_row.line)
     ]
     return symbols[0].fingerprint if symbols else ""
 
@@ -430,19 +424,17 @@ def _masked(old: Symbol, new: Symbol) -> bool:
 def _nearest(places: Sequence[CitedPlace], place: CitedPlace) -> CitedPlace | None:
     """Return the place that is most like a former one; None if several are alike."""
 
-    def likeness(current_place: CitedPlace) -> tuple[bool, bool, int]:
+    def likeness(candidate: CitedPlace) -> tuple[bool, bool, int]:
         return (
-            current_place.name == place.name,
-            current_place.path == place.path,
-            _common_end(current_place, place),
+            candidate.name == place.name,
+            candidate.path == place.path,
+            _common_end(candidate, place),
         )
 
     if not places:
         return None
     best = max(map(likeness, places))
-    nearest = [
-        current_place for current_place in dict.fromkeys(places) if likeness(current_place) == best
-    ]
+    nearest = [candidate for candidate in dict.fromkeys(places) if likeness(candidate) == best]
     return nearest[0] if len(nearest) == 1 else None
 
 

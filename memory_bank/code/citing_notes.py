@@ -79,7 +79,7 @@ def citing_notes(
             if not entries and not link.row.ghost.lower().startswith(SYMBOL):
                 of_file.append(link)
     return CitingNotes(
-        {symbol: _notes(found_links) for symbol, found_links in by_symbol.items()},
+        {symbol: _notes(symbol_links) for symbol, symbol_links in by_symbol.items()},
         _notes(of_file),
         ask(lambda view: _applying(view, path)),
     )
@@ -107,7 +107,7 @@ def _applying(view: View, path: str) -> tuple[CitingNote, ...]:
                 note.note_id, note.path, note.title, note.type, note.created_at, sentence, ()
             )
         )
-    return tuple(sorted(notes, key=lambda current_note: current_note.path))
+    return tuple(sorted(notes, key=lambda citing: citing.path))
 
 
 def unknown_symbols(view: View, table: CodeDatabase) -> Iterator[Finding]:
@@ -119,17 +119,17 @@ def unknown_symbols(view: View, table: CodeDatabase) -> Iterator[Finding]:
         if row.heading and not _LINES.fullmatch(row.heading) and lookup.in_file(table, row.ghost)
     ]
     notes = document_rows.documents(view.manifest, {row.source for row, _ in rows})
-    known_names: dict[str, int] = {}
+    count_of: dict[str, int] = {}
     for row, name in rows:
         if row.source not in notes or notes[row.source].hidden:
             continue
-        if name not in known_names:
-            found_rows = lookup.symbols_meant(table, name)
-            known_names[name] = -1 if found_rows else len(lookup.symbols_named(table, name))
-        if known_names[name] == 0:
+        if name not in count_of:
+            symbols = lookup.symbols_meant(table, name)
+            count_of[name] = -1 if symbols else len(lookup.symbols_named(table, name))
+        if count_of[name] == 0:
             problem = f"which the code doesn't have{did_you_mean(_misspelled(table, name))}"
-        elif known_names[name] > 0:
-            problem = f"which may be {known_names[name]} symbols: name the class or the file, too"
+        elif count_of[name] > 0:
+            problem = f"which may be {count_of[name]} symbols: name the class or the file, too"
         else:
             continue
         message = f"names the symbol {name}, {problem}"
@@ -144,9 +144,9 @@ def _misspelled(table: CodeDatabase, name: str) -> list[str]:
     last = lookup.last_name(name)
     similar = lookup.similar(table, name)
     return [
-        known_similar
-        for known_similar in similar
-        if differ_by_one_letter(last, lookup.last_name(known_similar))
+        candidate
+        for candidate in similar
+        if differ_by_one_letter(last, lookup.last_name(candidate))
     ]
 
 
@@ -155,27 +155,27 @@ def _links(
 ) -> list[_Link]:
     """Return the links of notes to a file, and those to symbols that have one of some names."""
     rows = to_code(view.manifest, _ghost(bank, code, path), SYMBOL)
-    kept_rows = [
+    visible = [
         row
         for row in rows
         if not (name := symbol_of(row)) or {name, lookup.last_name(name)} & set(names)
     ]
-    kept_rows += _to_note(view, bank, code, path)
-    numbers = {row.source for row in kept_rows}
+    visible += _to_note(view, bank, code, path)
+    numbers = {row.source for row in visible}
     rows_of = document_rows.documents(view.manifest, numbers)
-    found_rows = {number: note_of(row) for number, row in rows_of.items() if not row.hidden}
+    notes_by_number = {number: note_of(row) for number, row in rows_of.items() if not row.hidden}
     first = document_rows.first_passages(view.manifest, numbers)
     links = []
-    for row in kept_rows:
-        note = found_rows.get(row.source)
+    for row in visible:
+        note = notes_by_number.get(row.source)
         if note is None:
             continue
-        said_sentence_around = sentence_around(row.before, row.text or row.target, row.after)
-        if not said_sentence_around and row.source in first:
-            said_sentence_around = sentence_below(
+        sentence = sentence_around(row.before, row.text or row.target, row.after)
+        if not sentence and row.source in first:
+            sentence = sentence_below(
                 view.source.text(note.path, note.etag, first[row.source].span) or ""
             )
-        links.append(_Link(row, note, said_sentence_around, symbol_of(row)))
+        links.append(_Link(row, note, sentence, symbol_of(row)))
     return links
 
 
@@ -213,11 +213,11 @@ def _notes(links: Iterable[_Link]) -> tuple[CitingNote, ...]:
     by_note: dict[str, list[_Link]] = {}
     for link in links:
         by_note.setdefault(link.note.path, []).append(link)
-    found_links = sorted(
+    sorted_links = sorted(
         by_note.values(),
-        key=lambda some_links: (-some_links[0].note.created, some_links[0].note.path),
+        key=lambda note_links: (-note_links[0].note.created, note_links[0].note.path),
     )
-    return tuple(map(_note, found_links))
+    return tuple(map(_note, sorted_links))
 
 
 def _note(links: Sequence[_Link]) -> CitingNote:

@@ -73,7 +73,7 @@ class CodeAt:
         FOLDER for a folder; empty if there is none, or its path is not safe.
         """
         new = [fromkey for fromkey in dict.fromkeys(entries) if fromkey not in self._ids]
-        asked_entries = []
+        missing = []
         for commit, path in new:
             self._ids[commit, path] = ""
             if not objects.is_safe(path) or "\n" in path or "\r" in path:
@@ -81,8 +81,8 @@ class CodeAt:
             if commit == NOW:
                 self._ids[commit, path] = self._id_now(path)
             else:
-                asked_entries.append((commit, path))
-        self._ids.update(self._ids_of(asked_entries))
+                missing.append((commit, path))
+        self._ids.update(self._ids_of(missing))
         return self._ids
 
     def id(self, commit: str, path: str) -> str:
@@ -185,12 +185,10 @@ class CodeAt:
     def differences(self, commit: str, end: str) -> dict[str, str]:
         """Map the files that differ between a commit and NOW, or STAGED, to A, M or D."""
         before, after = self.paths(commit), self.paths(end)
-        ids = self.ids(
-            (current_commit, path) for current_commit in (commit, end) for path in before & after
-        )
+        ids = self.ids((side, path) for side in (commit, end) for path in before & after)
         fromkeys = dict.fromkeys(after - before, "A") | dict.fromkeys(before - after, "D")
-        current_before = sorted(before & after)
-        for path in current_before:
+        both = sorted(before & after)
+        for path in both:
             if ids[commit, path] != ids[end, path]:
                 fromkeys[path] = "M" if ids[end, path] else "D"
         return fromkeys
@@ -205,11 +203,7 @@ class CodeAt:
         if path.endswith(NOTE_SUFFIXES):
             return ""
         same_name = self._by_name_of(commit).get(path.rpartition("/")[2], ())
-        ending = [
-            current_same_name
-            for current_same_name in same_name
-            if current_same_name.endswith(f"/{path}")
-        ]
+        ending = [candidate for candidate in same_name if candidate.endswith(f"/{path}")]
         return ending[0] if len(ending) == 1 else ""
 
     def named(self, commit: str, name: str) -> list[CitedPlace]:
@@ -236,11 +230,11 @@ class CodeAt:
         if not word or "\0" in word or "\n" in word:
             return []
         if commit == NOW:
-            current_among = sorted(among or self.paths(NOW))
-            files = [path for path in current_among if parsing.language_of(path)]
-            wanted_word = word.encode("utf-8", "replace")
+            candidates = sorted(among or self.paths(NOW))
+            files = [path for path in candidates if parsing.language_of(path)]
+            needle = word.encode("utf-8", "replace")
             ids = self.ids((NOW, path) for path in files)
-            found_paths = [p for p in files if wanted_word in (self._data.get(ids[NOW, p]) or b"")]
+            matching = [p for p in files if needle in (self._data.get(ids[NOW, p]) or b"")]
         else:
             where = "--cached" if commit == STAGED else commit
             listed = read(
@@ -250,11 +244,11 @@ class CodeAt:
             )  # fmt: skip
             names = (listed or b"").decode("utf-8", "surrogateescape").split("\0")
             paths = (name.removeprefix(f"{commit}:") for name in names if name)
-            found_paths = [path for path in paths if parsing.language_of(path)]
-        found_paths = found_paths[:_MOST_FILES]
-        ids = self.ids((commit, path) for path in found_paths)
-        self.load((path, ids[commit, path]) for path in found_paths)
-        return found_paths
+            matching = [path for path in paths if parsing.language_of(path)]
+        matching = matching[:_MOST_FILES]
+        ids = self.ids((commit, path) for path in matching)
+        self.load((path, ids[commit, path]) for path in matching)
+        return matching
 
     def _id_now(self, path: str) -> str:
         """Return the id of a file of the work tree, whose content is then known."""
@@ -280,8 +274,8 @@ class CodeAt:
         try:
             answer = zip(entries, self._objects.look(names), strict=True)
             return {
-                current_entries: name if kind == "blob" else FOLDER
-                for current_entries, (kind, name, _) in answer
+                entry: name if kind == "blob" else FOLDER
+                for entry, (kind, name, _) in answer
                 if kind in {"blob", "tree"}
             }
         except MemoryBankError:

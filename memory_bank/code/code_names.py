@@ -56,16 +56,16 @@ def known_file(root: Path, state: CouplingState, file: str) -> str:
     path = below(root, file)
     if path in state.files:
         return path
-    if any(current_file.startswith(f"{path}/") for current_file in state.files):
+    if any(known_path.startswith(f"{path}/") for known_path in state.files):
         raise FileNotFound(f"{path} is a folder", "give one of its files")
     now = state.coupling.history.renamed.get(path, "")
     if now in state.files:
         message = f"there is no file {path} in {root}"
         raise FileNotFound(message, "it was renamed to {now}", now=now)
     near = [
-        current_file
-        for current_file in state.files
-        if posixpath.basename(current_file) == posixpath.basename(path)
+        known_path
+        for known_path in state.files
+        if posixpath.basename(known_path) == posixpath.basename(path)
     ]
     near = similar_names(path, near, least=0.0) or similar_names(path, state.files, least=_SIMILAR)
     raise FileNotFound(
@@ -76,14 +76,14 @@ def known_file(root: Path, state: CouplingState, file: str) -> str:
 
 def below(root: Path, file: str) -> str:
     """Return a path below a work tree, with forward slashes; raise BadInput for one outside."""
-    given_file = file.strip()
-    if "\0" not in given_file and Path(given_file).is_absolute():
+    stripped = file.strip()
+    if "\0" not in stripped and Path(stripped).is_absolute():
         real = (
-            Path(given_file).parent.resolve() / Path(given_file).name
+            Path(stripped).parent.resolve() / Path(stripped).name
         )  # the file itself may be a link
         if real.is_relative_to(root.resolve()):
-            given_file = real.relative_to(root.resolve()).as_posix()
-    path = posixpath.normpath(given_file.replace("\\", "/")) if given_file else ""
+            stripped = real.relative_to(root.resolve()).as_posix()
+    path = posixpath.normpath(stripped.replace("\\", "/")) if stripped else ""
     if not path or path in {".", ".."} or path.startswith(("../", "/")) or "\0" in path:
         raise BadInput(f"{file!r} is no file below {root}", "give a path inside the work tree")
     return path

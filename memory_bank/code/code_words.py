@@ -207,14 +207,14 @@ class CodeWords:
             and len(self.lists[name] & code.names) >= _ENUMERATED
         }
         new_lines = new._values(code)
-        for rest, (named_there, values) in self._values(code).items():
+        for rest, (other_name, values) in self._values(code).items():
             others_now = new_lines[rest][1] if rest in new_lines else values
             if (
                 values - others_now
                 and others_now - values
                 and self._differ(new, values ^ others_now)
             ):
-                gone |= named_there
+                gone |= other_name
         stated = self._stated(code) - new._stated(code)
         if stated:  # `16 << 20` may be 16777216 now
             settings = {line.setting for line in self.lines} & {line.setting for line in new.lines}
@@ -316,11 +316,7 @@ def _line(row: str, read_setting: Callable[[str], re.Match[str] | None]) -> Line
         rest = (*_TOKEN.findall(constant[1]), "=", *_SIGN_OF_UNITS.findall(value))
         return Line(frozenset(words), rest, (value,), numbers, is_constant=True)
     plain = (_TRUTH if token in _TRUTHS else token for token in tokens if token not in _SIGNS)
-    rest = tuple(
-        current_plain
-        for current_plain in plain
-        if current_plain == _TRUTH or not _is_value(current_plain)
-    )
+    rest = tuple(words for words in plain if words == _TRUTH or not _is_value(words))
     return Line(frozenset(words), rest, numbers, numbers)
 
 

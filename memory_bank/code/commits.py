@@ -166,11 +166,11 @@ def counted(
             files = dict.fromkeys(names.get(path, path) for _, path in changes)
             commits.append(CountedCommit(age, when, size, tuple(filter(is_utf8, files)), subject))
         renames = [(old, path) for old, path in changes if old]
-        found_names = {old: names.get(path, path) for old, path in renames}
+        new_names = {old: names.get(path, path) for old, path in renames}
         for _, path in renames:
             names.pop(path, None)
-        names |= found_names
-        renamed = found_names | renamed
+        names |= new_names
+        renamed = new_names | renamed
     return CountedCommits(commits, count=count, renamed=renamed, notes=notes)
 
 

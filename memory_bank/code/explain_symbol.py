@@ -254,15 +254,15 @@ def tests_for(
         path = existing_file(code, name)
         guards = code.relations().guards
         if path:
-            shown_path, kind, found_guards = path, "file", guards.of_file(path)
+            place, kind, guard_rows = path, "file", guards.of_file(path)
         else:
             row = _symbol(code, name)
-            shown_path, kind, path = row.symbol.qualified, "symbol", row.path
-            found_guards = guards.of_symbol(row)
-    tests = guards_shown(found_guards[:limit])
-    more = len(found_guards) > limit
+            place, kind, path = row.symbol.qualified, "symbol", row.path
+            guard_rows = guards.of_symbol(row)
+    tests = guards_shown(guard_rows[:limit])
+    more = len(guard_rows) > limit
     return GuardingTests(
-        SCHEMA_VERSION, shown_path, kind, path, len(tests), tests, more, problem or None
+        SCHEMA_VERSION, place, kind, path, len(tests), tests, more, problem or None
     )
 
 
@@ -349,12 +349,12 @@ def blast_radius(
     answer_limit = AnswerLimit(limit)
     with code.lock:
         rows = lookup.in_file(code.table, path)
-        named_rows: dict[tuple[str, str], list[SymbolRow]] = {}
+        rows_by_name: dict[tuple[str, str], list[SymbolRow]] = {}
         for row in rows:
             if not row.test:
-                named_rows.setdefault((row.symbol.qualified, row.symbol.kind), []).append(row)
+                rows_by_name.setdefault((row.symbol.qualified, row.symbol.kind), []).append(row)
         symbols = _symbols(
-            code, answer_limit.first("symbols", list(named_rows.values())), cited, answer_limit
+            code, answer_limit.first("symbols", list(rows_by_name.values())), cited, answer_limit
         )
         guards = code.relations().guards.of_file(path)
         state, notices = coupling_state(code)
@@ -376,15 +376,15 @@ def blast_radius(
 
 def _symbols(
     code: Codebase,
-    named_rows: Sequence[Sequence[SymbolRow]],
+    rows_by_name: Sequence[Sequence[SymbolRow]],
     cited: CitingNotes,
     answer_limit: AnswerLimit,
 ) -> tuple[AffectedSymbol, ...]:
     """Return symbols, each with the definitions of its name: a call may mean any of them."""
-    accesses = code.accesses([rows[0].id for rows in named_rows])
+    accesses = code.accesses([rows[0].id for rows in rows_by_name])
     graph = code.relations().calls
     entries = []
-    for rows in named_rows:
+    for rows in rows_by_name:
         row = rows[0]
         callers, unclear = graph.callers(row)
         calls = [call for call in callers if _is_code(call.caller)]
@@ -398,9 +398,7 @@ def _symbols(
                 unclear_callers=len(unclear),
                 notes=tuple(
                     dict.fromkeys(
-                        note
-                        for current_row in rows
-                        for note in cited.symbols.get(current_row.id, ())
+                        note for symbol_row in rows for note in cited.symbols.get(symbol_row.id, ())
                     )
                 ),
                 access_count=access.times if access else 0,

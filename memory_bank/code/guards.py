@@ -122,15 +122,11 @@ class TestGuards:
 
     def _tests_named_after(self, path: str) -> Iterator[str]:
         stem = _stem(path)
-        for (current_path,) in self._table.rows(
+        for (test_path,) in self._table.rows(
             "SELECT DISTINCT f.path FROM tests JOIN files AS f ON f.id = file"
         ):
-            if (
-                current_path != path
-                and _tested(current_path) == stem
-                and _close(current_path, path)
-            ):
-                yield current_path
+            if test_path != path and _tested(test_path) == stem and _close(test_path, path):
+                yield test_path
 
 
 def _tested(path: str) -> str:
@@ -162,19 +158,18 @@ def _names(test: IntentRow, symbol: SymbolRow, longer: Sequence[Sequence[str]]) 
     name, intent = symbol.symbol.name.strip("_"), test.intent
     if len(name) < _SHORTEST:
         return False
-    names, wanted_parts = intent.symbol.split("."), _parts(name)
+    names, name_parts = intent.symbol.split("."), _parts(name)
     texts = [part for part in (*intent.title.split(" > "), *names) if not part.isupper()]
     whole = [_parts(_AFFIX.sub("", text)) for text in texts]
     around = _around(symbol.symbol)
-    is_its = wanted_parts != around and any(_has(current_whole, around) for current_whole in whole)
-    if is_its and (wanted_parts in whole or [*around, *wanted_parts] in whole):
+    is_its = name_parts != around and any(_has(full_name, around) for full_name in whole)
+    if is_its and (name_parts in whole or [*around, *name_parts] in whole):
         return True
     words = _WORD.findall(intent.title)
     if _distinct(name) and (name in words or name in names):
         return True
-    return len(wanted_parts) > 1 and any(
-        _has(parts, wanted_parts)
-        and not any(_has(parts, current_longer) for current_longer in longer)
+    return len(name_parts) > 1 and any(
+        _has(parts, name_parts) and not any(_has(parts, longer_name) for longer_name in longer)
         for parts in map(_parts, (*words, *names))
     )
 
@@ -193,10 +188,10 @@ def _parts(name: str) -> list[str]:
     return [part.lower() for part in _PART.findall(name)]
 
 
-def _has(parts: Sequence[str], wanted_parts: Sequence[str]) -> bool:
+def _has(parts: Sequence[str], part: Sequence[str]) -> bool:
     """Tell whether some parts have others in a row."""
-    last = len(parts) - len(wanted_parts) + 1
-    return any(parts[start : start + len(wanted_parts)] == wanted_parts for start in range(last))
+    last = len(parts) - len(part) + 1
+    return any(parts[start : start + len(part)] == part for start in range(last))
 
 
 def _add(guards: dict[int, Guard], test: IntentRow, how: str) -> None:

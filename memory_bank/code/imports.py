@@ -56,11 +56,11 @@ class Imports:
             elif name == "Cargo.toml" and (line := _CRATE.search(read(path))):
                 self.crates[line[1].replace("-", "_")] = folder
 
-    def files(self, path: str, current_import: Import) -> list[str]:
+    def files(self, path: str, statement: Import) -> list[str]:
         """Return the files that an import in the file `path` means; often none."""
         rule = _RULES.get(posixpath.splitext(path)[1].lower())
-        found_rule = rule(self, path, current_import) if rule else ()
-        return [fromkey for fromkey in dict.fromkeys(found_rule) if fromkey != path]
+        resolved = rule(self, path, statement) if rule else ()
+        return [fromkey for fromkey in dict.fromkeys(resolved) if fromkey != path]
 
     def first(self, *paths: str) -> list[str]:
         """Return the first of some paths that exists, if any."""
@@ -93,9 +93,9 @@ def _shared(text: str, other_text: str) -> int:
     return len(posixpath.commonpath([text, other_text])) if text and other_text else 0
 
 
-def _python(index: Imports, path: str, current_import: Import) -> Iterator[str]:
-    module = current_import.target.lstrip(".")
-    up = len(current_import.target) - len(module)
+def _python(index: Imports, path: str, statement: Import) -> Iterator[str]:
+    module = statement.target.lstrip(".")
+    up = len(statement.target) - len(module)
     tail = module.replace(".", "/")
     if up:
         folder = path
@@ -108,7 +108,7 @@ def _python(index: Imports, path: str, current_import: Import) -> Iterator[str]:
         ends = [
             f"{tail}.py",
             f"{tail}/__init__.py",
-            *(f"{tail}/{name}.py" for name in current_import.names),
+            *(f"{tail}/{name}.py" for name in statement.names),
         ]
         roots = {root: None for end in ends for root in index.roots(end)}
         # below a package, the module would have a longer name
@@ -116,8 +116,8 @@ def _python(index: Imports, path: str, current_import: Import) -> Iterator[str]:
         if not tops:
             return
         base = posixpath.join(max(tops, key=lambda root: _shared(root, path)), tail)
-    whole = not current_import.names
-    for name in current_import.names:
+    whole = not statement.names
+    for name in statement.names:
         below = index.first(f"{base}/{name}.py", f"{base}/{name}/__init__.py")
         whole |= not below
         yield from below
@@ -125,8 +125,8 @@ def _python(index: Imports, path: str, current_import: Import) -> Iterator[str]:
         yield from index.first(f"{base}.py", f"{base}/__init__.py", f"{base}.pyi")
 
 
-def _script(index: Imports, path: str, current_import: Import) -> Iterator[str]:
-    target = current_import.target.partition("?")[0]
+def _script(index: Imports, path: str, statement: Import) -> Iterator[str]:
+    target = statement.target.partition("?")[0]
     if target.startswith(("@/", "~/")):
         bases = [posixpath.join(root, target[2:]) for root in ("src", "")]
     elif target.startswith("."):
@@ -143,10 +143,10 @@ def _script(index: Imports, path: str, current_import: Import) -> Iterator[str]:
         yield from index.first(*tries)
 
 
-def _go(index: Imports, _: str, current_import: Import) -> Iterator[str]:
+def _go(index: Imports, _: str, statement: Import) -> Iterator[str]:
     for module, folder in index.modules.items():
-        if current_import.target == module or current_import.target.startswith(f"{module}/"):
-            rest = current_import.target[len(module) + 1 :]
+        if statement.target == module or statement.target.startswith(f"{module}/"):
+            rest = statement.target[len(module) + 1 :]
             package = posixpath.join(folder, rest) if rest else folder
             yield from (
                 file
@@ -155,8 +155,8 @@ def _go(index: Imports, _: str, current_import: Import) -> Iterator[str]:
             )
 
 
-def _rust(index: Imports, path: str, current_import: Import) -> Iterator[str]:
-    target = current_import.target.removeprefix("mod ").partition("{")[0]
+def _rust(index: Imports, path: str, statement: Import) -> Iterator[str]:
+    target = statement.target.removeprefix("mod ").partition("{")[0]
     parts = [part.strip() for part in target.split("::") if part.strip() not in {"", "*"}]
     folder, name = posixpath.split(path)
     inner = folder if name in {"mod.rs", "lib.rs", "main.rs"} else path.removesuffix(".rs")
@@ -175,12 +175,10 @@ def _rust(index: Imports, path: str, current_import: Import) -> Iterator[str]:
         bases, parts = [posixpath.join(index.crates[first], "src")], parts[1:]
     else:
         bases, is_known = [inner, folder], False
-    for names in ([*parts, name] for name in current_import.names or ("",)):
+    for names in ([*parts, name] for name in statement.names or ("",)):
         tails = ["/".join(names[:count]) for count in range(len(names), 0, -1)]
         tries = [posixpath.join(base, tail) for tail in tails for base in bases if tail]
-        files = [
-            file for current_try in tries for file in (f"{current_try}.rs", f"{current_try}/mod.rs")
-        ]
+        files = [file for stem in tries for file in (f"{stem}.rs", f"{stem}/mod.rs")]
         if is_known:  # the last parts are names in the module
             base = bases[0]
             files += [path] if base == inner else []
@@ -188,14 +186,14 @@ def _rust(index: Imports, path: str, current_import: Import) -> Iterator[str]:
         yield from index.first(*files)
 
 
-def _java(index: Imports, path: str, current_import: Import) -> Iterator[str]:
+def _java(index: Imports, path: str, statement: Import) -> Iterator[str]:
     suffix = posixpath.splitext(path)[1]
-    parts = current_import.target.removeprefix("static ").split(".")
-    if parts[-1] == "*" or "*" in current_import.names:
+    parts = statement.target.removeprefix("static ").split(".")
+    if parts[-1] == "*" or "*" in statement.names:
         package = "/".join(part for part in parts if part != "*")
         for folder in index.folders(package):
             yield from index.package(folder, suffix)
-    tries = ["/".join([*parts, name]) for name in current_import.names]
+    tries = ["/".join([*parts, name]) for name in statement.names]
     tries += ["/".join(parts[:count]) for count in range(len(parts), 1, -1)]  # nested, or static
     for tail in tries:
         if nearest := index.nearest(f"{tail}{suffix}", path):
@@ -203,14 +201,14 @@ def _java(index: Imports, path: str, current_import: Import) -> Iterator[str]:
             return
 
 
-def _c(index: Imports, path: str, current_import: Import) -> Iterator[str]:
-    target = current_import.target.strip('"<>')
+def _c(index: Imports, path: str, statement: Import) -> Iterator[str]:
+    target = statement.target.strip('"<>')
     beside = index.first(posixpath.join(posixpath.dirname(path), target))
     yield from beside or index.nearest(target.lstrip("./"), path)
 
 
-def _ruby(index: Imports, path: str, current_import: Import) -> Iterator[str]:
-    target = current_import.target.removesuffix(".rb") + ".rb"
+def _ruby(index: Imports, path: str, statement: Import) -> Iterator[str]:
+    target = statement.target.removesuffix(".rb") + ".rb"
     beside = index.first(posixpath.join(posixpath.dirname(path), target))
     if beside or target.startswith("."):
         yield from beside
@@ -220,23 +218,23 @@ def _ruby(index: Imports, path: str, current_import: Import) -> Iterator[str]:
         yield posixpath.join(max(roots, key=lambda root: _shared(root, path)), target)
 
 
-def _php(index: Imports, path: str, current_import: Import) -> Iterator[str]:
-    if current_import.target.endswith(".php"):
+def _php(index: Imports, path: str, statement: Import) -> Iterator[str]:
+    if statement.target.endswith(".php"):
         yield from index.first(
-            posixpath.join(posixpath.dirname(path), current_import.target.lstrip("/"))
+            posixpath.join(posixpath.dirname(path), statement.target.lstrip("/"))
         )
         return
-    parts = [part for part in current_import.target.split("\\") if part]
-    for names in ([*parts, name] for name in current_import.names or ("",)):
-        named_names = [name for name in names if name]
-        for start in range(max(1, len(named_names) - 1)):  # the first parts may be the vendor's
-            if nearest := index.nearest("/".join(named_names[start:]) + ".php", path):
+    parts = [part for part in statement.target.split("\\") if part]
+    for names in ([*parts, name] for name in statement.names or ("",)):
+        class_names = [name for name in names if name]
+        for start in range(max(1, len(class_names) - 1)):  # the first parts may be the vendor's
+            if nearest := index.nearest("/".join(class_names[start:]) + ".php", path):
                 yield from nearest
                 break
 
 
-def _csharp(index: Imports, _: str, current_import: Import) -> Iterator[str]:
-    parts = current_import.target.split(".")
+def _csharp(index: Imports, _: str, statement: Import) -> Iterator[str]:
+    parts = statement.target.split(".")
     for start in range(len(parts)):  # the first parts may be the project's
         if folders := index.folders("/".join(parts[start:])):
             for folder in folders:
@@ -244,8 +242,8 @@ def _csharp(index: Imports, _: str, current_import: Import) -> Iterator[str]:
             return
 
 
-def _shell(index: Imports, path: str, current_import: Import) -> Iterator[str]:
-    target = current_import.target.strip("\"'")
+def _shell(index: Imports, path: str, statement: Import) -> Iterator[str]:
+    target = statement.target.strip("\"'")
     yield from index.first(posixpath.join(posixpath.dirname(path), target), target)
 
 
@@ -295,32 +293,30 @@ class ImportTargets:
             if imported.names in ((), ("*",)) and len(files) > _MOST_OF_PACKAGE:
                 continue
             for file in files:
-                taken_graph = graph.setdefault(path, {})
-                taken_graph[file] = taken_graph.get(file, frozenset()) | frozenset(imported.names)
+                targets = graph.setdefault(path, {})
+                targets[file] = targets.get(file, frozenset()) | frozenset(imported.names)
         return graph
 
-    def files(self, path: str, current_import: Import) -> list[str]:
+    def files(self, path: str, statement: Import) -> list[str]:
         """Return the files that an import in a file means."""
-        return self._imports.files(path, current_import)
+        return self._imports.files(path, statement)
 
     def bindings(self, path: str) -> dict[str, Bound]:
         """Return what the names mean that a file imports; `*` is all of `from a import *`."""
         if path not in self._bindings:
             names: dict[str, Bound] = {}
             whole: dict[str, None] = {}
-            for current_import in self._table.imports_of(path):
-                if current_import.names in ((), ("*",)):
-                    files = tuple(self._imports.files(path, current_import))
-                    names.update(
-                        dict.fromkeys(filter(None, current_import.bound), Bound("", files))
-                    )
-                    whole.update(dict.fromkeys(files if not current_import.bound else ()))
+            for statement in self._table.imports_of(path):
+                if statement.names in ((), ("*",)):
+                    files = tuple(self._imports.files(path, statement))
+                    names.update(dict.fromkeys(filter(None, statement.bound), Bound("", files)))
+                    whole.update(dict.fromkeys(files if not statement.bound else ()))
                     continue
                 for name, bound in zip(
-                    current_import.names, current_import.bound or current_import.names, strict=False
+                    statement.names, statement.bound or statement.names, strict=False
                 ):
-                    taken_import = current_import._replace(names=(name,), bound=())
-                    names[bound] = Bound(name, tuple(self._imports.files(path, taken_import)))
+                    single = statement._replace(names=(name,), bound=())
+                    names[bound] = Bound(name, tuple(self._imports.files(path, single)))
             self._bindings[path] = {**names, "*": Bound("", tuple(whole))}
         return self._bindings[path]
 
@@ -337,8 +333,8 @@ class ImportTargets:
     @cached_property
     def _renamed(self) -> dict[str, set[str]]:
         entries: dict[str, set[str]] = {}
-        for _, current_import in self._table.imports():
-            for name, bound in zip(current_import.names, current_import.bound, strict=False):
+        for _, statement in self._table.imports():
+            for name, bound in zip(statement.names, statement.bound, strict=False):
                 entries.setdefault(name, set()).add(bound)
         return entries
 

@@ -44,17 +44,17 @@ def symbol_named(table: CodeDatabase, name: str) -> SymbolRow:
         len(rows) == 1 or rows[0].language in _LAST_COUNTS
     ):
         return rows[-1]
-    shown_name = name if len(name) <= _LONGEST else f"{name[:_LONGEST]}…"
+    short_name = name if len(name) <= _LONGEST else f"{name[:_LONGEST]}…"
     if not rows:
         near = similar(table, name)
         raise SymbolNotFound(
-            f"there is no symbol {shown_name!r}{did_you_mean(near)}",
+            f"there is no symbol {short_name!r}{did_you_mean(near)}",
             "a name may be Class.method, package.module.Class.method or src/file.py#Class.method",
         )
     listed = [f"{row.path}#{row.symbol.qualified}:{row.symbol.line}" for row in rows]
     more = f" and {len(listed) - _LISTED} more" if len(listed) > _LISTED else ""
     raise SymbolNotFound(
-        f"{shown_name!r} is the name of {len(rows)} symbols: {', '.join(listed[:_LISTED])}{more}",
+        f"{short_name!r} is the name of {len(rows)} symbols: {', '.join(listed[:_LISTED])}{more}",
         "name one as listed here, such as {first}, or give its id",
         first=listed[0],
     )
@@ -74,9 +74,9 @@ def symbols_named(table: CodeDatabase, name: str) -> list[SymbolRow]:
     if numbered := _NUMBERED.fullmatch(name):
         line = int(numbered[2])
         return [
-            current_row
-            for current_row in symbols_named(table, numbered[1])
-            if current_row.symbol.line == line
+            symbol_row
+            for symbol_row in symbols_named(table, numbered[1])
+            if symbol_row.symbol.line == line
         ]
     if name.startswith(SYMBOL) and (rows := table.symbols("s.sym = ?", name)):
         return rows
@@ -141,8 +141,8 @@ def symbols_matching(
         values += [path.strip("/"), len(folder), folder]
     rows = table.symbols(" AND ".join(conditions), *values)
     if words:
-        wanted_word = words[-1].casefold()
-        rows.sort(key=lambda row: _closeness(row, wanted_word))
+        needle = words[-1].casefold()
+        rows.sort(key=lambda row: _closeness(row, needle))
     return rows[:limit]
 
 
@@ -159,13 +159,13 @@ def symbol_around(table: CodeDatabase, path: str, line: int) -> SymbolRow | None
 
 def files_named(table: CodeDatabase, path: str) -> list[str]:
     """Return the file of a path, else those whose paths end so."""
-    wanted_path = path.replace("\\", "/").removeprefix("./").strip("/")
-    exact = table.rows("SELECT path FROM files WHERE path = ?", wanted_path)
-    ending = f"%/{wanted_path.translate(_ESCAPED)}"
-    found_exact = exact or table.rows(
+    needle = path.replace("\\", "/").removeprefix("./").strip("/")
+    exact = table.rows("SELECT path FROM files WHERE path = ?", needle)
+    ending = f"%/{needle.translate(_ESCAPED)}"
+    exact_rows = exact or table.rows(
         "SELECT path FROM files WHERE path LIKE ? ESCAPE '\\' ORDER BY path", ending
     )
-    return [entry for (entry,) in found_exact]
+    return [entry for (entry,) in exact_rows]
 
 
 def _in_file(table: CodeDatabase, path: str, name: str) -> list[SymbolRow]:
@@ -188,14 +188,14 @@ def _full_names(row: SymbolRow) -> tuple[str, ...]:
     return (whole, f"{above}.{row.symbol.qualified}") if stem in _PACKAGE else (whole,)
 
 
-def _closeness(row: SymbolRow, wanted_name: str) -> tuple[int, int, str, int]:
+def _closeness(row: SymbolRow, needle: str) -> tuple[int, int, str, int]:
     name, qualified = row.symbol.name.casefold(), row.symbol.qualified.casefold()
-    if wanted_name in {name, qualified}:
+    if needle in {name, qualified}:
         rank = 0
-    elif name.startswith(wanted_name):
+    elif name.startswith(needle):
         rank = 1
     else:
-        rank = 2 if wanted_name in name else 3
+        rank = 2 if needle in name else 3
     return rank, len(qualified), row.path, row.symbol.line
 
 

@@ -74,13 +74,13 @@ class JoinedSources:
 
     def scan(self) -> Scan:
         """Return the signatures of all documents."""
-        found_scan = Scan()
+        joined = Scan()
         for source in reversed(self._sources):
-            current_scan = source.scan()
-            found_scan.signatures |= current_scan.signatures
-            found_scan.refused |= current_scan.refused
-            self._owners |= dict.fromkeys(current_scan.signatures, source)
-        return found_scan
+            scan = source.scan()
+            joined.signatures |= scan.signatures
+            joined.refused |= scan.refused
+            self._owners |= dict.fromkeys(scan.signatures, source)
+        return joined
 
     def refresh(self, *, again: bool = False) -> bool:
         """Update what signatures depend on."""
@@ -115,8 +115,8 @@ def files_of(
     own = FileSource(tree, table, without=without, subjects=subjects)
 
     def files() -> Mapping[str, StatSignature]:
-        found_files = table.scanned.files if table.scanned else {}
-        return {path: file for path, file in found_files.items() if own.may_have(path)}
+        all_files = table.scanned.files if table.scanned else {}
+        return {path: file for path, file in all_files.items() if own.may_have(path)}
 
     modules = [cast("SourceModule", plugins.load(KIND, name)) for name in plugins.names(KIND)]
     sources = [module.open_source(tree, files) for module in modules]
@@ -167,7 +167,7 @@ class FileSource(Source):
                 texts[path] = signature_text(document)
         return Scan({path: f"{word} {self._subjects.hash(path)}" for path, word in texts.items()})
 
-    def read(self, key: str, known_hashed: str = "") -> Read:
+    def read(self, key: str, etag: str = "") -> Read:
         """Read a file; one that has changed since the table was refreshed has no signature."""
         tree_read = self._tree.read(key)
         if tree_read is None:
@@ -183,7 +183,7 @@ class FileSource(Source):
         if tree_read.reason:
             return Unreadable(tree_read.reason, signature, size=size)
         hashed = self._hash(key, tree_read.data)
-        if hashed == known_hashed:
+        if hashed == etag:
             return Unchanged(signature, UNDATED)
         if state is None and size > (_MAX_BYTES if is_markdown(key) else _MAX_PLAIN_BYTES):
             return Unreadable("a document of many bytes", signature, hashed, size)
@@ -239,17 +239,17 @@ class FileSource(Source):
         tests = self.table.tests("f.path = ?", path)
         sections = [
             Section(
-                current_row.intent.line,
-                current_row.intent.end_line,
-                (current_row.intent.title,),
-                current_row.id,
+                test.intent.line,
+                test.intent.end_line,
+                (test.intent.title,),
+                test.id,
                 (
                     ("kind", "test"),
-                    ("language", current_row.language),
-                    ("framework", current_row.intent.framework.casefold()),
+                    ("language", test.language),
+                    ("framework", test.intent.framework.casefold()),
                 ),
             )
-            for current_row in tests
+            for test in tests
         ]
         for row in in_file(self.table, path):
             symbol = row.symbol
@@ -279,8 +279,8 @@ def _passages(lines: Sequence[str], sections: Sequence[Section]) -> Iterator[Pas
         owned.setdefault(owner, []).append(line)
     passages = [
         passage
-        for owner, some_owned in owned.items()
-        for passage in divided(lines, some_owned, owner)
+        for owner, owned_lines in owned.items()
+        for passage in divided(lines, owned_lines, owner)
     ]
     yield from sorted(passages, key=lambda passage: passage.line)
 
@@ -309,12 +309,12 @@ class CommitSource(Source):
             self._at, self._scanned = at, (at.key, Scan(ids))
         return self._scanned[1]
 
-    def read(self, key: str, known_key: str = "") -> Read:
+    def read(self, key: str, etag: str = "") -> Read:
         """Read a commit."""
         commit = self._commit(key)
         if commit is None:
             return None
-        if known_key == key:
+        if etag == key:
             return Unchanged(key, UNDATED)
         return Document(
             key,

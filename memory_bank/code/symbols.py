@@ -130,16 +130,16 @@ def callers_shown(calls: Iterable[ResolvedCall]) -> tuple[CallShown, ...]:
 
 def symbol_shown(row: SymbolRow) -> SymbolShown:
     """Return a symbol of the table as answers have it."""
-    current_symbol = row.symbol
+    definition = row.symbol
     return SymbolShown(
         id=row.id,
-        name=current_symbol.qualified,
-        kind=current_symbol.kind,
+        name=definition.qualified,
+        kind=definition.kind,
         language=row.language,
         path=row.path,
-        line=current_symbol.line,
-        end_line=current_symbol.end_line,
-        signature=current_symbol.signature,
+        line=definition.line,
+        end_line=definition.end_line,
+        signature=definition.signature,
         snippet=snippet(row),
     )
 
@@ -150,14 +150,14 @@ def snippet(row: SymbolRow) -> str:
     return text if len(text) <= _MOST_SNIPPET else f"{text[: _MOST_SNIPPET - 1]}…"
 
 
-def path_of(code: Codebase, given_path: str) -> str:
+def path_of(code: Codebase, written: str) -> str:
     """Return the path below the work tree of a file or folder of code.
 
     It may be given from the root of the work tree or from the working directory, absolute, with
     `./` or backslashes, or by the end of its path. Raises BadInput if no code is there, saying why.
     """
     files = code.table.files()
-    for path in _forms(code.root, given_path):
+    for path in _forms(code.root, written):
         if path in files and not files[path].reason:
             return path
         if reason := code.table.refused().get(path):
@@ -165,14 +165,14 @@ def path_of(code: Codebase, given_path: str) -> str:
         folder = f"{path}/" if path else ""
         if any(file.startswith(folder) for file in files):
             return path
-    found_files = lookup.files_named(code.table, given_path)
-    if len(found_files) == 1:
-        return found_files[0]
-    if found_files:
-        message = f"{given_path!r} is the end of several paths"
-        raise BadInput(message, "name one of: {paths}", paths=", ".join(found_files[:10]))
-    near = did_you_mean(similar_names(given_path, files))
-    raise BadInput(f"there is no file of code {given_path!r}{near}", "name it by its path")
+    paths = lookup.files_named(code.table, written)
+    if len(paths) == 1:
+        return paths[0]
+    if paths:
+        message = f"{written!r} is the end of several paths"
+        raise BadInput(message, "name one of: {paths}", paths=", ".join(paths[:10]))
+    near = did_you_mean(similar_names(written, files))
+    raise BadInput(f"there is no file of code {written!r}{near}", "name it by its path")
 
 
 def _forms(root: Path, text: str) -> Iterator[str]:

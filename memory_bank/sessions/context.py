@@ -132,13 +132,13 @@ def context_text(contents: Contents, max_tokens: int, quote: Quote) -> str:
 
 def economics(rows: Sequence[ContextRow]) -> str:
     """Return what reading the observations among some rows costs and saves, in tokens."""
-    found_rows = [row for row in rows if row.kind != REQUEST]
+    counted = [row for row in rows if row.kind != REQUEST]
     read, work = (
-        sum(row.read_tokens for row in found_rows),
-        sum(row.work_tokens for row in found_rows),
+        sum(row.read_tokens for row in counted),
+        sum(row.work_tokens for row in counted),
     )
     text = (
-        f"**Context Economics**: Loading: {len(found_rows)} observations ({read:,} tokens to read);"
+        f"**Context Economics**: Loading: {len(counted)} observations ({read:,} tokens to read);"
         f" work behind them: {work:,} tokens"
     )
     if work > read > 0:
@@ -291,16 +291,14 @@ def inject_context(
     bank.catch_up()
     with bank.lock:
         context_parts = bank.read(lambda view: _find(bank, view, project, session_id, limits, now))
-    told_sessions = context_parts.sessions[: limits.session_limit]
-    observations = _choose_observations(told_sessions, context_parts.earlier, limits, now)
-    next_steps, still_open = (
-        _steps(context_parts.sessions, session_id) if told_sessions else ("", "")
-    )
+    newest = context_parts.sessions[: limits.session_limit]
+    observations = _choose_observations(newest, context_parts.earlier, limits, now)
+    next_steps, still_open = _steps(context_parts.sessions, session_id) if newest else ("", "")
     contents = Contents(
         project=project
         or (context_parts.sessions[0].project if context_parts.sessions else project_of(bank)),
         now=now,
-        rows=tuple(_rows(context_parts, told_sessions, observations, session_id)),
+        rows=tuple(_rows(context_parts, newest, observations, session_id)),
         next_steps=next_steps,
         still_open=still_open,
         changed=context_parts.changed,
@@ -355,7 +353,7 @@ def _find(
         paths += [session.path for session in earlier]
     numbers = document_rows.numbers_of(view.manifest, paths)
     last = next(
-        (current_session for current_session in read if current_session.session_id != session_id),
+        (candidate for candidate in read if candidate.session_id != session_id),
         None,
     )
     return _ContextParts(
@@ -436,8 +434,8 @@ def _rows(
     A session has a row of its own only for what no observation among the rows tells.
     """
     here = {
-        current_session.session_id: current_session.git.repository_id if current_session.git else ""
-        for current_session in (*sessions, *context_parts.earlier)
+        listed.session_id: listed.git.repository_id if listed.git else ""
+        for listed in (*sessions, *context_parts.earlier)
     }
     rows = [
         ContextRow(
@@ -459,11 +457,7 @@ def _rows(
             continue
         lines = f"{summary.learned}\n{summary.completed}".split("\n")
         untold = [line.removeprefix("- ") for line in lines if line.removeprefix("- ")]
-        untold = [
-            current_untold
-            for current_untold in untold
-            if not (current_untold[:1] == "`" or covered(current_untold, titles, TOLD))
-        ]
+        untold = [row for row in untold if not (row[:1] == "`" or covered(row, titles, TOLD))]
         if untold:
             read = estimate(note_format.summary_block(summary, here[session.session_id]))
             work = summary.discovery_tokens

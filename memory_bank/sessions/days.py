@@ -115,9 +115,9 @@ def named(sessions: Sequence[KnownSession], text: str) -> KnownSession | None:
         or [session for session in sessions if name and session.session_id.startswith(name)]
     )
     if len(met) > 1:
-        shown_text = ", ".join(session.session_id[:40] for session in met[:5])
+        ids = ", ".join(session.session_id[:40] for session in met[:5])
         message = f"{name[:60]!r} starts {len(met)} sessions"
-        raise BadInput(message, "say which: {ids}", ids=shown_text)
+        raise BadInput(message, "say which: {ids}", ids=ids)
     return met[0] if met else None
 
 
@@ -139,7 +139,7 @@ def session_timeline(
     since, before = _start_of(first_day), _start_of(last_day)
     compress_now(bank)
     sessions = known_sessions(bank)
-    wanted_sessions = [
+    chosen = [
         session
         for session in sessions
         if (agent is None or session.agent.casefold() == agent.casefold())
@@ -147,14 +147,14 @@ def session_timeline(
         and (since is None or session.started >= since.timestamp())
         and (before is None or session.started < before.timestamp() + _DAY)
     ]
-    page = wanted_sessions[max(offset, 0) :][: max(limit, 1)]
+    page = chosen[max(offset, 0) :][: max(limit, 1)]
     return SessionTimeline(
-        total=len(wanted_sessions),
+        total=len(chosen),
         offset=max(offset, 0),
         count=len(page),
         days=_days(
             entries(bank, page),
-            Counter(iso_of(session.started)[:10] for session in wanted_sessions),
+            Counter(iso_of(session.started)[:10] for session in chosen),
         ),
         agents=_count_names(session.agent for session in sessions),
         projects=_count_names(session.project for session in sessions),
@@ -174,7 +174,7 @@ def entries(bank: Bank, sessions: Sequence[KnownSession]) -> list[SessionEntry]:
 def _days(entries: Iterable[SessionEntry], counts: Mapping[str, int]) -> tuple[SessionDay, ...]:
     """Return sessions by day; `counts` also counts those of other pages."""
     by_day = groupby(entries, key=lambda entry: entry.started_at[:10])
-    return tuple(SessionDay(day, counts[day], tuple(some_entries)) for day, some_entries in by_day)
+    return tuple(SessionDay(day, counts[day], tuple(sessions)) for day, sessions in by_day)
 
 
 def _entry(
@@ -246,7 +246,7 @@ def _count_names(names: Iterable[str]) -> dict[str, int]:
     return dict(
         sorted(
             Counter(names).items(),
-            key=lambda current_entries: (-current_entries[1], current_entries[0]),
+            key=lambda entry: (-entry[1], entry[0]),
         )
     )
 

@@ -41,13 +41,11 @@ class Happened(NamedTuple):
 
 def _read_events(news: Iterable[News]) -> Iterator[Happened]:
     """Yield what rows of the database say; those of another version are left out."""
-    for current_news in news:
-        if current_news.kind in KINDS:
-            payload = json.loads(current_news.payload)
+    for event in news:
+        if event.kind in KINDS:
+            payload = json.loads(event.payload)
             about = (payload.get(name) for name in Happened._fields[3:])
-            yield Happened(
-                current_news.kind, current_news.session_id, iso_of(current_news.created_at), *about
-            )
+            yield Happened(event.kind, event.session_id, iso_of(event.created_at), *about)
 
 
 class Subscription:

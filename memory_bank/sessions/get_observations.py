@@ -60,8 +60,8 @@ def resolved(view: View, bank: Bank, ids: Sequence[str]) -> dict[str, RowPlace]:
     or a note's with `#` and a heading. Raises BadInput for a number.
     """
     bare = {
-        current_id: current_id.strip().removeprefix("#").removeprefix("^").strip()
-        for current_id in ids
+        observation_id: observation_id.strip().removeprefix("#").removeprefix("^").strip()
+        for observation_id in ids
     }
     names = [name for name in bare.values() if name.startswith((OBSERVATION, SUMMARY))]
     sections = entries.named(view.manifest, names)
@@ -95,13 +95,13 @@ def _note_place(
     view: View,
     bank: Bank,
     name: str,
-    named_callable: Callable[[Manifest, str], list[str]] = open_index.find_candidates,
+    find_names: Callable[[Manifest, str], list[str]] = open_index.find_candidates,
 ) -> RowPlace | None:
     """Return the only note that a name means, exactly or by a part of it."""
     if not is_utf8(name) or not name:
         return None
     forms = (name, of_note(name, bank.layout))
-    paths = next(filter(None, (named_callable(view.manifest, form) for form in forms)), [])
+    paths = next(filter(None, (find_names(view.manifest, form) for form in forms)), [])
     numbers = document_rows.numbers_of(view.manifest, paths) if len(paths) == 1 else []
     return RowPlace(numbers[0]) if numbers else None
 
@@ -122,10 +122,10 @@ def _section(view: View, bank: Bank, name: str) -> RowPlace | None:
 
 def texts(ids: Collection[object]) -> list[str]:
     """Return ids as texts, each once; raise BadInput for numbers, which name no observation."""
-    for current_id in ids:
-        if not isinstance(current_id, str):
-            check_observation_id(current_id)
-    return list(dict.fromkeys(str(current_id) for current_id in ids))
+    for observation_id in ids:
+        if not isinstance(observation_id, str):
+            check_observation_id(observation_id)
+    return list(dict.fromkeys(str(observation_id) for observation_id in ids))
 
 
 MOST = 100
@@ -134,11 +134,11 @@ MOST = 100
 Order = Literal["date_desc", "date_asc"]
 
 
-def many_ids(given_several: Any) -> Any:  # noqa: ANN401  (of an agent)
+def many_ids(argument: Any) -> Any:  # noqa: ANN401  (of an agent)
     """Refuse numbers as ids, and say how ids look."""
-    given_several = several(given_several)
+    argument = several(argument)
     try:
-        return texts(given_several) if isinstance(given_several, list) else given_several
+        return texts(argument) if isinstance(argument, list) else argument
     except BadInput as error:
         raise ValueError(f"{error.message}: {error.hint}") from error
 
@@ -200,25 +200,23 @@ def get_observations(
     Raises BadInput for a number as an id, more than 100 ids, or an unknown order.
     """
     bank.settings.check_enabled()
-    wanted_texts = texts(ids)
-    if len(wanted_texts) > MOST:
-        raise BadInput(f"{len(wanted_texts)} ids are too many", f"give at most {MOST} in one call")
+    id_texts = texts(ids)
+    if len(id_texts) > MOST:
+        raise BadInput(f"{len(id_texts)} ids are too many", f"give at most {MOST} in one call")
     if order_by is not None and order_by not in get_args(Order):
         choices = f"choose one of: {', '.join(get_args(Order))}"
         raise BadInput(f"there is no order {order_by!r}", choices)
     with bank.lock:
         compress_now(bank)
-        details, missing = bank.answer(lambda view: _read(bank, view, wanted_texts, project))
+        details, missing = bank.answer(lambda view: _read(bank, view, id_texts, project))
     if order_by is not None:
         details.sort(
-            key=lambda current_details: (current_details.created_at, current_details.id),
+            key=lambda row: (row.created_at, row.id),
             reverse=order_by == "date_desc",
         )
-    kept_details = tuple(details if limit is None else details[: max(limit, 1)])
+    page = tuple(details if limit is None else details[: max(limit, 1)])
     version = SCHEMA_VERSION
-    return Observations(
-        version, len(kept_details), kept_details, tuple(missing), bank.problem or None
-    )
+    return Observations(version, len(page), page, tuple(missing), bank.problem or None)
 
 
 def _read(
@@ -229,13 +227,13 @@ def _read(
     rows = Rows(view, project_of(bank), places.values())
     name = asked_project(bank, project).casefold()
     notes: dict[int, Note | None] = {}
-    found_details: dict[RowPlace, Details] = {}
+    details_of: dict[RowPlace, Details] = {}
     missing = []
-    for given_id in ids:
-        place = places.get(given_id)
+    for observation_id in ids:
+        place = places.get(observation_id)
         row = rows.row(place) if place is not None else None
         if place is None or row is None or name not in ("", row.project.casefold()):
-            missing.append(given_id)
+            missing.append(observation_id)
             continue
         document = rows.documents[place.document]
         if place.document not in notes:
@@ -243,10 +241,10 @@ def _read(
         note = notes[place.document]
         details = None if note is None else _details(rows, note, row, place)
         if details is None:
-            missing.append(given_id)
+            missing.append(observation_id)
         else:
-            found_details[place] = details
-    return list(found_details.values()), missing
+            details_of[place] = details
+    return list(details_of.values()), missing
 
 
 def _read_note(bank: Bank, document: DocumentRow) -> Note | None:
@@ -276,8 +274,8 @@ def _details(rows: Rows, note: Note, row: IndexRow, place: RowPlace) -> Details 
 
 
 def _observation(row: IndexRow, note: Note, observation: Observation) -> Details:
-    said_fields = {field.name: getattr(observation, field.name) for field in fields(Observation)}
-    return Details(**said_fields | asdict(row), path=note.path)
+    values = {field.name: getattr(observation, field.name) for field in fields(Observation)}
+    return Details(**values | asdict(row), path=note.path)
 
 
 def _session_details(
@@ -299,8 +297,8 @@ def _session_details(
 
 
 def _summary(summary: Summary) -> SummaryShown:
-    told_entries = {name: getattr(summary, name) for name in SummaryShown._fields}
-    return SummaryShown(**told_entries | {"created_at": iso(summary.created_at)})
+    values = {name: getattr(summary, name) for name in SummaryShown._fields}
+    return SummaryShown(**values | {"created_at": iso(summary.created_at)})
 
 
 _MOST_DEPTH = 50
@@ -366,11 +364,9 @@ def timeline(
         else:
             compress_now(bank)
             bank.catch_up()
-        given_anchor = anchor
+        anchor_text = anchor
         depths = _clamped(depth_before), _clamped(depth_after)
-        content = bank.read(
-            lambda view: _around(bank, view, given_anchor, entry_conditions, depths)
-        )
+        content = bank.read(lambda view: _around(bank, view, anchor_text, entry_conditions, depths))
     if content is None:
         raise NoteNotFound("Observation not found", Hint.SEARCH_IDS)
     before, row, after = content
@@ -413,8 +409,8 @@ def _around(
         ]
         for depth, later in zip(depths, (False, True), strict=True)
     ]
-    rows = Rows(view, own, [current_place for side in sides for current_place in side])
-    before, after = ([rows.row(current_place) for current_place in side] for side in sides)
+    rows = Rows(view, own, [place for side in sides for place in side])
+    before, after = ([rows.row(place) for place in side] for side in sides)
     return tuple(filter(None, before)), row, tuple(filter(None, after))
 
 

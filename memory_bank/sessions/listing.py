@@ -101,9 +101,9 @@ def _find_session_id(bank: Bank, text: str | None) -> str:
     if text is not None:
         session = named(sessions, text)
         return session.session_id if session else text
-    for current_session in sessions:
-        if not current_session.empty:
-            return current_session.session_id
+    for listed_session in sessions:
+        if not listed_session.empty:
+            return listed_session.session_id
     raise NoteNotFound("no session has begun yet")
 
 
@@ -157,17 +157,17 @@ def view_session(bank: Bank, name: str, *, page: int = 1, at: str = "") -> Sessi
     NoteNotFound for an unknown session, BadInput for a start that several have.
     """
     compress_now(bank)
-    known_session = named(known_sessions(bank), name)
+    session_id = named(known_sessions(bank), name)
     with opened(bank) as store:
         problem = ""
         try:
-            session = store.get_session(known_session.session_id) if known_session else None
+            session = store.get_session(session_id.session_id) if session_id else None
         except UnreadableNote as error:
             session, problem = (
-                store.queue.session(known_session.session_id if known_session else ""),
+                store.queue.session(session_id.session_id if session_id else ""),
                 error.message,
             )
-    if known_session is None or session is None:
+    if session_id is None or session is None:
         raise NoteNotFound(f"there is no session {name[:60]!r}", "look for it in the list")
     items = _items(session)
     pages = max(1, -(-len(items) // PAGE))
@@ -179,9 +179,9 @@ def view_session(bank: Bank, name: str, *, page: int = 1, at: str = "") -> Sessi
         )
         page = next(places, 0) // PAGE + 1
     page = min(max(page, 1), pages)
-    shown_entries = items[(page - 1) * PAGE :][:PAGE]
-    document = known_session.document.number if known_session.document else None
-    observations = [observation for _, observation in shown_entries if observation]
+    page_items = items[(page - 1) * PAGE :][:PAGE]
+    document = session_id.document.number if session_id.document else None
+    observations = [observation for _, observation in page_items if observation]
     promoted, note_paths = bank.read(
         lambda view: _facts(bank, view, document, session.summary, observations)
     )
@@ -190,15 +190,15 @@ def view_session(bank: Bank, name: str, *, page: int = 1, at: str = "") -> Sessi
             prompt,
             tuple(
                 _shown(observation, promoted, note_paths, session)
-                for _, observation in some_entries
+                for _, observation in group
                 if observation
             ),
         )
-        for prompt, some_entries in groupby(shown_entries, key=lambda item: item[0])
+        for prompt, group in groupby(page_items, key=lambda item: item[0])
     )
     summary = session.summary
     return SessionView(
-        entry=entries(bank, [known_session])[0],
+        entry=entries(bank, [session_id])[0],
         session=session,
         steps=steps,
         page=page,
@@ -293,7 +293,7 @@ def former_state(bank: Bank) -> str:
     ids = former_ids(bank.layout, bank.id)
     if not ids:
         return ""
-    folders = ", ".join(str(bank.layout.state(current_id)) for current_id in ids)
+    folders = ", ".join(str(bank.layout.state(bank_id)) for bank_id in ids)
     return (
         "this folder had another id, because its repository's first commit was rewritten or it was"
         f" another repository; sessions of that time are in {folders}"
@@ -319,27 +319,27 @@ def recover(bank: Bank) -> Recovered:
     A note that the bank has, too, stays where it is. Raises StorageFailed.
     """
     ids = former_ids(bank.layout, bank.id)
-    notes, kept_entries = 0, list[str]()
+    notes, kept_folders = 0, list[str]()
     with bank.lock, bank.store.writing(f"{FOLDER}/recovered.md"):
         queue = EventQueue(bank.layout.state(bank.id))
-        for current_id in ids:
-            before = bank.layout.state(current_id) / "notes"
+        for bank_id in ids:
+            before = bank.layout.state(bank_id) / "notes"
             paths = list(before.rglob("*.md"))
             try:
                 for session_id in queue_rows.forgotten(before.parent):
                     queue_rows.add_forgotten(queue.file.parent, session_id)
                 queue.take_over(before.parent)
-                move_state(bank.layout, current_id, bank.id)
+                move_state(bank.layout, bank_id, bank.id)
             except OSError as error:
                 raise StorageFailed(
                     f"{before} can't be moved: {error.strerror}", "move the files yourself"
                 ) from error
             files = [str(file) for file in paths if file.exists()]
             notes += len(paths) - len(files)
-            kept_entries += files
+            kept_folders += files
         for session_id in queue_rows.forgotten(queue.file.parent) if ids else ():
             queue.remove_session(session_id)  # forgotten here, but not under the former id
         queue.close()
     if ids:
         bank.catch_up()
-    return Recovered(SCHEMA_VERSION, tuple(ids), notes, tuple(kept_entries))
+    return Recovered(SCHEMA_VERSION, tuple(ids), notes, tuple(kept_folders))

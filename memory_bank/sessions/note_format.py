@@ -166,8 +166,8 @@ def title_of(session: Session) -> str:
     titles += (
         [summary.completed, summary.learned, summary.next_steps, summary.notes] if summary else []
     )
-    found_line = next((line for text in titles if (line := one_line(text))), _NAMELESS)
-    return cut(found_line.split(". ")[0].removeprefix("- "), TITLE_LIMIT - 1)
+    title = next((line for text in titles if (line := one_line(text))), _NAMELESS)
+    return cut(title.split(". ")[0].removeprefix("- "), TITLE_LIMIT - 1)
 
 
 def keys_of(session: Session) -> dict[str, object | None]:
@@ -294,11 +294,11 @@ def paths_of(
     start = f"{FOLDER}/{to_second(session.started_at):%Y/%m/%d}-{slug(title, _SLUG_LIMIT)}"
     hashed = blake3(session.session_id.encode("utf-8", "replace")).hexdigest()
     plain = "".join(char for char in session.session_id.lower() if char.isalnum())
-    named_plain = (
+    plain_paths = (
         plain if _SAFE.fullmatch(session.session_id) and len(plain) >= _LENGTHS[0] else hashed
     )
     names = [
-        *(named_plain[:length] for length in _LENGTHS),
+        *(plain_paths[:length] for length in _LENGTHS),
         *(hashed[:length] for length in _LENGTHS),
     ]
     for name in dict.fromkeys(names):

@@ -88,12 +88,12 @@ def parts(note: Note) -> NoteParts:
         *owners.values(),
         *(at for at, section in enumerate(sections) if _is_prompts(section)),
     }
-    found_parts = {name: _part(note, at, starts, name) for name, at in owners.items()}
+    parts_of = {name: _part(note, at, starts, name) for name, at in owners.items()}
     headed = next((at for at, section in enumerate(sections) if _is_prompts(section)), None)
     summary = next(
-        (part for name, part in found_parts.items() if name.startswith(SUMMARY_PREFIX)), None
+        (part for name, part in parts_of.items() if name.startswith(SUMMARY_PREFIX)), None
     )
-    observations = [part for name, part in found_parts.items() if OBSERVATION_ID.match(name)]
+    observations = [part for name, part in parts_of.items() if OBSERVATION_ID.match(name)]
     return NoteParts(
         tuple(sorted(observations, key=lambda part: part.start)),
         summary,
@@ -207,12 +207,12 @@ def read_part(part: NotePart, keys: frozenset[str]) -> Read:
     fields: list[tuple[str, str]] = []
     text: list[str] = []
     fence = ""
-    current = told_words = False
+    current = has_words = False
     for line in part.lines:
         words = _without_id(line, part.id)
         match = None if fence else FIELD.fullmatch(words)
         key = match[1].lower().strip() if match else ""
-        if match and (key in keys or not told_words):
+        if match and (key in keys or not has_words):
             fields.append((key, (match[2] or "").strip()))
             current = True
         elif current and words[:1] in (" ", "\t") and words.strip():
@@ -222,7 +222,7 @@ def read_part(part: NotePart, keys: frozenset[str]) -> Read:
             current = False
             fence = _find_open_fence(words, fence)
             text.append(words)
-            told_words = told_words or bool(words.strip())
+            has_words = has_words or bool(words.strip())
     return Read(tuple(fields), "\n".join(text))
 
 
@@ -269,14 +269,14 @@ def session_of(note: Note) -> Session | None:
     session = head_of(note)
     if session is None:
         return None
-    found_parts = parts(note)
+    note_parts = parts(note)
     prompts = prompts_of(note, session)
     return replace(
         session,
         last_prompt_number=max((prompt.prompt_number for prompt in prompts), default=0),
         prompts=prompts,
-        observations=tuple(_observation(part, session) for part in found_parts.observations),
-        summary=found_parts.summary and _summary(found_parts.summary, session),
+        observations=tuple(_observation(part, session) for part in note_parts.observations),
+        summary=note_parts.summary and _summary(note_parts.summary, session),
     )
 
 
@@ -363,12 +363,12 @@ def _prompts(part: NotePart, session: Session) -> Iterator[Prompt]:
 
 def _targets(values: Sequence[str]) -> tuple[str, ...]:
     """Return the files of some fields: links by their target, without headings and shown text."""
-    found_parts = (
+    targets = (
         re.split(r"[|#^]", link[1])[0] if link[1] else unescaped(link[2])
         for value in values
         for link in _LINKED.finditer(value)
     )
-    return tuple(dict.fromkeys(path for file in found_parts if (path := one_line(file))))
+    return tuple(dict.fromkeys(path for file in targets if (path := one_line(file))))
 
 
 def _git_of(read: Read, session: Session) -> GitState | None:

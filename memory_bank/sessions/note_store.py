@@ -101,12 +101,12 @@ class NoteStore:
 
         Raises BadInput for an unknown session.
         """
-        found_session = self._wanted(session.session_id)
+        former = self._wanted(session.session_id)
         changes = {name: getattr(session, name) for name in (*_COUNTS, "ended_at", "git")}
-        self.queue.update(found_session.session_id, **changes)
-        if found_session.path:
-            changed = replace(found_session, **changes)
-            self._change(found_session.path, lambda text: session_edit.set_state(text, changed))
+        self.queue.update(former.session_id, **changes)
+        if former.path:
+            changed = replace(former, **changes)
+            self._change(former.path, lambda text: session_edit.set_state(text, changed))
 
     def store_prompt(self, prompt: Prompt) -> int:
         """Store a prompt and return its number, the next one if it has number 0."""
@@ -174,16 +174,12 @@ class NoteStore:
 
     def sessions(self) -> list[Session]:
         """Return all sessions, those in the queue only too, the newest first."""
-        ids = dict.fromkeys(current_session.session_id for current_session in self.queue.sessions())
-        ids.update(
-            (current_session.session_id, None) for current_session in self._all(self._notes.all())
-        )
-        found_sessions = [
-            session for current_id in ids if (session := self.get_session(current_id))
-        ]
+        ids = dict.fromkeys(session.session_id for session in self.queue.sessions())
+        ids.update((session.session_id, None) for session in self._all(self._notes.all()))
+        stored = [session for session_id in ids if (session := self.get_session(session_id))]
         return sorted(
-            found_sessions,
-            key=lambda current_session: (current_session.started_at, current_session.session_id),
+            stored,
+            key=lambda session: (session.started_at, session.session_id),
             reverse=True,
         )
 

@@ -142,10 +142,8 @@ class Rows:
 
     def _heading(self, document: int, part: Section) -> str:
         """Return the heading of a section, with those above it if another has the same."""
-        current_part = self.parts[document].values()
-        sections = [
-            section for section in current_part if section.headings[-1:] == part.headings[-1:]
-        ]
+        note_part = self.parts[document].values()
+        sections = [section for section in note_part if section.headings[-1:] == part.headings[-1:]]
         return part.headings[-1] if len(sections) == 1 else " > ".join(part.headings)
 
 
@@ -165,8 +163,8 @@ def id_of(document: DocumentRow) -> str:
 def rows_of(view: View, project: str, places: Sequence[RowPlace]) -> list[IndexRow]:
     """Return the rows of some places, without those that are gone."""
     rows = Rows(view, project, places)
-    found_rows = (rows.row(place) for place in places)
-    return [row for row in found_rows if row is not None]
+    read_rows = (rows.row(place) for place in places)
+    return [row for row in read_rows if row is not None]
 
 
 def place_of(entry: Entry) -> RowPlace:
@@ -176,10 +174,10 @@ def place_of(entry: Entry) -> RowPlace:
 
 def heading_place(parts: Mapping[int, Section], document: int, heading: str) -> RowPlace | None:
     """Return the place of a section by its heading, or by all its headings joined by ` > `."""
-    wanted_heading = heading.casefold()
+    folded = heading.casefold()
     for number, part in parts.items():
         forms = (*part.headings[-1:], " > ".join(part.headings))
-        if part.headings and wanted_heading in {form.casefold() for form in forms}:
+        if part.headings and folded in {form.casefold() for form in forms}:
             return RowPlace(document, number)
     return None
 

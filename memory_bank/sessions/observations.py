@@ -74,8 +74,8 @@ _KINDS = {
 }
 
 
-def _parts(given_entries: Sequence[str]) -> tuple[str, ...]:
-    parts = (part.strip() for words in given_entries for part in words.split(","))
+def _parts(arguments: Sequence[str]) -> tuple[str, ...]:
+    parts = (part.strip() for words in arguments for part in words.split(","))
     return tuple(part for part in parts if part)
 
 
@@ -203,10 +203,10 @@ def search(
         since=_seconds(date_start),
         before=_seconds(date_end),
     )
-    asked_query = _ObservationQuery(
+    observation_query = _ObservationQuery(
         query or "", entry_conditions, type, min(max(limit, 1), MOST), offset, order_by
     )
-    return answer(bank, project, asked_query)
+    return answer(bank, project, observation_query)
 
 
 @operation(
@@ -329,12 +329,10 @@ def _seconds(when: When | None) -> float | None:
     if when is None or (isinstance(when, str) and not when.strip()):
         return None
     if isinstance(when, datetime):
-        found_moment = when if when.tzinfo else when.replace(tzinfo=UTC)
+        zoned = when if when.tzinfo else when.replace(tzinfo=UTC)
     else:
-        found_moment = moment(
-            when if isinstance(when, str) else f"{when:f}".rstrip("0").rstrip(".")
-        )
-    return found_moment.timestamp()
+        zoned = moment(when if isinstance(when, str) else f"{when:f}".rstrip("0").rstrip("."))
+    return zoned.timestamp()
 
 
 Found = tuple[list[IndexRow], tuple[str, ...]]
@@ -343,15 +341,15 @@ Found = tuple[list[IndexRow], tuple[str, ...]]
 def _list_entries(view: View, query: _ObservationQuery, own: str) -> Found:
     """Return entries by time: the answer without a query."""
     ascending = query.order == "date_asc"
-    found_entries = entries.listed(
+    listed_places = entries.listed(
         view.manifest, query.wanted, query.limit, query.offset, ascending=ascending
     )
-    places = [place_of(entry) for entry in found_entries]
+    places = [place_of(entry) for entry in listed_places]
     if query.type == "section":
         places = _sections(view, places)[: query.limit]
     rows = Rows(view, own, places)
-    made_rows = (rows.row(_row_place_of(rows, place, query.type)) for place in places)
-    return [row for row in made_rows if row is not None], ()
+    row_list = (rows.row(_row_place_of(rows, place, query.type)) for place in places)
+    return [row for row in row_list if row is not None], ()
 
 
 def _sections(view: View, places: Sequence[RowPlace]) -> list[RowPlace]:

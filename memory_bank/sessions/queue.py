@@ -166,7 +166,7 @@ class EventQueue(DurableFile):
         """
         from memory_bank.sessions.records import git_text  # start-up
 
-        given_session = NewSession(
+        new_session = NewSession(
             session.session_id,
             session.project,
             session.agent,
@@ -177,7 +177,7 @@ class EventQueue(DurableFile):
         def work(base: Connection) -> bool:
             if self.forgotten(session.session_id):
                 return False
-            if not queue_rows.create(base, given_session, announced=announced):
+            if not queue_rows.create(base, new_session, announced=announced):
                 return False
             ended = session.ended_at.timestamp() if session.ended_at else None
             values = {name: getattr(session, name) for name in queue_rows.COUNTS}
@@ -198,22 +198,22 @@ class EventQueue(DurableFile):
         """
         if unknown := changes.keys() - _CHANGES:
             raise BadInput(f"a session in the queue has no {', '.join(sorted(unknown))}")
-        given_changes: dict[str, Any] = dict(changes)
+        columns: dict[str, Any] = dict(changes)
         if "git" in changes:
             from memory_bank.sessions.records import git_text  # start-up
 
-            given_changes["git"] = git_text(cast("GitState | None", changes["git"]))
+            columns["git"] = git_text(cast("GitState | None", changes["git"]))
         if isinstance(ended := changes.get("ended_at"), datetime):
-            given_changes["ended_at"] = ended.timestamp()
+            columns["ended_at"] = ended.timestamp()
 
         def work(base: Connection) -> int:
-            ended_at = given_changes.get("ended_at")
+            ended_at = columns.get("ended_at")
             if (
                 ended_at is not None
                 and queue_rows.last_start(base, session_id) > ended_at + _ROUNDED
             ):
-                given_changes["ended_at"] = None
-            return queue_rows.change(base, session_id, given_changes)
+                columns["ended_at"] = None
+            return queue_rows.change(base, session_id, columns)
 
         if not self._write(work):
             raise BadInput(f"there is no session {session_id[:60]!r}", "start it first")
@@ -415,21 +415,21 @@ class EventQueue(DurableFile):
 
     def remove(self, ids: Collection[int]) -> None:
         """Remove events whose observations are stored; their keys stay."""
-        rows = [(current_id,) for current_id in ids]
+        rows = [(session_id,) for session_id in ids]
         self._write(lambda base: base.executemany("DELETE FROM events WHERE id = ?", rows))
 
     def replace_text(self, removed: RemovedText) -> int:
         """Replace a text in all that is stored; return how many values had it."""
-        found_replace_text = super().replace_text(removed)
+        count = super().replace_text(removed)
 
         def work(base: Connection) -> None:
             base.create_function("tokens_of", 1, estimate, deterministic=True)
             sql = "UPDATE events SET tokens = tokens_of(tool_input) + tokens_of(tool_output)"
             base.execute(sql)
 
-        if found_replace_text:
+        if count:
             self._write(work)
-        return found_replace_text
+        return count
 
     def remove_news(self, observation_id: str) -> None:
         """Remove the news of an observation."""

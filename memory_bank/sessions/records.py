@@ -158,22 +158,22 @@ def check_observation_id(argument: object) -> str:
     text = str(argument).strip().removeprefix("#").removeprefix("^")
     if OBSERVATION_ID.match(text):
         return text
-    shown_text = str(argument)[:60]
+    short = str(argument)[:60]
     raise BadInput(
-        f"{shown_text!r} is not the id of an observation",
+        f"{short!r} is not the id of an observation",
         "ids are texts like obs-3f2a9c1b7d04; search returns them",
     )
 
 
 def check_type(obs_type: str) -> str:
     """Return the type of an observation in lower case; raise BadInput for an unknown one."""
-    found_obs_type = obs_type.strip().casefold()
-    if found_obs_type not in OBSERVATION_TYPES:
+    folded = obs_type.strip().casefold()
+    if folded not in OBSERVATION_TYPES:
         raise BadInput(
             f"{obs_type[:60]!r} is not a type of observation",
             f"choose one of: {', '.join(OBSERVATION_TYPES)}",
         )
-    return found_obs_type
+    return folded
 
 
 PROMOTED_TO = "promoted_to"

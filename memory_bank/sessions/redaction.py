@@ -228,8 +228,8 @@ def _redact_pieces(pieces: _Pieces, spans: Iterator[_Span] | list[_Span]) -> int
             if begin < stop:
                 within.setdefault(number, []).append((begin, stop, mark))
             number += 1
-    for number, found_within in within.items():
-        pieces.texts[number] = _replaced(pieces.texts[number], found_within)
+    for number, secrets in within.items():
+        pieces.texts[number] = _replaced(pieces.texts[number], secrets)
     return count
 
 
@@ -267,15 +267,15 @@ def redacted(record: Record, redact: Redact) -> tuple[Record, int]:
     """
     from dataclasses import fields, replace
 
-    given_record: Any = record
+    original: Any = record
     changes: dict[str, Any] = {}
     total = 0
-    for field in fields(given_record):
+    for field in fields(original):
         if field.name not in _KEPT:
-            changes[field.name], count = _value(getattr(given_record, field.name), redact)
+            changes[field.name], count = _value(getattr(original, field.name), redact)
             total += count
-    made_record: Record = replace(given_record, **changes)
-    return made_record, total
+    copy: Record = replace(original, **changes)
+    return copy, total
 
 
 def _value(value: object, redact: Redact) -> tuple[object, int]:

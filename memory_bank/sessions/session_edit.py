@@ -133,13 +133,9 @@ def _observation(path: str, text: str, observation_id: str) -> NotePart:
     Raises StorageFailed if the note does not have it.
     """
     parts = note_reading.parts(_note(path, text))
-    known_parts = (*parts.observations, parts.summary)
+    all_parts = (*parts.observations, parts.summary)
     part = next(
-        (
-            current_part
-            for current_part in known_parts
-            if current_part and current_part.id == observation_id
-        ),
+        (part for part in all_parts if part and part.id == observation_id),
         None,
     )
     if part is None:
@@ -169,7 +165,7 @@ def _field_number(part: NotePart, key: str) -> int | None:
 
 def _replace_fields(text: str, part: NotePart, fields: Sequence[tuple[str, str]]) -> str:
     """Replace the known fields of a part where they are, and add new ones after the last."""
-    wanted_fields = dict(fields)
+    values = dict(fields)
     entries: list[str] = []
     last = 0
     dropping = False
@@ -177,14 +173,14 @@ def _replace_fields(text: str, part: NotePart, fields: Sequence[tuple[str, str]]
         match = FIELD.fullmatch(line)
         key = match[1].lower() if match else ""
         dropping = key in SUMMARY_KEYS or (dropping and line[:1] in (" ", "\t") and not match)
-        if key in wanted_fields:
-            entries.append(field_line(key, wanted_fields.pop(key)))
+        if key in values:
+            entries.append(field_line(key, values.pop(key)))
         elif not dropping:
             entries.append(line)
         if match:
             last = len(entries)
     at = last or (1 if entries and not entries[0].strip() else 0)
-    entries[at:at] = [field_line(*field) for field in wanted_fields.items()]
+    entries[at:at] = [field_line(*field) for field in values.items()]
     newline = _newline(text)
     body = newline.join("\n".join(entries).split("\n"))
     return text[: part.body] + body + text[part.end :]

@@ -294,14 +294,14 @@ def _close(
         if if_idle and _goes_on(store, session_id):
             return None
         ended = replace(before, ended_at=ended_at or datetime.now(UTC))
-        made_summary = _summary(bank, store, ended, summary)
+        written = _summary(bank, store, ended, summary)
         store.update_session(ended)
-        known_id = summary_id = before.summary.id if before.summary else None
-        if made_summary is not None:
-            summary_id = store.store_summary(made_summary)
+        former_id = summary_id = before.summary.id if before.summary else None
+        if written is not None:
+            summary_id = store.store_summary(written)
             if summary is None:
-                store.queue.update(session_id, summary=_mark_of_summary(made_summary))
-        if before.ended_at is None or summary_id != known_id:
+                store.queue.update(session_id, summary=_mark_of_summary(written))
+        if before.ended_at is None or summary_id != former_id:
             store.queue.announce(SESSION_ENDED, session_id, summary_id=summary_id)
     return summary_id
 
@@ -363,8 +363,8 @@ def _summary(
             return None
     ended = session.ended_at or datetime.now(UTC)
     git = state_then(session, ended, bank.layout.project)
-    (left_session,) = as_left(bank.layout.project, [session])
-    summary = summary_of(left_session, argument, ended, git)
+    (session_left,) = as_left(bank.layout.project, [session])
+    summary = summary_of(session_left, argument, ended, git)
     bare, count = redacted(summary, redactor(bank))
     store.queue.add_counts(session.session_id, redactions=count)
     return settled_summary(bare, session.git)
@@ -444,8 +444,8 @@ def _store_worded(
     bare = settled_observation(bare)
     # the same words twice are one observation
     text = json.dumps({**asdict(bare), "created_at": ""}, sort_keys=True, default=str)
-    named_id = f"obs-{blake3(text.encode('utf-8', 'replace')).hexdigest()[:_DIGITS]}"
-    observation_id = store.store_observation(replace(bare, id=named_id))
+    text_id = f"obs-{blake3(text.encode('utf-8', 'replace')).hexdigest()[:_DIGITS]}"
+    observation_id = store.store_observation(replace(bare, id=text_id))
     store.queue.add_counts(started.session_id, redactions=count)
     return StoredObservation(
         SCHEMA_VERSION, started.session_id, started.prompt_number, observation_id=observation_id

@@ -129,14 +129,12 @@ def _parts(
     limits = bank.settings.context._replace(session_limit=_SESSIONS)
     now = datetime.now(UTC)
     sessions = sessions_of(bank, view, project, limits, now)
-    others_sessions = [
-        current_session for current_session in sessions if current_session.session_id != session_id
-    ]
+    others_sessions = [candidate for candidate in sessions if candidate.session_id != session_id]
     steps = [StartLine(line) for line, _ in open_steps(others_sessions)]
     repositories = {
-        current_observation.id: session.git.repository_id if session.git else ""
+        observation.id: session.git.repository_id if session.git else ""
         for session in others_sessions
-        for current_observation in session.observations
+        for observation in session.observations
     }
 
     def line_of(observation: Observation, text: str) -> StartLine:
@@ -144,48 +142,44 @@ def _parts(
         return StartLine(text, f" #{observation.id} ~{estimate(block)}")
 
     recent = [
-        current_observation
+        observation
         for session in others_sessions
-        for current_observation in session.observations
-        if current_observation.created_at >= now - timedelta(days=limits.date_range_days)
+        for observation in session.observations
+        if observation.created_at >= now - timedelta(days=limits.date_range_days)
     ]
     branch = (git_state(bank.layout.project) or _NO_STATE).branch
-    recent.sort(key=lambda current_observation: current_observation.created_at, reverse=True)
-    recent.sort(
-        key=lambda current_observation: (
-            not (current_observation.git and current_observation.git.branch == branch)
-        )
-    )
+    recent.sort(key=lambda observation: observation.created_at, reverse=True)
+    recent.sort(key=lambda observation: not (observation.git and observation.git.branch == branch))
     files = {
         file
-        for current_observation in recent
-        for file in (*current_observation.files_modified, *current_observation.files_read)
+        for observation in recent
+        for file in (*observation.files_modified, *observation.files_read)
     }
     changed = repository.uncommitted(bank.layout.project, files) if files else frozenset()
     recent.sort(
-        key=lambda current_observation: changed.isdisjoint(
-            (*current_observation.files_modified, *current_observation.files_read)
+        key=lambda observation: changed.isdisjoint(
+            (*observation.files_modified, *observation.files_read)
         )
     )
     decided = [
         *map(StartLine, rules),
         *(
-            line_of(current_observation, text) if current_observation else StartLine(text)
-            for text, current_observation in _list_decisions(recent, others_sessions)
+            line_of(observation, text) if observation else StartLine(text)
+            for text, observation in _list_decisions(recent, others_sessions)
         ),
     ]
     decisions = {line.text for line in decided}
     learned = [
         line_of(
-            current_observation,
+            observation,
             placed(
-                current_observation.title,
-                about(current_observation.files_modified, current_observation.files_read),
+                observation.title,
+                about(observation.files_modified, observation.files_read),
                 _LINE,
             ),
         )
-        for current_observation in recent
-        if current_observation.title not in decisions
+        for observation in recent
+        if observation.title not in decisions
     ]
     parts = [
         ("Open steps", _lines(steps, "steps")),
@@ -318,7 +312,7 @@ def _of_bank(bank: Bank, view: View, last: Session | None, titleds: set[str]) ->
     often.sort(key=lambda row: used[row.known_as].times, reverse=True)
     half = _MOST["decisions"] // 2
     rows = _valid(open_index.notes_numbered(manifest, numbers), old)
-    named_decisions = chain(decisions[:half], often[:half], decisions[half:], rows)
+    candidates = chain(decisions[:half], often[:half], decisions[half:], rows)
     changed = list[StartLine]()
     if last:
         since = last.started_at.timestamp()
@@ -331,7 +325,7 @@ def _of_bank(bank: Bank, view: View, last: Session | None, titleds: set[str]) ->
         count = f"{len(numbers)} note{'s' * (len(numbers) != 1)} in the bank"
         if number := view.index.indexer.left:
             count += f" and {number} that are not indexed yet"
-        untold_notes = (note for note in named_decisions if _title_of(note) not in titleds)
+        untold_notes = (note for note in candidates if _title_of(note) not in titleds)
         lines = _lines((_line_of_note(bank, view, note) for note in untold_notes), "decisions")
         yield f"{count}, the newest and most used decisions first", lines
         changed += [StartLine(count)] if changed and not lines else []

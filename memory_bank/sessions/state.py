@@ -57,10 +57,10 @@ class IndexedNotes:
 
     def rows(self) -> list[DocumentRow]:
         """Return the rows of the notes of sessions that are not archived, the oldest first."""
-        found_rows = self._bank.answer(
+        note_rows = self._bank.answer(
             lambda view: document_rows.with_field(view.manifest, "type", TYPE), None
         )
-        return [row for row in found_rows if session_id_of(row)]
+        return [row for row in note_rows if session_id_of(row)]
 
     def of_session(self, session_id: str) -> str:
         """Return the path of a session's note; empty if it has none."""
@@ -222,8 +222,8 @@ def as_left(project: Path, sessions: Sequence[Session]) -> list[Session]:
         and observation.files_modified
         and COMMITTED not in observation.facts
     ]
-    made_time = objects.time_of(project, state.commit) if captured else 0.0
-    since = max(made_time, _checked_out_since(tree)) if made_time else math.inf
+    commit_time = objects.time_of(project, state.commit) if captured else 0.0
+    since = max(commit_time, _checked_out_since(tree)) if commit_time else math.inf
     open_work = {
         observation.id: observation
         for observation, session in captured
@@ -235,7 +235,7 @@ def as_left(project: Path, sessions: Sequence[Session]) -> list[Session]:
     words = ("--literal-pathspecs", "ls-files", "-z", "--", *sorted(files)[:_MOST_FILES])
     tracked = frozenset((process.run(project, *words) or "").split("\0"))
     clean = tracked - repository.uncommitted(project, files)
-    clean -= repository.changed_elsewhere(project, files, made_time)
+    clean -= repository.changed_elsewhere(project, files, commit_time)
     return [
         replace(
             session,
@@ -342,7 +342,7 @@ def session_keys(
     keys: dict[str, object] = {}
     for key, value in ((SESSION_ID, session_id), (LINK, link)):
         there = extra.get(key) or []
-        current_there = there if isinstance(there, list) else [there]
-        if value and value not in current_there:
-            keys[key] = [*current_there, value] if current_there else value
+        entries = there if isinstance(there, list) else [there]
+        if value and value not in entries:
+            keys[key] = [*entries, value] if entries else value
     return keys

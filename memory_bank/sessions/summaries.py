@@ -81,9 +81,9 @@ def _text(key: str, value: object) -> str:
 
 def _request(session: Session) -> str:
     texts = [one_line(prompt.prompt_text) for prompt in session.prompts]
-    shown_texts = [text for text in texts if text][:_PROMPTS]
+    prompts = [text for text in texts if text][:_PROMPTS]
     return _join_lines(
-        [f"{text[:_PROMPT_LENGTH]}{'…' * (len(text) > _PROMPT_LENGTH)}" for text in shown_texts]
+        [f"{text[:_PROMPT_LENGTH]}{'…' * (len(text) > _PROMPT_LENGTH)}" for text in prompts]
     )
 
 
@@ -227,14 +227,14 @@ def open_steps(sessions: Sequence[Session]) -> list[tuple[str, Session]]:
 
     The sessions are sorted, the last one first. A check that failed counts for the last one only.
     """
-    entries, done_entries = list[tuple[str, Session]](), list[str]()
+    entries, completed = list[tuple[str, Session]](), list[str]()
     for number, session in enumerate(sessions):
         next_steps = session.summary.next_steps if session.summary else ""
         for line in (line.removeprefix("- ").strip() for line in next_steps.split("\n")):
-            old = covered(line, done_entries) or covered(line, [step for step, _ in entries])
+            old = covered(line, completed) or covered(line, [step for step, _ in entries])
             if line and not old and not (number and line.startswith("`")):
                 entries.append((line, session))
-        done_entries += [
+        completed += [
             text for observation in session.observations for text in _done_sentence_of(observation)
         ]
     return entries
@@ -253,8 +253,8 @@ def _steps(session: Session) -> list[str]:
     observations = session.observations
     steps = list[tuple[int, str, bool]]()  # of which prompt, what, whether it is the first sentence
     for prompt in session.prompts:
-        said_planned = planned(prompt.prompt_text)
-        steps += [(prompt.prompt_number, step_of(sentence), False) for sentence in said_planned]
+        steps_planned = planned(prompt.prompt_text)
+        steps += [(prompt.prompt_number, step_of(sentence), False) for sentence in steps_planned]
     for observation in observations:
         for start in (NEXT, _OPEN):
             facts = [
@@ -262,7 +262,7 @@ def _steps(session: Session) -> list[str]:
             ]
             steps += [(observation.prompt_number, step, True) for step in facts]
     entries = list[str]()
-    for number, step, agents in sorted(steps, key=lambda current_entries: current_entries[0]):
+    for number, step, agents in sorted(steps, key=lambda entry: entry[0]):
         texts = [
             text
             for observation in observations

@@ -320,8 +320,8 @@ class Codebase:
     def text(self, hit: CodeHit) -> str:
         """Return the lines of a hit; empty if the file has changed."""
         span = Span(hit.line, hit.end_line)
-        found_text = self._lane(hit.lane).source.text(hit.path, hit.hit.document.hash, span)
-        return found_text or ""
+        passage = self._lane(hit.lane).source.text(hit.path, hit.hit.document.hash, span)
+        return passage or ""
 
     def whole(self, hit: CodeHit) -> str:
         """Return the whole text of the document of a hit; empty if it has changed."""
@@ -399,11 +399,11 @@ class Codebase:
 
     def accesses(self, names: Collection[str]) -> Mapping[str, Access]:
         """Return the accesses of some symbols, by id; none without a bank."""
-        found_accesses = self.state.accesses(names) if self.state is not None else {}
+        access_of = self.state.accesses(names) if self.state is not None else {}
         # a symbol is returned by its name: that tells as much as to open it
         return {
             name: access._replace(opened=access.times, last_opened=access.last)
-            for name, access in found_accesses.items()
+            for name, access in access_of.items()
         }
 
     def _refreshed(self, progress: Progress | None) -> str:
@@ -441,12 +441,12 @@ class Codebase:
         """Return the paths of the bank's notes below the work tree."""
         if self.layout is None:
             return []
-        found_paths = [self.layout.root]
+        note_folders = [self.layout.root]
         if self.layout.prefix:  # only a bank in a project includes files
-            found_paths += [self.layout.project / path for path in self.settings.memory.include]
+            note_folders += [self.layout.project / path for path in self.settings.memory.include]
         return [
             path.relative_to(self.root).as_posix()
-            for path in found_paths
+            for path in note_folders
             if path.is_relative_to(self.root)
         ]
 
@@ -471,8 +471,8 @@ def open_codebase(
     if path is None and bank is not None and place and worktree(place.project.resolve()):
         folder = place.project
     root = work_tree_of(folder)
-    found_settings = load(place.root if place else None, flags=settings)
-    return Codebase(root, found_settings, place=place, embeds=embeds)
+    bank_settings = load(place.root if place else None, flags=settings)
+    return Codebase(root, bank_settings, place=place, embeds=embeds)
 
 
 def _caught_up(view: View, seconds: float, progress: Progress | None) -> SyncReport:

@@ -222,7 +222,7 @@ def _insert(base: Connection, file: FileRow) -> None:
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (file.path, file.language, file.signature, file.blob, file.size, *about),
     ).lastrowid
-    tests = {current_intent.symbol for current_intent in parsed.tests if current_intent.symbol}
+    tests = {intent.symbol for intent in parsed.tests if intent.symbol}
     for symbol in parsed.symbols:
         *fields, calls = symbol
         row = base.execute(
@@ -246,12 +246,12 @@ def _insert(base: Connection, file: FileRow) -> None:
         (
             (
                 number,
-                current_import.target,
-                _text(current_import.names),
-                current_import.line,
-                _text(current_import.bound),
+                statement.target,
+                _text(statement.names),
+                statement.line,
+                _text(statement.bound),
             )
-            for current_import in parsed.imports
+            for statement in parsed.imports
         ),
     )
 
@@ -288,7 +288,7 @@ def _ids(prefix: str, rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[str, in
     for the second and later ones in a file also of their order there.
     """
     for entry, entries in groupby(sorted(rows), key=itemgetter(0, 1)):
-        files = [list(some_entries) for _, some_entries in groupby(entries, key=itemgetter(2))]
+        files = [list(group) for _, group in groupby(entries, key=itemgetter(2))]
         for some_file in files:
             for order, (_, _, path, number, had_entry, file) in enumerate(some_file):
                 parts = [*entry, *([path] if len(files) > 1 else [])]
@@ -303,16 +303,16 @@ def digest(parts: Iterable[str]) -> str:
 
 def _sum_up(base: Connection, files: Sequence[int]) -> None:
     """Record the hash of all ids of some files."""
-    found_entries: dict[int, list[str]] = {number: [] for number in files}
+    entries_of: dict[int, list[str]] = {number: [] for number in files}
     for table in ("symbols", "tests"):
         sql = f"SELECT file, sym FROM {table} WHERE file IN ({{}}) ORDER BY id"
         for number, bank in sqlite.execute_chunked(base, sql, files):
-            found_entries[number].append(bank)
+            entries_of[number].append(bank)
     base.executemany(
         "UPDATE files SET ids = ? WHERE id = ?",
         (
             (blake3(" ".join(entries).encode()).hexdigest()[:16], number)
-            for number, entries in found_entries.items()
+            for number, entries in entries_of.items()
         ),
     )
 
@@ -374,12 +374,12 @@ class ParseCache(sqlite.Opened):
     def get(self, keys: Sequence[Key]) -> dict[Key, ParsedFile]:
         """Return those of some files that are known."""
         parsed_files: dict[Key, ParsedFile] = {}
-        wanted_keys = set(keys)
+        missing = set(keys)
         sql = "SELECT blob, language, parsed FROM parses WHERE blob IN ({})"
         with suppress(Busy, IndexDamaged, StorageFailed), sqlite.convert_errors(self.file):
-            blobs: Sequence[Any] = sorted({blob for blob, _ in wanted_keys})
+            blobs: Sequence[Any] = sorted({blob for blob, _ in missing})
             for blob, language, data in sqlite.execute_chunked(self.opened(), sql, blobs):
-                if (blob, language) in wanted_keys and (parsed := _unpacked(data)):
+                if (blob, language) in missing and (parsed := _unpacked(data)):
                     parsed_files[blob, language] = parsed
         return parsed_files
 

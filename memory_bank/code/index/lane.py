@@ -92,8 +92,8 @@ class CodeLane(ReopenedIndex):
         tests = TESTS_ONLY in conditions
 
         def factors(paths: Collection[str]) -> dict[str, float]:
-            found_factors = {path: work_tree.factor(path, text) for path in paths}
-            return {path: factor for path, factor in found_factors.items() if factor != 1}
+            factor_of = {path: work_tree.factor(path, text) for path in paths}
+            return {path: factor for path, factor in factor_of.items() if factor != 1}
 
         return self.read(
             lambda view: view.engine.search(
@@ -124,10 +124,6 @@ def _scope(view: View, conditions: Sequence[tuple[str, str]]) -> Scope:
         if key == "kind":
             parts = [part.strip().casefold() for part in value.split(",") if part.strip()]
             rows = entries.passages_with(view.manifest, key, parts)
-            inside = {
-                row: current_row
-                for row, current_row in rows.items()
-                if scope.holds(row, current_row)
-            }
+            inside = {row: entry for row, entry in rows.items() if scope.holds(row, entry)}
             scope = Scope(only=frozenset(inside.values()), rows=frozenset(inside))
     return scope

@@ -175,7 +175,7 @@ class SymbolTable(CodeDatabase):
         self, batch: Mapping[str, StatSignature], file_states: Mapping[str, FileState]
     ) -> None:
         """Read some files, given with their signatures, and write those whose content changed."""
-        found_rows: list[FileRow] = []
+        file_rows: list[FileRow] = []
         contents: dict[bytes, bytes] = {}
         touched: list[tuple[str, str]] = []
         gone: list[str] = []
@@ -190,17 +190,17 @@ class SymbolTable(CodeDatabase):
                 continue
             signature = _recorded(read.signature or scanned)
             if read.reason:
-                found_rows.append(FileRow(path, language, signature, b"", 0, reason=read.reason))
+                file_rows.append(FileRow(path, language, signature, b"", 0, reason=read.reason))
                 continue
             blob = repository.blob(read.data)
             if path in file_states and file_states[path].parsed(blob):
                 touched.append((signature, path))
             else:
-                found_rows.append(FileRow(path, language, signature, blob, len(read.data)))
+                file_rows.append(FileRow(path, language, signature, blob, len(read.data)))
                 contents[blob] = read.data
-        if found_rows or gone:
-            parsed = self._parsed([row for row in found_rows if not row.reason], contents)
-            rows = [_row(row, parsed.get((row.blob, row.language))) for row in found_rows]
+        if file_rows or gone:
+            parsed = self._parsed([row for row in file_rows if not row.reason], contents)
+            rows = [_row(row, parsed.get((row.blob, row.language))) for row in file_rows]
             with self.writing() as base:
                 replace(base, rows, gone)
         if touched:
@@ -253,7 +253,7 @@ def _row(file: FileRow, parsed: ParsedFile | None) -> FileRow:
     if parsed is not None and parsed.refused:
         return file._replace(reason=parsed.refused)
     if parsed is not None:
-        imports = [current_import.target for current_import in parsed.imports]
+        imports = [statement.target for statement in parsed.imports]
         if not parsing.may_hold_tests(file.path, file.language, imports):
             intents = tuple(intent for intent in parsed.tests if intent.framework == EXAMPLE)
             parsed = parsed._replace(tests=intents)
@@ -327,13 +327,13 @@ class FirstLines:
         before, self._known = self._known, {}
         entries: dict[str, str] = {}
         for path in sorted(_asked(files))[:MOST_FILES]:
-            known_before = before.get(path)
-            if known_before is None or known_before[0] != files[path]:
-                known_before = files[path], language_of(self._tree.start(path, _LINE))
-            if is_trusted(known_before[0]):  # one that has just changed may change again
-                self._known[path] = known_before
-            if known_before[1]:
-                entries[path] = known_before[1]
+            former = before.get(path)
+            if former is None or former[0] != files[path]:
+                former = files[path], language_of(self._tree.start(path, _LINE))
+            if is_trusted(former[0]):  # one that has just changed may change again
+                self._known[path] = former
+            if former[1]:
+                entries[path] = former[1]
         return entries
 
 
@@ -356,5 +356,5 @@ def _asked(files: Mapping[str, StatSignature]) -> Iterator[str]:
 @lru_cache(maxsize=10_000)  # asked for each file before each answer
 def _says_nothing(name: str) -> bool:
     """Tell whether the name of a file has no suffix and is not known."""
-    known_is_document = is_document(name) or parsing.language_of(name) is not None
-    return "." not in name[1:] and not known_is_document
+    is_text = is_document(name) or parsing.language_of(name) is not None
+    return "." not in name[1:] and not is_text

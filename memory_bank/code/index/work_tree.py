@@ -49,11 +49,11 @@ class TreeScan(NamedTuple):
     refused: dict[str, str]
     """Files that would be read, were it not for the reason."""
 
-    def only(self, wanted_callable: Callable[[str], bool]) -> TreeScan:
+    def only(self, accepts: Callable[[str], bool]) -> TreeScan:
         """Return a copy with the wanted files only, by path."""
         return TreeScan(
-            {path: file for path, file in self.files.items() if wanted_callable(path)},
-            {path: reason for path, reason in self.refused.items() if wanted_callable(path)},
+            {path: file for path, file in self.files.items() if accepts(path)},
+            {path: reason for path, reason in self.refused.items() if accepts(path)},
         )
 
 

@@ -55,7 +55,7 @@ def name_of(node: Node) -> str:
             break
         inner = name.child_by_field_name("declarator")
         name = inner or next(
-            (current_node for current_node in name.named_children if not current_node.is_extra),
+            (child for child in name.named_children if not child.is_extra),
             None,
         )
     return dotted(name)
@@ -95,26 +95,25 @@ def include(node: Node) -> Iterator[Import]:
 def test_function(node: Node) -> Case | None:
     """Return the test of `TEST(Suite, Name) { … }`: a function without a type."""
     call = node.child_by_field_name("declarator")
-    given_node = call.child_by_field_name("parameters") if call is not None else None
-    if call is None or given_node is None or node.child_by_field_name("type") is not None:
+    parameters = call.child_by_field_name("parameters") if call is not None else None
+    if call is None or parameters is None or node.child_by_field_name("type") is not None:
         return None
     if not _TEST_MACRO.fullmatch(named(call, "declarator")):
         return None
     names = [
-        words(text_of(current_node)).removesuffix(" test")
-        for current_node in given_node.named_children
+        words(text_of(parameter)).removesuffix(" test") for parameter in parameters.named_children
     ]
     return Case(" > ".join(names), "googletest") if names else None
 
 
 def test_call(node: Node) -> Case | None:
     """Return the test, or its section, of Catch2 or doctest: a call before a block."""
-    given_node, holder = node.child_by_field_name("arguments"), node.parent
-    if given_node is None or holder is None or not _CASE_MACRO.fullmatch(named(node, "function")):
+    arguments, holder = node.child_by_field_name("arguments"), node.parent
+    if arguments is None or holder is None or not _CASE_MACRO.fullmatch(named(node, "function")):
         return None
-    title = next(inside(given_node, "string_literal", "concatenated_string"), None)
+    title = next(inside(arguments, "string_literal", "concatenated_string"), None)
     block = holder.next_named_sibling
     if title is None or block is None or block.type != "compound_statement":
         return None
-    said_unquoted = unquoted(text_of(title)).replace('\\"', '"')
-    return Case(said_unquoted, "catch2", last=block)
+    sentence = unquoted(text_of(title)).replace('\\"', '"')
+    return Case(sentence, "catch2", last=block)

@@ -104,15 +104,13 @@ def _taken(node: Node) -> list[tuple[str, str]]:
     """Return the names that an import or export takes, each with its name in the file."""
     entries, waiting = list[tuple[str, str]](), list(reversed(node.named_children))
     while waiting:
-        current_node = waiting.pop()
-        if current_node.type in ("import_specifier", "export_specifier"):
-            entries.append(
-                (named(current_node), named(current_node, "alias") or named(current_node))
-            )
-        elif current_node.type == "identifier":
-            entries.append((text_of(current_node), text_of(current_node)))
-        elif current_node.type in ("import_clause", "named_imports", "export_clause"):
-            waiting += reversed(current_node.named_children)
+        pattern = waiting.pop()
+        if pattern.type in ("import_specifier", "export_specifier"):
+            entries.append((named(pattern), named(pattern, "alias") or named(pattern)))
+        elif pattern.type == "identifier":
+            entries.append((text_of(pattern), text_of(pattern)))
+        elif pattern.type in ("import_clause", "named_imports", "export_clause"):
+            waiting += reversed(pattern.named_children)
     return entries
 
 
@@ -121,7 +119,7 @@ def _whole(node: Node) -> tuple[str, ...]:
     clause = next(inside(node, "import_clause"), node)
     space = next(inside(clause, "namespace_import", "namespace_export"), None)
     if space is not None:
-        return tuple(text_of(current_node) for current_node in space.named_children[-1:])
+        return tuple(text_of(child) for child in space.named_children[-1:])
     return () if node.type == "export_statement" else ("",)
 
 
@@ -133,16 +131,16 @@ def _import(node: Node) -> Iterator[Import]:
     if source is not None:
         entries, target = _taken(node), flat(unquoted(text_of(source)))
         names, bound = [text for text, _ in entries], [text for _, text in entries]
-        current_names = other_names(names, bound) if names else _whole(node)
-        yield Import(target, tuple(names), line_of(node), current_names)
+        original_names = other_names(names, bound) if names else _whole(node)
+        yield Import(target, tuple(names), line_of(node), original_names)
 
 
 def _required(node: Node) -> str:
     """Return the target of `require("…")` and `import("…")`; empty for other calls."""
-    given_node = node.child_by_field_name("arguments")
-    if given_node is None or named(node, "function")[:8] not in ("require", "import"):
+    arguments = node.child_by_field_name("arguments")
+    if arguments is None or named(node, "function")[:8] not in ("require", "import"):
         return ""
-    first = next(iter(given_node.named_children), None)
+    first = next(iter(arguments.named_children), None)
     return flat(unquoted(text_of(first))) if first is not None and first.type in _TEXTS else ""
 
 
@@ -154,8 +152,8 @@ def _require(node: Node) -> Iterator[Import]:
             if pattern
             else []
         )
-        names = [named(current_node, "key") or text_of(current_node) for current_node in nodes]
-        bound = [named(current_node, "value") or text_of(current_node) for current_node in nodes]
+        names = [named(key, "key") or text_of(key) for key in nodes]
+        bound = [named(key, "value") or text_of(key) for key in nodes]
         if pattern is not None and pattern.type == "identifier":
             texts: tuple[str, ...] = (text_of(pattern),)
         else:
@@ -177,20 +175,20 @@ def _called(node: Node) -> str:
 
 def _case(node: Node) -> Case | None:
     """Return the test, or group of tests, of `describe("…", …)`, `it("…", …)` and the like."""
-    function, given_node = (
+    function, arguments = (
         node.child_by_field_name("function"),
         node.child_by_field_name("arguments"),
     )
     if (
         function is None
-        or given_node is None
-        or given_node.type != "arguments"
-        or not given_node.named_children
+        or arguments is None
+        or arguments.type != "arguments"
+        or not arguments.named_children
     ):
         return None
     head = (function.text or b"")[:_MOST_HEAD].decode("utf-8", "replace")
     match = _CASE.match(head)
-    title = given_node.named_children[0]
+    title = arguments.named_children[0]
     if match is None or (match.end() < len(head) and head[match.end()] not in "(`<"):
         return None
     if title.type not in (*_TEXTS, *(("identifier", "member_expression") if match[1] else ())):

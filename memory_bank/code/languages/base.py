@@ -119,8 +119,8 @@ def line_of(node: Node) -> int:
 
 def flat(text: str) -> str:
     """Return a text on one line, of bounded length."""
-    found_text = _BLANKS.sub(" ", text[: 4 * MOST_TEXT]).strip()
-    return found_text if len(found_text) <= MOST_TEXT else found_text[: MOST_TEXT - 1] + "…"
+    flattened = _BLANKS.sub(" ", text[: 4 * MOST_TEXT]).strip()
+    return flattened if len(flattened) <= MOST_TEXT else flattened[: MOST_TEXT - 1] + "…"
 
 
 def named(node: Node, field: str = "name") -> str:
@@ -181,15 +181,11 @@ def other_names(names: Sequence[str], bound: Sequence[str]) -> tuple[str, ...]:
 
 def unquoted(text: str) -> str:
     """Return a literal text without its quotes."""
-    found_text = text.strip()
+    stripped = text.strip()
     for mark in ('"""', "'''", '"', "'", "`"):
-        if (
-            found_text.startswith(mark)
-            and found_text.endswith(mark)
-            and len(found_text) >= 2 * len(mark)
-        ):
-            return found_text[len(mark) : -len(mark)]
-    return found_text
+        if stripped.startswith(mark) and stripped.endswith(mark) and len(stripped) >= 2 * len(mark):
+            return stripped[len(mark) : -len(mark)]
+    return stripped
 
 
 def words(name: str, *prefixes: str) -> str:

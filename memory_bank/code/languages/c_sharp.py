@@ -44,16 +44,16 @@ def _name(node: Node) -> str:
 
 def _using(node: Node) -> Iterator[Import]:
     if names := [*inside(node, *_TARGETS)]:
-        bound = tuple(text_of(current_node) for current_node in names[:-1])
+        bound = tuple(text_of(name) for name in names[:-1])
         yield Import(flat(text_of(names[-1])), (), line_of(node), bound)
 
 
 def _attributes(node: Node) -> dict[str, str]:
     """Return the attributes of a definition: their text by their name."""
     return {
-        named(current_node).rpartition(".")[2].removesuffix("Attribute"): text_of(current_node)
-        for some_node in inside(node, "attribute_list")
-        for current_node in inside(some_node, "attribute")
+        named(attribute).rpartition(".")[2].removesuffix("Attribute"): text_of(attribute)
+        for attribute_list in inside(node, "attribute_list")
+        for attribute in inside(attribute_list, "attribute")
     }
 
 
@@ -65,11 +65,7 @@ def _test(node: Node) -> Case | None:
     if framework is None:
         return None
     match = next(
-        (
-            current_match[1] or current_match[2]
-            for current_match in map(_SAID.search, attributes.values())
-            if current_match
-        ),
+        (match[1] or match[2] for match in map(_SAID.search, attributes.values()) if match),
         "",
     )
     return Case(match or words(named(node), "test"), framework)

@@ -50,10 +50,10 @@ def _test(node: Node) -> Case | None:
 
 def _subtest(node: Node) -> Case | None:
     """Return the test of `t.Run("title", func …)`."""
-    given_node = node.child_by_field_name("arguments")
-    if given_node is None or not named(node, "function").endswith(".Run"):
+    arguments = node.child_by_field_name("arguments")
+    if arguments is None or not named(node, "function").endswith(".Run"):
         return None
-    nodes = given_node.named_children
+    nodes = arguments.named_children
     if len(nodes) != 2 or not nodes[0].type.endswith("string_literal"):  # noqa: PLR2004
         return None
     return Case(unquoted(text_of(nodes[0])), "go") if nodes[1].type == "func_literal" else None

@@ -34,7 +34,7 @@ _ANNOTATIONS = ("marker_annotation", "annotation")
 
 def _import(node: Node) -> Iterator[Import]:
     target = next(
-        (text_of(current_node) for current_node in inside(node, "scoped_identifier", "identifier")),
+        (text_of(child) for child in inside(node, "scoped_identifier", "identifier")),
         "",
     )
     names = ("*",) if any(inside(node, "asterisk")) else ()
@@ -45,9 +45,9 @@ def _import(node: Node) -> Iterator[Import]:
 def _annotations(node: Node) -> dict[str, str]:
     """Return the annotations of a definition: their text by their name."""
     return {
-        named(current_node).rpartition(".")[2]: text_of(current_node)
+        named(annotation).rpartition(".")[2]: text_of(annotation)
         for marks in inside(node, "modifiers")
-        for current_node in inside(marks, *_ANNOTATIONS)
+        for annotation in inside(marks, *_ANNOTATIONS)
     }
 
 
@@ -58,12 +58,10 @@ def _said(annotations: dict[str, str]) -> str:
 
 
 def _test(node: Node) -> Case | None:
-    found_annotations, name = _annotations(node), named(node)
-    if not _TESTS & found_annotations.keys() and not (
-        name.startswith("test") and _in_test_case(node)
-    ):
+    marks, name = _annotations(node), named(node)
+    if not _TESTS & marks.keys() and not (name.startswith("test") and _in_test_case(node)):
         return None
-    return Case(_said(found_annotations) or words(name, "test"), "junit")
+    return Case(_said(marks) or words(name, "test"), "junit")
 
 
 def _in_test_case(method: Node) -> bool:
@@ -73,9 +71,9 @@ def _in_test_case(method: Node) -> bool:
 
 
 def _group(node: Node) -> Case | None:
-    found_annotations, name = _annotations(node), named(node)
-    text = _said(found_annotations)
-    if not text and "Nested" not in found_annotations and not _TEST_CLASS.search(name):
+    marks, name = _annotations(node), named(node)
+    text = _said(marks)
+    if not text and "Nested" not in marks and not _TEST_CLASS.search(name):
         return None
     return Case(text or words(_TEST_CLASS.sub("", name)), "junit", group=True)
 

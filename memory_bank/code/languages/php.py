@@ -39,13 +39,11 @@ def _name(node: Node) -> str:
 
 
 def _use(node: Node) -> Iterator[Import]:
-    prefix = next(
-        (text_of(current_node) + "\\" for current_node in inside(node, "namespace_name")), ""
-    )
-    for current_node in inside(node.child_by_field_name("body") or node, "namespace_use_clause"):
-        target = flat(prefix + text_of(next(iter(current_node.named_children), None))).lstrip("\\")
-        name = named(current_node, "alias") or target.rpartition("\\")[2]
-        yield Import(target, (), line_of(current_node), (name,))
+    prefix = next((text_of(clause) + "\\" for clause in inside(node, "namespace_name")), "")
+    for clause in inside(node.child_by_field_name("body") or node, "namespace_use_clause"):
+        target = flat(prefix + text_of(next(iter(clause.named_children), None))).lstrip("\\")
+        name = named(clause, "alias") or target.rpartition("\\")[2]
+        yield Import(target, (), line_of(clause), (name,))
 
 
 def _include(node: Node) -> Iterator[Import]:
@@ -56,7 +54,7 @@ def _include(node: Node) -> Iterator[Import]:
 
 def _group(node: Node) -> Case | None:
     base, name = (
-        next((text_of(current_node) for current_node in inside(node, "base_clause")), ""),
+        next((text_of(clause) for clause in inside(node, "base_clause")), ""),
         named(node),
     )
     if not base.endswith("TestCase") and not name.endswith("Test"):
@@ -69,8 +67,8 @@ def _test(node: Node) -> Case | None:
     about = text_of(before) if before is not None and before.type == "comment" else ""
     about += "".join(
         f"#[{text_of(mark)}]"
-        for some_node in inside(node, "attribute_list")
-        for group in inside(some_node, "attribute_group")
+        for attribute_list in inside(node, "attribute_list")
+        for group in inside(attribute_list, "attribute_group")
         for mark in inside(group, "attribute")
     )
     if not name.startswith("test") and not _TEST_MARK.search(about):

@@ -46,11 +46,7 @@ def _doc(node: Node) -> str | None:
     body = node if node.type == "module" else node.child_by_field_name("body")
     first = (
         next(
-            (
-                current_node
-                for current_node in body.named_children
-                if current_node.type != "comment"
-            ),
+            (statement for statement in body.named_children if statement.type != "comment"),
             None,
         )
         if body
@@ -66,29 +62,18 @@ def _doc(node: Node) -> str | None:
 
 
 def _import(node: Node) -> Iterator[Import]:
-    for current_node in node.named_children:
-        target = (
-            current_node.child_by_field_name("name")
-            if current_node.type == "aliased_import"
-            else current_node
-        )
+    for child in node.named_children:
+        target = child.child_by_field_name("name") if child.type == "aliased_import" else child
         module = flat(text_of(target))
-        yield Import(module, (), line_of(node), (named(current_node, "alias") or module,))
+        yield Import(module, (), line_of(node), (named(child, "alias") or module,))
 
 
 def _import_from(node: Node) -> Iterator[Import]:
     names = [
-        text_of(
-            current_node.child_by_field_name("name")
-            if current_node.type == "aliased_import"
-            else current_node
-        )
-        for current_node in node.children_by_field_name("name")
+        text_of(name.child_by_field_name("name") if name.type == "aliased_import" else name)
+        for name in node.children_by_field_name("name")
     ]
-    bound = [
-        named(current_node, "alias") or text_of(current_node)
-        for current_node in node.children_by_field_name("name")
-    ]
+    bound = [named(name, "alias") or text_of(name) for name in node.children_by_field_name("name")]
     module = named(node, "module_name") or "__future__"
     yield Import(module, tuple(map(flat, names)), line_of(node), other_names(names, bound))
 

@@ -40,28 +40,28 @@ def _name(node: Node) -> str:
 
 
 def _import(node: Node) -> Iterator[Import]:
-    word, given_node = named(node, "method"), node.child_by_field_name("arguments")
+    word, arguments = named(node, "method"), node.child_by_field_name("arguments")
     if (
         word not in _IMPORTS
-        or given_node is None
+        or arguments is None
         or node.child_by_field_name("receiver") is not None
     ):
         return
-    if texts := [unquoted(text_of(current_node)) for current_node in inside(given_node, "string")]:
+    if texts := [unquoted(text_of(argument)) for argument in inside(arguments, "string")]:
         near = word == "require_relative" and not texts[-1].startswith(".")
         yield Import(flat(f"./{texts[-1]}" if near else texts[-1]), (), line_of(node))
 
 
 def _block(node: Node) -> Case | None:
     """Return a test, or a group of tests, of RSpec or minitest."""
-    word, given_node = named(node, "method"), node.child_by_field_name("arguments")
+    word, arguments = named(node, "method"), node.child_by_field_name("arguments")
     receiver = text_of(node.child_by_field_name("receiver"))
     if word not in (*_GROUPS, *_CASES) or receiver not in ("", "RSpec"):
         return None
-    if given_node is None or node.child_by_field_name("block") is None:
+    if arguments is None or node.child_by_field_name("block") is None:
         return None
     title = " ".join(
-        unquoted(text_of(current_node)).lstrip(":") for current_node in inside(given_node, *_TITLES)
+        unquoted(text_of(argument)).lstrip(":") for argument in inside(arguments, *_TITLES)
     )
     framework = "minitest" if word in ("test", "should") else "rspec"
     return Case(title, framework, group=word in _GROUPS) if title else None

@@ -73,8 +73,8 @@ def _use(node: Node) -> Iterator[Import]:
             yield Import(path or name, (), line_of(node), (bound,) if name else ())
     for target, entry in entries.items():
         names = [name for name, _ in entry]
-        current_names = other_names(names, [bound for _, bound in entry])
-        yield Import(target, tuple(names), line_of(node), current_names)
+        original_names = other_names(names, [bound for _, bound in entry])
+        yield Import(target, tuple(names), line_of(node), original_names)
 
 
 def _inner_modules(node: Node) -> list[str]:
@@ -118,11 +118,9 @@ def _paths(node: Node) -> Iterator[tuple[str, str, str]]:
             inner = "::".join(filter(None, (before, named(next_node, "path"))))
             waiting.append((inner, "", next_node.child_by_field_name("list")))
         elif next_node.type == "use_list":
-            waiting += [
-                (before, "", current_node) for current_node in reversed(next_node.named_children)
-            ]
+            waiting += [(before, "", child) for child in reversed(next_node.named_children)]
         elif next_node.type == "use_wildcard":
-            path = next((text_of(current_node) for current_node in next_node.named_children), "")
+            path = next((text_of(child) for child in next_node.named_children), "")
             yield "::".join(filter(None, (before, path))), "", ""
         else:
             whole = "::".join(filter(None, (before, flat(text_of(next_node)))))
@@ -152,10 +150,10 @@ def _doc(node: Node) -> str | None:
     if body is None or node.type not in ("source_file", "mod_item"):
         return None
     lines = list[str]()
-    for current_node in body.named_children[:_MOST]:
-        if current_node.type != "line_comment" or current_node.child_by_field_name("inner") is None:
+    for child in body.named_children[:_MOST]:
+        if child.type != "line_comment" or child.child_by_field_name("inner") is None:
             break
-        lines.append(text_of(current_node.child_by_field_name("doc")).strip())
+        lines.append(text_of(child.child_by_field_name("doc")).strip())
     return "\n".join(lines).strip() or None
 
 

@@ -122,11 +122,11 @@ class Comments:
             row, start = comment.row, comment.start
         if self._data[self._data.rfind(b"\n", 0, start) + 1 : start].strip():
             return row, start, ""  # they belong to the code before it
-        while len(texts) < _MOST_LINES and (found_comment := self._by_end.get(row - 1)):
-            if found_comment.text.startswith("#!"):
+        while len(texts) < _MOST_LINES and (above := self._by_end.get(row - 1)):
+            if above.text.startswith("#!"):
                 break
-            texts.append(found_comment.text)
-            row, start = found_comment.row, found_comment.start
+            texts.append(above.text)
+            row, start = above.row, above.start
         return row, start, plain("\n".join(reversed(texts)))
 
     def at_top(self) -> str:

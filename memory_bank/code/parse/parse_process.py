@@ -215,9 +215,9 @@ def _started() -> Worker:
     try:
         _SharedWorker.worker = Worker()
     except (OSError, EOFError, RuntimeError) as error:
-        said_error = getattr(error, "strerror", None) or error
+        reason = getattr(error, "strerror", None) or error
         raise exhausted(error) or StorageFailed(
-            f"no source file can be parsed: a process can't be started ({said_error})",
+            f"no source file can be parsed: a process can't be started ({reason})",
             "look at the limits of memory and processes",
         ) from error
     return _SharedWorker.worker

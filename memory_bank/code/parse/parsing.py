@@ -51,10 +51,10 @@ def language_of(path: str, first_line: str = "") -> str | None:
     """Return the language of a file by its suffix, name or first line; None if it has none."""
     name = PurePosixPath(path).name
     suffix = PurePosixPath(name).suffix
-    found_name = _by_name().get(suffix) or _by_name().get(suffix.lower()) or _by_name().get(name)
-    if found_name is None and (program := _PROGRAM.match(first_line)):
+    language = _by_name().get(suffix) or _by_name().get(suffix.lower()) or _by_name().get(name)
+    if language is None and (program := _PROGRAM.match(first_line)):
         return _by_program().get(program[1])
-    return found_name
+    return language
 
 
 def may_hold_tests(path: str, language: str, imports: Iterable[str] = ()) -> bool:
@@ -111,9 +111,9 @@ def _refusals(file: Path) -> ParseCache:
 @cache
 def _by_name() -> dict[str, str]:
     """Return the languages by suffix and by name of file."""
-    found_rules = (rules_of(name) for name in languages())
+    all_rules = (rules_of(name) for name in languages())
     return _first_of(
-        (key, rules.name) for rules in found_rules for key in (*rules.suffixes, *rules.names)
+        (key, rules.name) for rules in all_rules for key in (*rules.suffixes, *rules.names)
     )
 
 
@@ -121,9 +121,9 @@ def _by_name() -> dict[str, str]:
 def _by_program() -> dict[str, str]:
     rules = (rules_of(name) for name in languages())
     return _first_of(
-        (program, current_rules.name)
-        for current_rules in rules
-        for program in current_rules.programs
+        (program, language_rules.name)
+        for language_rules in rules
+        for program in language_rules.programs
     )
 
 
@@ -385,11 +385,9 @@ class TreeWalk:
     def _bases(self, node: Node) -> str:
         """Return the names in what says which types a type extends or implements."""
         rules = self._rules.bases
-        some_children = (node.child_by_field_name(rule) for rule in rules) if rules else ()
-        children = [current_node for current_node in some_children if current_node] or list(
-            inside(node, *rules)
-        )
-        texts = " ".join(flat(text_of(current_node)) for current_node in children)
+        fields = (node.child_by_field_name(rule) for rule in rules) if rules else ()
+        children = [child for child in fields if child] or list(inside(node, *rules))
+        texts = " ".join(flat(text_of(child)) for child in children)
         return " ".join(dict.fromkeys(_NAMES.findall(texts)))
 
     def _example(self, node: Node, doc: str, name: str = "") -> None:
@@ -421,11 +419,7 @@ class TreeWalk:
         first = node.child(0) if attributes and node.child_count else None
         if first is None:
             return start
-        among = (
-            first
-            if any(current_node.type in attributes for current_node in first.children)
-            else node
-        )
+        among = first if any(child.type in attributes for child in first.children) else node
         for child in among.children:
             if child.type not in attributes:
                 break

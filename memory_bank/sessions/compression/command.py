@@ -59,8 +59,8 @@ def question(
 
 
 def _plain(entry: Prompt | Event) -> dict[str, Any]:
-    found_asdict = entry._asdict() if isinstance(entry, Event) else asdict(entry)
-    return {**found_asdict, "created_at": entry.created_at.isoformat()}
+    plain = entry._asdict() if isinstance(entry, Event) else asdict(entry)
+    return {**plain, "created_at": entry.created_at.isoformat()}
 
 
 def _value(text: str) -> Any:  # noqa: ANN401 - what JSON can hold
@@ -78,24 +78,22 @@ def observations(
     A file that the events changed and the answer doesn't name is added to the last observation; so
     are the tokens of events that no observation names.
     """
-    left_events = {current_event.id: current_event for current_event in events}
-    found_observations = list(_take_observations(_observations(answer), events, left_events))
-    named_paths = {
-        path
-        for current_observation in found_observations
-        for path in current_observation.files_modified
+    remaining = {event.id: event for event in events}
+    accepted = list(_take_observations(_observations(answer), events, remaining))
+    path_names = {
+        path for accepted_observation in accepted for path in accepted_observation.files_modified
     }
-    paths, last = Paths(root), found_observations[-1]
+    paths, last = Paths(root), accepted[-1]
     changed = dict.fromkeys(path for event in events for path in read(event).changed(paths))
-    found_observations[-1] = replace(
+    accepted[-1] = replace(
         last,
         files_modified=(
             *last.files_modified,
-            *(path for path in changed if path not in named_paths),
+            *(path for path in changed if path not in path_names),
         ),
-        discovery_tokens=last.discovery_tokens + sum(map(tokens, left_events.values())),
+        discovery_tokens=last.discovery_tokens + sum(map(tokens, remaining.values())),
     )
-    return tuple(found_observations)
+    return tuple(accepted)
 
 
 def _observations(answer: str) -> list[Any]:
@@ -106,16 +104,16 @@ def _observations(answer: str) -> list[Any]:
         value, _ = json.JSONDecoder().raw_decode(text, start.start() if start else 0)
     except (ValueError, RecursionError):
         raise NoObservations("the answer is no JSON") from None
-    found_answer = value.get("observations") if isinstance(value, dict) else value
-    if not isinstance(found_answer, list) or not found_answer:
+    rows = value.get("observations") if isinstance(value, dict) else value
+    if not isinstance(rows, list) or not rows:
         raise NoObservations("the answer has no observations")
-    if len(found_answer) > _MOST:
+    if len(rows) > _MOST:
         raise NoObservations(f"the answer has more than {_MOST} observations")
-    return found_answer
+    return rows
 
 
 def _take_observations(
-    entries: list[Any], events: Sequence[Event], left_events: dict[int, Event]
+    entries: list[Any], events: Sequence[Event], remaining: dict[int, Event]
 ) -> Iterator[Observation]:
     """Yield the observations of an answer, and take their events out of those that are left."""
     for number, entry in enumerate(entries, 1):
@@ -130,15 +128,11 @@ def _take_observations(
         if obs_type not in OBSERVATION_TYPES:
             raise NoObservations(f"{where} has no known obs_type")
         ids = entry.get("event_ids")
-        known_ids = (
-            [current_id for current_id in ids if type(current_id) is int]
-            if isinstance(ids, list)
-            else []
+        event_ids = (
+            [number for number in ids if type(number) is int] if isinstance(ids, list) else []
         )
         own = [
-            left_events.pop(fromkey)
-            for fromkey in dict.fromkeys(known_ids)
-            if fromkey in left_events
+            remaining.pop(fromkey) for fromkey in dict.fromkeys(event_ids) if fromkey in remaining
         ]
         last = max(own or events, key=lambda event: event.created_at)
         prompt = entry.get("prompt_number")
@@ -233,7 +227,7 @@ def ask(command: str, question: Mapping[str, Any]) -> str:
         buffered_random.seek(0)
         answer, code, late = _run(words, buffered_random, errors)
         errors.seek(0)
-        said_cut = cut(errors.read(8000).decode(errors="replace"), _MOST_REASON)
+        reason = cut(errors.read(8000).decode(errors="replace"), _MOST_REASON)
     name = cut(Path(words[0]).name, 60)
     if late:
         raise NoObservations(f"{name} took longer than {SECONDS:g} s")
@@ -241,7 +235,7 @@ def ask(command: str, question: Mapping[str, Any]) -> str:
         raise NoObservations(f"{name} printed more than {MOST_ANSWER:,} characters")
     if code:
         raise NoObservations(
-            f"{name} ended with exit code {code}" + (f": {said_cut}" if said_cut else "")
+            f"{name} ended with exit code {code}" + (f": {reason}" if reason else "")
         )
     return answer.decode(errors="replace")
 

@@ -24,14 +24,14 @@ def table(file: str) -> Mapping[str, Any]:
 @lru_cache
 def rows(kind: str) -> tuple[tuple[Mapping[str, Any], re.Pattern[str]], ...]:
     """Return the rows of a kind, each with its pattern."""
-    file = next(current_table for current_table in TABLES if kind in table(current_table))
+    file = next(name for name in TABLES if kind in table(name))
     return tuple((row, _compiled(row["pattern"], file)) for row in table(file)[kind])
 
 
 @lru_cache
 def rule(kind: str) -> re.Pattern[str]:
     """Return all patterns of a kind as one."""
-    file = next(current_table for current_table in TABLES if kind in table(current_table))
+    file = next(name for name in TABLES if kind in table(name))
     return _compiled("|".join(f"(?:{row['pattern']})" for row in table(file)[kind]), file)
 
 
@@ -41,8 +41,8 @@ def pattern(text: str) -> re.Pattern[str]:
 
 
 def _compiled(text: str, file: str) -> re.Pattern[str]:
-    for name, found_table in table(file)["words"].items():
-        text = text.replace(f"{{{name}}}", found_table)
+    for name, word_rows in table(file)["words"].items():
+        text = text.replace(f"{{{name}}}", word_rows)
     return re.compile(text, TABLES[file])
 
 
@@ -58,8 +58,8 @@ def words(group: str, name: str) -> KeysView[str]:
 @lru_cache
 def lists(group: str) -> Mapping[str, str]:
     """Return the name of the list in which each word of a group is."""
-    found_table = table("programs.toml")[group]
-    return {word: name for name, listed in found_table.items() for word in listed.split()}
+    group_words = table("programs.toml")[group]
+    return {word: name for name, listed in group_words.items() for word in listed.split()}
 
 
 FileKind = Literal["code", "test", "docs", "config", "data"]
@@ -86,8 +86,8 @@ class DefinedName(NamedTuple):
 
 def kind_of(path: str) -> FileKind:
     """Return what a file is for, by its path."""
-    found_row = next((row["of"] for row, of in rows("file") if of.search(path)), "code")
-    return cast("FileKind", found_row)
+    kind = next((row["of"] for row, of in rows("file") if of.search(path)), "code")
+    return cast("FileKind", kind)
 
 
 def names(path: str, lines: Iterable[str]) -> Iterator[DefinedName]:
@@ -147,9 +147,9 @@ def _slashes(path: str) -> str:
 
 
 def _forms(root: Path) -> tuple[str, ...]:
-    given_root = str(root).replace("\\", "/").rstrip("/")
+    prefix = str(root).replace("\\", "/").rstrip("/")
     real = os.path.realpath(root).replace("\\", "/").rstrip("/")
-    return tuple(dict.fromkeys((given_root, real)))
+    return tuple(dict.fromkeys((prefix, real)))
 
 
 @lru_cache(256)

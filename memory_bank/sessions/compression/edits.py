@@ -90,12 +90,8 @@ class FileChange:
         if self.action == "delete":
             yield f"removes {self.path}"
         elif self.new or self.gains:
-            named_listed = listed(self.gains, 8)
-            yield (
-                f"new file{' with ' * bool(named_listed)}{named_listed}"
-                if self.new
-                else f"adds {named_listed}"
-            )
+            gained = listed(self.gains, 8)
+            yield (f"new file{' with ' * bool(gained)}{gained}" if self.new else f"adds {gained}")
         if self.loses and self.action != "delete":
             yield f"removes {listed(self.loses, 8)}"
         if defined_names := [name for name in self._names[0] if name not in self.gains]:

@@ -114,8 +114,8 @@ def look(call: ToolCall, paths: Paths) -> tuple[list[str], str]:
         read = [path for step in shell.steps(call.command) for path in shell.reads(step)]
     else:
         read = [call.path] if call.kind == "read" and call.path else []
-    asked_cut = cut(call.words or call.event.tool_input, PART)
-    fact = f"{call.event.tool_name} of {asked_cut}: {cut(call.output, PART)}"
+    command = cut(call.words or call.event.tool_input, PART)
+    fact = f"{call.event.tool_name} of {command}: {cut(call.output, PART)}"
     entries = [] if call.failed else [paths.shown(path, call.event.cwd) for path in read]
     return entries, "" if call.kind in ("read", "command") else fact
 

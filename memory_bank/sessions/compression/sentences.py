@@ -59,22 +59,22 @@ def sentences(text: str) -> list[str]:
 
 def _lines(text: str) -> Iterator[str]:
     """Yield paragraphs and list items, each as one line."""
-    kept_text = ""
+    paragraph = ""
     for line in _FENCE.sub("\n", text).splitlines():
         if not line.strip() or _SKIPPED.match(line):
-            yield kept_text
-            kept_text = ""
+            yield paragraph
+            paragraph = ""
         elif _BLOCK.match(line):
-            yield kept_text
-            kept_text = _BLOCK.sub("", line).strip()
+            yield paragraph
+            paragraph = _BLOCK.sub("", line).strip()
         elif (
-            kept_text and not re.search(r"[.:!?;]$", kept_text) and not line.lstrip()[:1].isupper()
+            paragraph and not re.search(r"[.:!?;]$", paragraph) and not line.lstrip()[:1].isupper()
         ):
-            kept_text = f"{kept_text} {line.strip()}"  # a paragraph that was wrapped
+            paragraph = f"{paragraph} {line.strip()}"  # a paragraph that was wrapped
         else:
-            yield kept_text
-            kept_text = line.strip()
-    yield kept_text
+            yield paragraph
+            paragraph = line.strip()
+    yield paragraph
 
 
 def _split(line: str) -> Iterator[str]:
@@ -99,16 +99,10 @@ def telling(text: str) -> str:
     telling = [
         word for word in map(opened, sentences(text)) if word and not rule("empty").search(word)
     ]
-    found_telling = [
-        current_telling for current_telling in telling if size(current_telling) >= _LEAST_WORDS
-    ] or telling
+    candidates = [sentence for sentence in telling if size(sentence) >= _LEAST_WORDS] or telling
     return next(
-        (
-            current_telling
-            for current_telling in found_telling
-            if not rule("next").search(current_telling)
-        ),
-        found_telling[0] if found_telling else "",
+        (sentence for sentence in candidates if not rule("next").search(sentence)),
+        candidates[0] if candidates else "",
     )
 
 
@@ -132,15 +126,13 @@ def step_of(sentence: str) -> str:
 
 def headline(sentence: str, most: int) -> str:
     """Return a sentence as a title: whole, its first clauses, or its first words."""
-    said_sentence = sentence.rstrip(" .:;!")
-    if len(said_sentence) <= most:
-        return said_sentence
-    ends = [
-        at.start() for at in _CLAUSE.finditer(said_sentence) if _LEAST_CLAUSE <= at.start() <= most
-    ]
+    stripped = sentence.rstrip(" .:;!")
+    if len(stripped) <= most:
+        return stripped
+    ends = [at.start() for at in _CLAUSE.finditer(stripped) if _LEAST_CLAUSE <= at.start() <= most]
     if ends:
-        return said_sentence[: ends[-1]].rstrip(" ,")
-    return said_sentence[: most - 1].rsplit(" ", 1)[0].rstrip(" ,;:(") + "…"
+        return stripped[: ends[-1]].rstrip(" ,")
+    return stripped[: most - 1].rsplit(" ", 1)[0].rstrip(" ,;:(") + "…"
 
 
 def decided(text: str) -> list[str]:
@@ -152,23 +144,23 @@ def planned(text: str) -> list[str]:
     """Return the sentences that say what is still to be done, and the lists of such things."""
     text = _FENCE.sub("\n", text[:_MOST])
     listed = [plain(match) for match in _TO_DO.findall(text)]
-    for found_match in _LIST.finditer(text):
-        head = plain(_BLOCK.sub("", found_match["head"])).rstrip(" :.")
+    for item in _LIST.finditer(text):
+        head = plain(_BLOCK.sub("", item["head"])).rstrip(" :.")
         if pattern("{label}").fullmatch(head):
-            items = (_BLOCK.sub("", line) for line in found_match["items"].splitlines())
+            items = (_BLOCK.sub("", line) for line in item["items"].splitlines())
             listed += [plain(word) for word in items if word.strip()]
     return list(dict.fromkeys([*listed, *_found("next", text)]))
 
 
 def _found(kind: str, text: str) -> list[str]:
-    found_sentences = [
+    candidates = [
         sentence
         for sentence in sentences(text)
         if size(sentence) > 2  # noqa: PLR2004 - `and then` says nothing
         and not sentence.endswith("?")
         and rule(kind).search(opened(sentence))
     ]
-    return list(dict.fromkeys(found_sentences))
+    return list(dict.fromkeys(candidates))
 
 
 def words(text: str) -> frozenset[str]:
@@ -195,6 +187,6 @@ the best of those tried (tests/benchmarks/compression.py)."""
 
 def covered(step: str, entries: Sequence[str], share: float = REPEATED) -> bool:
     """Tell whether one of some texts has that share of the words of a step."""
-    wanted_words = words(opened(step))
-    most = max((len(wanted_words & words(word)) for word in entries), default=0)
-    return len(wanted_words) > 1 and most >= share * len(wanted_words)
+    step_words = words(opened(step))
+    most = max((len(step_words & words(word)) for word in entries), default=0)
+    return len(step_words) > 1 and most >= share * len(step_words)

@@ -321,7 +321,7 @@ def covers(now: ProgramRun, then: ProgramRun, where: str, tests: tuple[int, int]
         whole = (
             now.check
             and then.check
-            and not any(re.search(r"[./]", current_target) for current_target in now.targets)
+            and not any(re.search(r"[./]", target) for target in now.targets)
         )
         return whole and tests[0] >= tests[1] > 0
     if not now.targets or now.targets == then.targets:

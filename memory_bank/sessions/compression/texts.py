@@ -87,12 +87,12 @@ def observation(
     facts = dict.fromkeys(cut(fact, _FACT) for fact in lists.get("facts", ()))
     concepts = dict.fromkeys(cut(word, _CONCEPT).casefold() for word in lists.get("concepts", ()))
     read = dict.fromkeys(map(_path, lists["files_read"]))
-    made_observation = Observation(
+    observation_record = Observation(
         "", "", "", obs_type, cut(title, TITLE_LIMIT - 1), created_at, **texts
     )
     return replace(
-        made_observation,
-        subtitle=cut(made_observation.subtitle, COMMAND),
+        observation_record,
+        subtitle=cut(observation_record.subtitle, COMMAND),
         facts=tuple(filter(None, facts))[:_FACTS],
         narrative=ends(narrative, most),
         concepts=tuple(filter(None, concepts))[:_CONCEPTS],

@@ -96,21 +96,14 @@ class ToolCall:
         """The open steps of a plan; None if it has no plan."""
         argument = map(self.arguments.get, ("todos", "plan", "items", "todoList"))
         plan = next(
-            (
-                current_argument
-                for current_argument in argument
-                if isinstance(current_argument, list)
-            ),
+            (part for part in argument if isinstance(part, list)),
             None,
         )
         if plan is None:
             return None
-        steps = [current_plan for current_plan in plan[:100] if isinstance(current_plan, dict)]
+        steps = [step for step in plan[:100] if isinstance(step, dict)]
         texts = ("content", "step", "title", "description", "text")
-        firsts = (
-            (_first(current_step, texts), _first(current_step, ("status", "state")))
-            for current_step in steps
-        )
+        firsts = ((_first(step, texts), _first(step, ("status", "state"))) for step in steps)
         closed = ("completed", "done", "complete", "cancelled")
         return [step for step, status in firsts if step and status.casefold() not in closed]
 
@@ -143,15 +136,15 @@ def read(event: Event) -> ToolCall:
 
 def _parse_json_twice(text: str) -> object:
     """Return a JSON value, twice parsed if a client sends JSON in a JSON string; else the text."""
-    found_text: object = text
+    parsed: object = text
     for _ in range(2):
-        if not isinstance(found_text, str) or found_text.lstrip()[:1] not in ("{", "[", '"'):
+        if not isinstance(parsed, str) or parsed.lstrip()[:1] not in ("{", "[", '"'):
             break
         try:
-            found_text = json.loads(found_text)
+            parsed = json.loads(parsed)
         except (ValueError, RecursionError):
             break
-    return found_text
+    return parsed
 
 
 def _keys(name: str) -> Collection[str]:
@@ -244,8 +237,8 @@ def _is_new_file(call: ToolCall, unsaid: edits.Action) -> edits.Action:
     """Tell whether a file was new, if the client says so."""
     answer = call.answer if isinstance(call.answer, dict) else {}
     for place in (answer, answer.get("metadata"), answer.get("returnDisplay")):
-        said_place = place if isinstance(place, dict) else {}
-        places = said_place.get("type"), said_place.get("isNewFile"), said_place.get("exists")
+        result = place if isinstance(place, dict) else {}
+        places = result.get("type"), result.get("isNewFile"), result.get("exists")
         if places[0] == "create" or places[1] is True or places[2] is False:
             return "add"
         if places[0] == "update" or places[1] is False or places[2] is True:
@@ -272,7 +265,7 @@ def _list_changes(listed: Mapping[str, Any]) -> Iterator[FileChange]:
             sides = ("", diff) if kind == "add" else (diff, "")
             yield edits.between(path, *sides, "add" if kind == "add" else "delete")
         else:
-            found_change = edits.of_lines(
+            change_by_lines = edits.of_lines(
                 path, diff.splitlines()[:20_000], "move" if moved else "update"
             )
-            yield replace(found_change, moved_to=moved)
+            yield replace(change_by_lines, moved_to=moved)

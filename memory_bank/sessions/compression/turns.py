@@ -162,8 +162,8 @@ class Turn:
         for change in changes:
             path = self.paths.shown(change.path, call.event.cwd)
             moved = self.paths.shown(change.moved_to, call.event.cwd) if change.moved_to else ""
-            shown_change = replace(change, path=path, moved_to=moved)
-            work.changes.setdefault(path, []).append(shown_change)
+            display = replace(change, path=path, moved_to=moved)
+            work.changes.setdefault(path, []).append(display)
             self.edits += kind_of(path) == "code"
 
     def _command(self, work: TurnWork, call: ToolCall) -> None:
@@ -194,15 +194,15 @@ class Turn:
         good = not program.selected and outcomes.says_success(call.output)
         passed = not failed and (sure or good)
         error = outcomes.problem(call.output) if failed else None
-        shown_cut = cut(shell.shown(call.command), COMMAND)
-        run = Run(shown_cut, call, program, failed, passed, counts, error, self.edits)
+        command = cut(shell.shown(call.command), COMMAND)
+        run = Run(command, call, program, failed, passed, counts, error, self.edits)
         if passed:
-            for current_run in self.runs:
-                is_same = current_run.shown == shown_cut
-                where = current_run.error.where if current_run.error else ""
-                size = sum(counts), sum(current_run.counts)
-                covered = is_same or shell.covers(program, current_run.program, where, size)
-                current_run.closed = current_run.closed or (current_run.failed and covered)
+            for former in self.runs:
+                is_same = former.shown == command
+                where = former.error.where if former.error else ""
+                size = sum(counts), sum(former.counts)
+                covered = is_same or shell.covers(program, former.program, where, size)
+                former.closed = former.closed or (former.failed and covered)
         return run
 
 

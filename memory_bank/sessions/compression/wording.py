@@ -66,10 +66,10 @@ def observations(
     for event in events:
         number = event.prompt_number
         turns.setdefault(number, Turn(paths, prompt_texts.get(number, ""))).take(read(event))
-    made_observations = list[Observation]()
+    observation_list = list[Observation]()
     for turn in turns.values():
-        made_observations += _of_turn(turn, (*before, *made_observations))
-    return tuple(made_observations)
+        observation_list += _of_turn(turn, (*before, *observation_list))
+    return tuple(observation_list)
 
 
 def _of_turn(turn: Turn, before: Sequence[Observation]) -> Iterator[Observation]:
@@ -103,30 +103,26 @@ class _Wording:
         before: Sequence[Observation],
     ) -> None:
         self._turn, self._work, self._said, self._before = turn, work, text, before
-        self._decided = [cut(current_stated, _TITLE * 2) for current_stated in stated[:_MOST_RULES]]
+        self._decided = [cut(statement, _TITLE * 2) for statement in stated[:_MOST_RULES]]
         self._planned = planned(text)
-        told_telling = telling(text)
-        repeated = told_telling in map(opened, self._planned) and all(
+        telling_sentences = telling(text)
+        repeated = telling_sentences in map(opened, self._planned) and all(
             covered(sentence, [turn.request], ASKED)
             for sentence in sentences(text)
             if len(sentence) > _LEAST_SAID
         )
-        self._answer = "" if repeated else told_telling
+        self._answer = "" if repeated else telling_sentences
         self._paths = turn.paths
         self._words = sorted(work.words, key=lambda change: change.kind != "code")
         self._last = list[Run]()  # of each command the last run
         for run in work.runs:
-            self._last = [
-                current_run for current_run in self._last if current_run.shown != run.shown
-            ] + [run]
+            self._last = [former for former in self._last if former.shown != run.shown] + [run]
 
     @property
     def worth_keeping(self) -> bool:
         work = self._work
         steps = self._turn.steps or [
-            current_planned
-            for current_planned in self._planned
-            if not covered(current_planned, [self._turn.request], ASKED)
+            step for step in self._planned if not covered(step, [self._turn.request], ASKED)
         ]
         changes = work.changes or work.commit or work.runs or work.reports
         reported = not self._turn.request  # by the agent itself, not by a hook
@@ -153,10 +149,10 @@ class _Wording:
     def _find_committed_files(self) -> list[str]:
         """Return the files of earlier turns that a commit without changes of its own has."""
         files = list[str]()
-        for current_observation in reversed(self._before if self._work.commit else ()):
-            if COMMITTED in current_observation.facts:
+        for former in reversed(self._before if self._work.commit else ()):
+            if COMMITTED in former.facts:
                 break
-            files += current_observation.files_modified
+            files += former.files_modified
         return list(dict.fromkeys(files))
 
     def _type(self) -> str:
@@ -164,9 +160,9 @@ class _Wording:
         prefix = _PREFIX.match(subject)
         if self._decided or decided(self._work.commit):
             return "decision"
-        said_list = definitions.lists("commit_types").get(prefix[1].casefold()) if prefix else None
-        if said_list:
-            return said_list
+        types = definitions.lists("commit_types").get(prefix[1].casefold()) if prefix else None
+        if types:
+            return types
         subjects = [subject] if subject else [self._said.lstrip(), self._turn.request.lstrip()]
         code = [word for word in self._words if word.kind == "code"]
         texts = (
@@ -206,10 +202,10 @@ class _Wording:
             run = self._last[-1]
             return cut(f"{run.shown} passes" if run.passed else f"Run {run.shown}", _TITLE)
         if not self._said:
-            shown_text = ", ".join(map(_short, work.reads[:3]))
-            return cut(next(iter(work.looks), f"Look at {shown_text or 'the project'}"), _TITLE)
-        said_planned = self._planned or self._turn.steps or self._decided or [self._said]
-        return headline(opened(said_planned[0]), _TITLE)
+            files = ", ".join(map(_short, work.reads[:3]))
+            return cut(next(iter(work.looks), f"Look at {files or 'the project'}"), _TITLE)
+        subjects = self._planned or self._turn.steps or self._decided or [self._said]
+        return headline(opened(subjects[0]), _TITLE)
 
     def _place(self) -> str:
         """Return the files of a change for a title: the path of one, the number of others."""
@@ -269,8 +265,8 @@ class _Wording:
             if error and error.where:
                 yield f"at {self._paths.shown(error.where, run.call.event.cwd)}"
         for text, run in last.items():
-            told_text = run.counts.shown or outcomes.result(run.call.output)
-            more = f": {told_text}" if told_text else ""
+            result = run.counts.shown or outcomes.result(run.call.output)
+            more = f": {result}" if result else ""
             if run.passed and run.program.check:
                 yield f"`{text}` passes{more}"
             elif not run.failed and more and not self._said:
@@ -286,11 +282,7 @@ class _Wording:
         errors = [run.error for run in work.runs if run.error]
         text = " ".join(error.message for error in errors)
         lines = dict.fromkeys(line for error in errors for line in error.lines)
-        parts.append(
-            "\n".join(
-                [current_line for current_line in lines if current_line[-40:] not in text][:3]
-            )
-        )
+        parts.append("\n".join([line for line in lines if line[-40:] not in text][:3]))
         outside = [path for path in work.modified if self._paths.outside(path)]
         if outside:
             parts.append(f"Outside the project: {', '.join(outside[:20])}")
