@@ -38,8 +38,8 @@ def overview() -> Iterator[Row]:
             from memory_bank.base import operation
 
             _load(name)
-            current_topic = operation.topics.get(name) or operation.declared[name]
-            yield name, current_topic.group, current_topic.summary.rstrip(".")
+            topic = operation.topics.get(name) or operation.declared[name]
+            yield name, topic.group, topic.summary.rstrip(".")
 
 
 def find_topic(word: str) -> Topic | None:

@@ -48,9 +48,9 @@ def files() -> dict[Path, str]:
     """Return the generated files, each with its text."""
     places = set(modules())
     own = {
-        name: current_operation
-        for name, current_operation in operation.declared.items()
-        if current_operation.run.__module__.removeprefix("memory_bank.") in places
+        name: command
+        for name, command in operation.declared.items()
+        if command.run.__module__.removeprefix("memory_bank.") in places
     }
     folder = _PACKAGE / "frontends"
     pages = {file: file.read_text(encoding="utf-8") for file in sorted(_DOCS.glob("*.md"))}
@@ -130,9 +130,9 @@ def _settings(sections: Sequence[str]) -> str:
         value = list(default) if isinstance(default, tuple) else default
         text = f"# [{section}.…]" if meta.table else f"{key} = {_text(value)}"
         choices = f": {', '.join(meta.choices)}" if meta.choices else ""
-        said_text = f"{'private: ' if meta.private else ''}{meta.help}{choices}"
-        said_text += f"; {meta.range}" if meta.range else ""
-        rows.append(f"{text:<{_WIDEST}} # {said_text}\n")
+        help_text = f"{'private: ' if meta.private else ''}{meta.help}{choices}"
+        help_text += f"; {meta.range}" if meta.range else ""
+        rows.append(f"{text:<{_WIDEST}} # {help_text}\n")
     return "".join(rows)
 
 
@@ -183,18 +183,18 @@ def _functions(_: Sequence[str]) -> str:
 def _places(own: dict[str, operation.Operation]) -> str:
     """Return the table that the list of commands and the server's greeting need."""
     commands: dict[str, Any] = {}
-    for name, current_operation in sorted(own.items()):
+    for name, command in sorted(own.items()):
         commands[name] = (
-            _place(current_operation),
-            current_operation.group,
-            current_operation.summary,
+            _place(command),
+            command.group,
+            command.summary,
         )
     for name, topic in operation.topics.items():
         commands[name] = (_topic_module(name), topic.group, topic.summary.rstrip("."))
     tools = {
-        name: (_place(current_operation), tool.toolset, tool.reads)
-        for name, (current_operation, tool) in sorted(operation.tools.items())
-        if current_operation.run.__module__.startswith("memory_bank.")
+        name: (_place(command), tool.toolset, tool.reads)
+        for name, (command, tool) in sorted(operation.tools.items())
+        if command.run.__module__.startswith("memory_bank.")
     }
     return "\n".join(
         [
@@ -232,8 +232,8 @@ def _topic_module(name: str) -> str:
     return ".".join(next(files).relative_to(_PACKAGE).with_suffix("").parts)
 
 
-def _place(current_operation: operation.Operation) -> str:
-    return current_operation.run.__module__.removeprefix("memory_bank.")
+def _place(command: operation.Operation) -> str:
+    return command.run.__module__.removeprefix("memory_bank.")
 
 
 def _text(value: Any) -> str:  # noqa: ANN401  (any JSON)

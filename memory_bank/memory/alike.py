@@ -61,18 +61,18 @@ def duplicates(bank: Bank, content_hash: str, path: str) -> Duplicates:
     return Duplicates(next(iter(near), None), next(iter(far), None), side)
 
 
-def linked(bank: Bank, found_duplicates: Duplicates, remembered: Remembered) -> Remembered:
+def linked(bank: Bank, similar: Duplicates, remembered: Remembered) -> Remembered:
     """Name the note with the same content on the other side, to which the private one gets a link.
 
     The tracked one gets none: for others, it would lead nowhere. Call it after the note was
     written, while its bank is locked.
     """
-    if found_duplicates.far is None:
+    if similar.far is None:
         return remembered
-    private, tracked = remembered.path, found_duplicates.far.path
-    if not found_duplicates.private:
+    private, tracked = remembered.path, similar.far.path
+    if not similar.private:
         private, tracked = tracked, private
-    remembered = remembered._replace(same_as=found_duplicates.far.path)
+    remembered = remembered._replace(same_as=similar.far.path)
     try:
         etag = bank.store.change(private, lambda text: _with_link(text, name_of(tracked)))
     except MemoryBankError as error:
@@ -133,7 +133,7 @@ def similar_to(bank: Bank, content: str, *, besides: str | None = None) -> str |
 def similar_notes(
     view: View,
     content: str,
-    known_words: dict[str, Words] | None = None,
+    words_by_path: dict[str, Words] | None = None,
     *,
     compared: int = _COMPARED,
 ) -> dict[str, float]:
@@ -148,11 +148,11 @@ def similar_notes(
         return {}
     size = len(content.encode(errors="replace"))
     runs = dict.fromkeys(_RUN.findall(content[:MAX_CHARACTERS]))
-    asked_runs = sorted(runs, key=len, reverse=True)[:_ASKED]
-    matches = index.find(Question(" ".join(asked_runs)), compared, Scope())
+    longest = sorted(runs, key=len, reverse=True)[:_ASKED]
+    matches = index.find(Question(" ".join(longest)), compared, Scope())
     rows = document_rows.documents(view.manifest, matches.documents)
     shares: dict[str, float] = {}
-    cache = {} if known_words is None else known_words
+    cache = {} if words_by_path is None else words_by_path
     for row in rows.values():
         if _may_be(row, size):
             if row.key not in cache:

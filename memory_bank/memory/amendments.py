@@ -287,8 +287,8 @@ def dated(roots: Roots, view: View, rows: Iterable[DocumentRow]) -> list[DatedNo
         first = firsts[row.number].line if row.number in firsts else 1
         text = view.source.text(row.key, row.hash, Span(first, 1 << 40)) or ""
         committed = roots.of(row.key).commits_of(row.key)
-        known_stated = stated[row.number][0] or (row.created if committed else 0.0)
-        entries.append(DatedNote(row, text, known_stated))
+        stated_time = stated[row.number][0] or (row.created if committed else 0.0)
+        entries.append(DatedNote(row, text, stated_time))
     return entries
 
 

@@ -341,5 +341,5 @@ def check_size(bank: Bank, text: str, *, by_agent: bool = False) -> None:
 def with_keys(text: str, changes: Mapping[str, object]) -> str:
     """Set keys of a note's front matter, in the spelling that it uses."""
     raw, _ = front_matter.metadata(front_matter.split(text))
-    found_changes = {key_of(raw, name): value for name, value in changes.items()}
-    return front_matter.set_keys(text, found_changes) if found_changes else text
+    raw_changes = {key_of(raw, name): value for name, value in changes.items()}
+    return front_matter.set_keys(text, raw_changes) if raw_changes else text

@@ -51,8 +51,8 @@ from memory_bank.trust.stale_report import MOVED, STALE
 def _by_agent(
     bank: Bank, names: str | Sequence[str], *, if_match: str | None = None, agent: str | None = None
 ) -> Confirmation:
-    some_names = [names] if isinstance(names, str) else names
-    return confirm(bank, some_names, if_match=if_match, agent=agent)
+    name_list = [names] if isinstance(names, str) else names
+    return confirm(bank, name_list, if_match=if_match, agent=agent)
 
 
 @operation(
@@ -151,9 +151,7 @@ def _not_confirmed(bank: Bank, path: str, head: str) -> Iterator[str]:
     """Yield which cited code differs from the commit in the work tree, and which is not there."""
     chosen = _cited_in(bank, path)
     with CodeComparison(bank, head, end=NOW) as comparison:
-        states = {
-            current_cited.written: comparison.state(current_cited, head) for current_cited in chosen
-        }
+        states = {citation.written: comparison.state(citation, head) for citation in chosen}
     changed = [name for name, state in states.items() if state in {*STALE, *MOVED}]
     missing = [name for name, state in states.items() if state == "unknown"]
     if changed:
@@ -267,15 +265,15 @@ def promote(
         session = note_reading.parse(place, bank.store.read_bytes(place)) if place else None
     entry = _said(session, checked) if session else None
     if entry is None or session is None:
-        current_text = "Summary" if checked.startswith(SUMMARY_PREFIX) else "Observation"
-        raise NoteNotFound(f"{current_text} not found", "search lists observations with their ids")
+        kind = "Summary" if checked.startswith(SUMMARY_PREFIX) else "Observation"
+        raise NoteNotFound(f"{kind} not found", "search lists observations with their ids")
     promoted = _promoted_to(bank, place, checked)
     if promoted:
         return Promoted(SCHEMA_VERSION, checked, promoted, EXISTING, place)
     draft = (
         _of_observation(entry) if isinstance(entry, Observation) else _of_summary(entry, session)
     )
-    done_remembered = remember(
+    written = remember(
         bank,
         f"{draft.content}\n- learned_in:: [[{name_of(place)}#^{entry.id}]]\n",
         type=type or draft.type or DEFAULT_TYPE,
@@ -285,23 +283,25 @@ def promote(
         source_type="agent",
         source_agent=session.agent,
     )
-    link = f"[[{name_of(done_remembered.path)}]]"
+    link = f"[[{name_of(written.path)}]]"
     bank.store.change(
         place, lambda text: session_edit.set_field(place, text, checked, PROMOTED_TO, link)
     )
     bank.catch_up()
-    return Promoted(SCHEMA_VERSION, checked, done_remembered.path, CREATED, place)
+    return Promoted(SCHEMA_VERSION, checked, written.path, CREATED, place)
 
 
-def _checked(given_text: str) -> str:
-    text = str(given_text).strip().removeprefix("#").removeprefix("^")
-    return text if _SUMMARY_ID.fullmatch(text) else check_observation_id(given_text)
+def _checked(observation_id: str) -> str:
+    text = str(observation_id).strip().removeprefix("#").removeprefix("^")
+    return text if _SUMMARY_ID.fullmatch(text) else check_observation_id(observation_id)
 
 
-def _said(session: Session, wanted_id: str) -> Observation | Summary | None:
+def _said(session: Session, observation_id: str) -> Observation | Summary | None:
     """Return the observation or the summary of a session that has an id."""
     observations = (*session.observations, *([session.summary] if session.summary else ()))
-    return next((observation for observation in observations if observation.id == wanted_id), None)
+    return next(
+        (observation for observation in observations if observation.id == observation_id), None
+    )
 
 
 def _of_observation(observation: Observation) -> Item:

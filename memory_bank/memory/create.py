@@ -125,17 +125,17 @@ def remember_many(bank: Bank, items: Iterable[Item]) -> list[Remembered | Refuse
         bank.catch_up()
         batch = _BulkWrite(bank)
         try:
-            found_entries = [batch.write(item) for item in bank.counted("writing notes", entries)]
+            notes = [batch.write(item) for item in bank.counted("writing notes", entries)]
         finally:
             bank.catch_up()
         unknown = batch.record()
     if not unknown:
-        return found_entries
+        return notes
     return [
         entry._replace(warning=warnings(entry.warning, unknown.get(entry.path)))
         if isinstance(entry, Remembered)
         else entry
-        for entry in found_entries
+        for entry in notes
     ]
 
 
@@ -172,13 +172,11 @@ class _BulkWrite:
         if hashed in self._pending:
             bank.catch_up()
             self._pending.clear()
-        found_duplicates = duplicates(
-            bank, hashed, first_path(bank, item.content, item.type, item.name)
-        )
-        if found_duplicates.near is not None:
-            remembered, changed = merge_into(bank, found_duplicates.near, item)
+        similar = duplicates(bank, hashed, first_path(bank, item.content, item.type, item.name))
+        if similar.near is not None:
+            remembered, changed = merge_into(bank, similar.near, item)
         else:
-            remembered = write_new(bank, item, hashed, found_duplicates.far, self._check_id)
+            remembered = write_new(bank, item, hashed, similar.far, self._check_id)
             self._ids.add(remembered.note_id)
             changed = True
         if changed:
@@ -186,13 +184,13 @@ class _BulkWrite:
             if by is not None:
                 paths = [remembered.path, *(remembered.relinked or ())]
                 self._changed.setdefault(by, []).extend(paths)
-        return linked(bank, found_duplicates, remembered)
+        return linked(bank, similar, remembered)
 
-    def _check_id(self, wanted_id: str) -> None:
+    def _check_id(self, note_id: str) -> None:
         """Raise BadInput for the id of another note: it would no longer identify one note."""
-        numbers = self._bank.read(lambda view: document_rows.known_as(view.manifest, [wanted_id]))
-        if numbers or wanted_id in self._ids:
-            raise BadInput(f"another note has the id {wanted_id!r}", "omit the id to get a new one")
+        numbers = self._bank.read(lambda view: document_rows.known_as(view.manifest, [note_id]))
+        if numbers or note_id in self._ids:
+            raise BadInput(f"another note has the id {note_id!r}", "omit the id to get a new one")
 
 
 def refusal(bank: Bank, item: Item) -> RefusedItem | None:

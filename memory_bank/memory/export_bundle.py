@@ -200,11 +200,11 @@ class _Export:
     @property
     def folders(self) -> list[str]:
         """All folders with concepts, and those above them; the root is empty."""
-        found_folders = {""}
+        folders = {""}
         for path in self.rows:
             while path := posixpath.dirname(path):
-                found_folders.add(path)
-        return sorted(found_folders)
+                folders.add(path)
+        return sorted(folders)
 
     def concept(self, row: NoteRow) -> str:
         """Return the text of a note as a concept."""

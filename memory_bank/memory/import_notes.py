@@ -113,7 +113,7 @@ def import_notes(
         read = list(importer.read(source))
     except OSError as error:
         raise BadInput(f"{path} can't be read: {error.strerror}") from error
-    entries = [current_read for current_read in read if isinstance(current_read, Entry)]
+    entries = [entry for entry in read if isinstance(entry, Entry)]
     origin = f"{kind}:{folder or source.name}/"
     run = _ImportRun(bank, origin, _folder_of(kind, source) if into is None else folder, entries)
     with bank.lock, bank.store.writing():
@@ -131,9 +131,7 @@ def import_notes(
         dry_run=dry_run,
         counts={action: actions.count(action) for action in dict.fromkeys(actions)},
         notes=imports,
-        unread=tuple(
-            current_read for current_read in read if isinstance(current_read, NotImported)
-        ),
+        unread=tuple(entry for entry in read if isinstance(entry, NotImported)),
     )
 
 
@@ -236,14 +234,10 @@ class _ImportRun:
         """Name the older notes that those written may amend."""
         with suppress(MemoryBankError):
             self._bank.catch_up()
-        for number, current_import in self._bank.counted(
-            "finding older notes", [*self.found.items()]
-        ):
-            if current_import.path and current_import.action in {CREATED, UPDATED}:
-                older = amendments.indexed_may_amend(self._bank, current_import.path)
-                self.found[number] = (
-                    current_import._replace(may_amend=older) if older else current_import
-                )
+        for number, imported in self._bank.counted("finding older notes", [*self.found.items()]):
+            if imported.path and imported.action in {CREATED, UPDATED}:
+                older = amendments.indexed_may_amend(self._bank, imported.path)
+                self.found[number] = imported._replace(may_amend=older) if older else imported
 
     def _done(
         self, number: int, action: str, path: str | None = None, reason: str | None = None
@@ -257,13 +251,13 @@ class _ImportRun:
                 open_index.note_of(row) for row in document_rows.all_documents(view.manifest)
             ]
         )
-        found_rows: dict[str, NoteRow] = {}
+        row_of: dict[str, NoteRow] = {}
         for row in sorted(rows, key=lambda row: row.path):
             origin = row.data.get("extra", {}).get(FROM)
             ours = isinstance(origin, str) and origin.startswith(self._origin)
             if ours and not self._bank.roots.is_included(row.path):
-                found_rows.setdefault(str(origin), row)
-        return found_rows
+                row_of.setdefault(str(origin), row)
+        return row_of
 
     def _prepared(self, entry: Entry) -> tuple[Item, str]:
         """Return an entry's note as written to the bank, and its hash."""

@@ -91,8 +91,8 @@ def ghosts(bank: Bank) -> tuple[Ghost, ...]:
     for row in rows:
         if row.dest is None and not row.ambiguous and row.ghost:
             sources.setdefault(row.ghost, []).append(row.source_key)
-    found_ghosts = [Ghost(name, len(by), tuple(sorted(set(by)))) for name, by in sources.items()]
-    return tuple(sorted(found_ghosts, key=lambda ghost: (-ghost.count, ghost.name)))
+    all_ghosts = [Ghost(name, len(by), tuple(sorted(set(by)))) for name, by in sources.items()]
+    return tuple(sorted(all_ghosts, key=lambda ghost: (-ghost.count, ghost.name)))
 
 
 def path_between(bank: Bank, start: str, goal: str) -> tuple[PathStep, ...]:
@@ -131,12 +131,8 @@ def related(bank: Bank, name: str, limit: int = 10) -> tuple[Related, ...]:
         Related(other_direct, score + (other_direct in direct))
         for _, other_direct, score in nx.adamic_adar_index(graph, pairs)
     ]
-    best = sorted(
-        scores, key=lambda current_related: (-current_related.score, current_related.path)
-    )[:limit]
-    return tuple(
-        replace(current_related, score=round(current_related.score, 4)) for current_related in best
-    )
+    best = sorted(scores, key=lambda row: (-row.score, row.path))[:limit]
+    return tuple(replace(row, score=round(row.score, 4)) for row in best)
 
 
 def count_problems(view: View) -> Counter[str]:
@@ -217,10 +213,7 @@ def links(
             return print_list(call, "steps", steps, show, nothing)
         if near:
             relateds = related(bank, name)
-            scores = [
-                (_target(call, current_related.path), f"{current_related.score:.2f}")
-                for current_related in relateds
-            ]
+            scores = [(_target(call, row.path), f"{row.score:.2f}") for row in relateds]
             heads = ("related", "score")
             nothing = f"no notes are related to {name}"
             return print_list(call, "related", relateds, lambda: table(heads, scores), nothing)
@@ -228,21 +221,21 @@ def links(
 
 
 def _links(call: Call, bank: Bank, name: str, *, ghosts: bool) -> int:
-    found_links = links_of(bank, name)
-    into = () if ghosts else found_links.incoming
-    out = [link for link in found_links.outgoing if not ghosts or link.target.startswith(GHOST)]
+    note_links = links_of(bank, name)
+    into = () if ghosts else note_links.incoming
+    out = [link for link in note_links.outgoing if not ghosts or link.target.startswith(GHOST)]
     if call.json:
-        call.document({"path": found_links.path, "outgoing": out, "incoming": into})
+        call.document({"path": note_links.path, "outgoing": out, "incoming": into})
         return FOUND if out or into else NOTHING
     for heading, links in (("from", out), ("to", into)):
         if links:
             call.console.line(
-                (f"{count(len(links), 'link')} {heading} {quote_path(found_links.path)}", "bold")
+                (f"{count(len(links), 'link')} {heading} {quote_path(note_links.path)}", "bold")
             )
         for link in links:
             _show(call, link)
     if not out and not into:
-        call.remark(f"{found_links.path} has no {'such ' if ghosts else ''}links")
+        call.remark(f"{note_links.path} has no {'such ' if ghosts else ''}links")
     return FOUND if out or into else NOTHING
 
 

@@ -223,10 +223,10 @@ def merge(
         rows = _current(bank, paths)
         if goal not in paths:
             bank.store.check_free(goal)
-        kept_row = next((row for row in rows if row.path == goal), None)
+        goal_row = next((row for row in rows if row.path == goal), None)
         source = {"source_type": source_type, "source_agent": agent_name(source_agent)}
         merged_text = conforming(bank, goal, content)
-        text = _merged_text(rows, kept_row, goal, merged_text, check_tags(tags), source)
+        text = _merged_text(rows, goal_row, goal, merged_text, check_tags(tags), source)
         text = conform(bank, goal, text, source_type, source_agent, datetime.now(UTC))
         moves = dict.fromkeys(paths, goal)
         links, broken, *_ = relink_moved(bank, moves, goal, text, gone=True)
@@ -234,7 +234,7 @@ def merge(
         away = [JournalEntry(path, None, etags[path], trash=True) for path in paths if path != goal]
         entries = [change for change in links if change.path not in etags]
         written = JournalEntry(goal, parsing.encoded(text), etags.get(goal, files.ABSENT))
-        keep = goal if kept_row else ""  # its old text goes to the trash, too
+        keep = goal if goal_row else ""  # its old text goes to the trash, too
         failed = bank.store.apply(
             [written, *away, *entries], given=content, keep=keep, beside=paths[0]
         )
@@ -275,15 +275,15 @@ def _current(bank: Bank, paths: Sequence[str]) -> list[NoteRow]:
     """Return the up-to-date manifest rows of notes; the caller holds the lock."""
     bank.catch_up(insist=True)
     rows = bank.read(lambda view: [open_index.note_at(view.manifest, path) for path in paths])
-    found_rows = [row for row in rows if row is not None]
-    if len(found_rows) != len(paths):
+    present = [row for row in rows if row is not None]
+    if len(present) != len(paths):
         raise Conflict("a note was changed or deleted meanwhile", Hint.LOOK_AND_REPEAT)
-    return found_rows
+    return present
 
 
 def _merged_text(
     rows: Sequence[NoteRow],
-    kept_row: NoteRow | None,
+    goal_row: NoteRow | None,
     path: str,
     content: str,
     tags: Sequence[str],
@@ -292,10 +292,10 @@ def _merged_text(
     now = datetime.now(UTC)
     kinds = {row.type for row in rows}
     metadata = {
-        "id": (kept_row.id if kept_row else "") or note_id(content, now),
+        "id": (goal_row.id if goal_row else "") or note_id(content, now),
         "type": kinds.pop() if len(kinds) == 1 else "",
         "tags": list(dict.fromkeys([*(tag for row in rows for tag in row.tags), *tags])),
-        "created_at": datetime.fromtimestamp(kept_row.created, UTC) if kept_row else now,
+        "created_at": datetime.fromtimestamp(goal_row.created, UTC) if goal_row else now,
         **{
             key: _union([row.data.get(key, []) for row in rows])
             for key in ("entity_refs", "file_refs", "symbol_refs")

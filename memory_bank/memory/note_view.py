@@ -352,11 +352,11 @@ def _compared(tree: Path, note: NoteTrust, changes: Sequence[Change]) -> dict[st
 
     entries = {}
     for change, before, after in sides:
-        made_changes = note_comparison.compare(
+        note_changes = note_comparison.compare(
             side(change.path, before), side(change.path, after), below
         )
-        if made_changes:
-            entries[change.commit.id] = made_changes[0]
+        if note_changes:
+            entries[change.commit.id] = note_changes[0]
     return entries
 
 

@@ -219,13 +219,13 @@ def _recent(view: View, own: str, listed: Sequence[entries.Entry]) -> list[Recen
     """Return rows of entries."""
     places = [place_of(entry) for entry in listed]
     rows = Rows(view, own, places)
-    found_entries = []
+    recent = []
     for place in places:
         row = rows.row(place)
         if row is None:
             continue
         document = rows.documents[place.document]
-        found_entries.append(
+        recent.append(
             RecentRow(
                 row,
                 row.obs_type or str(document.data.get("type") or row.type),
@@ -233,7 +233,7 @@ def _recent(view: View, own: str, listed: Sequence[entries.Entry]) -> list[Recen
                 session_id_of(document),
             )
         )
-    return found_entries
+    return recent
 
 
 PAGE = 50
@@ -273,16 +273,16 @@ def browse(
     `cites` is a note, a file or the name of a ghost. Archived notes are left out unless
     `archived` is true. The folders, types and tags are those of the whole bank.
     """
-    wanted_conditions = list(conditions(tags=[tag] if tag else (), types=type or None))
-    wanted_conditions += [Condition("in", folder)] if folder else []
-    wanted_conditions += [Condition("links", cites)] if cites else []
+    condition_list = list(conditions(tags=[tag] if tag else (), types=type or None))
+    condition_list += [Condition("in", folder)] if folder else []
+    condition_list += [Condition("links", cites)] if cites else []
     bank.catch_up()
     with bank.lock:
         written = bank.state.updates()
     start = max(offset, 0)
 
     def ask(view: View) -> Browsed:
-        within = filters.scope(view.manifest, wanted_conditions, hidden=archived, written=written)
+        within = filters.scope(view.manifest, condition_list, hidden=archived, written=written)
         live = document_rows.numbers(view.manifest)
         rows = open_index.newest_notes(view.manifest, within, start + max(limit, 1), written)
         return Browsed(

@@ -271,7 +271,7 @@ def _relative(written: str, source: str, home: str, goal: str) -> str | None:
 
 
 def _named(
-    written: str, old: str, new: str, taken_callable: Callable[[str], bool], *, gone: bool
+    written: str, old: str, new: str, is_taken: Callable[[str], bool], *, gone: bool
 ) -> str | None:
     """Return a wikilink's new target, as short as before if that is unambiguous.
 
@@ -283,6 +283,6 @@ def _named(
         return None
     name = names.name_of(new)
     short = posixpath.basename(name)
-    if "/" in written or taken_callable(short):
+    if "/" in written or is_taken(short):
         return name
     return None if names.key(short) == spoken else short

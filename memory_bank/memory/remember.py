@@ -227,8 +227,8 @@ def remember(
         symbol_refs=symbol_refs,
     )
     bank.catch_up(meaning=False)
-    wanted_completed = completed(bank, argument)
-    content = wanted_completed.content
+    item = completed(bank, argument)
+    content = item.content
     keys, session_path = dict[str, object](), ""
     if source_type == SESSION:
         from memory_bank.sessions import state  # start-up: it takes 17 ms
@@ -236,31 +236,23 @@ def remember(
         session_id, session_path = state.current_session(bank, session_id)
     else:
         session_id = ""
-    first = first_path(bank, content, wanted_completed.type, name)
+    first = first_path(bank, content, item.type, name)
     with bank.lock, bank.store.writing(first):  # so that nobody writes the same meanwhile
         bank.catch_up(meaning=False)
         hashed = content_hash(content)
-        found_duplicates = duplicates(bank, hashed, first)
+        similar = duplicates(bank, hashed, first)
         if source_type == SESSION:
             private = session_path != "" and stays_here(bank, first)
-            keys = state.session_keys(
-                session_id, session_path, private=private, near=found_duplicates.near
-            )
-        if found_duplicates.near is not None:
-            remembered, changed = merge_into(bank, found_duplicates.near, wanted_completed, keys)
+            keys = state.session_keys(session_id, session_path, private=private, near=similar.near)
+        if similar.near is not None:
+            remembered, changed = merge_into(bank, similar.near, item, keys)
             bank.catch_up(meaning=False)
         else:
-            near = similar_to(
-                bank, content, besides=found_duplicates.far.path if found_duplicates.far else None
-            )
-            remembered = write_new(
-                bank, replace(wanted_completed, extra=keys), hashed, found_duplicates.far
-            )
+            near = similar_to(bank, content, besides=similar.far.path if similar.far else None)
+            remembered = write_new(bank, replace(item, extra=keys), hashed, similar.far)
             remembered = remembered._replace(similar_to=near)
             changed = True
-        remembered = linked(bank, found_duplicates, remembered)._replace(
-            session_id=session_id or None
-        )
+        remembered = linked(bank, similar, remembered)._replace(session_id=session_id or None)
         by = writer(source_type, source_agent)
         written = [remembered.path, *(remembered.relinked or ())]
         unknown = record(bank, written, by) if changed else None
@@ -415,10 +407,10 @@ def entity(reference: Reference) -> Entity:
     """Read a reference to an entity, `KIND:ID` or `{kind, id}`; raise BadInput."""
     if isinstance(reference, Entity):
         return reference
-    found_entity = entity_of(reference)
-    if found_entity is None:
+    name = entity_of(reference)
+    if name is None:
         raise BadInput(f"{str(reference)[:_SHOWN]!r} is not an entity", Hint.WRITE_ENTITY)
-    return found_entity
+    return name
 
 
 def check_source(source_type: str) -> None:
@@ -439,7 +431,7 @@ def merge_into(
     entries: dict[str, list[Any]] = {"tags": list(row.tags)}
     entries |= {key: list(row.data.get(key, ())) for key in REFERENCES}
     merged = {
-        key: [*old, *(current_old for current_old in getattr(item, key) if current_old not in old)]
+        key: [*old, *(line for line in getattr(item, key) if line not in old)]
         for key, old in entries.items()
     }
     changes = {key: value for key, value in merged.items() if value != entries[key]} | dict(keys)
@@ -491,9 +483,9 @@ def create_note(bank: Bank, text: str, item: Item, *, key: str) -> tuple[str, st
     next number where those in its folder have numbers.
     """
     first = first_path(bank, item.content, item.type, item.name)
-    given_front_matter = item.front_matter + item.content
+    written = item.front_matter + item.content
     if item.name:
-        return _create_at(bank, first, text, given_front_matter)
+        return _create_at(bank, first, text, written)
     folder, _, words = names.name_of(first).rpartition("/")
     start = end = ""
     says_number = names.record_name(words) and words.startswith(("adr", "0"))
@@ -508,7 +500,7 @@ def create_note(bank: Bank, text: str, item: Item, *, key: str) -> tuple[str, st
     for number in range(1, _MOST_NAMES):
         path = f"{stem}.md" if number == 1 else f"{stem}-{number}.md"
         try:
-            return _create_at(bank, path, text, given_front_matter)
+            return _create_at(bank, path, text, written)
         except NoteExists:
             continue
     raise NoteExists(f"{_MOST_NAMES} notes are named like {stem}.md", Hint.GIVE_NAME)

@@ -101,20 +101,18 @@ def indexed(bank: Bank, seconds: float = LIMIT) -> ProjectRules:
 
     def read(view: View) -> tuple[list[DocumentRow], Counter[str]]:
         manifest = view.manifest
-        found_rows = {
+        row_of = {
             row.number: row
             for field in (("type", RULE), ("pin", "true"))
             for row in document_rows.with_field(manifest, *field)
             if _is_current(row) and not bank.roots.is_private(row.key)
         }
-        for old in document_graph.superseded(manifest, found_rows):
-            found_rows.pop(old)
+        for old in document_graph.superseded(manifest, row_of):
+            row_of.pop(old)
         stems = (
-            Counter(_stem(key) for _, key in document_rows.all_keys(manifest))
-            if found_rows
-            else None
+            Counter(_stem(key) for _, key in document_rows.all_keys(manifest)) if row_of else None
         )
-        return sorted(found_rows.values(), key=lambda row: row.key), stems or Counter()
+        return sorted(row_of.values(), key=lambda row: row.key), stems or Counter()
 
     with bank.lock:
         rows, stems = bank.read(read)

@@ -109,8 +109,8 @@ def of_bank(bank: Bank) -> FoundBlock | None:
     if text is None or MARKER not in text:
         return None
     settings = bank.settings
-    wanted_text = written(rules(bank).rules, BLOCK_BYTES, settings.secrets.allow).text
-    return look(text, wanted_text)._replace(line=text.count("\n", 0, text.index(MARKER)) + 1)
+    block = written(rules(bank).rules, BLOCK_BYTES, settings.secrets.allow).text
+    return look(text, block)._replace(line=text.count("\n", 0, text.index(MARKER)) + 1)
 
 
 def _beside(bank: Bank) -> str | None:
@@ -131,30 +131,16 @@ def merged(base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, bytes, bytes
     Only what is beside the block is left to merge. None unless both sides have a whole block that
     nobody edited; what the notes say then is for `--check`, since git has not merged them yet.
     """
-    texts = [
-        current_base.decode("utf-8", "surrogateescape") for current_base in (base, ours, theirs)
-    ]
+    texts = [version.decode("utf-8", "surrogateescape") for version in (base, ours, theirs)]
     inner = [_whole(text) for text in texts]
     if inner[1] is None or inner[2] is None:
         return None
-    was, mine, other_ours = (_rule_lines(current_inner or "") for current_inner in inner)
-    lines = [
-        current_mine
-        for current_mine in mine
-        if current_mine in other_ours or current_mine not in was
-    ]
-    for line in (
-        current_mine
-        for current_mine in other_ours
-        if current_mine not in mine and current_mine not in was
-    ):
+    was, mine, other_ours = (_rule_lines(lines or "") for lines in inner)
+    lines = [line for line in mine if line in other_ours or line not in was]
+    for line in (line for line in other_ours if line not in mine and line not in was):
         before = other_ours[: other_ours.index(line)]
         at = max(
-            (
-                lines.index(current_before) + 1
-                for current_before in before
-                if current_before in lines
-            ),
+            (lines.index(line) + 1 for line in before if line in lines),
             default=0,
         )
         while at < len(lines) and lines[at] not in other_ours and _named(lines[at]) < _named(line):
@@ -209,53 +195,53 @@ def written(
             project_rule.path,
         ),
     )
-    kept_rules: dict[ProjectRule, str] = {}
+    line_of: dict[ProjectRule, str] = {}
     for rule in order:
         first = [0, 1] if rule.pinned or rule.applies_to else [1]
         for line in (lines[rule][form] for form in first):
-            if rule not in kept_rules and (size := len(line.encode()) + 1) <= room:
-                kept_rules[rule], room = line, room - size
-    for rule, line in kept_rules.items():
+            if rule not in line_of and (size := len(line.encode()) + 1) <= room:
+                line_of[rule], room = line, room - size
+    for rule, line in line_of.items():
         more = lines[rule][0]
         if (size := len(more.encode()) - len(line.encode())) <= room:
-            kept_rules[rule], room = more, room - size
-    names = tuple(rule.name for rule in chosen if rule not in kept_rules)
-    listed = [kept_rules[rule] for rule in chosen if rule in kept_rules]
+            line_of[rule], room = more, room - size
+    names = tuple(rule.name for rule in chosen if rule not in line_of)
+    listed = [line_of[rule] for rule in chosen if rule in line_of]
     return WrittenBlock(_block(listed, len(names)), names, refused)
 
 
-def look(text: str | None, wanted_text: str) -> FoundBlock:
+def look(text: str | None, block: str) -> FoundBlock:
     """Return the state of the block in a file's text, which should be `wanted`."""
     if text is None:
-        return FoundBlock("missing" if wanted_text else "current")
+        return FoundBlock("missing" if block else "current")
     if any(MARKER in side for side in _sides(text)[1:]):
         return FoundBlock("conflict", problem="git left a conflict in the block")
     begins, ends = list(_BEGIN.finditer(text)), list(_END.finditer(text))
     if not begins and not ends:
-        return FoundBlock("missing" if wanted_text else "current")
+        return FoundBlock("missing" if block else "current")
     if len(begins) != 1 or len(ends) != 1 or begins[0].end() > ends[0].start():
         problem = f"{len(begins)} first and {len(ends)} last lines of a block"
         return FoundBlock("damaged", problem=problem)
     inner = _plain(text[begins[0].end() : ends[0].start()])
     if begins[0]["hash"] != _hash(inner):
         lines = [*inner.split("\n")]
-        parts = {*_plain(wanted_text).split("\n"), ""}
+        parts = {*_plain(block).split("\n"), ""}
         added = tuple(line.strip() for line in lines if line not in parts)
         return FoundBlock("edited", added)
-    is_same = _plain(text[begins[0].start() : ends[0].end()]) == wanted_text.rstrip("\n")
+    is_same = _plain(text[begins[0].start() : ends[0].end()]) == block.rstrip("\n")
     return FoundBlock("current" if is_same else "outdated")
 
 
-def replaced(text: str | None, wanted_text: str) -> str | None:
+def replaced(text: str | None, block: str) -> str | None:
     """Return a file's text with the block, or without it if `wanted` is empty; None for no file.
 
     All else stays, line ends included. A block that is not there is added at the end. Of a conflict
     of git our side is taken: the caller has seen that the block alone is in it.
     """
     if text is None:
-        return wanted_text or None
+        return block or None
     _, *sides = _sides(text)
-    return _put(sides[0] if sides else text, wanted_text) or None
+    return _put(sides[0] if sides else text, block) or None
 
 
 def is_only_in_block(text: str) -> bool:
@@ -264,10 +250,10 @@ def is_only_in_block(text: str) -> bool:
     return bool(sides) and len({_put(side, "x\n") for side in sides}) == 1
 
 
-def _put(text: str, wanted_text: str) -> str:
+def _put(text: str, new_block: str) -> str:
     begin, end = _BEGIN.search(text), _END.search(text)
     newline = "\r\n" if "\r\n" in text else "\n"
-    block = wanted_text.rstrip("\n").replace("\n", newline)
+    block = new_block.rstrip("\n").replace("\n", newline)
     if begin and end:
         before, after = text[: begin.start()], text[end.end() :]
         if block:
@@ -321,8 +307,8 @@ def described(rule: ProjectRule, *, whole: bool) -> str:
     """Return the line of a rule: what it says, its name, and the files that it is for."""
     title = rule.title
     if whole:
-        known_title = title.casefold().rstrip(". ")
-        if rule.text and known_title not in rule.text.casefold():
+        folded = title.casefold().rstrip(". ")
+        if rule.text and folded not in rule.text.casefold():
             title = f"{title.rstrip('.:')}: {rule.text}"
         elif rule.text:
             title = rule.text
@@ -336,9 +322,7 @@ def described(rule: ProjectRule, *, whole: bool) -> str:
 def neutral(text: str) -> str:
     """Return a text on one line, without anything that Markdown or an agent's program acts on."""
     line = " ".join(one_line(BREAK.sub(" ", text)).split())
-    line = "".join(
-        current_line if current_line.isprintable() else "\ufffd" for current_line in line
-    )
+    line = "".join(character if character.isprintable() else "\ufffd" for character in line)
     line = re.sub("|".join(map(re.escape, _SPECIAL)), lambda match: _SPECIAL[match[0]], line)
     line = _HTML.sub(lambda match: "&lt;" if match[0] == "<" else "&gt;", line)
     line = _FENCE.sub("~", line)

@@ -70,7 +70,7 @@ def list_notes(
 
     Return the most recently created or updated notes; filters as in `recall`.
     """
-    wanted_conditions = conditions(tags=tags, types=type, since=since, before=before)
+    conditions_met = conditions(tags=tags, types=type, since=since, before=before)
     most = max(limit, 1)
     bank.catch_up()
 
@@ -79,15 +79,15 @@ def list_notes(
 
     def newest(view: View) -> tuple[list[NoteRow], tuple[str, ...]]:
         within = filters.scope(
-            view.manifest, wanted_conditions, hidden=include_archived, written=written
+            view.manifest, conditions_met, hidden=include_archived, written=written
         )
         rows = open_index.newest_notes(view.manifest, within, most + 1, written)
-        nothing = () if rows else nothing_within(wanted_conditions)
-        return rows, (*remarks(view.manifest, (), wanted_conditions), *nothing)
+        nothing = () if rows else nothing_within(conditions_met)
+        return rows, (*remarks(view.manifest, (), conditions_met), *nothing)
 
     rows, notices = bank.read(newest)
-    shown_rows = tuple(rows[:most])
-    return Listing(len(shown_rows), shown_rows, notices, more=len(rows) > most or None)
+    page = tuple(rows[:most])
+    return Listing(len(page), page, notices, more=len(rows) > most or None)
 
 
 def show(bank: Bank, name: str, *, count_access: bool = True) -> ShownNote:

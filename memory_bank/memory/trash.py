@@ -221,8 +221,8 @@ def _agreed(
             "add --yes to delete without a question",
         )
     oldest = notes[-1].deleted_at[:10] if notes else ""
-    asked_text = f"Delete {text} for good, deleted since {oldest}?"
-    gone = empty_trash(bank, before=before) if notes and (yes or call.agreed(asked_text)) else []
+    prompt = f"Delete {text} for good, deleted since {oldest}?"
+    gone = empty_trash(bank, before=before) if notes and (yes or call.agreed(prompt)) else []
     if call.json:
         call.document({"result_count": len(gone), "emptied": gone})
     elif gone:
@@ -275,12 +275,8 @@ def empty_trash(
 
 
 def _moment(before: str | datetime | None) -> datetime | None:
-    found_moment = moment(before) if isinstance(before, str) else before
-    return (
-        found_moment.replace(tzinfo=UTC)
-        if found_moment and not found_moment.tzinfo
-        else found_moment
-    )
+    time = moment(before) if isinstance(before, str) else before
+    return time.replace(tzinfo=UTC) if time and not time.tzinfo else time
 
 
 def _deleted_paths(bank: Bank, name: str) -> list[str]:

@@ -167,7 +167,7 @@ def _belongs(text: str, at: int) -> bool:  # noqa: PLR0911  (a case a line)
     if "\u180b" <= char <= "\u180f":
         return bool(_MONGOLIAN.match(before))
     return char == "\u2800" and any(
-        "\u2801" <= current_before <= "\u28ff" for current_before in (before, after)
+        "\u2801" <= neighbour <= "\u28ff" for neighbour in (before, after)
     )
 
 
@@ -258,7 +258,7 @@ def nfc(text: str) -> str:
     """
     if text.isascii():
         return text
-    parts, done_end = list[str](), 0
+    parts, position = list[str](), 0
     at = _LONGEST_RUN
     # A run of more marks includes one of these offsets.
     while at < len(text):
@@ -266,20 +266,20 @@ def nfc(text: str) -> str:
             at += _LONGEST_RUN
             continue
         start, end = at, at + 1
-        while start > done_end and _is_mark(text[start - 1]):
+        while start > position and _is_mark(text[start - 1]):
             start -= 1
         while end < len(text) and _is_mark(text[end]):
             end += 1
         if end - start > _LONGEST_RUN:
-            parts.append(unicodedata.normalize("NFC", text[done_end:start]))
+            parts.append(unicodedata.normalize("NFC", text[position:start]))
             pieces = (
                 text[place : min(place + _LONGEST_RUN, end)]
                 for place in range(start, end, _LONGEST_RUN)
             )
             parts += (unicodedata.normalize("NFC", piece) for piece in pieces)
-            done_end = end
+            position = end
         at = end + _LONGEST_RUN
-    return "".join((*parts, unicodedata.normalize("NFC", text[done_end:])))
+    return "".join((*parts, unicodedata.normalize("NFC", text[position:])))
 
 
 def _is_mark(char: str) -> bool:

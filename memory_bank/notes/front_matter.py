@@ -169,10 +169,10 @@ def _wanted(
 
 def _verify(new: str, parts: Split, keys: Mapping[str, object]) -> None:
     """Read the new text; raise BlockError unless it has the wanted values and the same body."""
-    found_split = split(new)
-    if found_split.body != (parts.body if parts.opening else parts.body.removeprefix("\ufeff")):
+    new_parts = split(new)
+    if new_parts.body != (parts.body if parts.opening else parts.body.removeprefix("\ufeff")):
         raise BlockError("the front matter would end elsewhere")
-    have, _ = _read(found_split.block, found_split.format)
+    have, _ = _read(new_parts.block, new_parts.format)
     for key in [*keys, *have]:
         # As text, for 1 is equal to True and to 1.0, and nan isn't equal to itself.
         if key not in have or key not in keys or repr(have[key]) != repr(keys[key]):
@@ -266,7 +266,7 @@ def fields_of(inline: InlineText) -> Iterator[Field]:
     text = inline.text
     if MARK not in text:
         return
-    row = seen_start = covered = at = 0
+    row = line_start = covered = at = 0
     for match in _FIELD.finditer(text):
         start, end = match.start(1), text.find("\n", match.end())
         while at < len(inline.spans) and inline.spans[at].start <= start:
@@ -274,8 +274,8 @@ def fields_of(inline: InlineText) -> Iterator[Field]:
             at += 1
         if start < covered:
             continue  # inside of code that spans lines
-        row += text.count("\n", seen_start, start)
-        seen_start = start
+        row += text.count("\n", line_start, start)
+        line_start = start
         values = _values(inline, match.end(), len(text) if end < 0 else end)
         yield Field(row, as_type(match[1]), tuple(islice(values, _MAX_VALUES)))
 
@@ -289,12 +289,12 @@ def _values(inline: InlineText, start: int, end: int) -> Iterator[str]:
             continue
         *before, last = _ESCAPE.sub(_kept, text).split(",")
         for part in before:
-            if found_part := (value + part).strip():
-                yield found_part.replace("\0", ",")[:_LONGEST]
+            if stripped := (value + part).strip():
+                yield stripped.replace("\0", ",")[:_LONGEST]
             value = ""
         value += last
-    if found_part := value.strip():
-        yield found_part.replace("\0", ",")[:_LONGEST]
+    if stripped := value.strip():
+        yield stripped.replace("\0", ",")[:_LONGEST]
 
 
 def _kept(match: re.Match[str]) -> str:

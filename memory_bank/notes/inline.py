@@ -138,13 +138,13 @@ def _noting(rule: Rule) -> Rule:
     def noting(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
         start, count, spans = state.pos, len(state.tokens), state.env["spans"]
         inner = state.env["spans"] = []
-        found_rule = rule(state, silent)
+        matched = rule(state, silent)
         state.env["spans"] = spans
-        if found_rule and len(state.tokens) > count:  # backticks alone are text
+        if matched and len(state.tokens) > count:  # backticks alone are text
             span = _span(state, start)
             moved = span.shown[0] if span.embed else 0  # an image's text is parsed by itself
-            spans += [span, *(_moved(current_inner, moved) for current_inner in inner)]
-        return found_rule
+            spans += [span, *(_moved(inner_span, moved) for inner_span in inner)]
+        return matched
 
     return noting
 
@@ -192,7 +192,7 @@ def code_spans(text: str) -> list[tuple[int, int]]:
     """
     blocks = parse_blocks(text)
     ends = [*blocks.starts, len(text)]
-    found_ends = [
+    closing = [
         (ends[min(first, len(ends) - 1)], ends[min(end, len(ends) - 1)])
         for first, end in blocks.code
     ]
@@ -203,12 +203,12 @@ def code_spans(text: str) -> list[tuple[int, int]]:
     )
     for inline_block in blocks.inline_blocks:
         if _has_code(inline_block):
-            found_ends += (
+            closing += (
                 _in_row(inline_block, blocks, lines)
                 if inline_block.row
                 else _in_paragraph(inline_block, blocks, text)
             )
-    return sorted(found_ends)
+    return sorted(closing)
 
 
 def _has_code(inline_block: InlineBlock) -> bool:

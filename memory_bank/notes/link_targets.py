@@ -146,18 +146,13 @@ def _referenced(written: str, near: str, inside: str, in_project: InProject) -> 
     return next(filter(in_project, map(posixpath.normpath, places)), "")
 
 
-def _file_target(named_inside: str, project_prefix: str, in_project: InProject) -> TargetNames:
+def _file_target(path: str, project_prefix: str, in_project: InProject) -> TargetNames:
     """Return the note that one of `file_refs` is; without a note's suffix it is none."""
-    if not named_inside.endswith(NOTE_SUFFIXES):
-        return TargetNames(("",), named_inside)
-    inside = named_inside.removeprefix(project_prefix)
-    if (
-        project_prefix
-        and inside == named_inside
-        and not leads_out(named_inside)
-        and in_project(named_inside)
-    ):
-        return TargetNames((OUTSIDE + key(named_inside),), named_inside)
+    if not path.endswith(NOTE_SUFFIXES):
+        return TargetNames(("",), path)
+    inside = path.removeprefix(project_prefix)
+    if project_prefix and inside == path and not leads_out(path) and in_project(path):
+        return TargetNames((OUTSIDE + key(path),), path)
     return TargetNames((key(inside),), inside)
 
 

@@ -300,11 +300,11 @@ def relink(
     the lack of it. In front matter, which ends at `body_start`, wikilinks are replaced. Raises
     BadInput if a wikilink can't have the new target.
     """
-    parts, done_end = list[str](), 0
+    parts, position = list[str](), 0
     for (start, end), target in sorted(edits(text, rename, body_start).items()):
-        parts += (text[done_end:start], target)
-        done_end = end
-    return "".join((*parts, text[done_end:]))
+        parts += (text[position:start], target)
+        position = end
+    return "".join((*parts, text[position:]))
 
 
 def edits(
@@ -323,10 +323,10 @@ def edits(
                 new = f"[[{new}]]" if mark else f'"[[{new}]]"'
             entries[start, end] = new
     first_line = 1 + sum(1 for _ in BREAK.finditer(text, 0, body))
-    for current_link in locate_links(text[body:], first_line):
-        if (target := rename(current_link.link)) is not None:
-            start, end = body + current_link.start, body + current_link.end
-            entries[start, end] = _in_body(text, start, end, current_link.link, target)
+    for body_link in locate_links(text[body:], first_line):
+        if (target := rename(body_link.link)) is not None:
+            start, end = body + body_link.start, body + body_link.end
+            entries[start, end] = _in_body(text, start, end, body_link.link, target)
     return entries
 
 
@@ -340,12 +340,12 @@ def front_matter_links(text: str) -> Iterator[tuple[NoteLink, int, int, str]]:
     starts = [string.start() for string in strings]
     comments = [string.span() for string in strings if string[0].startswith("#")]
     yield from _resources(text, comments)
-    line, seen_start = 1, 0
+    line, line_start = 1, 0
     for match in WIKILINK.finditer(text):
-        line += sum(1 for _ in BREAK.finditer(text, seen_start, match.start()))
-        seen_start = match.start()
-        around = bisect_right(starts, seen_start) - 1
-        inside = around >= 0 and strings[around].end() > seen_start
+        line += sum(1 for _ in BREAK.finditer(text, line_start, match.start()))
+        line_start = match.start()
+        around = bisect_right(starts, line_start) - 1
+        inside = around >= 0 and strings[around].end() > line_start
         mark = strings[around][0][0] if inside else ""
         inner = _from_string(match[1], mark)
         link = reference_link(inner, line) if mark != "#" else None
@@ -383,14 +383,14 @@ def _resources(
     text: str, comments: list[tuple[int, int]]
 ) -> Iterator[tuple[NoteLink, int, int, str]]:
     """Yield the paths of what a note derives from, as `okf.path_links` does."""
-    line, seen_start = 1, 0
+    line, line_start = 1, 0
     for match in _RESOURCE.finditer(text):
         before = bisect_right(comments, (match.start(), len(text))) - 1
         in_comment = before >= 0 and match.start() < comments[before][1]
         if in_comment or not okf.is_path(match["path"]):
             continue
-        line += sum(1 for _ in BREAK.finditer(text, seen_start, match.start()))
-        seen_start = match.start()
+        line += sum(1 for _ in BREAK.finditer(text, line_start, match.start()))
+        line_start = match.start()
         path, _, heading = match["path"].partition("#")
         start = match.start("path")
         link = NoteLink(path, "reference", line, "mentions", heading)

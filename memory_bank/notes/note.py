@@ -123,8 +123,8 @@ class Note(NamedTuple):
     @property
     def title(self) -> str:
         """The key `title`, else the first heading if of level 1, the first sentence, the name."""
-        given_title = self.meta.title or self.body.title
-        return given_title or self.body.first or self.name.rpartition("/")[2]
+        title = self.meta.title or self.body.title
+        return title or self.body.first or self.name.rpartition("/")[2]
 
 
 def section_of(among: Sequence[NoteSection], heading: str) -> NoteSection:

@@ -297,8 +297,8 @@ class Roots:
             return ""
         folder = f"{self.private.folder}{os.sep}"
         forms = (os.path.normpath(file), os.path.realpath(file))
-        found_form = next((form for form in forms if form.startswith(folder + SESSIONS[:-1])), "")
-        return found_form.removeprefix(folder).replace(os.sep, "/")
+        session_form = next((form for form in forms if form.startswith(folder + SESSIONS[:-1])), "")
+        return session_form.removeprefix(folder).replace(os.sep, "/")
 
     def writable(self, key: str) -> bool:
         """Tell whether tools may change a note."""

@@ -207,24 +207,20 @@ class _KeyReader:
     def title(self) -> str:
         text = self.text("title")
         if len(text) > LONGEST_TITLE:
-            shown_text = f"{LONGEST_TITLE} characters"
+            limit = f"{LONGEST_TITLE} characters"
             self.faults.append(
-                Fault(f"front matter: title is longer than {shown_text}, the rest is cut")
+                Fault(f"front matter: title is longer than {limit}, the rest is cut")
             )
         return text[:LONGEST_TITLE]
 
     def tags(self, inline: Sequence[str]) -> tuple[str, ...]:
-        found_normalise_tags = normalise_tags([*self.words("tags", _tags, _commas), *inline])
-        if len(found_normalise_tags) > MAX_TAGS:
-            self.faults.append(
-                Fault(f"only the first {MAX_TAGS:,} of {len(found_normalise_tags):,} tags count")
-            )
-        found_normalise_tags = found_normalise_tags[:MAX_TAGS]
-        short = tuple(tag for tag in found_normalise_tags if len(tag) <= LONGEST_TAG)
-        if short != found_normalise_tags:
-            text = (
-                f"{len(found_normalise_tags) - len(short):,} longer than {LONGEST_TAG} characters"
-            )
+        tags = normalise_tags([*self.words("tags", _tags, _commas), *inline])
+        if len(tags) > MAX_TAGS:
+            self.faults.append(Fault(f"only the first {MAX_TAGS:,} of {len(tags):,} tags count"))
+        tags = tags[:MAX_TAGS]
+        short = tuple(tag for tag in tags if len(tag) <= LONGEST_TAG)
+        if short != tags:
+            text = f"{len(tags) - len(short):,} longer than {LONGEST_TAG} characters"
             self.faults.append(Fault(f"tags: {text} do not count"))
         return short
 

@@ -113,30 +113,30 @@ class _Content:
         The name belongs to the part with the fields, which headings may divide: it is that of the
         section around, if only that has fields.
         """
-        made_sections: list[NoteSection] = []
+        note_sections: list[NoteSection] = []
         names, lines = sorted(self.alone), sorted(self.fields)
         for section in sections:
             last = _between(names, section)[-1:]
             name = self.alone[last[0]] if last else ""
             fields = (self.fields[line] for line in _between(lines, section))
             keys = [(field.key, value) for field in fields for value in field.values]
-            around = None if keys or not name else _around(made_sections, section)
+            around = None if keys or not name else _around(note_sections, section)
             if around is not None:
-                made_sections[around] = made_sections[around]._replace(name=name)
+                note_sections[around] = note_sections[around]._replace(name=name)
                 name = ""
-            made_sections.append(section._replace(name=name, fields=tuple(keys)))
-        return tuple(made_sections)
+            note_sections.append(section._replace(name=name, fields=tuple(keys)))
+        return tuple(note_sections)
 
     def faults(self) -> Iterator[Fault]:
         """Yield a fault for each limit that was exceeded."""
         if self.unread:
             yield Fault(f"{self.unread}: read as plain text, without headings, links and tags")
-        for kind, kept_count, count in (
+        for kind, count_kept, count in (
             ("links were read", MAX_LINKS, len(self.links) + self.skipped),
             ("headings start a section", MAX_HEADINGS, self.headings),
         ):
-            if count > kept_count:
-                yield Fault(f"only the first {kept_count:,} of {count:,} {kind}")
+            if count > count_kept:
+                yield Fault(f"only the first {count_kept:,} of {count:,} {kind}")
 
 
 def _between(lines: Sequence[int], section: NoteSection) -> Sequence[int]:
@@ -325,9 +325,9 @@ def naming_sentence(
             continue
         lines = block.cells[0][:_MOST_READ].splitlines()
         text = " ".join(line for line in lines if not _NO_WORDS.fullmatch(line))
-        found_first_sentence = first_sentence(plain_text(text, link_definitions)).rstrip(".\u3002")
-        if any(map(str.isalpha, found_first_sentence)):
-            return _shortened(found_first_sentence)
+        sentence = first_sentence(plain_text(text, link_definitions)).rstrip(".\u3002")
+        if any(map(str.isalpha, sentence)):
+            return _shortened(sentence)
     return ""
 
 

@@ -112,19 +112,17 @@ class NotesSource:
         scans = [root.scan() for root in self._roots.all()]
         if scans == self._scans:
             return self._scanned
-        found_scan = Scan()
+        scan = Scan()
         for root, scanned in zip(self._roots.all(), scans, strict=True):
-            found_scan.refused |= scanned.refused
+            scan.refused |= scanned.refused
             for key, signature in scanned.signatures.items():
-                if key in found_scan.signatures:
+                if key in scan.signatures:
                     kind = "included" if root is self._roots.included else "private"
-                    found_scan.refused[key] = (
-                        f"the {kind} file {key} has the same path: not indexed"
-                    )
+                    scan.refused[key] = f"the {kind} file {key} has the same path: not indexed"
                 else:
-                    found_scan.signatures[key] = signature
-        self._scans, self._scanned = scans, found_scan
-        return found_scan
+                    scan.signatures[key] = signature
+        self._scans, self._scanned = scans, scan
+        return scan
 
     def refresh(self, *, again: bool = False) -> bool:
         """Read the dates of undated notes from git; tell whether any changed."""
@@ -136,27 +134,27 @@ class NotesSource:
         root = self._roots.of(key)
         try:
             with held(root.folder, key) as file:
-                found_signature = signature_of(file.stat())
-                if found_signature is None:
+                file_signature = signature_of(file.stat())
+                if file_signature is None:
                     return None
-                if found_signature[0] > self._max_bytes:
-                    reason = f"{found_signature[0]} bytes, more than the setting max_note_bytes ="
-                    signature = root.signature(key, found_signature)
+                if file_signature[0] > self._max_bytes:
+                    reason = f"{file_signature[0]} bytes, more than the setting max_note_bytes ="
+                    signature = root.signature(key, file_signature)
                     return Unreadable(
-                        f"{reason} {self._max_bytes}", signature, size=found_signature[0]
+                        f"{reason} {self._max_bytes}", signature, size=file_signature[0]
                     )
-                if found_signature[0] > self._most_bytes:
+                if file_signature[0] > self._most_bytes:
                     return Postponed()
                 try:
                     data = files.read(file)
                 except StorageFailed as error:
-                    return Unreadable(error.message, UNKNOWN, size=found_signature[0])
+                    return Unreadable(error.message, UNKNOWN, size=file_signature[0])
         except (FileNotFoundError, NotADirectoryError, BadName):
             return None  # BadName: a symbolic link in the path
-        return None if data is None else self._parsed(key, data, found_signature, text)
+        return None if data is None else self._parsed(key, data, file_signature, text)
 
     def _parsed(
-        self, key: str, data: bytes, stat_signature: StatSignature, known_hashed: str
+        self, key: str, data: bytes, stat_signature: StatSignature, known_etag: str
     ) -> Read:
         from memory_bank.notes import blocks, parsing
 
@@ -166,7 +164,7 @@ class NotesSource:
         try:
             if bundle is not None and not parsing.front_matter(data).type:
                 return Unreadable(NO_TYPE, signature, hashed, stat_signature[0])
-            if hashed == known_hashed:
+            if hashed == known_etag:
                 meta = parsing.front_matter(data)
                 if meta.created_at is None and may_be_record(name_of(key)):
                     meta = parsing.parse(key, data).meta
@@ -335,12 +333,12 @@ def _sections(
     for owner, section in zip(owners, sections, strict=True):
         tokens[owner] += estimate(section.text) if sections[owner].name else 0
     for number, section in enumerate(sections):
-        made_section = _section(section, dates)
+        note_section = _section(section, dates)
         if owners[number] == number and ends[number] is not section:
-            made_section = made_section._replace(
+            note_section = note_section._replace(
                 end_line=ends[number].end_line, tokens=tokens[number]
             )
-        yield made_section
+        yield note_section
 
 
 def _section(section: NoteSection, dates: Dates) -> Section:
@@ -485,7 +483,7 @@ class SessionPrompts:
 
     def headings(self, sections: Sequence[NoteSection], title: str) -> frozenset[str]:
         """Return the title and the headings that are made of a prompt; a decision's stays."""
-        found_headings = {
+        headings = {
             heading for section in sections for heading in section.headings if self.made(heading)
         }
         decided = {
@@ -493,7 +491,7 @@ class SessionPrompts:
             for section in sections
             if ("obs_type", "decision") in section.fields
         }
-        return frozenset(found_headings - decided | ({title} if self.made(title) else set()))
+        return frozenset(headings - decided | ({title} if self.made(title) else set()))
 
     def removed(self, text: str) -> str:
         """Return lines of the note; those of prompts, and those that repeat one, are blank."""

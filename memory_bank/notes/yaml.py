@@ -503,10 +503,10 @@ def _block_list(block: str, node: YamlNode, pieces: Sequence[int | str]) -> Edit
         leads.append(lead)
         end = line_end(block, child.end)
         items.append(block[start:end])
-    kept_pieces = {piece for piece in pieces if isinstance(piece, int)}
+    spared = {piece for piece in pieces if isinstance(piece, int)}
     gaps.append("")
     for index in range(len(items)):
-        if index not in kept_pieces:  # comments above a removed item stay
+        if index not in spared:  # comments above a removed item stay
             gaps[index + 1] = gaps[index] + gaps[index + 1]
     lead = leads[0] if leads[0].endswith((" ", "\t")) else f"{leads[0]} "
     newline = last_break(items[-1], "\n")

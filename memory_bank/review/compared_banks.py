@@ -82,28 +82,25 @@ def left_out(bank: Bank, base: Side, head: Side) -> UnreadNotes:
     if head.name == WORKTREE and head.commit is None:
         return NOTHING  # its notes are indexed already
     tree = tree_of(bank)
-    was, now = (
-        notes_at(bank, current_side.commit or current_side.name) for current_side in (base, head)
-    )
+    was, now = (notes_at(bank, side.commit or side.name) for side in (base, head))
     differ = {
         path: tuple(side[path] for side in (was, now) if path in side)
         for path in {*was, *now}
         if was.get(path) != now.get(path)
     }
-    sizes = objects.sizes_of(tree, (current_id for ids in differ.values() for current_id in ids))
+    sizes = objects.sizes_of(tree, (object_id for ids in differ.values() for object_id in ids))
     costs = {
-        path: [_Cost(sizes.get(current_id, 0)) for current_id in ids]
-        for path, ids in differ.items()
+        path: [_Cost(sizes.get(object_id, 0)) for object_id in ids] for path, ids in differ.items()
     }
     reasons = _beyond(costs)  # before any is read
-    wanted_sizes = {
-        current_differ: sizes.get(current_differ, 0)
+    unequal = {
+        object_id: sizes.get(object_id, 0)
         for path in costs.keys() - reasons
-        for current_differ in differ[path]
+        for object_id in differ[path]
     }
-    read = {text: _cost(data) for text, data in objects.sized_blobs(tree, wanted_sizes, MOST_BYTES)}
+    read = {text: _cost(data) for text, data in objects.sized_blobs(tree, unequal, MOST_BYTES)}
     costs = {
-        path: [read.get(current_differ, _Cost(0)) for current_differ in differ[path]]
+        path: [read.get(object_id, _Cost(0)) for object_id in differ[path]]
         for path in costs.keys() - reasons
     }
     reasons |= _beyond(costs)
@@ -121,7 +118,7 @@ def left_out(bank: Bank, base: Side, head: Side) -> UnreadNotes:
 def _beyond(costs: Mapping[str, Sequence[_Cost]]) -> dict[str, str]:
     """Map the notes with which a limit is reached, the smallest first, to the reason."""
     sums = {
-        path: _Cost(*map(sum, zip(*some_costs, strict=True))) for path, some_costs in costs.items()
+        path: _Cost(*map(sum, zip(*path_costs, strict=True))) for path, path_costs in costs.items()
     }
     total = _Cost(0, 0)
     entries: dict[str, str] = {}
@@ -157,7 +154,7 @@ def compared(
     unread_notes: UnreadNotes = NOTHING,
 ) -> Review:
     """Return the review of two banks, the states of `bank` at two revisions without some notes."""
-    catch_ups = [current_bank.catch_up() for current_bank in (before, after)]
+    catch_ups = [bank.catch_up() for bank in (before, after)]
     catch_ups += [*before.take_notices(), *after.take_notices()]
     link_comparison = _comparison(bank, before, after, base, unread_notes)
     findings = limited(all_findings(bank, link_comparison, base, head))

@@ -92,7 +92,7 @@ def doctor(bank: Bank, progress: Progress | None = None) -> BankHealth:
 def _health(view: View, bank: Bank, report: SyncReport, background: str | None) -> BankHealth:
     notes, _, _, passages = document_rows.totals(view.manifest)
     settings = bank.settings
-    found_findings = [
+    bank_findings = [
         finding
         for finding in findings(RuleContext(bank, view))
         if finding.severity != "info"
@@ -103,7 +103,7 @@ def _health(view: View, bank: Bank, report: SyncReport, background: str | None) 
         bank=str(bank.layout.root),
         notes=notes,
         passages=passages,
-        findings=tuple(sorted((*found_findings, *unknown), key=order)),
+        findings=tuple(sorted((*bank_findings, *unknown), key=order)),
         repaired=tuple(report.repaired),
         waiting=report.waiting,
         problem=report.problem or None,

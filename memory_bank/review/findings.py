@@ -64,8 +64,8 @@ def all_findings(
     for path, text, likeness in similar:
         if likeness < 1 or path not in paths:  # else a rule says it
             near = link_comparison.about(text)
-            current_text = f"similar to {near.file}: {likeness:.0%} of the words in common"
-            yield link_comparison.finding("similar-note", path, current_text, other=near)
+            message = f"similar to {near.file}: {likeness:.0%} of the words in common"
+            yield link_comparison.finding("similar-note", path, message, other=near)
     pairs = [(path, text) for path, text, _ in similar]
     yield from link_changes.neighbours(link_comparison, pairs)
     yield from _stale_citations(bank, link_comparison, base, head)
@@ -94,9 +94,9 @@ def _of_rules(link_comparison: LinkComparison) -> Iterator[ReviewFinding]:
 
     One is new unless the note had an equal one at BASE, at any line.
     """
-    found_now = lint(link_comparison.after.bank, {*link_comparison.present, *_OTHERS})
+    after_findings = lint(link_comparison.after.bank, {*link_comparison.present, *_OTHERS})
     now = [
-        finding for finding in found_now if finding.rule != MOVED_CODE
+        finding for finding in after_findings if finding.rule != MOVED_CODE
     ]  # a review lists them itself
     was = _at_base(link_comparison, now)
     for finding in now:
@@ -136,26 +136,26 @@ def _explained(findings: Iterable[ReviewFinding]) -> set[tuple[str, int, str]]:
 def limited(findings: Iterable[ReviewFinding]) -> tuple[ReviewFinding, ...]:
     """Return the first findings of each rule, in order, and one that counts the others."""
     numbers: Counter[str] = Counter()
-    kept_findings: list[ReviewFinding] = []
-    left_findings: dict[str, ReviewFinding] = {}
+    within_limit: list[ReviewFinding] = []
+    beyond: dict[str, ReviewFinding] = {}
     for finding in sorted(findings, key=order):
         numbers[finding.rule] += 1
         if numbers[finding.rule] <= MOST_OF_RULE:
-            kept_findings.append(finding)
+            within_limit.append(finding)
         else:
-            left_findings.setdefault(finding.rule, finding)
-    for rule, finding in left_findings.items():
+            beyond.setdefault(finding.rule, finding)
+    for rule, finding in beyond.items():
         more = f"{numbers[rule] - MOST_OF_RULE:,} findings of this rule are not listed; the first:"
-        kept_findings.append(finding._replace(message=f"{more} {finding.message}"))
-    return tuple(sorted(kept_findings, key=order))
+        within_limit.append(finding._replace(message=f"{more} {finding.message}"))
+    return tuple(sorted(within_limit, key=order))
 
 
 def rules_of(findings: Iterable[ReviewFinding]) -> tuple[RuleWithFindings, ...]:
     """Return the rules that have findings, by name."""
     names = {finding.rule: finding.severity for finding in findings}
-    known_rules = rules()
+    rule_of = rules()
     return tuple(
-        OWN.get(name) or RuleWithFindings(name, severity, known_rules[name].summary)
+        OWN.get(name) or RuleWithFindings(name, severity, rule_of[name].summary)
         for name, severity in sorted(names.items())
     )
 

@@ -85,11 +85,11 @@ def _unmerged(tree: Path, root: Path) -> Iterator[tuple[str, _Versions]]:
         _, name, stage = about.split()
         if objects.is_safe(path) and path.endswith(NOTE_SUFFIXES):
             stages.setdefault(path, {})[stage] = name
-    wanted_names = {name for some_stage in stages.values() for name in some_stage.values()}
-    data = dict(objects.blobs(tree, wanted_names, _MOST_BYTES))
+    object_ids = {name for path_stages in stages.values() for name in path_stages.values()}
+    data = dict(objects.blobs(tree, object_ids, _MOST_BYTES))
     prefix = "" if below == "." else f"{below}/"
-    for path, some_stage in stages.items():
-        versions = (data.get(some_stage.get(stage, "")) for stage in (_BASE, _OURS, _THEIRS))
+    for path, path_stages in stages.items():
+        versions = (data.get(path_stages.get(stage, "")) for stage in (_BASE, _OURS, _THEIRS))
         yield path.removeprefix(prefix), _Versions(*versions)
 
 
@@ -130,9 +130,9 @@ def _is_untouched(now: bytes, versions: _Versions, note: MergedNote) -> bool:
     """
     text = now.decode(errors="replace")
     marks = {marker for merge_conflict in conflicts.find(text) for marker in merge_conflict.markers}
-    known_lines = {line for data in versions if data for line in _lines(data)}
-    kept_lines, lines = known_lines & _lines(note.data), _lines(now)
-    return kept_lines <= lines and lines - known_lines - _lines(note.data) <= {
+    committed_lines = {line for data in versions if data for line in _lines(data)}
+    same_lines, lines = committed_lines & _lines(note.data), _lines(now)
+    return same_lines <= lines and lines - committed_lines - _lines(note.data) <= {
         marker.encode() for marker in marks
     }
 
@@ -261,8 +261,8 @@ def uninstall(bank: Bank) -> GitSetup:
     before = {part.name: part for part in _found(root, tree).parts}
     for file, ours in _attributes(root, tree).items():
         text = program_files.read_text(file)
-        if text is not None and (kept_text := "\n".join(_others(text, ours))) != text:
-            FileEdit(file, text, kept_text or None).write()
+        if text is not None and (remaining := "\n".join(_others(text, ours))) != text:
+            FileEdit(file, text, remaining or None).write()
     for key in _settings():
         if process.run(tree, "config", "--local", "--get-all", key):
             _configure(tree, "--unset-all", key)

@@ -51,10 +51,10 @@ class LinkComparison(NamedTuple):
     ) -> ReviewFinding:
         """Return what the review itself found in a file; it is new."""
         severity, file = OWN[rule].severity, self.file_of(path)
-        found_finding = ReviewFinding(
+        review_finding = ReviewFinding(
             rule, severity, path, line, message, fix, words=words, file=file
         )
-        return found_finding._replace(new=True, other=other)
+        return review_finding._replace(new=True, other=other)
 
     def about(self, path: str) -> OtherNote:
         """Return another note that a finding is about."""
@@ -168,9 +168,9 @@ def neighbours(
             continue
         state = f"superseded by {link_comparison.file_of(by)}" if by else "archived"
         near_to = link_comparison.about(text)
-        current_text = f"{'links' if linked else 'is similar'} to {near_to.file}: {state}"
+        message = f"{'links' if linked else 'is similar'} to {near_to.file}: {state}"
         yield link_comparison.finding(
-            "superseded-neighbour", path, current_text, line=line, other=near_to
+            "superseded-neighbour", path, message, line=line, other=near_to
         )
 
 

@@ -66,13 +66,13 @@ def in_files(
     Each file has the path by which its findings name it. Raises BadInput for an unknown rule.
     """
     check_rules(rules)
-    some_rules = [rule for rule in chosen(settings, rules) if rule.check_note]
+    file_rules = [rule for rule in chosen(settings, rules) if rule.check_note]
     return tuple(
         sorted(
             (
                 finding
                 for path, file in files
-                for finding in _of_file(path, file, settings, some_rules)
+                for finding in _of_file(path, file, settings, file_rules)
             ),
             key=order,
         )
@@ -150,44 +150,44 @@ def fix_all(bank: Bank, find: Callable[[], Iterable[Finding]]) -> Fixed:
     fixed: list[Finding] = []
     failed: dict[str, None] = {}
     for _ in range(_ROUNDS):
-        done_findings = _round(bank, list(find()), failed)
-        fixed += done_findings
-        if not done_findings:
+        fixed_findings = _round(bank, list(find()), failed)
+        fixed += fixed_findings
+        if not fixed_findings:
             break
     return Fixed(tuple(fixed), tuple(failed))
 
 
-def _round(bank: Bank, found_findings: list[Finding], failed: dict[str, None]) -> list[Finding]:
-    done_findings: list[Finding] = []
+def _round(bank: Bank, open_findings: list[Finding], failed: dict[str, None]) -> list[Finding]:
+    fixed: list[Finding] = []
     by_path: dict[str, list[Finding]] = {}
-    for finding in found_findings:
+    for finding in open_findings:
         if finding.edits:
             by_path.setdefault(finding.path, []).append(finding)
-    for path, some_findings in by_path.items():
+    for path, path_findings in by_path.items():
         try:
-            done_findings += _edit(bank, path, some_findings)
+            fixed += _edit(bank, path, path_findings)
         except MemoryBankError as error:
             failed[f"{path}: {error.message}"] = None
-    for finding in found_findings:
+    for finding in open_findings:
         if finding.merge_into and finding.path not in by_path and finding.merge_into not in by_path:
             try:
                 text = bank.store.read(finding.merge_into).text
                 body = front_matter.split(text).body
                 merge(bank, [finding.merge_into, finding.path], finding.merge_into, body)
-                done_findings.append(finding)
+                fixed.append(finding)
             except MemoryBankError as error:
                 failed[f"{finding.path}: {error.message}"] = None
-    return done_findings
+    return fixed
 
 
-def _edit(bank: Bank, path: str, some_findings: list[Finding]) -> list[Finding]:
+def _edit(bank: Bank, path: str, path_findings: list[Finding]) -> list[Finding]:
     """Make the changes of one note's text, at once; return the findings whose changes were made."""
-    made_findings: list[Finding] = []
+    edited: list[Finding] = []
 
     def change(text: str) -> str:
-        made_findings.clear()
+        edited.clear()
         parts, at = list[str](), 0
-        for finding in sorted(some_findings, key=lambda finding: _first(finding.edits or ())):
+        for finding in sorted(path_findings, key=lambda finding: _first(finding.edits or ())):
             edits = sorted(finding.edits or ())
             fits = all(text.startswith(edit.old, edit.start) for edit in edits)
             if not fits or _first(edits) < at:
@@ -195,11 +195,11 @@ def _edit(bank: Bank, path: str, some_findings: list[Finding]) -> list[Finding]:
             for edit in edits:
                 parts += (text[at : edit.start], edit.new)
                 at = edit.start + len(edit.old)
-            made_findings.append(finding)
+            edited.append(finding)
         return "".join((*parts, text[at:]))
 
     bank.store.change(path, change)
-    return made_findings
+    return edited
 
 
 def _first(edits: Iterable[Edit]) -> int:
@@ -243,15 +243,15 @@ def lint_notes(
         with call.open() as bank:
             if listing:
                 return _list(call, bank)
-            named_notes, files = choose(bank, paths)
+            note_paths, files = choose(bank, paths)
 
             def notes() -> tuple[Finding, ...]:
-                if paths and not named_notes:
+                if paths and not note_paths:
                     return ()
-                return lint(bank, named_notes if paths else None, rules)
+                return lint(bank, note_paths if paths else None, rules)
 
             fixed = fix_all(bank, notes) if fix else None
-            found_findings, settings = notes(), bank.settings
+            all_findings, settings = notes(), bank.settings
     except NoBank:
         if call.named_bank or (not paths and not listing):
             raise
@@ -259,36 +259,36 @@ def lint_notes(
             raise call.usage_error("--fix needs a bank") from None
         if listing:
             return _list(call, None)
-        (_, files), found_findings, fixed, settings = choose(None, paths), (), None, load()
+        (_, files), all_findings, fixed, settings = choose(None, paths), (), None, load()
     others_paths = {os.path.relpath(file): file for file in files}
-    found_findings = tuple(
-        sorted((*found_findings, *in_files(others_paths.items(), settings, rules)), key=order)
+    all_findings = tuple(
+        sorted((*all_findings, *in_files(others_paths.items(), settings, rules)), key=order)
     )
-    _show(call, found_findings, fixed, others_paths)
-    worst = found_findings[0].severity if found_findings else None
+    _show(call, all_findings, fixed, others_paths)
+    worst = all_findings[0].severity if all_findings else None
     return FINDINGS if fails(worst, fail_on or "error") else FOUND
 
 
 def _place(call: Call, finding: Finding, paths: Mapping[str, Path]) -> str:
     """Return where a finding is, as seen from the working directory."""
     path = paths.get(finding.path)
-    shown_place = place(path, finding.line) if path else call.place(finding.path, finding.line)
-    return f"{shown_place}:{finding.column}" if finding.column else shown_place
+    written_place = place(path, finding.line) if path else call.place(finding.path, finding.line)
+    return f"{written_place}:{finding.column}" if finding.column else written_place
 
 
 def _show(
-    call: Call, found_findings: Sequence[Finding], fixed: Fixed | None, paths: Mapping[str, Path]
+    call: Call, all_findings: Sequence[Finding], fixed: Fixed | None, paths: Mapping[str, Path]
 ) -> None:
     """Show findings; `others` are files that are no notes, by the paths in their findings."""
-    counts: Counter[str] = Counter(finding.severity for finding in found_findings)
+    counts: Counter[str] = Counter(finding.severity for finding in all_findings)
     if call.json:
-        answer = {"findings": found_findings, "counts": {style: counts[style] for style in _STYLES}}
+        answer = {"findings": all_findings, "counts": {style: counts[style] for style in _STYLES}}
         call.document({**answer, **(fixed._asdict() if fixed else {})})
         return
-    if found_findings and call.console.terminal:
+    if all_findings and call.console.terminal:
         entries = (count(number, severity) for severity, number in counts.items())
         call.console.line((", ".join(entries), "bold"))
-    for finding in found_findings:
+    for finding in all_findings:
         fix = f" (fix: {finding.fix})" if finding.fix else ""
         where = (_place(call, finding, paths), "place")
         call.console.line(
@@ -301,9 +301,9 @@ def _show(
         call.console.line(("fixed: ", "good"), count(len(fixed.fixed), "finding"))
         for why in fixed.failed:
             call.warn(f"not fixed: {why}")
-    if not found_findings:
+    if not all_findings:
         call.console.line(("no findings", "good"))
-    elif fixed is None and any(finding.edits or finding.merge_into for finding in found_findings):
+    elif fixed is None and any(finding.edits or finding.merge_into for finding in all_findings):
         call.remark("next: memory-bank lint --fix")
 
 

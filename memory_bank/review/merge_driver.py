@@ -42,8 +42,8 @@ def merge_files(files: Files, labels: Labels) -> tuple[int, str]:
             and (note_merge.keeps_all(base, ours, theirs, lines_merged))
         ):
             note = note_merge.MergedNote(lines_merged, 0)
-    if note.conflicts and (shown_labels := _with_base(labels)) != labels:
-        note = note_merge.merge(base, ours, theirs, shown_labels)
+    if note.conflicts and (full_labels := _with_base(labels)) != labels:
+        note = note_merge.merge(base, ours, theirs, full_labels)
     if note.data != ours:
         replace(files.ours.absolute(), note.data)
     return note.conflicts, ""

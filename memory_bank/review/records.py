@@ -129,11 +129,11 @@ class Review:
     @property
     def to_check(self) -> dict[str, list[ReviewFinding]]:
         """The findings of rules with a heading, by that."""
-        found_findings = {
+        groups = {
             heading: [finding for finding in self.findings if HEADINGS.get(finding.rule) == heading]
             for heading in HEADINGS.values()
         }
-        return {heading: findings for heading, findings in found_findings.items() if findings}
+        return {heading: findings for heading, findings in groups.items() if findings}
 
 
 def same(finding: ReviewFinding) -> tuple[str, str, str, str | None]:
@@ -204,10 +204,10 @@ class BankHealth:
     @property
     def clear(self) -> bool:
         """Whether nothing is listed: no finding of any severity, and no remark."""
-        left_alones = (self.left_alone, self.polling, self.git, self.hooks, self.former_sessions)
+        remarks = (self.left_alone, self.polling, self.git, self.hooks, self.former_sessions)
         code = self.code
         of_code = code and (code.unindexed or code.faults or code.problem or code.history)
-        return self.healthy and not self.findings and not any(left_alones) and not of_code
+        return self.healthy and not self.findings and not any(remarks) and not of_code
 
     def __post_init__(self) -> None:
         wrong = self.waiting or self.problem or self.worst not in {None, "info"}

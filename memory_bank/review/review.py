@@ -55,23 +55,23 @@ def _in_formats(
     """Compare two states of the notes, and write the answer in one format or several."""
     formats = _formats(call, formats, outputs)
     with call.open() as bank:
-        found_review = review(bank, revisions, staged=staged, worktree=worktree)
+        report = review(bank, revisions, staged=staged, worktree=worktree)
         root = bank.layout.root
         uncommitted: set[str] = set()
         if not (revisions or staged or worktree):
             uncommitted = {*repository.uncommitted(root), *repository.untracked(root)}
         notes = sum(name.endswith(".md") for name in uncommitted)
-    for shown_as, file in zip(formats, outputs, strict=False):
-        text = _rendered(found_review, shown_as)
+    for form, file in zip(formats, outputs, strict=False):
+        text = _rendered(report, form)
         output_files.write_file(Path(file), text.encode("utf-8", "replace"))
     if not outputs:
-        _show(call, found_review, formats[0], every=every)
+        _show(call, report, formats[0], every=every)
         if notes and formats[0] == "terminal":
             is_are = "is" if notes == 1 else "are"
             call.remark(
                 f"{count(notes, 'note')} {is_are} not committed: memory-bank review --worktree"
             )
-    failed = lint.fails(found_review.worst, fail_on or "error")
+    failed = lint.fails(report.worst, fail_on or "error")
     return FINDINGS if failed else FOUND
 
 
@@ -146,24 +146,24 @@ def _formats(call: Call, path: Sequence[str], outputs: Sequence[str]) -> Sequenc
     return formats
 
 
-def _show(call: Call, found_review: Review, shown_as: str, *, every: bool) -> None:
+def _show(call: Call, report: Review, form: str, *, every: bool) -> None:
     """Print a review."""
-    if shown_as == "json":
-        call.console.document(found_review)
-    elif shown_as == "terminal":
-        write_view(call, found_review, views.view_review(found_review, call=call, every=every))
+    if form == "json":
+        call.console.document(report)
+    elif form == "terminal":
+        write_view(call, report, views.view_review(report, call=call, every=every))
     else:
-        call.console.write(_rendered(found_review, shown_as))
+        call.console.write(_rendered(report, form))
 
 
-def _rendered(found_review: Review, shown_as: str) -> str:
+def _rendered(report: Review, form: str) -> str:
     """Return a review in a format for other programs, with a line end."""
-    if shown_as == "json":
-        text = document(found_review)
-    elif shown_as == "markdown":
-        text = review_markdown.markdown(found_review)
-    elif shown_as == "sarif":
-        text = sarif.sarif(found_review, __version__)
+    if form == "json":
+        text = document(report)
+    elif form == "markdown":
+        text = review_markdown.markdown(report)
+    elif form == "sarif":
+        text = sarif.sarif(report, __version__)
     else:
-        text = workflow_commands(found_review.findings)
+        text = workflow_commands(report.findings)
     return text if text.endswith("\n") or not text else f"{text}\n"

@@ -169,14 +169,10 @@ def _summary(change: NoteChange) -> str:
 
 def _keys(change: NoteChange) -> list[str]:
     """Return a list of the changed keys of the front matter."""
-    changes = [
-        current_change
-        for current_change in change.front_matter
-        if current_change.key not in _MACHINE
-    ]
+    changes = [key_change for key_change in change.front_matter if key_change.key not in _MACHINE]
     rows = [
-        f"- {code(current_change.key)} {current_change.kind}: {_value(current_change)}"
-        for current_change in changes
+        f"- {code(key_change.key)} {key_change.kind}: {_value(key_change)}"
+        for key_change in changes
     ]
     return _cut(rows, "key")
 
@@ -192,8 +188,8 @@ def _value(change: KeyChange) -> str:
 
 
 def _links(change: NoteChange) -> list[str]:
-    gained = [f"- link gained: {_link(current_change)}" for current_change in change.gained]
-    lost = [f"- link lost: {_link(current_change)}" for current_change in change.lost]
+    gained = [f"- link gained: {_link(link)}" for link in change.gained]
+    lost = [f"- link lost: {_link(link)}" for link in change.lost]
     return _cut(gained, "link gained") + _cut(lost, "link lost")
 
 
@@ -303,8 +299,8 @@ def _lists(review: Review) -> Iterator[str]:
         if finding.rule not in HEADINGS and (finding.new or finding.severity != "info")
     ]
     yield from _list("Findings", _grouped([finding for finding in findings if finding.new]))
-    for heading, found_findings in review.to_check.items():
-        yield from _list(heading, _grouped(found_findings))
+    for heading, group in review.to_check.items():
+        yield from _list(heading, _grouped(group))
     old = _grouped([finding for finding in findings if not finding.new])
     yield from _list("Findings that were there before", old, closed=True)
 
@@ -336,7 +332,7 @@ def _grouped(findings: Sequence[ReviewFinding]) -> list[str]:
     lines: dict[tuple[str, str, str, str | None], list[ReviewFinding]] = {}
     for finding in findings:
         lines.setdefault(same(finding), []).append(finding)
-    return [_finding(some_findings) for some_findings in lines.values()]
+    return [_finding(group) for group in lines.values()]
 
 
 def _finding(findings: Sequence[ReviewFinding]) -> str:

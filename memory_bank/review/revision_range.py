@@ -134,16 +134,16 @@ class BankState:
         """Where the links of each note lead, in their order."""
         link_destinations = self.bank.read(lambda view: link_rows.destinations(view.manifest))
         return {
-            path: some_link_destinations
-            for path, some_link_destinations in link_destinations.items()
+            path: destinations
+            for path, destinations in link_destinations.items()
             if path not in self.left_out
         }
 
     def links(self, paths: Collection[str]) -> dict[str, list[LinkRow]]:
         """Return the links of some notes, in their order."""
-        wanted_paths = set(paths) - self.left_out
+        path_set = set(paths) - self.left_out
         rows: dict[str, list[LinkRow]] = {}
-        for row in self.bank.read(lambda view: link_rows.links_of(view.manifest, wanted_paths)):
+        for row in self.bank.read(lambda view: link_rows.links_of(view.manifest, path_set)):
             rows.setdefault(row.source_key, []).append(row)
         return rows
 
@@ -198,5 +198,5 @@ def not_shared(bank: Bank, paths: Collection[str]) -> set[str]:
     tree = repository.worktree(bank.layout.root)
     if tree is None:
         return private
-    kept_paths = repository.trackable(tree, list(files))
-    return private | {path for file, path in files.items() if file not in kept_paths}
+    visible = repository.trackable(tree, list(files))
+    return private | {path for file, path in files.items() if file not in visible}

@@ -81,11 +81,11 @@ def _rule(rule: RuleWithFindings) -> Object:
 
 def _invocation(review: Review) -> Object:
     """Return that the run succeeded, with notices on what was left out."""
-    said_notices = list(review.notices)
+    messages = list(review.notices)
     if (more := len(review.findings) - MOST) > 0:
         text = count(more, "more finding")
-        said_notices.append(f"{text} left out: `memory-bank review --format json` lists all")
-    notices = [{"level": "note", "message": _message(notice)} for notice in said_notices]
+        messages.append(f"{text} left out: `memory-bank review --format json` lists all")
+    notices = [{"level": "note", "message": _message(notice)} for notice in messages]
     return {"executionSuccessful": True, "toolExecutionNotifications": notices}
 
 
@@ -145,15 +145,15 @@ def fingerprinted(findings: Iterable[Finding]) -> Iterator[tuple[Finding, str]]:
 
     counts: Counter[tuple[str, ...]] = Counter()
     numbers: dict[int, int] = {}
-    found_findings = list(findings)
+    finding_list = list(findings)
     for place in sorted(
-        range(len(found_findings)),
-        key=lambda at: (found_findings[at].line, found_findings[at].column or 0),
+        range(len(finding_list)),
+        key=lambda at: (finding_list[at].line, finding_list[at].column or 0),
     ):
-        identity = _identity(found_findings[place])
+        identity = _identity(finding_list[place])
         counts[identity] += 1
         numbers[place] = counts[identity]
-    for place, finding in enumerate(found_findings):
+    for place, finding in enumerate(finding_list):
         parts = (*_identity(finding), str(numbers[place]))
         data = "\0".join(parts).encode(errors="surrogatepass")
         yield finding, blake3(data).hexdigest()
@@ -188,7 +188,7 @@ def workflow_commands(findings: Iterable[Finding]) -> str:
 def _lines(findings: Iterable[Finding]) -> Iterator[str]:
     counts: Counter[str] = Counter()
     left_out = 0
-    for finding in (current_finding for current_finding in findings if current_finding.new):
+    for finding in (candidate for candidate in findings if candidate.new):
         level = _KINDS[finding.severity]
         # one notice is kept for the line on those left out
         if counts[level] < _MOST - (level == "notice"):

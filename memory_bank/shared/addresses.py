@@ -54,21 +54,21 @@ def secured(fields: Mapping[str, str], environ: Mapping[str, str] = os.environ) 
     Raises BadSetting for a weaker `sslmode`. A service file may name any host, so that it counts as
     another machine.
     """
-    found_fields = dict(fields)
-    if is_local(found_fields, environ):
-        return found_fields
-    asked_environ = found_fields.get("sslmode") or environ.get("PGSSLMODE") or _STRICT
-    if asked_environ != _STRICT:
+    values = dict(fields)
+    if is_local(values, environ):
+        return values
+    mode = values.get("sslmode") or environ.get("PGSSLMODE") or _STRICT
+    if mode != _STRICT:
         raise BadSetting(
-            f"sslmode={asked_environ} does not verify the server of the shared index",
+            f"sslmode={mode} does not verify the server of the shared index",
             f"remove it, or write sslmode={_STRICT}: its certificate must name the host",
         )
-    found_fields["sslmode"] = _STRICT
-    found_fields["gssencmode"] = "disable"  # is tried first, and verifies no certificate
+    values["sslmode"] = _STRICT
+    values["gssencmode"] = "disable"  # is tried first, and verifies no certificate
     own = Path(environ.get("HOME") or Path.home(), ".postgresql", "root.crt")
-    if not (found_fields.get("sslrootcert") or environ.get("PGSSLROOTCERT") or own.exists()):
-        found_fields["sslrootcert"] = "system"
-    return found_fields
+    if not (values.get("sslrootcert") or environ.get("PGSSLROOTCERT") or own.exists()):
+        values["sslrootcert"] = "system"
+    return values
 
 
 def is_local(fields: Mapping[str, str], environ: Mapping[str, str] = os.environ) -> bool:
@@ -189,9 +189,9 @@ def address(template: str, commit: str, file: str, line: int) -> str:
     """
     base, form = next(
         (
-            (template.removesuffix(current_form), current_form)
-            for current_form in _FORMS.values()
-            if template.endswith(current_form)
+            (template.removesuffix(form), form)
+            for form in _FORMS.values()
+            if template.endswith(form)
         ),
         ("", ""),
     )
@@ -203,13 +203,9 @@ def address(template: str, commit: str, file: str, line: int) -> str:
 
 
 def _program(host: str, environ: Mapping[str, str]) -> str:
-    known_program = next((program for part, program in _NAMED.items() if part in host), "")
+    provider = next((program for part, program in _NAMED.items() if part in host), "")
     in_ci = next(
-        (
-            current_variable
-            for variable, current_variable in _VARIABLES.items()
-            if environ.get(variable)
-        ),
+        (setting for variable, setting in _VARIABLES.items() if environ.get(variable)),
         "",
     )
-    return known_program or in_ci or "github"
+    return provider or in_ci or "github"

@@ -67,8 +67,8 @@ def _agreed(
 ) -> DroppedIndex | int:
     """Ask before the tables are removed."""
     if not yes:
-        found_status = status(settings, to=to)
-        text = f"{count(len(found_status.banks), 'bank')} in {found_status.place}"
+        status_now = status(settings, to=to)
+        text = f"{count(len(status_now.banks), 'bank')} in {status_now.place}"
         if call.json or not call.interactive:
             raise BadInput(
                 f"{text} would be removed, but confirmation needs a terminal",

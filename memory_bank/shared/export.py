@@ -153,7 +153,7 @@ class _Collector:
         numbers = [entry.row for entry in passages]
         places = document_rows.passages(self._view.manifest, numbers)
         rows = vectors.vectors_of(numbers) if vectors is not None else {}
-        seen_entries: dict[str, int] = defaultdict(int)
+        counts: dict[str, int] = defaultdict(int)
         for entry in passages:
             place = places[entry.row]
             terms = terms_of(
@@ -161,9 +161,9 @@ class _Collector:
                 keywords=entry.keywords, about=entry.about,
             )  # fmt: skip
             key = _key(note.path, entry)
-            seen_entries[key] += 1
+            counts[key] += 1
             yield PublishedPassage(
-                key=_hash((key, seen_entries[key])) if seen_entries[key] > 1 else key,
+                key=_hash((key, counts[key])) if counts[key] > 1 else key,
                 path=note.path,
                 position=Position(place.ordinal, place.line, place.end_line),
                 headings=entry.headings,
@@ -180,14 +180,14 @@ def _vectors(view: View) -> VectorIndex | None:
 
 def _links_of(view: View) -> dict[str, list[tuple[str, str]]]:
     """Return the types and targets of each note's links."""
-    found_entries: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    links_by_note: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for row in link_rows.all_links(view.manifest):
         if row.ambiguous or not (row.dest_key or row.ghost):
             continue
         link = row.type, row.dest_key or f"ghost:{row.ghost}"
-        if link not in found_entries[row.source_key]:
-            found_entries[row.source_key].append(link)
-    return found_entries
+        if link not in links_by_note[row.source_key]:
+            links_by_note[row.source_key].append(link)
+    return links_by_note
 
 
 def _key(path: str, entry: IndexedPassage) -> str:

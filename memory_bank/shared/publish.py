@@ -99,18 +99,18 @@ def publish(
     commit = objects.commit_of(identity.tree, rev)
     with open_engine(to or bank.settings.shared.url) as engine:
         check_embedder(engine.info(), embedder_of(bank)[0])
-        known_bank = engine.known(identity.repo, identity.bank)
-        _check_follows(identity, known_bank, commit, force=force)
+        published_bank = engine.known(identity.repo, identity.bank)
+        _check_follows(identity, published_bank, commit, force=force)
         with bank_at(bank, commit, required=True) as copy:
             for attempt in range(_TRIES):
-                found_collected = collected(
-                    copy, {} if force else known_bank.notes, progress, identity.project
+                collection = collected(
+                    copy, {} if force else published_bank.notes, progress, identity.project
                 )
-                if known_bank.commit == commit and not (force or found_collected.changed):
+                if published_bank.commit == commit and not (force or collection.changed):
                     return _unchanged(
-                        identity, known_bank, found_collected, time.monotonic() - started
+                        identity, published_bank, collection, time.monotonic() - started
                     )
-                publication = _difference(engine, identity, known_bank, found_collected, commit)
+                publication = _difference(engine, identity, published_bank, collection, commit)
                 try:
                     if not dry_run:
                         engine.publish(publication)
@@ -118,11 +118,11 @@ def publish(
                     if attempt == _TRIES - 1:
                         raise
                     time.sleep(_PAUSE * (attempt + 1))
-                    known_bank = engine.known(identity.repo, identity.bank)
-                    _check_follows(identity, known_bank, commit, force=force)
+                    published_bank = engine.known(identity.repo, identity.bank)
+                    _check_follows(identity, published_bank, commit, force=force)
                     continue
                 break
-    published = _result(publication, found_collected, PLANNED if dry_run else PUBLISHED)
+    published = _result(publication, collection, PLANNED if dry_run else PUBLISHED)
     return published._replace(seconds=time.monotonic() - started)
 
 
@@ -132,21 +132,21 @@ def unpublish(bank: Bank, *, to: str = "", repo: str = "", dry_run: bool = False
     identity = _identity(bank, repo)
     with open_engine(to or bank.settings.shared.url) as engine:
         engine.info()
-        known_bank = engine.known(identity.repo, identity.bank)
-        removed = known_bank.commit and (dry_run or engine.remove(identity.repo, identity.bank))
+        published_bank = engine.known(identity.repo, identity.bank)
+        removed = published_bank.commit and (dry_run or engine.remove(identity.repo, identity.bank))
     state = (PLANNED if dry_run else DROPPED) if removed else ABSENT
     return Published(
         state,
         identity.repo,
         identity.bank,
         "",
-        known_bank.commit,
+        published_bank.commit,
         0,
         0,
         (),
-        tuple(sorted(known_bank.notes)),
+        tuple(sorted(published_bank.notes)),
         0,
-        known_bank.passages,
+        published_bank.passages,
         (),
         0,
         time.monotonic() - started,
@@ -187,20 +187,18 @@ def _difference(
     engine: SharedEngine,
     identity: Identity,
     bank: KnownBank,
-    found_collected: Collected,
+    collection: Collected,
     commit: str,
 ) -> Publication:
     """Return what differs from the head."""
-    gone = [path for path in bank.notes if path not in found_collected.notes]
-    paths = [path for path in found_collected.changed if path in bank.notes]
+    gone = [path for path in bank.notes if path not in collection.notes]
+    paths = [path for path in collection.changed if path in bank.notes]
     positions = engine.positions(identity.repo, identity.bank, [*paths, *gone])
-    kept_positions = {
-        passage.key: passage.position
-        for passage in found_collected.passages
-        if passage.key in positions
+    unchanged = {
+        passage.key: passage.position for passage in collection.passages if passage.key in positions
     }
-    new = [passage for passage in found_collected.passages if passage.key not in positions]
-    gone_passages = [key for key in positions if key not in kept_positions]
+    new = [passage for passage in collection.passages if passage.key not in positions]
+    removed = [key for key in positions if key not in unchanged]
     head = Head(
         repo=identity.repo,
         bank=identity.bank,
@@ -208,21 +206,21 @@ def _difference(
         committed=objects.time_of(identity.tree, commit),
         published=time.time(),
         web=identity.web,
-        notes=len(found_collected.notes),
-        passages=bank.passages - len(gone_passages) + len(new),
+        notes=len(collection.notes),
+        passages=bank.passages - len(removed) + len(new),
     )
     return Publication(
         base=bank.commit,
         head=head,
-        notes=[found_collected.notes[path] for path in sorted(found_collected.changed)],
+        notes=[collection.notes[path] for path in sorted(collection.changed)],
         gone_notes=sorted(gone),
         passages=new,
-        gone_passages=gone_passages,
-        moved={key: place for key, place in kept_positions.items() if positions[key] != place},
+        gone_passages=removed,
+        moved={key: place for key, place in unchanged.items() if positions[key] != place},
     )
 
 
-def _result(publication: Publication, found_collected: Collected, state: str) -> Published:
+def _result(publication: Publication, collection: Collected, state: str) -> Published:
     head = publication.head
     return Published(
         state=state,
@@ -236,14 +234,14 @@ def _result(publication: Publication, found_collected: Collected, state: str) ->
         removed_notes=tuple(publication.gone_notes),
         sent_passages=len(publication.passages),
         removed_passages=len(publication.gone_passages),
-        refused=tuple(found_collected.refused),
-        left_out_sessions=found_collected.sessions,
+        refused=tuple(collection.refused),
+        left_out_sessions=collection.sessions,
         seconds=0.0,
     )
 
 
 def _unchanged(
-    identity: Identity, bank: KnownBank, found_collected: Collected, seconds: float
+    identity: Identity, bank: KnownBank, collection: Collected, seconds: float
 ) -> Published:
     return Published(
         UNCHANGED,
@@ -257,7 +255,7 @@ def _unchanged(
         (),
         0,
         0,
-        tuple(found_collected.refused),
-        found_collected.sessions,
+        tuple(collection.refused),
+        collection.sessions,
         seconds,
     )

@@ -114,7 +114,7 @@ class SharedAsker:
         """Find passages; return the best scores of words, by retriever."""
         self._searches = [self._search(query) for query in self._readings]
         best = [search.find(rarities) for search in self._searches]
-        return {name: max(current_best[name] for current_best in best) for name in best[0]}
+        return {name: max(scores[name] for scores in best) for name in best[0]}
 
     def found(self, common: CommonScales) -> list[tuple[RecalledNote, float]]:
         """Return the notes with their ranks; if none of the query's time is good, of all dates."""

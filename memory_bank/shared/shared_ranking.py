@@ -160,10 +160,8 @@ class SharedSearch:
         if successors := _successors(candidates, passages):
             rank_superseded(candidates, successors)
             judge(candidates, ranking, asked)
-        shown_candidates = [candidate for candidate in candidates if candidate.shown]
-        shown_candidates.sort(
-            key=lambda candidate: (candidate.weak, -candidate.score, candidate.row)
-        )
+        visible = [candidate for candidate in candidates if candidate.shown]
+        visible.sort(key=lambda candidate: (candidate.weak, -candidate.score, candidate.row))
         return [
             SharedHit(
                 passages[candidate.row],
@@ -173,7 +171,7 @@ class SharedSearch:
                 (*ranking.reasons(candidate.row), *candidate.boosts),
                 candidate.superseded_by,
             )
-            for candidate in shown_candidates[:limit]
+            for candidate in visible[:limit]
         ]
 
     def _asked(self, rarities: Mapping[str, float]) -> list[AskedWord]:
@@ -235,8 +233,8 @@ class SharedSearch:
 
         def check(passage: SharedPassage) -> bool:
             text = stems(" ".join((passage.note.title, *passage.headings, passage.text)))
-            return all(_has(text, current_required) for current_required in required) and not any(
-                _has(text, current_excluded) for current_excluded in excluded
+            return all(_has(text, phrase) for phrase in required) and not any(
+                _has(text, phrase) for phrase in excluded
             )
 
         return [check] if question.strict else []
@@ -256,12 +254,12 @@ def _of_notes(matches: Iterable[SharedMatch]) -> dict[int, tuple[int, float]]:
         scores[match.note].append(match)
     return {
         note: (
-            min(match.row for match in some_matches),
+            min(match.row for match in note_matches),
             sum(
-                match.score * _SECOND**place for place, match in enumerate(some_matches)
+                match.score * _SECOND**place for place, match in enumerate(note_matches)
             ),  # best first
         )
-        for note, some_matches in scores.items()
+        for note, note_matches in scores.items()
     }
 
 

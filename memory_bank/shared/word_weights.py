@@ -152,19 +152,15 @@ def _check_of(condition: Condition) -> Callable[[SharedPassage], bool]:
 
 def _matches(condition: Condition, entries: Sequence[str]) -> bool:
     """Tell whether one of the values of a condition is among those found."""
-    wanted_entries = _values(condition)
+    values = _values(condition)
     if condition.key == REPO:
         return any(
-            name == current_name or name.endswith(f"/{current_name}")
-            for name in entries
-            for current_name in wanted_entries
+            name == value or name.endswith(f"/{value}") for name in entries for value in values
         )
     if condition.key == "in":
-        return any(
-            path.startswith(f"{word.strip('/')}/") for path in entries for word in wanted_entries
-        )
+        return any(path.startswith(f"{word.strip('/')}/") for path in entries for word in values)
     folded = {value.casefold() for value in entries}
-    return any(value.casefold() in folded for value in wanted_entries)
+    return any(value.casefold() in folded for value in values)
 
 
 def _values(condition: Condition) -> tuple[str, ...]:

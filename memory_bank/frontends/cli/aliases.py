@@ -57,9 +57,9 @@ RIGHTS = frozenset(
 """Options that let a command do more, which no error suggests: who asks for them knows them."""
 
 
-def with_known_command(args: Sequence[str], known_args: Collection[str]) -> list[str]:
+def with_known_command(args: Sequence[str], commands: Collection[str]) -> list[str]:
     """Return arguments whose first words, if no command has them, are those of the command."""
-    for end in (2, 1) if args and args[0] not in known_args else ():
+    for end in (2, 1) if args and args[0] not in commands else ():
         words = " ".join(args[:end])
         if words in COMMANDS:
             rest = args[end:]

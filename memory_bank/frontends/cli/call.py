@@ -209,14 +209,12 @@ class CommandCall:
 
     def document(self, value: object) -> None:
         """Print an answer as JSON, including repairs and notices."""
-        shown_plain, repaired, notices = plain(value), self._repairs.take(), self._notices.take()
-        if repaired and isinstance(shown_plain, dict):
-            shown_plain = {**shown_plain, "repaired": repaired}
-        if isinstance(shown_plain, dict) and (
-            said_plain := [*shown_plain.pop("notices", ()), *notices]
-        ):
-            shown_plain = {**shown_plain, "notices": said_plain}
-        self.console.document(shown_plain)
+        document, repaired, notices = plain(value), self._repairs.take(), self._notices.take()
+        if repaired and isinstance(document, dict):
+            document = {**document, "repaired": repaired}
+        if isinstance(document, dict) and (all_notices := [*document.pop("notices", ()), *notices]):
+            document = {**document, "notices": all_notices}
+        self.console.document(document)
 
     def show_repaired(self, repaired: Sequence[str]) -> None:
         """Print repairs as part of the answer."""

@@ -296,8 +296,8 @@ def _without_same(
     texts = [f"{headings[at]} {columns[at][0]}" for at, entry in enumerate(entries)
             if entry and columns[at][0] not in _EMPTY]  # fmt: skip
     ats = [at for at, is_first in enumerate(entries) if not is_first]
-    kept_rows = [[row[at] for at in ats] for row in rows]
-    return [headings[at] for at in ats], kept_rows, " · ".join(texts)
+    narrowed = [[row[at] for at in ats] for row in rows]
+    return [headings[at] for at in ats], narrowed, " · ".join(texts)
 
 
 def _cut_to(
@@ -307,12 +307,9 @@ def _cut_to(
     over = _wide([headings, *rows]) - columns
     if over <= 0 or not rows:
         return rows
-    left_cell = max(_LEAST, max(cells(row[at]) for row in rows) - over)
+    width = max(_LEAST, max(cells(row[at]) for row in rows) - over)
     return [
-        [
-            _shorten_cell(cell, left_cell) if current_at == at else cell
-            for current_at, cell in enumerate(row)
-        ]
+        [_shorten_cell(cell, width) if column == at else cell for column, cell in enumerate(row)]
         for row in rows
     ]
 

@@ -158,9 +158,9 @@ def answer(operation: Operation, call: CommandCall, fields: dict[str, Any]) -> i
     run = operation.through or operation.run
     view = operation.view
     own = {parameter.name for parameter in parameters(view)} if view else set()
-    named_parameters = set(inspect.signature(run).parameters)
+    parameter_names = set(inspect.signature(run).parameters)
     mine = {
-        name: value for name, value in fields.items() if name not in own or name in named_parameters
+        name: value for name, value in fields.items() if name not in own or name in parameter_names
     }
     with ExitStack() as until_the_end:
         opened: dict[str, Any] = {}
@@ -176,21 +176,19 @@ def answer(operation: Operation, call: CommandCall, fields: dict[str, Any]) -> i
             "progress": lambda: call.progress,
         }
         sources["codebase"] = sources["code"]
-        found_answer = run(
-            **declared.given_to(run, sources, named=call.named_bank is not None), **mine
-        )
-        if isinstance(found_answer, int):
-            return found_answer
+        result = run(**declared.given_to(run, sources, named=call.named_bank is not None), **mine)
+        if isinstance(result, int):
+            return result
 
         if view is None:
-            call.document(found_answer)
+            call.document(result)
             return FOUND
         names = set(inspect.signature(view).parameters)
         chosen = {name: value for name, value in fields.items() if name in names}
         chosen |= declared.given_to(view, sources)
-        code = write_view(call, found_answer, view(found_answer, **chosen))
+        code = write_view(call, result, view(result, **chosen))
         if operation.after is not None:
-            operation.after(call, found_answer, sources["bank"]())
+            operation.after(call, result, sources["bank"]())
     return code
 
 
@@ -272,7 +270,7 @@ def _excluding(params: Sequence[click.Parameter], args: Sequence[str]) -> list[s
         if len(word) > len("-h") and _NEGATED.fullmatch(word)
         if not number or args[number - 1] not in valued
     ]
-    kept_words = [word for number, word in enumerate(args[:end]) if number not in words]
+    words_before = [word for number, word in enumerate(args[:end]) if number not in words]
     behind = [*(args[number] for number in words), *args[end + 1 :]]
     # only if needed: an option without its value would take `--` as the value
-    return [*kept_words, *(["--", *behind] if behind else [])]
+    return [*words_before, *(["--", *behind] if behind else [])]

@@ -53,8 +53,8 @@ def text(width: int, *, long: bool) -> str:
         "Options:",
     ]
     gap = max(len(name) for name, _ in _OPTIONS) + 4
-    for name, current_text in _OPTIONS:
-        first, *rest = wrap(current_text, max(width - gap, 10))
+    for name, help_text in _OPTIONS:
+        first, *rest = wrap(help_text, max(width - gap, 10))
         parts += [f"  {name:<{gap - 2}}{first}", *(f"{'':<{gap}}{part}" for part in rest)]
     parts += [f"{PROGRAM} COMMAND --help: what it does, options, examples"]
     return "\n".join(parts) + "\n"

@@ -91,7 +91,7 @@ def _mcp(
     if describe:
         from memory_bank.frontends.mcp.toolbox import cost
 
-        call.answer(cost(toolbox), lambda found_cost: _show(call, found_cost))
+        call.answer(cost(toolbox), lambda report: _show(call, report))
         return 0
     from memory_bank.frontends.mcp.server import MemoryServer, serve_stdio
 

@@ -219,11 +219,11 @@ class FileRequest:
     @cached_property
     def texts(self) -> Texts:
         """The notes with their unsaved texts."""
-        named_texts = {
+        texts = {
             note_path(self.bank, file): buffer.text for file, buffer in self.editor.buffers.items()
         }
-        named_texts.pop("", None)
-        return Texts(self.bank, named_texts)
+        texts.pop("", None)
+        return Texts(self.bank, texts)
 
     @cached_property
     def path(self) -> str:

@@ -177,22 +177,22 @@ def _references(
 ) -> Completions:
     """Return the names that fit, each with a detail, the likeliest first."""
     fits = matching(at.text if typed is None else typed)
-    wanted_text = at.text.casefold()
+    needle = at.text.casefold()
     kind = "file" if at.key == "file_refs" else "symbol"
-    found_names = sorted(
+    candidates = sorted(
         {name for name in names if fits(name[0])},
         key=lambda entries: (
-            not entries[0].casefold().startswith(wanted_text),
-            wanted_text not in entries[0].casefold(),
+            not entries[0].casefold().startswith(needle),
+            needle not in entries[0].casefold(),
             entries,
         ),
     )
     choices = [
         Completion(name, kind, text, at.start, at.end, detail, name)  # type: ignore[arg-type]
-        for name, detail in found_names[: MAX_CHOICES + 1]
+        for name, detail in candidates[: MAX_CHOICES + 1]
         if (text := _write_yaml_value(name, at.quote)) is not None
     ]
-    return Completions(tuple(choices[:MAX_CHOICES]), len(found_names) <= MAX_CHOICES)
+    return Completions(tuple(choices[:MAX_CHOICES]), len(candidates) <= MAX_CHOICES)
 
 
 def _write_yaml_value(name: str, quote: str) -> str | None:
@@ -209,10 +209,10 @@ def _values(bank: Bank, key: str) -> Iterable[str]:
         "type": lambda view: document_rows.data_counts(view.manifest, "type"),
         "tags": lambda view: document_rows.counts(view.manifest, "tag"),
     }
-    asked_ask = ask.get("tags" if key == "tag" else key)
-    if asked_ask is None:
+    values = ask.get("tags" if key == "tag" else key)
+    if values is None:
         return ()
-    used = [value for value in bank.read(asked_ask) if value]
+    used = [value for value in bank.read(values) if value]
     return list(dict.fromkeys([*used, *(KNOWN_TYPES if key == "type" else ())]))
 
 
@@ -255,10 +255,8 @@ class _Here(NamedTuple):
     def choice(
         self, label: str, kind: Kind, text: str, detail: str = "", typed: str = ""
     ) -> Completion:
-        shown_text = "" if not self.closing and "|" in text else self.closing
-        return Completion(
-            label, kind, text + shown_text, self.start, self.end, detail, typed or text
-        )
+        ending = "" if not self.closing and "|" in text else self.closing
+        return Completion(label, kind, text + ending, self.start, self.end, detail, typed or text)
 
 
 def _in_link(here: _Here) -> Completions:
@@ -312,8 +310,8 @@ def _symbols(file: str) -> Iterator[tuple[str, str]]:
 def _blocks(note: Note) -> Iterator[tuple[str, str]]:
     lines = BREAK.split(note.text)
     for name, line in note.body.blocks.items():
-        shown_line = lines[line - 1].strip() if 0 < line <= len(lines) else ""
-        yield name, shown_line.removesuffix(f"^{name}").strip()[:80]
+        line_text = lines[line - 1].strip() if 0 < line <= len(lines) else ""
+        yield name, line_text.removesuffix(f"^{name}").strip()[:80]
 
 
 def _targets(here: _Here) -> Completions:
@@ -331,8 +329,8 @@ def _targets(here: _Here) -> Completions:
         for kind, other_typed in _others(title, aliases):
             if fits(other_typed) and other_typed.casefold() not in names:
                 names.add(other_typed.casefold())
-                shown_typed = other_typed.replace("|", " ").replace("]", " ").replace("[", " ")
-                text = f"{name}|{shown_typed}" if here.closing or not _shown_follows(here) else name
+                words = other_typed.replace("|", " ").replace("]", " ").replace("[", " ")
+                text = f"{name}|{words}" if here.closing or not _shown_follows(here) else name
                 completions.append(here.choice(other_typed, kind, text, name, other_typed))
     completions += [
         here.choice(file, "file", file)

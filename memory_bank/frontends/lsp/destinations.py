@@ -75,11 +75,11 @@ def section_at(note: Note, heading: str) -> NoteSection | None:
             return section
     last = foldeds[-1]
     for fits in (_folded, _slug, link_rows.heading_words):
-        found_section = next(
+        nearest = next(
             (section for section in sections if fits(section.headings[-1]) == fits(last)), None
         )
-        if found_section:
-            return found_section
+        if nearest:
+            return nearest
     words = written_words(last)  # of a heading with links, as Obsidian writes them
     lines = ((section, section.text.partition("\n")[0]) for section in sections)
     return next((section for section, line in lines if written_words(line) == words), None)
@@ -87,9 +87,9 @@ def section_at(note: Note, heading: str) -> NoteSection | None:
 
 def block_line(note: Note, block: str) -> int | None:
     """Return the line of a block id."""
-    wanted_block = block.casefold()
+    folded = block.casefold()
     return next(
-        (line for name, line in note.body.blocks.items() if name.casefold() == wanted_block), None
+        (line for name, line in note.body.blocks.items() if name.casefold() == folded), None
     )
 
 
@@ -178,10 +178,10 @@ def _goal(
 def _part(note: Note, link: NoteLink) -> tuple[int, str]:
     """Return the line of the heading or block that a link names, or the problem."""
     if link.block:
-        found_block_line = block_line(note, link.block)
+        line = block_line(note, link.block)
         return (
-            found_block_line or 1,
-            "" if found_block_line else f"{note.path} has no block ^{link.block}",
+            line or 1,
+            "" if line else f"{note.path} has no block ^{link.block}",
         )
     section = section_at(note, link.heading)
     if section:
@@ -272,9 +272,7 @@ def project_files(bank: Bank) -> Sequence[str]:
         tree = repository.worktree(project)
         not_ignored = repository.not_ignored(tree, project, ["."]) if tree else None
         listed = sorted(
-            current_not_ignored
-            for current_not_ignored in not_ignored or ()
-            if not current_not_ignored.startswith(bank.layout.prefix)
+            path for path in not_ignored or () if not path.startswith(bank.layout.prefix)
         )
         file = _files[str(project)] = (time.monotonic(), listed)
     return file[1]

@@ -140,10 +140,10 @@ class NotesServer(LanguageServer):
             codes.append(source_code.AskedCode(shared, opened, editor, file))
             return answer(codes[0])
 
-        found_answer = await self.run(work, empty, seconds)
+        code_answer = await self.run(work, empty, seconds)
         for rest in codes[0].after if codes else ():
             self._pool.submit(rest)
-        return found_answer
+        return code_answer
 
     async def run(
         self, work: Callable[[], Answer], empty: Answer, seconds: float = READ_SECONDS

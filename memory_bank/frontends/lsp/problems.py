@@ -71,11 +71,11 @@ def all_findings(bank: Bank) -> dict[str, tuple[Finding, ...]]:
     def asked(view: View) -> list[Finding]:
         return findings(RuleContext(bank, view))
 
-    found_findings: dict[str, list[Finding]] = {}
+    findings_of: dict[str, list[Finding]] = {}
     for finding in bank.read(asked):
         if finding.rule not in _LIVE:
-            found_findings.setdefault(finding.path, []).append(finding)
-    return {path: tuple(some_findings) for path, some_findings in found_findings.items()}
+            findings_of.setdefault(finding.path, []).append(finding)
+    return {path: tuple(group) for path, group in findings_of.items()}
 
 
 def problems(texts: Texts, path: str, saved: Sequence[Finding] = ()) -> list[TextProblem]:
@@ -113,9 +113,11 @@ def problems(texts: Texts, path: str, saved: Sequence[Finding] = ()) -> list[Tex
 def _severities(bank: Bank, note: Note) -> dict[str, Severity]:
     """Return the severities of the rules that neither the settings nor the note turn off."""
     text = _text(note)
-    some_rules = chosen(bank.settings)
+    chosen_rules = chosen(bank.settings)
     return {
-        rule.name: rule.severity for rule in some_rules if rule.name not in allowed(text, rule.name)
+        rule.name: rule.severity
+        for rule in chosen_rules
+        if rule.name not in allowed(text, rule.name)
     }
 
 
@@ -125,12 +127,12 @@ def _text(note: Note) -> NoteText:
 
 def _of_text(bank: Bank, note: Note) -> Iterator[Finding]:
     """Yield the findings of the rules that need the text only."""
-    some_rules = chosen(bank.settings)
+    chosen_rules = chosen(bank.settings)
     text = _text(note)
-    found_findings = note_findings(
-        text, bank.settings, some_rules, private=bank.roots.is_private(note.path)
+    text_findings = note_findings(
+        text, bank.settings, chosen_rules, private=bank.roots.is_private(note.path)
     )
-    return islice(found_findings, _MAX)
+    return islice(text_findings, _MAX)
 
 
 def _span(lines: Sequence[tuple[int, int]], finding: Finding) -> tuple[int, int]:
@@ -149,27 +151,27 @@ def fixes(
     note = texts.note(path)
     if note is None:
         return []
-    found_fixes: list[Fix] = []
+    all_fixes: list[Fix] = []
     severities = _severities(texts.bank, note)
     for written, goal in written_goals(texts, path, note):
         touched = written.first <= end and start <= written.last
         if touched and _link_rule(goal) in severities:
-            found_fixes += _link_fixes(texts, note, written, goal)
+            all_fixes += _link_fixes(texts, note, written, goal)
     lines = line_spans(note.text)
     for finding in _of_text(texts.bank, note):
         first, last = _span(lines, finding)
         for edit in finding.edits or () if first <= end and start <= last else ():
             title = f"{(finding.fix or 'fix').capitalize()}: {finding.message}"
-            found_fixes.append(
+            all_fixes.append(
                 Fix(title, edit.start, edit.start + len(edit.old), edit.new, finding.rule)
             )
     for finding in saved:
         first, last = _line(lines, finding.line)
         if finding.rule == MOVED_CODE and first <= end and start <= last:
-            found_fixes += _edits_of(note, finding)
+            all_fixes += _edits_of(note, finding)
         elif finding.fix and first <= end and start <= last:
-            found_fixes += _saved_fixes(texts, path, note, finding)
-    return found_fixes
+            all_fixes += _saved_fixes(texts, path, note, finding)
+    return all_fixes
 
 
 def _link_rule(goal: LinkTarget) -> str:
@@ -187,18 +189,16 @@ def _link_fixes(texts: Texts, note: Note, written: WholeLink, goal: LinkTarget) 
             if other_note
             else []
         )
-        known_names = {name.casefold(): name for name in names}
+        note_names = {name.casefold(): name for name in names}
         at = note.text.find("#", written.end, written.last)
         stop = at + 1 + len(written.link.heading)
         as_written = note.text[at + 1 : stop] == written.link.heading
         near = (
-            similar_names(written.link.heading.casefold(), known_names, most=3)
-            if as_written
-            else ()
+            similar_names(written.link.heading.casefold(), note_names, most=3) if as_written else ()
         )
         for name in near:
-            title = f"Change the heading to “{known_names[name]}”"
-            yield Fix(title, at + 1, stop, known_names[name], "broken-link")
+            title = f"Change the heading to “{note_names[name]}”"
+            yield Fix(title, at + 1, stop, note_names[name], "broken-link")
 
 
 def _edits_of(note: Note, finding: Finding) -> Iterator[Fix]:

@@ -105,19 +105,15 @@ def _through_link(
     return Renameable(goal.path, names.name_of(goal.path), written.start, written.end)
 
 
-def rename(texts: Texts, current_renameable: Renameable, new: str) -> Renaming:
+def rename(texts: Texts, target: Renameable, new: str) -> Renaming:
     """Return the changes that give a note or heading a new name; the index is updated first.
 
     Raises Busy, BadInput, BadName, NoteExists, NoteReadOnly.
     """
     texts.bank.catch_up(insist=True)  # a link that is not known would lead nowhere
-    if current_renameable.section is not None:
-        return Renaming(
-            tuple(
-                _of_heading(texts, current_renameable.path, current_renameable.section, new.strip())
-            )
-        )
-    return of_note(texts, current_renameable.path, new)
+    if target.section is not None:
+        return Renaming(tuple(_of_heading(texts, target.path, target.section, new.strip())))
+    return of_note(texts, target.path, new)
 
 
 def of_note(texts: Texts, old: str, new_name: str) -> Renaming:
@@ -285,11 +281,11 @@ def _fragment(note: Note, written: WholeLink) -> tuple[int, int] | None:
     if written.link.kind in RELATIVE_KINDS:
         angle = note.text.startswith("<", written.start - 1)
         match = _ANGLE_FRAGMENT.match if angle else _FRAGMENT.match
-    found_match = match(note.text, written.end)
-    if not found_match:
+    fragment = match(note.text, written.end)
+    if not fragment:
         return None
-    text = found_match[1].rstrip()
-    return found_match.start(1), found_match.start(1) + len(text)
+    text = fragment[1].rstrip()
+    return fragment.start(1), fragment.start(1) + len(text)
 
 
 def heading_span(section: NoteSection) -> tuple[int, int]:

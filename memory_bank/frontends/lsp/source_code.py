@@ -56,29 +56,27 @@ class AskedCode:
         return positions(self.text, self.editor.encoding)
 
 
-def hover(asked_code: AskedCode, params: HoverParams, clock: Clock) -> Hover | None:
+def hover(question: AskedCode, params: HoverParams, clock: Clock) -> Hover | None:
     """Return what is known of the symbol under the cursor."""
-    code = asked_code.shared.code
-    if not asked_code.path or not asked_code.text:
+    code = question.shared.code
+    if not question.path or not question.text:
         return None
-    offset = asked_code.lines.offset(params.position)
-    word, start, end = symbol_notes.word_at(asked_code.text, offset)
+    offset = question.lines.offset(params.position)
+    word, start, end = symbol_notes.word_at(question.text, offset)
     line = params.position.line + 1
     with code.lock:
-        pointed = symbol_notes.pointed(code, asked_code.path, asked_code.text, line, word)
+        pointed = symbol_notes.pointed(code, question.path, question.text, line, word)
         if pointed is None:
             return None
-    cited = symbol_notes.cited(code, asked_code.bank, pointed.path)
+    cited = symbol_notes.cited(code, question.bank, pointed.path)
     with code.lock:
-        coupled = asked_code.shared.coupled(pointed.path)
+        coupled = question.shared.coupled(pointed.path)
         symbol_context = symbol_notes.context(code, pointed, cited, coupled)
     if symbol_context.id and clock.due(symbol_context.id):
-        asked_code.after.append(lambda: code.count_access([symbol_context.id]))
+        question.after.append(lambda: code.count_access([symbol_context.id]))
     text = of_symbol(symbol_context, time.time())
     plain = text.replace("\\", "").replace("**", "")
-    return Hover(
-        navigation.markup(asked_code.editor, text, plain), asked_code.lines.range(start, end)
-    )
+    return Hover(navigation.markup(question.editor, text, plain), question.lines.range(start, end))
 
 
 def of_symbol(symbol_context: SymbolContext, now: float) -> str:

@@ -116,19 +116,19 @@ def pointed(code: Codebase, path: str, text: str, line: int, word: str) -> Point
 
 
 def context(
-    code: Codebase, current_pointed: Pointed, cited: CitingNotes, coupled: Sequence[Coupled] = ()
+    code: Codebase, symbol_at: Pointed, cited: CitingNotes, coupled: Sequence[Coupled] = ()
 ) -> SymbolContext:
     """Return a symbol's context from the notes that cite its file and symbols.
 
     `coupled` are the files that change with its file.
     """
-    row = current_pointed.row
+    row = symbol_at.row
     notes = [*(cited.symbols.get(row.id, ()) if row else ()), *cited.file]
     return SymbolContext(
-        name=current_pointed.symbol.qualified,
+        name=symbol_at.symbol.qualified,
         id=row.id if row else "",
-        purpose=_purpose(current_pointed.symbol.doc),
-        calls=_calls(code, current_pointed),
+        purpose=_purpose(symbol_at.symbol.doc),
+        calls=_calls(code, symbol_at),
         note=next(iter(notes), None),
         coupled=riskiest(coupled),
         guards=_guards(code, row) if row else (),
@@ -137,7 +137,7 @@ def context(
 
 def riskiest(coupled: Sequence[Coupled]) -> Coupled | None:
     """Return the coupled file of the highest risk, the strongest of these; none of low risk."""
-    risky = [current_coupled for current_coupled in coupled if current_coupled.risk != LOW]
+    risky = [file for file in coupled if file.risk != LOW]
     return min(
         risky,
         key=lambda coupled: (_RISK[coupled.risk], -coupled.fused_score),
@@ -182,13 +182,13 @@ def _purpose(doc: str) -> str:
     return text if len(text) <= MAX_PURPOSE else f"{text[: MAX_PURPOSE - 1]}…"
 
 
-def _calls(code: Codebase, current_pointed: Pointed) -> tuple[str, ...]:
+def _calls(code: Codebase, symbol_at: Pointed) -> tuple[str, ...]:
     """Return what a symbol calls, as written: what has a name of this code, else all."""
-    written = list(current_pointed.symbol.calls)
-    if current_pointed.row is not None:
+    written = list(symbol_at.symbol.calls)
+    if symbol_at.row is not None:
         writtens = [
             call.written
-            for call in code.relations().calls.callees(current_pointed.row)
+            for call in code.relations().calls.callees(symbol_at.row)
             if call.written in written
         ]
         written = writtens or written

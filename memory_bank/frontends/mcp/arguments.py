@@ -23,16 +23,14 @@ GIVEN = frozenset(
 
 def taken(operation: Operation, tool: Tool) -> dict[str, Parameter]:
     """Return the parameters of a tool's operation, by the names of its arguments, in order."""
-    known_parameters = {parameter.name: parameter for parameter in parameters(operation.run)}
-    known_parameters |= (
+    parameter_of = {parameter.name: parameter for parameter in parameters(operation.run)}
+    parameter_of |= (
         {parameter.name: parameter for parameter in parameters(tool.run)} if tool.run else {}
     )
     if not tool.takes:
-        return {
-            name: parameter for name, parameter in known_parameters.items() if name not in GIVEN
-        }
+        return {name: parameter for name, parameter in parameter_of.items() if name not in GIVEN}
     takes = tool.takes if isinstance(tool.takes, Mapping) else {take: take for take in tool.takes}
-    return {argument: known_parameters[name] for argument, name in takes.items()}
+    return {argument: parameter_of[name] for argument, name in takes.items()}
 
 
 def metadata(operation: Operation, tool: Tool) -> FuncMetadata:
@@ -61,7 +59,7 @@ def metadata(operation: Operation, tool: Tool) -> FuncMetadata:
 
 def _annotate_type(kind: Any, param: Param, about: str) -> Any:  # noqa: ANN401  (a type)
     """Return the type of an argument, with its bounds and its description."""
-    found_type = _type(kind, param)
+    annotation = _type(kind, param)
     bounds: dict[str, Any] = {"description": about} if about else {}
     if {int, float} & {kind, *get_args(kind)}:
         bounds |= {"ge": param.least, "le": param.most}
@@ -70,7 +68,7 @@ def _annotate_type(kind: Any, param: Param, about: str) -> Any:  # noqa: ANN401 
     )
     if param.accept or _is_list(kind):
         marks.append(BeforeValidator(param.accept or _as_list))
-    return Annotated[(found_type, *marks)] if marks else found_type
+    return Annotated[(annotation, *marks)] if marks else annotation
 
 
 def _is_list(kind: Any) -> bool:  # noqa: ANN401
@@ -102,8 +100,8 @@ def _type(kind: Any, param: Param) -> Any:  # noqa: ANN401
         least, most = (None if least is None else int(least) for least in (param.least, param.most))
         return Annotated[item, Field(min_length=least, max_length=most)]
     union = _type(inner[0], param)
-    for current_inner in inner[1:]:
-        union = union | (None if current_inner is type(None) else _type(current_inner, param))
+    for inner_kind in inner[1:]:
+        union = union | (None if inner_kind is type(None) else _type(inner_kind, param))
     return union
 
 
@@ -150,9 +148,9 @@ def structured_schema(
     without: Collection[str] = (),
 ) -> dict[str, Any]:
     """Return the JSON schema of `structured` for records of a type."""
-    found_schema = schema(kind, depth=depth, without=without)
-    found_schema["properties"] = {NOTICE: {"type": "string"}, **found_schema["properties"]}
-    return found_schema
+    answer_schema = schema(kind, depth=depth, without=without)
+    answer_schema["properties"] = {NOTICE: {"type": "string"}, **answer_schema["properties"]}
+    return answer_schema
 
 
 def _plain(quotes: Quotes, value: object, field: str = "") -> Any:  # noqa: ANN401  (any JSON)

@@ -322,15 +322,11 @@ def _find_argument(name: str, names: Collection[str], snakes: Collection[str]) -
     if name in names:
         return name
     snake = _CAPITAL.sub(lambda match: f"_{match[0].lower()}", name)
-    meant_snake = next(
-        (
-            current_snake
-            for current_snake in (snake, *_SPELLINGS.get(snake, ()))
-            if current_snake in names
-        ),
+    spelling = next(
+        (form for form in (snake, *_SPELLINGS.get(snake, ())) if form in names),
         name,
     )
-    return name if meant_snake in snakes else meant_snake
+    return name if spelling in snakes else spelling
 
 
 def _short(text: str) -> str:

@@ -85,10 +85,8 @@ class Toolbox:
     @cached_property
     def tools(self) -> dict[str, BankTool]:
         """The tools by name; importing the actions they call takes some 100 ms."""
-        found_tools = {tool.name: tool for name in self.toolsets for tool in self._of(name)}
-        return {
-            name: tool for name, tool in found_tools.items() if tool.reads or not self.read_only
-        }
+        tool_of = {tool.name: tool for name in self.toolsets for tool in self._of(name)}
+        return {name: tool for name, tool in tool_of.items() if tool.reads or not self.read_only}
 
     def _of(self, toolset: str) -> list[BankTool]:
         if toolset == FIRST:

@@ -98,15 +98,15 @@ def _read(file: Path) -> bytes:
     return value
 
 
-def _check_private(file: Path, found_stat: os.stat_result) -> None:
+def _check_private(file: Path, file_stat: os.stat_result) -> None:
     """Raise BadInput if somebody else could know the token."""
-    if not stat.S_ISREG(found_stat.st_mode):
+    if not stat.S_ISREG(file_stat.st_mode):
         raise StorageFailed(f"{file} is not a regular file", Hint.NAME_ANOTHER_FILE)
     if os.name == "nt":  # pragma: no cover  (there the folder's rights count)
         return
-    if found_stat.st_uid not in {os.geteuid(), 0}:
+    if file_stat.st_uid not in {os.geteuid(), 0}:
         raise BadInput(f"{file} belongs to somebody else", Hint.NAME_ANOTHER_FILE)
-    if found_stat.st_mode & _OTHERS:
+    if file_stat.st_mode & _OTHERS:
         raise BadInput(
             f"others can read {file}",
             "remove it to get a new token; `chmod 600` is enough if nobody has read it",

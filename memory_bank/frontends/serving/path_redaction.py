@@ -61,10 +61,8 @@ def without_paths(value: Value, hide: Callable[[str], str]) -> Value:
             changes[name] = hide(message)
     if isinstance(answer := getattr(value, "findings", None), tuple):
         changes["findings"] = tuple(
-            current_answer._replace(message=hide(current_answer.message))
-            if current_answer.rule in _READING
-            else current_answer
-            for current_answer in answer
+            part._replace(message=hide(part.message)) if part.rule in _READING else part
+            for part in answer
         )
     return _changed(value, **changes) if changes else value
 
@@ -79,8 +77,8 @@ def _roots() -> list[str]:
     """Return the folders that messages may name and whose paths may contain spaces."""
     folders = [Path.home(), Path(tempfile.gettempdir())]
     folders += [paths.user_folder(kind) for kind in ("data", "state", "cache")]
-    found_folders = {str(folder) for folder in folders if folder != Path(folder.anchor)}
-    return sorted(found_folders, key=len, reverse=True)
+    names = {str(folder) for folder in folders if folder != Path(folder.anchor)}
+    return sorted(names, key=len, reverse=True)
 
 
 def _last(match: re.Match[str]) -> str:

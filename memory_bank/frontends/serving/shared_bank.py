@@ -232,10 +232,10 @@ class SharedCode:
         own.catch_up(progress=self._check_stop, seconds=0.0)
         self.code.follow(own)
         self._indexed.set()
-        left_now = None
+        remaining = None
         # without an embedder, all are left
-        while (now := own.embed(_TURN).waiting) and now != left_now:
-            left_now = now
+        while (now := own.embed(_TURN).waiting) and now != remaining:
+            remaining = now
             if self._stop.wait(_BETWEEN):
                 raise Cancelled
 

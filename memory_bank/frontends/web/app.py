@@ -116,9 +116,9 @@ class ErrorPages:
         """Return the page of an error of the bank."""
         assert isinstance(error, MemoryBankError)  # noqa: S101
         hide = self._site.hide
-        current_hide, hint = hide(error.message), hide(error.hint_in(HINTS, _between))
+        message, hint = hide(error.message), hide(error.hint_in(HINTS, _between))
         links = _with_links(hint) if isinstance(error, errors.NoteNotFound) else hint
-        return await self.refusal(request, status_of(error), current_hide, links.replace(_SIGN, ""))
+        return await self.refusal(request, status_of(error), message, links.replace(_SIGN, ""))
 
     async def http(self, request: Request, error: Exception) -> Response:
         """Return the page of an address or a method that does not exist."""

@@ -184,9 +184,9 @@ def _neighbours(graph: NoteGraph, place: int) -> list[LinkedNode]:
     for edge in graph.near[place]:
         incoming = edge.source != place
         source = edge.source if incoming else edge.target
-        current_relation = relations.setdefault(source, ([], []))
-        if (relation := _relation(edge)) not in current_relation[incoming]:
-            current_relation[incoming].append(relation)
+        sides = relations.setdefault(source, ([], []))
+        if (relation := _relation(edge)) not in sides[incoming]:
+            sides[incoming].append(relation)
 
     def order(number: int) -> tuple[int, int, str]:
         node = graph.nodes[number]

@@ -31,14 +31,12 @@ class RuleFindings(NamedTuple):
 
 def by_rule(findings: Iterable[Finding], summaries: Mapping[str, str]) -> tuple[RuleFindings, ...]:
     """Return findings by rule, in the order of their first ones."""
-    found_findings: dict[str, list[Finding]] = {}
+    findings_of: dict[str, list[Finding]] = {}
     for finding in findings:
-        found_findings.setdefault(finding.rule, []).append(finding)
+        findings_of.setdefault(finding.rule, []).append(finding)
     return tuple(
-        RuleFindings(
-            name, summaries.get(name, name), some_findings[0].severity, tuple(some_findings)
-        )
-        for name, some_findings in found_findings.items()
+        RuleFindings(name, summaries.get(name, name), group[0].severity, tuple(group))
+        for name, group in findings_of.items()
     )
 
 
@@ -93,8 +91,8 @@ def check(bank: Bank) -> Checked:
         later.setdefault(citation.path, set()).update(commit.id for commit in citation.commits)
         targets.setdefault(citation.path, {})[citation.target] = None
     checked = [
-        CountedNote(path, titles.get(path, path), len(some_later), tuple(targets[path]))
-        for path, some_later in later.items()
+        CountedNote(path, titles.get(path, path), len(later_paths), tuple(targets[path]))
+        for path, later_paths in later.items()
     ]
     ordered = tuple(sorted(checked, key=lambda note: (-note.number, note.path)))
     return Checked(findings, ordered, titles)

@@ -106,26 +106,22 @@ def whole_graph(bank: Bank) -> NoteGraph:
     return _built(rows, bank.layout)
 
 
-def part(bank: Bank, wanted_graph: WantedGraph) -> GraphPart:
+def part(bank: Bank, request: WantedGraph) -> GraphPart:
     """Return the wanted part of the graph; raise NoteNotFound, BadInput."""
-    if wanted_graph.depth not in _DEPTHS:
-        raise BadInput(f"depth is {wanted_graph.depth}", "it is 1 or 2")
-    if unknown := set(wanted_graph.kinds) - set(KINDS):
+    if request.depth not in _DEPTHS:
+        raise BadInput(f"depth is {request.depth}", "it is 1 or 2")
+    if unknown := set(request.kinds) - set(KINDS):
         raise BadInput(f"{min(unknown)!r} is no kind of nodes", f"kinds are {', '.join(KINDS)}")
     graph = whole_graph(bank)
-    centre = _centre(bank, graph, wanted_graph)
-    kept_linked = _kept(graph, wanted_graph, centre)
-    if wanted_graph.whole or centre is None:
-        linked = {
-            at for at in kept_linked if any(place in kept_linked for place in _beside(graph, at))
-        }
-        kept_linked = linked or kept_linked  # a picture of far away dots says nothing
-        order = sorted(
-            kept_linked, key=lambda place: (-graph.degrees[place], graph.nodes[place].id)
-        )
+    centre = _centre(bank, graph, request)
+    visible = _kept(graph, request, centre)
+    if request.whole or centre is None:
+        linked = {at for at in visible if any(place in visible for place in _beside(graph, at))}
+        visible = linked or visible  # a picture of far away dots says nothing
+        order = sorted(visible, key=lambda place: (-graph.degrees[place], graph.nodes[place].id))
         chosen = order[:MOST]
     else:
-        order = _neighbourhood(graph, centre, kept_linked, wanted_graph.depth)
+        order = _neighbourhood(graph, centre, visible, request.depth)
         chosen = order[:MOST_NEAR]
     name = "" if centre is None else graph.nodes[centre].id
     return _cut(graph, name, chosen, len(order) - len(chosen))
@@ -203,67 +199,67 @@ def _kind(ghost: str, place: Layout) -> str:
     return FILE if ":" not in file and may_be_file(file, place) else GHOST_KIND
 
 
-def _centre(bank: Bank, graph: NoteGraph, wanted_graph: WantedGraph) -> int | None:
+def _centre(bank: Bank, graph: NoteGraph, request: WantedGraph) -> int | None:
     """Return the place of the node in the middle; None if there is no note."""
-    if wanted_graph.note:
-        return _named(bank, graph, wanted_graph.note)
+    if request.note:
+        return _named(bank, graph, request.note)
     notes = [at for at, node in enumerate(graph.nodes) if node.kind == NOTE and not node.hidden]
 
     def drawn(at: int) -> bool:
         ends = (edge.target if edge.source == at else edge.source for edge in graph.near[at])
-        return any(graph.nodes[end].kind in wanted_graph.kinds for end in ends)
+        return any(graph.nodes[end].kind in request.kinds for end in ends)
 
     return max(notes, key=lambda at: (drawn(at), graph.degrees[at], -at), default=None)
 
 
 def _named(bank: Bank, graph: NoteGraph, name: str) -> int:
     tag = TAG + name[1:] if name.startswith("#") else name
-    for current_name in (name, tag.casefold() if tag.startswith(TAG) else ""):
-        if current_name in graph.places:
-            return graph.places[current_name]
+    for form in (name, tag.casefold() if tag.startswith(TAG) else ""):
+        if form in graph.places:
+            return graph.places[form]
     node = node_of(bank, name)
     if node not in graph.places:
         raise NoteNotFound(f"nothing links to {name!r}", Hint.LIST_GHOSTS)
     return graph.places[node]
 
 
-def _kept(graph: NoteGraph, wanted_graph: WantedGraph, centre: int | None) -> set[int]:
+def _kept(graph: NoteGraph, request: WantedGraph, centre: int | None) -> set[int]:
     """Return the places of the nodes that may be shown."""
-    types, tags = set(wanted_graph.types), set(wanted_graph.tags)
+    types, tags = set(request.types), set(request.tags)
     notes = {
         at
         for at, node in enumerate(graph.nodes)
         if node.kind == NOTE
-        and (wanted_graph.archived or not node.hidden)
+        and (request.archived or not node.hidden)
         and (not types or node.type in types)
         and (not tags or not tags.isdisjoint(node.tags))
     }
-    if centre is not None and not wanted_graph.whole:
+    if centre is not None and not request.whole:
         notes.add(centre)  # whatever it is
     places = {
         place
         for at in notes
         for edge in graph.near[at]
         for place in (edge.source, edge.target)
-        if graph.nodes[place].kind in wanted_graph.kinds and graph.nodes[place].kind != NOTE
+        if graph.nodes[place].kind in request.kinds and graph.nodes[place].kind != NOTE
     }
-    is_shown = NOTE in wanted_graph.kinds
+    is_shown = NOTE in request.kinds
     return {at for at in notes if is_shown or at == centre} | places
 
 
 def _neighbourhood(graph: NoteGraph, centre: int, entries: set[int], depth: int) -> list[int]:
     """Return a node, and those around it, the nearest first; no way leads through a tag."""
     centres = [centre]
-    seen_centres = {centre}
+    visited = {centre}
     ring = [centre]
     for step in range(depth):
         through = [at for at in ring if step == 0 or graph.nodes[at].kind != TAG_KIND]
         near = {place for at in through for place in _beside(graph, at)}
         ring = sorted(
-            (near & entries) - seen_centres,
+            (near & entries) - visited,
             key=lambda place: (-graph.degrees[place], graph.nodes[place].id),
         )
-        seen_centres.update(ring)
+        visited.update(ring)
         centres += ring
     return centres
 

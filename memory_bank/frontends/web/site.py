@@ -107,7 +107,7 @@ class Site:
         A template that extends `layout` is a whole page; where htmx asks, it is only the content.
         """
         browser = request.cookies.get(access.BROWSER_COOKIE) or access.new_browser()
-        found_entries = {
+        context = {
             "title": title,
             "layout": "part.html" if _is_part(request) else "layout.html",
             "menu": self._menu(request.url.path),
@@ -116,7 +116,7 @@ class Site:
             "foot": await to_thread.run_sync(self._foot) if not _is_part(request) else (),
             **values,
         }
-        text = await to_thread.run_sync(self._rendered, template, found_entries)
+        text = await to_thread.run_sync(self._rendered, template, context)
         response = HTMLResponse(text, status, headers={"Vary": "HX-Request"})
         if self.write and access.BROWSER_COOKIE not in request.cookies:
             access.remember(response, browser)

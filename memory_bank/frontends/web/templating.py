@@ -36,7 +36,7 @@ _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 
 def environment(static: Callable[[str], str]) -> Environment:
     """Return the environment of all templates; `static` gives the URL of a static file."""
-    made_environment = Environment(
+    jinja = Environment(
         loader=PackageLoader("memory_bank.frontends.web"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -45,8 +45,8 @@ def environment(static: Callable[[str], str]) -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    made_environment.globals["static"] = static
-    made_environment.filters |= {
+    jinja.globals["static"] = static
+    jinja.filters |= {
         "short": short,
         "day_name": day_name,
         "lasted": lasted,
@@ -59,7 +59,7 @@ def environment(static: Callable[[str], str]) -> Environment:
         "around": around,
         "sentence": sentence,
     }
-    return made_environment
+    return jinja
 
 
 def short(when: str, now: datetime | None = None) -> str:
@@ -121,15 +121,15 @@ def around(context: str, titles: Mapping[str, str] = MappingProxyType({})) -> st
 
     `context` may begin and end within a sentence; its links are in brackets.
     """
-    said_text = _FIELD.sub(" ", context)
-    if len(plain(_TARGET.sub("", said_text))) <= _SHORTEST:
+    plain_text = _FIELD.sub(" ", context)
+    if len(plain(_TARGET.sub("", plain_text))) <= _SHORTEST:
         return ""
 
     def words(match: re.Match[str]) -> str:
         target = match[0][1:-1]
         return titles.get(PLACE_IN_TARGET.sub("", target), target)
 
-    text = plain(_TARGET.sub(words, said_text))
+    text = plain(_TARGET.sub(words, plain_text))
     whole = _SENTENCES.match(text) if text[-1] not in _ENDS else None
     text = whole[0] if whole else text if text[-1] in _ENDS else f"{text} …"
     return f"… {text}" if text[0].islower() else text

@@ -207,7 +207,7 @@ def _note(bank: Bank, name: str) -> str:
     if not ("/" in name or name.endswith(NOTE_SUFFIXES)):
         return ""
     forms = _paths(bank, name)
-    known_answer = bank.answer(
+    row = bank.answer(
         lambda view: next(
             (form for form in forms if link_rows.has_key(view.manifest, form)),
             "",
@@ -215,7 +215,7 @@ def _note(bank: Bank, name: str) -> str:
     )
     deleted = {trashed.path for trashed in bank.store.trashed()}
     started = Removal(bank, NOTE, dry_run=True)
-    return known_answer or next(
+    return row or next(
         (form for form in forms if form in deleted or _was_started(started, name)), ""
     )
 
@@ -285,12 +285,12 @@ def session_of(path: str, data: bytes) -> Session | None:
 
 def files_with(run: Removal, text: str) -> Iterator[tuple[File, bytes]]:
     """Yield the notes, also those in the trash, whose bytes have an id."""
-    wanted_text = text.encode("utf-8", "replace")
+    needle = text.encode("utf-8", "replace")
     for root in run.bank.roots.written():
         for path in list(removal.paths(root.folder)):
             if removal.is_note(path):
                 data = File(root, path).read()
-                if wanted_text in data:
+                if needle in data:
                     yield File(root, path), data
 
 
@@ -327,15 +327,15 @@ def files_of_note(run: Removal, path: str) -> list[File]:
     """Return the file of a note and its versions in the trash, by its path and its id."""
     row = run.bank.answer(lambda view: open_index.note_at(view.manifest, path))
     home = run.bank.roots.home(path)
-    found_files = [File(home, path)] if row is not None else []
+    note_files = [File(home, path)] if row is not None else []
     for root in run.bank.roots.written():
-        for current_path in removal.paths(root.folder):
-            if removal.is_trashed(current_path) and removal.is_note(current_path):
-                file = File(root, current_path)
-                is_same = current_path.split("/", 2)[2] == path
+        for copy in removal.paths(root.folder):
+            if removal.is_trashed(copy) and removal.is_note(copy):
+                file = File(root, copy)
+                is_same = copy.split("/", 2)[2] == path
                 if is_same or (row and row.id and _id_of(file) == row.id):
-                    found_files.append(file)
-    return found_files
+                    note_files.append(file)
+    return note_files
 
 
 def _id_of(file: File) -> str:
@@ -344,21 +344,21 @@ def _id_of(file: File) -> str:
     return ""
 
 
-def remove_files(run: Removal, found_files: Sequence[File]) -> list[str]:
+def remove_files(run: Removal, targets: Sequence[File]) -> list[str]:
     """Remove notes for good, with what is recorded of them; return their paths in the bank."""
     bank = run.bank
-    live = [file.path for file in found_files if not removal.is_trashed(file.path)]
+    live = [file.path for file in targets if not removal.is_trashed(file.path)]
     for path in live:
         _add_links(run, path)
     answer = bank.answer(lambda view: [_known_as(view, path) for path in live])
     with bank.store.writing():
-        for file in found_files:
+        for file in targets:
             kind = "trash" if removal.is_trashed(file.path) else "note"
             run.found(file.path, kind, 1)
             if not run.dry_run:
                 bank.store.enter(file.root)
                 removal.remove_file(file.root.folder, file.path)
-    names = list(dict.fromkeys([*answer, *(file.path for file in found_files)]))
+    names = list(dict.fromkeys([*answer, *(file.path for file in targets)]))
     if not run.dry_run and (failed := bank.state.forget(names)):
         run.left(str(bank.state.file), failed)
     return live
@@ -381,54 +381,48 @@ def _add_links(run: Removal, path: str) -> None:
         run.left(source, f"it links to {path}, and may say what that said")
 
 
-def files_of_observation(run: Removal, wanted_id: str) -> list[File]:
+def files_of_observation(run: Removal, identity: str) -> list[File]:
     """Return the notes that have an observation, also those in the trash."""
     entries = []
-    for file, data in files_with(run, f"^{wanted_id}"):
+    for file, data in files_with(run, f"^{identity}"):
         session = session_of(file.path, data)
         if session is not None and any(
-            observation.id == wanted_id for observation in session.observations
+            observation.id == identity for observation in session.observations
         ):
             entries.append(file)
     return entries
 
 
-def forget_observation(
-    run: Removal, wanted_observation_id: str, found_files: Sequence[File]
-) -> list[str]:
+def forget_observation(run: Removal, identity: str, targets: Sequence[File]) -> list[str]:
     """Remove an observation from its notes, and its events; return the paths of the notes."""
-    _remove_events(run, wanted_observation_id, found_files)
+    _remove_events(run, identity, targets)
     with run.bank.store.writing():
-        for file in found_files:
+        for file in targets:
             kind = "trash" if removal.is_trashed(file.path) else "note"
-            without = partial(
-                session_edit.without_observation, file.path, observation_id=wanted_observation_id
-            )
+            without = partial(session_edit.without_observation, file.path, observation_id=identity)
             with run.trying(file.path):
                 if not run.dry_run:
                     run.bank.store.enter(file.root)
                     removal.change(file.root.folder, file.path, without)
                 run.found(file.path, kind, 1)
-    for path in (file.path for file in found_files if not removal.is_trashed(file.path)):
+    for path in (file.path for file in targets if not removal.is_trashed(file.path)):
         _add_links(run, path)
         run.left(f"{path}: prompts and summary", "they stay: forget the session, or a text")
-    return [file.path for file in found_files]
+    return [file.path for file in targets]
 
 
-def _remove_events(run: Removal, wanted_observation_id: str, found_files: Sequence[File]) -> None:
+def _remove_events(run: Removal, identity: str, targets: Sequence[File]) -> None:
     """Remove the events of the observation that a killed process has left in the queue."""
     ids = {
-        session.session_id
-        for file in found_files
-        if (session := session_of(file.path, file.read()))
+        session.session_id for file in targets if (session := session_of(file.path, file.read()))
     }
     with opened(run.bank) as store:
         if not run.dry_run and store.queue.file.exists():
-            store.queue.remove_news(wanted_observation_id)
+            store.queue.remove_news(identity)
         for session_id in ids:
             for batch, events in store.queue.unfinished(session_id):
                 observation_ids = {observation_id(session_id, batch, n) for n in range(len(events))}
-                if wanted_observation_id in observation_ids:
+                if identity in observation_ids:
                     run.found(str(store.queue.file), "queue", len(events))
                     if not run.dry_run:
                         store.remove_pending([event.id for event in events])

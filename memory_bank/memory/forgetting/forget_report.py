@@ -218,13 +218,11 @@ class Removal:
 
     def left(self, place: str, reason: str, *, failed: bool = False) -> None:
         """Add a place that has it still, or may have it; a failure replaces what was said first."""
-        known_of_reach = next(
-            (of_reach for of_reach in self.beyond if of_reach.place == place), None
-        )
-        if known_of_reach is None:
+        reach = next((of_reach for of_reach in self.beyond if of_reach.place == place), None)
+        if reach is None:
             self.beyond.append(OutOfReach(place, reason, failed))
-        elif failed and not known_of_reach.failed:
-            self.beyond[self.beyond.index(known_of_reach)] = OutOfReach(place, reason, failed)
+        elif failed and not reach.failed:
+            self.beyond[self.beyond.index(reach)] = OutOfReach(place, reason, failed)
 
     @contextmanager
     def trying(self, place: str) -> Iterator[None]:

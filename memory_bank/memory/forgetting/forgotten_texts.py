@@ -95,29 +95,29 @@ def _in_files(run: Removal, root: NoteRoot, removed: RemovedText) -> None:
 
 
 def _in_file(run: Removal, root: NoteRoot, path: str, removed: RemovedText) -> None:
-    shown_new = _shown(root, path)
+    new_name = _shown(root, path)
     new = removal.new_name(path, removed)
     if new != path and removal.is_trashed(path) and f"/{SESSIONS}" in path:
-        run.found(shown_new, "trash", 1, RENAMED)
+        run.found(new_name, "trash", 1, RENAMED)
         if not run.dry_run:
             path = _renamed(root.folder, path, new)
     elif new != path and path.startswith(SESSIONS):
-        shown_new = new if run.dry_run else shown_new
+        new_name = new if run.dry_run else new_name
     elif new != path:
         way = "empty the trash" if removal.is_trashed(path) else "rename the file"
-        run.left(shown_new, f"its name has the text: {way}")
+        run.left(new_name, f"its name has the text: {way}")
     text = removal.look(root.folder, path, removed)
     if text is None:
         return
     if not (removal.is_note(path) or removal.is_trashed(path)):
-        run.left(shown_new, "it has the text, but is no note: change it yourself")
+        run.left(new_name, "it has the text, but is no note: change it yourself")
     elif text.problem:
-        run.left(shown_new, f"it has the text, but can't be rewritten: {text.problem}")
+        run.left(new_name, f"it has the text, but can't be rewritten: {text.problem}")
     else:
         kind = "trash" if removal.is_trashed(path) else "note"
         if not run.dry_run:
             removal.rewrite(root.folder, path, removed)
-        run.found(shown_new, kind, text.number, REPLACED)
+        run.found(new_name, kind, text.number, REPLACED)
 
 
 def _shown(root: NoteRoot, path: str) -> str:

@@ -70,12 +70,12 @@ class MarkdownFile(NamedTuple):
 
 def markdown_files(path: Path) -> Iterator[MarkdownFile | NotImported]:
     """Read one Markdown file, or those of a folder except hidden ones."""
-    for found_path in [path] if path.is_file() else _files(path):
-        if isinstance(found_path, NotImported):
-            yield found_path
+    for file in [path] if path.is_file() else _files(path):
+        if isinstance(file, NotImported):
+            yield file
             continue
-        place = found_path.name if found_path == path else found_path.relative_to(path).as_posix()
-        yield _markdown(found_path, place)
+        place = file.name if file == path else file.relative_to(path).as_posix()
+        yield _markdown(file, place)
 
 
 def item_of(file: MarkdownFile, *, kind: str) -> Item:

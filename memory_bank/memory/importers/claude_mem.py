@@ -94,11 +94,7 @@ def _list(row: Mapping[str, Any], column: str) -> list[str]:
     except (ValueError, RecursionError):
         return []
     return (
-        [
-            current_document.strip()
-            for current_document in document
-            if isinstance(current_document, str) and current_document.strip()
-        ]
+        [entry.strip() for entry in document if isinstance(entry, str) and entry.strip()]
         if isinstance(document, list)
         else []
     )

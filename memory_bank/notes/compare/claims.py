@@ -221,8 +221,8 @@ def _alike(olds: Sequence[Claim], news: Sequence[Claim]) -> list[tuple[int, int]
         for old in range(len(olds))
         for new in range(len(news))
     )
-    found_entries: list[tuple[int, int]] = []
+    pairs: list[tuple[int, int]] = []
     for score, _, old, new in scored:
-        if -score >= _ALIKE and all((old - a) * (new - b) > 0 for a, b in found_entries):
-            found_entries.append((old, new))
-    return sorted(found_entries)
+        if -score >= _ALIKE and all((old - a) * (new - b) > 0 for a, b in pairs):
+            pairs.append((old, new))
+    return sorted(pairs)

@@ -23,19 +23,19 @@ def paired(before: Sequence[NoteSection], after: Sequence[NoteSection]) -> dict[
     Sections are the same if they have the same headings and text, else the same headings, else the
     same text below the heading, else the most words in common.
     """
-    found_olds: dict[int, int] = {}
+    old_of: dict[int, int] = {}
     for path_and_text in (_path_and_text, _path, _text):
-        found_olds |= _equal(before, after, found_olds, path_and_text)
-    taken_olds = set(found_olds.values())
+        old_of |= _equal(before, after, old_of, path_and_text)
+    paired_olds = set(old_of.values())
     olds = {
-        old: words_of(_below(section))
-        for old, section in enumerate(before)
-        if old not in found_olds
+        old: words_of(_below(section)) for old, section in enumerate(before) if old not in old_of
     }
     news = {
-        new: words_of(_below(section)) for new, section in enumerate(after) if new not in taken_olds
+        new: words_of(_below(section))
+        for new, section in enumerate(after)
+        if new not in paired_olds
     }
-    return found_olds | pairs(olds, news, _ALIKE)
+    return old_of | pairs(olds, news, _ALIKE)
 
 
 def renamed_sections(
@@ -64,10 +64,10 @@ def _equal(
     same_callable: Callable[[NoteSection], Hashable],
 ) -> dict[int, int]:
     """Pair the remaining sections with an equal value, in order; None is no value."""
-    taken_olds = set(olds.values())
+    paired_olds = set(olds.values())
     waiting: defaultdict[Hashable, list[int]] = defaultdict(list)
     for new in range(len(after) - 1, -1, -1):
-        if new not in taken_olds:
+        if new not in paired_olds:
             waiting[same_callable(after[new])].append(new)
     waiting.pop(None, None)
     return {
@@ -134,22 +134,20 @@ def _said(change: SectionChange, reason: str) -> SectionChange:
 def _by_section(
     before: Sequence[NoteSection], after: Sequence[NoteSection]
 ) -> tuple[SectionChange, ...]:
-    found_paired = paired(before, after)
-    renamed = renamed_sections(before, after, found_paired)
-    olds = {new: old for old, new in found_paired.items()}
-    made_changes: list[SectionChange] = []
+    pairing = paired(before, after)
+    renamed = renamed_sections(before, after, pairing)
+    olds = {new: old for old, new in pairing.items()}
+    section_changes: list[SectionChange] = []
     for new, section in enumerate(after):
         old = olds.get(new)
         if old is None:
-            made_changes.append(_whole(section, "added"))
+            section_changes.append(_whole(section, "added"))
         else:
-            made_changes += _changed(before[old], section, renamed=old in renamed)
-    made_changes += (
-        _whole(current_section, "removed")
-        for old, current_section in enumerate(before)
-        if old not in found_paired
+            section_changes += _changed(before[old], section, renamed=old in renamed)
+    section_changes += (
+        _whole(section, "removed") for old, section in enumerate(before) if old not in pairing
     )
-    return tuple(made_changes)
+    return tuple(section_changes)
 
 
 def _whole(section: NoteSection, kind: claims.Whole) -> SectionChange:

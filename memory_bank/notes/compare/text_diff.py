@@ -126,15 +126,15 @@ def diff(before: str, after: str) -> tuple[TextSpan, ...]:
 
 def _readable(aligned_runs: Iterable[AlignedRun]) -> list[AlignedRun]:
     """Return the runs; a word or two that stay between longer changes count as changed."""
-    kept_aligned_runs: list[AlignedRun] = []
+    merged_runs: list[AlignedRun] = []
     for run in aligned_runs:
-        if run.kind == "replaced" and len(kept_aligned_runs) > 1:
-            change, aligned_run = kept_aligned_runs[-2:]
+        if run.kind == "replaced" and len(merged_runs) > 1:
+            change, aligned_run = merged_runs[-2:]
             if aligned_run.end - aligned_run.start <= min(_FEW, _size(change) - 1, _size(run) - 1):
-                kept_aligned_runs[-2:] = [change._replace(end=run.end, other_end=run.other_end)]
+                merged_runs[-2:] = [change._replace(end=run.end, other_end=run.other_end)]
                 continue
-        kept_aligned_runs.append(run)
-    return kept_aligned_runs
+        merged_runs.append(run)
+    return merged_runs
 
 
 def _size(run: AlignedRun) -> int:

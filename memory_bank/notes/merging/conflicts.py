@@ -121,12 +121,12 @@ def conflict(ours: Lines, theirs: Lines, base: Lines = ()) -> Iterator[Part]:
     yield from ours[len(ours) - end :]
 
 
-def common_start(current_lines: Lines, other_lines: Lines) -> int:
+def common_start(our_lines: Lines, other_lines: Lines) -> int:
     """Return the number of first lines that are equal."""
-    pairs = zip(current_lines, other_lines, strict=False)
+    pairs = zip(our_lines, other_lines, strict=False)
     return next(
         (number for number, (mine, its) in enumerate(pairs) if mine != its),
-        min(len(current_lines), len(other_lines)),
+        min(len(our_lines), len(other_lines)),
     )
 
 
@@ -239,5 +239,5 @@ def _leftover(new: str, old: str) -> int:
     return next((number for number, line in enumerate(lines, 1) if line in markers), 0)
 
 
-def _counted(lines: list[str], wanted_lines: Collection[str]) -> Counter[str]:
-    return Counter(line for line in lines if line in wanted_lines)
+def _counted(lines: list[str], counted_lines: Collection[str]) -> Counter[str]:
+    return Counter(line for line in lines if line in counted_lines)

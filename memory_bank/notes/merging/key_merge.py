@@ -279,9 +279,9 @@ def _lines(text: str) -> list[Part]:
     return [*text.removesuffix("\n").split("\n")] if text else []
 
 
-def _value(found_parts: Iterable[Part], key: str) -> tuple[object] | None:
+def _value(note_parts: Iterable[Part], key: str) -> tuple[object] | None:
     """Return the value that the lines of a key say, if it remains without a conflict."""
-    parts = list(found_parts)
+    parts = list(note_parts)
     if not parts or any(isinstance(part, ConflictingChange) for part in parts):
         return None
     text = "".join(f"{part}\n" for part in parts)

@@ -49,11 +49,11 @@ def merge(base: bytes, ours: bytes, theirs: bytes, labels: Labels = Labels()) ->
     forms = [text.form for text in texts]
     form = conflicts.merged(*forms)
     newline = form.newline
-    if any(current_form.newline == "" for current_form in forms):
+    if any(form.newline == "" for form in forms):
         newline, form = "", form._replace(newline="")
     ends = ["" if newline == "" else text.form.newline or "" for text in texts]
     lines = [conflicts.lines(text.text, end) for text, end in zip(texts, ends, strict=True)]
-    read = ["".join(f"{line}\n" for line in some_line) for some_line in lines]
+    read = ["".join(f"{line}\n" for line in text_lines) for text_lines in lines]
     three = ThreeWay(*map(front_matter.split, read))
     try:
         return _merged(three, form, labels, is_new=not base)

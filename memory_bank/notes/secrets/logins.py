@@ -266,14 +266,14 @@ def _near_access(text: str, lower: str) -> Iterator[SecretPlace]:
                 line_end = _line_end(text, line_end + 1, line_end + _RIGHT)
             for match in _VALUE.finditer(text, start, line_end):
                 value = match[1].rstrip(_TRAILING)
-                given_match = _GIVEN.search(text, max(start, match.start(1) - 12), match.start(1))
-                handed = given_match is not None
+                access = _GIVEN.search(text, max(start, match.start(1) - 12), match.start(1))
+                handed = access is not None
                 if answer and handed and match.end() == line_end and joined(value):
                     sure = True
                 elif match.start() < match.start(1) and len(value) >= _LEAST_TOKEN:
                     sure = drawn(value) and not placeholder(value)
                 elif generated(value):
-                    worded = given_match is not None and given_match["word"] is not None
+                    worded = access is not None and access["word"] is not None
                     sure = word not in _HOLDERS or _signed(value) or worded
                 else:
                     sure = handed and _signed(value) and strong(value)

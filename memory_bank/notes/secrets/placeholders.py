@@ -72,32 +72,30 @@ def matches(text: str) -> Iterator[FormatMatch]:
         runs.append(run[0])
         size += len(run[0]) + 1
     joined = "\n".join(runs)
-    for current_format in formats():
-        if current_format.mark not in joined:
+    for form in formats():
+        if form.mark not in joined:
             continue
-        for match in islice(_fitting(joined, current_format), _MOST):
+        for match in islice(_fitting(joined, form), _MOST):
             number = bisect_right(ends, match.start()) - 1
             moved = starts[number] - ends[number]
             start, end = match.start() + moved, match.end() + moved
-            around = (
-                text[max(0, start - _NEAR) : end + _NEAR].lower() if current_format.near else ""
-            )
-            if not current_format.near or re.search(current_format.near, around):
-                yield FormatMatch(current_format.kind, start, end, match[1])
+            around = text[max(0, start - _NEAR) : end + _NEAR].lower() if form.near else ""
+            if not form.near or re.search(form.near, around):
+                yield FormatMatch(form.kind, start, end, match[1])
 
 
-def _fitting(text: str, current_format: Format) -> Iterator[re.Match[str]]:
+def _fitting(text: str, form: Format) -> Iterator[re.Match[str]]:
     """Try a pattern only where its mark stands, if it starts with it: `str.find` is fastest."""
-    fits = compiled(current_format.pattern)
-    if not current_format.pattern.replace("\\", "").startswith(current_format.mark):
+    fits = compiled(form.pattern)
+    if not form.pattern.replace("\\", "").startswith(form.mark):
         yield from fits.finditer(text)
         return
-    at = text.find(current_format.mark)
+    at = text.find(form.mark)
     while at >= 0:
         match = fits.match(text, at)
         if match is not None:
             yield match
-        at = text.find(current_format.mark, match.end() if match else at + len(current_format.mark))
+        at = text.find(form.mark, match.end() if match else at + len(form.mark))
 
 
 @cache

@@ -75,8 +75,8 @@ def fingerprint(value: str) -> str:
     """Return the hash of a value for `secrets.allow`: 16 hex digits; white space does not count."""
     from blake3 import blake3  # start-up: most texts have no secret
 
-    known_blake3 = blake3("".join(value.split()).encode(), derive_key_context=_CONTEXT)
-    return known_blake3.hexdigest()[:DIGITS]
+    digest = blake3("".join(value.split()).encode(), derive_key_context=_CONTEXT)
+    return digest.hexdigest()[:DIGITS]
 
 
 def line(text: str, start: int) -> int:
@@ -189,9 +189,9 @@ def check(
     """
     secrets = _added(text, before, allowed)
     places = [_place(text, given, secret) for secret in secrets[:_MOST_LISTED]]
-    named_secrets = _added(path, before, allowed)
-    secrets += named_secrets
-    places += ["the note's name"] * len(named_secrets)
+    added = _added(path, before, allowed)
+    secrets += added
+    places += ["the note's name"] * len(added)
     if secrets:
         raise _refusal(secrets, places)
 
@@ -218,10 +218,10 @@ def _bare(value: str) -> str:
     return "".join(value.split())
 
 
-def _place(text: str, given_text: str, secret: Secret) -> str:
-    at = given_text.find(secret.value)
+def _place(text: str, text_before: str, secret: Secret) -> str:
+    at = text_before.find(secret.value)
     if at >= 0:
-        return f"line {line(given_text, at)}"
+        return f"line {line(text_before, at)}"
     return f"line {line(text, secret.start)} of the note"
 
 

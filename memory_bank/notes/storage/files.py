@@ -43,16 +43,16 @@ _EXCHANGE = 2
 _UNSUPPORTED = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EPERM)
 
 
-def exchange(current_entry: FolderEntry, other_entry: FolderEntry) -> bool:
+def exchange(first_entry: FolderEntry, other_entry: FolderEntry) -> bool:
     """Exchange two files; return False if the system can't. Raises OSError for other failures."""
     library = _library()
     if library is None:
         return False
     folders = [
         _WORKING_DIRECTORY if file.folder is None else file.folder
-        for file in (current_entry, other_entry)
+        for file in (first_entry, other_entry)
     ]
-    names = os.fsencode(current_entry.name), os.fsencode(other_entry.name)
+    names = os.fsencode(first_entry.name), os.fsencode(other_entry.name)
     if library.renameat2(folders[0], names[0], folders[1], names[1], _EXCHANGE) == 0:
         return True
     import ctypes  # start-up: reading needs none
@@ -176,14 +176,12 @@ def check_in(root: Path, path: str, expected: str) -> None:
     _compare(path, current_in(root, path), expected)
 
 
-def _compare(name: str, found_expected: str, expected: str) -> None:
-    if found_expected == expected or (
-        len(expected) >= SHORT and found_expected.startswith(expected)
-    ):
+def _compare(name: str, digest: str, expected: str) -> None:
+    if digest == expected or (len(expected) >= SHORT and digest.startswith(expected)):
         return
     if expected == ABSENT:
         raise taken(name)
-    raise _changed(name, expected, found_expected)
+    raise _changed(name, expected, digest)
 
 
 def replace(
@@ -253,11 +251,11 @@ def move(source: FolderEntry | Path, target: FolderEntry | Path) -> None:
 
 def copy(source: FolderEntry, target: FolderEntry) -> None:
     """Copy a file with its mode and times to a free name; not synced to the disk."""
-    with os.fdopen(source.open(os.O_RDONLY), "rb") as taken_from:
-        stat = os.fstat(taken_from.fileno())
+    with os.fdopen(source.open(os.O_RDONLY), "rb") as source_file:
+        stat = os.fstat(source_file.fileno())
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
         with os.fdopen(target.open(flags, 0o600), "wb") as stream:
-            while part := taken_from.read(_PART):
+            while part := source_file.read(_PART):
                 stream.write(part)
             stream.flush()
             _set_mode(stream.fileno(), target, stat.st_mode & 0o7777)
@@ -322,11 +320,11 @@ def _exchange_if_unchanged(
         raise _changed(file.path.name, expected, ABSENT) from None
     inside = ours
     while not (inside == ours and is_unchanged(temporary, expected)):
-        found_current = current(temporary)
+        digest = current(temporary)
         exchange(temporary, file)
         if current(temporary) == inside:
-            raise _changed(file.path.name, expected, found_current)
-        inside = found_current
+            raise _changed(file.path.name, expected, digest)
+        inside = digest
     return True
 
 
@@ -462,7 +460,7 @@ def _walk(
     Raises NotADirectoryError or FileNotFoundError where it is no folder any more.
     """
     below: list[str] = []
-    named_is_utf8 = is_utf8(prefix)
+    has_utf8_names = is_utf8(prefix)
     handle = None
     try:
         handle = open_folder(folder, above)
@@ -470,7 +468,7 @@ def _walk(
             for entry in entries:
                 name = entry.name
                 if name.endswith(NOTE_SUFFIXES) and name[0] != ".":
-                    if entry.is_file(follow_symlinks=False) and named_is_utf8 and is_utf8(name):
+                    if entry.is_file(follow_symlinks=False) and has_utf8_names and is_utf8(name):
                         try:
                             stat = entry.stat(follow_symlinks=False)
                         except FileNotFoundError:

@@ -142,9 +142,9 @@ def _check(root: Path, changes: Sequence[JournalEntry]) -> None:
     """
     leaving = [stat for c in changes if c.data is None and (stat := stat_of(root, c.path))]
     for change in changes:
-        found_stat = stat_of(root, change.path) if change.expected == files.ABSENT else None
+        file_stat = stat_of(root, change.path) if change.expected == files.ABSENT else None
         if not (
-            found_stat and any(os.path.samestat(found_stat, other_stat) for other_stat in leaving)
+            file_stat and any(os.path.samestat(file_stat, other_stat) for other_stat in leaving)
         ):
             files.check_in(root, change.path, change.expected)
 

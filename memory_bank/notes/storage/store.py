@@ -56,8 +56,8 @@ class WriteLock:
                 self._hold(path)
                 yield
                 return
-            with locked(self.roots.bank.folder), ExitStack() as held_too:
-                self._held = held_too
+            with locked(self.roots.bank.folder), ExitStack() as other_locks:
+                self._held = other_locks
                 try:
                     self._recover(self.roots.bank)
                     if self.roots.private is not None and self._interrupted(self.roots.private):
@@ -279,7 +279,7 @@ class Store(WriteLock):
     def _bytes(self, path: str) -> bytes:
         return files.read_in(self.roots.home(path).folder, path) or b""
 
-    def _check_changes(self, changes: Sequence[JournalEntry], given_text: str) -> None:
+    def _check_changes(self, changes: Sequence[JournalEntry], new_text: str) -> None:
         """Raise UnreadableNote for a merge conflict, SecretFound for a new secret."""
         for change in changes:  # no part of a note with a conflict must go elsewhere
             for data in (self._bytes(change.path), change.data or b""):
@@ -292,7 +292,7 @@ class Store(WriteLock):
             if change.data is not None:
                 name = "" if change.path in existing else change.path
                 text = _text(change.data)
-                self._check_secrets(text, before, given=given_text, path=name)
+                self._check_secrets(text, before, given=new_text, path=name)
 
     def _check_secrets(
         self, text: str, before: Sequence[str], *, given: str, path: str = ""
@@ -307,9 +307,9 @@ class Store(WriteLock):
         """Move a note to the trash; with `if_match`, only if it still has that etag."""
         self.roots.check_writable(path)
         with self.writing(path):
-            found_etag, root = etag(self.read_bytes(path)), self.roots.home(path)
+            current_etag, root = etag(self.read_bytes(path)), self.roots.home(path)
             with files.opened(root.folder, path, "move") as file:
-                files.check(file, found_etag if if_match is None else if_match)
+                files.check(file, current_etag if if_match is None else if_match)
                 trashed = Trashed(path, new_version())
                 with self._in_trash(root, trashed) as target:
                     files.move(file, target)

@@ -73,20 +73,20 @@ def chosen(among: Iterable[Trashed], path: str, version: str = "") -> Trashed:
     trasheds = [note for note in among if names.key(note.path) == key]
     if not trasheds:
         raise NoteNotFound(f"there is no {path!r} in the trash", Hint.LIST_TRASH)
-    found_trasheds = [note for note in trasheds if note.version.startswith(version)]
-    if not found_trasheds:
+    versions = [note for note in trasheds if note.version.startswith(version)]
+    if not versions:
         raise NoteNotFound(
             f"there is no version {version!r} of {trasheds[0].path} in the trash",
             "it has: {versions}",
             versions=", ".join(note.version for note in trasheds),
         )
-    if version and len(found_trasheds) > 1:
+    if version and len(versions) > 1:
         raise Conflict(
-            f"{len(found_trasheds)} versions of {found_trasheds[0].path} start with {version!r}",
+            f"{len(versions)} versions of {versions[0].path} start with {version!r}",
             "choose one: {versions}",
-            versions=", ".join(note.version for note in found_trasheds),
+            versions=", ".join(note.version for note in versions),
         )
-    return found_trasheds[0]
+    return versions[0]
 
 
 def remove_version(root: Path, version: str) -> None:

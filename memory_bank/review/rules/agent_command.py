@@ -241,11 +241,9 @@ def tool_call(note: NoteText, _: Settings) -> Iterator[Finding]:
     in the note too, or if it speaks to an agent.
     """
     start = note.body_start
-    for found_match in _MARKS.finditer(note.text, start):
-        if not note.in_code(found_match.start()):
-            yield _call_place(
-                note, *found_match.span(), f"looks like a tool call: {found_match[0][:80]!r}"
-            )
+    for mark in _MARKS.finditer(note.text, start):
+        if not note.in_code(mark.start()):
+            yield _call_place(note, *mark.span(), f"looks like a tool call: {mark[0][:80]!r}")
     turns = [
         match for match in _TURN.finditer(note.text, start) if not note.in_code(match.start(1))
     ]

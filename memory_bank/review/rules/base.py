@@ -146,8 +146,8 @@ class RuleContext:
 
     def wanted(self, paths: Iterable[str]) -> Iterable[str]:
         """Return those of some files whose findings are wanted."""
-        wanted_paths = self.paths
-        return paths if wanted_paths is None else [path for path in paths if path in wanted_paths]
+        path_set = self.paths
+        return paths if path_set is None else [path for path in paths if path in path_set]
 
     def is_included(self, path: str) -> bool:
         """Tell whether a note is a file of the project that settings include."""
@@ -188,11 +188,7 @@ class RuleContext:
         """The paths below the bank of all files that git has, or had in its revision."""
         prefix, listed = self.layout.prefix, self.layout.listed()
         if listed is not None:
-            return sorted(
-                current_listed.removeprefix(prefix)
-                for current_listed in listed
-                if current_listed.startswith(prefix)
-            )
+            return sorted(path.removeprefix(prefix) for path in listed if path.startswith(prefix))
         names = process.run(self.layout.root, "ls-files", "-z", "--", ".") if self.tree else ""
         return [name for name in (names or "").split("\0") if name]
 
@@ -271,13 +267,11 @@ def note_rule(
 
 def rules() -> dict[str, Rule]:
     """Return the rules by their names."""
-    found_rules: dict[str, Rule] = {}
+    rule_of: dict[str, Rule] = {}
     for name in reversed(plugins.names(_KIND)):  # ours last, so that no other takes its name
         module = plugins.load(_KIND, name).__name__
-        found_rules |= {
-            rule.name: rule for (where, _), rule in _declared.items() if where == module
-        }
-    return dict(sorted(found_rules.items()))
+        rule_of |= {rule.name: rule for (where, _), rule in _declared.items() if where == module}
+    return dict(sorted(rule_of.items()))
 
 
 def chosen(settings: Settings, names: Collection[str] = ()) -> list[Rule]:
@@ -308,39 +302,39 @@ def findings(
 
     `names` are those of rules; by default all that are not disabled. `without` names some to skip.
     """
-    some_rules = [rule for rule in chosen(bank.settings, names) if rule.name not in without]
+    chosen_rules = [rule for rule in chosen(bank.settings, names) if rule.name not in without]
     bank.named = names
-    found_findings = [
+    all_findings = [
         place._replace(
             rule=rule.name,
             severity=place.severity
             if rule.has_remarks and place.severity == "info"
             else rule.severity,
         )
-        for rule in some_rules
+        for rule in chosen_rules
         for place in (rule.check(bank) if rule.check else ())
         if bank.paths is None or place.path in bank.paths
     ]
-    found_findings = [
+    all_findings = [
         finding
-        for finding in found_findings
+        for finding in all_findings
         if finding.rule not in allowed(bank.note(finding.path), finding.rule)
     ]
     for path in bank.files if bank.paths is None else sorted(bank.paths):
         if note := bank.note(path):
             private = bank.roots.is_private(path)
-            found_findings += note_findings(note, bank.settings, some_rules, private=private)
-    return sorted(found_findings, key=order)
+            all_findings += note_findings(note, bank.settings, chosen_rules, private=private)
+    return sorted(all_findings, key=order)
 
 
 def note_findings(
-    note: NoteText, settings: Settings, some_rules: Iterable[Rule], *, private: bool = False
+    note: NoteText, settings: Settings, note_rules: Iterable[Rule], *, private: bool = False
 ) -> Iterator[Finding]:
     """Yield the findings of those of some rules that need one note's text only.
 
     Of a rule, the first ones, and one that says that there are more.
     """
-    for rule in some_rules:
+    for rule in note_rules:
         if rule.check_note is None or (private and not rule.private):
             continue
         if rule.name not in allowed(note, rule.name):

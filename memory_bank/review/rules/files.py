@@ -63,9 +63,7 @@ def generated_file(bank: RuleContext) -> Iterator[Finding]:
     """Yield such files, at most some of each folder."""
     count = dict.fromkeys(_FOLDERS, 0)
     for path in bank.tracked:
-        folder = next(
-            (current_folder for current_folder in _FOLDERS if path.startswith(current_folder)), ""
-        )
+        folder = next((folder for folder in _FOLDERS if path.startswith(folder)), "")
         if folder:
             count[folder] += 1
         if count.get(folder, 0) > _MOST:
@@ -135,9 +133,9 @@ def rules_block(bank: RuleContext) -> Iterator[Finding]:
         return
     block = of_bank(bank.bank)
     if block is not None and block.state not in {"current", "missing"}:
-        said_problem = block.problem or _SAID[block.state]
+        message = block.problem or _SAID[block.state]
         fix = "memory-bank rules --write" if block.state != "unreadable" else "make it a plain file"
-        yield problem(AGENTS, block.line, said_problem, fix)
+        yield problem(AGENTS, block.line, message, fix)
 
 
 _FIX = "revoke it and remove it; if it is none, allow its hash in the settings"

@@ -45,12 +45,12 @@ def future_date(note: NoteText, _: Settings) -> Iterator[Finding]:
 @bank_rule("warning", "a setting names a rule that does not exist")
 def lint_setting(bank: RuleContext) -> Iterator[Finding]:
     """Yield each name, where the settings have it."""
-    known_rules = rules()
+    rule_of = rules()
     file, _, line = bank.settings.origins.get("lint.severity", "").rpartition(":")
     own = file == str(bank.layout.config) and line.isdigit()
     for name in bank.settings.lint.severity:
-        if name not in known_rules:
-            near = similar_names(name, sorted(known_rules), most=1)
+        if name not in rule_of:
+            near = similar_names(name, sorted(rule_of), most=1)
             fix = f"write {next(iter(near))}, if that is meant" if near else None
             message = f"lint.severity: there is no rule {name[:60]!r}"
             yield problem(SETTINGS, int(line) if own else 1, message, fix)
@@ -71,8 +71,8 @@ def schema(note: NoteText, settings: Settings) -> Iterator[Finding]:
 
 def schema_of(note: NoteText, settings: Settings) -> tuple[str, TypeSchema]:
     """Return the type of a note, and its schema."""
-    found_key = next((note.keys[key] for key in keys_of(note.keys, "type")), "")
-    kind = known_type(str(found_key))
+    note_type = next((note.keys[key] for key in keys_of(note.keys, "type")), "")
+    kind = known_type(str(note_type))
     by_type = {known_type(name): schema for name, schema in settings.schema.types.items()}
     return kind, by_type.get(kind, TypeSchema())
 

@@ -45,9 +45,9 @@ def broken_link(bank: RuleContext) -> Iterator[Finding]:
 def broken(bank: RuleContext) -> Iterator[tuple[LinkRow, str]]:
     """Yield the broken and the ambiguous links, each with its problem."""
     rows = bank.once(links)
-    for row, current_problem in zip(rows, problems(bank.manifest, rows), strict=True):
-        if current_problem:
-            yield row, current_problem
+    for row, message in zip(rows, problems(bank.manifest, rows), strict=True):
+        if message:
+            yield row, message
 
 
 def links(bank: RuleContext) -> list[LinkRow]:
@@ -94,22 +94,16 @@ def missing_file_ref(bank: RuleContext) -> Iterator[Finding]:
         return  # a bank without a project: the location of its files is unknown
     missing = list(_missing(bank))
     fixes = {(citation.path, citation.target): citation.fix for citation in bank.once(_moved_code)}
-    moved = bank.moved({current_missing.file for current_missing in missing}, bank.layout.project)
-    for current_missing in missing:
-        file = moved.get(current_missing.file)
-        new = fixes.get((current_missing.note, current_missing.written)) or (
-            f"{file}{current_missing.written[len(current_missing.written_file) :]}"
-            if file
-            else None
+    moved = bank.moved({row.file for row in missing}, bank.layout.project)
+    for row in missing:
+        file = moved.get(row.file)
+        new = fixes.get((row.note, row.written)) or (
+            f"{file}{row.written[len(row.written_file) :]}" if file else None
         )
         text = "which git moved" if new else "which does not exist"
-        line = _line(bank.text(current_missing.note) or "", current_missing.written)
-        place = problem(
-            current_missing.note, line, f"file_refs names {current_missing.written}, {text}", new
-        )
-        yield place._replace(
-            edits=_target_edits(bank, current_missing.note, 1, current_missing.written, new)
-        )
+        line = _line(bank.text(row.note) or "", row.written)
+        place = problem(row.note, line, f"file_refs names {row.written}, {text}", new)
+        yield place._replace(edits=_target_edits(bank, row.note, 1, row.written, new))
 
 
 MOVED_CODE = "moved-code"
@@ -119,9 +113,7 @@ MOVED_CODE = "moved-code"
 @bank_rule("warning", "a link names code that was moved or renamed", fixes=True)
 def moved_code(bank: RuleContext) -> Iterator[Finding]:
     """Yield the citations of code that is in another place, with that."""
-    missing = {
-        (current_missing.note, current_missing.written) for current_missing in bank.once(_missing)
-    }
+    missing = {(row.note, row.written) for row in bank.once(_missing)}
     for citation in bank.once(_moved_code):
         line, note = citation.line, bank.note(citation.path)
         above = note is not None and line <= note.text.count("\n", 0, note.body_start)
@@ -172,7 +164,7 @@ def _missing(bank: RuleContext) -> Iterator[_Missing]:
                 yield _Missing(
                     path,
                     str(written),
-                    *(_INSIDE.sub("", current_file) for current_file in (file, str(written))),
+                    *(_INSIDE.sub("", path) for path in (file, str(written))),
                 )
 
 
@@ -228,14 +220,14 @@ def _edits(bank: RuleContext, row: LinkRow, target: str) -> tuple[Edit, ...] | N
         return None
     lines = row.line, row.target
     try:
-        found_edits = edits(
+        link_edits = edits(
             note.text,
             lambda link: target if (link.line, link.target) == lines else None,
             note.body_start,
         )
     except BadInput:
         return None
-    return tuple(Edit(at, note.text[at:end], new) for (at, end), new in found_edits.items()) or None
+    return tuple(Edit(at, note.text[at:end], new) for (at, end), new in link_edits.items()) or None
 
 
 def _former(bank: RuleContext, names: set[str]) -> dict[str, str]:
@@ -299,19 +291,17 @@ def _near(bank: RuleContext, entries: set[str]) -> dict[str, set[str]]:
     for name in islice(filter(_fits, sorted(entries)), _MOST):
         for less in without_one_letter(name):
             reduced.setdefault(less, set()).add(name)
-    found_entries: dict[str, set[str]] = {}
+    near_names: dict[str, set[str]] = {}
     for path, title, _ in document_rows.titles(bank.manifest):
         names = {text for text, _ in path_names(path, ())} | {key(title)}
-        for current_name in names:
-            for stem in {without_id_start(current_name), _numbered(current_name)} & entries - {
-                current_name
-            }:
-                found_entries.setdefault(stem, set()).add(path)
-            for less in without_one_letter(current_name) if _fits(current_name) else ():
+        for near_name in names:
+            for stem in {without_id_start(near_name), _numbered(near_name)} & entries - {near_name}:
+                near_names.setdefault(stem, set()).add(path)
+            for less in without_one_letter(near_name) if _fits(near_name) else ():
                 for name in reduced.get(less, ()):
-                    if differ_by_one_letter(name, current_name):
-                        found_entries.setdefault(name, set()).add(path)
-    return found_entries
+                    if differ_by_one_letter(name, near_name):
+                        near_names.setdefault(name, set()).add(path)
+    return near_names
 
 
 def _numbered(name: str) -> str:

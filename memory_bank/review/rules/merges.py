@@ -124,7 +124,7 @@ _FIX_MERGE_CONFLICT = "keep the right lines and remove the lines of <<<<<<<, ===
 @note_rule("error", "a merge conflict was not resolved", private=True)
 def merge_conflict(note: NoteText, _: Settings) -> Iterator[Finding]:
     """Yield each conflict."""
-    lines = {found_merge_conflict.line for found_merge_conflict in conflicts.find(note.text)}
+    lines = {conflict.line for conflict in conflicts.find(note.text)}
     if conflicts.OPENING in note.head:
         lines |= {fault.line for fault in note.faults if fault.reason == UNRESOLVED}
     for line in sorted(lines):

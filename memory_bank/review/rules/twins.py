@@ -114,7 +114,7 @@ def same_number(bank: RuleContext) -> Iterator[Finding]:
     elsewhere = _on_default_branch(bank, rows)
     for path in bank.wanted(rows):
         number = _numbered(path)
-        paths = [current_path for current_path in entries[number] if current_path != path]
+        paths = [twin for twin in entries[number] if twin != path]
         if paths:
             message = f"has the number of {', '.join(paths)}"
             yield problem(path, 1, message, "give the newer one the next number")

@@ -105,19 +105,19 @@ _NAME = re.compile(r"[\w-]+(\.[a-z]\w{0,7}\b)?")
 )
 def mixed_script(note: NoteText, _: Settings) -> Iterator[Finding]:
     """Yield each name or target with such letters, and the letters."""
-    if found_deceptive := deceptive(note.path):
+    if words := deceptive(note.path):
         yield problem(
             note.path,
             1,
-            f"the file's name has {_letters(found_deceptive)}",
-            _fix(note.path, found_deceptive),
+            f"the file's name has {_letters(words)}",
+            _fix(note.path, words),
         )
     if note.text.isascii():
         return
     for start, target in _targets(note):
-        if found_deceptive := deceptive(target):
-            message = f"the target has {_letters(found_deceptive)}"
-            place = at(note, start, start + len(target), message, _fix(target, found_deceptive))
+        if words := deceptive(target):
+            message = f"the target has {_letters(words)}"
+            place = at(note, start, start + len(target), message, _fix(target, words))
             yield place._replace(words=target)
 
 

@@ -288,7 +288,7 @@ class SharedEngine(Protocol):
         """Count the passages that have each word."""
 
     def words(
-        self, asked_words: Sequence[AskedWord], limit: int, where: Where
+        self, question_words: Sequence[AskedWord], limit: int, where: Where
     ) -> list[SharedMatch]:
         """Return the passages with the highest BM25 scores, best first.
 

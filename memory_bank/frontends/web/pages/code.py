@@ -64,11 +64,11 @@ def code_view(code: Codebase, path: str) -> CodeView:
 
 def _without_secrets(text: str, allowed: tuple[str, ...]) -> tuple[str, int]:
     """Return a text without what looks like a secret, with the same number of lines."""
-    found_secrets = secrets.find(text, allowed)
-    for secret in reversed(found_secrets):
+    all_secrets = secrets.find(text, allowed)
+    for secret in reversed(all_secrets):
         inside = text[secret.start : secret.end]
         text = text[: secret.start] + HIDDEN + "\n" * inside.count("\n") + text[secret.end :]
-    return text, len(found_secrets)
+    return text, len(all_secrets)
 
 
 TITLE = "Code"

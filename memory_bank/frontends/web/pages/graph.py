@@ -34,10 +34,10 @@ def routes(site: Site) -> Sequence[Route]:
     """Return the routes of the page, of its data, of one node, and of names to choose from."""
 
     async def graph(request: Request) -> Response:
-        wanted_graph = _wanted(request)
-        if not wanted_graph.note:
-            wanted_graph = wanted_graph._replace(whole=True)
-        values = await site.ask(_values, wanted_graph)
+        graph_request = _wanted(request)
+        if not graph_request.note:
+            graph_request = graph_request._replace(whole=True)
+        values = await site.ask(_values, graph_request)
         return await site.page(request, "graph.html", values, title=TITLE)
 
     async def data(request: Request) -> Response:
@@ -145,7 +145,7 @@ def _query(graph: WantedGraph) -> str:
     pairs += [("depth", str(graph.depth))] if graph.depth != plain.depth else []
     pairs += [("whole", "1")] if graph.whole else []
     pairs += [("kind", kind) for kind in graph.kinds if kind != NOTE]
-    pairs += [("type", current_type) for current_type in graph.types]
+    pairs += [("type", note_type) for note_type in graph.types]
     pairs += [("tag", tag) for tag in graph.tags]
     pairs += [("archived", "1")] if graph.archived else []
     return urlencode(pairs, errors="surrogateescape")

@@ -55,7 +55,7 @@ def routes(site: Site) -> Sequence[Route]:
 
 def _values(bank: Bank) -> dict[str, Any]:
     home = overview.home(bank)
-    days, shown_number = _days(home.lately.changes)
+    days, count = _days(home.lately.changes)
     changed_latelies = [
         changed_lately
         for _, groups in days
@@ -68,7 +68,7 @@ def _values(bank: Bank) -> dict[str, Any]:
         "folder": bank.layout.root.name,
         "lately": home.lately,
         "days": days,
-        "shown": shown_number,
+        "shown": count,
         "texts": _sentences(bank, [changed_lately.path for changed_lately in changed_latelies]),
         "tags": dict(list(home.tags.items())[:_TOPICS]),
         "types": {name: number for name, number in home.types.items() if name and name != SESSION},
@@ -97,11 +97,11 @@ def _days(changed_latelies: Sequence[ChangedLately]) -> tuple[list[_Day], int]:
     """Return the changes by day and commit, as many as a page shows, and their number."""
     days: list[_Day] = []
     rows = count = 0
-    for day, some_changed_latelies in groupby(
+    for day, day_changes in groupby(
         changed_latelies, key=lambda changed_lately: changed_lately.changed_at[:10]
     ):
         groups = []
-        for group in _groups(some_changed_latelies):
+        for group in _groups(day_changes):
             size = 1 if len(group) > _FEW else len(group)
             if rows + size > _ROWS:
                 break
@@ -123,8 +123,8 @@ def _groups(changed_latelies: Iterator[ChangedLately]) -> Iterator[tuple[Changed
             else ()
         )
 
-    for _, some_changed_latelies in groupby(changed_latelies, key=commit):
-        yield tuple(some_changed_latelies)
+    for _, group in groupby(changed_latelies, key=commit):
+        yield tuple(group)
 
 
 def _sentences(bank: Bank, paths: Sequence[str]) -> dict[str, str]:

@@ -114,11 +114,11 @@ def _new_routes(site: Site) -> list[Route]:
         try:
             remembered = await site.ask(_remembered, fields)
         except MemoryBankError as error:
-            said_more = {
+            form_values = {
                 "problem": site.hide(error.message),
                 "hint": site.hide(error.hint_in(HINTS)),
             }
-            return await _new_form(site, request, fields, said_more, status_of(error))
+            return await _new_form(site, request, fields, form_values, status_of(error))
         word = "created" if remembered.action == CREATED else "known"
         return await _answer(site, request, (remembered.path, remembered.warning), word)
 
@@ -150,14 +150,14 @@ def _edit_routes(site: Site) -> list[Route]:
         return await site.page(request, "note_edit.html", values, title=TITLE)
 
     async def save(request: Request) -> Response:
-        name, given_form = request.path_params["name"], request.state.form
+        name, submitted = request.path_params["name"], request.state.form
         try:
-            answer = await site.ask(_saved, name, given_form)
+            answer = await site.ask(_saved, name, submitted)
             return await _answer(
-                site, request, answer, "created" if given_form.get("create") else "saved"
+                site, request, answer, "created" if submitted.get("create") else "saved"
             )
         except MemoryBankError as error:
-            values = await _refused(site, name, given_form, error)
+            values = await _refused(site, name, submitted, error)
             status = status_of(error)
             return await site.page(request, "note_edit.html", values, title=TITLE, status=status)
 

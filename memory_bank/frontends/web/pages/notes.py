@@ -78,8 +78,8 @@ def routes(site: Site) -> Sequence[Route]:
             note = await site.ask(note_view.find, f"{name}/history")
             if note is not None:
                 return RedirectResponse(f"{PATH}/{quote(url_of(note))}", 303)
-        found_history = await site.ask(note_view.history, name, _from(request))
-        values = {"history": found_history, "words": spans_of, "step": COMMITS}
+        note_history = await site.ask(note_view.history, name, _from(request))
+        values = {"history": note_history, "words": spans_of, "step": COMMITS}
         return await site.page(request, "note_history.html", values, title="History of a note")
 
     return [

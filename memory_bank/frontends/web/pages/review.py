@@ -63,43 +63,43 @@ class Reviews:
         """Number of reviews that were begun."""
         background.listen(self._note_change)
 
-    async def sides(self, wanted_range: Range) -> tuple[Side, Side]:
+    async def sides(self, revisions: Range) -> tuple[Side, Side]:
         """Return what would be compared; raise NoRepository and BadInput."""
-        return await to_thread.run_sync(self._sides, wanted_range)
+        return await to_thread.run_sync(self._sides, revisions)
 
-    async def of(self, wanted_range: Range) -> Review:
+    async def of(self, revisions: Range) -> Review:
         """Return the review of a range; raise NoRepository and BadInput."""
-        state = _ReviewInput(*await self.sides(wanted_range), self._changes)
+        state = _ReviewInput(*await self.sides(revisions), self._changes)
         future = self._reviews.get(state)
         if future is None:
-            future = self._reviews[state] = asyncio.ensure_future(self._run(wanted_range))
+            future = self._reviews[state] = asyncio.ensure_future(self._run(revisions))
             future.add_done_callback(lambda task: self._end(state, task))
         # one who leaves does not end the review for the others
         return await asyncio.shield(future)
 
-    def _sides(self, wanted_range: Range) -> tuple[Side, Side]:
+    def _sides(self, revisions: Range) -> tuple[Side, Side]:
         bank = self._shared.bank()
         return revision_range.sides(
             bank.layout.root,
-            wanted_range.revisions or None,
-            staged=wanted_range.staged,
-            worktree=wanted_range.worktree,
+            revisions.revisions or None,
+            staged=revisions.staged,
+            worktree=revisions.worktree,
         )
 
-    async def _run(self, wanted_range: Range) -> Review:
+    async def _run(self, revisions: Range) -> Review:
         self.made += 1
         if self._limiter is None:
             self._limiter = CapacityLimiter(_AT_ONCE)
-        return await to_thread.run_sync(self._review, wanted_range, limiter=self._limiter)
+        return await to_thread.run_sync(self._review, revisions, limiter=self._limiter)
 
-    def _review(self, wanted_range: Range) -> Review:
+    def _review(self, revisions: Range) -> Review:
         # a bank of its own: requests for other pages don't wait for its lock
         with self._shared.another(embeds=False) as bank:
             return review.review(
                 bank,
-                wanted_range.revisions or None,
-                staged=wanted_range.staged,
-                worktree=wanted_range.worktree,
+                revisions.revisions or None,
+                staged=revisions.staged,
+                worktree=revisions.worktree,
             )
 
     def _end(self, state: _ReviewInput, future: asyncio.Future[Review]) -> None:
@@ -154,11 +154,11 @@ def routes(site: Site) -> Sequence[Route]:
 
     async def report(request: Request) -> Response:
         query_params = request.query_params
-        found_review = await reviews.of(_range(query_params))
+        review_report = await reviews.of(_range(query_params))
         values = await asked(query_params)
         values |= {
-            "report": await site.ask(_report, found_review),
-            "sides": (found_review.base, found_review.head),
+            "report": await site.ask(_report, review_report),
+            "sides": (review_report.base, review_report.head),
         }
         return await site.page(request, "review_part.html", values, title=TITLE)
 
@@ -170,26 +170,20 @@ def _range(query_params: QueryParams) -> Range:
     return Range(query_params.get("range", "").strip(), of == _STAGED, of == _WORKTREE)
 
 
-def _report(bank: Bank, found_review: Review) -> dict[str, Any]:
+def _report(bank: Bank, report: Review) -> dict[str, Any]:
     """Return what the template shows of a review."""
-    findings = [finding for finding in found_review.findings if finding.rule not in HEADINGS]
-    kinds = {
-        kind: [change for change in found_review.changes if change.kind == kind] for kind in _KINDS
-    }
-    rules = Counter(finding.rule for finding in found_review.findings)
-    known_titles = {
-        row.key: row.title for row in bank.read(lambda view: all_documents(view.manifest))
-    }
-    titles = known_titles | {
-        change.path: change.title for change in found_review.changes if change.title
-    }
+    findings = [finding for finding in report.findings if finding.rule not in HEADINGS]
+    kinds = {kind: [change for change in report.changes if change.kind == kind] for kind in _KINDS}
+    rules = Counter(finding.rule for finding in report.findings)
+    title_of = {row.key: row.title for row in bank.read(lambda view: all_documents(view.manifest))}
+    titles = title_of | {change.path: change.title for change in report.changes if change.title}
     return {
-        "review": found_review,
+        "review": report,
         "checks": {name: rules[rule] for rule, name in _LINKS.items()}
-        | {heading: len(some_findings) for heading, some_findings in found_review.to_check.items()},
+        | {heading: len(group) for heading, group in report.to_check.items()},
         "rules": by_rule(
             (finding for finding in findings if finding.new),
-            {with_findings.name: with_findings.summary for with_findings in found_review.rules},
+            {with_findings.name: with_findings.summary for with_findings in report.rules},
         ),
         "old": [finding for finding in findings if not finding.new],
         "edited": [*kinds["changed"], *kinds["renamed"]],

@@ -61,21 +61,21 @@ def write_routes(site: Site) -> Sequence[Route]:
 
     async def promote(request: Request) -> Response:
         form = request.state.form
-        wanted_form = form.get("of", "")
+        part = form.get("of", "")
         try:
             await site.ask(
                 confirm.promote,
-                wanted_form,
+                part,
                 type=form.get("type", "").strip(),
                 name=form.get("name", "").strip(),
             )
         except MemoryBankError as error:
-            fields = {"of": wanted_form, "what": site.hide(error.message)}
+            fields = {"of": part, "what": site.hide(error.message)}
             fields["next"] = site.hide(error.hint_in(HINTS))
             refused = {"said": {**form, **fields}, "status": app.status_of(error)}
             return await _session_page(site, request, refused)
-        where = f"{PATH}/{quoted(request.path_params['name'])}?{urlencode({'at': wanted_form})}"
-        return RedirectResponse(f"{where}#{quoted(wanted_form)}", 303)
+        where = f"{PATH}/{quoted(request.path_params['name'])}?{urlencode({'at': part})}"
+        return RedirectResponse(f"{where}#{quoted(part)}", 303)
 
     return [Route(f"{PATH}/{{name:path}}", promote, methods=["POST"])]
 
@@ -85,21 +85,21 @@ _UNNAMED = "-"
 
 
 def _agent(chosen: Mapping[str, str]) -> str | None:
-    given_chosen = chosen["agent"]
-    return "" if given_chosen == _UNNAMED else given_chosen or None
+    agent = chosen["agent"]
+    return "" if agent == _UNNAMED else agent or None
 
 
 async def _session_page(site: Site, request: Request, refused: Mapping[str, Any]) -> Response:
     """Return the page of a session; `refused` says which form was refused, and why."""
     query_params = request.query_params
-    said_refused = refused.get("said", {})
+    form_values = refused.get("said", {})
     view = await site.ask(
         listing.view_session,
         request.path_params["name"],
         page=_number(query_params.get("page")),
-        at=said_refused.get("of") or query_params.get("at", ""),
+        at=form_values.get("of") or query_params.get("at", ""),
     )
-    values = {"view": view, "said": said_refused}
+    values = {"view": view, "said": form_values}
     title = f"{view.entry.title} · {TITLE}"
     status = refused.get("status", 200)
     return await site.page(request, "session.html", values, title=title, status=status)

@@ -74,15 +74,15 @@ class Postgres:
             if index_info is not None:
                 return index_info
             self._make_extension()
-            made_index_info = IndexInfo(secrets.token_hex(8), VERSION, embedder, dimension)
+            new_index = IndexInfo(secrets.token_hex(8), VERSION, embedder, dimension)
             self._connection.execute("CREATE SCHEMA memory_bank")
             statements = statement(vector=self._vector, dimension=dimension)
             self._connection.execute(statements.encode())
-            for key, value in made_index_info._asdict().items():
+            for key, value in new_index._asdict().items():
                 self._connection.execute(
                     "INSERT INTO memory_bank.meta VALUES (%s, %s)", (key, str(value))
                 )
-        return made_index_info
+        return new_index
 
     def drop(self) -> bool:
         """Remove the tables and all that is published; tell whether there were any."""
@@ -117,12 +117,12 @@ class Postgres:
             rows = self._connection.execute("SELECT key, value FROM memory_bank.meta").fetchall()
         except (errors.UndefinedTable, errors.InvalidSchemaName, errors.InsufficientPrivilege):
             return None
-        found_rows: dict[str, str] = dict(rows)
+        texts: dict[str, str] = dict(rows)
         return IndexInfo(
-            found_rows["id"],
-            int(found_rows["version"]),
-            found_rows["embedder"],
-            int(found_rows["dimension"]),
+            texts["id"],
+            int(texts["version"]),
+            texts["embedder"],
+            int(texts["dimension"]),
         )
 
     def info(self) -> IndexInfo:
@@ -189,11 +189,11 @@ class Postgres:
             return searching.frequencies(self._connection, words)
 
     def words(
-        self, asked_words: Sequence[AskedWord], limit: int, where: Where
+        self, question_words: Sequence[AskedWord], limit: int, where: Where
     ) -> list[SharedMatch]:
         """Return the passages with the highest BM25 scores, best first."""
         with guarded(self.place):
-            return searching.by_words(self._connection, asked_words, limit, where, self._vector)
+            return searching.by_words(self._connection, question_words, limit, where, self._vector)
 
     def nearest(self, vector: Sequence[float], limit: int, where: Where) -> list[SharedMatch]:
         """Return the passages with the highest cosines, best first."""

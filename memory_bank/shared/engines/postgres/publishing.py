@@ -157,10 +157,10 @@ def publish(connection: Connection, repo: int, publication: Publication, vector:
         for batch in batches([*publication.moved.items()], 10 * _AT_ONCE):
             moved = [{"key": key, **where._asdict()} for key, where in batch]
             connection.execute(_MOVE, {**of, "moved": Json(moved)})
-        for gone_some in batches(publication.gone_notes, 10 * _AT_ONCE):
+        for note_batch in batches(publication.gone_notes, 10 * _AT_ONCE):
             connection.execute(
                 "DELETE FROM memory_bank.notes WHERE repo = %s AND bank = %s AND path = ANY(%s)",
-                (repo, head.bank, [clean(path) for path in gone_some]),
+                (repo, head.bank, [clean(path) for path in note_batch]),
             )
         _count(connection, repo, counts)
         values = (
@@ -200,14 +200,14 @@ def _put(
         paths = [clean(note.path) for note in notes]
         connection.execute(_FIELDS, {**of, "paths": paths})
     statement = _PUT_PASSAGES.format(vector=vector)
-    for some_batch in batches(publication.passages, _AT_ONCE):
-        rows = [_passage(batch) for batch in some_batch]
-        done_rows = connection.execute(statement, {**of, "passages": Json(rows)})
-        if done_rows.rowcount != len(rows):
+    for passage_batch in batches(publication.passages, _AT_ONCE):
+        rows = [_passage(batch) for batch in passage_batch]
+        inserted = connection.execute(statement, {**of, "passages": Json(rows)})
+        if inserted.rowcount != len(rows):
             raise Conflict(
                 f"{publication.head.repo}: its notes changed meanwhile", "it is repeated"
             )
-        for batch in some_batch:
+        for batch in passage_batch:
             counts.update(batch.terms.keys())
 
 

@@ -177,13 +177,13 @@ def nearest(
 
 def passages(connection: Connection, rows: Collection[int]) -> dict[int, SharedPassage]:
     """Return some passages with their notes."""
-    found_rows = connection.execute(_PASSAGES, ([*rows],))
+    passage_rows = connection.execute(_PASSAGES, ([*rows],))
     return {
         row: SharedPassage(
             row, Head(*rest[:8]), _note(rest[8:20]), Position(*rest[20:23]), tuple(rest[23]),
             *rest[24:],
         )
-        for row, *rest in found_rows
+        for row, *rest in passage_rows
     }  # fmt: skip
 
 
@@ -194,13 +194,13 @@ def _note(entries: Sequence[Any]) -> PublishedNote:
 
 def _rest(entries: dict[str, Any]) -> dict[str, Any]:
     """Return the other data of a note, in the form that our program publishes."""
-    kept_entries: dict[str, Any] = {}
+    rest: dict[str, Any] = {}
     for key, value in entries.items():
         if isinstance(value, str):
-            kept_entries[key] = value
+            rest[key] = value
         elif isinstance(value, list):
-            kept_entries[key] = [entry for entry in value if _is_plain(entry)]
-    return kept_entries
+            rest[key] = [entry for entry in value if _is_plain(entry)]
+    return rest
 
 
 def _is_plain(entry: object) -> bool:
@@ -235,7 +235,7 @@ def _of_banks(where: Where) -> dict[str, Any]:
 def _conditions(where: Where, repos: list[int] | None) -> dict[str, Any]:
     return {
         "repos": repos,
-        "types": [current_type.casefold() for current_type in where.types] or None,
+        "types": [note_type.casefold() for note_type in where.types] or None,
         "tags": [tag.casefold() for tag in where.tags],
         "since": where.since,
         "before": where.before,
