@@ -86,7 +86,7 @@ def check_files(bank: Bank, *, remove: bool = False) -> RuleFiles:
         for project_rule in project_rules.rules
         if project_rule not in written_block.refused
     ]
-    leading = list(_pointers(project, wanted=bool(text)))
+    leading = list(_pointers(project, add=bool(text)))
     edits = [FileEdit(file, before, after), *leading]
     changed = tuple(file_edit for file_edit in edits if file_edit.changed)
     led = [
@@ -186,13 +186,13 @@ def write_files(rule_files: RuleFiles, *, edited: bool = False) -> None:
             program_files.remove_empty(file_edit.file.parent)
 
 
-def _pointers(project: Path, *, wanted: bool) -> Iterator[FileEdit]:
+def _pointers(project: Path, *, add: bool) -> Iterator[FileEdit]:
     """Yield the changes of files that make other programs read AGENTS.md."""
-    yield _claude(program_files.in_project(project, _CLAUDE), project, wanted=wanted)
-    yield _gemini(program_files.in_project(project, _GEMINI), wanted=wanted)
+    yield _claude(program_files.in_project(project, _CLAUDE), project, add=add)
+    yield _gemini(program_files.in_project(project, _GEMINI), add=add)
 
 
-def _claude(file: Path, project: Path, *, wanted: bool) -> FileEdit:
+def _claude(file: Path, project: Path, *, add: bool) -> FileEdit:
     """Import AGENTS.md for Claude Code, which else reads none beside a CLAUDE.md.
 
     Nothing is needed where a CLAUDE.md of the project is a link to it, or imports it.
@@ -205,20 +205,20 @@ def _claude(file: Path, project: Path, *, wanted: bool) -> FileEdit:
         theirs = None
     goal = project / FILE
     read = instructions.read_texts(project, [project / "CLAUDE.md"], imports=True)
-    if not wanted or instructions.leads_to(goal, {**read, file: theirs or ""}):
+    if not add or instructions.leads_to(goal, {**read, file: theirs or ""}):
         return FileEdit(file, text, theirs)
     return FileEdit(file, text, f"{_IMPORT}\n" if theirs is None else theirs + ours)
 
 
-def _gemini(file: Path, *, wanted: bool) -> FileEdit:
+def _gemini(file: Path, *, add: bool) -> FileEdit:
     """Name AGENTS.md in the settings of Gemini CLI, which else reads only GEMINI.md."""
     text, editor = program_files.read_text(file), client_files.mcp_client("gemini").editor
     with program_files.explain_errors(file):
         entry = editor.value_at(text, _NAMES) if text else None
         names = entry if isinstance(entry, list) else [entry or _GEMINI_DEFAULT]
-        if wanted == (FILE in names):
+        if add == (FILE in names):
             return FileEdit(file, text, text)
-        if wanted:
+        if add:
             return FileEdit(file, text, editor.set_value(text or "", _NAMES, [*names, FILE]))
         rest = [name for name in names if name != FILE]
         if rest != [_GEMINI_DEFAULT]:

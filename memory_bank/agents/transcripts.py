@@ -303,8 +303,8 @@ class _TranscriptImport:
             if store.queue.forgotten(session_id):
                 raise BadInput("the session was forgotten")
             session = store.get_session(session_id)
-        had_keys = session_id in self._of_session
-        if session and session.observations and not had_keys and session.path:
+        is_known = session_id in self._of_session
+        if session and session.observations and not is_known and session.path:
             raise BadInput(f"its note {session.path} is there, but not what it was made of")
         new = list(self._new(client, session_id, parts, session.prompts if session else ()))
         prompts = sum(event.kind == "prompt" for event in new)

@@ -74,12 +74,12 @@ def linked_titles(bank: Bank, paths: Collection[str]) -> dict[str, dict[str, str
         links = {path: link_rows.outgoing(view.manifest, row.number) if row else []
                  for path, row in rows.items()}  # fmt: skip
         goals = {
-            row.dest for some_rows in links.values() for row in some_rows if row.dest is not None
+            row.dest for note_links in links.values() for row in note_links if row.dest is not None
         }
         notes = document_rows.documents(view.manifest, goals)
         return {
-            path: {row.target: notes[row.dest].title for row in some_rows if row.dest in notes}
-            for path, some_rows in links.items()
+            path: {row.target: notes[row.dest].title for row in note_links if row.dest in notes}
+            for path, note_links in links.items()
         }
 
     return bank.read(ask)

@@ -292,11 +292,11 @@ class Bank:
             loaded = self._load(self.layout.root)
         except BadSetting:
             return
-        had_memory = self.settings.memory
-        if loaded.memory.include != had_memory.include:
-            had_memory = had_memory._replace(include=loaded.memory.include)
+        memory_settings = self.settings.memory
+        if loaded.memory.include != memory_settings.include:
+            memory_settings = memory_settings._replace(include=loaded.memory.include)
             origins = {**self.settings.origins, **loaded.origins}
-            self.settings = self.settings._replace(memory=had_memory, origins=origins)
+            self.settings = self.settings._replace(memory=memory_settings, origins=origins)
             self._index.include(self.settings)
 
     def answer(self, ask: Callable[[View], Result], progress: Progress | None = None) -> Result:

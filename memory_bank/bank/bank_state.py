@@ -281,8 +281,8 @@ def _add(base: Connection, mark: int, rows: _FormerRows) -> None:
     base.execute("PRAGMA synchronous = FULL")
     with sqlite.transaction(base):
         if base.execute("PRAGMA application_id").fetchone() != (mark,):
-            for table, some_rows in rows.items():
-                base.executemany(_ADDED[table], some_rows)
+            for table, table_rows in rows.items():
+                base.executemany(_ADDED[table], table_rows)
             base.execute(f"PRAGMA application_id = {mark}")
     base.execute("PRAGMA synchronous = NORMAL")
 

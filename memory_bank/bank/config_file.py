@@ -83,7 +83,7 @@ def with_setting(text: str, section: str, key: str, value: Value) -> str:
     before = toml.loads(text)
     if before.get(section, {}).get(key) == value:
         return text
-    wanted = {**before, section: {**before.get(section, {}), key: value}}
+    sections = {**before, section: {**before.get(section, {}), key: value}}
     line = f"{key} = {json.dumps(value, ensure_ascii=False)}"
 
     def edit(plain: str) -> str:
@@ -92,7 +92,7 @@ def with_setting(text: str, section: str, key: str, value: Value) -> str:
             *toml.with_value(plain, (section, key), value),
         ):
             with suppress(ValueError):
-                if toml.loads(candidate) == wanted:
+                if toml.loads(candidate) == sections:
                     return candidate if candidate.endswith("\n") else f"{candidate}\n"
         raise BadSetting(
             f"{section}.{key} can't be set automatically in this file",

@@ -85,7 +85,7 @@ def hold_copy(
 
     about = repr((when, max_bytes, sorted(files.blobs.items()), sorted(files.refused.items())))
     name = hashlib.sha256(about.encode("utf-8", "surrogateescape")).hexdigest()[:32]
-    write_to = partial(write_files, tree=tree, wanted=files, when=when, max_bytes=max_bytes)
+    write_to = partial(write_files, tree=tree, files=files, when=when, max_bytes=max_bytes)
     make = partial(_make, place, write_to, vectors)
     with ExitStack() as stack:
         slot, stays = folder / name, len(files.blobs) > FEW
@@ -179,30 +179,30 @@ def _make(
 
 
 def write_files(
-    folder: Path, tree: Path, wanted: WantedFiles, when: float, max_bytes: int
+    folder: Path, tree: Path, files: WantedFiles, when: float, max_bytes: int
 ) -> dict[str, str]:
     """Write the files of a revision to an empty folder; return those that can't be, with reasons.
 
     Raises StorageFailed, and BadInput if git can't read them.
     """
-    refused = dict(wanted.refused)
+    refused = dict(files.refused)
     paths = defaultdict(list)
-    for path, blob in wanted.blobs.items():
+    for path, blob in files.blobs.items():
         paths[blob].append(path)
     sizes = objects.sizes_of(tree, paths)
     for path, blob, reason in _too_large(paths, sizes, max_bytes):
         refused[path] = reason
         sizes.pop(blob, None)
-    foldeds = None if tells_case(folder) else set[str]()
+    folded_paths = None if tells_case(folder) else set[str]()
     for blob, data in objects.sized_blobs(tree, sizes, max_bytes):
         for path in paths[blob]:
             folded = unicodedata.normalize("NFC", path).casefold()
-            if foldeds is not None and folded in foldeds:
+            if folded_paths is not None and folded in folded_paths:
                 refused[path] = "another note's name differs only in case or in Unicode form"
             elif reason := _write_file(folder / path, data, when):
                 refused[path] = reason
-            elif foldeds is not None:
-                foldeds.add(folded)
+            elif folded_paths is not None:
+                folded_paths.add(folded)
     return refused
 
 
@@ -230,19 +230,19 @@ def _too_large(
 ) -> Iterator[tuple[str, str, str]]:
     """Yield the files that are not read: path, object id and reason."""
     total = 0
-    for text, some_path in paths.items():
-        size = sizes.get(text)
+    for object_id, same_content in paths.items():
+        size = sizes.get(object_id)
         if size is None:
             reason = "git doesn't have its content"
         elif size > max_bytes:
             reason = f"{size} bytes, more than the setting max_note_bytes = {max_bytes}"
-        elif total + size * len(some_path) > MOST_BYTES:
+        elif total + size * len(same_content) > MOST_BYTES:
             reason = f"the revision has more than {MOST_BYTES:,} bytes of notes"
         else:
-            total += size * len(some_path)
+            total += size * len(same_content)
             continue
-        for path in some_path:
-            yield path, text, reason
+        for path in same_content:
+            yield path, object_id, reason
 
 
 def _failed(file: Path, error: OSError) -> StorageFailed:

@@ -150,7 +150,7 @@ def list_included(place: Layout, settings: Settings) -> IncludedRoot | None:
         paths,
         bank=place.prefix.rstrip("/"),
         origin=f"the setting {_INCLUDE} ({_shown(origin, project)})",
-        known=partial(_known, tree, project) if tree else partial(_outside_git, project),
+        known_to_git=partial(_known, tree, project) if tree else partial(_outside_git, project),
         history=FileCommits(project, open_history, paths),
         optional=not origin.startswith(str(place.config)),
     )

@@ -308,9 +308,9 @@ def newest_notes(
 def notes_numbered(manifest: Manifest, numbers: Sequence[int]) -> Iterator[NoteRow]:
     """Yield the notes of some numbers, in their order; few are read at a time."""
     for start in range(0, len(numbers), _AT_A_TIME):
-        some_numbers = numbers[start : start + _AT_A_TIME]
-        rows = document_rows.documents(manifest, some_numbers)
-        yield from (note_of(rows[number]) for number in some_numbers if number in rows)
+        batch = numbers[start : start + _AT_A_TIME]
+        rows = document_rows.documents(manifest, batch)
+        yield from (note_of(rows[number]) for number in batch if number in rows)
 
 
 def find_candidates(manifest: Manifest, name: str) -> list[str]:

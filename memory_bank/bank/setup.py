@@ -110,8 +110,8 @@ def init(
         return MadeBank(str(root), created)
     if paths:
         _include(root / "config.toml", paths)
-    had_include = settings.load(root).memory.include
-    return MadeBank(str(root), created, had_include, find_candidates(place))
+    former_include = settings.load(root).memory.include
+    return MadeBank(str(root), created, former_include, find_candidates(place))
 
 
 _NO_INCLUDE = "make one in the project, or leave out what to include"
@@ -260,8 +260,8 @@ def _below(place: Path, path: str) -> str:
 def _include(file: Path, paths: Sequence[str]) -> None:
     """Add paths to the bank's settings; the rest of the file is unchanged."""
     settings.load(file.parent)  # raises BadSetting
-    had_file = settings.read_file(file)[1].get("memory", {}).get("include", ())
-    fromkeys = list(dict.fromkeys((*had_file, *paths)))
+    former_include = settings.read_file(file)[1].get("memory", {}).get("include", ())
+    fromkeys = list(dict.fromkeys((*former_include, *paths)))
     change_file(file, lambda text: with_setting(text, "memory", "include", fromkeys))
 
 

@@ -287,7 +287,7 @@ def similar_names(
     spelled = {word.casefold(): word for word in entries}
     swapped = [spelling for spelling in spelled if sorted(spelling) == sorted(folded)]
     near = get_close_matches(folded, list(spelled), n=most, cutoff=least)
-    return [spelled[fromkey] for fromkey in dict.fromkeys([*swapped, *near])][:most]
+    return [spelled[spelling] for spelling in dict.fromkeys([*swapped, *near])][:most]
 
 
 def did_you_mean(names: Iterable[str]) -> str:

@@ -175,14 +175,14 @@ class Operation(NamedTuple):
         One that is neither an argument nor has a help is for agents only.
         """
         functions = filter(None, (self.run, self.through, self.view))
-        shown = {
+        visible = {
             parameter.name: parameter
             for function in functions
             for parameter in parameters(function)
         }
         return [
             parameter
-            for parameter in shown.values()
+            for parameter in visible.values()
             if parameter.param.argument or parameter.param.help
         ]
 

@@ -328,10 +328,10 @@ class SymbolChanges:
         """Yield the symbols of files that these did not have at a commit."""
         for path in files:
             before = self.code.parsed(path, self.code.id(base, path))
-            qualifieds = {symbol.qualified for symbol in before.symbols} if before else set()
+            former_names = {symbol.qualified for symbol in before.symbols} if before else set()
             after = self.code.parsed(path, self.code.id(self.end, path))
             for symbol in after.symbols if after else ():
-                if symbol.qualified not in qualifieds:
+                if symbol.qualified not in former_names:
                     yield CitedPlace(path, symbol.qualified), symbol
 
     def _with_other_name(

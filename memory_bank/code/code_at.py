@@ -72,7 +72,7 @@ class CodeAt:
 
         FOLDER for a folder; empty if there is none, or its path is not safe.
         """
-        new = [fromkey for fromkey in dict.fromkeys(entries) if fromkey not in self._ids]
+        new = [entry for entry in dict.fromkeys(entries) if entry not in self._ids]
         missing = []
         for commit, path in new:
             self._ids[commit, path] = ""
@@ -117,10 +117,10 @@ class CodeAt:
 
     def read(self, blobs: Iterable[str]) -> None:
         """Read the contents of some blobs, all at once."""
-        fromkeys = [fromkey for fromkey in dict.fromkeys(blobs) if fromkey not in self._data]
-        self._data.update(dict.fromkeys(fromkeys))
-        if fromkeys:
-            self._data.update(self._objects.blobs(fromkeys, self.max_bytes))
+        new_blobs = [blob for blob in dict.fromkeys(blobs) if blob not in self._data]
+        self._data.update(dict.fromkeys(new_blobs))
+        if new_blobs:
+            self._data.update(self._objects.blobs(new_blobs, self.max_bytes))
 
     def data(self, blob: str) -> bytes | None:
         """Return the content of a blob; None if it is too large or missing."""

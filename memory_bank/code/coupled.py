@@ -156,12 +156,12 @@ class Coupling:
         total, weights, times = _weigh_commits(commits)
         imports = self._imports.get(file, frozenset[str]())
         together = {path for path, joint in times.items() if len(joint) >= TOGETHER}
-        wanted = imports | together if related else None
-        likeness = self._likeness(file, wanted) if self._likeness else {}
+        candidates = imports | together if related else None
+        likeness = self._likeness(file, candidates) if self._likeness else {}
         alike = {text for text, value in likeness.items() if value >= LIKE}
         prior = FREQUENCY_WEIGHT + IMPORT_WEIGHT + (LIKENESS_WEIGHT if self._likeness else 0.0)
         entries = []
-        paths = times.keys() | imports | alike if wanted is None else wanted
+        paths = times.keys() | imports | alike if candidates is None else candidates
         for path in paths - {file}:
             if path not in self._files or _changes_with_everything(path):
                 continue
@@ -325,10 +325,10 @@ class Similarity:
             for word, value in self._vectors[path].items():
                 self._having[word].append((path, value))
 
-    def __call__(self, path: str, wanted: Collection[str] | None = None) -> Mapping[str, float]:
+    def __call__(self, path: str, paths: Collection[str] | None = None) -> Mapping[str, float]:
         """Return the likeness of other files to a file, 0 to 1; nothing for an unknown one."""
-        if wanted is not None:
-            return {text: value for text in wanted if (value := self._of_two(path, text)) >= _LEAST}
+        if paths is not None:
+            return {text: value for text in paths if (value := self._of_two(path, text)) >= _LEAST}
         entries: dict[str, float] = {}
         for word, value in self._vectors.get(path, {}).items():
             for text, its in self._having[word]:

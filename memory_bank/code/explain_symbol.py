@@ -161,12 +161,12 @@ def coupled_files(state: CouplingState | None, path: str, limit: int) -> tuple[C
     """Return the files that change with a file; one commit alone tells of none."""
     if state is None or path not in state.files:
         return ()
-    coupleds = [
+    coupled_rows = [
         coupled
         for coupled in state.coupling.of(path)
         if coupled.coupling_type != TEMPORAL or coupled.support > 1
     ]
-    return tuple(map(shown_as, coupleds[:limit]))
+    return tuple(map(shown_as, coupled_rows[:limit]))
 
 
 def depended_files(state: CouplingState | None, path: str, limit: int) -> tuple[CoupledFile, ...]:

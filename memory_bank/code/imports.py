@@ -60,7 +60,7 @@ class Imports:
         """Return the files that an import in the file `path` means; often none."""
         rule = _RULES.get(posixpath.splitext(path)[1].lower())
         resolved = rule(self, path, statement) if rule else ()
-        return [fromkey for fromkey in dict.fromkeys(resolved) if fromkey != path]
+        return [file for file in dict.fromkeys(resolved) if file != path]
 
     def first(self, *paths: str) -> list[str]:
         """Return the first of some paths that exists, if any."""

@@ -473,8 +473,8 @@ def _place(node: CommitNode) -> _Place:
 
 def _join(changes: dict[str, Change], change: Change) -> None:
     """Add a newer change of a file to the older ones."""
-    had_change = changes.get(change.path)
-    before = change.before if had_change is None else had_change.before
+    joined = changes.get(change.path)
+    before = change.before if joined is None else joined.before
     status = (
         "A" if not before else "D" if not change.after else "T" if change.status == "T" else "M"
     )

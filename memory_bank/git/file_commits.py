@@ -227,20 +227,20 @@ class FileCommits:
             if self._empty:
                 self._at, self._files = None, {} if changed else self._files
             return changed
-        committeds = self._files if self._loaded else self._kept()[1]
+        dates = self._files if self._loaded else self._kept()[1]
         commits_at, self._loaded = self._at, True
         if commits_at is not None and commits_at.head == head:
             return False
         commits = self._history.at(head, again=again, seconds=seconds)
         if commits is None:
-            self._unread, self._files = head, committeds
+            self._unread, self._files = head, dates
             return False
         files = self._dates(commits)
         if files is None:
             self._unread = head
             return False
         self._at, self._unread, self._files = commits, "", files
-        return files != committeds
+        return files != dates
 
     def refresh_requests(self) -> None:
         """Read which pull requests brought the commits, if the default branch changed."""
@@ -328,25 +328,25 @@ class FileCommits:
 
     def _fold(self, files: _FileDates, changes: Iterator[Change] | list[Change]) -> _FileDates:
         """Return the dates of files after some changes, the oldest first."""
-        committeds = dict(files)
+        dates = dict(files)
         entries = self._wanted
         for change in changes:
             old = change.old[len(self._prefix) :] if change.old.startswith(self._prefix) else ""
-            if change.status in "RD" and old in committeds:
-                committeds[old] = committeds[old]._replace(blob="")
+            if change.status in "RD" and old in dates:
+                dates[old] = dates[old]._replace(blob="")
             path = change.path[len(self._prefix) :]
             ours = any(is_below(change.path, folder) for folder in entries)
             when = float(change.commit.written)
             if change.status == "D" or not ours or not 0 < when < LAST_SECOND:
                 continue
-            former = committeds.get(old)
+            former = dates.get(old)
             first, last = former[:2] if former and old != path else (when, when)
             changed = last if change.status == "R" and change.before == change.after else when
-            committed = committeds.get(path, Committed(first, changed, ""))
-            committeds[path] = Committed(
+            committed = dates.get(path, Committed(first, changed, ""))
+            dates[path] = Committed(
                 committed.first, max(committed.first, committed.last, changed), change.after
             )
-        return committeds
+        return dates
 
     def _inside(self, change: Change) -> Change:
         """Return a change with paths below the folder."""

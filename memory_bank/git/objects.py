@@ -254,9 +254,7 @@ class ObjectReader:
 
     def named(self, names: Iterable[str]) -> dict[str, str]:
         """Return the blobs that names such as `COMMIT:path` mean; others are left out."""
-        fromkeys = [
-            fromkey for fromkey in dict.fromkeys(names) if "\n" not in fromkey and is_utf8(fromkey)
-        ]
+        fromkeys = [name for name in dict.fromkeys(names) if "\n" not in name and is_utf8(name)]
         looked = zip(fromkeys, self.look(fromkeys), strict=True)
         return {name: text for name, (kind, text, _) in looked if kind == "blob"}
 

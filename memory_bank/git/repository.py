@@ -201,8 +201,8 @@ def not_ignored(tree: Path, folder: Path, paths: Sequence[str]) -> set[str] | No
     prefixes = [prefix + path if path != "." else prefix or "." for path in paths]
     entries: set[str] = set()
     for start in range(0, len(prefixes), _MAX_ARGUMENTS):
-        some_prefixes = prefixes[start : start + _MAX_ARGUMENTS]
-        listed = _run(tree, "ls-files", "-z", *_EVERY, "--", *some_prefixes)
+        batch = prefixes[start : start + _MAX_ARGUMENTS]
+        listed = _run(tree, "ls-files", "-z", *_EVERY, "--", *batch)
         if listed is None:
             return None
         # with a slash at the end: another repository
@@ -290,8 +290,8 @@ def with_converted_line_ends(tree: Path, files: Sequence[str]) -> frozenset[str]
     by_default = [] if setting in {"true", "input", "yes", "on", "1"} else ["-text"]
     converted = set()
     for start in range(0, len(files), _AT_A_TIME):
-        some_files = files[start : start + _AT_A_TIME]
-        listed = _run(tree, "--literal-pathspecs", "ls-files", "--eol", "-z", "--", *some_files)
+        batch = files[start : start + _AT_A_TIME]
+        listed = _run(tree, "--literal-pathspecs", "ls-files", "--eol", "-z", "--", *batch)
         for row in (listed or "").split("\0"):
             columns, _, file = row.partition("\t")
             attributes = columns.partition("attr/")[2].split() or by_default

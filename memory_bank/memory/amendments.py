@@ -152,12 +152,12 @@ def amended(view: View, notes: Sequence[DatedNote]) -> dict[int, int]:
     if not newer or len(notes) < 2:  # noqa: PLR2004  (a pair)
         return {}
     compared = _Likeness(view, notes)
-    olds = dict[int, int]()
+    older = dict[int, int]()
     for at in newer:
         old = compared.nearest(at)
-        if old is not None and (old not in olds or notes[olds[old]].created < notes[at].created):
-            olds[old] = at
-    return _unlinked(view, notes, olds)
+        if old is not None and (old not in older or notes[older[old]].created < notes[at].created):
+            older[old] = at
+    return _unlinked(view, notes, older)
 
 
 def amended_by_meaning(

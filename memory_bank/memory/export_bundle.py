@@ -165,11 +165,13 @@ class _Export:
         self.left_out = tuple(
             (path, reason) for path, reason in sorted(reasons.items()) if reason != _SESSION
         )
-        kept = [row for row in own if row.key not in reasons]
-        self._paths = _free_paths([row.key for row in kept])
-        notes = bank.read(lambda view: [open_index.note_at(view.manifest, row.key) for row in kept])
+        exported = [row for row in own if row.key not in reasons]
+        self._paths = _free_paths([row.key for row in exported])
+        notes = bank.read(
+            lambda view: [open_index.note_at(view.manifest, row.key) for row in exported]
+        )
         self.rows = {self._paths[note.path]: note for note in notes if note is not None}
-        numbers = {row.number for row in kept}
+        numbers = {row.number for row in exported}
         self._successors = bank.read(partial(_successors, numbers=numbers))
         trust.refresh(bank, self._paths)
 

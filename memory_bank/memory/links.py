@@ -212,11 +212,11 @@ def links(
 
             return print_list(call, "steps", steps, show, nothing)
         if near:
-            relateds = related(bank, name)
-            scores = [(_target(call, row.path), f"{row.score:.2f}") for row in relateds]
+            related_notes = related(bank, name)
+            scores = [(_target(call, row.path), f"{row.score:.2f}") for row in related_notes]
             heads = ("related", "score")
             nothing = f"no notes are related to {name}"
-            return print_list(call, "related", relateds, lambda: table(heads, scores), nothing)
+            return print_list(call, "related", related_notes, lambda: table(heads, scores), nothing)
         return _links(call, bank, name, ghosts=only_ghosts)
 
 

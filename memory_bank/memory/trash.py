@@ -193,11 +193,11 @@ def trash(
 
     The newest come first.
     """
-    trasheds = bank.store.trashed()
-    keys = {names.key(note.path) for note in trasheds}
+    deleted_notes = bank.store.trashed()
+    keys = {names.key(note.path) for note in deleted_notes}
     if name:
         keys = {names.key(path) for path in _deleted_paths(bank, name)}
-    return [_shown(bank, note) for note in trasheds if names.key(note.path) in keys]
+    return [_shown(bank, note) for note in deleted_notes if names.key(note.path) in keys]
 
 
 def to_empty(bank: Bank, before: str | datetime | None = None) -> list[TrashedNote]:

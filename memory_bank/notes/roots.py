@@ -381,19 +381,19 @@ class IncludedRoot(NoteRoot):
         *,
         bank: str,
         origin: str = "the settings",
-        known: Known | None = None,
+        known_to_git: Known | None = None,
         history: FileHistory | None = None,
         optional: bool = False,
     ) -> None:
         """Include normalised `paths` of `project`, a resolved folder, except in its folder `bank`.
 
-        If `known` is None, git ignores none. `origin` says where they are set. A missing path
-        is no fault if `optional`.
+        If `known_to_git` is None, git ignores none. `origin` says where they are set. A missing
+        path is no fault if `optional`.
         """
         super().__init__(project, history=history)
         self.origin = origin
         self._paths = tuple(dict.fromkeys(path for path in paths if not _below(path, bank)))
-        self._known = known
+        self._known = known_to_git
         self._optional = optional
 
     @property

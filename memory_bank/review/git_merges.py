@@ -67,9 +67,9 @@ def resolve(bank: Bank) -> tuple[Resolved, ...]:
     if tree is None:
         raise BadInput(f"{root} is in no git repository", "there is nothing that git merged")
     bank.settings.check_enabled()
-    resolveds = tuple(_resolved(bank, path, three_way) for path, three_way in _unmerged(tree, root))
+    merges = tuple(_resolved(bank, path, three_way) for path, three_way in _unmerged(tree, root))
     bank.catch_up()
-    return resolveds
+    return merges
 
 
 def _unmerged(tree: Path, root: Path) -> Iterator[tuple[str, _Versions]]:

@@ -66,8 +66,8 @@ def view_review(review: Review, *, call: Call | None = None, every: bool = False
     more_findings = len(findings) - len(lines)
     if more_findings > 0:
         lines.append([(f"… {count(more_findings, 'more new finding')}{_MORE}", "dim")])
-    if call and (known := len(review.findings) - len(review.new)):
-        lines.append([(f"{count(known, 'finding')} at BASE already (see --json)", "dim")])
+    if call and (former_count := len(review.findings) - len(review.new)):
+        lines.append([(f"{count(former_count, 'finding')} at BASE already (see --json)", "dim")])
     more = _MORE if call else ""
     changes = review.changes if call else review.changes[:_NOTES_FOR_AGENTS]
     for change in changes:

@@ -109,16 +109,16 @@ def named(sessions: Sequence[KnownSession], text: str) -> KnownSession | None:
         for session in sessions
         if session.document and session.document.key in (name, f"{name}.md")
     ]
-    met = (
+    matching = (
         same_sessions
         or notes
         or [session for session in sessions if name and session.session_id.startswith(name)]
     )
-    if len(met) > 1:
-        ids = ", ".join(session.session_id[:40] for session in met[:5])
-        message = f"{name[:60]!r} starts {len(met)} sessions"
+    if len(matching) > 1:
+        ids = ", ".join(session.session_id[:40] for session in matching[:5])
+        message = f"{name[:60]!r} starts {len(matching)} sessions"
         raise BadInput(message, "say which: {ids}", ids=ids)
-    return met[0] if met else None
+    return matching[0] if matching else None
 
 
 def session_timeline(

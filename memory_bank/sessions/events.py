@@ -97,9 +97,9 @@ class Subscription:
     def take(self) -> list[Happened]:
         """Return all notifications that wait, without waiting for more."""
         self._fetch()
-        happeneds = list(self._waiting)
+        events = list(self._waiting)
         self._waiting.clear()
-        return happeneds
+        return events
 
     def _fetch(self) -> None:
         rows = self._queue.news(self._last, MOST_NEWS)

@@ -160,7 +160,11 @@ class NoteStore:
             for session in sessions
             for observation in session.observations
         }
-        return [observations[fromkey] for fromkey in dict.fromkeys(ids) if fromkey in observations]
+        return [
+            observations[observation_id]
+            for observation_id in dict.fromkeys(ids)
+            if observation_id in observations
+        ]
 
     def store_summary(self, summary: Summary) -> str:
         """Store the summary of a session in place of a former one; return its id."""

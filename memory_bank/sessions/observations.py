@@ -368,8 +368,8 @@ def _rank_hits(view: View, query: _ObservationQuery, own: str) -> Found:
     parsed = parse(query.query, filters.fields(view.manifest), times=False)
     scope = entries.scope(view.manifest, query.wanted)
     if parsed.conditions:
-        met = filters.scope(view.manifest, parsed.conditions, hidden=False)
-        scope = entries.narrowed(view.manifest, scope, met.only or ())
+        matching = filters.scope(view.manifest, parsed.conditions, hidden=False)
+        scope = entries.narrowed(view.manifest, scope, matching.only or ())
     last = query.offset + query.limit
     hits = view.engine.search(
         parsed.question,

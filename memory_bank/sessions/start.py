@@ -296,7 +296,7 @@ def cut(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[: max(limit - 1, 0)].rstrip()}…"[:limit]
 
 
-def _of_bank(bank: Bank, view: View, last: Session | None, titleds: set[str]) -> Iterator[Part]:
+def _of_bank(bank: Bank, view: View, last: Session | None, titles: set[str]) -> Iterator[Part]:
     """Yield how many notes there are with the decisions, and what changed since a session.
 
     A note whose title is in the lines that were told already is not told again.
@@ -318,14 +318,14 @@ def _of_bank(bank: Bank, view: View, last: Session | None, titleds: set[str]) ->
         since = last.started_at.timestamp()
         notes = open_index.notes_numbered(manifest, numbers)
         late = takewhile(lambda row: max(row.created, row.updated) >= since, notes)
-        untold = [row for row in late if _title_of(row) not in titleds][: _MOST["changed"]]
-        titleds.update(map(_title_of, untold))
+        untold = [row for row in late if _title_of(row) not in titles][: _MOST["changed"]]
+        titles.update(map(_title_of, untold))
         changed = _lines((_line_of_changed(bank, view, note) for note in untold), "changed")
     if numbers:
         count = f"{len(numbers)} note{'s' * (len(numbers) != 1)} in the bank"
         if number := view.index.indexer.left:
             count += f" and {number} that are not indexed yet"
-        untold_notes = (note for note in candidates if _title_of(note) not in titleds)
+        untold_notes = (note for note in candidates if _title_of(note) not in titles)
         lines = _lines((_line_of_note(bank, view, note) for note in untold_notes), "decisions")
         yield f"{count}, the newest and most used decisions first", lines
         changed += [StartLine(count)] if changed and not lines else []

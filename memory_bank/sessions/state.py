@@ -138,8 +138,8 @@ def asked_project(bank: Bank, name: str | None) -> str:
     The name of a project's own folder is no limit in its bank: sessions keep the name that the
     folder had, in whatever clone, and all clones share them.
     """
-    asked = (name or "").strip()
-    return "" if asked.casefold() == project_of(bank).casefold() else asked
+    stripped = (name or "").strip()
+    return "" if stripped.casefold() == project_of(bank).casefold() else stripped
 
 
 def last_moment(session: Session) -> datetime:

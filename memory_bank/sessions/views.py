@@ -133,11 +133,11 @@ def view_context(answer: Injected, bank: Bank | None = None) -> View:
 
 def view_compression(compression: Compression) -> View:
     """Tell how many observations were made, and what failed."""
-    made = count(len(compression.observations), "observation")
+    observation_count = count(len(compression.observations), "observation")
     return View(
         "another process compresses now"
         if compression.busy
-        else f"{made} of {count(compression.events, 'event')}",
+        else f"{observation_count} of {count(compression.events, 'event')}",
         # of a reason without a colon, a notice of the bank says it
         notices=[reason for reason in compression.fallback_reasons if ": " in reason],
         problem="; ".join(compression.problems) or None,

@@ -151,15 +151,15 @@ class SharedSearch:
             factor = boosts.recency(settings, passages[candidate.row].note.created, now)
             if factor != 1.0:
                 candidate.boost("recency", "boost", factor, timely=True)
-        asked = Asked(count_words(self._question.text), self._counts.size, self._by_words)
+        query_size = Asked(count_words(self._question.text), self._counts.size, self._by_words)
         if self._by_words:
             worded = {match.note for match in self._worded}
             for candidate in candidates:
                 candidate.worded = candidate.document in worded
-        judge(candidates, ranking, asked)
+        judge(candidates, ranking, query_size)
         if successors := _successors(candidates, passages):
             rank_superseded(candidates, successors)
-            judge(candidates, ranking, asked)
+            judge(candidates, ranking, query_size)
         visible = [candidate for candidate in candidates if candidate.shown]
         visible.sort(key=lambda candidate: (candidate.weak, -candidate.score, candidate.row))
         return [

@@ -142,10 +142,10 @@ def _check_of(condition: Condition) -> Callable[[SharedPassage], bool]:
         if isinstance(condition.value, datetime):
             when = condition.value.timestamp()
             late = max(passage.note.created, passage.note.updated) >= when
-            met = late if condition.key == "since" else passage.note.created < when
+            is_met = late if condition.key == "since" else passage.note.created < when
         else:
-            met = _matches(condition, _VALUES[condition.key](passage))
-        return met is not condition.negated
+            is_met = _matches(condition, _VALUES[condition.key](passage))
+        return is_met is not condition.negated
 
     return check
 

@@ -85,19 +85,21 @@ class CodeComparison:
         self._cache.close()
         self._history.close()
 
-    def judge(self, citeds: Sequence[Cited], notes: Bank, base: str = "") -> list[ComparedCitation]:
+    def judge(
+        self, citations: Sequence[Cited], notes: Bank, base: str = ""
+    ) -> list[ComparedCitation]:
         """Compare citations in some notes; with a base, only those of what changed since then.
 
         Raises StorageFailed if git can't list the commits of the notes in time.
         """
         if base:
-            citeds = self._filter_touched(citeds, base)
-        files = {cited.note: self.file(notes, cited.note) for cited in citeds}
+            citations = self._filter_touched(citations, base)
+        files = {cited.note: self.file(notes, cited.note) for cited in citations}
         self._versions.prefetch([file for file in files.values() if file])
         texts = {note: notes.store.read_bytes(note) for note, file in files.items() if file}
         placed = [
             (cited, self._since(cited, files[cited.note], texts.get(cited.note)))
-            for cited in citeds
+            for cited in citations
         ]
         bases = [
             (cited, since, since.commit if not base or self._at.after(since.commit, base) else base)
@@ -112,13 +114,13 @@ class CodeComparison:
             for cited, since, commit in bases
         ]
 
-    def untouched(self, citeds: Sequence[Cited], notes: Bank) -> set[str]:
+    def untouched(self, citations: Sequence[Cited], notes: Bank) -> set[str]:
         """Return the notes whose cited files no commit changed since the first of the note.
 
         That reads no file. Raises StorageFailed as `judge`.
         """
         places: dict[str, set[CitedPlace]] = {}
-        for citation in citeds:
+        for citation in citations:
             places.setdefault(citation.note, set()).add(citation.place)
         result = set()
         for note, cited in places.items():
@@ -280,17 +282,17 @@ class CodeComparison:
         """Tell whether a commit after another one changed a file at or below some paths."""
         return any(self._at.after(change.commit.id, commit) for change in self._at.below(*paths))
 
-    def _filter_touched(self, citeds: Sequence[Cited], base: str) -> list[Cited]:
+    def _filter_touched(self, citations: Sequence[Cited], base: str) -> list[Cited]:
         """Return the citations of files and symbols that a range may have changed."""
         different = self._changes.different(base)
         folders = {path[:at] for path in different for at in _slashes(path)}
         endings = {path[at + 1 :] for path in different for at in _slashes(path)}
         paths = {*different, *folders, *endings}
-        is_named = any(cited.by_name for cited in citeds)
+        is_named = any(cited.by_name for cited in citations)
         words = self._last_names(base, different) if is_named else set()
         return [
             cited
-            for cited in citeds
+            for cited in citations
             if (
                 cited.place.name.rpartition(".")[2] in words
                 if cited.by_name

@@ -125,7 +125,7 @@ def citations_of(
         return tuple(comparison.citation(citation) for citation in judged)
 
 
-def moved_citations(bank: Bank, citeds: Sequence[Cited], *, end: str) -> list[Citation]:
+def moved_citations(bank: Bank, citations: Sequence[Cited], *, end: str) -> list[Citation]:
     """Return those of some citations whose code is now in another place, or has another name.
 
     Those whose place is still there are not compared. `end` is the commit checked out, or NOW.
@@ -133,12 +133,12 @@ def moved_citations(bank: Bank, citeds: Sequence[Cited], *, end: str) -> list[Ci
     """
     tree = work_tree_of(bank.layout.project)
     head = repository.checked_out(tree)
-    if not head or not citeds:
+    if not head or not citations:
         return []
     with CodeComparison(bank, head, end=end) as comparison:
         lost = [
             citation_row
-            for citation_row in citeds
+            for citation_row in citations
             if not comparison.code.has(end, citation_row.place)
         ]
         judged = comparison.judge(lost, bank)

@@ -249,10 +249,10 @@ class StaleHits:
                 self._bank, self._head, end=self._head, seconds=_SECONDS
             ) as comparison:
                 untouched = comparison.untouched(chosen, self._bank)
-                citeds = [
+                touched = [
                     cited_place for cited_place in chosen if cited_place.note not in untouched
                 ]
-                judged = comparison.judge(citeds, self._bank)
+                judged = comparison.judge(touched, self._bank)
                 files = {
                     cited_place.note: comparison.file(self._bank, cited_place.note)
                     for cited_place in chosen
@@ -310,14 +310,14 @@ def check_citations(
     return bank.read(ask)
 
 
-def _is_about(line: StaleLine, shown: Collection[int] | None) -> bool:
+def _is_about(line: StaleLine, lines_shown: Collection[int] | None) -> bool:
     """Tell whether a citation is about some lines of its note, or all of it; None for all lines."""
-    return shown is None or not line.line or line.line in shown
+    return lines_shown is None or not line.line or line.line in lines_shown
 
 
-def _first_reason(found: Iterable[StaleLine], shown: Collection[int] | None) -> str:
+def _first_reason(found: Iterable[StaleLine], lines_shown: Collection[int] | None) -> str:
     """Return the first reason why some lines of a note are stale, and the number of the others."""
-    reasons = [line.reason for line in found if line.stale and _is_about(line, shown)]
+    reasons = [line.reason for line in found if line.stale and _is_about(line, lines_shown)]
     return reasons[0] + (f" and {len(reasons) - 1} more" if reasons[1:] else "") if reasons else ""
 
 

@@ -273,8 +273,10 @@ def _give_ids(
     )
     rows: list[tuple[str, int]] = []
     files: set[int] = set()
-    for text, number, had_text, file in _ids(prefix, set(sqlite.execute_chunked(base, sql, names))):
-        if text != had_text:
+    for text, number, former_id, file in _ids(
+        prefix, set(sqlite.execute_chunked(base, sql, names))
+    ):
+        if text != former_id:
             rows.append((text, number))
             files.add(file)
     base.executemany(f"UPDATE {table} SET sym = ? WHERE id = ?", rows)
@@ -289,11 +291,11 @@ def _ids(prefix: str, rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[str, in
     """
     for entry, entries in groupby(sorted(rows), key=itemgetter(0, 1)):
         files = [list(group) for _, group in groupby(entries, key=itemgetter(2))]
-        for some_file in files:
-            for order, (_, _, path, number, had_entry, file) in enumerate(some_file):
+        for file_rows in files:
+            for order, (_, _, path, number, former_id, file) in enumerate(file_rows):
                 parts = [*entry, *([path] if len(files) > 1 else [])]
                 parts += [f"#{order + 1}"] if order else []
-                yield prefix + digest(parts), number, had_entry, file
+                yield prefix + digest(parts), number, former_id, file
 
 
 def digest(parts: Iterable[str]) -> str:

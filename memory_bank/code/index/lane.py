@@ -83,7 +83,7 @@ class CodeLane(ReopenedIndex):
     ) -> SearchResult[Hit]:
         """Return the best hits that meet some conditions, and those in the text."""
         parsed = parse(text, _KEYS, times=False)
-        met = [
+        rows_met = [
             (condition.key, str(condition.value))
             for condition in parsed.conditions
             if condition.key in _KEYS
@@ -98,7 +98,7 @@ class CodeLane(ReopenedIndex):
         return self.read(
             lambda view: view.engine.search(
                 parsed.question,
-                _scope(view, [*conditions, *met]),
+                _scope(view, [*conditions, *rows_met]),
                 mode=mode,
                 limit=limit,
                 now=now,

@@ -43,8 +43,8 @@ class Clock:
         now = self._now()
         if now - self._counted.get(symbol, float("-inf")) < self._seconds:
             return False
-        thens = {text: then for text, then in self._counted.items() if now - then < self._seconds}
-        self._counted = {**thens, symbol: now}
+        recent = {text: then for text, then in self._counted.items() if now - then < self._seconds}
+        self._counted = {**recent, symbol: now}
         return True
 
 

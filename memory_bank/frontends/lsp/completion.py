@@ -326,12 +326,12 @@ def _targets(here: _Here) -> Completions:
         if fits(name):
             completions.append(here.choice(name, "note", name, title))
         names = {name.casefold(), name.rpartition("/")[2].casefold()}
-        for kind, other_typed in _others(title, aliases):
-            if fits(other_typed) and other_typed.casefold() not in names:
-                names.add(other_typed.casefold())
-                words = other_typed.replace("|", " ").replace("]", " ").replace("[", " ")
+        for kind, other_name in _others(title, aliases):
+            if fits(other_name) and other_name.casefold() not in names:
+                names.add(other_name.casefold())
+                words = other_name.replace("|", " ").replace("]", " ").replace("[", " ")
                 text = f"{name}|{words}" if here.closing or not _shown_follows(here) else name
-                completions.append(here.choice(other_typed, kind, text, name, other_typed))
+                completions.append(here.choice(other_name, kind, text, name, other_name))
     completions += [
         here.choice(file, "file", file)
         for file in project_files(here.texts.bank)

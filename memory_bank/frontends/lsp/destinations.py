@@ -66,14 +66,14 @@ def written_goals(texts: Texts, path: str, note: Note) -> list[tuple[WholeLink, 
 
 def section_at(note: Note, heading: str) -> NoteSection | None:
     """Return the section of a heading as a link names it: its text, path `A#B`, or slug."""
-    foldeds = [_folded(part) for part in heading.split("#") if part.strip()]
-    if not foldeds:
+    folded_parts = [_folded(part) for part in heading.split("#") if part.strip()]
+    if not folded_parts:
         return None
     sections = [section for section in note.body.sections if section.level]
     for section in sections:
-        if [_folded(name) for name in section.headings[-len(foldeds) :]] == foldeds:
+        if [_folded(name) for name in section.headings[-len(folded_parts) :]] == folded_parts:
             return section
-    last = foldeds[-1]
+    last = folded_parts[-1]
     for fits in (_folded, _slug, link_rows.heading_words):
         nearest = next(
             (section for section in sections if fits(section.headings[-1]) == fits(last)), None

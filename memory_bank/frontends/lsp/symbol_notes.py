@@ -186,12 +186,12 @@ def _calls(code: Codebase, symbol_at: Pointed) -> tuple[str, ...]:
     """Return what a symbol calls, as written: what has a name of this code, else all."""
     written = list(symbol_at.symbol.calls)
     if symbol_at.row is not None:
-        writtens = [
+        call_names = [
             call.written
             for call in code.relations().calls.callees(symbol_at.row)
             if call.written in written
         ]
-        written = writtens or written
+        written = call_names or written
     more = ("…",) if len(written) > MAX_CALLS else ()
     return (*written[:MAX_CALLS], *more)
 

@@ -197,5 +197,5 @@ def add(server: MCPServer[Any], toolbox: Toolbox) -> None:
 
 def _number_steps(steps: str, served: Container[str]) -> str:
     """Return steps with numbers, each on a line, and name only tools that are served."""
-    wordeds = filter(None, (worded(step, served) for step in steps.splitlines()))
-    return "\n".join(f"{number}. {step}" for number, step in enumerate(wordeds, 1))
+    sentences = filter(None, (worded(step, served) for step in steps.splitlines()))
+    return "\n".join(f"{number}. {step}" for number, step in enumerate(sentences, 1))

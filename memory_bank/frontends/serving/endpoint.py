@@ -285,17 +285,17 @@ class Hosts:
 def own_names(called: str, host: str, more: Sequence[str]) -> list[str]:
     """Return the host names that are allowed for a server on an address."""
     bound = ipaddress.ip_address(host)
-    calleds = [called, host, *more]
+    host_names = [called, host, *more]
     if bound.is_loopback or bound.is_unspecified:
-        calleds += _LOOPBACK
+        host_names += _LOOPBACK
     if bound.is_unspecified:
-        calleds.append(socket.gethostname())
+        host_names.append(socket.gethostname())
         with suppress(OSError):
-            calleds += [
+            host_names += [
                 str(getaddrinfo[4][0])
                 for getaddrinfo in socket.getaddrinfo(socket.gethostname(), None)
             ]
-    return list(dict.fromkeys(url_host(name) for name in calleds if name))
+    return list(dict.fromkeys(url_host(name) for name in host_names if name))
 
 
 def url_host(host: str) -> str:

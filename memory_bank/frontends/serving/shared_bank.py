@@ -126,10 +126,10 @@ class SharedCode:
             return ()
         if self._coupled[0] is not state.coupling:
             self._coupled = state.coupling, {}
-        coupleds = self._coupled[1]
-        if path not in coupleds:
-            coupleds[path] = state.coupling.of(path)
-        return coupleds[path]
+        coupling = self._coupled[1]
+        if path not in coupling:
+            coupling[path] = state.coupling.of(path)
+        return coupling[path]
 
     def stop(self) -> None:
         """End the thread permanently, and wait for it a short time."""

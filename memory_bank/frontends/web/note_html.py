@@ -220,8 +220,10 @@ def _wikilink(state: StateInline, silent: bool) -> bool:  # noqa: FBT001  (as ma
 def _footnote(state: StateInline, silent: bool) -> bool:  # noqa: FBT001  (as markdown-it calls it)
     """Read `[^id]`, if a source or a definition has that id."""
     match = _FOOTNOTE.match(state.src, state.pos)
-    known = match and (match[1] in state.env["sources"] or match[1] in state.env.get("notes", ()))
-    if match is None or not known or match.end() > state.posMax:
+    is_defined = match and (
+        match[1] in state.env["sources"] or match[1] in state.env.get("notes", ())
+    )
+    if match is None or not is_defined or match.end() > state.posMax:
         return False
     if not silent:
         state.push("footnote", "", 0).content = match[1]

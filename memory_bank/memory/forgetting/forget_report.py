@@ -114,13 +114,9 @@ def _add_remains(run: Removal, removed: RemovedText) -> None:
         has_it = False
         with run.trying(str(file)):
             has_it = _has(file, removed.bytes)
-        failed = [
-            of_reach
-            for of_reach in run.beyond
-            if of_reach.failed and str(file).endswith(of_reach.place)
-        ]
+        failed = [reach for reach in run.beyond if reach.failed and str(file).endswith(reach.place)]
         run.still = run.still or (has_it and bool(failed))
-        if has_it and not any(str(file).endswith(of_reach.place) for of_reach in run.beyond):
+        if has_it and not any(str(file).endswith(reach.place) for reach in run.beyond):
             derived = file.is_relative_to(run.bank.layout.index)
             why = (
                 "it has what is named here, such as names of files in git's history"
@@ -218,7 +214,7 @@ class Removal:
 
     def left(self, place: str, reason: str, *, failed: bool = False) -> None:
         """Add a place that has it still, or may have it; a failure replaces what was said first."""
-        reach = next((of_reach for of_reach in self.beyond if of_reach.place == place), None)
+        reach = next((row for row in self.beyond if row.place == place), None)
         if reach is None:
             self.beyond.append(OutOfReach(place, reason, failed))
         elif failed and not reach.failed:

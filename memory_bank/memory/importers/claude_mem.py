@@ -134,8 +134,6 @@ def _item(row: Mapping[str, Any], title: str, body: str, kind: str) -> Item:
         created_at=datetime.fromtimestamp(when / 1000, UTC)
         if isinstance(when, int) and 0 < when < 1 << 42
         else to_datetime(_text(row, "created_at")),
-        file_refs=[fromkey for fromkey in dict.fromkeys(files) if not outside(fromkey)][
-            :_MOST_FILES
-        ],
+        file_refs=[file for file in dict.fromkeys(files) if not outside(file)][:_MOST_FILES],
         extra={key: value for key, value in extra.items() if value},
     )

@@ -192,34 +192,34 @@ def _change(old: Claim | None, new: Claim | None, old_line: int, line: int) -> C
 
 
 def _paired(
-    olds: Sequence[Claim], news: Sequence[Claim]
+    old_claims: Sequence[Claim], new_claims: Sequence[Claim]
 ) -> Iterator[tuple[Claim | None, Claim | None]]:
     """Yield the claims of a changed run in order, changed ones with what they were."""
     i = j = 0
-    for old, new in [*_alike(olds, news), (len(olds), len(news))]:
-        yield from ((claim, None) for claim in olds[i:old])
-        yield from ((None, claim) for claim in news[j:new])
-        if old < len(olds):
-            yield olds[old], news[new]
+    for old, new in [*_alike(old_claims, new_claims), (len(old_claims), len(new_claims))]:
+        yield from ((claim, None) for claim in old_claims[i:old])
+        yield from ((None, claim) for claim in new_claims[j:new])
+        if old < len(old_claims):
+            yield old_claims[old], new_claims[new]
         i, j = old + 1, new + 1
 
 
-def _alike(olds: Sequence[Claim], news: Sequence[Claim]) -> list[tuple[int, int]]:
+def _alike(old_claims: Sequence[Claim], new_claims: Sequence[Claim]) -> list[tuple[int, int]]:
     """Return the positions of claims that are alike, best first, without crossing."""
-    entries, right = ([words_of(claim.text) for claim in side] for side in (olds, news))
+    entries, right = ([words_of(claim.text) for claim in side] for side in (old_claims, new_claims))
 
     def likeness(old: int, new: int) -> float:
-        headings = [claim.kind == "heading" for claim in (olds[old], news[new])]
+        headings = [claim.kind == "heading" for claim in (old_claims[old], new_claims[new])]
         return 1.0 if all(headings) else 0.0 if any(headings) else share(entries[old], right[new])
 
-    if len(olds) * len(news) > _COMPARED:
+    if len(old_claims) * len(new_claims) > _COMPARED:
         # In order, which costs no comparison of each with each.
-        shorter = min(len(olds), len(news))
+        shorter = min(len(old_claims), len(new_claims))
         return [(at, at) for at in range(shorter) if likeness(at, at) >= _ALIKE]
     scored = sorted(
         (-likeness(old, new), abs(old - new), old, new)
-        for old in range(len(olds))
-        for new in range(len(news))
+        for old in range(len(old_claims))
+        for new in range(len(new_claims))
     )
     pairs: list[tuple[int, int]] = []
     for score, _, old, new in scored:

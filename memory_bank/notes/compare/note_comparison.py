@@ -141,13 +141,13 @@ def _equal(
     removed: Mapping[str, Note], added: Mapping[str, Note], value: Callable[[Note], str]
 ) -> dict[str, str]:
     """Pair the notes with a value that no other note on their side has; an empty one is none."""
-    olds, news = (
+    old_values, new_values = (
         {value(note): path for path, note in side.items() if counts[value(note)] == 1}
         for side, counts in (
             (side, Counter(map(value, side.values()))) for side in (removed, added)
         )
     )
-    return {path: news[new] for new, path in olds.items() if new and new in news}
+    return {path: new_values[new] for new, path in old_values.items() if new and new in new_values}
 
 
 def _id(note: Note) -> str:

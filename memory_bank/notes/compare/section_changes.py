@@ -27,15 +27,15 @@ def paired(before: Sequence[NoteSection], after: Sequence[NoteSection]) -> dict[
     for path_and_text in (_path_and_text, _path, _text):
         old_of |= _equal(before, after, old_of, path_and_text)
     paired_olds = set(old_of.values())
-    olds = {
+    old_words = {
         old: words_of(_below(section)) for old, section in enumerate(before) if old not in old_of
     }
-    news = {
+    new_words = {
         new: words_of(_below(section))
         for new, section in enumerate(after)
         if new not in paired_olds
     }
-    return old_of | pairs(olds, news, _ALIKE)
+    return old_of | pairs(old_words, new_words, _ALIKE)
 
 
 def renamed_sections(
@@ -60,11 +60,11 @@ def renamed_sections(
 def _equal(
     before: Sequence[NoteSection],
     after: Sequence[NoteSection],
-    olds: Mapping[int, int],
+    old_of: Mapping[int, int],
     same_callable: Callable[[NoteSection], Hashable],
 ) -> dict[int, int]:
     """Pair the remaining sections with an equal value, in order; None is no value."""
-    paired_olds = set(olds.values())
+    paired_olds = set(old_of.values())
     waiting: defaultdict[Hashable, list[int]] = defaultdict(list)
     for new in range(len(after) - 1, -1, -1):
         if new not in paired_olds:
@@ -73,7 +73,7 @@ def _equal(
     return {
         old: waiting[value].pop()
         for old, section in enumerate(before)
-        if old not in olds and waiting.get(value := same_callable(section))
+        if old not in old_of and waiting.get(value := same_callable(section))
     }
 
 
@@ -136,10 +136,10 @@ def _by_section(
 ) -> tuple[SectionChange, ...]:
     pairing = paired(before, after)
     renamed = renamed_sections(before, after, pairing)
-    olds = {new: old for old, new in pairing.items()}
+    old_of = {new: old for old, new in pairing.items()}
     section_changes: list[SectionChange] = []
     for new, section in enumerate(after):
-        old = olds.get(new)
+        old = old_of.get(new)
         if old is None:
             section_changes.append(_whole(section, "added"))
         else:

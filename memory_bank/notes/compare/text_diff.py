@@ -82,12 +82,12 @@ def pairs(before: Mapping[Key, Words], after: Mapping[Key, Words], least: float)
         for new, others in enumerate(after.values())
         for old, words in enumerate(before.values())
     )
-    olds, news, keys = list(before), list(after), dict[Key, Key]()
-    taken: set[int] = set()
+    old_keys, new_keys, keys = list(before), list(after), dict[Key, Key]()
+    paired: set[int] = set()
     for score, new, old in scored:
-        if -score >= least and new not in taken and olds[old] not in keys:
-            keys[olds[old]] = news[new]
-            taken.add(new)
+        if -score >= least and new not in paired and old_keys[old] not in keys:
+            keys[old_keys[old]] = new_keys[new]
+            paired.add(new)
     return keys
 
 

@@ -286,8 +286,8 @@ def _merged(key: Key, sides: ThreeWay[_Sections]) -> list[Part] | None:
     """Return the lines of a section; None if a side removed it, and the other left it alone."""
     base, ours, theirs = (side[key][0] if key in side else None for side in sides)
     if base in (ours, theirs):
-        kept = theirs if base == ours else ours
-        return None if kept is None else [*kept]
+        changed = theirs if base == ours else ours
+        return None if changed is None else [*changed]
     if ours is None or theirs is None:
         return list(conflict(ours or (), theirs or (), base or ()))
     if base is None and not (set(ours) <= set(theirs) or set(theirs) <= set(ours)):

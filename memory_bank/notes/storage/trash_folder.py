@@ -53,7 +53,7 @@ def deleted_at(version: str) -> datetime | None:
 
 def trashed(roots: Iterable[Path]) -> list[Trashed]:
     """List the notes in the trash of some folders of notes, the newest first."""
-    trasheds = [
+    versions = [
         Trashed(file.removeprefix(f"{TRASH}/{version}/"), version)
         for root in roots
         for version in names_in(root, TRASH)
@@ -61,7 +61,7 @@ def trashed(roots: Iterable[Path]) -> list[Trashed]:
         for file in files_in(root, f"{TRASH}/{version}")
         if file.endswith(NOTE_SUFFIXES)
     ]
-    return sorted(trasheds, key=lambda note: (note.version, note.path), reverse=True)
+    return sorted(versions, key=lambda note: (note.version, note.path), reverse=True)
 
 
 def chosen(among: Iterable[Trashed], path: str, version: str = "") -> Trashed:
@@ -70,15 +70,15 @@ def chosen(among: Iterable[Trashed], path: str, version: str = "") -> Trashed:
     Raises NoteNotFound if there is none, Conflict if several start so.
     """
     key = names.key(path)
-    trasheds = [note for note in among if names.key(note.path) == key]
-    if not trasheds:
+    note_versions = [note for note in among if names.key(note.path) == key]
+    if not note_versions:
         raise NoteNotFound(f"there is no {path!r} in the trash", Hint.LIST_TRASH)
-    versions = [note for note in trasheds if note.version.startswith(version)]
+    versions = [note for note in note_versions if note.version.startswith(version)]
     if not versions:
         raise NoteNotFound(
-            f"there is no version {version!r} of {trasheds[0].path} in the trash",
+            f"there is no version {version!r} of {note_versions[0].path} in the trash",
             "it has: {versions}",
-            versions=", ".join(note.version for note in trasheds),
+            versions=", ".join(note.version for note in note_versions),
         )
     if version and len(versions) > 1:
         raise Conflict(

@@ -286,11 +286,11 @@ def chosen(settings: Settings, names: Collection[str] = ()) -> list[Rule]:
 
 def listed(settings: Settings) -> list[Rule]:
     """Return all rules as the settings have them."""
-    wanted = settings.lint.severity
+    severities = settings.lint.severity
     return [
         rule._replace(disabled=True)
-        if wanted.get(name) == OFF
-        else rule._replace(severity=cast("Severity", wanted.get(name, rule.severity)))
+        if severities.get(name) == OFF
+        else rule._replace(severity=cast("Severity", severities.get(name, rule.severity)))
         for name, rule in rules().items()
     ]
 

@@ -133,9 +133,11 @@ def _moved_code(bank: RuleContext) -> Iterator[Citation]:
         return
     notes = None if bank.paths is None else document_rows.numbers_of(bank.manifest, bank.paths)
     with suppress(MemoryBankError):
-        citeds = cited(bank.manifest, bank.bank, work_tree_of(bank.layout.project), notes)
+        citations = cited(bank.manifest, bank.bank, work_tree_of(bank.layout.project), notes)
         yield from (
-            citation for citation in moved_citations(bank.bank, citeds, end=NOW) if citation.moved
+            citation
+            for citation in moved_citations(bank.bank, citations, end=NOW)
+            if citation.moved
         )
 
 

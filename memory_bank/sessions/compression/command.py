@@ -132,7 +132,9 @@ def _take_observations(
             [number for number in ids if type(number) is int] if isinstance(ids, list) else []
         )
         own = [
-            remaining.pop(fromkey) for fromkey in dict.fromkeys(event_ids) if fromkey in remaining
+            remaining.pop(event_id)
+            for event_id in dict.fromkeys(event_ids)
+            if event_id in remaining
         ]
         last = max(own or events, key=lambda event: event.created_at)
         prompt = entry.get("prompt_number")
