@@ -10,7 +10,6 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
 
 from memory_bank.agents import client_files, clients
 from memory_bank.agents.bundled import GUARD, find_bundle_file, is_bundled
@@ -19,6 +18,7 @@ from memory_bank.agents.clients import SCOPES
 from memory_bank.bank import program_files
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, Hint, MemoryBankError
+from memory_bank.base.named_tuple import NamedTuple
 
 _HOOKS = "hooks"
 

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
 
 from memory_bank.agents import client_files, clients
 from memory_bank.agents.bundled import find_bundle_file, is_bundled
@@ -15,6 +14,7 @@ from memory_bank.bank import program_files
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, Hint, MemoryBankError
 from memory_bank.base.filenames import FOLDER
+from memory_bank.base.named_tuple import NamedTuple
 
 SERVER = program_files.PROGRAM
 """The default name of the server in a client's configuration."""

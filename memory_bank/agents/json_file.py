@@ -13,10 +13,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from memory_bank.base import toml
 from memory_bank.base.errors import BadInput
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.text import edit_lines
 from memory_bank.notes.blocks import line_start, splice
 

@@ -6,12 +6,12 @@ import posixpath
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import NamedTuple
 
 from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import Hint, NoteNotFound
 from memory_bank.base.filenames import is_utf8
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.text import join_link
 from memory_bank.notes import names
 from memory_bank.notes.link_targets import TargetNames, target_of

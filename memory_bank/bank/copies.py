@@ -14,7 +14,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from functools import cached_property, partial
 from pathlib import Path
-from typing import NamedTuple
 
 from memory_bank.bank.bank_id import all_ids, bank_id
 from memory_bank.base.documents import Scan
@@ -29,6 +28,7 @@ from memory_bank.base.filenames import (
     is_utf8,
 )
 from memory_bank.base.locks import locked
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.paths import Layout, user_folder
 from memory_bank.git import objects, repository
 from memory_bank.git.objects import Blob, Revision

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
+
+from memory_bank.base.named_tuple import NamedTuple
 
 Severity = Literal["error", "warning", "info"]
 

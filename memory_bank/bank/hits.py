@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from memory_bank.bank.backlinks import LinkShown
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.notes.note import Entity
 from memory_bank.search.manifest import filters
 from memory_bank.search.retrievers.base import Reason

@@ -7,9 +7,9 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import NamedTuple
 
 from memory_bank.base.filenames import user_state
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.removed_text import RemovedText
 
 FILE = "hooks.log"

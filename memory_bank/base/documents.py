@@ -9,7 +9,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
+
+from memory_bank.base.named_tuple import NamedTuple
 
 Signature = str
 """A text that differs whenever a document may have changed; empty if unknown."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.rendering import one_line, same_words, starts_text, visible
 from memory_bank.base.screen import Call, Piece, cells, cut
 

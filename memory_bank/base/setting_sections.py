@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 from memory_bank.base.filenames import outside
+from memory_bank.base.named_tuple import NamedTuple
 
 _MOST = 200
 """Maximum number of entries of a table, and of items of a list in one."""

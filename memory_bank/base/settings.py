@@ -11,11 +11,12 @@ from itertools import islice
 from pathlib import Path
 from stat import S_ISREG
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeVar, get_type_hints
+from typing import Any, TypeVar, get_type_hints
 
 from memory_bank.base import plugins
 from memory_bank.base.errors import BadInput, BadSetting
 from memory_bank.base.filenames import SETTINGS
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.setting_sections import (
     BadTable,
     Code,

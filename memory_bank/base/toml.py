@@ -11,7 +11,9 @@ import tomllib
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
+
+from memory_bank.base.named_tuple import NamedTuple
 
 Path = tuple[str, ...]
 """Keys of tables, from the outermost one inwards."""

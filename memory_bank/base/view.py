@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import accumulate
 from types import MappingProxyType
-from typing import NamedTuple
 
 from memory_bank.base.hit_view import (
     WEAKER,
@@ -21,6 +20,7 @@ from memory_bank.base.hit_view import (
     print_hits,
     style_piece,
 )
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.rendering import count, visible
 from memory_bank.base.screen import FOUND, NOTHING, Call, Piece, plain
 from memory_bank.base.text import Quotes, estimate, one_line

@@ -10,7 +10,6 @@ import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple
 
 from memory_bank.bank import open_index
 from memory_bank.bank.backlinks import link_shown
@@ -18,6 +17,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.bank.findings import Finding
 from memory_bank.bank.open_index import NoteRow, note_of
 from memory_bank.base.errors import did_you_mean, differ_by_one_letter
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.code import lookup
 from memory_bank.code.code_names import SYMBOL, symbol_of
 from memory_bank.code.index.codebase import Codebase

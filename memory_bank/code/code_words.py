@@ -12,8 +12,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import NamedTuple
 
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.code.parse.parsed_file import ParsedFile, Symbol
 
 _BOM = b"\xef\xbb\xbf"

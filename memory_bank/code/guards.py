@@ -5,8 +5,8 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.code.calls import CallGraph
 from memory_bank.code.imports import ImportTargets
 from memory_bank.code.index.database import IntentRow, SymbolRow

@@ -12,8 +12,8 @@ import sys
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import NamedTuple
 
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.code.index.symbol_table import SymbolTable
 from memory_bank.code.parse.parsed_file import Import
 

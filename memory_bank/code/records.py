@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from memory_bank.bank.backlinks import LinkShown
+from memory_bank.base.named_tuple import NamedTuple
 
 
 class SymbolShown(NamedTuple):

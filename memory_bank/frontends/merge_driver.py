@@ -9,9 +9,9 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from memory_bank.base.errors import BadInput, MemoryBankError, exhausted
+from memory_bank.base.named_tuple import NamedTuple
 
 MERGED, CONFLICT, WRONG_USE = 0, 1, 2
 

@@ -8,9 +8,10 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from sqlite3 import Connection
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from memory_bank.base.errors import IndexDamaged
+from memory_bank.base.named_tuple import NamedTuple
 
 _COLUMNS = (
     "c.n, c.id, c.parents, c.written, c.made, w.name, w.mail, c.subject, c.body, c.people,"

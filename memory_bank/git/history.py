@@ -17,10 +17,11 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from sqlite3 import Connection
-from typing import Any, NamedTuple
+from typing import Any
 
 from memory_bank.base import sqlite
 from memory_bank.base.errors import Busy, IndexDamaged, StorageFailed
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.paths import private_folder
 from memory_bank.git import authorship, process, repository
 from memory_bank.git.commits import Change, CommitNode, CommitsAt, ancestors, leaves

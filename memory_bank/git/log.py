@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.git import authorship
 from memory_bank.git.commits import Commit, Person
 from memory_bank.git.process import GitFailed

@@ -14,11 +14,12 @@ from contextlib import contextmanager, suppress
 from io import BufferedReader, BytesIO
 from pathlib import Path
 from subprocess import Popen
-from typing import BinaryIO, NamedTuple, Self
+from typing import BinaryIO, Self
 
 from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import BadInput, StorageFailed
 from memory_bank.base.filenames import is_utf8
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.git import repository
 from memory_bank.git.process import LIMIT, end, kill, read, started
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
@@ -11,6 +10,7 @@ from memory_bank.bank.note_files import SESSION
 from memory_bank.bank.open_index import NoteRow
 from memory_bank.base.documents import Span
 from memory_bank.base.errors import MemoryBankError
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.git import repository
 from memory_bank.memory.records import Remembered
 from memory_bank.notes import front_matter

@@ -6,13 +6,14 @@ import json
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from memory_bank.bank import open_index
 from memory_bank.bank.backlinks import LinkShown, link_shown
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import Hint, MemoryBankError, NoteNotFound
 from memory_bank.base.filenames import is_utf8
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.code.code_names import has_kind
 from memory_bank.git import objects, repository
 from memory_bank.git.commits import Change

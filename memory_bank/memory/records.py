@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import NamedTuple
 
 from memory_bank.bank.backlinks import LinkShown
 from memory_bank.bank.open_index import NoteRow
 from memory_bank.base.documents import Fault
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.code.records import (
     CallShown,
     CitingNote,

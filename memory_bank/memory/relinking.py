@@ -6,12 +6,12 @@ import posixpath
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import chain
-from typing import NamedTuple
 
 from memory_bank.bank import open_index
 from memory_bank.bank.backlinks import LinkShown, link_shown, meant_by
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import UnreadableNote
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.notes import front_matter, names, okf, parsing
 from memory_bank.notes.identity import etag
 from memory_bank.notes.link_targets import names_of

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import MemoryBankError
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.git.process import LIMIT
 from memory_bank.notes import names
 from memory_bank.notes.file_patterns import matches, patterns

@@ -10,12 +10,13 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Collection, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from memory_bank.bank import program_files
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, StorageFailed
 from memory_bank.base.filenames import FOLDER
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.text import one_line
 from memory_bank.git import objects, repository
 from memory_bank.memory.rules import ProjectRule, rules

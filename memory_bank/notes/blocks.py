@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from markdown_it import MarkdownIt
 from markdown_it import rules_block as rules
@@ -12,6 +12,7 @@ from markdown_it.common.utils import mdTrim
 from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.notes.characters import BREAK
 
 Rule = Callable[[StateBlock, int, int, bool], bool]

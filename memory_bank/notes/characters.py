@@ -6,10 +6,10 @@ import codecs
 import re
 import unicodedata
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from memory_bank.base.documents import Fault
 from memory_bank.base.errors import UnreadableNote
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.plugins import pattern
 
 BOM = codecs.BOM_UTF8

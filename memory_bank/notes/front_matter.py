@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from datetime import date, datetime
 from itertools import islice
 from operator import attrgetter
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import frontmatter
 from frontmatter.default_handlers import YAMLHandler
@@ -22,6 +22,7 @@ from memory_bank.base import toml
 from memory_bank.base.dates import iso
 from memory_bank.base.documents import Fault
 from memory_bank.base.errors import UnreadableNote
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.plugins import pattern
 from memory_bank.notes import yaml
 from memory_bank.notes.blocks import BlockError, last_break, line_of

@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache, cached_property
 from html import unescape
-from typing import NamedTuple
 
 from markdown_it import MarkdownIt
 from markdown_it import rules_inline as rules
@@ -17,6 +16,7 @@ from markdown_it.common.utils import normalizeReference
 from markdown_it.helpers import parseLinkDestination, parseLinkLabel
 from markdown_it.rules_inline import StateInline
 
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.notes.blocks import Blocks, InlineBlock, parse_blocks
 from memory_bank.notes.relations import CODE, LINK
 

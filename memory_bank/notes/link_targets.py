@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
 
 from memory_bank.base.documents import BY_ALIAS, BY_ID, BY_NAME, BY_NUMBER, BY_PATH, BY_TITLE, Name
 from memory_bank.base.filenames import NOTE_SUFFIXES
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.notes.characters import nfc
 from memory_bank.notes.names import (
     OUTSIDE,

@@ -6,10 +6,10 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import unescape
-from typing import NamedTuple
 from urllib.parse import quote, unquote
 
 from memory_bank.base.errors import BadInput
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.plugins import pattern
 from memory_bank.notes import okf
 from memory_bank.notes.blocks import parse_blocks

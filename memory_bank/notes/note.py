@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from memory_bank.base.documents import Fault
 from memory_bank.base.errors import Conflict, Hint, NoteNotFound
+from memory_bank.base.named_tuple import NamedTuple
 
 _NOTHING: Mapping[str, Any] = {}
 """Never written to. A mappingproxy could not be pickled."""

@@ -12,10 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from memory_bank.base.dates import iso, to_datetime
 from memory_bank.base.errors import MemoryBankError
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.plugins import pattern
 from memory_bank.notes.note import Note, NoteLink
 from memory_bank.notes.storage import files

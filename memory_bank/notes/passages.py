@@ -6,9 +6,9 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from operator import itemgetter
-from typing import NamedTuple
 
 from memory_bank.base.documents import Passage
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.plugins import pattern
 from memory_bank.notes.blocks import Blocks, InlineBlock
 from memory_bank.notes.note import NoteSection

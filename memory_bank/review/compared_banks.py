@@ -9,11 +9,11 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from itertools import islice
 from types import MappingProxyType
-from typing import NamedTuple
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.revisions import bank_at, notes_at, tree_of
 from memory_bank.base.filenames import SETTINGS
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.rendering import count
 from memory_bank.git import objects, repository
 from memory_bank.notes.compare.note_comparison import (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from typing import NamedTuple
 
 from memory_bank.bank.findings import OtherNote, ReviewFinding
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.code.code_names import has_kind, symbol_of
 from memory_bank.notes.compare.note_change import NoteChange
 from memory_bank.notes.names import name_of

@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import inf
-from typing import NamedTuple
 
 from memory_bank.base.documents import Scan, Signature
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.search.manifest import document_rows, writer
 from memory_bank.search.manifest.manifest import Manifest
 

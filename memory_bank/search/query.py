@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from typing import NamedTuple
 
 from memory_bank.base.dates import iso
 from memory_bank.base.errors import BadInput, did_you_mean, similar_names
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.rendering import count
 from memory_bank.search import times as time_words
 from memory_bank.search.manifest import document_rows, filters

@@ -21,8 +21,9 @@ import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from heapq import nlargest
 from operator import neg
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.search.retrievers.base import Matches, Ranking, Reason, Scale
 
 LEAST = 0.03

@@ -15,8 +15,8 @@ from functools import lru_cache
 from heapq import heapify, heappop, heappush
 from itertools import groupby
 from types import MappingProxyType
-from typing import NamedTuple
 
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.plugins import pattern
 from memory_bank.base.text import estimate
 from memory_bank.search.retrievers.keyword import analyzer

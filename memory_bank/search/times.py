@@ -12,9 +12,9 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta
 from functools import cache
-from typing import NamedTuple
 
 from memory_bank.base.errors import BadInput, Hint
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.search.manifest.filters import Condition
 
 MONTHS = (

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Literal
 
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.sessions.records import GitState, Session
 
 SCHEMA_VERSION = "1.0"

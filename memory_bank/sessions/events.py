@@ -7,10 +7,11 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple, Self
+from typing import Self
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.dates import iso_of
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.sessions.queue import OBSERVATION_STORED, SESSION_ENDED, EventQueue
 from memory_bank.sessions.queue_rows import MOST_NEWS, SESSION_STARTED, News
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.bank_id import former_ids, move_state
 from memory_bank.base.errors import NoteNotFound, StorageFailed, UnreadableNote
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.operation import Param, operation, topic
 from memory_bank.base.text import estimate
 from memory_bank.search.index import View

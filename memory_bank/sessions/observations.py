@@ -6,10 +6,11 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal, NamedTuple, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.operation import LONGEST_NAME, LONGEST_QUERY, Param, Tool, operation, several
 from memory_bank.base.setting_sections import HYBRID, OBSERVATION_TYPES
 from memory_bank.notes import schema

@@ -9,9 +9,10 @@ from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from sqlite3 import Connection
-from typing import Any, NamedTuple
+from typing import Any
 
 from memory_bank.base.errors import StorageFailed
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.text import estimate
 
 COUNTS = ("input_tokens", "output_tokens", "redactions")

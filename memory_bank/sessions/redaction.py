@@ -10,9 +10,10 @@ import json
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import accumulate
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from memory_bank.base.errors import BadInput
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.plugins import pattern
 
 PRIVATE, SECRET = "[private]", "[redacted]"

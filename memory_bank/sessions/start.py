@@ -6,12 +6,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from itertools import chain, islice, takewhile
-from typing import NamedTuple
 
 from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import NoteRow
 from memory_bank.base.errors import Busy, NoteNotFound, StorageFailed
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.setting_sections import ContextSettings
 from memory_bank.base.text import estimate
 from memory_bank.git import repository

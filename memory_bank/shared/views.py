@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.rendering import count, quote_path
 from memory_bank.base.screen import FINDINGS, FOUND, NOTHING, Piece
 from memory_bank.base.view import Block, Part, Table, View

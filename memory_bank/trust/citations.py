@@ -7,10 +7,11 @@ import posixpath
 import re
 from collections.abc import Collection
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.filenames import NOTE_SUFFIXES
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.code.code_at import CitedPlace
 from memory_bank.code.code_names import SYMBOL, symbol_of
 from memory_bank.code.lookup import dotted_name

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from memory_bank.bank.bank import Bank
 from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import BadInput, MemoryBankError, NoRepository
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.git import objects, repository
 from memory_bank.trust import provenance
 from memory_bank.trust.provenance import FRONT_MATTER

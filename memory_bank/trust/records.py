@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from time import time
-from typing import Any, NamedTuple
+from typing import Any
 
 from memory_bank.base.dates import iso_of
+from memory_bank.base.named_tuple import NamedTuple
 
 _DAY = 86400
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
 
 from memory_bank.base.documents import PathProblem
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.rendering import count
 from memory_bank.code.changes import State
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from memory_bank.agents.payload import Payload, digest, identifier, message_key, project, text
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.sessions.queue_rows import MESSAGE
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 from memory_bank.bank.bank_id import bank_id
 from memory_bank.bank.bank_state import BankState
@@ -18,6 +18,7 @@ from memory_bank.base import paths
 from memory_bank.base.documents import Document, Source, Span
 from memory_bank.base.errors import BadInput, Busy, IndexDamaged, NoBank, StorageFailed
 from memory_bank.base.locks import WAIT
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.paths import Layout
 from memory_bank.base.setting_sections import HYBRID
 from memory_bank.base.settings import Settings, load

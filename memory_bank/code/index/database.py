@@ -11,13 +11,14 @@ from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from sqlite3 import Connection
-from typing import Any, NamedTuple
+from typing import Any
 
 from blake3 import blake3
 
 from memory_bank.base import sqlite
 from memory_bank.base.errors import Busy, IndexDamaged, StorageFailed
 from memory_bank.base.filenames import as_utf8
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.paths import private_folder
 from memory_bank.code.parse.parsed_file import (
     SYMBOL,

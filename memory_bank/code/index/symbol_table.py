@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from memory_bank.base import sqlite
 from memory_bank.base.documents import Passage
 from memory_bank.base.filenames import StatSignature, is_trusted, signature_text
 from memory_bank.base.locks import WAIT, locked
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.paths import private_folder
 from memory_bank.code.index.database import (
     CodeDatabase,

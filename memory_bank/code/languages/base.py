@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.code.parse.parsed_file import Import
 
 if TYPE_CHECKING:

@@ -7,10 +7,11 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Sequence
 from sys import intern
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from blake3 import blake3
 
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.code.languages.base import text_of
 
 if TYPE_CHECKING:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
+
+from memory_bank.base.named_tuple import NamedTuple
 
 VERSION = "18"
 """It changes with the rules by which files are parsed; see `parsing.version`."""

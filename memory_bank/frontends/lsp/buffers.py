@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import NamedTuple
 
 from lsprotocol.types import (
     ClientCapabilities,
@@ -25,6 +24,7 @@ from pygls.uris import from_fs_path, to_fs_path
 
 from memory_bank.bank.bank import Bank, note_path
 from memory_bank.base.filenames import NOTE_SUFFIXES
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.frontends.lsp.open_banks import OpenBank
 from memory_bank.frontends.lsp.open_texts import Texts, file_of
 

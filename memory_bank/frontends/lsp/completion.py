@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from memory_bank.bank.bank import Bank
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.frontends.lsp.destinations import leads_to, project_files, symbols
 from memory_bank.frontends.lsp.open_texts import Texts

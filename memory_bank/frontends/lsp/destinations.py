@@ -8,11 +8,11 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from memory_bank.bank import open_index
 from memory_bank.bank.backlinks import meant_by
 from memory_bank.bank.bank import Bank
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.code.parse.parsed_file import Symbol
 from memory_bank.frontends.lsp.open_texts import Texts, links_of
 from memory_bank.frontends.lsp.symbol_notes import MAX_CHARACTERS, parsed

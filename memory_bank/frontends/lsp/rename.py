@@ -7,11 +7,11 @@ import posixpath
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
 from urllib.parse import quote
 
 from memory_bank.bank.bank import Bank, note_path
 from memory_bank.base.errors import BadInput, UnreadableNote
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.frontends.lsp.destinations import (
     LinkTarget,
     section_at,

@@ -14,7 +14,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from hmac import compare_digest
 from pathlib import Path
-from typing import NamedTuple
 
 import anyio
 import uvicorn
@@ -23,6 +22,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from memory_bank.base import paths
 from memory_bank.base.errors import BadInput, Hint, NoteExists, StorageFailed
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.frontends.serving.connections import Limits, Server, protocol
 from memory_bank.notes.storage import files
 

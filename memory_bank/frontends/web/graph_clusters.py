@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from math import log
-from typing import NamedTuple
 
 from memory_bank.bank.backlinks import linked_titles
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import Hint, NoteNotFound
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.frontends.web import note_graph
 from memory_bank.frontends.web.note_graph import (
     NOTE,

@@ -10,10 +10,10 @@ import re
 from collections.abc import Mapping
 from difflib import SequenceMatcher
 from functools import cache
-from typing import NamedTuple
 
 from markdown_it import MarkdownIt
 
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.rendering import same_words
 from memory_bank.notes import front_matter
 from memory_bank.notes.inline import plain_text

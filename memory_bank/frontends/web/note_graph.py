@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache, partial
-from typing import NamedTuple
 
 from memory_bank.bank.backlinks import GHOST, node_of
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, Hint, NoteNotFound
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.paths import Layout
 from memory_bank.code.code_names import SYMBOL
 from memory_bank.notes.names import may_be_file

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from functools import cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 from urllib.parse import quote, unquote
 
 from markdown_it import MarkdownIt
@@ -21,6 +21,7 @@ from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
 from markupsafe import Markup, escape
 
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.rendering import same_words, visible
 from memory_bank.frontends.web.templating import quoted, url_of
 from memory_bank.memory.note_view import LinkedPlace, LinkTargets

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
@@ -21,6 +21,7 @@ from memory_bank.base.errors import (
     UnreadableNote,
 )
 from memory_bank.base.filenames import NOTE_SUFFIXES
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.operation import Param, operation
 from memory_bank.base.screen import FOUND, Call
 from memory_bank.memory.forgetting import forget_report, forgotten_texts

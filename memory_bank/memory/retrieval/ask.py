@@ -10,11 +10,12 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 from types import MappingProxyType
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import RecalledNote
 from memory_bank.base.errors import BadInput, MemoryBankError, NoBank, NoRepository
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.operation import LONGEST_QUERY, Param, Tool, operation, several
 from memory_bank.base.screen import Call
 from memory_bank.base.setting_sections import BANK, MODES, Search

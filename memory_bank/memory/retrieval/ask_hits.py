@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple
 
 from memory_bank.bank.backlinks import linked_titles
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import Origin, RecalledNote
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.rendering import same_words, starts_text
 from memory_bank.base.setting_sections import BANK, BOTH, SHARED
 from memory_bank.code.index.codebase import Codebase, CodeHit

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal
+
+from memory_bank.base.named_tuple import NamedTuple
 
 SCHEMA_VERSION = "1.0"
 

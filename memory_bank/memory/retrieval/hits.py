@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import RecalledNote
 from memory_bank.bank.note_files import SESSION
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.text import estimate
 from memory_bank.git.objects import Revision
 from memory_bank.memory.retrieval.ask_results import Result

@@ -10,12 +10,12 @@ import time
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
-from typing import NamedTuple
 
 from memory_bank.bank import agent_memories
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import Origin, RecalledNote, SearchRequest
 from memory_bank.base.errors import BadInput, SharedUnavailable
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.setting_sections import BANK, BOTH, SCOPES
 from memory_bank.memory.retrieval.hits import SCHEMA_VERSION, Recalled
 from memory_bank.memory.retrieval.recall_bank import keys_of, search_notes

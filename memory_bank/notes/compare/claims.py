@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.notes.compare import text_diff
 from memory_bank.notes.compare.note_change import ClaimChange, TextSpan
 from memory_bank.notes.compare.text_diff import runs, share, words_of

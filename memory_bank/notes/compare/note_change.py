@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
+
+from memory_bank.base.named_tuple import NamedTuple
 
 ChangeKind = Literal["added", "changed", "removed", "renamed"]
 """Of a note or section; `renamed` has the same text under another name."""

@@ -6,9 +6,9 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from memory_bank.base.errors import UnreadableNote
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.text import estimate
 from memory_bank.notes import front_matter, parsing
 from memory_bank.notes.characters import decode

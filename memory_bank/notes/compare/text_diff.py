@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
-from typing import Literal, NamedTuple, TypeVar
+from typing import Literal, TypeVar
 
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.plugins import pattern
 from memory_bank.notes.compare.note_change import ClaimChange, TextSpan
 

@@ -10,8 +10,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.notes.compare.text_diff import runs
 from memory_bank.notes.merging.conflicts import (
     ConflictingChange,

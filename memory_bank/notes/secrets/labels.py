@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
-from typing import NamedTuple
 
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.plugins import pattern
 from memory_bank.notes.secrets.placeholders import chosen, drawn, generated, placeholder, table
 from memory_bank.notes.secrets.secret_places import PASSWORD, TOKEN, SecretPlace, each

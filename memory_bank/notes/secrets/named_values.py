@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.plugins import pattern
 from memory_bank.notes.secrets.labels import label_ends
 from memory_bank.notes.secrets.placeholders import (

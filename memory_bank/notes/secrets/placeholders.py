@@ -10,8 +10,9 @@ from functools import cache
 from itertools import islice, pairwise
 from math import log2
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.plugins import pattern
 
 

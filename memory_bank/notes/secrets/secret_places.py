@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from binascii import Error as NotBase64
 from collections.abc import Iterator
-from typing import NamedTuple
 
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.plugins import pattern
 from memory_bank.notes.secrets.placeholders import drawn, placeholder
 

@@ -12,9 +12,9 @@ import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
-from typing import NamedTuple
 
 from memory_bank.base.errors import Hint, SecretFound
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.plugins import pattern
 from memory_bank.notes.secrets.labels import labelled, placed
 from memory_bank.notes.secrets.logins import codes, logins

@@ -13,12 +13,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.findings import Edit, Finding, Severity, order
 from memory_bank.base import plugins
 from memory_bank.base.errors import MemoryBankError
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.setting_sections import OFF
 from memory_bank.base.settings import Settings
 from memory_bank.git import process, repository

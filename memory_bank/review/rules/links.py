@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
-from typing import NamedTuple
 
 from memory_bank.bank.findings import Edit, Finding
 from memory_bank.base.errors import (
@@ -18,6 +17,7 @@ from memory_bank.base.errors import (
     without_one_letter,
 )
 from memory_bank.base.filenames import NOTE_SUFFIXES
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.code.code_at import NOW
 from memory_bank.code.index.work_tree import work_tree_of
 from memory_bank.notes import front_matter

@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, NoReturn, cast
+from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn, cast
 from urllib.parse import urlsplit
 
 from blake3 import blake3
 
 from memory_bank.base.errors import BadSetting, EmbedderUnavailable, Hint
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.setting_sections import Key
 from memory_bank.base.settings import Settings
 from memory_bank.search.embedders.base import (

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Final
 
 from blake3 import blake3
 
 from memory_bank.base import plugins
 from memory_bank.base.errors import EmbedderUnavailable
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.setting_sections import Key
 from memory_bank.base.settings import Settings
 from memory_bank.search.embedders.base import (

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import NamedTuple
 
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.notes.decision_records import ENDED
 from memory_bank.search.manifest.manifest import DONE, IS_SUPERSEDING, PENDING, Manifest
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
-from typing import NamedTuple
 
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.notes.names import key
 from memory_bank.search.manifest import document_rows
 from memory_bank.search.manifest.link_rows import name_number

@@ -8,10 +8,11 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import Any, NamedTuple
+from typing import Any
 from unicodedata import category
 
 from memory_bank.base.documents import Link
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.notes.characters import written_words
 from memory_bank.notes.identity import number_of
 from memory_bank.notes.note import RELATIVE_KINDS

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import NamedTuple
 
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.search.manifest.entries import IS_OBSERVATION, WORK_TOKENS
 from memory_bank.search.manifest.manifest import DONE, HASH, PENDING, UNREADABLE, Manifest
 

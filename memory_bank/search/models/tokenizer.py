@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from tokenizers import Tokenizer
 
 from memory_bank.base.errors import EmbedderUnavailable
+from memory_bank.base.named_tuple import NamedTuple
 
 # Characters of a text that are split first: far more than models read. Splitting ten million
 # to keep 256 tokens takes seconds and a gigabyte.

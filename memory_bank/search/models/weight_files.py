@@ -6,9 +6,9 @@ import contextlib
 import json
 import os
 from pathlib import Path
-from typing import NamedTuple
 
 from memory_bank.base.errors import EmbedderUnavailable
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.paths import user_folder
 
 

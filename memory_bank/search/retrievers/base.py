@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
 from pathlib import Path
-from typing import Literal, NamedTuple, Protocol, Self
+from typing import Literal, Protocol, Self
 
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.settings import Settings
 
 Unit = Literal["passages", "documents"]

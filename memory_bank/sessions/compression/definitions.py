@@ -9,7 +9,9 @@ from collections.abc import Iterable, Iterator, KeysView, Mapping
 from functools import lru_cache
 from pathlib import Path
 from posixpath import normpath
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, cast
+
+from memory_bank.base.named_tuple import NamedTuple
 
 TABLES: Mapping[str, re.RegexFlag] = {"rules.toml": re.IGNORECASE, "programs.toml": re.MULTILINE}
 """Files with tables: sentences of people, and what programs say. The flags of their patterns."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from typing import NamedTuple
 
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.sessions.compression import definitions, shell
 from memory_bank.sessions.compression.definitions import Paths, rule
 from memory_bank.sessions.compression.texts import COMMAND, PART, cut

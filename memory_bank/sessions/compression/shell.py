@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import dropwhile, pairwise, takewhile
-from typing import NamedTuple
 
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.sessions.compression import definitions
 from memory_bank.sessions.compression.definitions import rule
 from memory_bank.sessions.compression.edits import FileChange

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.sessions.records import TITLE_LIMIT, Observation
 
 _UNSEEN = re.compile(

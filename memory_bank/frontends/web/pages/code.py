@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from memory_bank.base.errors import BadInput, FileNotFound, Hint, did_you_mean, similar_names
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.code.code_names import below
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.frontends.web.site import Site

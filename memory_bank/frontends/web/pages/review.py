@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlencode
 
 from anyio import CapacityLimiter, to_thread
@@ -16,6 +16,7 @@ from starlette.routing import Route
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.frontends.serving.serving_background import Background
 from memory_bank.frontends.serving.shared_bank import SharedBank
 from memory_bank.frontends.web.health import by_rule

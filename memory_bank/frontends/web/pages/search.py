@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlencode
 
 from anyio import to_thread
@@ -14,6 +14,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from memory_bank.base.errors import BadInput, NoBank, NoRepository
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.setting_sections import BANK, BOTH, SHARED
 from memory_bank.frontends.web.note_html import slug
 from memory_bank.frontends.web.site import HINTS, Site, number_in

@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice, pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from unicodedata import category, normalize
 
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.plugins import pattern
 
 if TYPE_CHECKING:
