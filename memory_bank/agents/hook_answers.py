@@ -17,7 +17,7 @@ from memory_bank.base.text import Quotes, estimate
 
 if TYPE_CHECKING:
     from memory_bank.bank.bank import Bank
-    from memory_bank.bank.hits import RecalledNote
+    from memory_bank.bank.hits import ShownNote
 
 
 QUESTION = """\
@@ -271,7 +271,7 @@ def _shown(bank: HookBank, session_id: str) -> list[str]:
         queue.close()
 
 
-def _loaded(bank: Bank, notes: Sequence[RecalledNote], client: str) -> list[str]:
+def _loaded(bank: Bank, notes: Sequence[ShownNote], client: str) -> list[str]:
     """Return the paths of those notes that are files which the client loads itself."""
     included = [note.path for note in notes if bank.roots.is_included(note.path)]
     if not included:
@@ -312,7 +312,7 @@ def _ruled(bank: Bank, prompt: str, client: str) -> dict[str, str]:
     return {path: "" if line in rule_lines else line for path, line in lines.items()}
 
 
-def _quoted(note: RecalledNote, quotes: Quotes, text: str = "") -> str:
+def _quoted(note: ShownNote, quotes: Quotes, text: str = "") -> str:
     about: dict[str, object] = {
         "at": f"{note.path}:{note.line}",
         "type": note.type,
@@ -343,7 +343,7 @@ def _subject_words(prompt: str) -> frozenset[str]:
     return words - STOP_WORDS
 
 
-def _agreeing(notes: Iterable[RecalledNote], prompt: str) -> Iterator[RecalledNote]:
+def _agreeing(notes: Iterable[ShownNote], prompt: str) -> Iterator[ShownNote]:
     """Yield the notes that probably bear on a prompt and have two words of its subject.
 
     Its only word is enough; so is one in the title of a note that is all but certain. One

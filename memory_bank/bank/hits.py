@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memory_bank.bank.backlinks import LinkShown
+from memory_bank.base.documents import Fault
 from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.notes.note import Entity
+from memory_bank.notes.okf import Source
 from memory_bank.search.manifest import filters
 from memory_bank.search.retrievers.base import Reason
 
@@ -38,50 +40,71 @@ class Also(NamedTuple):
     relevance_score: float
 
 
-class RecalledNote(NamedTuple):
-    """A note in an answer, with its best section."""
+class ShownNote(NamedTuple):
+    """A note in an answer: a hit with its best section, a whole note, or a section of one.
 
-    note_id: str
-    path: str
+    A whole note and a section have an etag, a hit and a section a line; JSON omits what the others
+    have.
+    """
+
+    note_id: str = ""
+    path: str = ""
     """Relative to the bank; of a note of the shared index, relative to its repository."""
-    line: int
-    """1-based line of the file where the matching passage starts; if the snippet has nothing of it,
-    that of the snippet."""
-    title: str
-    heading: str
+    line: int = 0
+    """1-based line of the file where the passage starts; if the snippet has nothing of it, that of
+    the snippet."""
+    title: str = ""
+    heading: str = ""
     """The headings above that line, outermost first, joined by ` > `."""
-    content: str
-    """The whole matching section; of a session, and with a budget of tokens, an excerpt."""
-    snippet: str
+    content: str = ""
+    """The whole matching section (of a session, and with a budget of tokens, an excerpt); of a
+    whole note the file's text, including front matter; of a section its text."""
+    snippet: str = ""
     """The sentences of the note that answer best, on one line."""
-    tags: tuple[str, ...]
-    type: str
-    status: str
-    file_refs: tuple[str, ...]
-    symbol_refs: tuple[str, ...]
-    entity_refs: tuple[Entity, ...]
-    source_type: str
-    source_agent: str
-    edited_by: tuple[str, ...]
+    tags: tuple[str, ...] = ()
+    type: str = ""
+    status: str = ""
+    file_refs: tuple[str, ...] = ()
+    symbol_refs: tuple[str, ...] = ()
+    entity_refs: tuple[Entity, ...] = ()
+    source_type: str = ""
+    source_agent: str = ""
+    edited_by: tuple[str, ...] = ()
     """Agents that are known to have changed it, without its author."""
-    created_at: str
-    access_count: int
+    created_at: str = ""
+    updated_at: str = ""
+    body: str = ""
+    """The text below the front matter."""
+    etag: str = ""
+    """Pass it as `if_match` to change exactly this version."""
+    backlinks_count: int = 0
+    access_count: int = 0
     """How often answers had it before this one."""
-    last_accessed_at: str
+    last_accessed_at: str = ""
     """Before this answer; empty if it was never accessed."""
-    opened_count: int
+    opened_count: int = 0
     """How often it was opened, cited or confirmed, which boosts it unless settings differ."""
-    relevance_score: float
+    relevance_score: float = 0.0
     """The likelihood that it answers the query, 0 to 1."""
-    reasons: tuple[Reason, ...]
-    also: tuple[Also, ...]
+    reasons: tuple[Reason, ...] = ()
+    also: tuple[Also, ...] = ()
     trust: str = ""
     """How far its section is to be trusted, by its commits; empty outside git."""
     stale: str = ""
-    """Why the code that its section cites is no longer as it was; empty if it is."""
+    """Why the code that it cites is no longer as it was; empty if it is."""
     weak: bool = False
-    """Whether that likelihood is too low for an answer."""
+    """Whether the likelihood is too low for an answer."""
+    faults: tuple[Fault, ...] = ()
+    writable: bool = False
+    """Whether it can be changed; a file that is not valid UTF-8, or only included, can't."""
+    touched: tuple[str, ...] = ()
+    """Cited files that changed, though not what the note names in them."""
+    claims: tuple[str, ...] = ()
+    """What it says itself of who wrote and who reviewed it; nobody has checked that."""
+    included: bool | None = None
+    """True for a file of the project that settings include, else None."""
     superseded_by: str | None = None
+    """The path of the note that replaced it."""
     newer: str | None = None
     """The path of a newer note that may amend it; nobody has said whether it does."""
     links: tuple[LinkShown, ...] | None = None
@@ -92,6 +115,29 @@ class RecalledNote(NamedTuple):
     """What it is about, as its front matter says."""
     observation_id: str | None = None
     """The id of the observation that its section is."""
+    sources: tuple[Source, ...] | None = None
+    """What it derives from, after what it describes; None if it doesn't say."""
+
+    @property
+    def is_section(self) -> bool:
+        """Whether it is a section that was asked for."""
+        return bool(self.line and self.etag)
+
+    @property
+    def sparse(self) -> frozenset[str]:
+        """The fields that JSON omits when they are empty."""
+        if self.is_section:
+            return frozenset(self._fields)
+        return _OF_HITS if self.etag else _OF_WHOLE_NOTES
+
+
+_OF_HITS = frozenset(
+    ("line", "heading", "snippet", "relevance_score", "reasons", "also", "trust", "weak")
+)
+
+_OF_WHOLE_NOTES = frozenset(
+    ("updated_at", "body", "etag", "backlinks_count", "faults", "writable", "touched", "claims")
+)
 
 
 class SearchRequest(NamedTuple):

@@ -53,7 +53,8 @@ _JSON_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
 def plain(value: object) -> object:
     """Return a value as JSON types: fields in their order, without those that are None.
 
-    A record may name fields in `nullable` that are then null.
+    A record may name fields in `nullable` that are then null, and in `sparse` fields that are left
+    out when they are empty, too.
     """
     fields = fields_of(type(value))
     if fields is not None:
@@ -99,11 +100,12 @@ def schema(kind: Any, *, depth: int, without: Collection[str] = ()) -> dict[str,
 
 
 def fields_shown(value: object, names: Collection[str]) -> Iterator[tuple[str, Any]]:
-    """Yield the fields of a record that are not None, or may be null."""
+    """Yield the fields of a record that are not None, or may be null; not empty `sparse` ones."""
     nullable: Collection[str] = getattr(value, "nullable", ())
+    sparse: Collection[str] = getattr(value, "sparse", ())
     for name in names:
         item = getattr(value, name)
-        if item is not None or name in nullable:
+        if (item is not None or name in nullable) and (item or name not in sparse):
             yield name, item
 
 

@@ -23,15 +23,16 @@ from __future__ import annotations
 
 import json
 import math
+import posixpath
 import re
 import time
 import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from sqlite3 import Connection
 
 from memory_bank.base import sqlite
+from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import Busy, IndexDamaged
 from memory_bank.base.filenames import StatSignature, is_trusted, signature_text
 from memory_bank.base.named_tuple import NamedTuple
@@ -76,8 +77,7 @@ The second argument names those that are wanted; all, if it is None.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Coupled:
+class CoupledFile(NamedTuple):
     """A file that is coupled with another."""
 
     file: str
@@ -86,12 +86,38 @@ class Coupled:
     """The share of the other file's commits that changed this one too; 0 to 1."""
     support: int
     """The number of commits that changed both."""
-    last_changed: int
-    """When the last of these was made, in seconds since the epoch; 0 if there is none."""
+    last_changed: str
+    """When the newest of these was made; empty if there is none."""
     fused_score: float
     """What they are ranked by; 0 to 1."""
     coupling_type: str
     """TEMPORAL, STATIC, SEMANTIC or MULTI."""
+    reason: str = ""
+    """Why it may have to change with the other file, if that is what was asked."""
+
+    @staticmethod
+    def in_json() -> tuple[str, ...]:
+        """Return the fields that answers have, in their order."""
+        return (
+            "file", "confidence", "support", "last_changed", "risk", "fused_score",
+            "coupling_type", "snippet",
+        )  # fmt: skip
+
+    @property
+    def snippet(self) -> str:
+        """The reason, or all this in one sentence."""
+        return self.reason or self.sentence_with(self.file)
+
+    def sentence_with(self, file: str) -> str:
+        """Return one sentence about the coupling that names one of the two files."""
+        name = posixpath.basename(file)
+        if not self.support:
+            how = {STATIC: "Is connected by imports with", SEMANTIC: "Is worded like"}
+            start = how.get(self.coupling_type, "Is connected by imports with, and worded like,")
+            return f"{start} {name} (no joint commits, type: {self.coupling_type})"
+        share = f"{self.confidence:.0%} of commits"
+        kind = f"{self.risk} coupling, type: {self.coupling_type}"
+        return f"Co-changes with {name} in {share} ({kind})"
 
     @property
     def risk(self) -> str:
@@ -129,7 +155,7 @@ class Coupling:
                 self._imports.setdefault(other_import, set()).add(text)
         self._frequency = _frequency(history)
 
-    def depended(self, file: str) -> list[tuple[Coupled, str]]:
+    def depended(self, file: str) -> list[CoupledFile]:
         """Return the files among these that may have to change with it, each with the reason.
 
         They import it, or changed with it in three commits. A text like its own, or one or two
@@ -141,10 +167,10 @@ class Coupling:
             commits = f"changed in {coupled.support} of its {number} commits"
             parts = "imports it" * importer, commits * (coupled.support >= TOGETHER)
             if reason := ", ".join(filter(None, parts)):
-                entries.append((coupled, reason))
+                entries.append(coupled._replace(reason=reason))
         return entries
 
-    def of(self, file: str, *, related: bool = False) -> list[Coupled]:
+    def of(self, file: str, *, related: bool = False) -> list[CoupledFile]:
         """Return the files that are coupled with a file, the strongest coupling first.
 
         These changed with it in a commit that counts, import it or are imported by it, or have a
@@ -175,9 +201,10 @@ class Coupling:
             joint = times.get(path, [])  # the newest first
             confidence = len(joint) / len(commits) if commits else 0.0
             kind = _type(bool(joint), path in imports, path in alike)
-            last = joint[0] if joint else 0
-            entries.append(Coupled(path, confidence, len(joint), last, score, kind))
-        return sorted(entries, key=lambda coupled: (-coupled.fused_score, coupled.file))
+            last = iso_of(joint[0]) if joint else ""
+            row = CoupledFile(path, round(confidence, 4), len(joint), last, round(score, 4), kind)
+            entries.append((-score, path, row))
+        return [row for _, _, row in sorted(entries)]
 
 
 def _changes_with_everything(path: str) -> bool:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import posixpath
-from datetime import UTC, datetime
 from typing import Annotated
 
 from memory_bank.base.operation import Param, operation
 from memory_bank.code import views
 from memory_bank.code.code_names import known_file, path_from_shell
-from memory_bank.code.coupled import Coupled
 from memory_bank.code.index.codebase import Codebase
-from memory_bank.code.records import CoupledFile, CouplingAnswer
+from memory_bank.code.records import CouplingAnswer
 
 SCHEMA_VERSION = "1.0"
 
@@ -53,34 +50,4 @@ def coupling(
         path = known_file(codebase.root, state, file)
         rows = state.coupling.of(path)[: min(max(limit, 1), MOST)]
         commits = len(state.coupling.history.of(path))
-    coupled_files = tuple(map(shown_as, rows))
-    return CouplingAnswer(
-        SCHEMA_VERSION, path, commits, len(coupled_files), coupled_files, state.notices
-    )
-
-
-def shown_as(coupled: Coupled) -> CoupledFile:
-    """Return a coupled file as answers show it."""
-    last = datetime.fromtimestamp(coupled.last_changed, UTC) if coupled.last_changed else None
-    return CoupledFile(
-        file=coupled.file,
-        confidence=round(coupled.confidence, 4),
-        support=coupled.support,
-        last_changed=last.strftime("%Y-%m-%dT%H:%M:%SZ") if last else "",
-        risk=coupled.risk,
-        fused_score=round(coupled.fused_score, 4),
-        coupling_type=coupled.coupling_type,
-        snippet=snippet(coupled, coupled.file),
-    )
-
-
-def snippet(coupled: Coupled, text: str) -> str:
-    """Return one sentence about a coupled file, which names one of the two."""
-    name = posixpath.basename(text)
-    if not coupled.support:
-        how = {"static": "Is connected by imports with", "semantic": "Is worded like"}
-        start = how.get(coupled.coupling_type, "Is connected by imports with, and worded like,")
-        return f"{start} {name} (no joint commits, type: {coupled.coupling_type})"
-    share = f"{coupled.confidence:.0%} of commits"
-    kind = f"{coupled.risk} coupling, type: {coupled.coupling_type}"
-    return f"Co-changes with {name} in {share} ({kind})"
+    return CouplingAnswer(SCHEMA_VERSION, path, commits, len(rows), tuple(rows), state.notices)

@@ -16,22 +16,19 @@ from memory_bank.code import lookup, views
 from memory_bank.code.citing_notes import CitingNotes, citing_notes
 from memory_bank.code.code_names import existing_file, file_of, path_from_shell
 from memory_bank.code.commits import reason_of
-from memory_bank.code.coupled import TEMPORAL, CouplingState
-from memory_bank.code.coupling import shown_as
+from memory_bank.code.coupled import TEMPORAL, CoupledFile, CouplingState
 from memory_bank.code.explained_rows import OF_FILES, is_symbol, row_meant
 from memory_bank.code.guards import Guard
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.code.index.database import SymbolRow
 from memory_bank.code.records import (
-    AffectedSymbol,
     BlastRadius,
-    CoupledFile,
     ExplainedSymbol,
     GuardingTests,
-    GuardShown,
     RecentCommit,
+    SymbolDetails,
 )
-from memory_bank.code.symbols import callers_shown, details_of, symbol_shown
+from memory_bank.code.symbols import callers_shown, details_of
 from memory_bank.git import authorship, repository
 from memory_bank.git.commits import Commit
 from memory_bank.search.document_changes import Progress
@@ -116,7 +113,7 @@ def explain_symbol(
             may_call=answer_limit.first("places that may call it", details.may_call),
             problem=problem or uncounted or None,
         ),
-        tests=guards_shown(answer_limit.first("tests", guards)),
+        tests=answer_limit.first("tests", guards),
         coupled=coupled_files(state, row.path, min(limit, COUPLED)),
         notes=answer_limit.first("notes", cited.symbols.get(row.id, ())),
         file_notes=answer_limit.first("notes of the file", cited.file),
@@ -166,15 +163,14 @@ def coupled_files(state: CouplingState | None, path: str, limit: int) -> tuple[C
         for coupled in state.coupling.of(path)
         if coupled.coupling_type != TEMPORAL or coupled.support > 1
     ]
-    return tuple(map(shown_as, coupled_rows[:limit]))
+    return tuple(coupled_rows[:limit])
 
 
 def depended_files(state: CouplingState | None, path: str, limit: int) -> tuple[CoupledFile, ...]:
     """Return the files that may have to change with a file; the snippet says why."""
     if state is None or path not in state.files:
         return ()
-    depended = state.coupling.depended(path)[:limit]
-    return tuple(shown_as(coupled)._replace(snippet=reason) for coupled, reason in depended)
+    return tuple(state.coupling.depended(path)[:limit])
 
 
 def _commits(
@@ -257,28 +253,12 @@ def tests_for(
             place, kind, guard_rows = path, "file", guards.of_file(path)
         else:
             row = _symbol(code, name)
-            place, kind, path = row.symbol.qualified, "symbol", row.path
+            place, kind, path = row.name, "symbol", row.path
             guard_rows = guards.of_symbol(row)
-    tests = guards_shown(guard_rows[:limit])
+    tests = tuple(guard_rows[:limit])
     more = len(guard_rows) > limit
     return GuardingTests(
         SCHEMA_VERSION, place, kind, path, len(tests), tests, more, problem or None
-    )
-
-
-def guards_shown(guards: Sequence[Guard]) -> tuple[GuardShown, ...]:
-    """Return guards as answers show them."""
-    return tuple(
-        GuardShown(
-            id=guard.test.id,
-            title=guard.test.intent.title,
-            snippet=guard.test.intent.snippet,
-            test_file=guard.test.path,
-            line=guard.test.intent.line,
-            how=guard.how,
-            confidence=guard.confidence,
-        )
-        for guard in guards
     )
 
 
@@ -367,7 +347,7 @@ def blast_radius(
         symbols=symbols,
         callers=tuple(sorted(callers)),
         coupled=depended_files(state, path, min(limit, _FILES)),
-        tests=guards_shown(answer_limit.first("tests", guards)),
+        tests=answer_limit.first("tests", guards),
         notes=answer_limit.first("notes of the file", cited.file),
         notices=(*notices, *answer_limit.said),
         problem=problem or uncounted or None,
@@ -379,7 +359,7 @@ def _symbols(
     rows_by_name: Sequence[Sequence[SymbolRow]],
     cited: CitingNotes,
     answer_limit: AnswerLimit,
-) -> tuple[AffectedSymbol, ...]:
+) -> tuple[SymbolDetails, ...]:
     """Return symbols, each with the definitions of its name: a call may mean any of them."""
     accesses = code.accesses([rows[0].id for rows in rows_by_name])
     graph = code.relations().calls
@@ -390,8 +370,8 @@ def _symbols(
         calls = [call for call in callers if _is_code(call.caller)]
         access = accesses.get(row.id)
         entries.append(
-            AffectedSymbol(
-                symbol=symbol_shown(row),
+            SymbolDetails(
+                symbol=row,
                 called_by=callers_shown(
                     answer_limit.first(f"callers of {row.symbol.qualified}", calls)
                 ),

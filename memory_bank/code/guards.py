@@ -48,6 +48,36 @@ class Guard(NamedTuple):
     how: str
     """A key of CONFIDENCE."""
 
+    @staticmethod
+    def in_json() -> tuple[str, ...]:
+        """Return the fields that answers have, in their order."""
+        return "id", "title", "snippet", "test_file", "line", "how", "confidence"
+
+    @property
+    def id(self) -> str:
+        """The id of the test."""
+        return self.test.id
+
+    @property
+    def title(self) -> str:
+        """What it says should happen."""
+        return self.test.intent.title
+
+    @property
+    def snippet(self) -> str:
+        """The source line that names it."""
+        return self.test.intent.snippet
+
+    @property
+    def test_file(self) -> str:
+        """Its file, below the work tree."""
+        return self.test.path
+
+    @property
+    def line(self) -> int:
+        """Its first line."""
+        return self.test.intent.line
+
     @property
     def confidence(self) -> float:
         """How sure that is."""

@@ -6,24 +6,9 @@ import re
 
 from memory_bank.bank.backlinks import LinkShown
 from memory_bank.base.named_tuple import NamedTuple
-
-
-class SymbolShown(NamedTuple):
-    """A symbol in an answer."""
-
-    id: str
-    name: str
-    """Its qualified name in its file."""
-    kind: str
-    language: str
-    path: str
-    """Below the work tree."""
-    line: int
-    end_line: int
-    """The line after its last."""
-    signature: str
-    snippet: str
-    """The first sentence of its doc comment, else its signature."""
+from memory_bank.code.coupled import CoupledFile
+from memory_bank.code.guards import Guard
+from memory_bank.code.index.database import SymbolRow
 
 
 class SymbolList(NamedTuple):
@@ -31,7 +16,7 @@ class SymbolList(NamedTuple):
 
     query: str
     result_count: int
-    symbols: tuple[SymbolShown, ...]
+    symbols: tuple[SymbolRow, ...]
     more: bool
     """Whether there are more than were asked for."""
     found_by: str
@@ -56,38 +41,35 @@ class CallShown(NamedTuple):
 
 
 class SymbolDetails(NamedTuple):
-    """A symbol with its doc comment, its calls and its callers; these are found by names."""
+    """A symbol with its callers and what else was asked for; calls are found by names."""
 
-    symbol: SymbolShown
-    doc: str
-    fingerprint: str
-    calls: tuple[CallShown, ...]
+    symbol: SymbolRow
     called_by: tuple[CallShown, ...]
+    """Calls of it; of the symbols of a file, without those of tests."""
     unclear_callers: int
     """The number of others that call something of its name; what they mean is not known."""
     access_count: int
     """Before this answer."""
-    last_accessed_at: str
+    last_accessed_at: str = ""
     """Before this answer; empty if it was never accessed."""
-    problem: str | None
+    doc: str = ""
+    fingerprint: str = ""
+    """Empty for one of the symbols of a file, of which only callers and notes are told."""
+    calls: tuple[CallShown, ...] = ()
     may_call: tuple[CallShown, ...] = ()
-    """These others, if they were asked for."""
+    """The unclear callers, if they were asked for."""
+    notes: tuple[CitingNote, ...] = ()
+    """Notes that cite one of the symbols of a file."""
+    others: int = 0
+    """The number of others of its name in the file: a call may mean any of them."""
+    problem: str | None = None
 
-
-class GuardShown(NamedTuple):
-    """A test that guards a symbol or a file."""
-
-    id: str
-    title: str
-    """What it says should happen."""
-    snippet: str
-    """The source line that names it."""
-    test_file: str
-    line: int
-    how: str
-    """How that is known, such as `calls it` or `imports it`."""
-    confidence: float
-    """The order of these, from 1 for a call; no probability."""
+    @property
+    def sparse(self) -> frozenset[str]:
+        """The fields that JSON omits when they are empty."""
+        if self.fingerprint:
+            return frozenset(("notes", "others"))
+        return frozenset(("last_accessed_at", "doc", "fingerprint", "calls", "may_call"))
 
 
 class GuardingTests(NamedTuple):
@@ -100,7 +82,7 @@ class GuardingTests(NamedTuple):
     """`symbol` or `file`."""
     path: str
     result_count: int
-    tests: tuple[GuardShown, ...]
+    tests: tuple[Guard, ...]
     more: bool
     """Whether there are more than were asked for."""
     problem: str | None
@@ -124,26 +106,6 @@ class CitingNote(NamedTuple):
         """The words around its first link, or its sentence if that is a reference."""
         first = self.links[0] if self.links else None
         return first.context if first and first.kind != "reference" else self.sentence
-
-
-class CoupledFile(NamedTuple):
-    """A file that is coupled with the one that was asked for."""
-
-    file: str
-    """Its path below the work tree."""
-    confidence: float
-    """The share of the commits of the file asked for that changed this one too."""
-    support: int
-    """The number of these commits."""
-    last_changed: str
-    """When the newest of them was made; empty if there is none."""
-    risk: str
-    """Critical, High, Medium or Low."""
-    fused_score: float
-    coupling_type: str
-    """temporal, static, semantic or multi."""
-    snippet: str
-    """All this in one sentence."""
 
 
 _FOR_PROGRAMS = re.compile(r" \((?:\w+ coupling|no joint commits), type: \w+\)$")
@@ -187,7 +149,7 @@ class ExplainedSymbol(NamedTuple):
     schema_version: str
     details: SymbolDetails
     """Its definition, doc comment, calls, callers and accesses."""
-    tests: tuple[GuardShown, ...]
+    tests: tuple[Guard, ...]
     coupled: tuple[CoupledFile, ...]
     """Files that change with its file."""
     notes: tuple[CitingNote, ...]
@@ -202,34 +164,19 @@ class ExplainedSymbol(NamedTuple):
     """What is left out, and why."""
 
 
-class AffectedSymbol(NamedTuple):
-    """A symbol of a file, with what depends on it."""
-
-    symbol: SymbolShown
-    called_by: tuple[CallShown, ...]
-    """Calls of it, without those of tests."""
-    unclear_callers: int
-    """The number of others that call something of its name; what they mean is not known."""
-    notes: tuple[CitingNote, ...]
-    access_count: int
-    """Before this answer."""
-    others: int = 0
-    """The number of others of its name in the file: a call may mean any of them."""
-
-
 class BlastRadius(NamedTuple):
     """What a change of a file may affect."""
 
     schema_version: str
     file: str
-    symbols: tuple[AffectedSymbol, ...]
+    symbols: tuple[SymbolDetails, ...]
     """By line, without tests."""
     callers: tuple[str, ...]
     """The other files that call its symbols."""
     coupled: tuple[CoupledFile, ...]
     """The files that import it or changed with it in three commits: at most ten; the snippet says
     which of these holds."""
-    tests: tuple[GuardShown, ...]
+    tests: tuple[Guard, ...]
     """The tests that guard it."""
     notes: tuple[CitingNote, ...]
     """The notes that cite the file, but none of its symbols."""

@@ -16,14 +16,12 @@ from memory_bank.code.calls import Callee, ResolvedCall
 from memory_bank.code.explained_rows import is_symbol
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.code.index.database import IntentRow, SymbolRow
-from memory_bank.code.records import CallShown, SymbolDetails, SymbolList, SymbolShown
-from memory_bank.notes.sections import sentence_below
+from memory_bank.code.records import CallShown, SymbolDetails, SymbolList
 from memory_bank.search.document_changes import Progress
 
 MOST = 1000
 """Maximum number of symbols in a list."""
 
-_MOST_SNIPPET = 200
 """Maximum number of characters of a snippet."""
 
 
@@ -72,7 +70,7 @@ def list_symbols(
             kinds = () if tests else ("symbols",)
             result = code.search("files", query, limit + 1, under=under, kinds=kinds, parts=True)
             rows = [hit.symbol for hit in result.hits if hit.symbol and not hit.weak]
-    symbols = tuple(map(symbol_shown, rows[:limit]))
+    symbols = tuple(rows[:limit])
     return SymbolList(query, len(symbols), symbols, len(rows) > limit, by, problem or None)
 
 
@@ -107,7 +105,7 @@ def details_of(code: Codebase, row: SymbolRow, *, may_call: bool = False) -> Sym
     access = code.accesses([row.id]).get(row.id)
     callers, unclear = graph.callers(row) if is_symbol(row) else ([], [])
     return SymbolDetails(
-        symbol=symbol_shown(row),
+        symbol=row,
         doc=row.symbol.doc,
         fingerprint=row.symbol.fingerprint,
         calls=tuple(map(_called, graph.callees(row))),
@@ -116,7 +114,6 @@ def details_of(code: Codebase, row: SymbolRow, *, may_call: bool = False) -> Sym
         may_call=callers_shown(unclear) if may_call else (),
         access_count=access.times if access else 0,
         last_accessed_at=iso_of(access.last) if access and access.times else "",
-        problem=None,
     )
 
 
@@ -126,28 +123,6 @@ def callers_shown(calls: Iterable[ResolvedCall]) -> tuple[CallShown, ...]:
         CallShown(resolved_call.written, *_place_of(resolved_call.caller), resolved_call.how)
         for resolved_call in calls
     )
-
-
-def symbol_shown(row: SymbolRow) -> SymbolShown:
-    """Return a symbol of the table as answers have it."""
-    definition = row.symbol
-    return SymbolShown(
-        id=row.id,
-        name=definition.qualified,
-        kind=definition.kind,
-        language=row.language,
-        path=row.path,
-        line=definition.line,
-        end_line=definition.end_line,
-        signature=definition.signature,
-        snippet=snippet(row),
-    )
-
-
-def snippet(row: SymbolRow) -> str:
-    """Return the first sentence of a symbol's doc comment, else its signature, on one line."""
-    text = sentence_below(row.symbol.doc) or " ".join(row.symbol.signature.split())
-    return text if len(text) <= _MOST_SNIPPET else f"{text[: _MOST_SNIPPET - 1]}…"
 
 
 def path_of(code: Codebase, written: str) -> str:
@@ -195,7 +170,7 @@ def _called(callee: Callee) -> CallShown:
 def _place_of(row: SymbolRow | IntentRow) -> tuple[str, str, str, int]:
     if isinstance(row, IntentRow):
         return row.id, row.intent.title, row.path, row.intent.line
-    return row.id, row.symbol.qualified, row.path, row.symbol.line
+    return row.id, row.name, row.path, row.line
 
 
 topic(

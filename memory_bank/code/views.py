@@ -16,20 +16,19 @@ from memory_bank.base.rendering import (
 )
 from memory_bank.base.screen import FOUND, NOTHING, Piece, place
 from memory_bank.base.view import Block, Table, View
+from memory_bank.code.coupled import CoupledFile
+from memory_bank.code.guards import Guard
 from memory_bank.code.index.codebase import Codebase
+from memory_bank.code.index.database import SymbolRow
 from memory_bank.code.records import (
-    AffectedSymbol,
     BlastRadius,
     CallShown,
     CitingNote,
-    CoupledFile,
     CouplingAnswer,
     ExplainedSymbol,
     GuardingTests,
-    GuardShown,
     SymbolDetails,
     SymbolList,
-    SymbolShown,
     plain_words,
 )
 from memory_bank.notes.sections import sentence_below
@@ -188,7 +187,7 @@ def view_coupling(answer: CouplingAnswer) -> View:
     )
 
 
-def view_definition(symbol: SymbolShown, code: Codebase | None = None) -> Block:
+def view_definition(symbol: SymbolRow, code: Codebase | None = None) -> Block:
     """Describe what a symbol is, where, and its signature."""
     return _definition(symbol, "", code)
 
@@ -206,7 +205,7 @@ def calls_table(title: str, calls: Sequence[CallShown], code: Codebase | None) -
     return [Table(("place", "name", "found by"), rows, title=title, most=_FIRST)] if rows else []
 
 
-def tests_table(tests: Sequence[GuardShown], code: Codebase | None) -> list[Table]:
+def tests_table(tests: Sequence[Guard], code: Codebase | None) -> list[Table]:
     """Describe tests that guard something."""
     rows = [
         (_place_text(code, guard.test_file, guard.line), guard.title, guard.how) for guard in tests
@@ -240,7 +239,7 @@ def _cited_place(note: CitingNote) -> Place:
     return Place(note.path, note.links[0].line if note.links else 1)
 
 
-def _definition(symbol: SymbolShown, doc: str, code: Codebase | None = None) -> Block:
+def _definition(symbol: SymbolRow, doc: str, code: Codebase | None = None) -> Block:
     where = ""  # a commit has none
     if symbol.path:
         where = _place_text(code, symbol.path, symbol.line)
@@ -263,7 +262,7 @@ def _calls_of(details: SymbolDetails, code: Codebase | None = None) -> list[Bloc
     ]
 
 
-def _callers(affected: AffectedSymbol, code: Codebase | None) -> str:
+def _callers(affected: SymbolDetails, code: Codebase | None) -> str:
     """Return what calls a symbol of a file, on one line."""
     callers = [
         f"{call.name} ({_place_text(code, call.path, call.line)})"

@@ -12,7 +12,7 @@ from memory_bank.base.documents import Span
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.git import repository
-from memory_bank.memory.records import Remembered
+from memory_bank.memory.records import WrittenNote
 from memory_bank.notes import front_matter
 from memory_bank.notes.compare.text_diff import MAX_CHARACTERS, Words, share, words_of
 from memory_bank.notes.names import name_of
@@ -61,7 +61,7 @@ def duplicates(bank: Bank, content_hash: str, path: str) -> Duplicates:
     return Duplicates(next(iter(near), None), next(iter(far), None), side)
 
 
-def linked(bank: Bank, similar: Duplicates, remembered: Remembered) -> Remembered:
+def linked(bank: Bank, similar: Duplicates, remembered: WrittenNote) -> WrittenNote:
     """Name the note with the same content on the other side, to which the private one gets a link.
 
     The tracked one gets none: for others, it would lead nowhere. Call it after the note was

@@ -20,7 +20,7 @@ from memory_bank.memory import concepts, views
 from memory_bank.memory.change import with_keys, write
 from memory_bank.memory.create import RefusedItem, remember_many
 from memory_bank.memory.import_notes import FROM
-from memory_bank.memory.records import Confirmation, Confirmed, Item, Promoted
+from memory_bank.memory.records import Confirmation, Item, Promoted, WrittenNote
 from memory_bank.memory.remember import DEFAULT_TYPE, remember
 from memory_bank.memory.why import COMMIT_ID, promote_commit
 from memory_bank.notes import front_matter, okf
@@ -117,7 +117,7 @@ def confirm(
         warnings = [note.warning, *_not_confirmed(bank, path, head)]
         warning = "; ".join(warning for warning in warnings if warning) or None
         written = tuple(dict.fromkeys(new.values()))
-        entries.append(Confirmed(path, note.etag, note.changed, warning, targets=written))
+        entries.append(WrittenNote(path, note.etag, note.changed, warning, targets=written))
     bank.count_opened(paths)
     return Confirmation(head, tuple(entries))
 

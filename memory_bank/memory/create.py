@@ -15,7 +15,7 @@ from memory_bank.memory import views
 from memory_bank.memory.alike import duplicates, linked
 from memory_bank.memory.change import check_size
 from memory_bank.memory.dead_links import dead_links
-from memory_bank.memory.records import Item, Remembered
+from memory_bank.memory.records import Item, WrittenNote
 from memory_bank.memory.remember import (
     DEFAULT_TYPE,
     check_content,
@@ -57,7 +57,7 @@ def create(
     type: Annotated[str, Param()] = "",  # noqa: A002  (the field's word)
     source_type: str = "manual",
     source_agent: str = "",
-) -> Remembered:
+) -> WrittenNote:
     """Create a note with a given name, even if another has the same content.
 
     Front matter in the content overrides the arguments, except an agent's author keys.
@@ -112,7 +112,7 @@ class RefusedItem:
     action: str = REFUSED
 
 
-def remember_many(bank: Bank, items: Iterable[Item]) -> list[Remembered | RefusedItem]:
+def remember_many(bank: Bank, items: Iterable[Item]) -> list[WrittenNote | RefusedItem]:
     """Write notes, or update those with the same content, and return the result of each.
 
     The results are in the order of the items. An item that can't be written, for example because
@@ -133,7 +133,7 @@ def remember_many(bank: Bank, items: Iterable[Item]) -> list[Remembered | Refuse
         return notes
     return [
         entry._replace(warning=warnings(entry.warning, unknown.get(entry.path)))
-        if isinstance(entry, Remembered)
+        if isinstance(entry, WrittenNote)
         else entry
         for entry in notes
     ]
@@ -150,7 +150,7 @@ class _BulkWrite:
         self._changed: dict[str, list[str]] = {}
         """Agents, with the paths of the notes that they wrote."""
 
-    def write(self, item: Item) -> Remembered | RefusedItem:
+    def write(self, item: Item) -> WrittenNote | RefusedItem:
         try:
             return self._write(item)
         except REFUSALS as error:
@@ -164,7 +164,7 @@ class _BulkWrite:
                 failed |= dict.fromkeys(paths, reason)
         return failed
 
-    def _write(self, item: Item) -> Remembered:
+    def _write(self, item: Item) -> WrittenNote:
         bank = self._bank
         by = writer(item.source_type, item.source_agent)
         item = _completed(bank, item)

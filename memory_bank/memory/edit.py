@@ -22,7 +22,7 @@ from memory_bank.memory.change import (
     write,
 )
 from memory_bank.memory.concepts import conforming
-from memory_bank.memory.records import Remembered, WrittenNote
+from memory_bank.memory.records import WrittenNote
 from memory_bank.notes import front_matter
 from memory_bank.notes.names import name_of
 from memory_bank.sessions.redaction import without_private
@@ -234,7 +234,7 @@ def update(
     return write(bank, name, replaced, if_match=if_match, agent=agent, given=content)
 
 
-def ask_whether_amended(call: Call, note: Remembered | WrittenNote, bank: Bank) -> None:
+def ask_whether_amended(call: Call, note: WrittenNote, bank: Bank) -> None:
     """Say that a note may amend an older one; in a terminal, ask, and link them by the answer."""
     older = note.may_amend
     if older is None or call.json:

@@ -28,7 +28,7 @@ from memory_bank.base.screen import Call
 from memory_bank.base.text import agent_name
 from memory_bank.memory import views
 from memory_bank.memory.concepts import conform, conforming
-from memory_bank.memory.records import Merged, Renamed
+from memory_bank.memory.records import WrittenNote
 from memory_bank.memory.relinking import rebased_body, relink_moved
 from memory_bank.notes import front_matter, names, okf, parsing
 from memory_bank.notes.characters import decode
@@ -74,7 +74,7 @@ def rename(
     new_name: Annotated[str, Param(argument=True, metavar="NEW", longest=LONGEST_NAME)],
     *,
     agent: Agent = None,
-) -> Renamed:
+) -> WrittenNote:
     """Rename a note, and rewrite links to it.
 
     Rename a note and rewrite the links to it, all or nothing.
@@ -88,7 +88,7 @@ def rename(
     new = names.new_path(new_name, bank.layout)
     names.check_new(new)
     if new == old:
-        return Renamed(old, new, ())
+        return WrittenNote(new, old_path=old, relinked=())
     with bank.lock, bank.store.writing(old):
         bank.roots.check_move(old, new)
         moving = _current(bank, [old])[0]
@@ -111,16 +111,16 @@ def rename(
     bank.catch_up()
     changed = [change.path for change in rest if change.path not in failed]
     unknown = record(bank, [*changed, new] if mine else changed, agent)
-    return Renamed(
-        old,
+    return WrittenNote(
         new,
-        tuple(changed),
-        warnings(
+        old_path=old,
+        relinked=tuple(changed),
+        warning=warnings(
             note_files.warn_of_place(bank.layout, new, moving.source_type),
             unknown,
             _not_relinked(failed),
         ),
-        broken or None,
+        broken_links=broken or None,
     )
 
 
@@ -137,7 +137,7 @@ def _asked(
     *,
     tags: Sequence[str] = (),
     source_agent: str = "",
-) -> Merged:
+) -> WrittenNote:
     """Read the text, or let a person edit those of the sources."""
     source = "agent" if source_agent else "manual"
     merged = partial(merge, bank, tags=tags, source_type=source, source_agent=source_agent)
@@ -205,7 +205,7 @@ def merge(
             "The agent that makes the change", flags="--agent", metavar="NAME", read=visible_name
         ),
     ] = "",
-) -> Merged:
+) -> WrittenNote:
     """Merge several notes into one and redirect links to it.
 
     Merge several notes into one, all or nothing.
@@ -247,7 +247,7 @@ def merge(
             key, {name for row in rows for name in (row.id, row.path) if name}
         )
         bank.state.add_update(key, time.time())
-    return Merged(
+    return WrittenNote(
         path=goal,
         note_id=key,
         etag=meta.etag,

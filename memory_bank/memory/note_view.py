@@ -11,6 +11,7 @@ from typing import Literal
 from memory_bank.bank import open_index
 from memory_bank.bank.backlinks import LinkShown, link_shown
 from memory_bank.bank.bank import Bank
+from memory_bank.bank.hits import ShownNote
 from memory_bank.base.errors import Hint, MemoryBankError, NoteNotFound
 from memory_bank.base.filenames import is_utf8
 from memory_bank.base.named_tuple import NamedTuple
@@ -18,7 +19,6 @@ from memory_bank.code.code_names import has_kind
 from memory_bank.git import objects, repository
 from memory_bank.git.commits import Change
 from memory_bank.memory.pictures import picture_type
-from memory_bank.memory.records import ShownNote
 from memory_bank.memory.show import show
 from memory_bank.notes import front_matter, links
 from memory_bank.notes.compare import note_comparison

@@ -34,7 +34,7 @@ from memory_bank.memory import amendments, concepts, edit, views
 from memory_bank.memory.alike import duplicates, linked, similar_to, stays_here
 from memory_bank.memory.change import check_size, cited, with_keys
 from memory_bank.memory.dead_links import dead_links
-from memory_bank.memory.records import Item, Reference, Remembered
+from memory_bank.memory.records import Item, Reference, WrittenNote
 from memory_bank.memory.relinking import Relinking, relink_taken
 from memory_bank.notes import decision_records, front_matter, names
 from memory_bank.notes.identity import content_hash, note_id, slug
@@ -79,7 +79,7 @@ def _asked(
     *,
     type: str = "",  # noqa: A002  (the field's word)
     **argument: Any,  # noqa: ANN401  (those of remember)
-) -> Remembered:
+) -> WrittenNote:
     """Read or edit the content, after what is wrong with the other arguments was told."""
     for words in argument.get("entity_refs", ()):
         entity(words)
@@ -197,7 +197,7 @@ def remember(
         ),
     ] = "",
     session_id: str = "",
-) -> Remembered:
+) -> WrittenNote:
     """Write a text as a new note.
 
     Write a content as a new note, or update the note that has the same content.
@@ -287,7 +287,7 @@ def write_new(
     hashed: str,
     row: NoteRow | None,
     check_id: Callable[[str], None] = lambda _: None,
-) -> Remembered:
+) -> WrittenNote:
     """Write a completed item as a new note; the index is not updated.
 
     `same` is another note with its content, and `check_id` refuses an id that the item brings.
@@ -304,7 +304,7 @@ def write_new(
     if meta.id != number:
         check_id(meta.id)
     path, etag, relinking = create_note(bank, text, item, key=meta.id or number)
-    return Remembered(
+    return WrittenNote(
         schema_version=SCHEMA_VERSION,
         note_id=meta.id,
         action=CREATED,
@@ -375,7 +375,7 @@ def session_note(
     symbol_refs: Texts = (),
     source_agent: str = "",
     session_id: Annotated[str, Param()] = "",
-) -> Remembered:
+) -> WrittenNote:
     """Write a content as a note of a session, in `sessions/`, which git ignores.
 
     It has the id of the session and a link to its note. Without `session_id` it is the session that
@@ -423,7 +423,7 @@ def check_source(source_type: str) -> None:
 
 def merge_into(
     bank: Bank, row: NoteRow, item: Item, keys: Mapping[str, object] = MappingProxyType({})
-) -> tuple[Remembered, bool]:
+) -> tuple[WrittenNote, bool]:
     """Merge an item's tags and references into a note; the index is not updated.
 
     `keys` are other keys to set. Return the note, and whether its file was written.
@@ -439,7 +439,7 @@ def merge_into(
     now = time.time()
     bank.state.count_returned([row.known_as], now)
     bank.state.add_update(row.known_as, now)
-    remembered = Remembered(
+    remembered = WrittenNote(
         schema_version=SCHEMA_VERSION,
         note_id=row.known_as,
         action=UPDATED,

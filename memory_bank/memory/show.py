@@ -8,6 +8,7 @@ from typing import Annotated
 
 from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
+from memory_bank.bank.hits import ShownNote
 from memory_bank.bank.open_index import BY_HAND, NoteRow
 from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import Conflict, Hint, NoteNotFound, UnreadableNote
@@ -23,7 +24,7 @@ from memory_bank.base.operation import (
     operation,
 )
 from memory_bank.memory import views
-from memory_bank.memory.records import Listing, Missing, SeveralShown, ShownNote, ShownSection
+from memory_bank.memory.records import Listing, Missing, SeveralShown
 from memory_bank.notes import okf
 from memory_bank.notes.names import name_of
 from memory_bank.notes.note import section_of
@@ -141,7 +142,7 @@ def show(bank: Bank, name: str, *, count_access: bool = True) -> ShownNote:
     )
 
 
-def show_section(bank: Bank, name: str, heading: str) -> ShownSection:
+def show_section(bank: Bank, name: str, heading: str) -> ShownNote:
     """Return the section of one heading of a note, including the heading.
 
     The heading may be given by its path, `A > B`. Raises NoteNotFound, Conflict if several
@@ -151,7 +152,7 @@ def show_section(bank: Bank, name: str, heading: str) -> ShownSection:
     note = bank.store.read(path)
     section = section_of(note.body.sections, heading)
     bank.count_opened([path])
-    return ShownSection(
+    return ShownNote(
         path=path,
         line=section.line,
         heading=" > ".join(section.headings),
@@ -163,7 +164,7 @@ def show_section(bank: Bank, name: str, heading: str) -> ShownSection:
 
 def show_several(bank: Bank, names: Sequence[str], heading: str = "") -> SeveralShown:
     """Return several notes, or the section of a heading of each; names without one are listed."""
-    notes: list[ShownNote | ShownSection] = []
+    notes: list[ShownNote] = []
     missing = []
     for name in dict.fromkeys(names):
         try:
@@ -210,7 +211,7 @@ def read(
     section: Annotated[
         str, Param("Show only the text under this heading; A > B", metavar="HEADING")
     ] = "",
-) -> ShownNote | ShownSection | SeveralShown:
+) -> ShownNote | SeveralShown:
     """Show one note.
 
     For several names, show each; with a section, only what is under that heading.

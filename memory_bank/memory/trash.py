@@ -23,7 +23,7 @@ from memory_bank.base.rendering import count
 from memory_bank.base.screen import FOUND, Call
 from memory_bank.base.view import write_view
 from memory_bank.memory import views
-from memory_bank.memory.records import RestoredNote, TrashedNote
+from memory_bank.memory.records import TrashedNote, WrittenNote
 from memory_bank.notes import characters, front_matter, names, schema
 from memory_bank.notes.storage.trash_folder import Trashed as Place
 from memory_bank.notes.storage.trash_folder import deleted_at
@@ -79,8 +79,8 @@ def remove(bank: Bank, names: Notes, *, if_match: IfMatch = None) -> list[Trashe
     return [delete(bank, path, if_match=if_match) for path in paths]
 
 
-def _restored(bank: Bank, name: str, new_name: str = "") -> RestoredNote:
-    return RestoredNote(restore(bank, name, new_name))
+def _restored(bank: Bank, name: str, new_name: str = "") -> WrittenNote:
+    return WrittenNote(restore(bank, name, new_name))
 
 
 def _asked(
@@ -92,7 +92,7 @@ def _asked(
         raise call.usage_error(f"{text} needs the name of a deleted note")
     if name is None:
         return write_view(call, None, views.view_trash(trash(bank)))
-    note = RestoredNote(restore(bank, name, new_name, version=version))
+    note = WrittenNote(restore(bank, name, new_name, version=version))
     return write_view(call, note, views.view_restored(note, () if call.json else trash(bank, name)))
 
 

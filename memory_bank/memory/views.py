@@ -6,9 +6,8 @@ import shlex
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from memory_bank.bank.backlinks import LinkShown
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.hits import RecalledNote
+from memory_bank.bank.hits import ShownNote
 from memory_bank.bank.open_index import short_names
 from memory_bank.base.hit_view import Place
 from memory_bank.base.rendering import count, quote_path
@@ -18,15 +17,9 @@ from memory_bank.memory.records import (
     Confirmation,
     Imported,
     Listing,
-    Merged,
     NoteImport,
     Promoted,
-    Remembered,
-    Renamed,
-    RestoredNote,
     SeveralShown,
-    ShownNote,
-    ShownSection,
     Stats,
     TrashedNote,
     WrittenNote,
@@ -60,15 +53,15 @@ _AMENDS = (
 _SPANS = ((365, "year"), (30, "month"), (7, "week"), (1, "day"))
 
 
-def view_remembered(remembered: Remembered) -> View:
+def view_remembered(remembered: WrittenNote) -> View:
     """Tell which note has the content."""
     created = remembered.action == "created"
     about = {
         "path": remembered.path,
         "id": own_id(remembered.note_id, remembered.path),
         "etag": remembered.etag[:_ETAG],
-        "type": remembered.type,
-        "tags": " ".join(remembered.tags),
+        "type": remembered.type or "",
+        "tags": " ".join(remembered.tags or ()),
         "by": remembered.source_type,
         "created_at": remembered.created_at,
         "same_as": Place(remembered.same_as or ""),
@@ -117,32 +110,32 @@ def view_archived(notes: Sequence[WrittenNote], *, undo: bool = False) -> View:
     )
 
 
-def view_renamed(renamed: Renamed) -> View:
+def view_renamed(renamed: WrittenNote) -> View:
     """Tell a note's new path, and the notes whose links were rewritten."""
     if renamed.path == renamed.old_path:
         entry = Entry(Place(renamed.path), {"path": renamed.path}, more=[" already has that name"])
         return View("Nothing to move", [entry])
     about = {"old_path": renamed.old_path, "path": renamed.path}
     entry = Entry(Place(renamed.old_path), about, verb="moved", more=[" to ", Place(renamed.path)])
-    parts: list[Entry | Lines] = [entry, *_relinked(renamed.relinked, renamed.broken_links)]
+    parts: list[Entry | Lines] = [entry, *_relinked(renamed)]
     return View("Moved", parts, warning=renamed.warning)
 
 
-def view_merged(merged: Merged) -> View:
+def view_merged(merged: WrittenNote) -> View:
     """Tell the merged note and its sources."""
     about = {"path": merged.path, "id": merged.note_id, "etag": merged.etag[:_ETAG]}
     sources = [Place(path) for path in merged.merged if path != merged.path]
     entry = Entry(Place(merged.path), about, verb="into", more=[f" (id {merged.note_id})"])
-    relinked = _relinked(merged.relinked, merged.broken_links)
+    relinked = _relinked(merged)
     parts: list[Entry | Lines] = [Lines("merged", sources), entry, *relinked]
     return View("Merged; the sources are in the trash", parts, warning=merged.warning)
 
 
-def _relinked(paths: Sequence[str], links: Sequence[LinkShown] | None) -> list[Lines]:
+def _relinked(note: WrittenNote) -> list[Lines]:
     """Return the notes whose links were rewritten, and the links that a move has broken."""
-    broken = [Place(link.source, link.line) for link in links or ()]
+    broken = [Place(link.source, link.line) for link in note.broken_links or ()]
     lists = [
-        Lines("links changed in", [Place(path) for path in paths]),
+        Lines("links changed in", [Place(path) for path in note.relinked or ()]),
         Lines("links to the old name stay in files of the project that are only included", broken),
     ]
     return [part for part in lists if part.lines]
@@ -197,7 +190,7 @@ def _short_version(note: TrashedNote, notes: Sequence[TrashedNote]) -> str:
     return short if sum(v.startswith(short) for v in versions) == 1 else note.version
 
 
-def view_restored(note: RestoredNote, versions: Sequence[TrashedNote] = ()) -> View:
+def view_restored(note: WrittenNote, versions: Sequence[TrashedNote] = ()) -> View:
     """Tell the path of a restored note, and how many other versions are in the trash."""
     notices = []
     if versions:
@@ -214,10 +207,10 @@ def view_confirmed(confirmation: Confirmation) -> View:
     entries = [
         Entry(
             Place(note.path),
-            {"path": note.path, "wrote": ", ".join(note.targets)},
+            {"path": note.path, "wrote": ", ".join(note.targets or ())},
             verb="confirmed" if note.changed else "unchanged",
             more=[f" as of {commit}"],
-            line=[f"  moved code: wrote {target}" for target in note.targets],
+            line=[f"  moved code: wrote {target}" for target in note.targets or ()],
         )
         for note in confirmation.notes
     ]
@@ -294,7 +287,7 @@ def _counts(counts: Mapping[str, int]) -> str:
     return ", ".join([*texts[:_MOST], *more])
 
 
-def view_notes(notes: ShownNote | ShownSection | SeveralShown) -> View:
+def view_notes(notes: ShownNote | SeveralShown) -> View:
     """Describe notes or sections whole, and tell which names are no notes."""
     if isinstance(notes, SeveralShown):
         views = [view_notes(note) for note in notes.notes]
@@ -305,7 +298,7 @@ def view_notes(notes: ShownNote | ShownSection | SeveralShown) -> View:
             advice=" ".join(filter(None, dict.fromkeys(view.advice for view in views))),
             notices=[notice for view in views for notice in view.notices],
         )
-    if isinstance(notes, ShownSection):
+    if notes.is_section:
         about: dict[str, object] = {"path": notes.path, "line": notes.line}
         about |= {"etag": notes.etag[:_ETAG], "stale": notes.stale}
         place = Place(notes.path, notes.line)
@@ -368,7 +361,7 @@ def age(moment: str) -> str:
     return count(days // span, word) if span else "today"
 
 
-def author(note: ShownNote | RecalledNote) -> str:
+def author(note: ShownNote) -> str:
     """Return the recorded author of a note, and the agents known to have changed it."""
     source = "person" if note.source_type == "manual" else note.source_type
     wrote = f"{source} {note.source_agent}".strip()

@@ -16,16 +16,16 @@ from memory_bank.base.setting_sections import BANK
 from memory_bank.code import lookup
 from memory_bank.code.citing_notes import citing_notes
 from memory_bank.code.commits import reason_of
-from memory_bank.code.explain_symbol import coupling_state, depended_files, guards_shown
+from memory_bank.code.explain_symbol import coupling_state, depended_files
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.code.index.work_tree import work_tree_of
-from memory_bank.code.symbols import callers_shown, symbol_shown
+from memory_bank.code.symbols import callers_shown
 from memory_bank.git import authorship, repository
 from memory_bank.git.commits import Commit, CommitsAt
-from memory_bank.memory.records import Behind, Remembered, Why
+from memory_bank.memory.records import WrittenNote
 from memory_bank.memory.remember import remember
 from memory_bank.memory.retrieval.recall import INDEX, recall
-from memory_bank.memory.why_view import view_why
+from memory_bank.memory.why_view import Behind, Why, view_why
 
 SCHEMA_VERSION = "1.0"
 
@@ -128,9 +128,9 @@ def _with_code(answer: Why, bank: Bank, code: Codebase, head: str, most: int) ->
         callers = calls.callers(row)[0] if row else ()
         coupled = depended_files(coupling_state(code)[0], path, _MOST_COUPLED)
     return answer._replace(
-        definition=symbol_shown(row) if row else None,
+        definition=row,
         rules=citing_notes(code, bank, path).applying[:most],
-        tests=guards_shown(tests[:most]),
+        tests=tuple(tests[:most]),
         called_by=callers_shown(callers[:most]),
         coupled=coupled,
         problem=problem or None,
@@ -190,7 +190,7 @@ def _notes(bank: Bank, path: str) -> Iterator[Behind]:
         yield Behind("note", note.path, note.created_at, note.title, note.source_agent, text)
 
 
-def promote_commit(bank: Bank, name: str, *, type: str = "decision", path: str = "") -> Remembered:  # noqa: A002  (the field's word)
+def promote_commit(bank: Bank, name: str, *, type: str = "decision", path: str = "") -> WrittenNote:  # noqa: A002  (the field's word)
     """Make a note of a commit's message, with its files; raise BadInput for an unknown commit."""
     bank.settings.check_enabled()
     tree = work_tree_of(bank.layout.project)

@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from memory_bank.base.hit_view import Place
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.rendering import same_words
 from memory_bank.base.screen import FOUND, NOTHING, Piece, cut
 from memory_bank.base.view import Block, Part, View
+from memory_bank.code.coupled import CoupledFile
+from memory_bank.code.guards import Guard
 from memory_bank.code.index.codebase import Codebase
+from memory_bank.code.index.database import SymbolRow
+from memory_bank.code.records import CallShown, CitingNote
 from memory_bank.code.views import (
     calls_table,
     coupled_table,
@@ -16,7 +21,6 @@ from memory_bank.code.views import (
     tests_table,
     view_definition,
 )
-from memory_bank.memory.records import Behind, Why
 
 _INDENT = "   "
 
@@ -28,6 +32,44 @@ _MOST_REASON = 400
 
 _MOST_TOKENS = 450
 """Most estimated tokens for agents: dense code has twice as many."""
+
+
+class Behind(NamedTuple):
+    """A commit or a note that is behind a file or a line."""
+
+    kind: str
+    """`commit` or `note`."""
+    id: str
+    """The commit's full id, or the note's path."""
+    date: str
+    title: str
+    author: str
+    reason: str
+    """What the commit's message says besides its subject; of a note, the words of its link."""
+    pull_request: int = 0
+    """Its number, if the commit names one; 0 for none."""
+
+
+class Why(NamedTuple):
+    """What is behind a file or a line, the newest first."""
+
+    schema_version: str
+    path: str
+    """Below the work tree."""
+    line: int
+    """0 for the whole file."""
+    behind: tuple[Behind, ...]
+    definition: SymbolRow | None = None
+    """The innermost one around the line; None if the file differs from HEAD."""
+    rules: tuple[CitingNote, ...] = ()
+    """Notes whose `applies_to` means the file."""
+    tests: tuple[Guard, ...] = ()
+    """Those of the definition, else of the file."""
+    called_by: tuple[CallShown, ...] = ()
+    """Calls of the definition."""
+    coupled: tuple[CoupledFile, ...] = ()
+    """Files that may change with the file, as `blast_radius` has them."""
+    problem: str | None = None
 
 
 def view_why(answer: Why, code: Codebase | None = None) -> View:

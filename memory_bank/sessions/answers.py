@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.sessions.records import GitState, Session
+from memory_bank.sessions.records import GitState, Prompt, Session, Summary
 
 SCHEMA_VERSION = "1.0"
 
@@ -77,36 +77,6 @@ class Timeline:
     problem: str | None = None
 
 
-class PromptShown(NamedTuple):
-    """What a user asked for in a session."""
-
-    prompt_number: int
-    prompt_text: str
-    created_at: str
-
-
-class SummaryShown(NamedTuple):
-    """What a session was about."""
-
-    id: str
-    request: str
-    investigated: str
-    learned: str
-    completed: str
-    next_steps: str
-    notes: str
-    files_read: tuple[str, ...]
-    files_edited: tuple[str, ...]
-    discovery_tokens: int
-    git: GitState | None
-    created_at: str
-
-    @property
-    def nullable(self) -> frozenset[str]:
-        """The fields that answers have as null instead of leaving them out."""
-        return frozenset(["git"])
-
-
 @dataclass(frozen=True, slots=True)
 class Details(IndexRow):
     """All that is known of an observation, a session, a note or a section of one.
@@ -129,8 +99,8 @@ class Details(IndexRow):
     """Null outside git."""
     ended_at: str | None = None
     """Of a session, as are the next ones."""
-    summary: SummaryShown | None = None
-    prompts: tuple[PromptShown, ...] | None = None
+    summary: Summary | None = None
+    prompts: tuple[Prompt, ...] | None = None
     observations: tuple[IndexRow, ...] | None = None
     content: str | None = None
     """The text of a note or a section, Markdown."""
@@ -232,55 +202,43 @@ class SessionShown:
     """Paths of the notes that an agent wrote in it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Started:
-    """A session that goes on now."""
+class SessionStep(NamedTuple):
+    """What was written of a session: its start, a prompt, an event or observation, or its end.
 
-    schema_version: str
-    session_id: str
-    project: str
-    state: str
+    A subscription says the same of what any process wrote.
+    """
+
+    schema_version: str = ""
+    session_id: str = ""
+    prompt_number: int | None = None
+    """That of the last prompt; 0 before the first, None at the session's end."""
+    project: str = ""
+    """At its start, as the next two."""
+    state: str = ""
     """`new`, `active` (it had been started before) or `resumed` (it had ended)."""
-    started_at: str
-    prompt_number: int
-    """That of the last prompt; 0 before the first."""
-
-
-@dataclass(frozen=True, slots=True)
-class StoredPrompt:
-    """A prompt that was stored."""
-
-    schema_version: str
-    session_id: str
-    prompt_number: int
-
-
-@dataclass(frozen=True, slots=True)
-class StoredObservation:
-    """What was stored: an event that waits, or an observation."""
-
-    schema_version: str
-    session_id: str
-    prompt_number: int
+    started_at: str = ""
     pending_id: int | None = None
     """Id of the event, which is compressed later."""
     observation_id: str | None = None
     """Id of the observation, if the agent worded it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """A session that ended, as front-ends say it."""
-
-    schema_version: str
-    session_id: str
-    summary_id: str | None
-    """None if nothing happened in it."""
+    summary_id: str | None = None
+    """At its end; None if nothing happened in it."""
+    event: str = ""
+    """Of a notification `SessionStarted`, `ObservationStored` or `SessionEnded`."""
+    created_at: str = ""
+    """When that was."""
 
     @property
     def nullable(self) -> frozenset[str]:
         """The fields that are shown as null."""
-        return frozenset(["summary_id"])
+        return frozenset(["summary_id"] if self.prompt_number is None and not self.event else ())
+
+    @property
+    def sparse(self) -> frozenset[str]:
+        """The fields that JSON omits when they are empty."""
+        return frozenset(
+            ["schema_version", "project", "state", "started_at", "event", "created_at"]
+        )
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ from typing import Self
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.dates import iso_of
-from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.sessions.answers import SessionStep
 from memory_bank.sessions.queue import OBSERVATION_STORED, SESSION_ENDED, EventQueue
 from memory_bank.sessions.queue_rows import MOST_NEWS, SESSION_STARTED, News
 
@@ -25,28 +25,19 @@ _PAUSE = 0.2
 KINDS = (SESSION_STARTED, OBSERVATION_STORED, SESSION_ENDED)
 
 
-class Happened(NamedTuple):
-    """What happened in a session."""
-
-    event: str
-    """One of KINDS; a session that is resumed is not started."""
-    session_id: str
-    created_at: str
-    project: str | None = None
-    """Of a session that started."""
-    observation_id: str | None = None
-    """Of an observation, which is in its session's note now."""
-    summary_id: str | None = None
-    """Of a session that ended; None if nothing happened in it."""
-
-
-def _read_events(news: Iterable[News]) -> Iterator[Happened]:
+def _read_events(news: Iterable[News]) -> Iterator[SessionStep]:
     """Yield what rows of the database say; those of another version are left out."""
     for event in news:
         if event.kind in KINDS:
             payload = json.loads(event.payload)
-            about = (payload.get(name) for name in Happened._fields[3:])
-            yield Happened(event.kind, event.session_id, iso_of(event.created_at), *about)
+            yield SessionStep(
+                session_id=event.session_id,
+                event=event.kind,
+                created_at=iso_of(event.created_at),
+                project=payload.get("project") or "",
+                observation_id=payload.get("observation_id"),
+                summary_id=payload.get("summary_id"),
+            )
 
 
 class Subscription:
@@ -60,7 +51,7 @@ class Subscription:
         """Begin now; the queue is closed with the subscription."""
         self._queue = queue
         self._last = queue.last_news()
-        self._waiting: deque[Happened] = deque(maxlen=HELD)
+        self._waiting: deque[SessionStep] = deque(maxlen=HELD)
         self.dropped = 0
         """Number of notifications that were lost, because nobody took them in time."""
 
@@ -76,14 +67,14 @@ class Subscription:
         """End the subscription."""
         self._queue.close()
 
-    def __iter__(self) -> Iterator[Happened]:
+    def __iter__(self) -> Iterator[SessionStep]:
         """Wait for each next notification, without end."""
         while True:
             happened = self.get()
             if happened is not None:
                 yield happened
 
-    def get(self, timeout: float | None = None) -> Happened | None:
+    def get(self, timeout: float | None = None) -> SessionStep | None:
         """Return the next notification; None if there is none within `timeout` seconds."""
         end = None if timeout is None else time.monotonic() + timeout
         while True:
@@ -95,7 +86,7 @@ class Subscription:
                 return None
             time.sleep(pause)
 
-    def take(self) -> list[Happened]:
+    def take(self) -> list[SessionStep]:
         """Return all notifications that wait, without waiting for more."""
         self._fetch()
         events = list(self._waiting)
@@ -127,7 +118,9 @@ def subscribe(bank: Bank) -> Subscription:
     return Subscription(_queue(bank))
 
 
-def follow(bank: Bank, notify: Callable[[Sequence[Happened]], None], stop: threading.Event) -> None:
+def follow(
+    bank: Bank, notify: Callable[[Sequence[SessionStep]], None], stop: threading.Event
+) -> None:
     """Call `notify` with notifications as they come, until `stop` is set."""
     with subscribe(bank) as subscription:
         while not stop.wait(_TURN):
@@ -135,7 +128,7 @@ def follow(bank: Bank, notify: Callable[[Sequence[Happened]], None], stop: threa
                 notify(news)
 
 
-def recent(bank: Bank, limit: int = 20) -> tuple[Happened, ...]:
+def recent(bank: Bank, limit: int = 20) -> tuple[SessionStep, ...]:
     """Return the last things that happened in the sessions of a bank, oldest first."""
     queue = _queue(bank)
     try:

@@ -34,9 +34,7 @@ from memory_bank.sessions.answers import (
     Details,
     IndexRow,
     Observations,
-    PromptShown,
     SessionShown,
-    SummaryShown,
     Timeline,
 )
 from memory_bank.sessions.compress import compress_now
@@ -49,7 +47,7 @@ from memory_bank.sessions.observation_rows import (
     is_session,
     place_of,
 )
-from memory_bank.sessions.records import Observation, Session, Summary, check_observation_id
+from memory_bank.sessions.records import Observation, Session, check_observation_id
 from memory_bank.sessions.state import asked_project, project_of
 
 
@@ -287,18 +285,10 @@ def _session_details(
         session_id=session.session_id,
         git=session.git,
         ended_at=iso(session.ended_at) if session.ended_at else None,
-        summary=_summary(session.summary) if session.summary else None,
-        prompts=tuple(
-            PromptShown(prompt.prompt_number, prompt.prompt_text, iso(prompt.created_at))
-            for prompt in session.prompts
-        ),
+        summary=session.summary,
+        prompts=session.prompts,
         observations=tuple(rows.inside(place.document)),
     )
-
-
-def _summary(summary: Summary) -> SummaryShown:
-    values = {name: getattr(summary, name) for name in SummaryShown._fields}
-    return SummaryShown(**values | {"created_at": iso(summary.created_at)})
 
 
 _MOST_DEPTH = 50

@@ -107,6 +107,11 @@ class Summary:
     git: GitState | None = None
     """As it was at the session's end."""
 
+    @property
+    def nullable(self) -> frozenset[str]:
+        """The fields that answers have as null instead of leaving them out."""
+        return frozenset(["git"])
+
 
 @dataclass(frozen=True, slots=True)
 class Session:

@@ -20,10 +20,7 @@ from memory_bank.base.text import agent_name, estimate
 from memory_bank.sessions import views
 from memory_bank.sessions.answers import (
     SCHEMA_VERSION,
-    Ended,
-    Started,
-    StoredObservation,
-    StoredPrompt,
+    SessionStep,
 )
 from memory_bank.sessions.compress import compress
 from memory_bank.sessions.note_format import FOLDER, settled_observation, settled_summary
@@ -151,7 +148,7 @@ def start_session(
         str | None, Param("Its project [default: the repository's name]", metavar="NAME")
     ] = None,
     agent: Annotated[str, Param("The agent's program", metavar="NAME")] = "",
-) -> Started:
+) -> SessionStep:
     """Start a session, or resume the one of that id.
 
     Start a session, or resume the one of that id, whose end is cleared.
@@ -166,7 +163,7 @@ def start_session(
 
 def store_prompt(
     bank: Bank, session_id: str, prompt_text: str, *, project: str | None = None, agent: str = ""
-) -> StoredPrompt:
+) -> SessionStep:
     """Store what the user asks for, without secrets and private spans; start an unknown session."""
     check_captured(bank)
     text, count = redactor(bank)(prompt_text)
@@ -174,7 +171,7 @@ def store_prompt(
         started = _started(bank, store, session_id, project, agent)
         number = store.store_prompt(Prompt(started.session_id, 0, text, datetime.now(UTC)))
         store.queue.add_counts(started.session_id, redactions=count)
-    return StoredPrompt(SCHEMA_VERSION, started.session_id, number)
+    return SessionStep(SCHEMA_VERSION, started.session_id, number)
 
 
 @operation(
@@ -219,7 +216,7 @@ def store_observation(
     files_read: _Texts = (),
     files_modified: _Texts = (),
     agent: str = "",
-) -> StoredObservation:
+) -> SessionStep:
     """Store the use of a tool, which is compressed later, or an observation in the agent's words.
 
     With a `title` of under 100 characters it is an observation at once. Secrets and private spans
@@ -255,7 +252,9 @@ def store_observation(
         )  # fmt: skip
         pending = store.queue_pending(event)
         store.queue.add_counts(started.session_id, redactions=count_before + count_after)
-    return StoredObservation(SCHEMA_VERSION, started.session_id, started.prompt_number, pending)
+    return SessionStep(
+        SCHEMA_VERSION, started.session_id, started.prompt_number, pending_id=pending
+    )
 
 
 def end_session(
@@ -306,7 +305,7 @@ def _close(
     return summary_id
 
 
-def _ending(call: Call, bank: Bank, session_id: str, summary: str | None = None) -> Ended:
+def _ending(call: Call, bank: Bank, session_id: str, summary: str | None = None) -> SessionStep:
     """End a session, with a summary that stdin may have."""
     return end(bank, session_id, call.given("-") if summary == "-" else summary)
 
@@ -342,12 +341,13 @@ def end(
     ] = None,
     *,
     sample: Sample | None = None,
-) -> Ended:
+) -> SessionStep:
     """End a session with a summary.
 
     The answer is that of front ends; `end_session` returns the id of the summary.
     """
-    return Ended(SCHEMA_VERSION, session_id, end_session(bank, session_id, summary, sample=sample))
+    summary_id = end_session(bank, session_id, summary, sample=sample)
+    return SessionStep(SCHEMA_VERSION, session_id, summary_id=summary_id)
 
 
 def _summary(
@@ -377,7 +377,7 @@ def _mark_of_summary(summary: Summary) -> str:
 
 def _started(
     bank: Bank, store: NoteStore, session_id: str, project: str | None, agent: str
-) -> Started:
+) -> SessionStep:
     session = store.queue.session(one_line(session_id))
     if session is None or session.ended_at is not None:
         session = store.get_session(session_id)
@@ -391,13 +391,13 @@ def _started(
     elif session.ended_at is not None:
         session, state = replace(session, ended_at=None), RESUMED
         store.update_session(session)
-    return Started(
+    return SessionStep(
         SCHEMA_VERSION,
         session.session_id,
+        session.last_prompt_number,
         session.project,
         state,
         iso(session.started_at),
-        session.last_prompt_number,
     )
 
 
@@ -428,15 +428,15 @@ def _shorten_payload(bank: Bank, value: Json) -> tuple[str, int]:
 
 
 def _store_worded(
-    bank: Bank, store: NoteStore, started: Started, worded: Mapping[str, object]
-) -> StoredObservation:
+    bank: Bank, store: NoteStore, started: SessionStep, worded: Mapping[str, object]
+) -> SessionStep:
     now = datetime.now(UTC)
     observation = Observation(
         id="",
         session_id=started.session_id,
         project=started.project,
         created_at=now,
-        prompt_number=started.prompt_number,
+        prompt_number=started.prompt_number or 0,
         git=git_state(bank.layout.project),
         **worded,  # type: ignore[arg-type]
     )
@@ -447,6 +447,6 @@ def _store_worded(
     text_id = f"obs-{blake3(text.encode('utf-8', 'replace')).hexdigest()[:_DIGITS]}"
     observation_id = store.store_observation(replace(bare, id=text_id))
     store.queue.add_counts(started.session_id, redactions=count)
-    return StoredObservation(
+    return SessionStep(
         SCHEMA_VERSION, started.session_id, started.prompt_number, observation_id=observation_id
     )

@@ -12,7 +12,6 @@ from memory_bank.base.view import Entry, Table, View
 from memory_bank.sessions.answers import (
     Compression,
     Details,
-    Ended,
     IndexRow,
     Injected,
     ObservationRows,
@@ -20,8 +19,7 @@ from memory_bank.sessions.answers import (
     Recovered,
     SessionRows,
     SessionShown,
-    Started,
-    StoredObservation,
+    SessionStep,
     Timeline,
     Workflow,
 )
@@ -101,7 +99,7 @@ def view_sessions(answer: SessionRows) -> View:
     return View("", [Table(headings, rows)], notices=[more] if answer.total > answer.count else ())
 
 
-def view_started(session: Started) -> View:
+def view_started(session: SessionStep) -> View:
     """Tell whether a session is new, and its project."""
     about = {"session_id": session.session_id, "project": session.project,
              "at": session.started_at}  # fmt: skip
@@ -111,7 +109,7 @@ def view_started(session: Started) -> View:
     return View(_STATES[session.state], [entry], facts)
 
 
-def view_stored(stored: StoredObservation) -> View:
+def view_stored(stored: SessionStep) -> View:
     """Tell what was stored, and its id."""
     head, name = "Stored the event, which is compressed later", "pending_id"
     if stored.observation_id is not None:
@@ -119,7 +117,7 @@ def view_stored(stored: StoredObservation) -> View:
     return View(head, (), {name: getattr(stored, name), "prompt_number": stored.prompt_number})
 
 
-def view_ended(session: Ended) -> View:
+def view_ended(session: SessionStep) -> View:
     """Tell that a session ended, and the id of its summary."""
     if session.summary_id is None:
         return View("Ended the session; nothing happened in it", (), {"summary_id": "null"})

@@ -11,8 +11,8 @@ from memory_bank.base.rendering import count
 from memory_bank.base.screen import FOUND, Call
 from memory_bank.base.settings import Settings
 from memory_bank.shared import views
-from memory_bank.shared.engines.base import SharedEngine, open_engine
-from memory_bank.shared.views import DroppedIndex, MadeIndex, SharedStatus
+from memory_bank.shared.engines.base import IndexInfo, SharedEngine, open_engine
+from memory_bank.shared.views import DroppedIndex
 
 _To = Annotated[str, Param("The shared index [env: MEMORY_BANK_SHARED_URL]", metavar="URL")]
 
@@ -28,7 +28,7 @@ _To = Annotated[str, Param("The shared index [env: MEMORY_BANK_SHARED_URL]", met
     examples=(("memory-bank shared init --to postgresql://operator@db/notes", "once"),),
     view=views.view_made,
 )
-def make(settings: Settings, *, to: _To = "") -> MadeIndex:
+def make(settings: Settings, *, to: _To = "") -> IndexInfo:
     """Make the tables of a shared index.
 
     Raises BadInput, SharedUnavailable, EmbedderUnavailable.
@@ -37,7 +37,7 @@ def make(settings: Settings, *, to: _To = "") -> MadeIndex:
     with _opened(settings, to) as engine:
         created = not engine.is_made()
         index_info = engine.make(embedder, dimension)
-        return MadeIndex(engine.place, created, index_info.embedder, index_info.dimension)
+        return index_info._replace(place=engine.place, created=created)
 
 
 @operation(
@@ -48,14 +48,11 @@ def make(settings: Settings, *, to: _To = "") -> MadeIndex:
     examples=(("memory-bank shared status", "what is published"),),
     view=views.view_status,
 )
-def status(settings: Settings, *, to: _To = "") -> SharedStatus:
+def status(settings: Settings, *, to: _To = "") -> IndexInfo:
     """List what is published."""
     with _opened(settings, to) as engine:
         info, heads = engine.info(), engine.heads()
-        return SharedStatus(
-            engine.place, info.id, info.version, info.embedder, info.dimension,
-            sum(head.notes for head in heads), sum(head.passages for head in heads), tuple(heads),
-        )  # fmt: skip
+        return info._replace(place=engine.place, banks=tuple(heads))
 
 
 def _agreed(
@@ -68,7 +65,7 @@ def _agreed(
     """Ask before the tables are removed."""
     if not yes:
         status_now = status(settings, to=to)
-        text = f"{count(len(status_now.banks), 'bank')} in {status_now.place}"
+        text = f"{count(len(status_now.banks or ()), 'bank')} in {status_now.place}"
         if call.json or not call.interactive:
             raise BadInput(
                 f"{text} would be removed, but confirmation needs a terminal",

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, cast
 
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.hits import Origin, RecalledNote, SearchRequest
+from memory_bank.bank.hits import Origin, SearchRequest, ShownNote
 from memory_bank.bank.open_index import BY_HAND
 from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import EmbedderUnavailable, Hint, SharedUnavailable
@@ -116,7 +116,7 @@ class SharedAsker:
         best = [search.find(rarities) for search in self._searches]
         return {name: max(scores[name] for scores in best) for name in best[0]}
 
-    def found(self, common: CommonScales) -> list[tuple[RecalledNote, float]]:
+    def found(self, common: CommonScales) -> list[tuple[ShownNote, float]]:
         """Return the notes with their ranks; if none of the query's time is good, of all dates."""
         request = self._wanted
         settings, now = self._bank.settings.memory, time.time()
@@ -184,10 +184,10 @@ def _vectors(view: View) -> VectorIndex | None:
     return cast("VectorIndex | None", view.index.retrievers.get("vectors"))
 
 
-def _note(hit: SharedHit, text: str, *, texts: bool) -> RecalledNote:
+def _note(hit: SharedHit, text: str, *, texts: bool) -> ShownNote:
     passage, head, note = hit.passage, hit.passage.head, hit.passage.note
     rest = note.rest
-    return RecalledNote(
+    return ShownNote(
         note_id=note.id or note.path,
         path=note.file,
         line=passage.position.line,
@@ -203,14 +203,9 @@ def _note(hit: SharedHit, text: str, *, texts: bool) -> RecalledNote:
         entity_refs=tuple(Entity(**item) for item in rest.get("entity_refs", ())),
         source_type=str(rest.get("source_type", "")) or BY_HAND,
         source_agent=str(rest.get("source_agent", "")),
-        edited_by=(),
         created_at=iso_of(note.created),
-        access_count=0,
-        last_accessed_at="",
-        opened_count=0,
         relevance_score=round(hit.likelihood, 4),
         reasons=hit.reasons,
-        also=(),
         weak=hit.weak,
         superseded_by=hit.superseded_by or None,
         origin=Origin(

@@ -8,7 +8,7 @@ from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.rendering import count, quote_path
 from memory_bank.base.screen import FINDINGS, FOUND, NOTHING, Piece
 from memory_bank.base.view import Block, Part, Table, View
-from memory_bank.shared.engines.base import Head
+from memory_bank.shared.engines.base import IndexInfo
 from memory_bank.shared.export import UnpublishedNote
 
 PUBLISHED, UNCHANGED, PLANNED, DROPPED, ABSENT = (
@@ -23,29 +23,6 @@ _STATES: Mapping[str, Piece] = {
     DROPPED: ("dropped", "good"),
     ABSENT: ("nothing is published", "dim"),
 }
-
-
-class SharedStatus(NamedTuple):
-    """A shared index."""
-
-    place: str
-    """Without user and password."""
-    id: str
-    version: int
-    embedder: str
-    dimension: int
-    notes: int
-    passages: int
-    banks: tuple[Head, ...]
-
-
-class MadeIndex(NamedTuple):
-    """A shared index that was made, or was there."""
-
-    place: str
-    created: bool
-    embedder: str
-    dimension: int
 
 
 class DroppedIndex(NamedTuple):
@@ -103,24 +80,24 @@ def view_published(published: Published) -> View:
     return View("", [Block(lines)], code=FINDINGS if published.refused else code)
 
 
-def view_made(index: MadeIndex) -> View:
+def view_made(index: IndexInfo) -> View:
     """Tell whether the tables were made."""
     verb = ("made", "good") if index.created else ("exists already", "dim")
     return View("", [Block([[f"{index.place}: ", verb, f"; embedder {index.embedder}"]])])
 
 
-def view_status(status: SharedStatus) -> View:
+def view_status(status: IndexInfo) -> View:
     """Describe what is published, a bank in a row."""
     rows = [
         (
             quote_path(head.repository), quote_path(head.bank), head.commit[:12],
             head.published_at[:16], str(head.notes), str(head.passages),
         )
-        for head in status.banks
+        for head in status.banks or ()
     ]  # fmt: skip
     headings = ("repository", "bank", "commit", "published", "notes", "passages")
     about = f": embedder {status.embedder}, tables {status.version}"
-    totals = f"{count(status.notes, 'note')}, {count(status.passages, 'passage')}"
+    totals = f"{count(status.notes or 0, 'note')}, {count(status.passages or 0, 'passage')}"
     table = [Table(headings, rows)] if rows else []
     parts: list[Part] = [Block([[(status.place, "bold"), about]]), *table, Block([[totals]])]
     return View("", parts, code=FOUND if rows else NOTHING)

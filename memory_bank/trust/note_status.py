@@ -9,7 +9,7 @@ from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.git import objects, repository
 from memory_bank.trust import provenance
 from memory_bank.trust.provenance import FRONT_MATTER
-from memory_bank.trust.records import BlamedSection, LineOrigin
+from memory_bank.trust.records import BlamedSection, LineOrigin, NoteLog
 from memory_bank.trust.stale import stale
 from memory_bank.trust.stale_report import TOUCHED, Citation
 
@@ -32,21 +32,24 @@ class ConfirmedCommit(NamedTuple):
 class NoteStatus(NamedTuple):
     """What git says of a note."""
 
-    trust: str
-    """Empty outside git, and for a note that is private to this machine."""
-    written: LineOrigin | None
-    """Its first commit."""
-    changed: LineOrigin | None
-    """Its last commit, if that is another one."""
-    commits: int
-    uncommitted: bool
-    uncommitted_agent: str
+    log: NoteLog
+    """Its commits; without trust outside git, and for a note that is private to this machine."""
     sections: tuple[BlamedSection, ...]
     citations: tuple[Citation, ...]
     """The stale ones first."""
     confirmed: ConfirmedCommit | None
     limits: tuple[str, ...]
     """What is not known, and why."""
+
+    @property
+    def written(self) -> LineOrigin | None:
+        """Its first commit."""
+        return self.log.commits[-1].source if self.log.commits else None
+
+    @property
+    def changed(self) -> LineOrigin | None:
+        """Its last commit, if that is another one."""
+        return self.log.commits[0].source if len(self.log.commits) > 1 else None
 
     @property
     def stale(self) -> tuple[Citation, ...]:
@@ -84,7 +87,7 @@ def standing(bank: Bank, name: str, verified: str = "") -> NoteStatus:
     tree = repository.worktree(bank.layout.project)
     if tree is None or bank.commits(path) is None:
         why = () if tree is None else ("this note is private to this machine, and not in git",)
-        return NoteStatus("", None, None, 0, False, "", (), (), None, why)
+        return NoteStatus(NoteLog(path, "", False, "", (), 0, ()), (), (), None, why)
     log = provenance.log(bank, path, _COMMITS)
     limits = list(log.limits)
     sections: tuple[BlamedSection, ...] = ()
@@ -101,14 +104,8 @@ def standing(bank: Bank, name: str, verified: str = "") -> NoteStatus:
         pass  # there are no commits yet: nothing can have changed since
     except MemoryBankError as error:
         limits.append(error.message)
-    sources = [commit.source for commit in log.commits]
     return NoteStatus(
-        trust=log.trust,
-        written=sources[-1] if sources else None,
-        changed=sources[0] if len(sources) > 1 else None,
-        commits=len(sources),
-        uncommitted=log.uncommitted,
-        uncommitted_agent=log.uncommitted_agent,
+        log=log,
         sections=sections,
         citations=tuple(
             sorted(citations, key=lambda citation: (not citation.stale, not citation.moved))

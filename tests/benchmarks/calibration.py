@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory_bank.bank.bank import open_bank
-from memory_bank.bank.hits import RecalledNote
+from memory_bank.bank.hits import ShownNote
 from memory_bank.memory.retrieval.ask_hits import why
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.search.manifest import document_rows
@@ -133,7 +133,7 @@ def measure(work: Path, name: str, way: tuple[str, str], times: int) -> Iterator
                 yield from ask(notes, chosen, asked, title, way)
 
 
-def relevance(note: RecalledNote) -> float:
+def relevance(note: ShownNote) -> float:
     """Return the share of a perfect match: the sum of a hit's parts times its factors.
 
     Factors for age and use say nothing of what a note answers.

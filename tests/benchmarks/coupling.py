@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from memory_bank.bank.note_files import open_history
 from memory_bank.code.commits import CountedCommits, counted
-from memory_bank.code.coupled import LOW, RISKS, Coupled, Coupling, Similarity, words_of
+from memory_bank.code.coupled import LOW, RISKS, CoupledFile, Coupling, Similarity, words_of
 from memory_bank.code.imports import Imports
 from memory_bank.code.parse import parsing
 from memory_bank.git import repository as git_repository
@@ -53,7 +53,7 @@ class Repository(NamedTuple):
 
 
 Ranking = Callable[[str], Sequence[str]]
-Graded = Callable[[str], Sequence[Coupled]]
+Graded = Callable[[str], Sequence[CoupledFile]]
 
 
 def repository(name: str, tree: Path) -> Repository:
@@ -130,7 +130,7 @@ def risks(repositories: Sequence[Repository]) -> dict[str, tuple[int, int]]:
     found = dict.fromkeys((*(word for word, *_ in RISKS), LOW), (0, 0))
     for one in repositories:
         ranked = coupling(one)
-        known: dict[str, Sequence[Coupled]] = {}
+        known: dict[str, Sequence[CoupledFile]] = {}
         for commit in one.held_out:
             for file in commit & one.files if len(commit) <= MAX_FILES else ():
                 if file not in known:

@@ -22,7 +22,7 @@ from memory_bank.base.text import Quotes
 from memory_bank.base.view import write_agent
 from memory_bank.code.explain_symbol import explain_symbol
 from memory_bank.code.index.codebase import Codebase, open_codebase
-from memory_bank.code.records import SymbolShown
+from memory_bank.code.records import SymbolRow
 from memory_bank.code.views import view_explained
 from memory_bank.memory.why import why
 from memory_bank.memory.why_view import view_why
@@ -101,7 +101,7 @@ def _line(bank: Bank, code: Codebase, name: str) -> _Answer:
     )
 
 
-def _commands(code: Codebase, one: SymbolShown, *history: str) -> list[str]:
+def _commands(code: Codebase, one: SymbolRow, *history: str) -> list[str]:
     name = one.name.rpartition(".")[2]
     search = ["rg", "-n", "-w"] if shutil.which("rg") else ["git", "grep", "-n", "-w"]
     return [

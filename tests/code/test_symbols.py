@@ -9,7 +9,7 @@ from memory_bank.base.errors import BadInput, SymbolNotFound
 from memory_bank.code.index.codebase import Codebase, open_codebase
 from memory_bank.code.index.database import SymbolRow
 from memory_bank.code.parse.parsed_file import Symbol
-from memory_bank.code.symbols import list_symbols, snippet, symbol
+from memory_bank.code.symbols import list_symbols, symbol
 from tests.support.shop import FILES, write
 
 
@@ -72,7 +72,7 @@ def test_a_symbol_is_shown_with_its_place_and_first_sentence(code: Codebase) -> 
 )
 def test_a_snippet_is_one_line(doc: str, shown: str) -> None:
     one = Symbol("f", "function", "def f(a,\n  b)", doc, 1, 2, "")
-    assert snippet(SymbolRow(1, "sym-1", "a.py", "python", False, one)) == shown
+    assert SymbolRow(1, "sym-1", "a.py", "python", False, one).snippet == shown
 
 
 def test_a_file_has_many_names(code: Codebase, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.errors import BadInput
 from memory_bank.memory.change import set_status
 from memory_bank.memory.create import RefusedItem, remember_many
-from memory_bank.memory.records import Item, Remembered
+from memory_bank.memory.records import Item, WrittenNote
 from memory_bank.memory.remember import remember
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.show import show
@@ -22,12 +22,12 @@ def bank(folder: Path, opening: Callable[..., Bank]) -> Bank:
     return opening(folder)
 
 
-def written(found: Remembered | RefusedItem) -> Remembered:
-    assert isinstance(found, Remembered), found
+def written(found: WrittenNote | RefusedItem) -> WrittenNote:
+    assert isinstance(found, WrittenNote), found
     return found
 
 
-def refused(found: Remembered | RefusedItem) -> RefusedItem:
+def refused(found: WrittenNote | RefusedItem) -> RefusedItem:
     assert isinstance(found, RefusedItem), found
     return found
 

@@ -12,7 +12,7 @@ from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.memory.create import remember_many
 from memory_bank.memory.links import links_of
 from memory_bank.memory.move_and_merge import rename
-from memory_bank.memory.records import Item, Remembered
+from memory_bank.memory.records import Item, WrittenNote
 from memory_bank.memory.remember import remember, session_note
 from memory_bank.memory.show import show
 from memory_bank.sessions.listing import list_sessions
@@ -90,7 +90,7 @@ def test_an_imported_note_of_the_same_second_has_an_id_of_its_own(bank: Bank) ->
     noted = session_note(bank, X)
     made = datetime.fromisoformat(noted.created_at)
     (kept,) = remember_many(bank, [Item(X, created_at=made)])
-    assert isinstance(kept, Remembered)
+    assert isinstance(kept, WrittenNote)
     assert (kept.action, kept.same_as) == ("created", noted.path)
     assert kept.note_id != noted.note_id
 

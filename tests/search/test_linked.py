@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank.bank.bank import Bank, open_bank
-from memory_bank.bank.hits import RecalledNote
+from memory_bank.bank.hits import ShownNote
 from memory_bank.memory.retrieval.recall import recall
 
 NOTES = {
@@ -27,7 +27,7 @@ def bank(tmp_path: Path) -> Iterator[Bank]:
         yield opened
 
 
-def notes_of(bank: Bank, query: str) -> dict[str, RecalledNote]:
+def notes_of(bank: Bank, query: str) -> dict[str, ShownNote]:
     answer = recall(bank, query, count_access=False)
     return {note.path: note for note in answer.notes}
 

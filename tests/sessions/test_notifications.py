@@ -4,7 +4,8 @@ import subprocess
 import sys
 
 from memory_bank.bank.bank import Bank
-from memory_bank.sessions.events import HELD, Happened, subscribe
+from memory_bank.sessions.answers import SessionStep
+from memory_bank.sessions.events import HELD, subscribe
 from memory_bank.sessions.sessions import (
     end_session,
     start_session,
@@ -14,7 +15,7 @@ from memory_bank.sessions.sessions import (
 from memory_bank.sessions.state import opened
 
 
-def told(one: Happened | None) -> tuple[str | None, ...]:
+def told(one: SessionStep | None) -> tuple[str | None, ...]:
     """Return what happened, in which session, and to what."""
     assert one is not None
     return one.event, one.session_id, one.project or one.observation_id or one.summary_id

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from memory_bank.bank.bank import open_bank
 from memory_bank.base.errors import Conflict
-from memory_bank.memory.retrieval.hits import Recalled
+from memory_bank.memory.retrieval.ask_results import Answer
 from memory_bank.memory.retrieval.recall import recall
 from tests.shared.conftest import opened, publish
 
@@ -70,7 +70,7 @@ class Run:
                 count += 1
         self.asked.append(count)
 
-    def _check(self, found: Recalled) -> None:
+    def _check(self, found: Answer) -> None:
         if found.fallback_reason:
             self.wrong.append(f"{found.fallback_reason}: {found.notices}")
         seen: dict[str, list[str]] = {}

@@ -32,7 +32,7 @@ def test_the_standing_names_the_writer_and_what_changed(bank: Bank, note: Path) 
     found = note_status.standing(bank, "n")
     assert found.written is not None
     assert (found.written.author, found.written.pull_request) == ("Test", 7)
-    assert (found.trust, found.changed, found.commits) == ("reviewed", None, 1)
+    assert (found.log.trust, found.changed, found.log.result_count) == ("reviewed", None, 1)
     assert [one.target for one in found.citations] == ["src/index.py"], "no ghost"
     assert [commit.subject for commit in found.stale[0].commits] == ["Change the index"]
     assert not found.several
@@ -54,7 +54,7 @@ def test_nothing_is_known_outside_git(folder: Path) -> None:
     (folder / "n.md").write_text("# N\n")
     with open_bank(folder) as bank:
         found = note_status.standing(bank, "n")
-        assert (found.trust, found.written, found.citations) == ("", None, ())
+        assert (found.log.trust, found.written, found.citations) == ("", None, ())
         assert note_view.history(bank, "n").versions == ()
 
 

@@ -76,6 +76,8 @@ CREATE TABLE words (path TEXT PRIMARY KEY, signature TEXT NOT NULL, words BLOB N
 
 _CODE_VERSION = 5
 
+_MOST_SNIPPET = 200
+
 _GENERATION = "generation"
 
 SEPARATOR = re.compile(r"::|\??->|[?!&]?\.|[\\#]")
@@ -105,6 +107,46 @@ class SymbolRow(NamedTuple):
     test: bool
     """Whether it is a test."""
     symbol: Symbol
+
+    @staticmethod
+    def in_json() -> tuple[str, ...]:
+        """Return the fields that answers have, in their order."""
+        return (
+            "id", "name", "kind", "language", "path", "line", "end_line", "signature", "snippet",
+        )  # fmt: skip
+
+    @property
+    def name(self) -> str:
+        """Its qualified name in its file."""
+        return self.symbol.qualified
+
+    @property
+    def kind(self) -> str:
+        """A function, a class and so on."""
+        return self.symbol.kind
+
+    @property
+    def line(self) -> int:
+        """Its first line."""
+        return self.symbol.line
+
+    @property
+    def end_line(self) -> int:
+        """The line after its last."""
+        return self.symbol.end_line
+
+    @property
+    def signature(self) -> str:
+        """Its declaration as written, on one line."""
+        return self.symbol.signature
+
+    @property
+    def snippet(self) -> str:
+        """The first sentence of its doc comment, else its signature, on one line."""
+        from memory_bank.notes.sections import sentence_below  # start-up: loads a parser
+
+        text = sentence_below(self.symbol.doc) or " ".join(self.symbol.signature.split())
+        return text if len(text) <= _MOST_SNIPPET else f"{text[: _MOST_SNIPPET - 1]}…"
 
 
 class IntentRow(NamedTuple):

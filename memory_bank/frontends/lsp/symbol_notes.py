@@ -10,7 +10,7 @@ from pathlib import Path
 from memory_bank.bank.bank import Bank
 from memory_bank.code.call_targets import Caller
 from memory_bank.code.citing_notes import CitingNotes, citing_notes
-from memory_bank.code.coupled import LOW, RISKS, Coupled
+from memory_bank.code.coupled import LOW, RISKS, CoupledFile
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.code.index.database import SymbolRow, last_part
 from memory_bank.code.parse import parsing
@@ -85,7 +85,7 @@ class SymbolContext:
     purpose: str
     calls: tuple[str, ...]
     note: CitingNote | None = None
-    coupled: Coupled | None = None
+    coupled: CoupledFile | None = None
     guards: tuple[str, ...] = ()
     """What the tests that guard it say, the surest first."""
 
@@ -116,7 +116,7 @@ def pointed(code: Codebase, path: str, text: str, line: int, word: str) -> Point
 
 
 def context(
-    code: Codebase, symbol_at: Pointed, cited: CitingNotes, coupled: Sequence[Coupled] = ()
+    code: Codebase, symbol_at: Pointed, cited: CitingNotes, coupled: Sequence[CoupledFile] = ()
 ) -> SymbolContext:
     """Return a symbol's context from the notes that cite its file and symbols.
 
@@ -135,7 +135,7 @@ def context(
     )
 
 
-def riskiest(coupled: Sequence[Coupled]) -> Coupled | None:
+def riskiest(coupled: Sequence[CoupledFile]) -> CoupledFile | None:
     """Return the coupled file of the highest risk, the strongest of these; none of low risk."""
     risky = [file for file in coupled if file.risk != LOW]
     return min(

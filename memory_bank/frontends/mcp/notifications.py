@@ -19,7 +19,8 @@ from mcp_types import (
     UnsubscribeRequestParams,
 )
 
-from memory_bank.sessions.events import Happened
+from memory_bank.base.rendering import plain
+from memory_bank.sessions.answers import SessionStep
 
 if TYPE_CHECKING:  # a server answers before it loads an index
     from memory_bank.memory.maintenance import ChangedPaths
@@ -90,7 +91,7 @@ class Changes:
             self._quiet.add(connection)
         return EmptyResult()
 
-    async def publish_news(self, news: Sequence[Happened]) -> None:
+    async def publish_news(self, news: Sequence[SessionStep]) -> None:
         """Tell all clients what happened in sessions.
 
         The resource of sessions was updated. Clients before 2026 also get a message for each event
@@ -102,11 +103,7 @@ class Changes:
                 params=LoggingMessageNotificationParams(
                     level=_LEVEL,
                     logger=LOGGER,
-                    data={
-                        key: asdict
-                        for key, asdict in happened._asdict().items()
-                        if asdict is not None
-                    },
+                    data=plain(happened),
                 )
             )
             for happened in news

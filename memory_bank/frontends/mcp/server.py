@@ -56,7 +56,7 @@ from memory_bank.frontends.mcp.transports import claim
 from memory_bank.frontends.serving.serving_background import Background
 from memory_bank.frontends.serving.shared_bank import FOLDER_SECONDS, SharedBank
 from memory_bank.memory.maintenance import ChangedPaths
-from memory_bank.sessions.events import Happened
+from memory_bank.sessions.answers import SessionStep
 
 _SIGNAL_SECONDS = 2.0
 """Seconds that a signal waits for a running call; even a kill would lose nothing."""
@@ -202,7 +202,7 @@ async def _background(server: MCPServer[Any]) -> AsyncIterator[Background]:
             with suppress(RuntimeError):  # the server stops
                 portal.start_task_soon(own.changes.publish, changed)
 
-        def publish_news(news: Sequence[Happened]) -> None:
+        def publish_news(news: Sequence[SessionStep]) -> None:
             with suppress(RuntimeError):  # the server stops
                 portal.start_task_soon(own.changes.publish_news, news)
 

@@ -18,11 +18,11 @@ from memory_bank.memory import maintenance
 from memory_bank.memory.maintenance import ChangedPaths
 from memory_bank.search.models import loaded
 from memory_bank.sessions import events
-from memory_bank.sessions.events import Happened
+from memory_bank.sessions.answers import SessionStep
 
 Listener: TypeAlias = "Callable[[ChangedPaths], object]"
 
-SessionListener: TypeAlias = "Callable[[Sequence[Happened]], object]"
+SessionListener: TypeAlias = "Callable[[Sequence[SessionStep]], object]"
 
 _DELAY = 0.05
 """Seconds after `start`, so that the client's next request goes first."""
@@ -129,7 +129,7 @@ class Background:
                 _log.warning("%s: %s", error.code, error.message)
                 over.wait(_RETRY)
 
-    def _happened(self, news: Sequence[Happened]) -> None:
+    def _happened(self, news: Sequence[SessionStep]) -> None:
         for listener in self._session_listeners:
             listener(news)
 

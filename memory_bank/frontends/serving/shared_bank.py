@@ -17,7 +17,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import MemoryBankError, NoBank
 from memory_bank.base.filenames import working_folder
 from memory_bank.base.repairs import Reports
-from memory_bank.code.coupled import Coupled, CouplingState
+from memory_bank.code.coupled import CoupledFile, CouplingState
 from memory_bank.code.index.codebase import Codebase
 
 OpenCode: TypeAlias = "Callable[[Callable[[], bool]], Codebase]"
@@ -75,7 +75,7 @@ class SharedCode:
         self._last = 0.0
         """When the last request asked for the code."""
         self._state: CouplingState | None = None
-        self._coupled: tuple[object, dict[str, Sequence[Coupled]]] = (None, {})
+        self._coupled: tuple[object, dict[str, Sequence[CoupledFile]]] = (None, {})
 
     @property
     def code(self) -> Codebase:
@@ -119,7 +119,7 @@ class SharedCode:
         self.asked()
         return self._indexed.wait(seconds)
 
-    def coupled(self, path: str) -> Sequence[Coupled]:
+    def coupled(self, path: str) -> Sequence[CoupledFile]:
         """Return the files that are coupled with a file, as the thread has read them last."""
         state = self._state
         if state is None:

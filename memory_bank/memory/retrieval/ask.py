@@ -13,15 +13,13 @@ from types import MappingProxyType
 from typing import Annotated, Any
 
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.hits import RecalledNote
+from memory_bank.bank.hits import ShownNote
 from memory_bank.base.errors import BadInput, MemoryBankError, NoBank, NoRepository
 from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.operation import LONGEST_QUERY, Param, Tool, operation, several
 from memory_bank.base.screen import Call
 from memory_bank.base.setting_sections import BANK, MODES, Search
-from memory_bank.code import symbols
 from memory_bank.code.coupled import TOGETHER
-from memory_bank.code.coupling import snippet
 from memory_bank.code.index.codebase import Codebase, CodeHit, Lane
 from memory_bank.code.index.database import SymbolRow
 from memory_bank.memory.retrieval import recall, views
@@ -81,7 +79,7 @@ class _KindResults(NamedTuple):
     """Why it was not searched at all."""
     problem: str = ""
     """Why results may be missing."""
-    notes: Mapping[str, RecalledNote] = MappingProxyType({})
+    notes: Mapping[str, ShownNote] = MappingProxyType({})
     code: Mapping[tuple[str, str], CodeHit] = MappingProxyType({})
     notices: tuple[str, ...] = ()
     answered: bool = False
@@ -170,7 +168,7 @@ def ask(
         bank, codebase, query, limit, include, mode=mode, progress=progress
     ).answer
     if count_access:
-        _count_accesses(bank, codebase, answer.results)
+        _count_accesses(bank, codebase, answer.results or ())
     return answer
 
 
@@ -178,12 +176,10 @@ class Explained(NamedTuple):
     """An answer, with what its results were found by."""
 
     answer: Answer
-    notes: Mapping[str, RecalledNote]
+    notes: Mapping[str, ShownNote]
     """The notes that were found, by the ids of their results."""
     code: Mapping[tuple[str, str], CodeHit]
     """What was found of the code, by the kinds and ids of the results."""
-    notices: tuple[str, ...]
-    """What `recall` remarks on the query."""
 
 
 def explain_answer(
@@ -222,19 +218,20 @@ def explain_answer(
     ranked = _with_commits(ranked, results, limit, first=asks_for_commits(query))
     reasons = [kind_results.reason for kind_results in results.values() if kind_results.reason]
     modes = {kind_results.mode for kind_results in results.values() if kind_results.mode}
+    of_notes = results.get(NOTES, _KindResults())
     answer = Answer(
         SCHEMA_VERSION,
         query,
         "hybrid" if "hybrid" in modes else min(modes, default=mode or ""),
         reasons[0] if reasons else None,
         len(ranked),
-        tuple(ranked),
-        _problem(results),
-        _is_answered(results, symbols),
+        results=tuple(ranked),
+        problem=_problem(results),
+        answered=_is_answered(results, symbols),
+        notices=of_notes.notices,
     )
-    of_notes = results.get(NOTES, _KindResults())
     code = {key: hit for kind in results.values() for key, hit in kind.code.items()}
-    return Explained(answer, of_notes.notes, code, of_notes.notices)
+    return Explained(answer, of_notes.notes, code)
 
 
 def _is_answered(kind_results: Mapping[str, _KindResults], symbols: Sequence[Result]) -> bool:
@@ -335,7 +332,7 @@ def _search_notes(
     )
 
 
-def _note_result(note: RecalledNote) -> Result:
+def _note_result(note: ShownNote) -> Result:
     return Result(
         id=_place(note, note.note_id or note.path),
         title=note.title or None,
@@ -376,7 +373,7 @@ def _with_citing(
 
 def _citing(
     view: View, path: str, query: str, known: Collection[str], reason: Reason
-) -> list[RecalledNote]:
+) -> list[ShownNote]:
     """Return the notes that cite a file, as far as they are `known` to match the question.
 
     Others have words of the question around the link.
@@ -402,7 +399,7 @@ def _citing(
     return read_notes(view, hits, query)
 
 
-def _place(note: RecalledNote, name: str) -> str:
+def _place(note: ShownNote, name: str) -> str:
     """Return a name of a note that no note of another bank has."""
     origin = note.origin
     return name if origin is None else f"{origin.repository}:{origin.bank}:{name}"
@@ -460,7 +457,7 @@ def _symbol(row: SymbolRow, score: float) -> Result:
     return Result(
         row.id,
         symbol.qualified,
-        symbols.snippet(row),
+        row.snippet,
         score,
         row.path,
         line=symbol.line,
@@ -542,11 +539,11 @@ def _coupled(codebase: Codebase, ranked: Sequence[Result]) -> list[Result]:
         Result(
             id=None,
             title=coupled.file,
-            snippet=snippet(coupled, file_of(result)),
+            snippet=coupled.sentence_with(file_of(result)),
             relevance_score=score_calibration.COUPLING_WEIGHT
             * result.relevance_score
             * coupled.fused_score,
-            fused_score=round(coupled.fused_score, 4),
+            fused_score=coupled.fused_score,
             coupling_type=coupled.coupling_type,
             kind="coupled_file",
         )

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from memory_bank.bank.backlinks import linked_titles
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.hits import Origin, RecalledNote
+from memory_bank.bank.hits import Origin, ShownNote
 from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.rendering import same_words, starts_text
 from memory_bank.base.setting_sections import BANK, BOTH, SHARED
@@ -116,7 +116,7 @@ class AskHit(NamedTuple):
     """The headings above it, outermost first, joined by ` > `."""
     weak: bool
     why: Why
-    note: RecalledNote | None = None
+    note: ShownNote | None = None
     """The note that it is."""
 
     @property
@@ -199,9 +199,9 @@ def ask_hits(
     titles = linked_titles(bank, own) if bank else {}
     hits = [
         _hit(entry, answer, words, allowed, titles.get(entry.id or "", {}))
-        for entry in answer.answer.results
+        for entry in answer.answer.results or ()
     ]
-    remarks = (remark, *answer.notices, answer.answer.problem or "")
+    remarks = (remark, *answer.answer.notices, answer.answer.problem or "")
     return FoundHits(
         query,
         tuple(hit for hit in hits if not hit.weak),

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from memory_bank.bank.hits import ShownNote
 from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.git.objects import Revision
 
 SCHEMA_VERSION = "1.0"
 
@@ -71,7 +73,7 @@ UNANSWERED = "probably nothing here answers this"
 
 
 class Answer(NamedTuple):
-    """The results of all kinds, the most relevant first."""
+    """What answers a query, the most relevant first: notes, or of `ask` results of all kinds."""
 
     schema_version: str
     query: str
@@ -79,11 +81,24 @@ class Answer(NamedTuple):
     fallback_reason: str | None
     """Why it was not searched by meaning, if so."""
     result_count: int
-    results: tuple[Result, ...]
+    notes: tuple[ShownNote, ...] = ()
+    results: tuple[Result, ...] | None = None
+    """Of `ask`; None if only notes were searched."""
     problem: str | None = None
-    """What could not be searched, and why results may be missing."""
+    """What could not be searched, and why some may be missing."""
     answered: bool = True
-    """Whether a result may answer: False if all matches are weak, or there are none."""
+    """Whether one may answer: False if all matches are weak, or there are none."""
+    notices: tuple[str, ...] = ()
+    """How words of time restricted the answer, and what may be mistyped in the query."""
+    rev: Revision | None = None
+    """The revision as of which the notes are; None for now."""
+    commits: tuple[Result, ...] | None = None
+    """Commits whose messages answer, the best first; None if they were not included."""
+
+    @property
+    def sparse(self) -> frozenset[str]:
+        """The fields that JSON omits when they are empty."""
+        return frozenset(() if self.results is None else ("notes", "notices"))
 
 
 _SHORT, _DAY = 8, 10

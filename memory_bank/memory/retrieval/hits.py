@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.hits import RecalledNote
+from memory_bank.bank.hits import ShownNote
 from memory_bank.bank.note_files import SESSION
-from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.text import estimate
-from memory_bank.git.objects import Revision
-from memory_bank.memory.retrieval.ask_results import Result
+from memory_bank.memory.retrieval.ask_results import Answer
 from memory_bank.search import snippets
 from memory_bank.search.manifest import filters
 from memory_bank.search.query import Query, parse
@@ -30,29 +28,6 @@ def read_query(bank: Bank, query: str, *, times: bool = True) -> Query:
     return parse(query, keys, times=times)
 
 
-SCHEMA_VERSION = "1.0"
-
-
-class Recalled(NamedTuple):
-    """An answer: notes by relevance, the mode used, and problems of the search."""
-
-    schema_version: str
-    query: str
-    mode_used: str
-    fallback_reason: str | None
-    result_count: int
-    notes: tuple[RecalledNote, ...]
-    problem: str | None = None
-    answered: bool = True
-    """Whether a note may answer: False if all matches are weak, or there are none."""
-    notices: tuple[str, ...] = ()
-    """How words of time restricted the answer, and what may be mistyped in the query."""
-    rev: Revision | None = None
-    """The revision as of which the notes are; None for now."""
-    commits: tuple[Result, ...] | None = None
-    """Commits whose messages answer, the best first; None if they were not included."""
-
-
 _ENOUGH = 600
 """Tokens of a note's excerpt beyond which its other sentences say little about the question."""
 
@@ -68,9 +43,9 @@ _FRAME = 60
 """Tokens of a note's place, type, author and dates in an answer."""
 
 
-def shorten_sessions(answer: Recalled) -> Recalled:
+def shorten_sessions(answer: Answer) -> Answer:
     """Give of sessions what answers best; of the best weak one a few sentences, of others none."""
-    notes, weak_sessions = list[RecalledNote](), _WEAK_SESSIONS
+    notes, weak_sessions = list[ShownNote](), _WEAK_SESSIONS
     for note in answer.notes:
         weak = note.weak
         if note.type != SESSION or not note.content:
@@ -86,12 +61,12 @@ def shorten_sessions(answer: Recalled) -> Recalled:
 
 
 def fit_to_tokens(
-    answer: Recalled,
+    answer: Answer,
     tokens: int,
-    frame: Callable[[RecalledNote], int] = lambda _: _FRAME,
+    frame: Callable[[ShownNote], int] = lambda _: _FRAME,
     *,
     most: int = _ENOUGH,
-) -> Recalled:
+) -> Answer:
     """Replace the texts of notes by excerpts that fit a number of tokens together.
 
     The best note gets as much as it needs, `most` tokens at most, then the next; those that nothing

@@ -30,8 +30,8 @@ from memory_bank.base.operation import (
 from memory_bank.base.screen import Call
 from memory_bank.base.setting_sections import BANK, HYBRID, MODES, SCOPES, Search
 from memory_bank.memory.retrieval import views
-from memory_bank.memory.retrieval.ask_results import COMMITS, Result
-from memory_bank.memory.retrieval.hits import Recalled, fit_to_tokens, shorten_sessions
+from memory_bank.memory.retrieval.ask_results import COMMITS, Answer, Result
+from memory_bank.memory.retrieval.hits import fit_to_tokens, shorten_sessions
 from memory_bank.memory.retrieval.recall_bank import search_notes
 from memory_bank.search import snippets
 from memory_bank.search.document_changes import Progress
@@ -62,12 +62,12 @@ _At = Annotated[
 ]
 
 
-def _by_agent(bank: Bank, query: str, *, at: _At = None, **options: Any) -> Recalled:  # noqa: ANN401  (those of recall)
+def _by_agent(bank: Bank, query: str, *, at: _At = None, **options: Any) -> Answer:  # noqa: ANN401  (those of recall)
     """Search the bank, as it is or as of a revision."""
     return recall(bank, query, **options) if at is None else recall_at(bank, at, query, **options)
 
 
-def _with_commits(bank: Bank, answer: Recalled, most: int) -> Recalled:
+def _with_commits(bank: Bank, answer: Answer, most: int) -> Answer:
     """Add the commits whose messages answer; what stops that is a problem of the answer."""
     from memory_bank.code.index.codebase import open_codebase  # start-up: rarely asked
 
@@ -106,7 +106,7 @@ def _in_command(
     at: _At = None,
     form: str | None = None,
     **options: Any,  # noqa: ANN401  (those of recall)
-) -> Recalled:
+) -> Answer:
     """Search the bank for as many notes as a terminal shows, the weak ones last."""
     if call.json and form not in {None, "json"}:
         raise call.usage_error(f"give --json or --format {form}, not both")
@@ -278,7 +278,7 @@ def recall(
         ),
     ] = (),
     progress: Progress | None = None,
-) -> Recalled:
+) -> Answer:
     """Search notes by words, meaning and links.
 
     Return the notes that match a query, best first, each once with its best section.
@@ -353,7 +353,7 @@ def _of_bank(
     progress: Progress | None,
     *,
     count_access: bool,
-) -> Recalled:
+) -> Answer:
     """Search the bank alone, and count accesses; the caller holds its lock."""
     answer, hits = search_notes(bank, request, progress)
     answer = fit_to_tokens(answer, tokens) if tokens else shorten_sessions(answer)
@@ -380,7 +380,7 @@ def recall_at(
     limit: int | None = None,
     mode: str | None = None,
     **options: Any,  # noqa: ANN401  (those of recall)
-) -> Recalled:
+) -> Answer:
     """Return the notes that matched a query at a revision: a commit, tag, branch, `HEAD~3`.
 
     `options` are those of `recall`. Paths and lines are those of that revision, which `rev` of the

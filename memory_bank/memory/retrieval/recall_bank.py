@@ -8,12 +8,12 @@ from collections.abc import Collection, Mapping
 
 from memory_bank.bank.backlinks import GHOST, LinkShown, by_words, linked_notes, with_file_names
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.hits import Also, RecalledNote, SearchRequest
+from memory_bank.bank.hits import Also, SearchRequest, ShownNote
 from memory_bank.bank.open_index import BY_HAND, note_of
 from memory_bank.base.dates import iso_of
 from memory_bank.base.documents import Section, Span
 from memory_bank.memory import amendments
-from memory_bank.memory.retrieval.hits import SCHEMA_VERSION, Recalled
+from memory_bank.memory.retrieval.ask_results import SCHEMA_VERSION, Answer
 from memory_bank.notes import okf
 from memory_bank.notes.note import Entity
 from memory_bank.search import snippets
@@ -84,13 +84,13 @@ _PAUSE = 0.02
 """Seconds before the second attempt, in which a writer may end; before the third, twice as many."""
 
 
-_Searched = tuple[Recalled, list[Hit], TimeWords | None]
+_Searched = tuple[Answer, list[Hit], TimeWords | None]
 """An answer, the hits of its notes, and the words of time that restrict it."""
 
 
 def search_notes(
     bank: Bank, request: SearchRequest, progress: Progress | None
-) -> tuple[Recalled, list[Hit]]:
+) -> tuple[Answer, list[Hit]]:
     """Search the notes of the time that the query names; if none answers it, those of all dates.
 
     With a target, only notes that link to it around words that match the query. The caller holds
@@ -211,7 +211,7 @@ def _search(bank: Bank, view: View, request: SearchRequest) -> tuple[_Searched, 
             )
     hits = [hit for hit, note in zip(search_result.hits, notes, strict=True) if note is not None]
     unchanged = tuple(note for note in notes if note is not None)
-    recalled = Recalled(
+    recalled = Answer(
         schema_version=SCHEMA_VERSION,
         query=request.query,
         mode_used=search_result.mode,
@@ -261,8 +261,8 @@ def _other_links(count: int) -> str:
 
 
 def _weakened(
-    search_result: SearchResult[Hit], notes: list[RecalledNote | None]
-) -> tuple[SearchResult[Hit], list[RecalledNote | None]]:
+    search_result: SearchResult[Hit], notes: list[ShownNote | None]
+) -> tuple[SearchResult[Hit], list[ShownNote | None]]:
     """Mark all matches as weak: no note has a name that the question asks for."""
     hits = tuple(hit._replace(weak=True) for hit in search_result.hits)
     return search_result._replace(hits=hits), [note and note._replace(weak=True) for note in notes]
@@ -339,7 +339,7 @@ class _HitText:
         return document_rows.section_at(self.view.manifest, number, self.line) or best
 
 
-def read_notes(view: View, hits: Collection[Hit], text: str) -> list[RecalledNote]:
+def read_notes(view: View, hits: Collection[Hit], text: str) -> list[ShownNote]:
     """Return the notes of hits with their texts, each with what answers best in all of it."""
     notes = (
         _recalled(_HitText(view, hit, hit.best.line, text), (), None, whole=False, newer=None)
@@ -361,7 +361,7 @@ def _recalled(
     whole: bool,
     newer: str | None,
     judge: StaleHits | None = None,
-) -> RecalledNote | None:
+) -> ShownNote | None:
     """Return a hit with its texts; None if its file changed since it was indexed."""
     view, hit, text, content = hit_text.view, hit_text.hit, hit_text.query, hit_text.content
     if content is None:
@@ -371,7 +371,7 @@ def _recalled(
     stale = hit.stale
     if judge and not stale:
         stale = judge.reason(hit.document.number, hit_text.lines(whole=whole))
-    return RecalledNote(
+    return ShownNote(
         note_id=note.note_id,
         path=note.path,
         line=hit_text.line,

@@ -13,11 +13,11 @@ from contextlib import ExitStack
 
 from memory_bank.bank import agent_memories
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.hits import Origin, RecalledNote, SearchRequest
+from memory_bank.bank.hits import Origin, SearchRequest, ShownNote
 from memory_bank.base.errors import BadInput, SharedUnavailable
 from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.setting_sections import BANK, BOTH, SCOPES
-from memory_bank.memory.retrieval.hits import SCHEMA_VERSION, Recalled
+from memory_bank.memory.retrieval.ask_results import SCHEMA_VERSION, Answer
 from memory_bank.memory.retrieval.recall_bank import keys_of, search_notes
 from memory_bank.search.document_changes import Progress
 from memory_bank.search.query import parse
@@ -53,7 +53,7 @@ def scopes_of(bank: Bank) -> tuple[str, ...]:
 class _Ranked(NamedTuple):
     """A note, and what it is ranked by."""
 
-    note: RecalledNote
+    note: ShownNote
     rank: float
     bank: Bank | None = None
     """None for a note of the shared index."""
@@ -61,7 +61,7 @@ class _Ranked(NamedTuple):
     """Its name where accesses are counted."""
 
 
-_RankedAnswer = tuple[Recalled, list[_Ranked]]
+_RankedAnswer = tuple[Answer, list[_Ranked]]
 """An answer, and its notes with their banks."""
 
 
@@ -90,7 +90,7 @@ def recall_across(
     everywhere: bool = False,
     count_access: bool,
     progress: Progress | None,
-) -> Recalled:
+) -> Answer:
     """Search more than the bank; the caller holds the bank's lock.
 
     With `agents`, the memories that agents' programs have of the project are source, too, with
@@ -154,7 +154,7 @@ def _search_with_shared(
         )
         ranked = [_Ranked(note, rank) for note, rank in shared.found(common)]
     if not local:
-        recalled = Recalled(SCHEMA_VERSION, request.query, shared.mode, None, 0, ())
+        recalled = Answer(SCHEMA_VERSION, request.query, shared.mode, None, 0)
         recalled, ranked = _best_of(recalled, ranked, request.limit)
     else:
         recalled, ranked = _search_banks(bank, local, request, progress, ranked, common)
@@ -185,7 +185,7 @@ def _search_banks(
         )
     request = request._replace(together=common)
     ranked = list(shared_notes)
-    answers: list[Recalled] = []
+    answers: list[Answer] = []
     for source in banks:
         recalled, hits = search_notes(source, request, progress)
         origin = None if source is bank else Origin(bank=source.layout.name)
@@ -200,7 +200,7 @@ def _search_banks(
     return _best_of(first, ranked, request.limit)
 
 
-def _best_of(recalled: Recalled, ranked: Sequence[_Ranked], limit: int) -> _RankedAnswer:
+def _best_of(recalled: Answer, ranked: Sequence[_Ranked], limit: int) -> _RankedAnswer:
     """Put the best notes of all places into an answer."""
     best = sorted(ranked, key=lambda entry: (entry.note.weak, -entry.rank))[:limit]
     notes = tuple(entry.note for entry in best)
@@ -209,7 +209,7 @@ def _best_of(recalled: Recalled, ranked: Sequence[_Ranked], limit: int) -> _Rank
     return recalled, best
 
 
-def _add_notices(recalled: Recalled, notices: Sequence[str]) -> Recalled:
+def _add_notices(recalled: Answer, notices: Sequence[str]) -> Answer:
     return recalled._replace(notices=(*notices, *recalled.notices))
 
 

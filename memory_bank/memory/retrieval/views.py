@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from urllib.parse import quote
 
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.hits import Origin, RecalledNote
+from memory_bank.bank.hits import Origin, ShownNote
 from memory_bank.bank.note_files import SESSION
 from memory_bank.base.dates import iso
 from memory_bank.base.hit_view import WEAKER, Hit, Place, format_place
@@ -26,7 +26,7 @@ from memory_bank.memory.retrieval.ask_results import (
     file_of,
     line_of,
 )
-from memory_bank.memory.retrieval.hits import Recalled, matching_words, read_query
+from memory_bank.memory.retrieval.hits import matching_words, read_query
 from memory_bank.memory.views import age, author, own_id
 from memory_bank.search.query import Query
 from memory_bank.search.retrievers.base import CONDITIONS
@@ -55,7 +55,7 @@ _FALLBACKS = {
 
 
 def view_recall(
-    answer: Recalled,
+    answer: Answer,
     bank: Bank | None = None,
     call: Call | None = None,
     query: str = "",
@@ -100,7 +100,7 @@ def view_recall(
     )  # fmt: skip
 
 
-def _head(answer: Recalled) -> str:
+def _head(answer: Answer) -> str:
     """Return how many notes were found, and how it was searched."""
     how, why = answer.mode_used, answer.fallback_reason
     if why and why.startswith("shared_"):
@@ -115,19 +115,19 @@ def _head(answer: Recalled) -> str:
     return head if answer.rev is None else f"{head}. As of the commit {answer.rev.commit}"
 
 
-def _unanswered(answer: Recalled) -> str:
+def _unanswered(answer: Answer) -> str:
     elsewhere = any(note.origin is not None for note in answer.notes)
     return f"probably nothing {'' if elsewhere else 'in the bank '}answers this"
 
 
-def view_linked(answer: Recalled) -> View:
+def view_linked(answer: Answer) -> View:
     """Describe the notes that link to something."""
     if answer.notes or answer.problem or answer.notices:
         return view_recall(answer)
     return View("No note links to it")
 
 
-def _hit(note: RecalledNote, *, explain: bool) -> Hit:
+def _hit(note: ShownNote, *, explain: bool) -> Hit:
     """Return a note with what people and agents read of it."""
     about = {
         **_origin(note.origin),
@@ -179,7 +179,7 @@ def _hit(note: RecalledNote, *, explain: bool) -> Hit:
     )
 
 
-def _facts(note: RecalledNote) -> list[str]:
+def _facts(note: ShownNote) -> list[str]:
     return [
         note.type,
         *(f"#{tag}" for tag in note.tags),
@@ -189,7 +189,7 @@ def _facts(note: RecalledNote) -> list[str]:
     ]
 
 
-def _marks(note: RecalledNote) -> list[tuple[str, Place | str]]:
+def _marks(note: ShownNote) -> list[tuple[str, Place | str]]:
     """Return where a note of another repository is, and what speaks against a note."""
     marks: list[tuple[str, Place | str]] = []
     if note.origin is not None and (address := _address(note.origin)):
@@ -220,11 +220,11 @@ def _address(origin: Origin) -> str:
     return " · ".join(filter(None, (*facts, quote_path(origin.url))))
 
 
-def _place(note: RecalledNote, line: int | None) -> Place | str:
+def _place(note: ShownNote, line: int | None) -> Place | str:
     return _placed(note, note.path, line)
 
 
-def _placed(note: RecalledNote, path: str, line: int | None) -> Place | str:
+def _placed(note: ShownNote, path: str, line: int | None) -> Place | str:
     """Return a file beside a note; of another bank or repository, after its name."""
     if note.origin is None:
         return Place(path, line)
@@ -240,7 +240,7 @@ def _headed(title: str, heading: str) -> str:
     return " › ".join(parts)
 
 
-def _section(note: RecalledNote) -> list[str]:
+def _section(note: ShownNote) -> list[str]:
     """Return a hit's title and headings, unless its text starts with one, and its text."""
     headings = [part for part in note.heading.split(" > ") if part]
     if note.title and note.title not in headings[:1]:
@@ -276,7 +276,7 @@ def _describe_query(query: Query) -> str:
     return ", ".join([*parts, *conditions]) or "nothing to look for"
 
 
-def _markdown(call: Call, answer: Recalled) -> str:
+def _markdown(call: Call, answer: Answer) -> str:
     """Return a numbered list with links; markup of the notes is escaped."""
     lines = []
     for rank, note in enumerate(answer.notes, 1):
@@ -301,7 +301,7 @@ def view_ask(answer: Answer, codebase: Codebase | None = None, query: str = "") 
     from memory_bank.code.records import plain_words  # start-up: a search in notes needs no code
 
     hits = []
-    for result in answer.results:
+    for result in answer.results or ():
         where: Place | str = Place(file_of(result), line_of(result) or None)
         if result.kind == "commit":
             where = file_of(result)
@@ -312,7 +312,7 @@ def view_ask(answer: Answer, codebase: Codebase | None = None, query: str = "") 
     head = f"{count(answer.result_count, 'match')}: kind | score | place | title, then a line of it"
     if not answer.answered:
         head = f"{UNANSWERED[0].upper()}{UNANSWERED[1:]}. {head}"
-    notes = any(result.kind == "note" for result in answer.results)
+    notes = any(result.kind == "note" for result in answer.results or ())
     why = f"fallback_reason: {answer.fallback_reason}" if answer.fallback_reason else ""
     words = "By" if answer.mode_used == "lexical" else "Some kinds by"
     return View(

@@ -43,7 +43,7 @@ REASONS = frozenset(
 
 
 class IndexInfo(NamedTuple):
-    """What was fixed when a shared index was made."""
+    """A shared index: what was fixed when it was made, then what verbs add to that."""
 
     id: str
     """Random; tells two indices apart."""
@@ -53,6 +53,30 @@ class IndexInfo(NamedTuple):
     """The identity of the embedder of all vectors: `name:dimension:model_hash`."""
     dimension: int
     """Components of a vector; 0 if passages have none."""
+    place: str = ""
+    """Without user and password."""
+    created: bool | None = None
+    """Whether it was made now."""
+    banks: tuple[Head, ...] | None = None
+    """What is published, if that was asked."""
+
+    @staticmethod
+    def in_json() -> tuple[str, ...]:
+        """Return the fields that answers have, in their order."""
+        return (
+            "place", "created", "id", "version", "embedder", "dimension",
+            "notes", "passages", "banks",
+        )  # fmt: skip
+
+    @property
+    def notes(self) -> int | None:
+        """The number of published notes."""
+        return None if self.banks is None else sum(head.notes for head in self.banks)
+
+    @property
+    def passages(self) -> int | None:
+        """The number of published passages."""
+        return None if self.banks is None else sum(head.passages for head in self.banks)
 
 
 class Head(NamedTuple):

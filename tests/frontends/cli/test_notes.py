@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memory_bank.memory.retrieval import recall
-from memory_bank.memory.retrieval.hits import Recalled
+from memory_bank.memory.retrieval.ask_results import Answer
 
 from .conftest import Run
 
@@ -16,7 +16,7 @@ from .conftest import Run
 def test_weaker_matches_are_set_apart(mb: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     find = recall.recall
 
-    def judged(*args: Any, weak_from: int = 1, **options: Any) -> Recalled:
+    def judged(*args: Any, weak_from: int = 1, **options: Any) -> Answer:
         found = find(*args, **options)
         notes = [note._replace(weak=rank >= weak_from) for rank, note in enumerate(found.notes)]
         return found._replace(notes=tuple(notes), answered=weak_from > 0)

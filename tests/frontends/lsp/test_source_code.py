@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from lsprotocol import types
 
-from memory_bank.code.coupled import Coupled
+from memory_bank.code.coupled import CoupledFile
 from memory_bank.code.index.codebase import open_codebase
 from memory_bank.code.records import CitingNote
 from memory_bank.frontends.lsp.buffers import Clock
@@ -22,7 +22,7 @@ NOW = 1_800_000_000.0
 NOTE = CitingNote(
     "x", "facts/x.md", "X", "fact", "2027-01-13T08:00:00Z", 'Charged "once" *only*', ()
 )
-COUPLED = Coupled("src/gateway.rs", 0.89, 8, 1_700_000_000, 0.7, "multi")
+COUPLED = CoupledFile("src/gateway.rs", 0.89, 8, 1_700_000_000, 0.7, "multi")
 FULL = SymbolContext(
     name="process_payment",
     id="sym-0",

@@ -30,7 +30,7 @@ from memory_bank.frontends.web.site import HINTS, Site
 from memory_bank.frontends.web.templating import url_of
 from memory_bank.memory import change, confirm, create, note_view, show
 from memory_bank.memory.change import ChangedSince
-from memory_bank.memory.records import Remembered
+from memory_bank.memory.records import WrittenNote
 from memory_bank.memory.remember import CREATED, remember
 from memory_bank.memory.retrieval import ask_hits
 from memory_bank.notes.compare.text_diff import spans_of
@@ -215,7 +215,7 @@ def _similar_to_note(bank: Bank, name: str) -> list[dict[str, str]]:
     return [note for note in notes if note["path"] not in linked]
 
 
-def _remembered(bank: Bank, fields: NoteFields) -> Remembered:
+def _remembered(bank: Bank, fields: NoteFields) -> WrittenNote:
     if not fields.title and not fields.text.strip():
         raise BadInput("there is neither a title nor a text", "say it in one sentence")
     return remember(

@@ -78,7 +78,8 @@ class Postgres:
             self._connection.execute("CREATE SCHEMA memory_bank")
             statements = statement(vector=self._vector, dimension=dimension)
             self._connection.execute(statements.encode())
-            for key, value in new_index._asdict().items():
+            for key in ("id", "version", "embedder", "dimension"):
+                value = getattr(new_index, key)
                 self._connection.execute(
                     "INSERT INTO memory_bank.meta VALUES (%s, %s)", (key, str(value))
                 )
