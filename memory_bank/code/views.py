@@ -85,7 +85,7 @@ def view_explained(answer: ExplainedSymbol, code: Codebase | None = None) -> Vie
     definition = _definition(symbol, doc, code)
     if code is not None and details.access_count:
         times, last = count(details.access_count, "time"), details.last_accessed_at[:_DAY]
-        access: Sequence[Piece] = [(f"  access for {times}, last on {last}", "dim")]
+        access: Sequence[Piece] = [(f"  asked for {times}, last on {last}", "dim")]
         definition = Block([*definition.lines, access])
     commits = Table(
         ("date", "subject"),
