@@ -222,5 +222,9 @@ class Source(Protocol):
 
 def lines_between(text: str, span: Span) -> str:
     r"""Return some lines of a text, counted as Markdown does: at \r\n, \r and \n only."""
-    lines = re.split(r"\r\n|\r|\n", text) if "\r" in text else text.split("\n")
-    return "\n".join(lines[span.line - 1 : span.end_line - 1]).strip("\n")
+    return "\n".join(lines_of(text)[span.line - 1 : span.end_line - 1]).strip("\n")
+
+
+def lines_of(text: str) -> list[str]:
+    r"""Return the lines of a text as Markdown counts them: to \r\n, \r and \n only."""
+    return re.split(r"\r\n|\r|\n", text) if "\r" in text else text.split("\n")

@@ -46,6 +46,7 @@ class ChangeQueue:
 
         self._root = root
         self._made = time.monotonic()
+        self._process = os.getpid()  # a fork would take changes from the queue of its parent
         kind = _file_system(root)
         library = ctypes.CDLL(None, use_errno=True)
         self._queue: int = library.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
@@ -73,7 +74,8 @@ class ChangeQueue:
 
     def is_quiet(self) -> bool:
         """Return whether nothing has changed since the queue was made, which was not long ago."""
-        if time.monotonic() > self._made + _SECONDS or self._place != self._stat():
+        late = time.monotonic() > self._made + _SECONDS or self._process != os.getpid()
+        if late or self._place != self._stat():
             return False
         try:
             os.read(self._queue, 4096)
@@ -86,6 +88,8 @@ class ChangeQueue:
         if self._queue >= 0:
             os.close(self._queue)
         self._queue = -1
+
+    __del__ = close
 
     def _stat(self) -> tuple[int, int] | None:
         """Return which folder is at the path now."""

@@ -43,8 +43,7 @@ AMENDING, CHANGING, OTHER = _Bound(0.2, 1.4), _Bound(0.25, 1.6), _Bound(0.3, 2.5
 
 _AMENDING = re.compile(
     r"\b(?:amend(?:s|ed|ing|ments?)?|supersed(?:es?|ed|ing)|replaces|revis(?:es?|ed|ion)"
-    r"|revers(?:es?|ed)|no longer|withdrawn?|obsolete)\b",
-    re.IGNORECASE,
+    r"|revers(?:es?|ed)|no longer|withdrawn?|obsolete)\b"
 )
 
 _CHANGING = re.compile(
@@ -52,11 +51,10 @@ _CHANGING = re.compile(
     r"|void|former(?:ly)?|previous(?:ly)?|used to|now|since the"
     r"|(?:raised|lowered|changed|moved|switched|shortened|reduced|increased|extended) (?:from|to)"
     r"|updates? (?:the|our)|changes? (?:to|of|in) the|change to|new (?:rule|policy|limit)"
-    r"|too (?:long|short|low|high|strict|late|much)|we (?:move|drop|switch|change|reverse))\b",
-    re.IGNORECASE,
+    r"|too (?:long|short|low|high|strict|late|much)|we (?:move|drop|switch|change|reverse))\b"
 )
 
-_INSTEAD = re.compile(r"\b(?:instead of|from now on|any ?more|any longer)\b", re.IGNORECASE)
+_INSTEAD = re.compile(r"\b(?:instead of|from now on|any ?more|any longer)\b")
 """With all words of change, four first hits of 135 in project banks were put below a wrong one."""
 
 _PAST = re.compile(
@@ -104,8 +102,8 @@ class DatedNote:
 
     @cached_property
     def head(self) -> str:
-        """Its first words."""
-        return " ".join(_TITLE.sub("", self.text[: _HEAD * 20]).split()[:_HEAD])
+        """Its first words, in lower case."""
+        return " ".join(_TITLE.sub("", self.text[: _HEAD * 20]).split()[:_HEAD]).lower()
 
     @property
     def changes(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from stat import S_ISDIR
@@ -23,6 +24,9 @@ from memory_bank.notes.storage.files import UNKNOWN, scan
 
 _WRITING_SECONDS = 2.0
 """Seconds after the creation date of a new file in which its mtime is not an update."""
+
+_FEW_SCANS = 3 if sys.platform == "linux" else sys.maxsize
+"""Scans of a process that compare files: for one that asks more often, changes are queued."""
 
 SESSIONS = "sessions/"
 """Start of the keys of sessions' notes, which may be in the private root."""
@@ -81,8 +85,7 @@ class NoteRoot:
         """Whether the settings say that its notes are a bundle."""
         self._indexes: dict[str, StatSignature] | None = None
         """The lists of the folders that may be bundles, when that was looked at."""
-        self.is_live = False
-        """Whether changes are queued between scans, so that most need not compare files."""
+        self._scans_until_live = _FEW_SCANS
         self._queue: ChangeQueue | None = None
         self._last_scan, self._scanned_at = Scan(), object()
         self._compared: tuple[dict[str, StatSignature], dict[str, str]] = {}, {}
@@ -104,12 +107,15 @@ class NoteRoot:
         folder is missing.
         """
         queue, state = self._queue, self.history and self.history.state
-        if self.is_live and queue and self._scanned_at is state and queue.is_quiet():
+        if queue and self._scanned_at is state and queue.is_quiet():
             return self._last_scan
         self._close_queue()
-        if self.is_live:
+        self._scans_until_live -= 1
+        if self._scans_until_live < 0:
             self._queue = ChangeQueue(self.folder)
-            self.is_live = not self._queue.problem
+            if self._queue.problem:
+                self._close_queue()
+                self._scans_until_live = sys.maxsize
         file_scan = scan(self.folder)
         self.leftover = file_scan.leftover
         compared = file_scan.files, file_scan.refused

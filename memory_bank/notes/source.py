@@ -22,7 +22,7 @@ from memory_bank.base.documents import (
     Span,
     Unchanged,
     Unreadable,
-    lines_between,
+    lines_of,
 )
 from memory_bank.base.errors import BadName, StorageFailed, UnreadableNote
 from memory_bank.base.filenames import StatSignature, signature_of
@@ -56,8 +56,8 @@ _MAX_UNPARSED_BYTES = 4_000_000
 """Maximum bytes of a note that exceeds the limits of `blocks`: a larger one would take over 5 s."""
 
 
-_MOST_TEXT = 2_000_000
-"""Characters of the notes that are kept in memory for the next question."""
+_MOST_BYTES = 2_000_000
+"""Bytes of the notes that are kept in memory for the next question."""
 
 
 class NotesSource:
@@ -80,9 +80,9 @@ class NotesSource:
         self._roots = roots
         self._in_project = in_project
         self._max_bytes = max_bytes
-        self._asked: tuple[str, SessionPrompts | None] = "", None
-        self._texts: dict[tuple[str, str], str] = {}
-        """Notes that were read last, by path and hash: an answer asks for several parts of each."""
+        self._texts: dict[tuple[str, str], tuple[bytes, list[str], SessionPrompts | None]] = {}
+        """Bytes, lines and prompts of notes that were read last, by path and hash: an answer asks
+        for several parts of each."""
         self._scans: list[Scan] = []
         self._scanned = Scan()
         self._most_bytes = max_bytes if most_bytes is None else most_bytes
@@ -194,26 +194,35 @@ class NotesSource:
 
         Of a session's note, what was asked in it is left out.
         """
-        text = self._texts.get((key, hash))
-        if text is None:
-            try:
-                data = self._roots.of(key).read(key)
-            except BadName:
-                return None
-            if data is None or etag(data) != hash:
-                return None
-            text = decode(data).text
-            if sum(map(len, self._texts.values())) + len(text) > _MOST_TEXT:
-                self._texts.clear()
-            self._texts[key, hash] = text
-        lines = lines_between(text, span)
-        if not _SESSION_ID.search(text, 0, _HEAD):  # start-up: other notes need no parser
-            return lines
-        if self._asked[0] != hash:  # several parts of one note are read one after another
+        if not self._keep(key, hash):
+            return None
+        _, lines, prompts = self._texts[key, hash]
+        text = "\n".join(lines[span.line - 1 : span.end_line - 1]).strip("\n")
+        return prompts.removed(text).strip("\n") if prompts else text
+
+    def data(self, key: str, hash: str) -> bytes | None:  # noqa: A002  (as in `text`)
+        """Return the bytes of a note; None if they have changed."""
+        return self._texts[key, hash][0] if self._keep(key, hash) else None
+
+    def _keep(self, key: str, hash: str) -> bool:  # noqa: A002  (as in `text`)
+        """Read a note unless it is in memory; return whether it has the hash."""
+        if (key, hash) in self._texts:
+            return True
+        try:
+            data = self._roots.of(key).read(key)
+        except BadName:
+            return False
+        if data is None or etag(data) != hash:
+            return False
+        if sum(len(data) for data, _, _ in self._texts.values()) + len(data) > _MOST_BYTES:
+            self._texts.clear()
+        text, prompts = decode(data).text, None
+        if _SESSION_ID.search(text, 0, _HEAD):  # start-up: other notes need no parser
             from memory_bank.notes import parsing
 
-            self._asked = hash, prompts_in(parsing.front_matter(text.encode()), text)
-        return self._asked[1].removed(lines).strip("\n") if self._asked[1] else lines
+            prompts = prompts_in(parsing.front_matter(text.encode()), text)
+        self._texts[key, hash] = data, lines_of(text), prompts
+        return True
 
     def close(self) -> None:
         """Close all files."""

@@ -81,9 +81,10 @@ _FENCE = pattern(r"^[ \t>]*+(?:```|~~~)")
 
 _ITEM = pattern(r"^[ \t>]*+(?:[-*+][ \t]|\d{1,9}[.)][ \t]|\|)")
 
+# It starts with a set of characters instead of a look-behind, which is several times as fast.
 _END = pattern(
-    r"(?<![.!?\u2026])[.!?\u2026]++[\"')\]*_\u00bb\u201d\u2019]{0,4}+[ \t]++(?=[^\s\da-z])"
-    r"|[\u3002\uff01\uff1f]"
+    r"[.!?\u2026\u3002\uff01\uff1f](?:(?<=[\u3002\uff01\uff1f])|(?<![.!?\u2026]{2})[.!?\u2026]*+"
+    r"[\"')\]*_\u00bb\u201d\u2019]{0,4}+[ \t]++(?=[^\s\da-z]))"
 )
 
 _COMMENT = pattern(r"(?<!`)(`++)[^`]*+\1(?!`)|<!--(?:[^-]|-(?!->))*+(-->)?")
@@ -123,9 +124,9 @@ _RULING = pattern(
 _RULE = pattern(
     r"\b(?:must|never|always|from now on|going forward|agreed|decided|decision|rules?|policy"
     r"|we (?:will|chose|use)|shall|no longer|instead of|only (?:if|when)|recap|supersed\w+|amended"
-    r"|do not|don't|not allowed|required?)\b",
-    re.IGNORECASE,
+    r"|do not|don't|not allowed|required?)\b"
 )
+"""Words of a rule, in lower case: to search without regard to case takes three times as long."""
 
 
 class Excerpt(NamedTuple):
@@ -362,10 +363,10 @@ def _chosen(
     bags = [_words(sentence.text) for sentence in sentences]
     stems = set(analyzer.weighted_stems(question))
     stems.update(analyzer.grams(question).split())
-    having = Counter(word for bag in bags for word in bag if word in stems)
+    having = Counter(word for bag in bags for word in bag & stems)
     rarity = {word: math.log1p(len(bags) / count) for word, count in having.items()}
     total = sum(rarity.values()) or 1.0
-    rarities = [{word: rarity[word] / total for word in bag if word in rarity} for bag in bags]
+    rarities = [{word: rarity[word] / total for word in bag & stems} for bag in bags]
     costs = [measure(sentence.text) + 1 for sentence in sentences]
     standing = _standing(sentences, rarities)
     words = set[str]()
@@ -418,7 +419,7 @@ def _standing(sentences: Sequence[_Sentence], entries: Sequence[Collection[str]]
 @lru_cache(maxsize=4096)
 def _rule_share(text: str) -> float:
     """Return what a sentence is worth by the words of a rule that it has."""
-    return RULE * min(1.0, len(_RULE.findall(text)) / _RULES)
+    return RULE * min(1.0, len(_RULE.findall(text.lower())) / _RULES)
 
 
 def _beside(

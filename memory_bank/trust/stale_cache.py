@@ -223,6 +223,10 @@ class StaleHits:
         """Return what became of the code that notes cite, as far as git can say in time."""
         states = cache.get(etags)
         missing = {row.number: row for path, row in notes.items() if path not in states}
+        citing = {row.source for row in link_rows.to_ghosts(self._view.manifest, sorted(missing))}
+        for number in missing.keys() - citing:  # nothing needs to be kept of most notes
+            row = missing.pop(number)
+            states[row.key] = _uncompared(row)
         if not missing or time.time() - cache.late < _AGAIN:
             return states
         new = self._compare_citations(missing)
@@ -233,12 +237,7 @@ class StaleHits:
 
     def _compare_citations(self, notes: Mapping[int, DocumentRow]) -> dict[str, NoteState] | None:
         """Compare the citations of some notes now; None if git can't say in time."""
-        states = {
-            row.key: NoteState(row.hash, (), (), holds=bool(verified_of(row.data)))
-            for row in notes.values()
-        }
-        if not link_rows.to_ghosts(self._view.manifest, sorted(notes)):
-            return states
+        states = {row.key: _uncompared(row) for row in notes.values()}
         from memory_bank.trust.citations import cited
         from memory_bank.trust.comparison import CodeComparison
 
@@ -280,6 +279,11 @@ class StaleHits:
                 states[note].etag, tuple(sorted(depends)), tuple(_lines(compared_citations)), holds
             )
         return states
+
+
+def _uncompared(row: DocumentRow) -> NoteState:
+    """Return the state of a note of which no citation was compared."""
+    return NoteState(row.hash, (), (), holds=bool(verified_of(row.data)))
 
 
 def stale_hits(bank: Bank, view: View) -> StaleHits | None:

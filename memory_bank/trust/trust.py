@@ -37,14 +37,21 @@ BADGE_SECONDS = 0.4
 class NoteTrust:
     """The origins of one note's lines."""
 
-    def __init__(self, bank: Bank, path: str, edited: Collection[str] | None = None) -> None:
+    def __init__(
+        self,
+        bank: Bank,
+        path: str,
+        edited: Collection[str] | None = None,
+        data: bytes | None = None,
+    ) -> None:
         """Look at the note at a path; the commits are those of the last `refresh`.
 
-        `edited` are the notes that agents changed on this machine, if that was read before.
+        `edited` are the notes that agents changed on this machine, `data` the bytes of the file, if
+        they were read before.
         """
         self._bank = bank
         self.path = path
-        self._data: bytes | None = None
+        self._data = data
         self._edited = edited
         self.commits: FileCommits | None = bank.commits(path)
         self.changes: tuple[Change, ...] = self.commits.changes(path) if self.commits else ()
@@ -190,21 +197,21 @@ def least(tiers: Iterable[str]) -> str:
     return max(tiers, key=_ORDER.__getitem__, default=UNKNOWN)
 
 
-def _of_spans(bank: Bank, spans: Sequence[tuple[str, int, int]], seconds: float) -> list[str]:
-    """Return the tier of some line spans of notes: path, first line, the line after the last.
+def _of_spans(bank: Bank, spans: Sequence[tuple[str, int, int, str]], seconds: float) -> list[str]:
+    """Return the tier of some line spans of notes: path, first line, the line after the last, hash.
 
-    Empty outside git. After `seconds`, a note of several tiers has that of its least trusted
-    commit.
+    The hash is that of the file if it is known to be unchanged. Empty outside git. After `seconds`,
+    a note of several tiers has that of its least trusted commit.
     """
     end = time.monotonic() + seconds
     paths: dict[str, tuple[str, list[LineOrigin] | None]] = {}
     edited = bank.edits.written_notes()
     entries = []
-    for path, start, stop in spans:
+    for path, start, stop, etag in spans:
         if path not in paths:
             commits = bank.commits(path)
             outside = commits is not None and commits.tree is None
-            paths[path] = ("", None) if outside else tier_of(bank, path, end, edited)
+            paths[path] = ("", None) if outside else _tier_of(bank, path, end, edited, etag)
         whole, lines = paths[path]
         trusts = (
             [line_origin.trust for line_origin in lines[start - 1 : max(stop - 1, start)]]
@@ -220,23 +227,26 @@ def badges(bank: Bank, hits: Sequence[Hit]) -> list[str]:
 
     An answer waits for it less than a second: what then is not known is `unknown`.
     """
-    best = [(hit.document.key, hit.best.section) for hit in hits]
-    refresh(bank, [path for path, _ in best], BADGE_SECONDS)
-    spans = [(path, section.line, section.end_line) for path, section in best]
+    refresh(bank, [hit.document.key for hit in hits], BADGE_SECONDS)
+    spans = [
+        (hit.document.key, hit.best.section.line, hit.best.section.end_line, hit.document.hash)
+        for hit in hits
+    ]
     return _of_spans(bank, spans, BADGE_SECONDS)
 
 
 def of_notes(bank: Bank, paths: Sequence[str], seconds: float) -> list[str]:
     """Return the tiers of some notes; empty outside git. The caller has called `refresh`."""
-    return _of_spans(bank, [(path, 1, 1 << 40) for path in paths], seconds)
+    return _of_spans(bank, [(path, 1, 1 << 40, "") for path in paths], seconds)
 
 
-def tier_of(
-    bank: Bank, path: str, end: float, edited: Collection[str]
+def _tier_of(
+    bank: Bank, path: str, end: float, edited: Collection[str], etag: str
 ) -> tuple[str, list[LineOrigin] | None]:
     """Return the tier of a note, and the origins of its lines if they differ."""
     try:
-        note = NoteTrust(bank, path, edited)
+        data = bank.source.data(path, etag) if etag else None
+        note = NoteTrust(bank, path, edited, data)
         possible = note.possible()
         several = len(possible) > 1
         lines = note.lines(min(end - time.monotonic(), authorship.SECONDS)) if several else None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -341,7 +340,6 @@ class SharedBank:
             raise NoBank(
                 "the working directory no longer exists", "start the server in another directory"
             ) from error
-        bank.roots.bank.is_live = sys.platform == "linux"
         return bank
 
     def _folder(self) -> Path | None:

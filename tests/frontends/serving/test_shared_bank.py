@@ -18,6 +18,7 @@ from memory_bank.frontends.serving.shared_bank import Cancelled, SharedBank, rep
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.show import list_notes
 from memory_bank.notes import roots
+from memory_bank.notes.storage import files
 
 
 def test_all_requests_have_the_same_bank(project: Path) -> None:
@@ -185,7 +186,7 @@ def test_what_another_process_writes_is_found_by_the_next_question(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells of a change at once")
-def test_a_server_compares_files_only_after_a_change_or_a_minute(
+def test_files_are_compared_only_after_a_change_or_a_minute(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scanned: list[Path] = []
@@ -198,8 +199,8 @@ def test_a_server_compares_files_only_after_a_change_or_a_minute(
         return len(scanned)
 
     with closing(SharedBank(str(project))) as shared:
-        count_scans()
-        count_scans()
+        for _ in range(4):
+            count_scans()
         assert count_scans() == 0
         (project / ".memories/other.md").write_text("another")
         assert count_scans()
@@ -209,7 +210,7 @@ def test_a_server_compares_files_only_after_a_change_or_a_minute(
             assert count_scans()
     with closing(SharedBank(str(project))) as shared:
         monkeypatch.setattr(file_watches, "_file_system", lambda _: "nfs4")
-        assert all(count_scans() for _ in range(3))
+        assert all(count_scans() for _ in range(6))
 
 
 def test_an_unchanged_question_starts_no_git(
@@ -235,3 +236,29 @@ def test_an_unchanged_question_starts_no_git(
         assert count_processes() == 0
         git(project, "commit", "--allow-empty", "-qm", "more")
         assert count_processes()
+
+
+def test_an_answer_reads_each_note_once_and_the_next_one_none(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read_in, names = files.read_in, list[str]()
+
+    def read(root: Path, path: str) -> bytes | None:
+        if path != "index.md":  # which says whether the bank is a bundle
+            names.append(path)
+        return read_in(root, path)
+
+    for number in range(3):
+        (project / f".memories/note-{number}.md").write_text(
+            "# One\n\ntantivy\n\n## Two\n\ntantivy"
+        )
+    with closing(SharedBank(str(project))) as shared:
+        bank = shared.bank()
+        threading.Event().wait(0.3)  # a younger file may change without another signature
+        bank.sync()
+        monkeypatch.setattr(files, "read_in", read)
+        notes = [note.path for note in recall(bank, "tantivy", count_access=False).notes]
+        assert len(notes) > 2
+        assert sorted(names) == sorted(notes)
+        recall(bank, "one tantivy", count_access=False)
+        assert len(names) == len(notes)

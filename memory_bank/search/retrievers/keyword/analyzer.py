@@ -152,11 +152,10 @@ _SCRIPTS = pattern(
 """Boundary between a script without spaces and another one."""
 
 _BRITISH = pattern(
-    r"[iI](?i:s(?<=\w\w\w..)(?=(?:e[drs]?|ers|ing|able|ations?)\b))"
-    r"|[yY](?i:s(?<=\w\w..)(?=(?:e[drs]?|ers|ing)\b))"
-    r"|[oO](?i:ur(?<=\w\w\w...)(?=(?:s|ed|ing|ful|able|ite|al|ally|hood|ly)?\b))"
-    r"|[rR](?i:e(?<=cent..)(?=s?\b))|[cC](?i:(?<=defen.|licen.|offen.)(?=e[ds]?\b))"
-    r"|[uU](?i:e(?<=alog..)(?=s?\b))"
+    r"[cioruyCIORUY](?=[eusEUS])(?i:(?<=i)s(?<=\w\w\w..)(?=(?:e[drs]?|ers|ing|able|ations?)\b)"
+    r"|(?<=y)s(?<=\w\w..)(?=(?:e[drs]?|ers|ing)\b)"
+    r"|(?<=o)ur(?<=\w\w\w...)(?=(?:s|ed|ing|ful|able|ite|al|ally|hood|ly)?\b)"
+    r"|(?<=r)e(?<=cent..)(?=s?\b)|(?<=defenc|licenc|offenc)(?=e[ds]?\b)|(?<=u)e(?<=alog..)(?=s?\b))"
 )
 _AMERICAN = {"is": "iz", "ys": "yz", "our": "or", "re": "er", "c": "s", "ue": ""}
 """British endings and the American ones; texts and questions are treated alike, so that it does no
