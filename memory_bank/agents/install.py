@@ -15,13 +15,14 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, Hint, MemoryBankError
 from memory_bank.base.filenames import FOLDER
 from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base.plugins import pattern
 
 SERVER = program_files.PROGRAM
 """The default name of the server in a client's configuration."""
 
 _BANK = "--bank"
 
-_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_NAME = pattern(r"[A-Za-z0-9_-]{1,64}")
 
 _ADDRESSES = ("url", "serverUrl", "httpUrl")
 

@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 from memory_bank.base import toml
 from memory_bank.base.errors import BadInput
 from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base.plugins import pattern
 from memory_bank.base.text import edit_lines
 from memory_bank.notes.blocks import line_start, splice
 
@@ -26,15 +27,15 @@ Path = tuple[str | int, ...]
 
 _STRING = r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)'  # an open one too: looked at once, not at each quote
 
-_COMMENT = re.compile(rf"{_STRING}|(//[^\r\n]*|/\*.*?\*/)|/\*.*", re.DOTALL)
+_COMMENT = pattern(rf"{_STRING}|(//[^\r\n]*|/\*.*?\*/)|/\*.*", re.DOTALL)
 
-_TRAILING_COMMA = re.compile(rf"{_STRING}|[\[{{:,]\s*,|(,)(?=\s*[}}\]])", re.DOTALL)
+_TRAILING_COMMA = pattern(rf"{_STRING}|[\[{{:,]\s*,|(,)(?=\s*[}}\]])", re.DOTALL)
 
-_SAME_LINE_COMMENTS = re.compile(r"(?:[ \t]*(?:/\*(?:[^*\r\n]|\*(?!/))*\*/|//[^\r\n]*))*")
+_SAME_LINE_COMMENTS = pattern(r"(?:[ \t]*(?:/\*(?:[^*\r\n]|\*(?!/))*\*/|//[^\r\n]*))*")
 
-_SPACE = re.compile(r"[ \t\r\n]*")
+_SPACE = pattern(r"[ \t\r\n]*")
 
-_INDENT = re.compile(r"^[ \t]+(?=\S)", re.MULTILINE)
+_INDENT = pattern(r"^[ \t]+(?=\S)", re.MULTILINE)
 
 
 class _Item(NamedTuple):
@@ -275,7 +276,7 @@ def nested(path: Path, value: object) -> Any:  # noqa: ANN401  (what JSON and TO
     return value
 
 
-_LINE = re.compile(r"[^\n]*\n|[^\n]+")
+_LINE = pattern(r"[^\n]*\n|[^\n]+")
 
 
 class TomlFile:

@@ -14,6 +14,7 @@ from typing import Annotated
 from memory_bank.base import toml
 from memory_bank.base.errors import BadSetting, NoBank, did_you_mean, similar_names
 from memory_bank.base.operation import Param, operation
+from memory_bank.base.plugins import pattern
 from memory_bank.base.screen import Call, place
 from memory_bank.base.setting_sections import Key
 from memory_bank.base.settings import Settings, describe, load, user_file
@@ -23,7 +24,7 @@ from memory_bank.notes.storage import files
 
 _HIDDEN = "***"
 
-_PASSWORD = re.compile(r"(?<=://)[^/@\s]*@")
+_PASSWORD = pattern(r"(?<=://)[^/@\s]*@")
 
 
 @dataclass(frozen=True, slots=True)

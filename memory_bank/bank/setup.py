@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import posixpath
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from memory_bank.base import paths, settings
 from memory_bank.base.errors import BadInput, MemoryBankError, StorageFailed
 from memory_bank.base.filenames import FOLDER, NOTE_SUFFIXES, find_bank_above, outside
 from memory_bank.base.paths import Layout, link_error, user_bank_folder
+from memory_bank.base.plugins import pattern
 from memory_bank.git import repository
 from memory_bank.notes import decision_records, parsing
 from memory_bank.notes.storage import files
@@ -54,7 +54,7 @@ _FOLDERS = (
 _MOST_FOLDERS, _MOST_READ, _MOST_RECORD_BYTES = 5, 5, 200_000
 """Folders of decision records that are offered, the files of one that are read, their size."""
 
-_EXAMPLES = re.compile(
+_EXAMPLES = pattern(
     r"(?:^|[-_/])(?:tests?|fixtures?|examples?|samples?|templates?|vendor|node_modules)\b"
 )
 """In a path of folders whose records are not the project's own."""

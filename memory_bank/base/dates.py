@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from datetime import UTC, date, datetime, timedelta
 
+from memory_bank.base.plugins import pattern
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 _MILLIS_FROM = 10**11
@@ -23,7 +25,7 @@ _SHAPE = (
     r"\s*(?P<zone>Z|UTC|GMT|[+-][0-9]{2}(?::?[0-9]{2})?)?"
 )
 
-_NAME = re.compile(
+_NAME = pattern(
     r"(?:\A|(?<=[-_. ]))([0-9]{4})-([0-9]{2})-([0-9]{2})(?![0-9])"
     r"|\A([0-9]{4})-([0-9]{2})(?=[-_. ]|\Z)"
 )

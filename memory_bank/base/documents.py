@@ -60,8 +60,7 @@ class Name(NamedTuple):
     rank: int
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(NamedTuple):
     """A link in a document."""
 
     line: int

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 else:
 
     class _NamedTupleMeta(type):
-        """Make a named tuple of the body of a class, as `typing` does."""
+        """Make a named tuple of the body of a class, as `typing` does, without other bases."""
 
         def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> type:
             if not bases:

@@ -11,7 +11,7 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, AnyStr, cast
 
 from memory_bank.base.errors import BadInput, PluginFailed, exhausted
 
@@ -173,20 +173,20 @@ def _package(point: EntryPoint) -> str:
     return point.dist.name if point.dist else point.value
 
 
-def pattern(text: str, flags: int = 0) -> re.Pattern[str]:
+def pattern(text: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """Return a pattern that is compiled when one of its methods is first asked for.
 
     A module with many patterns takes tens of milliseconds to compile them all, of which most
     texts need few.
     """
-    return cast("re.Pattern[str]", _Pattern(text, flags))
+    return cast("re.Pattern[AnyStr]", _Pattern(text, flags))
 
 
 class _Pattern:
     """Stand in for a pattern; its methods are the compiled pattern's, kept after the first use."""
 
-    def __init__(self, text: str, flags: int) -> None:
-        self._given = text, flags
+    def __init__(self, text: str | bytes, flags: int) -> None:
+        self._given: tuple[Any, int] = text, flags
 
     def __getattr__(self, name: str) -> object:
         if name.startswith("__"):

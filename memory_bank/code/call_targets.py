@@ -9,10 +9,10 @@ has no type here, so it is not found.
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base.plugins import pattern
 from memory_bank.code.imports import Bound, ImportTargets
 from memory_bank.code.index.database import SEPARATOR, IntentRow, SymbolRow
 from memory_bank.code.parse.parsed_file import Import
@@ -52,10 +52,10 @@ _FAMILIES = {**dict.fromkeys(_SCRIPTS, "script"), "c": "cpp"}
 _DECLARED = frozenset({"interface", "type"})
 """Kinds of TypeScript that nothing calls."""
 
-_RECEIVER = re.compile(r"func \(\s*(\w+)\s")
+_RECEIVER = pattern(r"func \(\s*(\w+)\s")
 """The name of the object itself in a method of Go."""
 
-_PARAMETER = re.compile(r"[(,]\s*(?:\*{1,2}|\.\.\.|&|mut )?([a-zA-Z_$][\w$]*)(?=\s*[,:=)?]|\s+\w)")
+_PARAMETER = pattern(r"[(,]\s*(?:\*{1,2}|\.\.\.|&|mut )?([a-zA-Z_$][\w$]*)(?=\s*[,:=)?]|\s+\w)")
 
 _NEW = {"rust": ["new()"], "ruby": ["new"]}
 """The constructors of languages, as called on a type."""

@@ -7,7 +7,6 @@ A note belongs to a symbol that it names in `symbol_refs`, or to which it links 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
@@ -18,6 +17,7 @@ from memory_bank.bank.findings import Finding
 from memory_bank.bank.open_index import NoteRow, note_of
 from memory_bank.base.errors import did_you_mean, differ_by_one_letter
 from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base.plugins import pattern
 from memory_bank.code import lookup
 from memory_bank.code.code_names import SYMBOL, symbol_of
 from memory_bank.code.index.codebase import Codebase
@@ -30,7 +30,7 @@ from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows, link_rows
 from memory_bank.search.manifest.link_rows import LinkRow, to_code
 
-_LINES = re.compile(r"L\d+(?:-L?\d+)?")
+_LINES = pattern(r"L\d+(?:-L?\d+)?")
 """The lines of a file in a link, as web sites write them."""
 
 

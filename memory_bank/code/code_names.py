@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import posixpath
-import re
 from pathlib import Path
 
 from memory_bank.base.errors import BadInput, FileNotFound, did_you_mean, similar_names
+from memory_bank.base.plugins import pattern
 from memory_bank.code.coupled import CouplingState
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.search.manifest.link_rows import LinkRow
@@ -93,7 +93,7 @@ SYMBOL = "symbol:"
 """Start of a link to a symbol."""
 
 
-_KIND = re.compile(r"[A-Za-z_][\w-]+:(?!//)")
+_KIND = pattern(r"[A-Za-z_][\w-]+:(?!//)")
 """The start of a target of a kind of its own: a person, a ticket, a clause."""
 
 

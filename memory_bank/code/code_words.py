@@ -14,43 +14,44 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 
 from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base.plugins import pattern
 from memory_bank.code.parse.parsed_file import ParsedFile, Symbol
 
 _BOM = b"\xef\xbb\xbf"
 
 _NAME = r"[^\W\d][\w$]*"
 
-_TOKEN = re.compile(rf"{_NAME}|\d[\w.]*|[^\s\w,;(){{}}\[\]\"'`]")
+_TOKEN = pattern(rf"{_NAME}|\d[\w.]*|[^\s\w,;(){{}}\[\]\"'`]")
 """Without what formatters add and drop: brackets, commas, semicolons, quotes."""
 
-_HYPHENED = re.compile(r"(?<!\w)[\d_]*([^\W\d_]\w*+(?:-[^\W_]\w*+)+)")
+_HYPHENED = pattern(r"(?<!\w)[\d_]*([^\W\d_]\w*+(?:-[^\W_]\w*+)+)")
 
-_PRIVATE = re.compile(rf"(?<![\w#])#(?={_NAME})")
+_PRIVATE = pattern(rf"(?<![\w#])#(?={_NAME})")
 """The sign of JavaScript's private names: `#x` is what `_x` was by agreement."""
 
-_COMMENT = re.compile(r"\s*(?:#|//|;|--|/\*|\*|<!--)")
+_COMMENT = pattern(r"\s*(?:#|//|;|--|/\*|\*|<!--)")
 """How a line begins that is only a comment, in a file that no parser reads."""
 
-_NUMBER = re.compile(r"\d[\d_]*(?:\.\d+)?")
+_NUMBER = pattern(r"\d[\d_]*(?:\.\d+)?")
 
-_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_PART = pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
-_SETTING = re.compile(r"""[^=:]*[\w"']\s*(?:=>|:?=|:)\s*(["'])([^"'\d]+)\1\s*+(?:[,;]\s*)?""")
+_SETTING = pattern(r"""[^=:]*[\w"']\s*(?:=>|:?=|:)\s*(["'])([^"'\d]+)\1\s*+(?:[,;]\s*)?""")
 """A line that sets a name to a text without digits, such as a version would have."""
 
-_BARE_SETTING = re.compile(r"""[^=:]*[\w"']\s*[=:]\s*(["']?)([A-Za-z_][A-Za-z_-]*)\1,?\s*""")
+_BARE_SETTING = pattern(r"""[^=:]*[\w"']\s*[=:]\s*(["']?)([A-Za-z_][A-Za-z_-]*)\1,?\s*""")
 """The same in a file that no parser reads, where quotes may be left out."""
 
-_CONSTANT = re.compile(
+_CONSTANT = pattern(
     r"([^=:]*[\w\"'])(?:\s*:\s*[A-Za-z_][^=]*(?==))?\s*(?:=>?|:=|:)\s*"
     r"([-+~(]*\d[\w.\s*/%+<>()|&^~-]*|[A-Za-z_][\w.]*\s*\*\s*\d[\w.]*)"
 )
 """A line that sets a name to numbers or units of time and size: `limit: int = 16 << 20`."""
 
-_UNITS = re.compile(r"(\d[\w.]*)\s*\*\s*([\w.]*\b[A-Z]\w*)|([\w.]*\b[A-Z]\w*)\s*\*\s*(\d[\w.]*)")
+_UNITS = pattern(r"(\d[\w.]*)\s*\*\s*([\w.]*\b[A-Z]\w*)|([\w.]*\b[A-Z]\w*)\s*\*\s*(\d[\w.]*)")
 """A number of units, such as `5 * time.Second`."""
 
-_SIGN_OF_UNITS = re.compile(r"\*")
+_SIGN_OF_UNITS = pattern(r"\*")
 """It is part of what is set: how many bytes a `MB` has is not known."""
 
 # Characters of a value that a note may name: a longer one is data.
@@ -67,15 +68,15 @@ _OPERATORS: Mapping[type[ast.AST], Callable[..., float]] = {
 _MOST_SHIFTED = 128
 """Bits of a shift and largest power that are worked out."""
 
-_SUFFIXED = re.compile(
+_SUFFIXED = pattern(
     r"\b(0[xX][\da-fA-F_]+|\d[\d_]*(?:\.\d+)?)(?:[iu](?:8|16|32|64|128|size)|[uUlLnN]{1,3})\b"
 )
 """A number with its type, as C, JavaScript and Rust write it."""
 
-_CALL = re.compile(rf"{_NAME}\([^()`\n]{{1,200}}\)")
+_CALL = pattern(rf"{_NAME}\([^()`\n]{{1,200}}\)")
 """A call of a plain name with arguments."""
 
-_WORD = re.compile(_NAME)
+_WORD = pattern(_NAME)
 
 _TEXT = '"'
 
@@ -88,19 +89,19 @@ _SIGNS = frozenset("+-/%")
 
 _OPENING, _CLOSING = frozenset("([{<"), frozenset(")]}>")
 
-_ARROW = re.compile(r"[-=]>")
+_ARROW = pattern(r"[-=]>")
 
 _FUNCTIONS = frozenset(["function", "method"])
 
-_VARIADIC = re.compile(r"\.\.\.\s*[\w\[{*]")
+_VARIADIC = pattern(r"\.\.\.\s*[\w\[{*]")
 """A parameter that takes any number of arguments, in Go, Java and JavaScript."""
 
 _QUOTED = r"(?:\"[^\"\n]{1,100}\"|'[^'\n]{1,100}')"
 
-_TEXTS = re.compile(rf"[\[({{]\s*({_QUOTED}(?:\s*,\s*{_QUOTED})+)\s*(?:,\s*)?[\])}}]")
+_TEXTS = pattern(rf"[\[({{]\s*({_QUOTED}(?:\s*,\s*{_QUOTED})+)\s*(?:,\s*)?[\])}}]")
 """A list of texts, and nothing else."""
 
-_ITS_NAME = re.compile(
+_ITS_NAME = pattern(
     r"(?<![\w$])([\w$]+)(?:\s{0,9}:\s{0,9}\w[^=\n]{0,80})?\s{0,9}(?::?=|=>|:)"
     r"\s{0,9}[\w.\[\]]{0,80}\(?\s{0,80}\Z"
 )

@@ -13,6 +13,7 @@ from memory_bank.bank.note_files import open_history
 from memory_bank.base.errors import Busy
 from memory_bank.base.filenames import is_utf8
 from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base.plugins import pattern
 from memory_bank.git import repository
 from memory_bank.git.commits import Commit, CommitsAt, PathPair
 
@@ -216,7 +217,7 @@ def subjects_of(commits: CountedCommits, path: str) -> tuple[str, ...]:
     )
 
 
-_NO_REASON = re.compile(
+_NO_REASON = pattern(
     r"^(?:signed-off-by|co-authored-by|reviewed-by|acked-by|tested-by|cc|change-id):.*$",
     re.IGNORECASE | re.MULTILINE,
 )

@@ -36,6 +36,7 @@ from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import Busy, IndexDamaged
 from memory_bank.base.filenames import StatSignature, is_trusted, signature_text
 from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base.plugins import pattern
 from memory_bank.code.commits import CodeHistory, CountedCommit, CountedCommits
 from memory_bank.code.index import work_tree
 from memory_bank.code.index.symbol_table import SymbolTable
@@ -60,7 +61,7 @@ TOGETHER = 3
 _OF_EVERYTHING = frozenset(["lock file", "changelog"])
 """Kinds of files that change whatever changes, as do manifests."""
 
-_MANIFEST = re.compile(
+_MANIFEST = pattern(
     r"(?:^|/)(?:package\.json|deno\.jsonc?|composer\.json|Cargo\.toml|pyproject\.toml|setup\.(?:py|cfg)"
     r"|requirements[^/]*\.txt|Pipfile|go\.(?:mod|sum|work)|Gemfile|[^/]+\.(?:gemspec|csproj|fsproj|nuspec)"
     r"|pom\.xml|build\.gradle(?:\.kts)?|CMakeLists\.txt|version\.(?:py|go|rb|txt)|VERSION)$",
@@ -322,7 +323,7 @@ _PATH_WEIGHT = 5
 _LEAST = 0.01
 """Likeness that is left out."""
 
-_WORD = re.compile(r"[A-Z]{2,}(?![a-z])|[A-Z]?(?:(?![A-Z])[^\W\d_]){2,}")
+_WORD = pattern(r"[A-Z]{2,}(?![a-z])|[A-Z]?(?:(?![A-Z])[^\W\d_]){2,}")
 
 Words = Mapping[str, int]
 """Words with their numbers."""

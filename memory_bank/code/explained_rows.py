@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import NoteRow, note_at
 from memory_bank.base.dates import iso_of
 from memory_bank.base.documents import Document, Span
 from memory_bank.base.errors import SymbolNotFound
+from memory_bank.base.plugins import pattern
 from memory_bank.code import lookup
 from memory_bank.code.code_names import existing_file
 from memory_bank.code.commits import reason_of
@@ -26,7 +26,7 @@ TEST_KIND, FILE, DOCUMENT, NOTE, COMMIT = "test", "file", "document", "note", "c
 
 OF_FILES = frozenset({FILE, DOCUMENT})
 
-_LINE = re.compile(r":\d{1,9}\Z")
+_LINE = pattern(r":\d{1,9}\Z")
 
 _NO_SYMBOL = 0
 """The number of a row that is none of the table."""

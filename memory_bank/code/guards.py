@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Iterator, Sequence
 
 from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base.plugins import pattern
 from memory_bank.code.calls import CallGraph
 from memory_bank.code.imports import ImportTargets
 from memory_bank.code.index.database import IntentRow, SymbolRow
@@ -25,15 +25,15 @@ CONFIDENCE = {
 }  # fmt: skip
 """The order of these, as numbers; no probabilities."""
 
-_AFFIX = re.compile(
+_AFFIX = pattern(
     r"\A(?:tests?|specs?)_+|[_.-]{1,8}(?:tests?|specs?)\Z|\ATests?(?=[A-Z])|Tests?\Z|Spec\Z"
 )
 
-_WORD = re.compile(r"[A-Za-z_]\w*")
+_WORD = pattern(r"[A-Za-z_]\w*")
 
-_MODULE = re.compile(r"(?:^|/)tests?(?:\.rs|/mod\.rs)$")
+_MODULE = pattern(r"(?:^|/)tests?(?:\.rs|/mod\.rs)$")
 
-_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
+_PART = pattern(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 
 _HOW = tuple(CONFIDENCE)
 

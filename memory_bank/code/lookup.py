@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from memory_bank.base.errors import SymbolNotFound, did_you_mean, similar_names
+from memory_bank.base.plugins import pattern
 from memory_bank.code.index.database import CodeDatabase, SymbolRow
 from memory_bank.code.parse.parsed_file import SYMBOL, TEST
 
@@ -15,12 +15,12 @@ _LISTED = 10
 _LONGEST = 500
 """Maximum length of a name in characters; a longer one is no symbol's."""
 
-_SEPARATORS = re.compile(r"::|->|[#.]")
+_SEPARATORS = pattern(r"::|->|[#.]")
 
-_UNNAMED = re.compile(r"\A(?:module\.)?exports\.|(?<=.)\.prototype(?=\.)")
+_UNNAMED = pattern(r"\A(?:module\.)?exports\.|(?<=.)\.prototype(?=\.)")
 """Parts of names in JavaScript that qualify no symbol."""
 
-_NUMBERED = re.compile(r"(.*[^:]):([0-9]{1,9})")
+_NUMBERED = pattern(r"(.*[^:]):([0-9]{1,9})")
 """A name and the line of the symbol."""
 
 _PACKAGE = frozenset({"__init__", "index", "mod"})

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 from memory_bank.bank.backlinks import LinkShown
 from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base.plugins import pattern
 from memory_bank.code.coupled import CoupledFile
 from memory_bank.code.guards import Guard
 from memory_bank.code.index.database import SymbolRow
@@ -108,7 +107,7 @@ class CitingNote(NamedTuple):
         return first.context if first and first.kind != "reference" else self.sentence
 
 
-_FOR_PROGRAMS = re.compile(r" \((?:\w+ coupling|no joint commits), type: \w+\)$")
+_FOR_PROGRAMS = pattern(r" \((?:\w+ coupling|no joint commits), type: \w+\)$")
 
 
 def plain_words(sentence: str) -> str:

@@ -16,6 +16,7 @@ from textwrap import TextWrapper, shorten
 from typing import Any
 
 from memory_bank.base import operation
+from memory_bank.base.plugins import pattern
 from memory_bank.base.rendering import document
 from memory_bank.frontends import declared
 
@@ -23,7 +24,7 @@ _PACKAGE = Path(__file__).parent.parent
 
 _DOCS = _PACKAGE.parent / "docs"
 
-_BLOCK = re.compile(r"^<!--(\w++):?(.*)-->\n```(.*)\n(?:(?!```$|<!--).*\n)*(?=```$)", re.MULTILINE)
+_BLOCK = pattern(r"^<!--(\w++):?(.*)-->\n```(.*)\n(?:(?!```$|<!--).*\n)*(?=```$)", re.MULTILINE)
 
 _WIDEST = 27
 """Columns of the longest option that has its meaning on the same line."""

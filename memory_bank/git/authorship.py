@@ -53,29 +53,50 @@ def line_commits(tree: Path, commit: str, path: str, line: int, most: int) -> li
     return (text or "").split()
 
 
-_AGENTS = (
-    ("Claude", r"claude", r"(noreply|claude|claude-code)@anthropic\.com"),
-    (
-        "Copilot",
-        r"copilot|copilot-swe-agent|github-copilot",
-        r"(copilot|github-copilot)@github\.com",
-    ),
-    ("Cursor", r"cursor|cursoragent", r"(cursoragent|agent|noreply)@cursor\.(com|sh)"),
-    ("Codex", r"codex|chatgpt-codex-connector", r"(codex|noreply)@openai\.com"),
-    ("Gemini", r"gemini-cli|gemini-code-assist", r"(gemini|gemini-(cli|code-assist))@google\.com"),
-    ("Jules", r"google-labs-jules", r"jules@google\.com"),
-    ("Devin", r"devin|devin-ai-integration", r"devin@(devin|cognition)\.ai"),
-    ("aider", r"aider", r"(noreply|aider)@aider\.chat"),
-    ("OpenHands", r"openhands|openhands-agent", r"openhands@all-hands\.dev"),
-    ("Amp", r"amp-agent", r"amp@ampcode\.com"),
-    ("Windsurf", r"windsurf", r"(cascade|noreply)@(windsurf|codeium)\.com"),
-    ("Amazon Q", r"amazon-q-developer", r"amazonq@amazon\.com"),
-    ("opencode", r"opencode-agent", r"noreply@opencode\.ai"),
-    ("Goose", r"goose-agent", r"goose@block\.xyz"),
-)
-"""Names, patterns of accounts at GitHub, and patterns of other addresses; in lower case."""
+_GITHUB = "users.noreply.github.com"
 
-_GITHUB = r"(\d+\+)?({})(\[bot\])?@users\.noreply\.github\.com"
+_ACCOUNTS = {
+    "claude": "Claude",
+    "copilot": "Copilot",
+    "copilot-swe-agent": "Copilot",
+    "github-copilot": "Copilot",
+    "cursor": "Cursor",
+    "cursoragent": "Cursor",
+    "codex": "Codex",
+    "chatgpt-codex-connector": "Codex",
+    "gemini-cli": "Gemini",
+    "gemini-code-assist": "Gemini",
+    "google-labs-jules": "Jules",
+    "devin": "Devin",
+    "devin-ai-integration": "Devin",
+    "aider": "aider",
+    "openhands": "OpenHands",
+    "openhands-agent": "OpenHands",
+    "amp-agent": "Amp",
+    "windsurf": "Windsurf",
+    "amazon-q-developer": "Amazon Q",
+    "opencode-agent": "opencode",
+    "goose-agent": "Goose",
+}
+"""Agents by their accounts at GitHub, in lower case."""
+
+_MAILBOXES = (
+    ("Claude", "noreply claude claude-code", "anthropic.com"),
+    ("Copilot", "copilot github-copilot", "github.com"),
+    ("Cursor", "cursoragent agent noreply", "cursor.com cursor.sh"),
+    ("Codex", "codex noreply", "openai.com"),
+    ("Gemini", "gemini gemini-cli gemini-code-assist", "google.com"),
+    ("Jules", "jules", "google.com"),
+    ("Devin", "devin", "devin.ai cognition.ai"),
+    ("aider", "noreply aider", "aider.chat"),
+    ("OpenHands", "openhands", "all-hands.dev"),
+    ("Amp", "amp", "ampcode.com"),
+    ("Windsurf", "cascade noreply", "windsurf.com codeium.com"),
+    ("Amazon Q", "amazonq", "amazon.com"),
+    ("opencode", "noreply", "opencode.ai"),
+    ("Goose", "goose", "block.xyz"),
+)
+"""Agents, and the parts of their other addresses before and after the @."""
 
 _BOT = pattern(
     r"(?>.*?\[bot\]@users\.noreply\.).+"  # GitHub, of a company too
@@ -97,10 +118,6 @@ _AGENT_NAMES = tuple(
 )
 """Patterns of names that no person has; `Ann (aider)` is how aider signs for Ann."""
 
-_PATTERNS = tuple(
-    (name, pattern(f"{_GITHUB.format(accounts)}|{text}")) for name, accounts, text in _AGENTS
-)
-
 
 @lru_cache(maxsize=1024)
 def named(mail: str, name: str = "") -> str:
@@ -109,14 +126,25 @@ def named(mail: str, name: str = "") -> str:
     A bot of a forge (`…[bot]@users.noreply.github.com`) is an agent with its own name.
     """
     address = mail.strip().casefold()
-    for agent, address_pattern in _PATTERNS:
-        if address_pattern.fullmatch(address):
+    account, _, host = address.partition("@")
+    if host == _GITHUB:
+        number, plus, user = account.partition("+")
+        user = user if plus and number.isdecimal() else account
+        if agent := _ACCOUNTS.get(user.removesuffix("[bot]")):
+            return agent
+    for agent, users, hosts in _MAILBOXES:
+        if host in hosts.split() and account in users.split():
             return agent
     if _BOT.fullmatch(address):
         return name or "a bot"
     called = " ".join(name.casefold().removesuffix("[bot]").split())
     return next(
-        (agent for agent, name_pattern in _AGENT_NAMES if name_pattern.fullmatch(called)), ""
+        (
+            agent
+            for agent, name_pattern in _AGENT_NAMES
+            if agent.casefold() in called and name_pattern.fullmatch(called)
+        ),
+        "",
     )
 
 

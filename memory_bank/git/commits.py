@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -12,6 +11,7 @@ from typing import Any, Protocol
 
 from memory_bank.base.errors import IndexDamaged
 from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base.plugins import pattern
 
 _COLUMNS = (
     "c.n, c.id, c.parents, c.written, c.made, w.name, w.mail, c.subject, c.body, c.people,"
@@ -45,7 +45,7 @@ _COMMITS = (
     " ORDER BY c.rank DESC, c.id"
 )
 
-_START = re.compile(r"[0-9a-f]{7,64}")
+_START = pattern(r"[0-9a-f]{7,64}")
 
 _MOST_CHAIN = 5000
 """Number of commits in a row that are looked at for a merge."""

@@ -9,7 +9,6 @@ is not known what they changed (`CommitsAt.ends`).
 from __future__ import annotations
 
 import json
-import re
 import sqlite3
 import time
 from array import array
@@ -23,6 +22,7 @@ from memory_bank.base import sqlite
 from memory_bank.base.errors import Busy, IndexDamaged, StorageFailed
 from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.paths import private_folder
+from memory_bank.base.plugins import pattern
 from memory_bank.git import authorship, process, repository
 from memory_bank.git.commits import Change, CommitNode, CommitsAt, ancestors, leaves
 from memory_bank.git.log import FORMAT, CommitRecord, records
@@ -83,7 +83,7 @@ comparing the others takes time that grows with its square."""
 _EXACT = ("--find-renames=100%",)
 """Finds renames by the ids of blobs, so that none is read."""
 
-_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_ID = pattern(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 Gate = Callable[[Sequence[str]], Sequence[str]]
 """Returns texts without the secrets in them."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base.plugins import pattern
 from memory_bank.git import authorship
 from memory_bank.git.commits import Commit, Person
 from memory_bank.git.process import GitFailed
@@ -34,9 +35,9 @@ _MOST_TRAILERS = 50
 LAST_SECOND = 253_402_300_799
 """Last second of the year 9999."""
 
-_CO_AUTHOR = re.compile(r"^[ \t]*co-authored-by[ \t]*:(.+)$", re.IGNORECASE | re.MULTILINE)
+_CO_AUTHOR = pattern(r"^[ \t]*co-authored-by[ \t]*:(.+)$", re.IGNORECASE | re.MULTILINE)
 
-_FORMAL = re.compile(
+_FORMAL = pattern(
     r"^[ \t]*([\w-]+-by|change-id|git-svn-id)[ \t]*:.*$", re.IGNORECASE | re.MULTILINE
 )
 """Lines of a message that say nothing of the change."""

@@ -20,6 +20,7 @@ from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import BadInput, StorageFailed
 from memory_bank.base.filenames import is_utf8
 from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base.plugins import pattern
 from memory_bank.git import repository
 from memory_bank.git.process import LIMIT, end, kill, read, started
 
@@ -42,7 +43,7 @@ _ROOM = 200
 _LONGEST = 1000
 """Maximum number of characters in the name of a revision."""
 
-_ID = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
+_ID = pattern(r"[0-9a-f]{40}([0-9a-f]{24})?")
 
 _PLAIN_FILES = (0o100644, 0o100755, 0o100664)
 """Modes of files: not of symbolic links, nor of submodules. The last one is in old trees."""
@@ -60,7 +61,7 @@ _IGNORED = dict.fromkeys(
 
 _PART = r"(?!\.git)\.?[a-z0-9_][\w.-]*+"
 
-_SIMPLE = re.compile(rf"(?:{_PART}/)*+{_PART}", re.ASCII | re.IGNORECASE)
+_SIMPLE = pattern(rf"(?:{_PART}/)*+{_PART}", re.ASCII | re.IGNORECASE)
 """Matches most safe paths at once, and no unsafe one."""
 
 _GIT_FOLDERS = frozenset({".git", "git~1"})

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import posixpath
-import re
 import time
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
@@ -15,6 +14,7 @@ from pathlib import Path
 from stat import S_ISDIR
 
 from memory_bank.base.paths import user_folder
+from memory_bank.base.plugins import pattern
 from memory_bank.git import process
 from memory_bank.git.process import read
 from memory_bank.git.process import run as _run
@@ -26,7 +26,7 @@ ORDINARY = (*_PLAIN, "--no-mailmap", "--no-show-signature")
 _EVERY = ("--cached", "--others", "--exclude-standard")
 """Options of `ls-files` for all files that are tracked, or would be by `git add --all`."""
 
-_STATS = re.compile(
+_STATS = pattern(
     r"  ctime: .*\n  mtime: (\d+):(\d+)\n  dev: .*\n  uid: .*\n  size: (\d+)\tflags: ([0-9a-f]+)\n"
 )
 """What `ls-files --debug` lists of a file: its time and size when git read it last."""
@@ -362,9 +362,9 @@ def _hashed(path: Path) -> str:
     return hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:16]
 
 
-_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_ID = pattern(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
-_REF = re.compile(r"ref: (refs/heads/[^\s~^:?*\[\\\x00-\x1f]+)")
+_REF = pattern(r"ref: (refs/heads/[^\s~^:?*\[\\\x00-\x1f]+)")
 
 # Bytes of HEAD, which names a branch.
 _MOST_HEAD = 1000

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.note_files import SESSION
@@ -11,6 +9,7 @@ from memory_bank.bank.open_index import NoteRow
 from memory_bank.base.documents import Span
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base.plugins import pattern
 from memory_bank.git import repository
 from memory_bank.memory.records import WrittenNote
 from memory_bank.notes import front_matter
@@ -115,7 +114,7 @@ _HEADER = 4000
 
 _EVERY_LINE = Span(1, 1 << 60)
 
-_RUN = re.compile(r"\w+")
+_RUN = pattern(r"\w+")
 
 
 def similar_to(bank: Bank, content: str, *, besides: str | None = None) -> str | None:

@@ -18,6 +18,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base.documents import Span
 from memory_bank.base.errors import EmbedderUnavailable, MemoryBankError
 from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base.plugins import pattern
 from memory_bank.notes.roots import Roots
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_graph, document_rows
@@ -41,12 +42,12 @@ class _Bound(NamedTuple):
 AMENDING, CHANGING, OTHER = _Bound(0.2, 1.4), _Bound(0.25, 1.6), _Bound(0.3, 2.5)
 """For a note that says that it amends, one with words of change, and a short one without."""
 
-_AMENDING = re.compile(
+_AMENDING = pattern(
     r"\b(?:amend(?:s|ed|ing|ments?)?|supersed(?:es?|ed|ing)|replaces|revis(?:es?|ed|ion)"
     r"|revers(?:es?|ed)|no longer|withdrawn?|obsolete)\b"
 )
 
-_CHANGING = re.compile(
+_CHANGING = pattern(
     r"\b(?:replac(?:ed|ing)|any ?more|any longer|from now on|going forward|instead of|deprecat\w+"
     r"|void|former(?:ly)?|previous(?:ly)?|used to|now|since the"
     r"|(?:raised|lowered|changed|moved|switched|shortened|reduced|increased|extended) (?:from|to)"
@@ -54,10 +55,10 @@ _CHANGING = re.compile(
     r"|too (?:long|short|low|high|strict|late|much)|we (?:move|drop|switch|change|reverse))\b"
 )
 
-_INSTEAD = re.compile(r"\b(?:instead of|from now on|any ?more|any longer)\b")
+_INSTEAD = pattern(r"\b(?:instead of|from now on|any ?more|any longer)\b")
 """With all words of change, four first hits of 135 in project banks were put below a wrong one."""
 
-_PAST = re.compile(
+_PAST = pattern(
     r"\b(?:first|before|original\w*|initial\w*|used to|former\w*|previous\w*|earlier|back then)\b",
     re.IGNORECASE,
 )
@@ -82,9 +83,9 @@ _READ = 20_000
 _ASKED, _COMPARED = 40, 8
 """Words that are looked for, the rarest, and the notes found by them that are compared."""
 
-_TITLE = re.compile(r"^#{1,6}[ \t]+", re.MULTILINE)
+_TITLE = pattern(r"^#{1,6}[ \t]+", re.MULTILINE)
 
-_LINK = re.compile(r"\[\[[^\[\]]*\]\]")
+_LINK = pattern(r"\[\[[^\[\]]*\]\]")
 """Two notes that link to a third one have its name in common, and perhaps no subject."""
 
 

@@ -16,6 +16,7 @@ from memory_bank.bank import note_files, open_index
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, Conflict, Hint, NoteNotFound
 from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base.plugins import pattern
 from memory_bank.memory import amendments
 from memory_bank.memory.dead_links import dead_links
 from memory_bank.memory.records import WrittenNote
@@ -68,16 +69,16 @@ _STATUS, _ARCHIVED = "status", "archived"
 _STATUSES = ("active", "archived")
 
 
-_LINE_END = re.compile(r"\r\n?")
+_LINE_END = pattern(r"\r\n?")
 
 
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+_LINE = pattern(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 
-_ATX = re.compile(r" {0,3}#{1,6}(?:\s|$)")
+_ATX = pattern(r" {0,3}#{1,6}(?:\s|$)")
 
 
-_UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*")
+_UNDERLINE = pattern(r" {0,3}(?:=+|-+)[ \t]*")
 
 
 def set_status(bank: Bank, name: str, status: str, *, if_match: str | None = None) -> WrittenNote:
@@ -304,7 +305,7 @@ def _check_front_matter(text: str, old: str) -> None:
         raise BadInput(f"{where}{faults[0].reason}", "repair the front matter")
 
 
-_CITED = re.compile(r"\[\[([^\[\]|#^\n]+)")
+_CITED = pattern(r"\[\[([^\[\]|#^\n]+)")
 
 
 # Names that a text cites and that are looked for.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
@@ -12,6 +11,7 @@ from memory_bank.bank import agent_memories
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, NoteNotFound
 from memory_bank.base.operation import Agent, IfMatch, Notes, Param, Tool, operation
+from memory_bank.base.plugins import pattern
 from memory_bank.base.screen import Call
 from memory_bank.code.code_at import NOW
 from memory_bank.code.index.work_tree import work_tree_of
@@ -164,11 +164,11 @@ SCHEMA_VERSION = "1.0"
 
 CREATED, EXISTING = "created", "existing"
 
-_MEMORY = re.compile(r"(?P<agent>[a-z][a-z-]+):(?P<path>.+)")
+_MEMORY = pattern(r"(?P<agent>[a-z][a-z-]+):(?P<path>.+)")
 
-_SUMMARY_ID = re.compile(rf"{SUMMARY_PREFIX}[0-9a-z]{{6,32}}")
+_SUMMARY_ID = pattern(rf"{SUMMARY_PREFIX}[0-9a-z]{{6,32}}")
 
-_LINK = re.compile(r"\[\[([^\]\n]+)\]\]")
+_LINK = pattern(r"\[\[([^\]\n]+)\]\]")
 
 
 def _in_command(call: Call, bank: Bank, observation_id: str, **options: str) -> Promoted:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -218,4 +218,4 @@ def _completed(bank: Bank, item: Item) -> Item:
     check_source(item.source_type)
     parsing.encoded(item.type)  # raises if it can't be a folder's name
     kind = known_type(item.type) or DEFAULT_TYPE
-    return completed(bank, replace(item, type=kind))
+    return completed(bank, item._replace(type=kind))

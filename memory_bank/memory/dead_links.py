@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from urllib.parse import quote
 
 from memory_bank.bank.bank import Bank
+from memory_bank.base.plugins import pattern
 from memory_bank.search.index import View
 from memory_bank.search.manifest.link_rows import LinkRow, links_of, problems
 
@@ -14,9 +14,7 @@ _REFERENCE = "reference"
 _MOST = 3
 """Links that are named; of others, how many."""
 
-_SYMBOL = re.compile(
-    r"\w+\(\)|[^\W\d]\w*(?:(?:\.|::)[^\W\d]\w*)+(?<!\.md)|[a-z]+[A-Z]\w*|[^\W_]*_\w*"
-)
+_SYMBOL = pattern(r"\w+\(\)|[^\W\d]\w*(?:(?:\.|::)[^\W\d]\w*)+(?<!\.md)|[a-z]+[A-Z]\w*|[^\W_]*_\w*")
 """Names that may be symbols of the code, which are not looked up."""
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from contextlib import suppress
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -273,8 +272,7 @@ class _ImportRun:
             start = len(whole) - len(front_matter.split(whole).body) if item.front_matter else 0
             whole = relink(whole, self._moved, start)
         parts = front_matter.split(whole) if item.front_matter else None
-        item = replace(
-            item,
+        item = item._replace(
             front_matter=parts.opening + parts.block + parts.closing if parts else "",
             content=parts.body if parts else whole,
             name="/".join(filter(None, (self._folder, item.name))),
@@ -282,7 +280,7 @@ class _ImportRun:
             extra={**item.extra, FROM: self._origin + entry.key},
         )
         hashed = _hash(text_of(item, "", _EPOCH))
-        return replace(item, extra={**item.extra, HASH: hashed}), hashed
+        return item._replace(extra={**item.extra, HASH: hashed}), hashed
 
     def _moved(self, link: NoteLink) -> str | None:
         """Return the new target of a wikilink with a path to a note of the source.

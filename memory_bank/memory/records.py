@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
+from types import MappingProxyType
 
 from memory_bank.bank.backlinks import LinkShown
 from memory_bank.bank.hits import ShownNote
@@ -175,8 +176,7 @@ class NotImported(NamedTuple):
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(NamedTuple):
     """A note to write. Empty fields get the same defaults as in `remember`."""
 
     content: str
@@ -196,7 +196,7 @@ class Item:
     entity_refs: Sequence[Reference] = ()
     file_refs: Sequence[str] = ()
     symbol_refs: Sequence[str] = ()
-    extra: Mapping[str, object] = field(default_factory=dict)
+    extra: Mapping[str, object] = MappingProxyType({})
     """Other front-matter keys."""
     front_matter: str = ""
     """Front matter, including its fences, that is kept unchanged and overrides the fields."""

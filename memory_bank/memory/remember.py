@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import MappingProxyType
@@ -249,7 +248,7 @@ def remember(
             bank.catch_up(meaning=False)
         else:
             near = similar_to(bank, content, besides=similar.far.path if similar.far else None)
-            remembered = write_new(bank, replace(item, extra=keys), hashed, similar.far)
+            remembered = write_new(bank, item._replace(extra=keys), hashed, similar.far)
             remembered = remembered._replace(similar_to=near)
             changed = True
         remembered = linked(bank, similar, remembered)._replace(session_id=session_id or None)
@@ -271,8 +270,7 @@ def completed(bank: Bank, item: Item) -> Item:
     The index is up to date: in a bundle, wikilinks become Markdown links.
     """
     path = first_path(bank, item.content, item.type, item.name)
-    return replace(
-        item,
+    return item._replace(
         content=concepts.conforming(bank, path, without_private(item.content)),
         tags=check_tags(item.tags),
         entity_refs=[entity(entity_ref)._asdict() for entity_ref in item.entity_refs],

@@ -13,6 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base.plugins import pattern
 from memory_bank.git.process import LIMIT
 from memory_bank.notes import names
 from memory_bank.notes.file_patterns import matches, patterns
@@ -46,7 +47,7 @@ _LONGEST = 300
 """Characters of what a rule says on one line."""
 
 
-_MARKS = re.compile(r"\A(?:(?:[#>|+*-]|\d{1,9}[.)])[ \t]+|[#>|]+)")
+_MARKS = pattern(r"\A(?:(?:[#>|+*-]|\d{1,9}[.)])[ \t]+|[#>|]+)")
 
 
 class ProjectRule(NamedTuple):

@@ -17,6 +17,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, StorageFailed
 from memory_bank.base.filenames import FOLDER
 from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base.plugins import pattern
 from memory_bank.base.text import one_line
 from memory_bank.git import objects, repository
 from memory_bank.memory.rules import ProjectRule, rules
@@ -34,11 +35,11 @@ BLOCK_BYTES = 4_096
 MOST_FILE_BYTES = 32_768
 """Bytes that Codex reads of all project files of instructions together; it cuts the rest."""
 
-_BEGIN = re.compile(
+_BEGIN = pattern(
     r"^<!-- memory-bank rules v\d+ (?P<hash>[0-9a-f]{12})\b.*-->[ \t]*(?=\r?$)", re.MULTILINE
 )
 
-_END = re.compile(r"^<!-- memory-bank rules end -->[ \t]*(?=\r?$)", re.MULTILINE)
+_END = pattern(r"^<!-- memory-bank rules end -->[ \t]*(?=\r?$)", re.MULTILINE)
 
 MARKER = program_files.RULES
 
@@ -56,7 +57,7 @@ _TAIL = (
     " `memory-bank show NAME` has a rule's reasons.\n\n"
 )
 
-_MORE = re.compile(r": (\d+) rules? (?:is|are) not listed here")
+_MORE = pattern(r": (\d+) rules? (?:is|are) not listed here")
 
 # Of AGENTS.md; no agent reads as much.
 _MOST_BYTES = 10_000_000
@@ -69,11 +70,11 @@ _LONGEST_NAME = 100
 _SPECIAL = {"@": "&#64;", "`": "'", "](": "] (", "]:": "] :"}
 """What names a file to Claude Code and Gemini, opens code, or is a link or its definition."""
 
-_HTML = re.compile(r"<(?=[A-Za-z/!?])|(?<=--)>|(?<=--!)>")
+_HTML = pattern(r"<(?=[A-Za-z/!?])|(?<=--)>|(?<=--!)>")
 
-_FENCE = re.compile(r"~{3,}")
+_FENCE = pattern(r"~{3,}")
 
-_STRUCTURE = re.compile(r"^(?:[#>|+*=_-]+|\d{1,9}[.)](?=\s))\s*")
+_STRUCTURE = pattern(r"^(?:[#>|+*=_-]+|\d{1,9}[.)](?=\s))\s*")
 
 
 class WrittenBlock(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import ShownNote
@@ -24,6 +24,7 @@ from memory_bank.memory.records import (
     TrashedNote,
     WrittenNote,
 )
+from memory_bank.memory.retrieval.hits import age, author, own_id
 from memory_bank.notes.okf import Source
 from memory_bank.search.document_changes import SyncReport
 
@@ -49,8 +50,6 @@ _AMENDS = (
     "It may amend the older note may_amend: if it replaces that, append"
     " `- supersedes:: [[name]]` to it, else `- related_to:: [[name]]`."
 )
-
-_SPANS = ((365, "year"), (30, "month"), (7, "week"), (1, "day"))
 
 
 def view_remembered(remembered: WrittenNote) -> View:
@@ -352,25 +351,6 @@ def _source(source: Source) -> str:
     """Return what a note describes or derives from, with what is known of that."""
     words = ", ".join(filter(None, dict.fromkeys((source.name, source.resource, source.about))))
     return f"{'describes' if source.is_subject else 'source'}: {words}"
-
-
-def age(moment: str) -> str:
-    """Return the age of a timestamp: `3 days`, `2 months`."""
-    days = (datetime.now(UTC) - datetime.fromisoformat(moment)).days
-    span, word = next((span for span in _SPANS if days >= span[0]), (0, ""))
-    return count(days // span, word) if span else "today"
-
-
-def author(note: ShownNote) -> str:
-    """Return the recorded author of a note, and the agents known to have changed it."""
-    source = "person" if note.source_type == "manual" else note.source_type
-    wrote = f"{source} {note.source_agent}".strip()
-    return f"{wrote}, edited by {', '.join(note.edited_by)}" if note.edited_by else wrote
-
-
-def own_id(note_id: str, path: str) -> str:
-    """Return a note's id; empty if its path serves as the id."""
-    return "" if note_id == path else note_id
 
 
 def view_listing(listing: Listing, bank: Bank | None = None, call: Call | None = None) -> View:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +11,7 @@ from memory_bank.bank.note_files import open_history
 from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import BadInput, Hint, NoteNotFound, StorageFailed
 from memory_bank.base.operation import LONGEST_NAME, Param, Tool, operation
+from memory_bank.base.plugins import pattern
 from memory_bank.base.setting_sections import BANK
 from memory_bank.code import lookup
 from memory_bank.code.citing_notes import citing_notes
@@ -37,9 +37,9 @@ _UNREAD = "git can't say yet which commits there are"
 # That one answer lists: its text fits 800 tokens (tests/benchmarks/one_answer.py).
 _MOST_NOTES, _MOST_COUPLED = 20, 3
 
-COMMIT_ID = re.compile(r"[0-9a-f]{7,64}")
+COMMIT_ID = pattern(r"[0-9a-f]{7,64}")
 
-_LINE = re.compile(r"(.+):(\d{1,9})")
+_LINE = pattern(r"(.+):(\d{1,9})")
 
 
 @operation(

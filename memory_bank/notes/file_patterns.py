@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
 
 from memory_bank.base.filenames import outside
+from memory_bank.base.plugins import pattern
 
 APPLIES_TO = "applies_to"
 """Key of front matter with the files that a rule is for."""
 
-_FILES = re.compile(r"(?<![\w@:/.-])(?:\./)?[\w.-]*(?:/[\w.-]+)*(?:/|\.[A-Za-z]\w{0,9})(?![\w:])")
+_FILES = pattern(r"(?<![\w@:/.-])(?:\./)?[\w.-]*(?:/[\w.-]+)*(?:/|\.[A-Za-z]\w{0,9})(?![\w:])")
 
 _MOST_NAMED = 20
 """Files that a text names which are looked for."""
 
-_BRACES = re.compile(r"\{([^{},]*,[^{}]*)\}")
+_BRACES = pattern(r"\{([^{},]*,[^{}]*)\}")
 
 _MOST_SCOPES, _LONGEST_SCOPE, _MOST_FORMS = 20, 200, 64
 """The most patterns of a rule, the characters of one, and the forms that its braces give."""

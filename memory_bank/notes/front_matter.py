@@ -323,7 +323,7 @@ def _shown(text: str, span: InlineSpan) -> str:
     return text[slice(*span.shown)] if span.kind in ("code", "url") else text[span.start : span.end]
 
 
-_AT = re.compile(r" \(at line ([0-9]+), column [0-9]+\)\Z")
+_AT = pattern(r" \(at line ([0-9]+), column [0-9]+\)\Z")
 
 
 def _toml_values(block: str) -> dict[str, object]:

@@ -17,21 +17,22 @@ from markdown_it.helpers import parseLinkDestination, parseLinkLabel
 from markdown_it.rules_inline import StateInline
 
 from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base.plugins import pattern
 from memory_bank.notes.blocks import Blocks, InlineBlock, parse_blocks
 from memory_bank.notes.relations import CODE, LINK
 
 Rule = Callable[[StateInline, bool], bool]
 
-_TICKS = re.compile(r"`+")
+_TICKS = pattern(r"`+")
 
-_WIKILINK = re.compile(r"\[\[[^\[\]\n]+\]\]")
+_WIKILINK = pattern(r"\[\[[^\[\]\n]+\]\]")
 
 # A text without these can have wikilinks only.
-_SPECIAL = re.compile(r"[`<\\]|\]\(")
+_SPECIAL = pattern(r"[`<\\]|\]\(")
 
-_BLANKS = re.compile(r"[ \t\n]*")
+_BLANKS = pattern(r"[ \t\n]*")
 
-_SIZE = re.compile(r"\s*\d+(?:x\d+)?\s*")
+_SIZE = pattern(r"\s*\d+(?:x\d+)?\s*")
 
 _MAX_NESTING = 32
 """Brackets that are nested deeper are text."""
@@ -253,19 +254,19 @@ _CONTEXT = 100
 
 _REACH = 250
 
-_MARKS = re.compile(r"[\\`*_\[<&~=^!]")
+_MARKS = pattern(r"[\\`*_\[<&~=^!]")
 
-_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+_ESCAPE = pattern(r"\\([!-/:-@\[-`{-~])")
 
 # Bounded, so that time is linear in the length of a heading.
-_EMPHASIS = re.compile(
+_EMPHASIS = pattern(
     r"(\*{1,3}|~~|==)(?=\S)(.{1,300}?)(?<=\S)\1|(?<!\w)(_{1,3})(?=\S)(.{1,300}?)(?<=\S)\3(?!\w)"
 )
 
 # Levels of emphasis in a heading that are removed.
 _NESTED_EMPHASIS = 3
 
-_BLOCK_ID = re.compile(r"(?:^|\s)\^[\w-]+\s*$")
+_BLOCK_ID = pattern(r"(?:^|\s)\^[\w-]+\s*$")
 
 
 Shortened = tuple[str, dict[int, int]]

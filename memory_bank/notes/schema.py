@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, time
 
 from memory_bank.base.dates import to_datetime
 from memory_bank.base.documents import Fault
 from memory_bank.base.errors import BadInput, Hint
+from memory_bank.base.plugins import pattern
 from memory_bank.base.text import agent_name
 from memory_bank.notes import okf
 from memory_bank.notes.characters import nfc
@@ -38,7 +38,7 @@ KNOWN_TYPES: tuple[str, ...] = (
     "refactor", "discovery", "change", "session", "rule",
 )  # fmt: skip
 
-_TYPE = re.compile(r"[^\W_][\w-]{0,39}")
+_TYPE = pattern(r"[^\W_][\w-]{0,39}")
 
 _FOLDERS = {"journal": "journal", "bugfix": "bugfixes", "discovery": "discoveries"}
 
@@ -48,7 +48,7 @@ _YES = frozenset({"true", "yes", "on", "y", "1"})
 
 _NO = frozenset({"false", "no", "off", "n", "0", ""})
 
-_SPACE = re.compile(r"\s+")
+_SPACE = pattern(r"\s+")
 
 # Of nested lists, as in notes/yaml.py.
 _MAX_DEPTH = 100

@@ -26,6 +26,7 @@ from memory_bank.base.documents import (
 )
 from memory_bank.base.errors import BadName, StorageFailed, UnreadableNote
 from memory_bank.base.filenames import StatSignature, signature_of
+from memory_bank.base.plugins import pattern
 from memory_bank.base.text import estimate
 from memory_bank.notes import okf
 from memory_bank.notes.characters import decode, written_words
@@ -439,25 +440,25 @@ def _extra(extra: Mapping[str, object]) -> Iterator[tuple[str, str]]:
 
 _SESSION = "session"
 
-_ASKED = re.compile(
+_ASKED = pattern(
     r"^[ \t]*[-*+][ \t]+(?:prompt \d{1,9}|request)::(.*(?:\r?\n[ \t]+\S.*)*)$",
     re.IGNORECASE | re.MULTILINE,
 )
 
-_LINE = re.compile(r"^[ \t]*[-*+][ \t]+(?:(?!fact::)[a-z_]{1,40}::[ \t])?(.*)$", re.MULTILINE)
+_LINE = pattern(r"^[ \t]*[-*+][ \t]+(?:(?!fact::)[a-z_]{1,40}::[ \t])?(.*)$", re.MULTILINE)
 
-_HEADING = re.compile(
+_HEADING = pattern(
     r"^ {0,3}#{1,6}[ \t]+(.*)$(?!\s*[-*+][ \t]+obs_type::[ \t]+decision)", re.MULTILINE
 )
 
-_LABEL = re.compile(r"^[^:]{1,80}: |\s\([^()]*\)$")
+_LABEL = pattern(r"^[^:]{1,80}: |\s\([^()]*\)$")
 """What titles have around a prompt: `Look into: … (a.py)`."""
 
-_TIME = re.compile(r"^\s*\d{4}-\d\d-\d\dT\S+\s")
+_TIME = pattern(r"^\s*\d{4}-\d\d-\d\dT\S+\s")
 
-_PROMPT_WORD = re.compile(r"[^\W_]+")
+_PROMPT_WORD = pattern(r"[^\W_]+")
 
-_NOT_A_BREAK = re.compile(r"[^\r\n]+")
+_NOT_A_BREAK = pattern(r"[^\r\n]+")
 
 _LEAST = 3
 """Fewest words of a text that repeats the start of a prompt; fewer are there by chance."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
@@ -14,6 +13,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.bank.revisions import bank_at, notes_at, tree_of
 from memory_bank.base.filenames import SETTINGS
 from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base.plugins import pattern
 from memory_bank.base.rendering import count
 from memory_bank.git import objects, repository
 from memory_bank.notes.compare.note_comparison import (
@@ -41,11 +41,11 @@ _MOST_NAMED = 5_000
 
 LIMITS = {"bytes": MOST_BYTES, "sections": MOST_SECTIONS, "links": MOST_LINKS}
 
-_HEADING = re.compile(rb"(?:^|[\r\n])[ \t>]*(?:#{1,6}[ \t\r\n]|=+[ \t]*[\r\n]|-+[ \t]*[\r\n])")
+_HEADING = pattern(rb"(?:^|[\r\n])[ \t>]*(?:#{1,6}[ \t\r\n]|=+[ \t]*[\r\n]|-+[ \t]*[\r\n])")
 
-_LINK = re.compile(rb"\[\[|\][(\[:]|<http")
+_LINK = pattern(rb"\[\[|\][(\[:]|<http")
 
-_ITEM = re.compile(rb",|\n[ \t]*-")
+_ITEM = pattern(rb",|\n[ \t]*-")
 
 _FENCES = (b"---", b"+++")
 

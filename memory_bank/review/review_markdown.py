@@ -6,11 +6,11 @@ make links or images, or end a block.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from html import escape
 
 from memory_bank.bank.findings import ReviewFinding
+from memory_bank.base.plugins import pattern
 from memory_bank.base.rendering import count
 from memory_bank.base.text import one_line
 from memory_bank.notes.compare.note_change import (
@@ -28,7 +28,7 @@ from memory_bank.review.records import HEADINGS, Review, same
 _LONGEST = 300
 """Characters of a text inside a line."""
 
-_TICKS = re.compile("`+")
+_TICKS = pattern("`+")
 
 
 def short_line(text: str, most: int = _LONGEST) -> str:
@@ -108,7 +108,7 @@ _OF_LIST = ("- **new**", "- **changed**", "- **removed**")
 _SENTENCE = 6
 """Least words of a text that stands for a new note, if there is one."""
 
-_BLOCK_SIGN = re.compile(r"[ \t>]*(?:[-+*]|\d+[.)]|#{1,6})[ \t]+")
+_BLOCK_SIGN = pattern(r"[ \t>]*(?:[-+*]|\d+[.)]|#{1,6})[ \t]+")
 """The sign of a list item or heading."""
 
 

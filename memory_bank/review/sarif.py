@@ -14,6 +14,7 @@ from typing import cast
 from urllib.parse import quote
 
 from memory_bank.bank.findings import Finding
+from memory_bank.base.plugins import pattern
 from memory_bank.base.rendering import count, document, escape_hidden, quote_path
 from memory_bank.review.records import Review, RuleWithFindings
 
@@ -131,7 +132,7 @@ def _message(text: str) -> Object:
     return {"text": plain.replace("{", "{{").replace("}", "}}")}
 
 
-_NUMBER = re.compile(r"(?<![^\s(])\d[\d,.]*(?![^\s).,:;%])")
+_NUMBER = pattern(r"(?<![^\s(])\d[\d,.]*(?![^\s).,:;%])")
 """A number by itself, such as a line or a size: it changes with the text around a finding."""
 
 

@@ -6,9 +6,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from types import MappingProxyType
-from typing import Generic, Literal, NamedTuple, TypeVar, cast
+from typing import Generic, Literal, TypeVar, cast
 
 from memory_bank.base.errors import EmbedderUnavailable
+from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.settings import Settings
 from memory_bank.search import candidates
 from memory_bank.search.boosts import by_ranks

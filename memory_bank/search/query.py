@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from memory_bank.base.dates import iso
 from memory_bank.base.errors import BadInput, did_you_mean, similar_names
 from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base.plugins import pattern
 from memory_bank.base.rendering import count
 from memory_bank.search import times as time_words
 from memory_bank.search.manifest import document_rows, filters
@@ -35,7 +36,7 @@ _MASK = "\x00"
 
 SYNONYMS = {"tags": "tag", "after": "since", "folder": "in", "link": "links"}
 
-PART = re.compile(
+PART = pattern(
     r"""(?P<negated>(?<!\S)-)?
         (?:(?P<key>[^\s:"'()\[\]{}]+):(?P<quoted_value>"[^"]*")
           |(?P<word_key>[^\s:"'()\[\]{}]+):(?P<value>[^\s"]+)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -13,6 +12,7 @@ from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput
 from memory_bank.base.operation import LONGEST_NAME, REQUIRED, Param, Tool, operation
+from memory_bank.base.plugins import pattern
 from memory_bank.base.setting_sections import ContextSettings
 from memory_bank.base.text import estimate
 from memory_bank.search.index import View
@@ -58,7 +58,7 @@ _STEPS_LIMIT = 600
 _PROJECT_LIMIT = 40
 """Maximum number of characters, and of estimated tokens, of a project's name."""
 
-_NOT_IN_NAME = re.compile(r"[^\w.-]+")
+_NOT_IN_NAME = pattern(r"[^\w.-]+")
 
 Quote = Callable[[str], str]
 """Returns a text as quoted data."""

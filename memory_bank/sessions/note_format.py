@@ -13,6 +13,7 @@ from typing import Any
 
 from blake3 import blake3
 
+from memory_bank.base.plugins import pattern
 from memory_bank.base.text import agent_name
 from memory_bank.notes import front_matter
 from memory_bank.notes.identity import note_id, slug
@@ -52,7 +53,7 @@ _CUT = "…"
 
 _ID_DIGITS = 12
 
-_NO_LINK = re.compile(r"[\[\]|#^\\`<>\x00-\x1f]|://|\A[/~]|\A[A-Za-z]:|(?:\A|/)\.\.?(?:/|\Z)")
+_NO_LINK = pattern(r"[\[\]|#^\\`<>\x00-\x1f]|://|\A[/~]|\A[A-Za-z]:|(?:\A|/)\.\.?(?:/|\Z)")
 """Paths out of the project, and those that a wikilink can't name."""
 
 
@@ -273,7 +274,7 @@ def field_line(key: str, value: str) -> str:
 
 FOLDER = "sessions"
 
-_SAFE = re.compile(r"[0-9a-z][0-9a-z_-]*", re.IGNORECASE)
+_SAFE = pattern(r"[0-9a-z][0-9a-z_-]*", re.IGNORECASE)
 
 # Digits of a session's id in the name of its note: more where two begin alike.
 _LENGTHS = (8, 12, 16, 32)

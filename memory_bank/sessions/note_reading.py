@@ -11,6 +11,7 @@ from functools import lru_cache
 
 from memory_bank.base.dates import to_datetime
 from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base.plugins import pattern
 from memory_bank.base.setting_sections import OBSERVATION_TYPES
 from memory_bank.notes import parsing
 from memory_bank.notes.characters import BREAK
@@ -39,9 +40,9 @@ SUMMARY_KEYS = OBSERVATION_KEYS - {"obs_type", "subtitle", "concepts", "fact"} |
 PROMPTS = "prompts"
 """The heading above the prompts, in any case."""
 
-FIELD = re.compile(r"[ \t]*(?:[-*+][ \t]+)?([^\W\d_][\w /-]{0,39})::(?:[ \t]++(.*))?")
+FIELD = pattern(r"[ \t]*(?:[-*+][ \t]+)?([^\W\d_][\w /-]{0,39})::(?:[ \t]++(.*))?")
 
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_FENCE = pattern(r" {0,3}(`{3,}|~{3,})")
 
 _TOP = 2
 """Level of the headings that this package writes."""
@@ -248,11 +249,11 @@ def _find_open_fence(line: str, fence: str) -> str:
 TYPE = "session"
 """The type of a session's note."""
 
-_LINKED = re.compile(r"\s*\[\[([^\[\]\n]+)\]\]|((?:\\.|[^,\\])+)")
+_LINKED = pattern(r"\s*\[\[([^\[\]\n]+)\]\]|((?:\\.|[^,\\])+)")
 
-_PROMPT = re.compile(r"prompt (\d{1,9})\Z")
+_PROMPT = pattern(r"prompt (\d{1,9})\Z")
 
-_FIRST_MOMENT = re.compile(r"(\d{4}-\d\d-\d\dT\S+Z)(?:\s+|\Z)")
+_FIRST_MOMENT = pattern(r"(\d{4}-\d\d-\d\dT\S+Z)(?:\s+|\Z)")
 
 
 @lru_cache(maxsize=4)

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol
 
 from memory_bank.base.errors import BadInput
+from memory_bank.base.plugins import pattern
 from memory_bank.base.setting_sections import OBSERVATION_TYPES
 from memory_bank.sessions.queue_rows import Event
 
 TITLE_LIMIT = 100
 """Maximum number of characters of an observation's title, exclusive."""
 
-OBSERVATION_ID = re.compile(r"obs-[0-9a-z]{6,32}\Z")
+OBSERVATION_ID = pattern(r"obs-[0-9a-z]{6,32}\Z")
 
 SUMMARY_PREFIX = "sum-"
 

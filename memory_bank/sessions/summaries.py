@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from memory_bank.base.errors import BadInput
+from memory_bank.base.plugins import pattern
 from memory_bank.sessions.compression.sentences import (
     DECIDED,
     NEXT,
@@ -94,9 +95,9 @@ def _local(session: Session) -> dict[str, str]:
 
 _CHANGES = frozenset(["bugfix", "feature", "refactor", "change", "decision"])
 
-_FAILS = re.compile(r"^`(?P<command>[^`]{1,200})` (?P<how>fails|failed before the last change)\b")
+_FAILS = pattern(r"^`(?P<command>[^`]{1,200})` (?P<how>fails|failed before the last change)\b")
 
-_PASSES = re.compile(r"^`(?P<command>[^`]{1,200})` passes\b")
+_PASSES = pattern(r"^`(?P<command>[^`]{1,200})` passes\b")
 
 _OPEN = "still open: "
 """Start of the fact of an open step in notes of former versions."""

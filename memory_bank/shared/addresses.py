@@ -14,6 +14,7 @@ from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 from memory_bank.base.errors import BadSetting
+from memory_bank.base.plugins import pattern
 
 EMBEDDED = "embedded:"
 """Start of the URL of a server of this machine in a folder, which is started when needed."""
@@ -102,7 +103,7 @@ def _is_loopback(host: str) -> bool:
         return False
 
 
-_SCP = re.compile(r"(?:[^@/:]+@)?(\[[^\]]+\]|[^/:]+):(?!//)(.+)", re.DOTALL)
+_SCP = pattern(r"(?:[^@/:]+@)?(\[[^\]]+\]|[^/:]+):(?!//)(.+)", re.DOTALL)
 """`git@host:owner/name.git`; also a Windows path, whose host has one letter."""
 
 _FOLDED = frozenset({"github.com", "gitlab.com", "bitbucket.org", "codeberg.org"})

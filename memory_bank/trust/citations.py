@@ -12,6 +12,7 @@ from typing import Literal
 from memory_bank.bank.bank import Bank
 from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base.plugins import pattern
 from memory_bank.code.code_at import CitedPlace
 from memory_bank.code.code_names import SYMBOL, symbol_of
 from memory_bank.code.lookup import dotted_name
@@ -23,12 +24,12 @@ from memory_bank.trust.records import verified_of
 
 _REFERENCE = "reference"
 
-_KIND = re.compile(r"[A-Za-z_]\w+:(?!\d).*", re.DOTALL)
+_KIND = pattern(r"[A-Za-z_]\w+:(?!\d).*", re.DOTALL)
 """A target of another kind, such as a person, ticket or URL; a drive's letter is too short."""
 
-_LINES = re.compile(r":\d+(?:[-:]\d+)?\Z")
+_LINES = pattern(r":\d+(?:[-:]\d+)?\Z")
 
-_LINE_HEADING = re.compile(r"L\d+(?:C\d+)?(?:-L?\d+(?:C\d+)?)?\Z")
+_LINE_HEADING = pattern(r"L\d+(?:C\d+)?(?:-L?\d+(?:C\d+)?)?\Z")
 """A part of a file by its lines, as in links to code on the web."""
 
 # Characters of a target that may be code.

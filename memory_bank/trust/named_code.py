@@ -6,9 +6,9 @@ A name is a word in a code span (`retry`), or one that plain English does not ha
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from memory_bank.base.plugins import pattern
 from memory_bank.code.code_words import NamedCode, number_of, parts_of, tokens_of_call
 from memory_bank.code.parse import parsing
 from memory_bank.notes.blocks import parse_blocks
@@ -16,30 +16,28 @@ from memory_bank.notes.inline import scan
 
 _WORD = r"[^\W\d][\w$]*"
 
-_NAME = re.compile(rf"{_WORD}(?:-[^\W_]\w*)*")
+_NAME = pattern(rf"{_WORD}(?:-[^\W_]\w*)*")
 
-_PLAIN = re.compile(r"[a-z]+(?:-[a-z]+)*")
+_PLAIN = pattern(r"[a-z]+(?:-[a-z]+)*")
 
-_CODE = re.compile(r"[=:()\[\]{}<>,;]")
+_CODE = pattern(r"[=:()\[\]{}<>,;]")
 """A sign that several words are code, no command."""
 
-_UNLIKE_ENGLISH = re.compile(
+_UNLIKE_ENGLISH = pattern(
     rf"(?<![\w@-])(?<!\w\$){_WORD}(?=\(\))|\b(?!\d)(?=\w*[^\W_]_|_|\w*[a-z][A-Z])\w+"
 )
 """A word that is called, or has an underscore or a capital inside."""
 
-_PATH = re.compile(r"(?:\.{0,2}/)?[\w.-]+(?:/[\w.*-]+)*/?")
+_PATH = pattern(r"(?:\.{0,2}/)?[\w.-]+(?:/[\w.*-]+)*/?")
 
-_SUFFIX = re.compile(r"/|\.(?:cfg|conf|csv|html?|ini|json|lock|md|rst|toml|txt|xml|ya?ml)$")
+_SUFFIX = pattern(r"/|\.(?:cfg|conf|csv|html?|ini|json|lock|md|rst|toml|txt|xml|ya?ml)$")
 
-_ADDRESS = re.compile(r"(?<!\S)\S*/\S*")
+_ADDRESS = pattern(r"(?<!\S)\S*/\S*")
 """A web address or a path."""
 
-_NUMBER = re.compile(
-    r"(?<![\w.,#/:-])\d[\d_]*(?:,\d{3})*(?:\.\d+)?(?=[a-zA-Z%]{0,5}(?![\w/:-]|\.\d))"
-)
+_NUMBER = pattern(r"(?<![\w.,#/:-])\d[\d_]*(?:,\d{3})*(?:\.\d+)?(?=[a-zA-Z%]{0,5}(?![\w/:-]|\.\d))")
 
-_SENTENCE = re.compile(r"(?<=[.!?;])\s+")
+_SENTENCE = pattern(r"(?<=[.!?;])\s+")
 
 _SHORTEST = 4
 """Letters of a word that ties a number to a line of code."""

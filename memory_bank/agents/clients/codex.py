@@ -29,6 +29,7 @@ from memory_bank.agents.clients.base import (
 from memory_bank.agents.payload import Payload, digest, fields, identifier, number, seconds, text
 from memory_bank.agents.transcript_lines import Line
 from memory_bank.agents.typed_prompt import typed_prompt
+from memory_bank.base.plugins import pattern
 
 if TYPE_CHECKING:
     from memory_bank.agents.client_files import HookClient, McpClient
@@ -162,11 +163,11 @@ def _exit_code(transcript: str, call: str) -> int | None:
 answer = make_answer  # it refuses any other key
 
 
-_ID = re.compile(r"([0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12})$")
+_ID = pattern(r"([0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12})$")
 
 _SHELLS = ("shell", "exec_command", "local_shell", "unified_exec", "container.exec")
 
-_CODE = re.compile(
+_CODE = pattern(
     r"Process exited with code (-?\d+)|\"exit_code\":\s?(-?\d+)|^Exit code: (-?\d+)", re.MULTILINE
 )
 
@@ -181,13 +182,13 @@ def files(environment: Mapping[str, str]) -> Iterator[Path]:
     yield from transcript_lines.list_files(root / "archived_sessions", "**/rollout-*.jsonl")
 
 
-_CWD = re.compile(r"^cwd: (.+)$", re.MULTILINE)
+_CWD = pattern(r"^cwd: (.+)$", re.MULTILINE)
 
-_GROUP = re.compile(r"^# Task Group:", re.MULTILINE)
+_GROUP = pattern(r"^# Task Group:", re.MULTILINE)
 
-_APPLIES_TO = re.compile(r"^applies_to: cwd=([^;\n]+)", re.MULTILINE)
+_APPLIES_TO = pattern(r"^applies_to: cwd=([^;\n]+)", re.MULTILINE)
 
-_MORE_PLACES = re.compile(r"[,\s](?:/|~|\w:\\|cwd=)")
+_MORE_PLACES = pattern(r"[,\s](?:/|~|\w:\\|cwd=)")
 
 # Of a transcript, whose first line names the project.
 _HEAD_BYTES = 2_000

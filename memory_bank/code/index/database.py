@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -20,6 +19,7 @@ from memory_bank.base.errors import Busy, IndexDamaged, StorageFailed
 from memory_bank.base.filenames import as_utf8
 from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.paths import private_folder
+from memory_bank.base.plugins import pattern
 from memory_bank.code.parse.parsed_file import (
     SYMBOL,
     TEST,
@@ -80,7 +80,7 @@ _MOST_SNIPPET = 200
 
 _GENERATION = "generation"
 
-SEPARATOR = re.compile(r"::|\??->|[?!&]?\.|[\\#]")
+SEPARATOR = pattern(r"::|\??->|[?!&]?\.|[\\#]")
 """What stands between the parts of a name in a call, such as `::`, `?.` and `->`."""
 
 _SYMBOL = (

@@ -12,6 +12,7 @@ from memory_bank.base import filenames
 from memory_bank.base.errors import NoRepository, StorageFailed
 from memory_bank.base.filenames import NOTE_SUFFIXES, StatSignature, as_utf8, is_utf8
 from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base.plugins import pattern
 from memory_bank.git import repository
 
 LINK = "symbolic link: not followed"
@@ -301,7 +302,7 @@ KINDS = (
 )
 """The first that a path is of counts."""
 
-_ASKS_HOW_TO = re.compile(
+_ASKS_HOW_TO = pattern(
     r"\bhow (?:do|can|could|should|would|must) (?:i|we|you|one)\b|\bhow to\b"
     r"|^\W*(?:install|set ?up|configure|enable|disable|upgrade|uninstall)\b",
     re.IGNORECASE,

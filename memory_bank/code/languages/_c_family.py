@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from memory_bank.base.plugins import pattern
 from memory_bank.code.languages.base import (
     Case,
     flat,
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 # Declarators around a name: hostile code has more.
 _MOST_STEPS = 100
 
-_TEST_MACRO = re.compile(r"(?:TYPED_)?TEST(?:_[FP])?")
+_TEST_MACRO = pattern(r"(?:TYPED_)?TEST(?:_[FP])?")
 
-_CASE_MACRO = re.compile(r"(?>\w*?TEST_CASE)\w*|SCENARIO|SECTION|SUBCASE|GIVEN|WHEN|THEN|AND_WHEN")
+_CASE_MACRO = pattern(r"(?>\w*?TEST_CASE)\w*|SCENARIO|SECTION|SUBCASE|GIVEN|WHEN|THEN|AND_WHEN")
 
-_BLANKS = re.compile(r" ?([^\w\s]) ?")
+_BLANKS = pattern(r" ?([^\w\s]) ?")
 
 _GLOBAL = ("translation_unit", "declaration_list", "field_declaration_list")
 

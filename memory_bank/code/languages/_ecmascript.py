@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from memory_bank.base.plugins import pattern
 from memory_bank.code.languages.base import (
     Case,
     flat,
@@ -26,11 +26,11 @@ _NAMELESS = {"arrow_function", "function_expression", "generator_function", "cla
 
 _TEXTS = ("string", "template_string")
 
-_EXPORTS = re.compile(r"^(?:module\.)?exports\.|^this\.")
+_EXPORTS = pattern(r"^(?:module\.)?exports\.|^this\.")
 
-_DOTTED = re.compile(r"[\w$#]+(?:\.[\w$#]+)*")
+_DOTTED = pattern(r"[\w$#]+(?:\.[\w$#]+)*")
 
-_CASE = re.compile(
+_CASE = pattern(
     r"(?:[fx]?(describe|context|suite)|(?:\w{1,4}\.)?(?:[fx]?it|test|specify))(?:\.\w+)*\s*(?![\w.$])"
 )
 
@@ -45,9 +45,7 @@ _MOST_AROUND = 12
 # Bytes at the start of a function that are read.
 _MOST_HEAD = 60
 
-TEST_FILES = re.compile(
-    r"(?:^|/)(?:__tests__|tests?|specs?|e2e|cypress)/|[._-](?:test|spec|cy)\.\w+$"
-)
+TEST_FILES = pattern(r"(?:^|/)(?:__tests__|tests?|specs?|e2e|cypress)/|[._-](?:test|spec|cy)\.\w+$")
 
 TEST_MODULES = frozenset(["vitest", "node:test", "bun:test", "@jest/globals"])
 

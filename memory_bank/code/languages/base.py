@@ -7,26 +7,25 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base.plugins import pattern
 from memory_bank.code.parse.parsed_file import Import
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-_BLANKS = re.compile(r"\s+")
+_BLANKS = pattern(r"\s+")
 
-_IDENTIFIER_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
+_IDENTIFIER_PART = pattern(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
 
-_CALLED = re.compile(
-    r"[\w$@]+(?:(?:[?!&]?\.|::|\??->)[\w$]+(?:!(?!\.)|\?(?!\.|->))?)*+$|[\w$]+[?!]$"
-)
+_CALLED = pattern(r"[\w$@]+(?:(?:[?!&]?\.|::|\??->)[\w$]+(?:!(?!\.)|\?(?!\.|->))?)*+$|[\w$]+[?!]$")
 
-_MAKER = re.compile(r"(?:^|[.:>])(?:[A-Z][\w$]*|new|super)$")
+_MAKER = pattern(r"(?:^|[.:>])(?:[A-Z][\w$]*|new|super)$")
 """Names of types, and words for what a type returns or extends."""
 
-_LAYOUT = re.compile(r" (?=[.?:-])|(?<=[.>:]) ")
+_LAYOUT = pattern(r" (?=[.?:-])|(?<=[.>:]) ")
 
-_GENERIC = re.compile(r"(?:::)?<[^<>]*>\s*$")
+_GENERIC = pattern(r"(?:::)?<[^<>]*>\s*$")
 
 EMPTY: Mapping[str, Any] = {}
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from memory_bank.base.plugins import pattern
 from memory_bank.code.languages.base import (
     Case,
     Rules,
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 _MOST_STATEMENTS = 500
 """Maximum number of statements of one test of bats."""
 
-_BEYOND_BMP = re.compile(rb"[\xf0-\xf7][\x80-\xbf]{0,3}")
+_BEYOND_BMP = pattern(rb"[\xf0-\xf7][\x80-\xbf]{0,3}")
 
-_FOLDER = re.compile(r"^\$\w+/|^\$\{[^}]*\}/|^\$\(.*\)/")
+_FOLDER = pattern(r"^\$\w+/|^\$\{[^}]*\}/|^\$\(.*\)/")
 
 
 def _in_bmp(data: bytes) -> bytes:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from memory_bank.base.plugins import pattern
 from memory_bank.code.languages.base import (
     Case,
     Rules,
@@ -28,9 +28,9 @@ _FRAMEWORKS = {
     "TestCaseSource": "nunit", "TestMethod": "mstest", "DataTestMethod": "mstest",
 }  # fmt: skip
 
-_TEST_CLASS = re.compile(r"(?:Tests?|Fixture|Specs?)$")
+_TEST_CLASS = pattern(r"(?:Tests?|Fixture|Specs?)$")
 
-_SAID = re.compile(r'(?:DisplayName|Description)\s*(?:=|\()\s*@?"([^"]*)"|^TestMethod\("([^"]*)"\)')
+_SAID = pattern(r'(?:DisplayName|Description)\s*(?:=|\()\s*@?"([^"]*)"|^TestMethod\("([^"]*)"\)')
 
 _TARGETS = ("identifier", "qualified_name", "alias_qualified_name", "generic_name")
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from blake3 import blake3
 
 from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base.plugins import pattern
 from memory_bank.code.languages.base import text_of
 
 if TYPE_CHECKING:
@@ -68,20 +69,20 @@ def fingerprint(tokens: Sequence[str]) -> str:
 # Of comments above a symbol that are its doc text.
 _MOST_LINES = 200
 
-_OPENS = re.compile(r"^\s*(?:/\*[*!]?|//[/!]?|#+!?|--+|<!--)[ \t]?")
+_OPENS = pattern(r"^\s*(?:/\*[*!]?|//[/!]?|#+!?|--+|<!--)[ \t]?")
 
-_STAR = re.compile(r"^\s*\*(?!/)[ \t]?")
+_STAR = pattern(r"^\s*\*(?!/)[ \t]?")
 
-_TAG = re.compile(
+_TAG = pattern(
     r"</?(?:summary|remarks|para|param|typeparam|returns|value|exception|example|c|code|see|seealso"
     r"|paramref|typeparamref|inheritdoc|p|pre)\b[^<>]*>"
 )
 
-_NAMED = re.compile(r'<(?:see|seealso|paramref|typeparamref) \w+="(?:\w:)?([^"]*)" ?/>')
+_NAMED = pattern(r'<(?:see|seealso|paramref|typeparamref) \w+="(?:\w:)?([^"]*)" ?/>')
 
-_PARAMETER = re.compile(r'<(?:param|typeparam) name="([^"]*)">')
+_PARAMETER = pattern(r'<(?:param|typeparam) name="([^"]*)">')
 
-_LIMITS = re.compile(r"^=(?:begin|end)\b.*$", re.MULTILINE)
+_LIMITS = pattern(r"^=(?:begin|end)\b.*$", re.MULTILINE)
 
 
 class _Comment(NamedTuple):

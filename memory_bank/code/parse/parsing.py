@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import atexit
 import hashlib
-import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, cast
 
 from memory_bank.base import plugins
 from memory_bank.base.paths import user_folder
+from memory_bank.base.plugins import pattern
 from memory_bank.code.code_words import spans_joined
 from memory_bank.code.index.database import ParseCache
 from memory_bank.code.languages.base import (
@@ -44,7 +44,7 @@ _REFUSED = "refused.db"
 
 _lock = threading.Lock()
 
-_PROGRAM = re.compile(r"#!\s*(?:\S*/env\s+(?:-\S+\s+)*)?(?:\S*/)?([a-z]+)")
+_PROGRAM = pattern(r"#!\s*(?:\S*/env\s+(?:-\S+\s+)*)?(?:\S*/)?([a-z]+)")
 
 
 def language_of(path: str, first_line: str = "") -> str | None:
@@ -155,12 +155,12 @@ _MOST_DOC = 4_000
 _NODES_BETWEEN = 200
 """Nodes between two looks at the clock."""
 
-_BRACKET = re.compile(r"(?<=[(\[]) |,? (?=[)\]])")
+_BRACKET = pattern(r"(?<=[(\[]) |,? (?=[)\]])")
 """What line breaks leave inside brackets on one line."""
 
 _BRACKETED = frozenset(["with_clause", "import_from_statement"])
 
-_NAMES = re.compile(r"[^\W\d][\w$]*(?:(?:\.|::|\\)[\w$]+)*")
+_NAMES = pattern(r"[^\W\d][\w$]*(?:(?:\.|::|\\)[\w$]+)*")
 
 _TUPLES = ("tuple", "tuple_pattern")
 

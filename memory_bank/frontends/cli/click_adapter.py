@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 
 import click
 from click.exceptions import Exit
 from click.shell_completion import shell_complete
 
 from memory_bank.base.errors import MemoryBankError
+from memory_bank.base.plugins import pattern
 from memory_bank.base.screen import BadUsage
 from memory_bank.frontends.cli.aliases import RIGHTS
 from memory_bank.frontends.cli.overview import COMPLETE, PROGRAM
@@ -56,7 +56,7 @@ def invoke(args: list[str]) -> int:
     return code if isinstance(code, int) else 0
 
 
-_CHOICES = re.compile(r"(?s) is not (?:one of )?('.+)\Z")
+_CHOICES = pattern(r"(?s) is not (?:one of )?('.+)\Z")
 
 
 def _is_dashed_text(argument: str) -> bool:

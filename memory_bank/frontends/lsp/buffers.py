@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import time
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
@@ -25,6 +24,7 @@ from pygls.uris import from_fs_path, to_fs_path
 from memory_bank.bank.bank import Bank, note_path
 from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base.plugins import pattern
 from memory_bank.frontends.lsp.open_banks import OpenBank
 from memory_bank.frontends.lsp.open_texts import Texts, file_of
 
@@ -48,7 +48,7 @@ class Clock:
         return True
 
 
-_BREAK = re.compile(r"\r\n|\n|\r")
+_BREAK = pattern(r"\r\n|\n|\r")
 
 UTF8, UTF16, UTF32 = "utf-8", "utf-16", "utf-32"
 

@@ -9,6 +9,7 @@ from typing import Literal
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base.plugins import pattern
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.frontends.lsp.destinations import leads_to, project_files, symbols
 from memory_bank.frontends.lsp.open_texts import Texts
@@ -63,19 +64,19 @@ CodeOf = Callable[[], "Codebase | None"]
 
 _TYPED = r"([\"']?)([^\s,\[\]{}\"']*)\Z"
 
-_VALUE = re.compile(
+_VALUE = pattern(
     r"(type|status|tags?|file_refs|symbol_refs)[ \t]*:[ \t]*(?:\[(?:[^\]\r\n]*,)?[ \t]*)?" + _TYPED
 )
 
-_ITEM = re.compile(r"[ \t]*-[ \t]+" + _TYPED)
+_ITEM = pattern(r"[ \t]*-[ \t]+" + _TYPED)
 
-_ANY_ITEM = re.compile(r"[ \t]*-[ \t]")
+_ANY_ITEM = pattern(r"[ \t]*-[ \t]")
 
-_KEY = re.compile(r"([\w-]+)[ \t]*:[ \t]*\Z")
+_KEY = pattern(r"([\w-]+)[ \t]*:[ \t]*\Z")
 
-_REST_OF_VALUE = re.compile(r"[^\s,\[\]{}\"']*")
+_REST_OF_VALUE = pattern(r"[^\s,\[\]{}\"']*")
 
-_PLAIN = re.compile(r"[\w./][\w./@+~-]*(?:#[\w.]+)?", re.ASCII)
+_PLAIN = pattern(r"[\w./][\w./@+~-]*(?:#[\w.]+)?", re.ASCII)
 """Values that need no quotes in YAML."""
 
 _STATUSES = ("active", "archived")
@@ -217,11 +218,11 @@ def _values(bank: Bank, key: str) -> Iterable[str]:
     return list(dict.fromkeys([*used, *(KNOWN_TYPES if key == "type" else ())]))
 
 
-_OPEN = re.compile(r"\[\[([^\[\]\r\n]*)\Z")
+_OPEN = pattern(r"\[\[([^\[\]\r\n]*)\Z")
 
-_REST_OF_TARGET = re.compile(r"[^\[\]|\r\n]*?(?=\]\]|\|)|")
+_REST_OF_TARGET = pattern(r"[^\[\]|\r\n]*?(?=\]\]|\|)|")
 
-_NOT_IN_TARGET = re.compile(r"[\[\]|#^\r\n]")
+_NOT_IN_TARGET = pattern(r"[\[\]|#^\r\n]")
 
 
 def choices(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from memory_bank.bank import open_index
 from memory_bank.bank.backlinks import meant_by
 from memory_bank.bank.bank import Bank
 from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base.plugins import pattern
 from memory_bank.code.parse.parsed_file import Symbol
 from memory_bank.frontends.lsp.open_texts import Texts, links_of
 from memory_bank.frontends.lsp.symbol_notes import MAX_CHARACTERS, parsed
@@ -28,7 +28,7 @@ from memory_bank.search.manifest import link_rows
 MAX_SOURCES = 2_000
 """Notes that are read to list the links to one note; those of further ones are not listed."""
 
-_PLACE = re.compile(r"(.+?):(\d{1,9})(?::\d+)?")
+_PLACE = pattern(r"(.+?):(\d{1,9})(?::\d+)?")
 """A file with a line."""
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import partial
 
 from lsprotocol.types import (
@@ -24,6 +23,7 @@ from lsprotocol.types import (
     TextEdit,
 )
 
+from memory_bank.base.plugins import pattern
 from memory_bank.base.text import escape_text, one_line
 from memory_bank.code import lookup
 from memory_bank.code.code_names import named_symbol
@@ -37,9 +37,9 @@ from memory_bank.frontends.lsp.open_texts import link_at
 from memory_bank.notes.links import WholeLink
 from memory_bank.notes.note import Note
 
-_SIGNS = re.compile(r"([\\`*_{}\[\]()<>#+!|~&$-])")
+_SIGNS = pattern(r"([\\`*_{}\[\]()<>#+!|~&$-])")
 
-_TICKS = re.compile(r"`+")
+_TICKS = pattern(r"`+")
 
 
 def escaped(text: str) -> str:

@@ -12,6 +12,7 @@ from urllib.parse import quote
 from memory_bank.bank.bank import Bank, note_path
 from memory_bank.base.errors import BadInput, UnreadableNote
 from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base.plugins import pattern
 from memory_bank.frontends.lsp.destinations import (
     LinkTarget,
     section_at,
@@ -25,15 +26,15 @@ from memory_bank.notes.links import WholeLink, edits
 from memory_bank.notes.note import RELATIVE_KINDS, Note, NoteSection
 from memory_bank.search.manifest import document_rows, link_rows
 
-_ATX = re.compile(r"( {0,3}#{1,6}[ \t]++)((?:[^ \t]++|[ \t]++(?!#*[ \t]*\Z))*+)[ \t]*#*[ \t]*")
+_ATX = pattern(r"( {0,3}#{1,6}[ \t]++)((?:[^ \t]++|[ \t]++(?!#*[ \t]*\Z))*+)[ \t]*#*[ \t]*")
 
-_FRAGMENT = re.compile(r"[ \t]*\\?#([^\s)>]*)")
+_FRAGMENT = pattern(r"[ \t]*\\?#([^\s)>]*)")
 
-_ANGLE_FRAGMENT = re.compile(r"\\?#([^>\n]*)")
+_ANGLE_FRAGMENT = pattern(r"\\?#([^>\n]*)")
 
-_WIKI_FRAGMENT = re.compile(r"[ \t]*#([^\]|^\n\\]*)")
+_WIKI_FRAGMENT = pattern(r"[ \t]*#([^\]|^\n\\]*)")
 
-_NOT_IN_LINK = re.compile(r"[\[\]|#^\r\n]")
+_NOT_IN_LINK = pattern(r"[\[\]|#^\r\n]")
 
 
 class OffsetEdit(NamedTuple):

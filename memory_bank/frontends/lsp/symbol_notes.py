@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from memory_bank.bank.bank import Bank
+from memory_bank.base.plugins import pattern
 from memory_bank.code.call_targets import Caller
 from memory_bank.code.citing_notes import CitingNotes, citing_notes
 from memory_bank.code.coupled import LOW, RISKS, CoupledFile
@@ -18,7 +18,7 @@ from memory_bank.code.parse.parsed_file import ParsedFile, Symbol
 from memory_bank.code.records import CitingNote
 from memory_bank.frontends.lsp.open_texts import LastAnswer
 
-_WORD = re.compile(r"[^\W\d]\w*")
+_WORD = pattern(r"[^\W\d]\w*")
 
 _PARSED: LastAnswer[tuple[str, str], ParsedFile] = LastAnswer(64)
 

@@ -12,6 +12,7 @@ from mcp.server.mcpserver.utilities.func_metadata import FuncMetadata, func_meta
 from pydantic import BeforeValidator, Field
 
 from memory_bank.base.operation import Operation, Param, Parameter, Tool, parameters
+from memory_bank.base.plugins import pattern
 from memory_bank.base.rendering import fields_of, fields_shown, plain, schema
 from memory_bank.base.text import Quotes, escape_text
 
@@ -123,7 +124,7 @@ _PLAIN = frozenset(
 _ASKED = frozenset({"query", "linked_to"})
 """Fields that repeat an argument: the agent's own words."""
 
-_WORD = re.compile(r"[\w.:+/#@$~-]{0,200}")
+_WORD = pattern(r"[\w.:+/#@$~-]{0,200}")
 """What a word is made of; a text with any other character is quoted, whatever its field."""
 
 NOTICE = "notice"
@@ -179,7 +180,7 @@ def _word(quotes: Quotes, text: str) -> str:
     return text if _WORD.fullmatch(text) else quotes.inside(text)
 
 
-_QUOTED = re.compile(r"<(q-[0-9a-f]{6})>(.*)</\1>", re.DOTALL)
+_QUOTED = pattern(r"<(q-[0-9a-f]{6})>(.*)</\1>", re.DOTALL)
 
 
 def unquoted(value: Any) -> Any:  # noqa: ANN401  (of an agent)

@@ -5,10 +5,10 @@ Texts name tools in backticks. A sentence that names a tool which is not served 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container, Mapping
 
 from memory_bank.base.errors import Hint
+from memory_bank.base.plugins import pattern
 
 _READ_AGAIN = "read it again with `read_memory`"
 
@@ -73,9 +73,9 @@ def hints(served: Container[str]) -> Mapping[Hint, str]:
     return {hint: texts[0] for hint, texts in fitting.items() if texts}
 
 
-_TOOL = re.compile(r"`(__IMPORTANT|[a-z]+(?:_[a-z]+)*)`")
+_TOOL = pattern(r"`(__IMPORTANT|[a-z]+(?:_[a-z]+)*)`")
 
-_SENTENCE_END = re.compile(r"(?<=[.?!])\s+")
+_SENTENCE_END = pattern(r"(?<=[.?!])\s+")
 
 
 def names_only(text: str, served: Container[str]) -> bool:

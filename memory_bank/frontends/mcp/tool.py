@@ -29,6 +29,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base import operation as operations
 from memory_bank.base.errors import BadInput, Busy, Hint, MemoryBankError
 from memory_bank.base.operation import Operation
+from memory_bank.base.plugins import pattern
 from memory_bank.base.rendering import document, failure
 from memory_bank.base.text import Quotes, agent_name, escape_text, one_line
 from memory_bank.base.view import write_agent
@@ -62,13 +63,13 @@ _OMITTED = frozenset([
 
 _LONGEST_MESSAGE = 600
 
-_TEXT_ALONE = re.compile(
+_TEXT_ALONE = pattern(
     "claude|codex|copilot|cursor|gemini|opencode|visual studio code|vscode|windsurf|zed",
     re.IGNORECASE,
 )
 """Names of agents' programs, of which some hand their model the structure instead of the text."""
 
-_CAPITAL = re.compile("[A-Z]")
+_CAPITAL = pattern("[A-Z]")
 
 _SPELLINGS = {
     "tags_filter": ("tags",),

@@ -23,6 +23,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from memory_bank.base import paths
 from memory_bank.base.errors import BadInput, Hint, NoteExists, StorageFailed
 from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base.plugins import pattern
 from memory_bank.frontends.serving.connections import Limits, Server, protocol
 from memory_bank.notes.storage import files
 
@@ -38,7 +39,7 @@ _MOST = 4096
 _OTHERS = 0o077
 """Permission bits of everyone but the owner."""
 
-_SHAPE = re.compile(rb"[!-~]{%d,}" % _SHORTEST)
+_SHAPE = pattern(rb"[!-~]{%d,}" % _SHORTEST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,9 +246,9 @@ _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 _HOST = rb"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::([1-9][0-9]{0,4}))?"
 
-_NAMED = re.compile(_HOST)
+_NAMED = pattern(_HOST)
 
-_ORIGIN = re.compile(rb"https?://" + _HOST)
+_ORIGIN = pattern(rb"https?://" + _HOST)
 
 _LAST_PORT = 65535
 

@@ -12,6 +12,7 @@ from memory_bank.bank.backlinks import linked_titles
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import Hint, NoteNotFound
 from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base.plugins import pattern
 from memory_bank.frontends.web import note_graph
 from memory_bank.frontends.web.note_graph import (
     NOTE,
@@ -108,7 +109,7 @@ def _hub(part: GraphPart, inside: Sequence[int]) -> str:
 _NEIGHBOURS = 100
 """Neighbours that are listed of a node."""
 
-_PARAGRAPHS = re.compile(r"\n[ \t]*\n|^#[^\n]*$", re.MULTILINE)
+_PARAGRAPHS = pattern(r"\n[ \t]*\n|^#[^\n]*$", re.MULTILINE)
 """What stands between paragraphs; headings are none."""
 
 

@@ -6,7 +6,6 @@ length. So what was not edited is taken from the file, byte for byte, also in an
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from difflib import SequenceMatcher
 from functools import cache
@@ -14,22 +13,23 @@ from functools import cache
 from markdown_it import MarkdownIt
 
 from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base.plugins import pattern
 from memory_bank.base.rendering import same_words
 from memory_bank.notes import front_matter
 from memory_bank.notes.inline import plain_text
 from memory_bank.notes.schema import key_of, read_meta
 from memory_bank.notes.sections import read_body
 
-_NEWLINE = re.compile(r"\r\n?")
+_NEWLINE = pattern(r"\r\n?")
 
-_TITLE = re.compile(r"\A(\ufeff?\s*#[ \t]+)([^\n]*)\n?")
+_TITLE = pattern(r"\A(\ufeff?\s*#[ \t]+)([^\n]*)\n?")
 
-_BLANK = re.compile(r"\A\ufeff?(?:[ \t]*\n)*")
+_BLANK = pattern(r"\A\ufeff?(?:[ \t]*\n)*")
 
-_STAYS = re.compile(r"::|(?:  |\\|\s\^[\w-]+)$|^[ \t]")
+_STAYS = pattern(r"::|(?:  |\\|\s\^[\w-]+)$|^[ \t]")
 """In a line that is not joined: a relation, a hard break or a block id at its end, an indent."""
 
-_WORD = re.compile(r"\s|[^\s]+")
+_WORD = pattern(r"\s|[^\s]+")
 
 _MOST_WORDS = 4000
 """Words between the first and the last edit that are compared."""

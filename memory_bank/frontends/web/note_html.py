@@ -6,7 +6,6 @@ escapes all text, tags are shown as they are written, and only some schemes are 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from functools import cache
 from typing import Any, Final
@@ -22,6 +21,7 @@ from markdown_it.utils import OptionsDict
 from markupsafe import Markup, escape
 
 from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base.plugins import pattern
 from memory_bank.base.rendering import same_words, visible
 from memory_bank.frontends.web.templating import quoted, url_of
 from memory_bank.memory.note_view import LinkedPlace, LinkTargets
@@ -29,11 +29,11 @@ from memory_bank.notes.okf import Source
 
 _SCHEMES = frozenset({"http", "https", "mailto"})
 
-_SCHEME = re.compile(r"\s*([a-zA-Z][a-zA-Z0-9+.-]*):")
+_SCHEME = pattern(r"\s*([a-zA-Z][a-zA-Z0-9+.-]*):")
 
-_LINE = re.compile(r"L[1-9]\d*")
+_LINE = pattern(r"L[1-9]\d*")
 
-_NOT_IN_SLUG = re.compile(r"[^\w\- ]")
+_NOT_IN_SLUG = pattern(r"[^\w\- ]")
 
 _NOTE: Final = "note"
 
@@ -133,20 +133,20 @@ _MARKS = "[`<*_"
 _NESTING = 100
 """Depth at which markdown-it stops."""
 
-_WIKILINK = re.compile(r"!?\[\[([^\[\]\n]+)\]\]")
+_WIKILINK = pattern(r"!?\[\[([^\[\]\n]+)\]\]")
 
-_BLOCK_ID = re.compile(r"(?:^|(?<=\s))\^([\w-]+)[ \t]*\Z")
+_BLOCK_ID = pattern(r"(?:^|(?<=\s))\^([\w-]+)[ \t]*\Z")
 
-_TASK = re.compile(r"\[([ xX])\](?=\s)")
+_TASK = pattern(r"\[([ xX])\](?=\s)")
 
-_RELATION = re.compile(r"([A-Za-z][\w-]*):: *")
+_RELATION = pattern(r"([A-Za-z][\w-]*):: *")
 """The start of `extends:: [[note]]`."""
 
-_FOOTNOTE = re.compile(r"\[\^([^\]\s]{1,200})\](?!:)")
+_FOOTNOTE = pattern(r"\[\^([^\]\s]{1,200})\](?!:)")
 
-_DEFINITION = re.compile(r"\[\^([^\]\s]{1,200})\]:[ \t]*")
+_DEFINITION = pattern(r"\[\^([^\]\s]{1,200})\]:[ \t]*")
 
-_NEWLINE = re.compile(r"\r\n?")
+_NEWLINE = pattern(r"\r\n?")
 
 Env = MutableMapping[str, Any]
 

@@ -12,18 +12,19 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from memory_bank.base.plugins import pattern
 from memory_bank.base.rendering import count, visible
 from memory_bank.search.snippets import PLACE_IN_TARGET, plain
 from memory_bank.sessions.answers import SessionEntry
 
-_FIELD = re.compile(r"(?<!\S)(?:[-*]\s*+)?[A-Za-z][\w-]*+::\s*+\[\[?[^\[\]]*\]")
+_FIELD = pattern(r"(?<!\S)(?:[-*]\s*+)?[A-Za-z][\w-]*+::\s*+\[\[?[^\[\]]*\]")
 """A relation in the words around a link, such as `extends:: [target]`."""
 
-_TARGET = re.compile(r"\[\[?[^\[\]]*\]")
+_TARGET = pattern(r"\[\[?[^\[\]]*\]")
 
 _ENDS = frozenset('.!?…:)]”"')
 
-_SENTENCES = re.compile(r".{40,}[.!?](?= [A-Z])")
+_SENTENCES = pattern(r".{40,}[.!?](?= [A-Z])")
 
 _SHORTEST = 12
 """Characters of a text around a link that says something."""

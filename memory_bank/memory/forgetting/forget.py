@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -23,6 +22,7 @@ from memory_bank.base.errors import (
 from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.operation import Param, operation
+from memory_bank.base.plugins import pattern
 from memory_bank.base.screen import FOUND, Call
 from memory_bank.memory.forgetting import forget_report, forgotten_texts
 from memory_bank.memory.forgetting.forget_report import (
@@ -45,7 +45,7 @@ from memory_bank.sessions.compress import alone, observation_id
 from memory_bank.sessions.records import OBSERVATION_ID, Session
 from memory_bank.sessions.state import IndexedNotes, opened
 
-_NOTE_ID = re.compile(r"[0-9a-f]{12}")
+_NOTE_ID = pattern(r"[0-9a-f]{12}")
 
 _WAIT = 30.0
 """Seconds to wait for another process that compresses."""

@@ -15,6 +15,7 @@ from memory_bank.bank.bank_id import former_ids
 from memory_bank.base import paths
 from memory_bank.base.errors import BadInput, MemoryBankError
 from memory_bank.base.hit_view import Place, style_piece
+from memory_bank.base.plugins import pattern
 from memory_bank.base.removed_text import RemovedText
 from memory_bank.base.rendering import count
 from memory_bank.base.screen import FAILED, FOUND, NOTHING, Call, Piece
@@ -22,7 +23,7 @@ from memory_bank.base.view import Block, View
 from memory_bank.git import repository
 from memory_bank.git.repository import shared_folder
 
-_REMEMBERED = re.compile(rb"([0-9a-f]{16}) \S* (.+)", re.DOTALL)
+_REMEMBERED = pattern(rb"([0-9a-f]{16}) \S* (.+)", re.DOTALL)
 """What is stored with the id of an index: the bank's id, and its folder."""
 
 _HISTORY = "git history"

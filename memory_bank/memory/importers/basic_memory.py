@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
+from memory_bank.base.plugins import pattern
 from memory_bank.memory.importers.base import ImportedNote, item_of, markdown_files
 from memory_bank.memory.records import NotImported
 from memory_bank.notes.relations import as_type
 
 SUMMARY = "a folder of basic-memory: its observations and relations"
 
-_RELATION = re.compile(
+_RELATION = pattern(
     r"""(?P<mark>[ \t]*[*+-][ \t]+)(?:(?P<quote>["'])(?P<words>[^"'\[\]]+)(?P=quote)"""
     r"""|(?P<word>[^\s\[\]"'`:]+))[ \t]+\[\[(?P<target>[^\[\]\n]+)\]\]"""
     r"""(?P<context>[ \t]*\([^()]*\))?[ \t]*"""
@@ -40,7 +40,7 @@ def read(path: Path) -> Iterator[ImportedNote | NotImported]:
         item = item_of(file, kind="note")
         permalink = str(file.meta.extra.get("permalink", ""))
         aliases = [*item.aliases, permalink] if permalink else item.aliases
-        yield ImportedNote(file.path, replace(item, content=_linked(file.body), aliases=aliases))
+        yield ImportedNote(file.path, item._replace(content=_linked(file.body), aliases=aliases))
 
 
 def _linked(body: str) -> str:

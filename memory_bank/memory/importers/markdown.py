@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 from memory_bank.base.filenames import NOTE_SUFFIXES
@@ -35,5 +34,5 @@ def _entry(file: MarkdownFile) -> ImportedNote:
     dated = file.meta.created_at or meta.created_at or file.created
     extra = {} if meta.status == "active" else {"status": meta.status}
     return ImportedNote(
-        file.path, replace(item_of(file, kind="decision"), created_at=dated, extra=extra)
+        file.path, item_of(file, kind="decision")._replace(created_at=dated, extra=extra)
     )

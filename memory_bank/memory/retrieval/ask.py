@@ -6,7 +6,6 @@ import re
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from functools import partial
 from itertools import chain
 from types import MappingProxyType
@@ -17,6 +16,7 @@ from memory_bank.bank.hits import ShownNote
 from memory_bank.base.errors import BadInput, MemoryBankError, NoBank, NoRepository
 from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.operation import LONGEST_QUERY, Param, Tool, operation, several
+from memory_bank.base.plugins import pattern
 from memory_bank.base.screen import Call
 from memory_bank.base.setting_sections import BANK, MODES, Search
 from memory_bank.code.coupled import TOGETHER
@@ -59,7 +59,7 @@ _CITED = 3
 _EACH = 3
 """How many other results stand before each commit: a commit says why, a file what holds now."""
 
-_ASKS_FOR_COMMITS = re.compile(
+_ASKS_FOR_COMMITS = pattern(
     r"\b(?:(?:which|what|whose) commits?|commits? (?:that|which|by|where)|since when"
     r"|who (?:has |have |had )?(?:added|changed|did|fixed|introduced|made|moved|removed|renamed"
     r"|reverted|touched|wrote|written|broke|deleted|decided)|when (?:was|were|did))\b",
@@ -365,7 +365,7 @@ def _with_citing(
             if name in results and results[name].relevance_score >= score:
                 continue
             match = recalled.get(name, note)  # its text is what answers best
-            results[name] = replace(_note_result(match), relevance_score=score)
+            results[name] = _note_result(match)._replace(relevance_score=score)
             reasons = (*(other for other in match.reasons if other != reason), reason)
             recalled[name] = match._replace(relevance_score=score, reasons=reasons)
     return notes._replace(results=list(results.values()), notes=recalled)
@@ -500,9 +500,9 @@ def _with_commits(
         for place, commit in zip(range(_EACH, limit, _EACH + 1), commits, strict=False):
             around = [near.relevance_score for near in ranked[max(0, place - 1) : place + 1]]
             score = min([*around[:1], max([commit.relevance_score, *around[1:]])])
-            ranked.insert(place, replace(commit, relevance_score=score))
+            ranked.insert(place, commit._replace(relevance_score=score))
     return [
-        replace(result, relevance_score=round(result.relevance_score, 4))
+        result._replace(relevance_score=round(result.relevance_score, 4))
         for result in ranked[:limit]
     ]
 
@@ -515,7 +515,7 @@ def asks_for_commits(question: str) -> bool:
 def _by_ranks(lists: Sequence[Sequence[Result]]) -> list[Result]:
     """Score results by reciprocal rank in their list; the first of a list gets 1."""
     return [
-        replace(result, relevance_score=(RANK_CONSTANT + 1) / (RANK_CONSTANT + place))
+        result._replace(relevance_score=(RANK_CONSTANT + 1) / (RANK_CONSTANT + place))
         for results in lists
         for place, result in enumerate(
             sorted(results, key=lambda result: -result.relevance_score), 1

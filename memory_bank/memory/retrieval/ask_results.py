@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from memory_bank.bank.hits import ShownNote
@@ -30,8 +29,7 @@ KIND_OF = {
 """The words for what is searched by the kinds of results."""
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(NamedTuple):
     """What was found, of any kind; the other kinds' fields are None."""
 
     id: str | None

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import ShownNote
 from memory_bank.bank.note_files import SESSION
+from memory_bank.base.rendering import count
 from memory_bank.base.text import estimate
 from memory_bank.memory.retrieval.ask_results import Answer
 from memory_bank.search import snippets
 from memory_bank.search.manifest import filters
 from memory_bank.search.query import Query, parse
+
+_SPANS = ((365, "year"), (30, "month"), (7, "week"), (1, "day"))
 
 
 def matching_words(text: str, words: str) -> list[tuple[int, int]]:
@@ -79,3 +83,22 @@ def fit_to_tokens(
         tokens -= estimate(text) + frame(note) if text else 0
         notes.append(note._replace(content=text, snippet=note.snippet if text else "", also=()))
     return answer._replace(notes=tuple(notes))
+
+
+def age(moment: str) -> str:
+    """Return the age of a timestamp: `3 days`, `2 months`."""
+    days = (datetime.now(UTC) - datetime.fromisoformat(moment)).days
+    span, word = next((span for span in _SPANS if days >= span[0]), (0, ""))
+    return count(days // span, word) if span else "today"
+
+
+def author(note: ShownNote) -> str:
+    """Return the recorded author of a note, and the agents known to have changed it."""
+    source = "person" if note.source_type == "manual" else note.source_type
+    wrote = f"{source} {note.source_agent}".strip()
+    return f"{wrote}, edited by {', '.join(note.edited_by)}" if note.edited_by else wrote
+
+
+def own_id(note_id: str, path: str) -> str:
+    """Return a note's id; empty if its path serves as the id."""
+    return "" if note_id == path else note_id

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Collection, Mapping
 
@@ -12,6 +11,7 @@ from memory_bank.bank.hits import Also, SearchRequest, ShownNote
 from memory_bank.bank.open_index import BY_HAND, note_of
 from memory_bank.base.dates import iso_of
 from memory_bank.base.documents import Section, Span
+from memory_bank.base.plugins import pattern
 from memory_bank.memory import amendments
 from memory_bank.memory.retrieval.ask_results import SCHEMA_VERSION, Answer
 from memory_bank.notes import okf
@@ -63,7 +63,7 @@ def heading(place: Section, headings: Collection[str] = ()) -> str:
 
 _CHANGING = "notes kept changing during the search: some may be missing"
 
-_GAPS = re.compile(r"\n{3,}")
+_GAPS = pattern(r"\n{3,}")
 
 _DAY = 10
 """Characters of the date in a timestamp."""

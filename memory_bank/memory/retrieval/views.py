@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
@@ -15,6 +14,7 @@ from memory_bank.bank.note_files import SESSION
 from memory_bank.base.dates import iso
 from memory_bank.base.hit_view import WEAKER, Hit, Place, format_place
 from memory_bank.base.operation import Param
+from memory_bank.base.plugins import pattern
 from memory_bank.base.rendering import count, plain, quote_path, same_words, starts_text
 from memory_bank.base.screen import FOUND, NOTHING, Call, Piece, place
 from memory_bank.base.text import one_line
@@ -26,8 +26,7 @@ from memory_bank.memory.retrieval.ask_results import (
     file_of,
     line_of,
 )
-from memory_bank.memory.retrieval.hits import matching_words, read_query
-from memory_bank.memory.views import age, author, own_id
+from memory_bank.memory.retrieval.hits import age, author, matching_words, own_id, read_query
 from memory_bank.search.query import Query
 from memory_bank.search.retrievers.base import CONDITIONS
 
@@ -42,7 +41,7 @@ _COMMIT, _DAY = 16, 10
 # Characters of a title for agents.
 _MOST_TITLE = 100
 
-_MARKUP = re.compile(r"[\\`*_{}\[\]<>#!|~&$]")
+_MARKUP = pattern(r"[\\`*_{}\[\]<>#!|~&$]")
 
 _KINDS = {"test_guard": "test", "coupled_file": "coupled file"}
 """Kinds as a person calls them."""

@@ -7,21 +7,22 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base.plugins import pattern
 from memory_bank.notes.compare import text_diff
 from memory_bank.notes.compare.note_change import ClaimChange, TextSpan
 from memory_bank.notes.compare.text_diff import runs, share, words_of
 
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
+_LINE = pattern(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 
-_FENCE = re.compile(r"[ \t>]*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)?(`{3,}|~{3,})")
+_FENCE = pattern(r"[ \t>]*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)?(`{3,}|~{3,})")
 
-_STARTS = re.compile(r"[ \t>]*(?:[-*+][ \t]|\d{1,9}[.)][ \t]|\||#{1,6}[ \t]|\[[^\]\r\n]{1,200}\]:)")
+_STARTS = pattern(r"[ \t>]*(?:[-*+][ \t]|\d{1,9}[.)][ \t]|\||#{1,6}[ \t]|\[[^\]\r\n]{1,200}\]:)")
 
-_HEADING = re.compile(r"[ ]{0,3}#{1,6}(?:[ \t]|$)")
+_HEADING = pattern(r"[ ]{0,3}#{1,6}(?:[ \t]|$)")
 
-_UNDERLINE = re.compile(r"[ ]{0,3}(?:=+|-+)[ \t]*$", re.MULTILINE)
+_UNDERLINE = pattern(r"[ ]{0,3}(?:=+|-+)[ \t]*$", re.MULTILINE)
 
-_SENTENCE_END = re.compile(r"[.!?\u2026][)\]\"'\u201d\u2019*_]*\s+(?![a-z])|[\u3002\uff01\uff1f]")
+_SENTENCE_END = pattern(r"[.!?\u2026][)\]\"'\u201d\u2019*_]*\s+(?![a-z])|[\u3002\uff01\uff1f]")
 
 
 class Claim(NamedTuple):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from memory_bank.base.errors import UnreadableNote
 from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base.plugins import pattern
 from memory_bank.base.text import estimate
 from memory_bank.notes import front_matter, parsing
 from memory_bank.notes.characters import decode
@@ -167,7 +167,7 @@ MAX_TOTAL = 4_000_000
 _BYTES_PER_TOKEN = 4
 """A count of the tokens of all texts, however large, would take a minute."""
 
-_WORD = re.compile(r"\d+(?:[.,]\d+)+|\w+")
+_WORD = pattern(r"\d+(?:[.,]\d+)+|\w+")
 
 
 class UnreadFile(NamedTuple):

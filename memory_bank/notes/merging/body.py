@@ -6,12 +6,12 @@ conflict: the lines are counted.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base.plugins import pattern
 from memory_bank.notes.compare.text_diff import runs
 from memory_bank.notes.merging.conflicts import (
     ConflictingChange,
@@ -23,11 +23,11 @@ from memory_bank.notes.merging.conflicts import (
     merged_order,
 )
 
-_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t\r]|\Z)")
+_HEADING = pattern(r" {0,3}(#{1,6})(?:[ \t\r]|\Z)")
 
-_ITEM = re.compile(r"[ \t]*(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t]|\r?$)")
+_ITEM = pattern(r"[ \t]*(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t]|\r?$)")
 
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
+_FENCE = pattern(r" {0,3}(`{3,}|~{3,})(.*)")
 
 _MOST_SECTIONS = 2_000
 """A note with more sections is one conflict, which git may merge by lines: a plain choice."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, TypeVar
 
 from memory_bank.base.errors import Hint, UnreadableNote
+from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base.plugins import pattern
 from memory_bank.notes.characters import BOM, BREAK
 
 Value = TypeVar("Value")
@@ -179,7 +180,7 @@ UNRESOLVED = "unresolved merge conflict"
 OPENING = "<<<<<<< "
 """What git starts the first line of a conflict with."""
 
-_MARKER = re.compile(r"<{7} .*|\|{7}(?: .*)?|={7}|>{7}(?: .*)?")
+_MARKER = pattern(r"<{7} .*|\|{7}(?: .*)?|={7}|>{7}(?: .*)?")
 
 _BEFORE = {"|": {"<"}, "=": {"<", "<|"}, ">": {"<=", "<|="}}
 """What must stand before a marker, by first letters: git writes them in this order."""

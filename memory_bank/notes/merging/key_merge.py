@@ -10,13 +10,14 @@ from dataclasses import dataclass, field
 from memory_bank.base.dates import to_datetime
 from memory_bank.base.errors import BadInput
 from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base.plugins import pattern
 from memory_bank.notes import yaml
 from memory_bank.notes.blocks import BlockError, line_end, line_start
 from memory_bank.notes.merging.conflicts import ConflictingChange, Part, ThreeWay, merged_order
 from memory_bank.notes.schema import plain_key
 from memory_bank.notes.yaml import YamlNode
 
-_COMMENT = re.compile(r"(?:^|[ \t])(#[^\r\n]*)", re.MULTILINE)
+_COMMENT = pattern(r"(?:^|[ \t])(#[^\r\n]*)", re.MULTILINE)
 
 
 class KeyLines(NamedTuple):

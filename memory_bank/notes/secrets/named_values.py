@@ -307,7 +307,7 @@ def in_prose(text: str, lower: str) -> Iterator[SecretPlace]:
         yield from _valued(match, chosen=True)
 
 
-_TEMPLATE = re.compile(r"<[\w-]+>|\{[\w-]+\}")
+_TEMPLATE = pattern(r"<[\w-]+>|\{[\w-]+\}")
 """A part of a value that stands for another, as in `order:<id>`."""
 
 

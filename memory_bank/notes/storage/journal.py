@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, suppress
 from os import urandom
@@ -18,6 +17,7 @@ from stat import S_ISDIR, S_ISREG
 from memory_bank.base.errors import BadName, Hint, MemoryBankError, StorageFailed
 from memory_bank.base.filenames import JOURNAL_PREFIX, NOTE_SUFFIXES
 from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base.plugins import pattern
 from memory_bank.notes import names
 from memory_bank.notes.identity import etag
 from memory_bank.notes.storage import files
@@ -27,7 +27,7 @@ _PLAN = "plan.json"
 
 _LEAVING = "leaving-"
 
-_STAMP = re.compile(r"\d{1,40}")
+_STAMP = pattern(r"\d{1,40}")
 
 
 class JournalEntry(NamedTuple):

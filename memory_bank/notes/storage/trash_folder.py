@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,6 +10,7 @@ from stat import S_ISDIR
 from memory_bank.base.errors import Conflict, Hint, NoteNotFound
 from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base.plugins import pattern
 from memory_bank.notes import names
 from memory_bank.notes.storage import files
 from memory_bank.notes.storage.folders import files_in, names_in, stat_of
@@ -19,7 +19,7 @@ TRASH = ".trash"
 
 _TIME = "%Y%m%d%H%M%S%f"
 
-_VERSION = re.compile(r"[0-9]{20}")
+_VERSION = pattern(r"[0-9]{20}")
 """A folder of ours, in contrast to one that another program, such as Obsidian, put there."""
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from memory_bank.bank.findings import Finding
+from memory_bank.base.plugins import pattern
 from memory_bank.base.settings import Settings
 from memory_bank.notes import characters, names
 from memory_bank.notes.parsing import NoteText
@@ -211,7 +212,7 @@ def _place(note: NoteText, start: int, end: int) -> Iterator[Finding]:
         )
 
 
-_MARKS = re.compile(
+_MARKS = pattern(
     r"</?(?:[a-z]{1,9}:)?(?:function_calls?|function_results?|tool_calls?|tool_use|tool_results?"
     r"|tool_response|invoke|system-reminder|system_prompt|user_query|important_instructions?"
     r"|assistant|system)(?=[\s>/])[^<>\r\n]{0,200}>"
@@ -222,13 +223,13 @@ _MARKS = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 
-_TURN = re.compile(
+_TURN = pattern(
     r"^[ \t]{0,9}(?:>[ ]?){0,5}[*_#\[]{0,4}(system|assistant|human|user|developer)[*_\]]{0,4}"
     r"[ ]{0,3}:[*_]{0,3}[ \t]{1,9}(\S[^\r\n]{0,200})",
     re.IGNORECASE | re.MULTILINE,
 )
 
-_TO_AGENT = re.compile(r"\b(?:you (?:are|must|will|should)|ignore|instructions?)\b", re.IGNORECASE)
+_TO_AGENT = pattern(r"\b(?:you (?:are|must|will|should)|ignore|instructions?)\b", re.IGNORECASE)
 
 _FIX_TOOL_CALL = "write it in a block of code if the note quotes it"
 

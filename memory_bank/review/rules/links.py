@@ -18,6 +18,7 @@ from memory_bank.base.errors import (
 )
 from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base.plugins import pattern
 from memory_bank.code.code_at import NOW
 from memory_bank.code.index.work_tree import work_tree_of
 from memory_bank.notes import front_matter
@@ -68,13 +69,13 @@ def ambiguous_link(bank: RuleContext) -> Iterator[Finding]:
             yield problem(row.source_key, row.line, text, _FIX_AMBIGUOUS_LINK)
 
 
-_NO_FILE = re.compile(r"[*?\[\0]|://|\A[A-Za-z]:|\A/|\A\.\.?(?:/|\Z)")
+_NO_FILE = pattern(r"[*?\[\0]|://|\A[A-Za-z]:|\A/|\A\.\.?(?:/|\Z)")
 """Patterns, URLs, and paths outside the project, which are not checked."""
 
-_PLAIN = re.compile(r"[\w./-]+(?:[#:][\w.-]+)?")
+_PLAIN = pattern(r"[\w./-]+(?:[#:][\w.-]+)?")
 """Paths that are written in front matter as they are."""
 
-_INSIDE = re.compile(r"[#:].*", re.DOTALL)
+_INSIDE = pattern(r"[#:].*", re.DOTALL)
 """A line or a heading after a file's name."""
 
 
@@ -257,7 +258,7 @@ _SHORTEST, _LONGEST = 5, 100
 """Characters of a name from which on another letter is a mistake rather than another name, and up
 to which it is looked for."""
 
-_NUMBERED = re.compile(r"(?:.*/)?[^\W\d_]+[-_ ]?\d+(?=[-_ ])")
+_NUMBERED = pattern(r"(?:.*/)?[^\W\d_]+[-_ ]?\d+(?=[-_ ])")
 
 _MOST = 5_000
 """Names of ghosts that are compared: all their forms are in memory."""

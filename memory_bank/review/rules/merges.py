@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from memory_bank.bank.findings import Finding
+from memory_bank.base.plugins import pattern
 from memory_bank.base.settings import Settings
 from memory_bank.notes.characters import BREAK
 from memory_bank.notes.merging import conflicts
@@ -15,13 +16,13 @@ from memory_bank.notes.merging.conflicts import UNRESOLVED
 from memory_bank.notes.parsing import NoteText
 from memory_bank.review.rules.base import note_rule, problem
 
-_ONCE = re.compile(r"(id|title|type|status|created_at|source_type|source_agent)[ \t]*[:=]")
+_ONCE = pattern(r"(id|title|type|status|created_at|source_type|source_agent)[ \t]*[:=]")
 
-_FENCE = re.compile(r"(?:---|\+\+\+)[ \t]*")
+_FENCE = pattern(r"(?:---|\+\+\+)[ \t]*")
 
-_ID = re.compile(r"id(?::| =)")
+_ID = pattern(r"id(?::| =)")
 
-_KEY = re.compile(r"[A-Za-z_][\w-]*[ \t]*[:=](?:[ \t]|$)|- |[ \t]+\S|#")
+_KEY = pattern(r"[A-Za-z_][\w-]*[ \t]*[:=](?:[ \t]|$)|- |[ \t]+\S|#")
 """A line of front matter: a key, an item of a list, what belongs to a key, or a comment."""
 
 _SHORTEST = 40
@@ -95,7 +96,7 @@ def _repeated(
         start = number + 1
 
 
-_NAMED_ONCE = re.compile(
+_NAMED_ONCE = pattern(
     r"(?:^|(?<=\s))(?P<block>\^[\w-]+)[ \t]*\r?$|^[ \t>]*(?P<footnote>\[\^[^\[\]\s]+\]):",
     re.MULTILINE,
 )

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from memory_bank.bank.findings import Edit, Finding
+from memory_bank.base.plugins import pattern
 from memory_bank.base.settings import Settings
 from memory_bank.notes.characters import direction_controls, invisible, named
 from memory_bank.notes.names import deceptive
@@ -28,7 +29,7 @@ def bidi_control(note: NoteText, _: Settings) -> Iterator[Finding]:
         yield at(note, unseen.start, unseen.end, message, "remove it")._replace(edits=(edit,))
 
 
-_TAG = re.compile(r"<[a-z][^<>]*", re.IGNORECASE)
+_TAG = pattern(r"<[a-z][^<>]*", re.IGNORECASE)
 
 _WHITE = (
     r"(?:white|snow|ivory|transparent|#f{3,4}\b|#(?:f[c-f]){3}(?:[\da-f]{2})?\b"
@@ -36,7 +37,7 @@ _WHITE = (
     r"|hsla?\(\s{0,9}[\w.]{1,9}[,\s]\s{0,9}[\d.%]{1,9}[,\s]\s{0,9}100%\s{0,9}\)?|rgba\([^()]{1,40},\s{0,9}0?\.?0\s{0,9}\))"
 )
 
-_STYLE = re.compile(
+_STYLE = pattern(
     rf"(?<![\w-])color\s{{0,9}}[:=]\s{{0,9}}[\"']?{_WHITE}|\bdisplay\s{{0,9}}:\s{{0,9}}none"
     r"|\bvisibility\s{0,9}:\s{0,9}(?:hidden|collapse)|\bopacity\s{0,9}:\s{0,9}0?\.?0(?![.\d])"
     r"|\bfont-size\s{0,9}:\s{0,9}[01]?(?:\.\d{1,9})?(?:px|pt|em|rem|%)?\s{0,9}(?=[;\"'!]|\Z)"
@@ -45,7 +46,7 @@ _STYLE = re.compile(
     re.IGNORECASE,
 )
 
-_FORMULA = re.compile(
+_FORMULA = pattern(
     rf"\\(?:text)?color\s{{0,9}}\{{\s{{0,9}}{_WHITE}|\\[hv]?phantom\s{{0,9}}\{{", re.IGNORECASE
 )
 
@@ -86,16 +87,16 @@ def invisible_character(note: NoteText, _: Settings) -> Iterator[Finding]:
         yield place
 
 
-_TARGET = re.compile(
+_TARGET = pattern(
     r"\[\[([^\[\]\r\n|#^]{1,1000})|\]\([ \t]{0,9}<?([^\s()<>]{1,1000})"
     r"|<(https?://[^\s<>]{1,1000})>|^[ ]{0,3}\[[^\[\]\r\n]{1,999}\]:[ \t]{0,9}<?(\S{1,1000})",
     re.MULTILINE | re.IGNORECASE,
 )
 
-_PATH = re.compile(r"[\w./-]+")
+_PATH = pattern(r"[\w./-]+")
 """What may be a path in front matter, or have the name of a file in it."""
 
-_NAME = re.compile(r"[\w-]+(\.[a-z]\w{0,7}\b)?")
+_NAME = pattern(r"[\w-]+(\.[a-z]\w{0,7}\b)?")
 """Words; with the group, names of files. A pattern of names only is slow in long words."""
 
 
@@ -155,9 +156,9 @@ def _fix(path: str, entries: list[tuple[int, str, str]]) -> str:
     return f"write {''.join(letters)} if that is meant"
 
 
-_DETAILS = re.compile(r"<details\b([^<>]*)>?", re.IGNORECASE)
+_DETAILS = pattern(r"<details\b([^<>]*)>?", re.IGNORECASE)
 
-_OPEN = re.compile(r"\bopen\b", re.IGNORECASE)
+_OPEN = pattern(r"\bopen\b", re.IGNORECASE)
 
 
 @note_rule("info", "a part of the text is collapsed")
@@ -169,7 +170,7 @@ def collapsed_details(note: NoteText, _: Settings) -> Iterator[Finding]:
             yield at(note, *match.span(), "what follows is collapsed", fix)
 
 
-_DATA = re.compile(
+_DATA = pattern(
     r"(?<![\w.-])data:(?:[\w.+-]{1,60}/[\w.+-]{1,80})?(?:;[\w=.+-]{1,80})*+,\S", re.IGNORECASE
 )
 
@@ -188,7 +189,7 @@ def data_uri(note: NoteText, _: Settings) -> Iterator[Finding]:
 
 _END = "-->"
 
-_TOOLS = re.compile(
+_TOOLS = pattern(
     r"/?(?:markdownlint|prettier|dprint|c?spell|spell-?checker|vale|textlint|eslint|lint|remark|rumdl"
     r"|mdformat|alex|markdown-link-check|toc|tocstop|omit (?:in|from) toc|more|excerpt|test|readme"
     r"|mermaid|memory-bank)(?![a-z])[\w-]{0,40}(?:[ ,]{1,2}MD\d{3})*"
@@ -201,7 +202,7 @@ _TOOLS = re.compile(
 )
 """Instructions for other programs: of a few words, so that nothing is said to agents."""
 
-_DEFINITION = re.compile(
+_DEFINITION = pattern(
     r"^[ ]{0,3}\[[^\[\]\r\n]{1,99}\]:[ \t]{0,9}(?:#|<>|<#>)[ \t]{1,9}([\"'(][^\r\n]{1,2000})",
     re.MULTILINE,
 )

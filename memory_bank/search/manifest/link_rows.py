@@ -6,12 +6,10 @@ import posixpath
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 from unicodedata import category
 
-from memory_bank.base.documents import Link
 from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.notes.characters import written_words
 from memory_bank.notes.identity import number_of
@@ -118,9 +116,10 @@ def _target(
 
 
 _COLUMNS = (
-    "links.line, links.kind, links.type, links.target, links.ghost, links.heading, links.anchor,"
+    "links.line, links.kind, links.type, links.target,"
+    " CASE WHEN goal.id IS NULL THEN links.ghost ELSE '' END, links.heading, links.anchor,"
     " links.text, links.before, links.after, source.id, source.key, links.ambiguous, goal.id,"
-    " goal.key, links.name, links.second_name"
+    " ifnull(goal.key, ''), links.name, links.second_name"
 )
 
 _FROM = (
@@ -138,17 +137,26 @@ has thousands of notes of one name, and as many links to it."""
 _LIVE = f"source.state IN ({DONE}, {PENDING})"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LinkRow(Link):
+class LinkRow(NamedTuple):
     """A link with its document, and the one that it leads to, else its ghost."""
 
+    line: int
+    kind: str
+    type: str
+    target: str
+    ghost: str
+    heading: str
+    anchor: str
+    text: str
+    before: str
+    after: str
     source: int
     source_key: str
     ambiguous: bool
     dest: int | None
     dest_key: str
     hashes: tuple[int, int]
-    """Of the names that it may mean, in order, in place of those."""
+    """Of the names that it may mean, in order."""
 
     @property
     def inside(self) -> bool:
@@ -408,10 +416,5 @@ def _rows(manifest: Manifest, where: str, values: Sequence[Any]) -> list[LinkRow
 
 
 def _row(row: tuple[Any, ...]) -> LinkRow:
-    line, kind, type_, target, ghost, *texts, source, key, ambiguous, dest, dest_key, entry, two = (
-        row
-    )
-    return LinkRow(
-        line, kind, type_, target, (), "" if dest else ghost, *texts, source=source, source_key=key,
-        ambiguous=bool(ambiguous), dest=dest, dest_key=dest_key or "", hashes=(entry, two),
-    )  # fmt: skip
+    *start, ambiguous, dest, dest_key, name, second_name = row
+    return LinkRow._make((*start, bool(ambiguous), dest, dest_key, (name, second_name)))

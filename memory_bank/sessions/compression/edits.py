@@ -10,6 +10,7 @@ from functools import cached_property
 from itertools import islice
 from typing import Literal, cast
 
+from memory_bank.base.plugins import pattern
 from memory_bank.sessions.compression.definitions import DefinedName, FileKind, kind_of, names, rule
 
 Action = Literal["add", "update", "delete", "move"]
@@ -19,7 +20,7 @@ _MOST_LINES = 20_000
 
 _BEGIN, _MOVED = "*** Begin Patch", "*** Move to: "
 
-_FILE = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.*)$", re.MULTILINE)
+_FILE = pattern(r"^\*\*\* (Add|Update|Delete) File: (.*)$", re.MULTILINE)
 
 _LEAST_REMARK = 5
 """Fewest words of a comment that is told."""

@@ -10,11 +10,12 @@ from functools import partial
 from itertools import dropwhile, pairwise, takewhile
 
 from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base.plugins import pattern
 from memory_bank.sessions.compression import definitions
 from memory_bank.sessions.compression.definitions import rule
 from memory_bank.sessions.compression.edits import FileChange
 
-_TOKEN = re.compile(
+_TOKEN = pattern(
     r"(?P<blank>[ \t]+|\\\n)|(?P<comment>(?<![^\s;&|(])\#[^\n]*)"
     r"|(?P<here><<-?[ \t]*(?P<quote>['\"\\]?)(?P<mark>[A-Za-z_]\w{0,40})(?P=quote)?)"
     r"|(?P<out>(?:\d|&)?>>?\|?(?!&)|(?:\d)?>&(?=[^\d-]))|(?P<dup>\d?[<>]&[\d-]?)|(?P<in><(?!<)|<<<)"
@@ -23,14 +24,14 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 
-_REPLACES = re.compile(
+_REPLACES = pattern(
     r"s(?P<mark>[/|#,@])(?P<old>(?:\\.|(?!(?P=mark))[^\\\n])++)(?P=mark)"
     r"(?P<new>(?:\\.|(?!(?P=mark))[^\\\n])*+)(?P=mark)(?P<flags>\w*)"
 )
 
-_IN_PLACE = re.compile(r"-[a-zA-Z]{0,4}i(?:\..{0,10})?[a-zA-Z]{0,3}|--in-place(?:=.*)?")
+_IN_PLACE = pattern(r"-[a-zA-Z]{0,4}i(?:\..{0,10})?[a-zA-Z]{0,3}|--in-place(?:=.*)?")
 
-_ASSIGNED = re.compile(r"[A-Za-z_]\w{0,60}=")
+_ASSIGNED = pattern(r"[A-Za-z_]\w{0,60}=")
 
 # Of a command that are read: hostile ones are longer.
 _MOST, _MOST_STEPS, _LONGEST = 60_000, 200, 400

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from memory_bank.base.plugins import pattern
 from memory_bank.sessions.compression import outcomes, shell
 from memory_bank.sessions.compression.definitions import Paths, kind_of
 from memory_bank.sessions.compression.edits import FileChange, merged
 from memory_bank.sessions.compression.texts import COMMAND, cut
 from memory_bank.sessions.compression.tool_calls import ToolCall, tokens
 
-_HERE = re.compile(r"^\$\(cat <<-?['\"]?(\w+)['\"]?\n|\n[ \t]*(?:EOF|END|MSG|COMMIT|EOM)\n?\)?\s*$")
+_HERE = pattern(r"^\$\(cat <<-?['\"]?(\w+)['\"]?\n|\n[ \t]*(?:EOF|END|MSG|COMMIT|EOM)\n?\)?\s*$")
 
 _MESSAGE = ("-m", "--message", "-am", "-qm", "-qam", "-aqm", "-sm", "-asm")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -20,6 +19,7 @@ from memory_bank.base.errors import (
     NoteNotFound,
     UnreadableNote,
 )
+from memory_bank.base.plugins import pattern
 from memory_bank.base.rendering import visible
 from memory_bank.frontends.lsp import completion
 from memory_bank.frontends.lsp.open_texts import Texts
@@ -44,7 +44,7 @@ PATH = "/notes"
 
 NEW = "/new"
 
-_WORDS = re.compile(r"[^\W_]+")
+_WORDS = pattern(r"[^\W_]+")
 
 _MOST_WORDS = 60
 """Words of a text for which notes are searched while somebody writes."""
