@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from memory_bank.agents.capture import queue_of
 from memory_bank.agents.hook_bank import HookBank
+from memory_bank.base.detached import start_background
 from memory_bank.base.errors import Busy, StorageFailed
 from memory_bank.base.text import Quotes, estimate
 
@@ -177,9 +178,7 @@ def _rest_in_background(bank: Bank) -> Iterator[None]:
         problem = bool(bank.problem)
     finally:
         if problem:
-            from memory_bank.memory import background
-
-            background.start(str(bank.layout.root))
+            start_background(str(bank.layout.root))
 
 
 def _untold(bank: Bank, client: str) -> Sequence[str]:

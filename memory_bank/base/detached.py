@@ -21,6 +21,16 @@ def is_at_work(index: Path) -> bool:
     return is_locked(index / WORK_FOLDER)
 
 
+def start_background(root: str) -> None:
+    """Start the work of `memory.background` on the bank of a folder of notes; raise OSError.
+
+    It ends at once where another one is at work. None is started in continuous integration.
+    """
+    if os.environ.get("CI"):
+        return
+    start_detached(["hook", "", BACKGROUND, root])
+
+
 def start_detached(args: Sequence[str]) -> None:
     """Start `memory-bank` with arguments, without streams, in a session of its own.
 

@@ -1,6 +1,6 @@
 """Do the work on a bank that no answer waits for, in a process of low priority that ends by itself.
 
-What answers before all is indexed calls `start`. The process does each of `JOBS` in turn.
+What answers before all is indexed starts it. The process does each of `JOBS` in turn.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager, suppress
 
 from memory_bank.bank.bank import Bank, Conditions, open_bank
 from memory_bank.bank.open_index import BUSY
-from memory_bank.base.detached import BACKGROUND, WORK_FOLDER, start_detached
+from memory_bank.base.detached import WORK_FOLDER
 from memory_bank.base.errors import Busy
 from memory_bank.base.locks import locked
 from memory_bank.memory.maintenance import embed_waiting
@@ -39,16 +39,6 @@ def _embed(bank: Bank) -> None:
 JOBS: tuple[Callable[[Bank], object], ...] = (Bank.catch_up, _embed)
 """What is done when all notes are indexed, in this order; a job holds the index's lock for a short
 time only."""
-
-
-def start(root: str) -> None:
-    """Start the process for the bank of a folder of notes; raise OSError.
-
-    It ends at once where another one is at work. None is started in continuous integration.
-    """
-    if os.environ.get("CI"):
-        return
-    start_detached(["hook", "", BACKGROUND, root])
 
 
 def run(root: str) -> bool:

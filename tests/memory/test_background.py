@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from memory_bank.bank.bank import Conditions, open_bank
+from memory_bank.base import detached
+from memory_bank.base.detached import start_background
 from memory_bank.base.locks import locked
 from memory_bank.memory import background
 from memory_bank.memory.retrieval.recall import recall
@@ -78,7 +80,7 @@ def test_a_start_leads_to_an_index_though_nobody_asks(
     notes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("CI", raising=False)
-    background.start(str(notes))
+    start_background(str(notes))
     deadline = time.monotonic() + 90
     while indexed(notes) < 23 and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -89,12 +91,12 @@ def test_none_is_started_in_continuous_integration(
     notes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started: list[Sequence[str]] = []
-    monkeypatch.setattr(background, "start_detached", started.append)
+    monkeypatch.setattr(detached, "start_detached", started.append)
     monkeypatch.setenv("CI", "true")
-    background.start(str(notes))
+    start_background(str(notes))
     assert not started
     monkeypatch.delenv("CI")
-    background.start(str(notes))
+    start_background(str(notes))
     assert [args[-1] for args in started] == [str(notes)]
 
 

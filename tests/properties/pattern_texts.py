@@ -92,11 +92,11 @@ def _loop_names(variable: str, source: str) -> list[str]:
 def _of_tables() -> Iterator[tuple[str, re.Pattern[str]]]:
     """Yield the patterns of data files, each with what it is for."""
     for one in placeholders.formats():
-        yield f"secrets.toml: {one.kind}", placeholders.compiled(one.pattern)
+        yield f"secrets.json: {one.kind}", placeholders.compiled(one.pattern)
     for place in labels._places():
-        yield f"secrets.toml: {place.kind}", place.pattern
+        yield f"secrets.json: {place.kind}", place.pattern
     for label in labels._labels():
-        yield f"secrets.toml: {label.word}", label.gap
+        yield f"secrets.json: {label.word}", label.gap
     for file in definitions.TABLES:
         for kind, value in definitions.table(file).items():
             if isinstance(value, list) and value and "pattern" in value[0]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from memory_bank.base.detached import start_background
 from memory_bank.base.errors import BadInput, MemoryBankError, NoBank
 from memory_bank.base.rendering import plain
 from memory_bank.base.repairs import Reports
@@ -32,10 +33,8 @@ class Aborted(BadInput):
 
 def _compute_vectors(root: str) -> None:
     """Start the process that computes the vectors of a bank, where a process can be started."""
-    from memory_bank.memory import background
-
     with suppress(OSError):
-        background.start(root)
+        start_background(root)
 
 
 @contextmanager

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from memory_bank.bank.backlinks import node_of
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import SearchRequest
-from memory_bank.bank.revisions import bank_at
 from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import BadInput, MemoryBankError
 from memory_bank.base.operation import (
@@ -389,6 +388,8 @@ def recall_at(
     bank.settings.check_enabled()
     if options.get("scope") not in {None, BANK} or options.get("include"):
         raise BadInput("all but the notes is known as it is now", "leave out the revision")
+    from memory_bank.bank.revisions import bank_at  # start-up: rarely asked
+
     options |= {"count_access": False, "scope": BANK}
     with bank_at(bank, rev, required=True) as then:
         recalled = recall(then, query, limit, mode, **options)

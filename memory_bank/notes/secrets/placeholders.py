@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import json
 import re
-import tomllib
 from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cache
@@ -32,7 +32,7 @@ class Format(NamedTuple):
 @cache
 def table() -> dict[str, Any]:
     """Return the data file: formats, and words that are no secret."""
-    document = tomllib.loads(Path(__file__).with_name("secrets.toml").read_text(encoding="utf-8"))
+    document: dict[str, Any] = json.loads(Path(__file__).with_name("secrets.json").read_bytes())
     document["allowlist"]["stopwords"] = frozenset(document["allowlist"]["stopwords"])
     return document
 

@@ -24,7 +24,7 @@ from tests.agents.hooks.conftest import Hook
 
 HEAVY = (
     "click", "rich", "pydantic", "mcp", "tantivy", "numpy", "dataclasses", "subprocess", "asyncio",
-    "markdown_it", "yaml", "frontmatter", "ctypes", "shutil", "tempfile",
+    "markdown_it", "yaml", "frontmatter", "ctypes", "shutil", "tempfile", "tomllib",
     "memory_bank.base.settings", "memory_bank.base.paths", "memory_bank.bank.bank",
     "memory_bank.base.operation", "memory_bank.search.engine", "memory_bank.trust.trust",
     "memory_bank.sessions.compression.wording", "memory_bank.agents.rule_files",
@@ -263,7 +263,7 @@ def test_a_start_loads_no_verb_no_search_no_rules_and_nothing_that_writes(hook: 
     for number in range(2):
         start = used(hook, session_id=f"s-{number}", source="startup")
         found = set(loaded_by(hook, "SessionStart", start))
-    read = {"markdown_it", "yaml", "frontmatter", "dataclasses", "subprocess"}
+    read = {"markdown_it", "yaml", "frontmatter", "dataclasses", "subprocess", "tomllib"}
     bank = {"memory_bank.base.settings", "memory_bank.base.paths", "memory_bank.bank.bank"}
     assert found <= read | bank
 

@@ -74,8 +74,10 @@ def test_a_plain_question_loads_what_it_needs(mb: Run, project: Path) -> None:
         found = loaded(project, args)
         assert found & (HEAVY - needed) == set(), args
         assert found.isdisjoint(
-            {"memory_bank.code.parse.parsing", "memory_bank.shared.engines.base"}
+            {"memory_bank.code.parse.parsing", "memory_bank.shared.engines.base", "tempfile"}
         )
+        if args[0] == "recall":
+            assert found.isdisjoint({"memory_bank.memory.records", "memory_bank.bank.revisions"})
 
 
 def test_a_note_is_written_without_vectors_which_the_next_question_makes(
