@@ -213,7 +213,7 @@ def prompt_context(
     if hook_bank.prompt_tokens <= 0 or not names_subject(prompt):
         return "", ()
     from memory_bank.base.setting_sections import BANK
-    from memory_bank.memory.retrieval.hits import fit_to_tokens
+    from memory_bank.memory.retrieval.answers import fit_to_tokens
     from memory_bank.memory.retrieval.recall import recall
 
     with _open(hook_bank.root) as bank, _rest_in_background(bank):

@@ -31,20 +31,11 @@ class Origin(NamedTuple):
     """Days since the note was last changed."""
 
 
-class Also(NamedTuple):
-    """Another section of a note that matches."""
-
-    line: int
-    heading: str
-    snippet: str
-    relevance_score: float
-
-
 class ShownNote(NamedTuple):
-    """A note in an answer: a hit with its best section, a whole note, or a section of one.
+    """A note in an answer: a hit with its best section, a whole note, a section, or one that cites.
 
-    A whole note and a section have an etag, a hit and a section a line; JSON omits what the others
-    have.
+    A whole note and a section have an etag, a hit and a section a line, one that cites has a
+    sentence; JSON omits what the others have.
     """
 
     note_id: str = ""
@@ -87,7 +78,8 @@ class ShownNote(NamedTuple):
     relevance_score: float = 0.0
     """The likelihood that it answers the query, 0 to 1."""
     reasons: tuple[Reason, ...] = ()
-    also: tuple[Also, ...] = ()
+    also: tuple[ShownNote, ...] = ()
+    """Other sections of a hit that match: line, headings, snippet and score."""
     trust: str = ""
     """How far its section is to be trusted, by its commits; empty outside git."""
     stale: str = ""
@@ -108,13 +100,16 @@ class ShownNote(NamedTuple):
     newer: str | None = None
     """The path of a newer note that may amend it; nobody has said whether it does."""
     links: tuple[LinkShown, ...] | None = None
-    """Links to the note or ghost of `linked_to`, the most relevant first."""
+    """Links to the note or ghost of `linked_to`, the most relevant first, or to cited code."""
     origin: Origin | None = None
     """Where it is, if it is not in the bank that was asked."""
     description: str | None = None
     """What it is about, as its front matter says."""
     observation_id: str | None = None
     """The id of the observation that its section is."""
+    sentence: str | None = None
+    """Of one that cites code, the sentence of its first link; its own first one if that says
+    nothing."""
     sources: tuple[Source, ...] | None = None
     """What it derives from, after what it describes; None if it doesn't say."""
 
@@ -124,9 +119,15 @@ class ShownNote(NamedTuple):
         return bool(self.line and self.etag)
 
     @property
+    def citing_words(self) -> str:
+        """The words around its first link to code, or its sentence if that is a reference."""
+        first = self.links[0] if self.links else None
+        return first.context if first and first.kind != "reference" else self.sentence or ""
+
+    @property
     def sparse(self) -> frozenset[str]:
         """The fields that JSON omits when they are empty."""
-        if self.is_section:
+        if self.is_section or not self.path or self.sentence is not None:
             return frozenset(self._fields)
         return _OF_HITS if self.etag else _OF_WHOLE_NOTES
 

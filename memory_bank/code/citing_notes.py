@@ -14,6 +14,7 @@ from memory_bank.bank import open_index
 from memory_bank.bank.backlinks import link_shown
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.findings import Finding
+from memory_bank.bank.hits import ShownNote
 from memory_bank.bank.open_index import NoteRow, note_of
 from memory_bank.base.errors import did_you_mean, differ_by_one_letter
 from memory_bank.base.named_tuple import NamedTuple
@@ -22,7 +23,6 @@ from memory_bank.code import lookup
 from memory_bank.code.code_names import SYMBOL, symbol_of
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.code.index.database import CodeDatabase
-from memory_bank.code.records import CitingNote
 from memory_bank.notes import names
 from memory_bank.notes.file_patterns import APPLIES_TO, matches, patterns
 from memory_bank.notes.sections import sentence_around, sentence_below
@@ -37,11 +37,11 @@ _LINES = pattern(r"L\d+(?:-L?\d+)?")
 class CitingNotes(NamedTuple):
     """The notes that cite a file and its symbols."""
 
-    symbols: Mapping[str, tuple[CitingNote, ...]] = MappingProxyType({})
+    symbols: Mapping[str, tuple[ShownNote, ...]] = MappingProxyType({})
     """By the symbol's id."""
-    file: tuple[CitingNote, ...] = ()
+    file: tuple[ShownNote, ...] = ()
     """Those with links to the file, but to no symbol that it has."""
-    applying: tuple[CitingNote, ...] = ()
+    applying: tuple[ShownNote, ...] = ()
     """Rules: those whose `applies_to` means the file."""
 
 
@@ -85,7 +85,7 @@ def citing_notes(
     )
 
 
-def _applying(view: View, path: str) -> tuple[CitingNote, ...]:
+def _applying(view: View, path: str) -> tuple[ShownNote, ...]:
     """Return the notes that name a file by the patterns of their `applies_to`."""
     if not document_rows.counts(view.manifest, APPLIES_TO):
         return ()
@@ -103,8 +103,14 @@ def _applying(view: View, path: str) -> tuple[CitingNote, ...]:
         text = view.source.text(note.path, note.etag, first[number].span) if number in first else ""
         sentence = sentence_below((text or "").removeprefix(f"# {note.title}").strip())
         notes.append(
-            CitingNote(
-                note.note_id, note.path, note.title, note.type, note.created_at, sentence, ()
+            ShownNote(
+                note_id=note.note_id,
+                path=note.path,
+                title=note.title,
+                type=note.type,
+                created_at=note.created_at,
+                sentence=sentence,
+                links=(),
             )
         )
     return tuple(sorted(notes, key=lambda citing: citing.path))
@@ -208,7 +214,7 @@ def _meant(table: CodeDatabase, link: _Link, path: str) -> list[str]:
     return list(dict.fromkeys(row.id for row in rows if row.path == path))
 
 
-def _notes(links: Iterable[_Link]) -> tuple[CitingNote, ...]:
+def _notes(links: Iterable[_Link]) -> tuple[ShownNote, ...]:
     """Return the notes of some links."""
     by_note: dict[str, list[_Link]] = {}
     for link in links:
@@ -220,10 +226,10 @@ def _notes(links: Iterable[_Link]) -> tuple[CitingNote, ...]:
     return tuple(map(_note, sorted_links))
 
 
-def _note(links: Sequence[_Link]) -> CitingNote:
+def _note(links: Sequence[_Link]) -> ShownNote:
     """Return a note by its links."""
     note = links[0].note
-    return CitingNote(
+    return ShownNote(
         note_id=note.note_id,
         path=note.path,
         title=note.title,

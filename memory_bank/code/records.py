@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memory_bank.bank.backlinks import LinkShown
+from memory_bank.bank.hits import ShownNote
 from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.plugins import pattern
 from memory_bank.code.coupled import CoupledFile
@@ -57,7 +57,7 @@ class SymbolDetails(NamedTuple):
     calls: tuple[CallShown, ...] = ()
     may_call: tuple[CallShown, ...] = ()
     """The unclear callers, if they were asked for."""
-    notes: tuple[CitingNote, ...] = ()
+    notes: tuple[ShownNote, ...] = ()
     """Notes that cite one of the symbols of a file."""
     others: int = 0
     """The number of others of its name in the file: a call may mean any of them."""
@@ -85,26 +85,6 @@ class GuardingTests(NamedTuple):
     more: bool
     """Whether there are more than were asked for."""
     problem: str | None
-
-
-class CitingNote(NamedTuple):
-    """A note that cites a symbol or a file."""
-
-    note_id: str
-    path: str
-    title: str
-    type: str
-    created_at: str
-    sentence: str
-    """The sentence of its first link; its own first one if that says nothing."""
-    links: tuple[LinkShown, ...]
-    """Its links to the symbol or the file, with the words around each."""
-
-    @property
-    def said(self) -> str:
-        """The words around its first link, or its sentence if that is a reference."""
-        first = self.links[0] if self.links else None
-        return first.context if first and first.kind != "reference" else self.sentence
 
 
 _FOR_PROGRAMS = pattern(r" \((?:\w+ coupling|no joint commits), type: \w+\)$")
@@ -151,11 +131,11 @@ class ExplainedSymbol(NamedTuple):
     tests: tuple[Guard, ...]
     coupled: tuple[CoupledFile, ...]
     """Files that change with its file."""
-    notes: tuple[CitingNote, ...]
+    notes: tuple[ShownNote, ...]
     """Notes that cite the symbol."""
-    file_notes: tuple[CitingNote, ...]
+    file_notes: tuple[ShownNote, ...]
     """Notes that cite its file."""
-    rules: tuple[CitingNote, ...]
+    rules: tuple[ShownNote, ...]
     """Notes whose `applies_to` means its file."""
     commits: tuple[RecentCommit, ...]
     """Those of its lines that say more than a subject, most lines first; then the newest."""
@@ -177,7 +157,7 @@ class BlastRadius(NamedTuple):
     which of these holds."""
     tests: tuple[Guard, ...]
     """The tests that guard it."""
-    notes: tuple[CitingNote, ...]
+    notes: tuple[ShownNote, ...]
     """The notes that cite the file, but none of its symbols."""
     notices: tuple[str, ...]
     """What is left out, and why."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from memory_bank.bank.hits import ShownNote
 from memory_bank.base.hit_view import Place
 from memory_bank.base.rendering import (
     count,
@@ -23,7 +24,6 @@ from memory_bank.code.index.database import SymbolRow
 from memory_bank.code.records import (
     BlastRadius,
     CallShown,
-    CitingNote,
     CouplingAnswer,
     ExplainedSymbol,
     GuardingTests,
@@ -220,22 +220,25 @@ def coupled_table(title: str, files: Sequence[CoupledFile], code: Codebase | Non
     return [Table(("file", "why"), rows, title=title)] if rows else []
 
 
-def notes_table(title: str, notes: Sequence[CitingNote], most: int = 20) -> list[Table]:
+def notes_table(title: str, notes: Sequence[ShownNote], most: int = 20) -> list[Table]:
     """Describe notes that cite something, with the words around their links."""
-    titles = [note.said if starts_text(note.title, note.said) else note.title for note in notes]
+    titles = [
+        note.citing_words if starts_text(note.title, note.citing_words) else note.title
+        for note in notes
+    ]
     rows = [
         (_cited_place(note), note.created_at[:_DAY], title)
         for note, title in zip(notes, titles, strict=True)
     ]
     below = [
-        "" if same_words(title, note.said) else note.said
+        "" if same_words(title, note.citing_words) else note.citing_words
         for note, title in zip(notes, titles, strict=True)
     ]
     headings = ("note", "written", "title")
     return [Table(headings, rows, below=below, title=title, most=most)] if rows else []
 
 
-def _cited_place(note: CitingNote) -> Place:
+def _cited_place(note: ShownNote) -> Place:
     return Place(note.path, note.links[0].line if note.links else 1)
 
 

@@ -24,7 +24,7 @@ from memory_bank.memory.records import (
     TrashedNote,
     WrittenNote,
 )
-from memory_bank.memory.retrieval.hits import age, author, own_id
+from memory_bank.memory.retrieval.answers import age, author, own_id
 from memory_bank.notes.okf import Source
 from memory_bank.search.document_changes import SyncReport
 

@@ -19,8 +19,8 @@ from pathlib import Path
 import tantivy
 
 from memory_bank.code.index.codebase import Codebase, open_codebase
+from memory_bank.memory.retrieval.answers import file_of
 from memory_bank.memory.retrieval.ask import ask
-from memory_bank.memory.retrieval.ask_results import file_of
 from tests.benchmarks.commit_questions import HeldOut, Question, held_out
 
 _FIRST = 5

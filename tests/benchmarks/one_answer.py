@@ -24,8 +24,7 @@ from memory_bank.code.explain_symbol import explain_symbol
 from memory_bank.code.index.codebase import Codebase, open_codebase
 from memory_bank.code.records import SymbolRow
 from memory_bank.code.views import view_explained
-from memory_bank.memory.why import why
-from memory_bank.memory.why_view import view_why
+from memory_bank.memory.why import view_why, why
 
 
 def main() -> None:

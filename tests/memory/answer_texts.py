@@ -2,7 +2,7 @@
 
 from memory_bank.base.text import Quotes
 from memory_bank.base.view import write_agent
-from memory_bank.memory.retrieval.ask_results import Answer
+from memory_bank.memory.retrieval.answers import Answer
 from memory_bank.memory.retrieval.views import view_recall
 
 

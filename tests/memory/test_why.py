@@ -17,8 +17,7 @@ from memory_bank.memory.remember import remember
 from memory_bank.memory.retrieval.ask import ask
 from memory_bank.memory.retrieval.recall import recall, recall_at
 from memory_bank.memory.show import show
-from memory_bank.memory.why import promote_commit, why
-from memory_bank.memory.why_view import view_why
+from memory_bank.memory.why import promote_commit, view_why, why
 from memory_bank.search.embedders.static import count_tokens
 from tests.git.history_builder import Made, make, run
 from tests.memory.answer_texts import recall_text

@@ -10,8 +10,8 @@ import pytest
 
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.code.index.codebase import Codebase, open_codebase
+from memory_bank.memory.retrieval.answers import file_of
 from memory_bank.memory.retrieval.ask import ask
-from memory_bank.memory.retrieval.ask_results import file_of
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "tests/program/questions.md"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from memory_bank.bank.bank import open_bank
 from memory_bank.base.errors import Conflict
-from memory_bank.memory.retrieval.ask_results import Answer
+from memory_bank.memory.retrieval.answers import Answer
 from memory_bank.memory.retrieval.recall import recall
 from tests.shared.conftest import opened, publish
 

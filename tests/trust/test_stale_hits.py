@@ -11,7 +11,7 @@ from memory_bank.base.errors import StorageFailed
 from memory_bank.git import history, process
 from memory_bank.git.repository import shared_folder
 from memory_bank.memory.retrieval import recall, recall_bank
-from memory_bank.memory.retrieval.ask_results import Answer
+from memory_bank.memory.retrieval.answers import Answer
 from memory_bank.memory.show import show, show_section
 from memory_bank.search import candidates
 from memory_bank.trust import stale_cache

@@ -167,9 +167,12 @@ class FileRow(NamedTuple):
     signature: str
     blob: bytes
     size: int
-    parsed: ParsedFile | None = None
+    ids: str = ""
+    """Changes with the ids of its symbols and tests; empty before it is written."""
     reason: str = ""
-    """Why it is refused, if it is."""
+    """Why it was refused when it was read; empty if it was not."""
+    parsed: ParsedFile | None = None
+    """What is written of it; of a row that was read, None."""
 
 
 class CodeDatabase(sqlite.OpenedCache):

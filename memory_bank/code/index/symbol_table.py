@@ -12,7 +12,6 @@ from memory_bank.base import sqlite
 from memory_bank.base.documents import Passage
 from memory_bank.base.filenames import StatSignature, is_trusted, signature_text
 from memory_bank.base.locks import WAIT, locked
-from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.paths import private_folder
 from memory_bank.code.index.database import (
     CodeDatabase,
@@ -40,23 +39,6 @@ Progress = Callable[[str, int, int], None]
 """Called with what is done, and how many of how many."""
 
 
-class FileState(NamedTuple):
-    """What is known of a file."""
-
-    language: str
-    signature: str
-    blob: bytes
-    ids: str
-    """Changes with the ids of its symbols and tests."""
-    reason: str
-    """Why it was refused when it was read; empty if it was not."""
-
-    def parsed(self, blob: bytes) -> bool:
-        """Tell whether it is known, by this version of the parser, and has that content."""
-        current = self.signature.startswith(f"{parsing.version()} ")
-        return current and self.blob == blob and not self.reason
-
-
 class SymbolTable(CodeDatabase):
     """The table of one work tree in the user's cache; other processes may write it, too."""
 
@@ -67,7 +49,7 @@ class SymbolTable(CodeDatabase):
         self._folder = folder
         self._cache = cache
         self._first_lines = FirstLines(tree)
-        self._files: tuple[int, dict[str, FileState]] = (-1, {})
+        self._files: tuple[int, dict[str, FileRow]] = (-1, {})
         self.scanned: TreeScan | None = None
         """All files of the work tree, as of the last refresh."""
         self.documents: Mapping[str, StatSignature] = {}
@@ -102,12 +84,12 @@ class SymbolTable(CodeDatabase):
         self._files = (-1, {})
         sqlite.remove(self.file)
 
-    def files(self) -> dict[str, FileState]:
+    def files(self) -> dict[str, FileRow]:
         """Return the files of code by path, those that were refused when read included."""
         generation = self.generation
         if self._files[0] != generation:
-            rows = self.rows("SELECT path, language, signature, blob, ids, reason FROM files")
-            self._files = generation, {path: FileState(*fields) for path, *fields in rows}
+            rows = self.rows("SELECT path, language, signature, blob, size, ids, reason FROM files")
+            self._files = generation, {row[0]: FileRow(*row) for row in rows}
         return self._files[1]
 
     def refused(self) -> dict[str, str]:
@@ -172,9 +154,7 @@ class SymbolTable(CodeDatabase):
                 base.executemany("INSERT INTO refused VALUES (?, ?)", scan.refused.items())
         return self.generation != before
 
-    def _read(
-        self, batch: Mapping[str, StatSignature], file_states: Mapping[str, FileState]
-    ) -> None:
+    def _read(self, batch: Mapping[str, StatSignature], file_states: Mapping[str, FileRow]) -> None:
         """Read some files, given with their signatures, and write those whose content changed."""
         file_rows: list[FileRow] = []
         contents: dict[bytes, bytes] = {}
@@ -194,7 +174,7 @@ class SymbolTable(CodeDatabase):
                 file_rows.append(FileRow(path, language, signature, b"", 0, reason=read.reason))
                 continue
             blob = repository.blob(read.data)
-            if path in file_states and file_states[path].parsed(blob):
+            if path in file_states and _has_parsed(file_states[path], blob):
                 touched.append((signature, path))
             else:
                 file_rows.append(FileRow(path, language, signature, blob, len(read.data)))
@@ -247,6 +227,12 @@ def _is_document(path: str) -> bool:
 def _language(name: str) -> str:
     """Return the language of a file by its name; empty if it has none."""
     return parsing.language_of(name) or ""
+
+
+def _has_parsed(file: FileRow, blob: bytes) -> bool:
+    """Tell whether a file was parsed by this version of the parser, with that content."""
+    current = file.signature.startswith(f"{parsing.version()} ")
+    return current and file.blob == blob and not file.reason
 
 
 def _row(file: FileRow, parsed: ParsedFile | None) -> FileRow:

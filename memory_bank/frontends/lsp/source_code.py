@@ -98,7 +98,7 @@ def of_symbol(symbol_context: SymbolContext, now: float) -> str:
 def _context(symbol_context: SymbolContext, now: float) -> list[str]:
     lines = []
     if symbol_context.note:
-        sentence = navigation.escaped(_short(symbol_context.note.sentence))
+        sentence = navigation.escaped(_short(symbol_context.note.sentence or ""))
         age = now - datetime.fromisoformat(symbol_context.note.created_at).timestamp()
         lines.append(f'📝 *"{sentence}"* ({ago(age)})')
     if symbol_context.coupled:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memory_bank.bank.bank import Bank
+from memory_bank.bank.hits import ShownNote
 from memory_bank.base.plugins import pattern
 from memory_bank.code.call_targets import Caller
 from memory_bank.code.citing_notes import CitingNotes, citing_notes
@@ -15,7 +16,6 @@ from memory_bank.code.index.codebase import Codebase
 from memory_bank.code.index.database import SymbolRow, last_part
 from memory_bank.code.parse import parsing
 from memory_bank.code.parse.parsed_file import ParsedFile, Symbol
-from memory_bank.code.records import CitingNote
 from memory_bank.frontends.lsp.open_texts import LastAnswer
 
 _WORD = pattern(r"[^\W\d]\w*")
@@ -84,7 +84,7 @@ class SymbolContext:
     id: str
     purpose: str
     calls: tuple[str, ...]
-    note: CitingNote | None = None
+    note: ShownNote | None = None
     coupled: CoupledFile | None = None
     guards: tuple[str, ...] = ()
     """What the tests that guard it say, the surest first."""

@@ -14,6 +14,7 @@ no path and no address in it is followed.
 from __future__ import annotations
 
 import os
+import posixpath
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -58,15 +59,19 @@ class Importer(Protocol):
 class MarkdownFile(NamedTuple):
     """A Markdown file of a source."""
 
-    name: str
-    """Its path below the source without its suffix."""
     path: str
+    """Below the source."""
     front_matter: str
     """With its delimiters."""
     body: str
     meta: Meta
     created: datetime
     """From the front matter, else the file's mtime."""
+
+    @property
+    def name(self) -> str:
+        """Its path without its suffix."""
+        return posixpath.splitext(self.path)[0]
 
 
 def markdown_files(path: Path) -> Iterator[MarkdownFile | NotImported]:
@@ -128,8 +133,7 @@ def _markdown(file: Path, place: str) -> MarkdownFile | NotImported:
         return NotImported(place, "the note is empty")
     meta, _ = read_meta(raw)
     head = parts.opening + parts.block + parts.closing
-    name = place[: -len(suffix)]
-    return MarkdownFile(name, place, head, parts.body, meta, meta.created_at or modified)
+    return MarkdownFile(place, head, parts.body, meta, meta.created_at or modified)
 
 
 def _no_note(file: Path, suffix: str) -> str:

@@ -23,7 +23,7 @@ from memory_bank.code.coupled import TOGETHER
 from memory_bank.code.index.codebase import Codebase, CodeHit, Lane
 from memory_bank.code.index.database import SymbolRow
 from memory_bank.memory.retrieval import recall, views
-from memory_bank.memory.retrieval.ask_results import (
+from memory_bank.memory.retrieval.answers import (
     COMMITS,
     COUPLING,
     DOCS,

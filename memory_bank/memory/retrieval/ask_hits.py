@@ -15,7 +15,7 @@ from memory_bank.base.setting_sections import BANK, BOTH, SHARED
 from memory_bank.code.index.codebase import Codebase, CodeHit
 from memory_bank.code.records import plain_words
 from memory_bank.memory.retrieval import ask
-from memory_bank.memory.retrieval.ask_results import (
+from memory_bank.memory.retrieval.answers import (
     COMMITS,
     COUPLING,
     DOCS,

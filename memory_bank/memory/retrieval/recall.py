@@ -29,8 +29,13 @@ from memory_bank.base.operation import (
 from memory_bank.base.screen import Call
 from memory_bank.base.setting_sections import BANK, HYBRID, MODES, SCOPES, Search
 from memory_bank.memory.retrieval import views
-from memory_bank.memory.retrieval.ask_results import COMMITS, Answer, Result
-from memory_bank.memory.retrieval.hits import fit_to_tokens, shorten_sessions
+from memory_bank.memory.retrieval.answers import (
+    COMMITS,
+    Answer,
+    Result,
+    fit_to_tokens,
+    shorten_sessions,
+)
 from memory_bank.memory.retrieval.recall_bank import search_notes
 from memory_bank.search import snippets
 from memory_bank.search.document_changes import Progress

@@ -7,13 +7,13 @@ from collections.abc import Collection, Mapping
 
 from memory_bank.bank.backlinks import GHOST, LinkShown, by_words, linked_notes, with_file_names
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.hits import Also, SearchRequest, ShownNote
+from memory_bank.bank.hits import SearchRequest, ShownNote
 from memory_bank.bank.open_index import BY_HAND, note_of
 from memory_bank.base.dates import iso_of
 from memory_bank.base.documents import Section, Span
 from memory_bank.base.plugins import pattern
 from memory_bank.memory import amendments
-from memory_bank.memory.retrieval.ask_results import SCHEMA_VERSION, Answer
+from memory_bank.memory.retrieval.answers import SCHEMA_VERSION, Answer
 from memory_bank.notes import okf
 from memory_bank.notes.note import Entity
 from memory_bank.search import snippets
@@ -395,7 +395,7 @@ def _recalled(
         relevance_score=round(hit.score, 4),
         reasons=tuple(reason._replace(score=round(reason.score, 4)) for reason in hit.reasons),
         also=tuple(
-            Also(
+            ShownNote(
                 line=passage.line,
                 heading=heading(passage.section, titles),
                 snippet=snippet(view, hit, passage, text),

@@ -17,7 +17,7 @@ from memory_bank.bank.hits import Origin, SearchRequest, ShownNote
 from memory_bank.base.errors import BadInput, SharedUnavailable
 from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.setting_sections import BANK, BOTH, SCOPES
-from memory_bank.memory.retrieval.ask_results import SCHEMA_VERSION, Answer
+from memory_bank.memory.retrieval.answers import SCHEMA_VERSION, Answer
 from memory_bank.memory.retrieval.recall_bank import keys_of, search_notes
 from memory_bank.search.document_changes import Progress
 from memory_bank.search.query import parse

@@ -19,14 +19,18 @@ from memory_bank.base.rendering import count, plain, quote_path, same_words, sta
 from memory_bank.base.screen import FOUND, NOTHING, Call, Piece, place
 from memory_bank.base.text import one_line
 from memory_bank.base.view import Entry, View
-from memory_bank.memory.retrieval.ask_results import (
+from memory_bank.memory.retrieval.answers import (
     UNANSWERED,
     Answer,
     Result,
+    age,
+    author,
     file_of,
     line_of,
+    matching_words,
+    own_id,
+    read_query,
 )
-from memory_bank.memory.retrieval.hits import age, author, matching_words, own_id, read_query
 from memory_bank.search.query import Query
 from memory_bank.search.retrievers.base import CONDITIONS
 

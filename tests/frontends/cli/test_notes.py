@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memory_bank.memory.retrieval import recall
-from memory_bank.memory.retrieval.ask_results import Answer
+from memory_bank.memory.retrieval.answers import Answer
 
 from .conftest import Run
 

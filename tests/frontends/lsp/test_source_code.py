@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from lsprotocol import types
 
+from memory_bank.bank.hits import ShownNote
 from memory_bank.code.coupled import CoupledFile
 from memory_bank.code.index.codebase import open_codebase
-from memory_bank.code.records import CitingNote
 from memory_bank.frontends.lsp.buffers import Clock
 from memory_bank.frontends.lsp.source_code import ago, of_symbol
 from memory_bank.frontends.lsp.symbol_notes import SymbolContext
@@ -19,8 +19,13 @@ from tests.frontends.lsp.client import Editor, position, uri
 from tests.support.shop import FILES
 
 NOW = 1_800_000_000.0
-NOTE = CitingNote(
-    "x", "facts/x.md", "X", "fact", "2027-01-13T08:00:00Z", 'Charged "once" *only*', ()
+NOTE = ShownNote(
+    note_id="x",
+    path="facts/x.md",
+    title="X",
+    type="fact",
+    created_at="2027-01-13T08:00:00Z",
+    sentence='Charged "once" *only*',
 )
 COUPLED = CoupledFile("src/gateway.rs", 0.89, 8, 1_700_000_000, 0.7, "multi")
 FULL = SymbolContext(

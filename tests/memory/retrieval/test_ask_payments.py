@@ -9,7 +9,7 @@ from memory_bank.bank.bank import open_bank
 from memory_bank.base.errors import SymbolNotFound
 from memory_bank.code.explain_symbol import explain_symbol
 from memory_bank.code.index.codebase import Codebase, open_codebase
-from memory_bank.memory.retrieval import ask_results
+from memory_bank.memory.retrieval import answers
 from memory_bank.memory.retrieval.ask import ask
 from tests.git.history_builder import Made, make, run
 
@@ -176,5 +176,5 @@ def test_an_unknown_id_is_still_refused(shop: Codebase) -> None:
 
 def test_what_a_file_has_outside_of_symbols_is_a_document(shop: Codebase) -> None:
     results = ask(None, shop, "pub mod gateway processor", 50).results
-    (module,) = [one for one in results if ask_results.file_of(one) == "src/payments/mod.rs"]
+    (module,) = [one for one in results if answers.file_of(one) == "src/payments/mod.rs"]
     assert module.kind == "doc"
