@@ -262,8 +262,7 @@ def _shown(bank: HookBank, session_id: str) -> list[str]:
     """
     queue = queue_of(bank)
     try:
-        own = queue.session(session_id)
-        return [*queue.shown(session_id), own.path if own else ""]
+        return [*queue.shown(session_id), queue.note(session_id)]
     except (StorageFailed, Busy, OSError):
         return []
     finally:

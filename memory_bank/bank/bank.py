@@ -6,7 +6,6 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Self, TypeVar, cast
@@ -34,21 +33,28 @@ from memory_bank.search.manifest import document_rows
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True, slots=True)
 class Conditions:
     """A front-end's callbacks and reports for a bank."""
 
-    progress: Progress | None = None
-    """Called with the progress of long work, such as the catch-up before an answer."""
-    embeds: Callable[[], bool] = lambda: True
-    """Whether a query embeds new passages; not needed while another thread does."""
-    repairs: Reports = field(default_factory=Reports)
-    """Receives repairs: `writing` or `indexing` that a killed process had left unfinished, or a
-    damaged or missing part that was rebuilt (`manifest`, a retriever)."""
-    notices: Reports = field(default_factory=Reports)
-    """Receives other notices for the next answer."""
-    limits: IndexLimits = UNLIMITED
-    """How much is indexed at most."""
+    def __init__(
+        self,
+        progress: Progress | None = None,
+        embeds: Callable[[], bool] = lambda: True,
+        repairs: Reports | None = None,
+        notices: Reports | None = None,
+        limits: IndexLimits = UNLIMITED,
+    ) -> None:
+        self.progress = progress
+        """Called with the progress of long work, such as the catch-up before an answer."""
+        self.embeds = embeds
+        """Whether a query embeds new passages; not needed while another thread does."""
+        self.repairs = repairs or Reports()
+        """Receives repairs: `writing` or `indexing` that a killed process had left unfinished, or a
+        damaged or missing part that was rebuilt (`manifest`, a retriever)."""
+        self.notices = notices or Reports()
+        """Receives other notices for the next answer."""
+        self.limits = limits
+        """How much is indexed at most."""
 
 
 class Bank:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Protocol
 
@@ -178,12 +177,11 @@ Read = Document | Unchanged | Unreadable | Postponed | None
 """The result of reading a document; None if it no longer exists."""
 
 
-@dataclass(slots=True)
-class Scan:
+class Scan(NamedTuple):
     """The result of a scan, by key."""
 
-    signatures: dict[str, Signature] = field(default_factory=dict)
-    refused: dict[str, str] = field(default_factory=dict)
+    signatures: Mapping[str, Signature]
+    refused: Mapping[str, str] = MappingProxyType({})
     """Files that can't be documents, with reasons."""
 
 

@@ -8,7 +8,6 @@ All others are of the Python API only.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType, UnionType
@@ -31,7 +30,7 @@ NONE: Mapping[str, Any] = MappingProxyType({})
 MOST_FOR_AGENTS = 20
 """Most calls, tests, notes … of one answer about code, each."""
 
-REQUIRED = inspect.Parameter.empty
+REQUIRED = ...
 """The default of what must be given."""
 
 
@@ -120,13 +119,13 @@ class Parameter(NamedTuple):
     type: Any
     """Its type without the annotation."""
     default: Any
-    """`inspect.Parameter.empty` if it must be given."""
+    """`REQUIRED` if it must be given."""
     param: Param
 
     @property
     def required(self) -> bool:
         """Whether it must be given."""
-        return self.default is inspect.Parameter.empty
+        return self.default is REQUIRED
 
     @property
     def kind(self) -> type:
@@ -265,6 +264,8 @@ def topic(
 
 def parameters(function: Callable[..., Any]) -> Iterator[Parameter]:
     """Yield the parameters of a function that front ends show, in their order."""
+    import inspect  # start-up: what a hook asks has no options
+
     for name, parameter in inspect.signature(function).parameters.items():
         kind = parameter.annotation
         if isinstance(kind, str):
@@ -278,7 +279,8 @@ def parameters(function: Callable[..., Any]) -> Iterator[Parameter]:
         if params:
             kind = get_args(kind)[0]
             param = _join_params(params, kind)
-            yield Parameter(name, param.only or kind, parameter.default, param)
+            default = REQUIRED if parameter.default is parameter.empty else parameter.default
+            yield Parameter(name, param.only or kind, default, param)
 
 
 def _join_params(params: Sequence[Param], kind: object) -> Param:

@@ -74,13 +74,13 @@ class JoinedSources:
 
     def scan(self) -> Scan:
         """Return the signatures of all documents."""
-        joined = Scan()
+        signatures, refused = dict[str, Signature](), dict[str, str]()
         for source in reversed(self._sources):
             scan = source.scan()
-            joined.signatures |= scan.signatures
-            joined.refused |= scan.refused
+            signatures |= scan.signatures
+            refused |= scan.refused
             self._owners |= dict.fromkeys(scan.signatures, source)
-        return joined
+        return Scan(signatures, refused)
 
     def refresh(self, *, again: bool = False) -> bool:
         """Update what signatures depend on."""
@@ -299,7 +299,7 @@ class CommitSource(Source):
         """Read the commits that `reached` returns; None if git can't say in time."""
         self._reached = reached
         self._at: CommitsAt | None = None
-        self._scanned: tuple[str, Scan] = "", Scan()
+        self._scanned: tuple[str, Scan] = "", Scan({})
 
     def scan(self) -> Scan:
         """Return the commits; as of the last time if git can't say."""

@@ -87,7 +87,7 @@ class NoteRoot:
         """The lists of the folders that may be bundles, when that was looked at."""
         self._scans_until_live = _FEW_SCANS
         self._queue: ChangeQueue | None = None
-        self._last_scan, self._scanned_at = Scan(), object()
+        self._last_scan, self._scanned_at = Scan({}), object()
         self._compared: tuple[dict[str, StatSignature], dict[str, str]] = {}, {}
 
     @property
@@ -419,7 +419,7 @@ class IncludedRoot(NoteRoot):
         """
         entries = None
         if self._known is not None and (entries := self._known(self._paths)) is None:
-            return Scan(refused=dict.fromkeys(self._paths, _UNKNOWN))
+            return Scan({}, dict.fromkeys(self._paths, _UNKNOWN))
         above = None if entries is None else _folders(entries)
         file_scan, refused = files.FileScan(), dict[str, str]()
         for path in self._paths:

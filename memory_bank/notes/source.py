@@ -85,7 +85,7 @@ class NotesSource:
         """Bytes, lines and prompts of notes that were read last, by path and hash: an answer asks
         for several parts of each."""
         self._scans: list[Scan] = []
-        self._scanned = Scan()
+        self._scanned = Scan({})
         self._most_bytes = max_bytes if most_bytes is None else most_bytes
 
     @property
@@ -113,17 +113,17 @@ class NotesSource:
         scans = [root.scan() for root in self._roots.all()]
         if scans == self._scans:
             return self._scanned
-        scan = Scan()
+        signatures, refused = dict[str, Signature](), dict[str, str]()
         for root, scanned in zip(self._roots.all(), scans, strict=True):
-            scan.refused |= scanned.refused
+            refused |= scanned.refused
             for key, signature in scanned.signatures.items():
-                if key in scan.signatures:
+                if key in signatures:
                     kind = "included" if root is self._roots.included else "private"
-                    scan.refused[key] = f"the {kind} file {key} has the same path: not indexed"
+                    refused[key] = f"the {kind} file {key} has the same path: not indexed"
                 else:
-                    scan.signatures[key] = signature
-        self._scans, self._scanned = scans, scan
-        return scan
+                    signatures[key] = signature
+        self._scans, self._scanned = scans, Scan(signatures, refused)
+        return self._scanned
 
     def refresh(self, *, again: bool = False) -> bool:
         """Read the dates of undated notes from git; tell whether any changed."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping
 from math import inf
 
 from memory_bank.base.documents import Scan, Signature
@@ -18,7 +17,7 @@ class DocumentChanges(NamedTuple):
 
     changed: dict[str, Signature]
     gone: tuple[int, ...] = ()
-    refused: dict[str, str] | None = None
+    refused: Mapping[str, str] | None = None
     """Files that can't be documents, with reasons; None if they are as recorded."""
 
     def __bool__(self) -> bool:
@@ -47,14 +46,13 @@ Progress = Callable[[str, int, int], None]
 """Called with the kind of work, the amount done, and the total."""
 
 
-@dataclass(slots=True)
 class SyncReport:
     """What one sync did; numbers of documents."""
 
     indexed: int = 0
     removed: int = 0
     unindexed: int = 0
-    repaired: list[str] = field(default_factory=list)
+    repaired: list[str]
     """What was unfinished, damaged or missing, as in `repairs`."""
     embedded: int = 0
     """Passages for which a vector was computed."""
@@ -64,11 +62,22 @@ class SyncReport:
     """Passages that the next question by meaning embeds."""
     problem: str = ""
     """Why passages can't be embedded now, if so."""
-    leftover: list[str] = field(default_factory=list)
+    leftover: list[str]
     """Temporary files that were found among the documents."""
     seconds: float = 0.0
     code: SyncReport | None = None
     """Of the project's code; None if it was not indexed."""
+
+    def __init__(self, problem: str = "") -> None:
+        """Start with nothing done."""
+        self.problem = problem
+        self.repaired = []
+        self.leftover = []
+
+    @classmethod
+    def in_json(cls) -> Collection[str]:
+        """Return the fields that answers have, in their order."""
+        return cls.__annotations__
 
     def add(self, sync_report: SyncReport) -> None:
         """Add what another sync did; the first problem stays."""

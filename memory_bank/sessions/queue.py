@@ -227,6 +227,10 @@ class EventQueue(DurableFile):
         sessions = self._sessions("WHERE session_id = ?", (session_id,))
         return sessions[0] if sessions else None
 
+    def note(self, session_id: str) -> str:
+        """Return the path of a session's note; empty if it has none."""
+        return str(self._field(session_id, "note", ""))
+
     def sessions(self) -> list[Session]:
         """Return all sessions with their prompts, the first started first."""
         return self._sessions("", ())

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from mcp.server.mcpserver.utilities.func_metadata import FuncMetadata, func_metadata
 from pydantic import BeforeValidator, Field
 
-from memory_bank.base.operation import Operation, Param, Parameter, Tool, parameters
+from memory_bank.base.operation import REQUIRED, Operation, Param, Parameter, Tool, parameters
 from memory_bank.base.plugins import pattern
 from memory_bank.base.rendering import fields_of, fields_shown, plain, schema
 from memory_bank.base.text import Quotes, escape_text
@@ -43,6 +43,8 @@ def metadata(operation: Operation, tool: Tool) -> FuncMetadata:
     entries = []
     for name, parameter in taken(operation, tool).items():
         default = tool.defaults.get(name, parameter.default)
+        if default is REQUIRED:
+            default = inspect.Parameter.empty
         many = isinstance(default, tuple)
         about = "" if name in tool.bare else parameter.param.about
         entries.append(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection
-from dataclasses import dataclass
 
 from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.notes.decision_records import ENDED
@@ -34,15 +33,15 @@ class GraphLink(NamedTuple):
     type: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class GraphRows:
     """The whole graph, in an order that depends on the notes only.
 
     It is equal to itself only, so that what is made of it can be cached by it.
     """
 
-    documents: tuple[GraphDocument, ...]
-    links: tuple[GraphLink, ...]
+    def __init__(self, documents: tuple[GraphDocument, ...], links: tuple[GraphLink, ...]) -> None:
+        self.documents = documents
+        self.links = links
 
 
 def rows(manifest: Manifest) -> GraphRows:
