@@ -15,7 +15,7 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 HEAVY = (
     "tantivy", "numpy", "networkx", "yaml", "frontmatter", "markdown_it", "rich", "click",
     "watchdog", "usearch", "tokenizers", "onnxruntime", "pygls", "lsprotocol", "tree_sitter",
-    "dataclasses", "inspect",
+    "dataclasses", "inspect", "usearch.index", "tqdm",
 )  # fmt: skip
 LOADED = f"""
 def loaded():

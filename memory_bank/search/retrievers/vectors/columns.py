@@ -89,7 +89,8 @@ class Columns:
         A vector with fewer components is compared with the last ones. `among` are the places of the
         vectors that are compared.
         """
-        from usearch.index import search  # start-up: searches by words need none
+        # start-up: not of `usearch.index`, which loads a progress bar and the metadata of packages
+        from usearch.compiled import MetricKind, MetricSignature, exact_search
 
         vectors = self._vectors[:, -len(vector) :]
         sample = self._sample if among is None else self._sample[among[self._sample]]
@@ -98,9 +99,14 @@ class Columns:
         if not len(chosen):
             return Matches(scale=scale)
         searched = np.ascontiguousarray(vectors if len(chosen) == len(vectors) else vectors[chosen])
-        asked_packed = packed(vector[None])[0]
-        near = search(searched, asked_packed, min(limit, len(chosen)), "cos", exact=True)
-        chosen = chosen[np.asarray(near.keys, np.int64)]
+        near, *_ = exact_search(
+            searched,
+            packed(vector[None]),
+            min(limit, len(chosen)),
+            metric_kind=MetricKind.Cos,
+            metric_signature=MetricSignature.ArrayArraySize,
+        )
+        chosen = chosen[np.asarray(near[0], np.int64)]
         scores = cosines(vectors[chosen], vector)
         best = np.lexsort((self.rows[chosen], -scores))
         rows, documents = self.rows[chosen][best].tolist(), self.documents[chosen][best].tolist()
