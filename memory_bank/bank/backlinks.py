@@ -9,17 +9,16 @@ from functools import partial
 
 from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
+from memory_bank.base.documents import Link
 from memory_bank.base.errors import Hint, NoteNotFound
 from memory_bank.base.filenames import is_utf8
 from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.text import join_link
 from memory_bank.notes import names
 from memory_bank.notes.link_targets import TargetNames, target_of
-from memory_bank.notes.note import NoteLink
 from memory_bank.search import snippets
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows, filters, link_rows
-from memory_bank.search.manifest.link_rows import LinkRow
 
 GHOST = "ghost:"
 
@@ -95,7 +94,7 @@ def _is_other_file(bank: Bank, file: str, note: str) -> bool:
     return any(row.ghost == file for row in bank.read(partial(_to_ghost, name=file)))
 
 
-def _to_ghost(view: View, name: str) -> list[LinkRow]:
+def _to_ghost(view: View, name: str) -> list[Link]:
     return link_rows.to_ghost(view.manifest, name)
 
 
@@ -112,7 +111,7 @@ def linked_notes(view: View, node: str) -> dict[int, tuple[LinkShown, ...]]:
     return {number: tuple(dict.fromkeys(links)) for number, links in links_of.items()}
 
 
-def link_shown(row: LinkRow, problem: str = "") -> LinkShown:
+def link_shown(row: Link, problem: str = "") -> LinkShown:
     """Return the public record of a link, with its problem."""
     text = row.text or row.target or row.heading
     return LinkShown(
@@ -126,9 +125,7 @@ def link_shown(row: LinkRow, problem: str = "") -> LinkShown:
     )
 
 
-def meant_by(
-    bank: Bank, path: str, links: Sequence[NoteLink]
-) -> list[tuple[TargetNames, list[str]]]:
+def meant_by(bank: Bank, path: str, links: Sequence[Link]) -> list[tuple[TargetNames, list[str]]]:
     """Return what each link in the note at `path` may mean: names, and the notes that have one."""
     targets = [
         target_of(

@@ -5,10 +5,11 @@ Notes are one source. Any class with these methods is another; the index need no
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from memory_bank.base.named_tuple import NamedTuple
 
@@ -59,23 +60,51 @@ class Name(NamedTuple):
     rank: int
 
 
-class Link(NamedTuple):
-    """A link in a document."""
+LinkKind = Literal["wiki", "embed", "markdown", "image", "reference"]
 
-    line: int
-    kind: str
-    type: str
+
+class Link(NamedTuple):
+    """A link in a document: its target, type, and the words around it; in an index, its ends."""
+
     target: str
-    """As written."""
-    names: tuple[str, ...]
-    """The names that it may mean, in order, at most two."""
-    ghost: str
-    """The target's name if no document has it."""
+    """As written, without heading, block and shown text; empty for a link inside the document."""
+    kind: LinkKind
+    line: int
+    """1-based line of the file."""
+    type: str = "related_to"
     heading: str = ""
-    anchor: str = ""
+    block: str = ""
     text: str = ""
     before: str = ""
+    """About 100 characters of text before the link, white space folded."""
     after: str = ""
+    names_file: bool = False
+    """Whether it is one of `file_refs`: a path from the project's root."""
+    names: tuple[str, ...] = ()
+    """The names that it may mean, in order, at most two; none before it is looked up."""
+    ghost: str = ""
+    """The target's name if no document has it."""
+    source: int = 0
+    """In an index the number of its document; the next ones are known there, too."""
+    source_key: str = ""
+    ambiguous: bool = False
+    dest: int | None = None
+    """The document that it leads to."""
+    dest_key: str = ""
+    hashes: tuple[int, int] = (0, 0)
+    """Of the names that it may mean, in order, in place of those."""
+
+    @property
+    def inside(self) -> bool:
+        """Whether it leads to a heading or block."""
+        return bool(self.heading or self.block)
+
+    def files(self, place: str) -> tuple[str, str]:
+        """Return the paths below the project of the files that it may mean, if it leads to no note.
+
+        `place` is that of its note: the file of a picture is often beside it.
+        """
+        return self.ghost, posixpath.normpath(posixpath.join(posixpath.dirname(place), self.target))
 
 
 class Fault(NamedTuple):

@@ -16,6 +16,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.bank.findings import Finding
 from memory_bank.bank.hits import ShownNote
 from memory_bank.bank.open_index import NoteRow, note_of
+from memory_bank.base.documents import Link
 from memory_bank.base.errors import did_you_mean, differ_by_one_letter
 from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.plugins import pattern
@@ -28,7 +29,7 @@ from memory_bank.notes.file_patterns import APPLIES_TO, matches, patterns
 from memory_bank.notes.sections import sentence_around, sentence_below
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows, link_rows
-from memory_bank.search.manifest.link_rows import LinkRow, to_code
+from memory_bank.search.manifest.link_rows import to_code
 
 _LINES = pattern(r"L\d+(?:-L?\d+)?")
 """The lines of a file in a link, as web sites write them."""
@@ -46,7 +47,7 @@ class CitingNotes(NamedTuple):
 
 
 class _Link(NamedTuple):
-    row: LinkRow
+    row: Link
     note: NoteRow
     sentence: str
     symbol: str
@@ -185,7 +186,7 @@ def _links(
     return links
 
 
-def _to_note(view: View, bank: Bank, code: Codebase, path: str) -> list[LinkRow]:
+def _to_note(view: View, bank: Bank, code: Codebase, path: str) -> list[Link]:
     """Return the links to a file of the work tree that is a note itself."""
     file = str(code.root / path)
     for key in (names.of_note(file, bank.layout), names.of_included(file, bank.layout)):

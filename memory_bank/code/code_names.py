@@ -6,11 +6,11 @@ import os
 import posixpath
 from pathlib import Path
 
+from memory_bank.base.documents import Link
 from memory_bank.base.errors import BadInput, FileNotFound, did_you_mean, similar_names
 from memory_bank.base.plugins import pattern
 from memory_bank.code.coupled import CouplingState
 from memory_bank.code.index.codebase import Codebase
-from memory_bank.search.manifest.link_rows import LinkRow
 
 _SIMILAR = 0.8
 """Least similarity of a path that is suggested instead of an unknown one."""
@@ -102,7 +102,7 @@ def has_kind(target: str) -> bool:
     return _KIND.match(target) is not None and not target.lower().startswith(SYMBOL)
 
 
-def symbol_of(row: LinkRow) -> str:
+def symbol_of(row: Link) -> str:
     """Return the name of the symbol that a link gives; empty if it gives none."""
     return named_symbol(row.ghost, row.heading)
 

@@ -11,13 +11,14 @@ from urllib.parse import quote
 from memory_bank.bank.backlinks import meant_by
 from memory_bank.bank.bank import Bank
 from memory_bank.base.dates import iso
+from memory_bank.base.documents import Link
 from memory_bank.git import process, repository
 from memory_bank.memory.change import with_keys
 from memory_bank.notes import okf, parsing
 from memory_bank.notes.front_matter import split
 from memory_bank.notes.links import locate_links
 from memory_bank.notes.names import name_of
-from memory_bank.notes.note import RELATIVE_KINDS, Note, NoteLink
+from memory_bank.notes.note import RELATIVE_KINDS, Note
 from memory_bank.notes.sections import described
 from memory_bank.search.manifest.link_rows import slug
 from memory_bank.trust.authors import writer
@@ -28,7 +29,7 @@ _UNKNOWN = "unknown"
 PLAIN = "\0"
 """The address of what is not to be linked: its words stay."""
 
-Address = Callable[[NoteLink, str, str], str | None]
+Address = Callable[[Link, str, str], str | None]
 """Returns the URL of a link by the path of its note, else the name of a ghost; None to keep it."""
 
 
@@ -60,7 +61,7 @@ def conforming(bank: Bank, path: str, content: str) -> str:
     if bundle is None or "[[" not in content:
         return content
 
-    def address(link: NoteLink, goal: str, ghost: str) -> str | None:
+    def address(link: Link, goal: str, ghost: str) -> str | None:
         if goal and bank.roots.is_private(goal):
             return None
         if not link.target:

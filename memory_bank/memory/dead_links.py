@@ -5,9 +5,10 @@ from __future__ import annotations
 from urllib.parse import quote
 
 from memory_bank.bank.bank import Bank
+from memory_bank.base.documents import Link
 from memory_bank.base.plugins import pattern
 from memory_bank.search.index import View
-from memory_bank.search.manifest.link_rows import LinkRow, links_of, problems
+from memory_bank.search.manifest.link_rows import links_of, problems
 
 _REFERENCE = "reference"
 
@@ -44,7 +45,7 @@ def dead_links(bank: Bank, path: str, text: str) -> str:
     return "; ".join(reasons[:_MOST]) + more
 
 
-def _ghost(bank: Bank, row: LinkRow) -> str:
+def _ghost(bank: Bank, row: Link) -> str:
     """Return that a link leads to no note; empty if it leads to one, to a file or to a symbol."""
     if row.dest is not None or ":" in row.ghost or _SYMBOL.fullmatch(row.ghost):
         return ""

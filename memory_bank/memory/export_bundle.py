@@ -16,6 +16,7 @@ from memory_bank.bank.backlinks import meant_by
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import NoteRow
 from memory_bank.base.dates import iso_of
+from memory_bank.base.documents import Link
 from memory_bank.base.errors import BadInput, StorageFailed
 from memory_bank.base.hit_view import Place
 from memory_bank.base.operation import Param, operation, topic
@@ -28,7 +29,7 @@ from memory_bank.memory.concepts import PLAIN, with_markdown_links
 from memory_bank.notes import front_matter, okf, parsing
 from memory_bank.notes.links import relink
 from memory_bank.notes.names import name_of
-from memory_bank.notes.note import RELATIVE_KINDS, Note, NoteLink
+from memory_bank.notes.note import RELATIVE_KINDS, Note
 from memory_bank.notes.secrets import secrets
 from memory_bank.notes.sections import described
 from memory_bank.search import index
@@ -251,7 +252,7 @@ class _Export:
     def _linked(self, path: str, body: str) -> str:
         """Return the text of a note with Markdown links to concepts, or to the project's files."""
 
-        def rename(link: NoteLink) -> str | None:
+        def rename(link: Link) -> str | None:
             if link.kind not in RELATIVE_KINDS or not link.target:
                 return None
             (target, paths), *_ = meant_by(self._bank, path, [link])
@@ -261,7 +262,7 @@ class _Export:
         moved = relink(body, rename, 0)
         return with_markdown_links(self._bank, path, moved, self._address)
 
-    def _address(self, link: NoteLink, goal: str, ghost: str) -> str | None:
+    def _address(self, link: Link, goal: str, ghost: str) -> str | None:
         """Return the URL of a link: of a concept, else of a file of the project."""
         if not link.target:
             return ""

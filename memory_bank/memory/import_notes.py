@@ -16,6 +16,7 @@ from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import NoteRow
 from memory_bank.base import plugins
+from memory_bank.base.documents import Link
 from memory_bank.base.errors import BadInput, BadName, Hint, MemoryBankError
 from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.base.operation import Param, operation
@@ -30,7 +31,7 @@ from memory_bank.notes import front_matter, parsing
 from memory_bank.notes.identity import content_hash, normalise
 from memory_bank.notes.links import relink
 from memory_bank.notes.names import folded, key, name_of, new_path, path_of
-from memory_bank.notes.note import RELATIVE_KINDS, NoteLink
+from memory_bank.notes.note import RELATIVE_KINDS
 from memory_bank.notes.schema import keys_of
 from memory_bank.search.manifest import document_rows
 
@@ -282,7 +283,7 @@ class _ImportRun:
         hashed = _hash(text_of(item, "", _EPOCH))
         return item._replace(extra={**item.extra, HASH: hashed}), hashed
 
-    def _moved(self, link: NoteLink) -> str | None:
+    def _moved(self, link: Link) -> str | None:
         """Return the new target of a wikilink with a path to a note of the source.
 
         A bare name is not changed, since it resolves without a path.

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated
 from memory_bank.bank import open_index
 from memory_bank.bank.backlinks import GHOST, LinkShown, link_shown, node_of
 from memory_bank.bank.bank import Bank
+from memory_bank.base.documents import Link
 from memory_bank.base.operation import Param, operation
 from memory_bank.base.rendering import count, quote_path
 from memory_bank.base.screen import FOUND, NOTHING, Call, Piece, cells, print_list
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows, link_rows
-from memory_bank.search.manifest.link_rows import LinkRow
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -68,7 +68,7 @@ def links_of(bank: Bank, name: str) -> NoteLinks:
         rows = bank.read(lambda view: link_rows.to_ghost(view.manifest, ghost))
         return NoteLinks(node, (), tuple(link_shown(row) for row in rows))
 
-    def both(view: View) -> tuple[Sequence[LinkRow], Sequence[LinkRow], Sequence[str]]:
+    def both(view: View) -> tuple[Sequence[Link], Sequence[Link], Sequence[str]]:
         note = open_index.note_at(view.manifest, node)
         number = note.number if note else -1
         out = link_rows.outgoing(view.manifest, number)

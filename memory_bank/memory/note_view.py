@@ -12,6 +12,7 @@ from memory_bank.bank import open_index
 from memory_bank.bank.backlinks import LinkShown, link_shown
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import ShownNote
+from memory_bank.base.documents import Link
 from memory_bank.base.errors import Hint, MemoryBankError, NoteNotFound
 from memory_bank.base.filenames import is_utf8
 from memory_bank.base.named_tuple import NamedTuple
@@ -28,7 +29,7 @@ from memory_bank.search.index import View
 from memory_bank.search.manifest import document_graph, document_rows
 from memory_bank.search.manifest import link_rows as link_table
 from memory_bank.search.manifest.entries import OBSERVATION
-from memory_bank.search.manifest.link_rows import LinkRow, incoming, outgoing
+from memory_bank.search.manifest.link_rows import incoming, outgoing
 from memory_bank.sessions.records import PROMOTED_TO
 from memory_bank.trust import provenance
 from memory_bank.trust.citations import place_of
@@ -185,8 +186,8 @@ def find(bank: Bank, name: str) -> str | None:
 
 
 def _goals(
-    bank: Bank, view: View, rows: Sequence[LinkRow], titles: Mapping[int, str]
-) -> list[tuple[LinkRow, LinkedPlace]]:
+    bank: Bank, view: View, rows: Sequence[Link], titles: Mapping[int, str]
+) -> list[tuple[Link, LinkedPlace]]:
     """Return links with their goals."""
     tree = repository.worktree(bank.layout.project)
     problems = link_table.problems(view.manifest, rows)
@@ -196,10 +197,10 @@ def _goals(
     ]
 
 
-def _goal(bank: Bank, tree: Path | None, row: LinkRow, titles: Mapping[int, str]) -> LinkedPlace:
+def _goal(bank: Bank, tree: Path | None, row: Link, titles: Mapping[int, str]) -> LinkedPlace:
     if row.dest is not None:
         title = titles.get(row.dest, "")
-        return LinkedPlace("note", row.dest_key, title, row.heading, row.anchor)
+        return LinkedPlace("note", row.dest_key, title, row.heading, row.block)
     name = row.ghost or row.target
     if row.ambiguous:
         return LinkedPlace("ghost", name)
@@ -217,9 +218,7 @@ def _goal(bank: Bank, tree: Path | None, row: LinkRow, titles: Mapping[int, str]
     is_file = there and (base / path).is_file()
     file = path if is_file and tree is not None else ""
     picture = path if is_file and picture_type(path) else ""
-    return LinkedPlace(
-        kind, name, heading=row.heading, block=row.anchor, file=file, picture=picture
-    )
+    return LinkedPlace(kind, name, heading=row.heading, block=row.block, file=file, picture=picture)
 
 
 def _file(bank: Bank, base: Path, name: str) -> str:
@@ -229,7 +228,7 @@ def _file(bank: Bank, base: Path, name: str) -> str:
     return file.relative_to(base).as_posix() if inside and file.is_relative_to(base) else ""
 
 
-def _file_beside(bank: Bank, base: Path, row: LinkRow) -> str:
+def _file_beside(bank: Bank, base: Path, row: Link) -> str:
     """Return the path of a file that a link names from the folder of its note; empty if none."""
     if bank.roots.is_private(row.source_key) or not is_utf8(row.target) or "\0" in row.target:
         return ""
@@ -239,13 +238,13 @@ def _file_beside(bank: Bank, base: Path, row: LinkRow) -> str:
     return file.relative_to(base).as_posix() if inside and file.is_file() else ""
 
 
-def _key(row: LinkRow) -> tuple[str, ...]:
+def _key(row: Link) -> tuple[str, ...]:
     kind = _MARKDOWN if row.kind in RELATIVE_KINDS else _WIKI
-    return row.kind if row.kind == _REFERENCE else kind, row.target, row.heading, row.anchor
+    return row.kind if row.kind == _REFERENCE else kind, row.target, row.heading, row.block
 
 
 def _backlinks(
-    rows: Sequence[LinkRow], notes: Mapping[int, document_rows.DocumentRow]
+    rows: Sequence[Link], notes: Mapping[int, document_rows.DocumentRow]
 ) -> list[Backlink]:
     by_source: dict[int, dict[LinkShown, None]] = {}
     for row in rows:
@@ -258,7 +257,7 @@ def _backlinks(
     return sorted(backlinks, key=lambda backlink: (backlink.archived, backlink.path))
 
 
-def _cites(goals: Collection[tuple[LinkRow, LinkedPlace]]) -> tuple[Cite, ...]:
+def _cites(goals: Collection[tuple[Link, LinkedPlace]]) -> tuple[Cite, ...]:
     lines: dict[LinkedPlace, dict[int, None]] = {}
     for row, goal in goals:
         if goal.kind != "note" and not row.ambiguous:

@@ -10,17 +10,18 @@ from itertools import chain
 from memory_bank.bank import open_index
 from memory_bank.bank.backlinks import LinkShown, link_shown, meant_by
 from memory_bank.bank.bank import Bank
+from memory_bank.base.documents import Link
 from memory_bank.base.errors import UnreadableNote
 from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.notes import front_matter, names, okf, parsing
 from memory_bank.notes.identity import etag
 from memory_bank.notes.link_targets import names_of
 from memory_bank.notes.links import relink
-from memory_bank.notes.note import RELATIVE_KINDS, NoteLink
+from memory_bank.notes.note import RELATIVE_KINDS
 from memory_bank.notes.storage.journal import JournalEntry
 from memory_bank.search.index import View
 from memory_bank.search.manifest import link_rows
-from memory_bank.search.manifest.link_rows import LinkRow, listed
+from memory_bank.search.manifest.link_rows import listed
 
 
 class Relinking(NamedTuple):
@@ -45,7 +46,7 @@ def relink_moved(
     """
     lost = lost_links(bank, moves, path, text)
 
-    def touching(view: View) -> list[LinkRow]:
+    def touching(view: View) -> list[Link]:
         numbers = _numbers(view, moves)
         rows = [link_rows.incoming(view.manifest, number) for number in numbers]
         return [
@@ -72,7 +73,7 @@ def relink_taken(bank: Bank, path: str, text: str, old_text: str | None = None) 
     rewritten = {path, *(change.path for change in relinking.changes)}
     if new_text == text:  # the change took its own links away
         lost = [row for row in lost if row not in own]
-    meanings: dict[tuple[str, bool], list[LinkRow]] = {}
+    meanings: dict[tuple[str, bool], list[Link]] = {}
     for row in lost:
         meanings.setdefault((row.dest_key, row.source_key in rewritten), []).append(row)
     notice = "; ".join(
@@ -83,7 +84,7 @@ def relink_taken(bank: Bank, path: str, text: str, old_text: str | None = None) 
     return relinking._replace(text=new_text, notice=notice)
 
 
-def _keep_own_links(bank: Bank, path: str, text: str, own: Iterable[LinkRow]) -> str:
+def _keep_own_links(bank: Bank, path: str, text: str, own: Iterable[Link]) -> str:
     """Return the text of a note in which its `own` links have the whole name of their note."""
     goals = {row.target: row.dest_key for row in own}
     links = parsing.parse(path, parsing.encoded(text)).body.links if goals else ()
@@ -93,7 +94,7 @@ def _keep_own_links(bank: Bank, path: str, text: str, own: Iterable[LinkRow]) ->
 
 def lost_links(
     bank: Bank, moved: Iterable[str], path: str, text: str, old_text: str | None = None
-) -> list[LinkRow]:
+) -> list[Link]:
     """Return the links that the note with `text` at `path` would take from notes that stay.
 
     If it has `old_text` there until now, only those that its new names would take.
@@ -123,14 +124,14 @@ def _numbers(view: View, paths: Iterable[str]) -> list[int]:
 
 def _relink(
     bank: Bank,
-    rows: Iterable[LinkRow],
+    rows: Iterable[Link],
     moves: Mapping[str, str],
-    lost: Iterable[LinkRow],
+    lost: Iterable[Link],
     *,
     gone: bool,
 ) -> Relinking:
     """Return the changes of some links, of which those `lost` get the whole name of their note."""
-    rows_by_source: dict[str, list[LinkRow]] = {}
+    rows_by_source: dict[str, list[Link]] = {}
     for row in rows:
         rows_by_source.setdefault(row.source_key, []).append(row)
     changes: list[JournalEntry] = []
@@ -184,9 +185,9 @@ def retarget(
     leads: Mapping[tuple[int, str], str],
     moves: Mapping[str, str],
     *,
-    lost: Iterable[LinkRow] = (),
+    lost: Iterable[Link] = (),
     gone: bool,
-) -> Callable[[NoteLink | LinkRow], str | None]:
+) -> Callable[[Link], str | None]:
     """Return a function that gives the new target of each link of a note; None if it stays.
 
     `leads` maps links by `place_of` to the paths of notes; those `lost` need the whole name.
@@ -203,7 +204,7 @@ def retarget(
         new = path in moves.values()
         return bank.roots.prefix + path if new else bank.roots.place(path)
 
-    def new_target(link: NoteLink | LinkRow) -> str | None:
+    def new_target(link: Link) -> str | None:
         goal = leads.get(place_of(link))
         if goal is None or not link.target:
             return None
@@ -224,7 +225,7 @@ def retarget(
     return new_target
 
 
-def place_of(link: NoteLink | LinkRow) -> tuple[int, str]:
+def place_of(link: Link) -> tuple[int, str]:
     """Return what tells a link of a note from others: its line and target.
 
     The line of a link in front matter is not indexed.
@@ -235,7 +236,7 @@ def place_of(link: NoteLink | LinkRow) -> tuple[int, str]:
 _FOLDER, _ROOT = "folder", "root"
 
 
-def _base_of(bank: Bank, link: NoteLink | LinkRow, source: str, goal: str) -> str:
+def _base_of(bank: Bank, link: Link, source: str, goal: str) -> str:
     """Return where the path of a link starts: its note's folder, or a root; empty for a name."""
     target = link.target
     if target.startswith("/"):

@@ -14,10 +14,11 @@ from datetime import UTC, datetime
 from urllib.parse import unquote
 
 from memory_bank.base.dates import in_name, to_datetime
+from memory_bank.base.documents import Link
 from memory_bank.base.plugins import pattern
 from memory_bank.notes.characters import BREAK
 from memory_bank.notes.names import name_of, record_name
-from memory_bank.notes.note import Note, NoteLink
+from memory_bank.notes.note import Note
 from memory_bank.notes.relations import as_type
 
 _HEADING = pattern(r"#{1,6}[ \t]++(.*)")
@@ -210,14 +211,14 @@ def next_number(stems: Iterable[str]) -> str:
     return f"{start}{numbers[last] + 1:0{len(digits)}}{between}"
 
 
-def _named_records(written: str, statuses: Sequence[str]) -> Iterator[NoteLink]:
+def _named_records(written: str, statuses: Sequence[str]) -> Iterator[Link]:
     """Yield the links to records that the status names, but for the body's own links."""
     for text in statuses:
         for match in _RELATION.finditer(text.replace("uperce", "uperse").replace("_", " ")):
             target = f"ADR-{match['number']}" if match["number"] else unquote(match["path"] or "")
             if match["number"] or text is written:
                 target, kind = target.partition("#")[0], as_type(match["word"])
-                yield NoteLink(target, "markdown" if match["path"] else "wiki", 1, kind)
+                yield Link(target, "markdown" if match["path"] else "wiki", 1, kind)
 
 
 def _date(text: str) -> datetime | None:

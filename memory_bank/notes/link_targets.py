@@ -5,7 +5,16 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Callable, Iterable, Iterator
 
-from memory_bank.base.documents import BY_ALIAS, BY_ID, BY_NAME, BY_NUMBER, BY_PATH, BY_TITLE, Name
+from memory_bank.base.documents import (
+    BY_ALIAS,
+    BY_ID,
+    BY_NAME,
+    BY_NUMBER,
+    BY_PATH,
+    BY_TITLE,
+    Link,
+    Name,
+)
 from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.notes.characters import nfc
@@ -18,7 +27,7 @@ from memory_bank.notes.names import (
     record_asked,
     record_name,
 )
-from memory_bank.notes.note import RELATIVE_KINDS, Note, NoteLink
+from memory_bank.notes.note import RELATIVE_KINDS, Note
 from memory_bank.notes.okf import INDEX, is_path
 
 
@@ -65,7 +74,7 @@ def path_names(path: str, aliases: Iterable[str]) -> Iterator[Name]:
 
 
 def target_of(
-    link: NoteLink,
+    link: Link,
     path: str,
     project_prefix: str,
     *,
@@ -115,7 +124,7 @@ def target_of(
 
 
 def _rooted_target(
-    link: NoteLink,
+    link: Link,
     written: str,
     base: str,
     project_prefix: str,

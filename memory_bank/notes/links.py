@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import unescape
 from urllib.parse import quote, unquote
 
+from memory_bank.base.documents import Link, LinkKind
 from memory_bank.base.errors import BadInput
 from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.plugins import pattern
@@ -16,7 +17,7 @@ from memory_bank.notes.blocks import parse_blocks
 from memory_bank.notes.characters import BREAK
 from memory_bank.notes.front_matter import split
 from memory_bank.notes.inline import InlineSpan, InlineText
-from memory_bank.notes.note import LinkKind, Meta, NoteLink
+from memory_bank.notes.note import Meta
 from memory_bank.notes.passages import LinkDefinition, SourceMap, definitions
 from memory_bank.notes.relations import DEFAULT, TYPES, Fields, as_type, relation
 
@@ -45,7 +46,7 @@ _KINDS: dict[tuple[bool, bool], LinkKind] = {
 class WholeLink(NamedTuple):
     """A link with the offsets of its target and of all of it, brackets included."""
 
-    link: NoteLink
+    link: Link
     start: int
     end: int
     first: int
@@ -99,7 +100,7 @@ def locate_links(text: str, first_line: int = 1) -> list[WholeLink]:
 
 def links_in(
     inline: InlineText, link_definitions: Mapping[str, LinkDefinition], line: int
-) -> Iterator[NoteLink]:
+) -> Iterator[Link]:
     """Yield the links of an inline block that starts at a line of the file."""
     for _span, link, _target in _read(inline, link_definitions, line):
         yield link
@@ -107,7 +108,7 @@ def links_in(
 
 def _read(
     inline: InlineText, link_definitions: Mapping[str, LinkDefinition], line: int
-) -> Iterator[tuple[InlineSpan, NoteLink, _WrittenTarget]]:
+) -> Iterator[tuple[InlineSpan, Link, _WrittenTarget]]:
     field = counted = searched = 0
     fields = Fields(inline.bare[0])
     for span in inline.links:
@@ -125,7 +126,7 @@ def _read(
         searched = at
         line += inline.text.count("\n", counted, span.start)
         counted = span.start
-        link = NoteLink(
+        link = Link(
             target=target.target,
             kind=_KINDS[wiki, span.embed],
             line=line,
@@ -194,20 +195,20 @@ def decoded(written: str) -> str:
     return unquote(written) if "%" in written else written
 
 
-def reference_links(meta: Meta) -> tuple[NoteLink, ...]:
+def reference_links(meta: Meta) -> tuple[Link, ...]:
     """Return links for the references in front matter and the wikilinks in its other keys."""
-    links = [NoteLink(file, "reference", 1, "mentions", names_file=True) for file in meta.file_refs]
+    links = [Link(file, "reference", 1, "mentions", names_file=True) for file in meta.file_refs]
     targets = [
         *(f"symbol:{name}" for name in meta.symbol_refs),
         *(f"{entity.kind}:{entity.id}" for entity in meta.entity_refs),
     ]
-    links.extend(NoteLink(target, "reference", 1, "mentions") for target in targets)
+    links.extend(Link(target, "reference", 1, "mentions") for target in targets)
     links.extend(okf.path_links(meta.extra))
     links.extend(_key_links(meta.extra, DEFAULT))
     return tuple(dict.fromkeys(links))
 
 
-def with_lines(references: Sequence[NoteLink], head: str) -> tuple[NoteLink, ...]:
+def with_lines(references: Sequence[Link], head: str) -> tuple[Link, ...]:
     """Return links of front matter with the lines where their targets stand; else the first."""
     if not references:
         return ()
@@ -230,7 +231,7 @@ _NAMING = frozenset({"supersedes", "superseded_by"})
 _NAME = pattern(r"(?!(?:none|null|no|n/a|tbd|-)\Z)[^\s\[\]|#:,;]{2,200}", re.IGNORECASE)
 
 
-def _key_links(value: object, kind: str) -> Iterator[NoteLink]:
+def _key_links(value: object, kind: str) -> Iterator[Link]:
     """Yield the wikilinks in a value, recursively, typed by the nearest key."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
@@ -250,13 +251,13 @@ def _key_links(value: object, kind: str) -> Iterator[NoteLink]:
                 yield link
 
 
-def reference_link(inner: str, line: int, kind: str = DEFAULT) -> NoteLink | None:
+def reference_link(inner: str, line: int, kind: str = DEFAULT) -> Link | None:
     """Read the inside of a wikilink in front matter."""
     written, _, alias = inner.partition("|")
     target, heading, block = wiki_parts(written)
     if _EXTERNAL.match(target) or not (target or heading or block):
         return None
-    return NoteLink(target, "reference", line, kind, heading, block, alias.strip())
+    return Link(target, "reference", line, kind, heading, block, alias.strip())
 
 
 # Strings and comments in a line of front matter. A string that is open at the end of the line
@@ -291,9 +292,7 @@ _ESCAPED = r"[\x00-\x1f\x7f<>\\#|]|%(?=[0-9a-fA-F]{2})|&(?=[#\w]+;)"
 _UNSAFE, _UNSAFE_BARE = pattern(_ESCAPED), pattern(rf"{_ESCAPED}|\s")
 
 
-def relink(
-    text: str, rename: Callable[[NoteLink], str | None], body_start: int | None = None
-) -> str:
+def relink(text: str, rename: Callable[[Link], str | None], body_start: int | None = None) -> str:
     """Rewrite the links of a note to what has moved: those for which `rename` returns a target.
 
     A link keeps its heading, block, text, title, angle brackets, percent-encoding, and its `.md` or
@@ -308,7 +307,7 @@ def relink(
 
 
 def edits(
-    text: str, rename: Callable[[NoteLink], str | None], body_start: int | None = None
+    text: str, rename: Callable[[Link], str | None], body_start: int | None = None
 ) -> dict[tuple[int, int], str]:
     """Map the offsets of each target that `relink` replaces to the new text; raise BadInput."""
     body = len(text) - len(split(text).body) if body_start is None else body_start
@@ -330,7 +329,7 @@ def edits(
     return entries
 
 
-def front_matter_links(text: str) -> Iterator[tuple[NoteLink, int, int, str]]:
+def front_matter_links(text: str) -> Iterator[tuple[Link, int, int, str]]:
     """Yield each link outside comments, its target's offsets, and the quotes around it.
 
     Links are wikilinks, and the plain names of notes that this one supersedes or is superseded by.
@@ -355,7 +354,7 @@ def front_matter_links(text: str) -> Iterator[tuple[NoteLink, int, int, str]]:
             yield link, start, start + len(written.strip()), mark
 
 
-def _plain_names(text: str) -> Iterator[tuple[NoteLink, int, int, str]]:
+def _plain_names(text: str) -> Iterator[tuple[Link, int, int, str]]:
     """Yield the plain names of notes in the keys that may have some, as a value or in a list."""
     kind = ""
     for line, match in enumerate(_HEAD_LINE.finditer(text), 1):
@@ -379,9 +378,7 @@ _RESOURCE = pattern(
 """A key that has a path or a URL, in a line or in a mapping."""
 
 
-def _resources(
-    text: str, comments: list[tuple[int, int]]
-) -> Iterator[tuple[NoteLink, int, int, str]]:
+def _resources(text: str, comments: list[tuple[int, int]]) -> Iterator[tuple[Link, int, int, str]]:
     """Yield the paths of what a note derives from, as `okf.path_links` does."""
     line, line_start = 1, 0
     for match in _RESOURCE.finditer(text):
@@ -393,7 +390,7 @@ def _resources(
         line_start = match.start()
         path, _, heading = match["path"].partition("#")
         start = match.start("path")
-        link = NoteLink(path, "reference", line, "mentions", heading)
+        link = Link(path, "reference", line, "mentions", heading)
         yield link, start, start + len(path), match["quote"]
 
 
@@ -403,7 +400,7 @@ def _from_string(written: str, mark: str) -> str:
     return written.replace("''", "'") if mark == "'" else written
 
 
-def _in_front_matter(link: NoteLink, written: str, target: str, mark: str) -> str:
+def _in_front_matter(link: Link, written: str, target: str, mark: str) -> str:
     """Return a wikilink's new target, escaped for its string of YAML."""
     target = _with_suffix(link.target, target)
     if target == link.target:
@@ -414,7 +411,7 @@ def _in_front_matter(link: NoteLink, written: str, target: str, mark: str) -> st
     return target.replace("'", "''") if mark == "'" else target
 
 
-def _in_body(text: str, start: int, end: int, link: NoteLink, target: str) -> str:
+def _in_body(text: str, start: int, end: int, link: Link, target: str) -> str:
     """Return a new target in the syntax of the old one: in a wikilink, in `<>`, or bare."""
     written = text[start:end]
     target = _with_suffix(link.target, target)
@@ -446,7 +443,7 @@ def _with_suffix(written: str, target: str) -> str:
     return bare + suffix[0] if bare and suffix else bare
 
 
-def _check_wikilink(link: NoteLink, target: str) -> None:
+def _check_wikilink(link: Link, target: str) -> None:
     is_empty = not (target or link.heading or link.block)
     if is_empty or target != target.strip() or _NOT_IN_WIKILINK.search(target):
         raise BadInput(

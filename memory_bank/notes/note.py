@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 
-from memory_bank.base.documents import Fault
+from memory_bank.base.documents import Fault, Link
 from memory_bank.base.errors import Conflict, Hint, NoteNotFound
 from memory_bank.base.named_tuple import NamedTuple
 
 _NOTHING: Mapping[str, Any] = {}
 """Never written to. A mappingproxy could not be pickled."""
-
-LinkKind = Literal["wiki", "embed", "markdown", "image", "reference"]
 
 RELATIVE_KINDS = frozenset({"markdown", "image"})
 """Kinds of links whose target is a path from the note's folder: `[](x.md)` and `![](x.png)`."""
@@ -45,25 +43,6 @@ class Meta(NamedTuple):
     extra: Mapping[str, object] = _NOTHING
 
 
-class NoteLink(NamedTuple):
-    """A link in a note: its target, type, and the words around it."""
-
-    target: str
-    """As written, without heading, block and shown text; empty for a link inside the note."""
-    kind: LinkKind
-    line: int
-    """1-based line of the file."""
-    type: str = "related_to"
-    heading: str = ""
-    block: str = ""
-    text: str = ""
-    before: str = ""
-    """About 100 characters of text before the link, white space folded."""
-    after: str = ""
-    names_file: bool = False
-    """Whether it is one of `file_refs`: a path from the project's root."""
-
-
 class NoteSection(NamedTuple):
     """A note's text under one heading, without the sections below it."""
 
@@ -88,7 +67,7 @@ class Body(NamedTuple):
     """The parsed Markdown: sections in order, links, block ids, inline tags."""
 
     sections: tuple[NoteSection, ...]
-    links: tuple[NoteLink, ...] = ()
+    links: tuple[Link, ...] = ()
     blocks: Mapping[str, int] = _NOTHING
     """Block id (without the caret) to its line."""
     tags: tuple[str, ...] = ()

@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memory_bank.base.dates import iso, to_datetime
+from memory_bank.base.documents import Link
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.plugins import pattern
-from memory_bank.notes.note import Note, NoteLink
+from memory_bank.notes.note import Note
 from memory_bank.notes.storage import files
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ _LONGEST = 300
 _PATH = pattern(r"(?![A-Za-z][A-Za-z0-9+.-]*:|//)[^\s*?\[\]{}|<>\"\\]{1,500}")
 """A value that may be a path: no URL, and no description of a scope, which has blanks."""
 
-_SUPERSEDED_BY, _DEFAULT = "superseded_by", NoteLink._field_defaults["type"]
+_SUPERSEDED_BY, _DEFAULT = "superseded_by", Link._field_defaults["type"]
 
 _CURRENT = pattern(
     r"\b(?:current(?:ly)?|replaced by|replacement|(?<!not )use)\b[^.!?\n]{0,80}\Z", re.IGNORECASE
@@ -166,7 +167,7 @@ def _keys(text: str) -> Mapping[str, object]:
     return metadata(_split(text))[0]
 
 
-def path_links(keys: Mapping[str, object]) -> Iterator[NoteLink]:
+def path_links(keys: Mapping[str, object]) -> Iterator[Link]:
     """Yield the links of the keys that have a path: of what replaces a note, and what it cites."""
     for key in (_SUPERSEDED_BY, "supersedes"):
         value = keys.get(key)
@@ -205,9 +206,9 @@ def is_path(value: object) -> bool:
     )
 
 
-def _link(written: object, kind: str) -> NoteLink:
+def _link(written: object, kind: str) -> Link:
     path, _, heading = str(written).partition("#")
-    return NoteLink(path, "reference", 1, kind, heading)
+    return Link(path, "reference", 1, kind, heading)
 
 
 def mappings(value: object) -> list[Mapping[str, object]]:

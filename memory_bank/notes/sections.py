@@ -8,14 +8,14 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 
-from memory_bank.base.documents import Fault
+from memory_bank.base.documents import Fault, Link
 from memory_bank.base.plugins import pattern
 from memory_bank.base.text import join_link
 from memory_bank.notes.blocks import Blocks, InlineBlock, parse_blocks
 from memory_bank.notes.front_matter import MARK, MAX_FIELDS, Field, fields_of
 from memory_bank.notes.inline import InlineText, plain_text
 from memory_bank.notes.links import links_in, locate_links
-from memory_bank.notes.note import Body, NoteLink, NoteSection
+from memory_bank.notes.note import Body, NoteSection
 from memory_bank.notes.passages import LinkDefinition, definitions
 
 MAX_LINKS = 20_000
@@ -77,7 +77,7 @@ class _Content:
 
     def __init__(self, unread: str) -> None:
         self.unread = unread
-        self.links: list[NoteLink] = []
+        self.links: list[Link] = []
         self.skipped = 0
         """Number of links beyond the limit."""
         self.ids: dict[str, int] = {}

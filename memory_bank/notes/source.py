@@ -34,7 +34,7 @@ from memory_bank.notes.decision_records import ENDED, may_be_record
 from memory_bank.notes.identity import etag
 from memory_bank.notes.link_targets import InProject, TargetNames, names_of, no_project, target_of
 from memory_bank.notes.names import name_of
-from memory_bank.notes.note import Meta, Note, NoteLink, NoteSection
+from memory_bank.notes.note import Meta, Note, NoteSection
 from memory_bank.notes.roots import Roots
 from memory_bank.notes.storage import files
 from memory_bank.notes.storage.files import UNKNOWN
@@ -387,20 +387,8 @@ def _data(note: Note) -> dict[str, Any]:
     return {key: value for key, value in data.items() if value}
 
 
-def _link(link: NoteLink, target: TargetNames) -> Link:
-    return Link(
-        line=link.line,
-        kind=link.kind,
-        type=link.type,
-        target=link.target,
-        names=target.names,
-        ghost=target.ghost,
-        heading=link.heading,
-        anchor=link.block,
-        text=link.text,
-        before=link.before,
-        after=link.after,
-    )
+def _link(link: Link, target: TargetNames) -> Link:
+    return link._replace(names=target.names, ghost=target.ghost)
 
 
 def _keywords(note: Note) -> str:

@@ -6,6 +6,7 @@ import posixpath
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from memory_bank.bank.findings import OtherNote, ReviewFinding
+from memory_bank.base.documents import Link
 from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.code.code_names import has_kind, symbol_of
 from memory_bank.notes.compare.note_change import NoteChange
@@ -13,7 +14,7 @@ from memory_bank.notes.names import name_of
 from memory_bank.notes.note import RELATIVE_KINDS
 from memory_bank.review.records import OWN
 from memory_bank.review.revision_range import BankState, is_ghost
-from memory_bank.search.manifest.link_rows import LinkDestination, LinkRow
+from memory_bank.search.manifest.link_rows import LinkDestination
 
 
 class LinkComparison(NamedTuple):
@@ -175,18 +176,18 @@ def neighbours(
 
 
 def _may_break(
-    old: LinkDestination | LinkRow, new: LinkDestination | LinkRow, touched: Collection[str]
+    old: LinkDestination | Link, new: LinkDestination | Link, touched: Collection[str]
 ) -> bool:
     inside = old.dest_key in touched and old.inside
     return bool(old.dest_key) and (inside or old.dest_key != new.dest_key)
 
 
-def _written(row: LinkRow) -> str:
-    place = f"#{row.heading}" if row.heading else f"^{row.anchor}" if row.anchor else ""
+def _written(row: Link) -> str:
+    place = f"#{row.heading}" if row.heading else f"^{row.block}" if row.block else ""
     return f"{row.target}{place}"
 
 
-def _fix(link_comparison: LinkComparison, row: LinkRow, goal: str) -> str | None:
+def _fix(link_comparison: LinkComparison, row: Link, goal: str) -> str | None:
     """Return the target to write instead: of a note that was moved, or of a renamed heading."""
     change = link_comparison.changes.get(goal or row.dest_key)
     if change is None or change.kind == "removed":

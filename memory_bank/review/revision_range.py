@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from memory_bank.bank.bank import Bank
+from memory_bank.base.documents import Link
 from memory_bank.base.errors import BadInput, MemoryBankError, NoRepository
 from memory_bank.git import authorship, process, repository
 from memory_bank.git.objects import commit_of, merge_base
@@ -14,7 +15,7 @@ from memory_bank.review.records import Side
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_graph, document_rows, link_rows
 from memory_bank.search.manifest.document_rows import Version
-from memory_bank.search.manifest.link_rows import LinkDestination, LinkRow
+from memory_bank.search.manifest.link_rows import LinkDestination
 
 STAGED, WORKTREE = "staged", "worktree"
 
@@ -139,10 +140,10 @@ class BankState:
             if path not in self.left_out
         }
 
-    def links(self, paths: Collection[str]) -> dict[str, list[LinkRow]]:
+    def links(self, paths: Collection[str]) -> dict[str, list[Link]]:
         """Return the links of some notes, in their order."""
         path_set = set(paths) - self.left_out
-        rows: dict[str, list[LinkRow]] = {}
+        rows: dict[str, list[Link]] = {}
         for row in self.bank.read(lambda view: link_rows.links_of(view.manifest, path_set)):
             rows.setdefault(row.source_key, []).append(row)
         return rows
@@ -163,7 +164,7 @@ class BankState:
         link_destinations = (goal for goals in self.goals.values() for goal in goals)
         return frozenset(goal.ghost.lower() for goal in link_destinations if is_ghost(goal))
 
-    def problems(self, rows: list[LinkRow]) -> list[str]:
+    def problems(self, rows: list[Link]) -> list[str]:
         """Return for each link what is wrong with it, or an empty text."""
         return self.bank.read(lambda view: link_rows.problems(view.manifest, rows))
 
@@ -185,7 +186,7 @@ class BankState:
             return b""
 
 
-def is_ghost(link: LinkDestination | LinkRow) -> bool:
+def is_ghost(link: LinkDestination | Link) -> bool:
     """Tell whether a link leads to no note, though it names neither a person nor code."""
     return bool(link.ghost) and not link.ambiguous and link.kind != "reference"
 

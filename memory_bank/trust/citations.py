@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from memory_bank.bank.bank import Bank
+from memory_bank.base.documents import Link
 from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.plugins import pattern
@@ -18,7 +19,6 @@ from memory_bank.code.code_names import SYMBOL, symbol_of
 from memory_bank.code.lookup import dotted_name
 from memory_bank.code.parse import parsing
 from memory_bank.search.manifest import document_rows, link_rows
-from memory_bank.search.manifest.link_rows import LinkRow
 from memory_bank.search.manifest.manifest import Manifest
 from memory_bank.trust.records import verified_of
 
@@ -83,7 +83,7 @@ def cited(
     return list(dict.fromkeys(cited_ones))  # one for a link twice on a line
 
 
-def place_of(bank: Bank, tree: Path, row: LinkRow) -> CitedPlace | None:
+def place_of(bank: Bank, tree: Path, row: Link) -> CitedPlace | None:
     """Return the file or symbol that a link to a ghost may name; None if it can't name any."""
     name = symbol_of(row)
     written = name or (f"{row.ghost}#{row.heading}" if row.heading else row.ghost)
@@ -133,7 +133,7 @@ def target_places(text: str, body_start: int, line: int, written: str) -> list[t
     return [match.span() for match in matches]
 
 
-def _target_text_of(row: LinkRow) -> str:
+def _target_text_of(row: Link) -> str:
     """Return a target as it is written; `symbol_refs` name symbols without a start."""
     if row.kind == _REFERENCE and symbol_of(row) and row.target.lower().startswith(SYMBOL):
         return symbol_of(row)

@@ -14,9 +14,10 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
+from memory_bank.base.documents import Link
 from memory_bank.notes import parsing
 from memory_bank.notes.links import locate_links, reference_links
-from memory_bank.notes.note import Entity, Meta, NoteLink
+from memory_bank.notes.note import Entity, Meta
 from memory_bank.notes.relations import TYPES
 from memory_bank.notes.sections import read_body
 
@@ -24,14 +25,14 @@ VAULT = Path(__file__).parents[2].parent / "shared" / "bench" / "obsidian-help.t
 needs_vault = pytest.mark.skipif(not VAULT.exists(), reason=f"no vault at {VAULT}")
 
 
-def links(text: str) -> tuple[NoteLink, ...]:
+def links(text: str) -> tuple[Link, ...]:
     """Read the links, and check that both doors to the scanner give the same."""
     found = read_body(text).links
     assert [one.link for one in locate_links(text)] == list(found)
     return found
 
 
-def one(text: str) -> NoteLink:
+def one(text: str) -> Link:
     """Read the one link of a text."""
     (link,) = links(text)
     return link
@@ -257,15 +258,15 @@ def test_reference_links_of_front_matter() -> None:
         },
     )
     assert reference_links(meta) == (
-        NoteLink("src/a.py", "reference", 1, "mentions", names_file=True),
-        NoteLink("symbol:a.f", "reference", 1, "mentions"),
-        NoteLink("person:ann", "reference", 1, "mentions"),
-        NoteLink("x", "reference", 1),
-        NoteLink("y", "reference", 1, heading="H", text="shown"),
-        NoteLink("z", "reference", 1, block="b"),
-        NoteLink("old", "reference", 1, "supersedes"),
-        NoteLink("unquoted", "reference", 1, "depends_on"),
-        NoteLink("base", "reference", 1, "extends"),
+        Link("src/a.py", "reference", 1, "mentions", names_file=True),
+        Link("symbol:a.f", "reference", 1, "mentions"),
+        Link("person:ann", "reference", 1, "mentions"),
+        Link("x", "reference", 1),
+        Link("y", "reference", 1, heading="H", text="shown"),
+        Link("z", "reference", 1, block="b"),
+        Link("old", "reference", 1, "supersedes"),
+        Link("unquoted", "reference", 1, "depends_on"),
+        Link("base", "reference", 1, "extends"),
     )
 
 

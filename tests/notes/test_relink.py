@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory_bank.base.documents import Link
 from memory_bank.base.errors import BadInput
 from memory_bank.notes.links import locate_links, relink
-from memory_bank.notes.note import NoteLink
 
 ODD = Path(__file__).parents[2].parent / "shared" / "odd"
 ODD_FILES = sorted(path for path in ODD.rglob("*") if path.suffix in (".md", ".markdown"))
 
 
-def to(new: str, old: str = "a") -> Callable[[NoteLink], str | None]:
+def to(new: str, old: str = "a") -> Callable[[Link], str | None]:
     """Rename the note `old`, with or without `.md`."""
     return lambda link: new if link.target.removesuffix(".md") == old else None
 
@@ -124,7 +124,7 @@ def test_a_plain_name_becomes_a_wikilink_where_the_new_one_has_spaces() -> None:
 def test_links_have_their_lines_and_kinds() -> None:
     seen: list[tuple[str, int]] = []
 
-    def note(link: NoteLink) -> None:
+    def note(link: Link) -> None:
         seen.append((link.kind, link.line))
 
     relink("---\r\nup: '[[a]]'\r\n---\r\n\r\n[[a]] [a](a)\r\n![[a]]", note)

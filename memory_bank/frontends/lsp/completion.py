@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Literal
 
 from memory_bank.bank.bank import Bank
+from memory_bank.base.documents import Link
 from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.plugins import pattern
 from memory_bank.code.index.codebase import Codebase
@@ -15,7 +16,7 @@ from memory_bank.frontends.lsp.destinations import leads_to, project_files, symb
 from memory_bank.frontends.lsp.open_texts import Texts
 from memory_bank.notes.characters import BREAK
 from memory_bank.notes.names import name_of
-from memory_bank.notes.note import Note, NoteLink
+from memory_bank.notes.note import Note
 from memory_bank.notes.schema import KNOWN_TYPES
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows
@@ -267,7 +268,7 @@ def _in_link(here: _Here) -> Completions:
     target, mark, part = _split(here.typed)
     if not mark:
         return _targets(here)
-    link = NoteLink(target, "wiki", 1)
+    link = Link(target, "wiki", 1)
     goal = leads_to(here.texts, here.path, [link])[0]
     note = here.texts.note(goal.path) if goal.path else None
     if note is None and not (goal.file and mark == "#"):

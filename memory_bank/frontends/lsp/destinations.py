@@ -11,6 +11,7 @@ from pathlib import Path
 from memory_bank.bank import open_index
 from memory_bank.bank.backlinks import meant_by
 from memory_bank.bank.bank import Bank
+from memory_bank.base.documents import Link
 from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.plugins import pattern
 from memory_bank.code.parse.parsed_file import Symbol
@@ -21,7 +22,7 @@ from memory_bank.notes import parsing
 from memory_bank.notes.characters import written_words
 from memory_bank.notes.link_targets import TargetNames
 from memory_bank.notes.links import WholeLink
-from memory_bank.notes.note import Note, NoteLink, NoteSection
+from memory_bank.notes.note import Note, NoteSection
 from memory_bank.search.index import View
 from memory_bank.search.manifest import link_rows
 
@@ -49,7 +50,7 @@ class LinkTarget:
     """The name of what no note has."""
 
 
-def leads_to(texts: Texts, path: str, links: Sequence[NoteLink]) -> list[LinkTarget]:
+def leads_to(texts: Texts, path: str, links: Sequence[Link]) -> list[LinkTarget]:
     """Return where links of the note at `path` lead."""
     meanings = meant_by(texts.bank, path, links)
     return [
@@ -140,7 +141,7 @@ def _same_ghost(link_target: LinkTarget, other_link_target: LinkTarget) -> bool:
     )
 
 
-def _leads_to(texts: Texts, link: NoteLink, goal: LinkTarget, heading: str, block: str) -> bool:
+def _leads_to(texts: Texts, link: Link, goal: LinkTarget, heading: str, block: str) -> bool:
     if block:
         return link.block.casefold() == block.casefold()
     if not heading:
@@ -151,7 +152,7 @@ def _leads_to(texts: Texts, link: NoteLink, goal: LinkTarget, heading: str, bloc
 
 
 def _goal(
-    texts: Texts, path: str, link: NoteLink, target: TargetNames, paths: Sequence[str]
+    texts: Texts, path: str, link: Link, target: TargetNames, paths: Sequence[str]
 ) -> LinkTarget:
     if len(paths) > 1:
         near = tuple(link_rows.nearest_first(path, paths))
@@ -175,7 +176,7 @@ def _goal(
     return LinkTarget(goal, file, line, problem)
 
 
-def _part(note: Note, link: NoteLink) -> tuple[int, str]:
+def _part(note: Note, link: Link) -> tuple[int, str]:
     """Return the line of the heading or block that a link names, or the problem."""
     if link.block:
         line = block_line(note, link.block)

@@ -10,10 +10,11 @@ from types import MappingProxyType
 from typing import Generic, TypeVar
 
 from memory_bank.bank.bank import Bank
+from memory_bank.base.documents import Link
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.notes import parsing
 from memory_bank.notes.links import WholeLink, front_matter_links, locate_links
-from memory_bank.notes.note import Note, NoteLink
+from memory_bank.notes.note import Note
 
 Text = TypeVar("Text")
 
@@ -99,7 +100,7 @@ def _links(note: Note) -> Iterator[WholeLink]:
     for file in note.meta.file_refs:
         if place := re.search(rf"(?<![\w/.-]){re.escape(file)}(?![\w/.-])", head):
             line = 1 + parsing.count_lines(head[: place.start()])
-            link = NoteLink(file, "reference", line, "mentions", names_file=True)
+            link = Link(file, "reference", line, "mentions", names_file=True)
             yield WholeLink(link, *place.span(), *place.span())
     for link, start, end, _ in front_matter_links(head):
         first, last = start, end

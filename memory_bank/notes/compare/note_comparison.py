@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
+from memory_bank.base.documents import Link
 from memory_bank.base.errors import UnreadableNote
 from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.plugins import pattern
@@ -22,7 +23,7 @@ from memory_bank.notes.compare.note_change import (
 from memory_bank.notes.compare.section_changes import changes
 from memory_bank.notes.compare.text_diff import Words, pairs, words_of
 from memory_bank.notes.identity import content_hash
-from memory_bank.notes.note import Note, NoteLink
+from memory_bank.notes.note import Note
 from memory_bank.notes.secrets import secrets
 
 _MAX_SHOWN = 2000
@@ -87,7 +88,7 @@ def without_secrets(data: bytes, allowed: Collection[str] = ()) -> bytes:
     return "".join([*parts, text[:end]][::-1]).encode() if parts else data
 
 
-def gained_links(before: Sequence[NoteLink], after: Sequence[NoteLink]) -> tuple[LinkChange, ...]:
+def gained_links(before: Sequence[Link], after: Sequence[Link]) -> tuple[LinkChange, ...]:
     """Return the links that the version after has and the one before hasn't, in their order.
 
     Exchange the arguments for the links that were lost. References of the front matter are left out
@@ -96,11 +97,11 @@ def gained_links(before: Sequence[NoteLink], after: Sequence[NoteLink]) -> tuple
     return tuple(_more(_shown(before), _shown(after)))
 
 
-def _shown(links: Sequence[NoteLink]) -> list[NoteLink]:
+def _shown(links: Sequence[Link]) -> list[Link]:
     return [link for link in links if (link.kind, link.type) != ("reference", "mentions")]
 
 
-def _more(before: Sequence[NoteLink], after: Sequence[NoteLink]) -> Iterator[LinkChange]:
+def _more(before: Sequence[Link], after: Sequence[Link]) -> Iterator[LinkChange]:
     more = Counter(map(_meant, after)) - Counter(map(_meant, before))
     for link in after:
         target, kind = _meant(link)
@@ -108,7 +109,7 @@ def _more(before: Sequence[NoteLink], after: Sequence[NoteLink]) -> Iterator[Lin
             yield LinkChange(target, kind, link.line, times)
 
 
-def _meant(link: NoteLink) -> tuple[str, str]:
+def _meant(link: Link) -> tuple[str, str]:
     place = f"#{link.heading}" if link.heading else f"^{link.block}" if link.block else ""
     return f"{link.target}{place}", link.type
 

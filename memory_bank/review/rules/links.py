@@ -9,6 +9,7 @@ from contextlib import suppress
 from itertools import islice
 
 from memory_bank.bank.findings import Edit, Finding
+from memory_bank.base.documents import Link
 from memory_bank.base.errors import (
     BadInput,
     MemoryBankError,
@@ -29,7 +30,7 @@ from memory_bank.notes.names import key, name_of, of_file, without_id_start
 from memory_bank.notes.note import RELATIVE_KINDS
 from memory_bank.review.rules.base import RuleContext, bank_rule, problem
 from memory_bank.search.manifest import document_rows
-from memory_bank.search.manifest.link_rows import LinkRow, all_links, links_of, problems
+from memory_bank.search.manifest.link_rows import all_links, links_of, problems
 from memory_bank.trust.citations import cited, target_places
 from memory_bank.trust.stale import moved_citations
 from memory_bank.trust.stale_report import Citation
@@ -43,7 +44,7 @@ def broken_link(bank: RuleContext) -> Iterator[Finding]:
             yield problem(row.source_key, row.line, text)
 
 
-def broken(bank: RuleContext) -> Iterator[tuple[LinkRow, str]]:
+def broken(bank: RuleContext) -> Iterator[tuple[Link, str]]:
     """Yield the broken and the ambiguous links, each with its problem."""
     rows = bank.once(links)
     for row, message in zip(rows, problems(bank.manifest, rows), strict=True):
@@ -51,7 +52,7 @@ def broken(bank: RuleContext) -> Iterator[tuple[LinkRow, str]]:
             yield row, message
 
 
-def links(bank: RuleContext) -> list[LinkRow]:
+def links(bank: RuleContext) -> list[Link]:
     """Return the links of the bank, or of the notes whose findings are wanted."""
     if bank.paths is None:
         return all_links(bank.manifest)
@@ -198,7 +199,7 @@ def moved_link(bank: RuleContext) -> Iterator[Finding]:
         yield place._replace(words=row.target, edits=_edits(bank, row, target))
 
 
-def _moved(bank: RuleContext) -> Iterator[tuple[LinkRow, str, str]]:
+def _moved(bank: RuleContext) -> Iterator[tuple[Link, str, str]]:
     """Yield the links to former names, each with the former path and the new one."""
     prefix = bank.layout.prefix
     ghosts = [
@@ -216,7 +217,7 @@ def _moved(bank: RuleContext) -> Iterator[tuple[LinkRow, str, str]]:
             yield row, old, new
 
 
-def _edits(bank: RuleContext, row: LinkRow, target: str) -> tuple[Edit, ...] | None:
+def _edits(bank: RuleContext, row: Link, target: str) -> tuple[Edit, ...] | None:
     """Return the changes that give a link its new target; None if it can't have that."""
     note = bank.note(row.source_key)
     if note is None:
@@ -246,7 +247,7 @@ def _former(bank: RuleContext, names: set[str]) -> dict[str, str]:
     return {name: next(iter(paths)) for name, paths in best.items() if len(paths) == 1}
 
 
-def written_target(bank: RuleContext, row: LinkRow, new: str) -> str:
+def written_target(bank: RuleContext, row: Link, new: str) -> str:
     """Return a link's new target."""
     if row.kind in RELATIVE_KINDS:
         here = posixpath.dirname(bank.roots.place(row.source_key))
@@ -280,7 +281,7 @@ def mistyped_link(bank: RuleContext) -> Iterator[Finding]:
         yield problem(row.source_key, row.line, f"{row.target!r} {text}", target, words=row.target)
 
 
-def _name(bank: RuleContext, row: LinkRow) -> str:
+def _name(bank: RuleContext, row: Link) -> str:
     """Return the name of the note that a link may mean; empty if it leads to something else."""
     ambiguous = not row.ghost or row.ambiguous or row.kind == "reference" or ":" in row.ghost
     if ambiguous or any(map(bank.layout.project_has, row.files(bank.roots.place(row.source_key)))):

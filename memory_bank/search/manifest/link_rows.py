@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -10,6 +9,7 @@ from itertools import takewhile
 from typing import Any
 from unicodedata import category
 
+from memory_bank.base.documents import Link
 from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.notes.characters import written_words
 from memory_bank.notes.identity import number_of
@@ -116,10 +116,9 @@ def _target(
 
 
 _COLUMNS = (
-    "links.line, links.kind, links.type, links.target,"
-    " CASE WHEN goal.id IS NULL THEN links.ghost ELSE '' END, links.heading, links.anchor,"
-    " links.text, links.before, links.after, source.id, source.key, links.ambiguous, goal.id,"
-    " ifnull(goal.key, ''), links.name, links.second_name"
+    "links.target, links.kind, links.line, links.type, links.heading, links.anchor, links.text,"
+    " links.before, links.after, CASE WHEN goal.id IS NULL THEN links.ghost ELSE '' END, source.id,"
+    " source.key, links.ambiguous, goal.id, ifnull(goal.key, ''), links.name, links.second_name"
 )
 
 _FROM = (
@@ -137,58 +136,24 @@ has thousands of notes of one name, and as many links to it."""
 _LIVE = f"source.state IN ({DONE}, {PENDING})"
 
 
-class LinkRow(NamedTuple):
-    """A link with its document, and the one that it leads to, else its ghost."""
-
-    line: int
-    kind: str
-    type: str
-    target: str
-    ghost: str
-    heading: str
-    anchor: str
-    text: str
-    before: str
-    after: str
-    source: int
-    source_key: str
-    ambiguous: bool
-    dest: int | None
-    dest_key: str
-    hashes: tuple[int, int]
-    """Of the names that it may mean, in order."""
-
-    @property
-    def inside(self) -> bool:
-        """Whether it leads to a heading or block."""
-        return bool(self.heading or self.anchor)
-
-    def files(self, place: str) -> tuple[str, str]:
-        """Return the paths below the project of the files that it may mean, if it leads to no note.
-
-        `place` is that of its note: the file of a picture is often beside it.
-        """
-        return self.ghost, posixpath.normpath(posixpath.join(posixpath.dirname(place), self.target))
-
-
-def outgoing(manifest: Manifest, document: int) -> list[LinkRow]:
+def outgoing(manifest: Manifest, document: int) -> list[Link]:
     """Return the links of a document in their order."""
     return _rows(manifest, "links.document = ? ORDER BY links.line, links.id", [document])
 
 
-def incoming(manifest: Manifest, document: int) -> list[LinkRow]:
+def incoming(manifest: Manifest, document: int) -> list[Link]:
     """Return the links of other documents that lead to a document."""
     where = f"links.dest = ?1 AND links.document <> ?1 AND {_LIVE} ORDER BY source.key, links.line"
     return _rows(manifest, where, [document])
 
 
-def to_ghost(manifest: Manifest, ghost: str) -> list[LinkRow]:
+def to_ghost(manifest: Manifest, ghost: str) -> list[Link]:
     """Return the links that lead to a ghost; case is ignored."""
     where = f"links.dest IS NULL AND lower(links.ghost) = lower(?) AND {_LIVE}"
     return _rows(manifest, f"{where} ORDER BY source.key, links.line", [ghost])
 
 
-def to_code(manifest: Manifest, file: str, start: str) -> list[LinkRow]:
+def to_code(manifest: Manifest, file: str, start: str) -> list[Link]:
     """Return the links to the ghost of a file, case ignored, and to ghosts that start so."""
     where = (
         "links.dest IS NULL AND (lower(links.ghost) = lower(?1)"
@@ -197,7 +162,7 @@ def to_code(manifest: Manifest, file: str, start: str) -> list[LinkRow]:
     return _rows(manifest, f"{where} ORDER BY source.key, links.line", [file, start])
 
 
-def to_ghosts(manifest: Manifest, documents: Sequence[int] | None = None) -> list[LinkRow]:
+def to_ghosts(manifest: Manifest, documents: Sequence[int] | None = None) -> list[Link]:
     """Return the links to ghosts of some documents, by default of all that are not hidden."""
     where = f"links.dest IS NULL AND NOT links.ambiguous AND links.ghost <> '' AND {_LIVE}"
     if documents is None:
@@ -206,12 +171,12 @@ def to_ghosts(manifest: Manifest, documents: Sequence[int] | None = None) -> lis
     return _rows(manifest, f"{where} AND {chosen} ORDER BY source.key, links.id", documents)
 
 
-def all_links(manifest: Manifest) -> list[LinkRow]:
+def all_links(manifest: Manifest) -> list[Link]:
     """Return every link of every document."""
     return _rows(manifest, f"{_LIVE} ORDER BY source.key, links.line, links.id", [])
 
 
-def links_of(manifest: Manifest, keys: Iterable[str]) -> list[LinkRow]:
+def links_of(manifest: Manifest, keys: Iterable[str]) -> list[Link]:
     """Return the links of the documents with some keys."""
     sql = (
         f"SELECT {_COLUMNS} {_FROM} WHERE {_LIVE} AND source.key IN ({{}})"
@@ -220,14 +185,14 @@ def links_of(manifest: Manifest, keys: Iterable[str]) -> list[LinkRow]:
     return [_row(row) for row in manifest.chunked(sql, sorted(keys))]
 
 
-def taken(manifest: Manifest, names: Mapping[str, int], leaving: Collection[int]) -> list[LinkRow]:
+def taken(manifest: Manifest, names: Mapping[str, int], leaving: Collection[int]) -> list[Link]:
     """Return the links that a new document would take from others: it has their names too.
 
     `names` maps the new document's names to their ranks. The documents `leaving` lose theirs, and
     links to them are left out.
     """
     ranks = {name_number(name): rank for name, rank in names.items()}
-    rows: list[LinkRow] = []
+    rows: list[Link] = []
     for column in ("name", "second_name"):
         sql = (
             f"SELECT {_COLUMNS} {_FROM} WHERE {_LIVE} AND links.dest IS NOT NULL"
@@ -243,7 +208,7 @@ def taken(manifest: Manifest, names: Mapping[str, int], leaving: Collection[int]
         if document not in leaving:
             others[name] = min(rank, others.get(name, rank))
 
-    def is_taken(row: LinkRow) -> bool:
+    def is_taken(row: Link) -> bool:
         for name in row.hashes:
             if name in ranks and ranks[name] <= others.get(name, ranks[name]):
                 return True
@@ -303,7 +268,7 @@ def anchors(
     return headings, {(document, anchor) for document, anchor in manifest.chunked(sql, documents)}
 
 
-def problems(manifest: Manifest, rows: Sequence[LinkRow]) -> list[str]:
+def problems(manifest: Manifest, rows: Sequence[Link]) -> list[str]:
     """Return for each link what is wrong with it, empty when nothing is.
 
     Wrong is a target that several notes answer to, which are listed, the nearest first unless they
@@ -311,7 +276,7 @@ def problems(manifest: Manifest, rows: Sequence[LinkRow]) -> list[str]:
     file, a person, a note to be written.
     """
     goals = sorted(
-        {row.dest for row in rows if row.dest is not None and (row.heading or row.anchor)}
+        {row.dest for row in rows if row.dest is not None and (row.heading or row.block)}
     )
     headings, blocks = anchors(manifest, goals) if goals else (set(), set())
     slugs = _slugs(manifest, goals) if goals else set()  # Markdown links name them so
@@ -326,10 +291,8 @@ def problems(manifest: Manifest, rows: Sequence[LinkRow]) -> list[str]:
             if len(near) <= _MAX_SORTED:
                 near = nearest_first(row.source_key, near)
             entries.append(f"several notes answer to {row.target!r}: {listed(near)}")
-        elif (
-            row.dest is not None and row.anchor and (row.dest, row.anchor.casefold()) not in blocks
-        ):
-            entries.append(f"{row.dest_key} has no block ^{row.anchor}")
+        elif row.dest is not None and row.block and (row.dest, row.block.casefold()) not in blocks:
+            entries.append(f"{row.dest_key} has no block ^{row.block}")
         elif (
             row.dest is not None
             and last
@@ -410,11 +373,12 @@ def heading_words(heading: str) -> str:
     return written_words(plain_text(heading))
 
 
-def _rows(manifest: Manifest, where: str, values: Sequence[Any]) -> list[LinkRow]:
+def _rows(manifest: Manifest, where: str, values: Sequence[Any]) -> list[Link]:
     rows = manifest.execute(f"SELECT {_COLUMNS} {_FROM} WHERE {where}", values)
     return [_row(row) for row in rows]
 
 
-def _row(row: tuple[Any, ...]) -> LinkRow:
-    *start, ambiguous, dest, dest_key, name, second_name = row
-    return LinkRow._make((*start, bool(ambiguous), dest, dest_key, (name, second_name)))
+def _row(row: tuple[Any, ...]) -> Link:
+    *written, ghost, source, key, ambiguous, dest, dest_key, name, second_name = row
+    ends = (source, key, bool(ambiguous), dest, dest_key, (name, second_name))
+    return Link._make((*written, False, (), ghost, *ends))

@@ -189,7 +189,7 @@ def _links(document: Document) -> Iterator[Row]:
         first, second = (*map(name_number, link.names), NO_NAME, NO_NAME)[:2]
         yield (
             link.line, link.kind, link.type, link.target, first, second,
-            None if link.ghost == link.target else link.ghost, link.heading, link.anchor,
+            None if link.ghost == link.target else link.ghost, link.heading, link.block,
             link.text, link.before, link.after,
         )  # fmt: skip
 
