@@ -22,7 +22,7 @@ from memory_bank.bank.program_files import PROGRAM, FileEdit
 from memory_bank.base.errors import BadInput, Conflict
 from memory_bank.base.filenames import FOLDER
 from memory_bank.base.operation import Param, operation
-from memory_bank.base.screen import FINDINGS, FOUND, Call, place
+from memory_bank.base.screen import FINDINGS, FOUND, Call, show_place
 from memory_bank.git import repository
 
 _SCHEMAS = "https://agent-plugins.org/schemas/1.0.0/"
@@ -208,7 +208,7 @@ def _ignored(project: Path, files: Sequence[str]) -> list[str]:
     """Return those of the files which a rule of git keeps out of clones."""
     tree = repository.worktree(project)
     there = [file for file in files if (project / file).exists()]
-    tracked = repository.not_ignored(tree, project, there) if tree and there else None
+    tracked = repository.list_not_ignored(tree, project, there) if tree and there else None
     return [] if tracked is None else [file for file in there if file not in tracked]
 
 
@@ -216,7 +216,7 @@ def _show_edits(call: Call, edits: Sequence[FileEdit], *, check: bool, remove: b
     for file_edit in edits:
         state = "missing " if file_edit.before is None else "differs "
         verb = state if check else "removed " if file_edit.after is None else "wrote "
-        call.console.line(verb, (place(file_edit.file), "place"))
+        call.console.line(verb, (show_place(file_edit.file), "place"))
     if not edits:
         call.console.line("nothing to remove" if remove else "all of it is as it should be")
     elif check:

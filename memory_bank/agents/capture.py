@@ -19,9 +19,9 @@ from memory_bank.agents.hook_bank import HookBank
 from memory_bank.agents.payload import message_key
 from memory_bank.base.errors import BadInput
 from memory_bank.base.filenames import FOLDER
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.sessions.queue import EventQueue
-from memory_bank.sessions.queue_rows import MESSAGE, Event, NewPrompt, NewSession, time_of
+from memory_bank.sessions.queue_rows import MESSAGE, Event, NewPrompt, NewSession, parse_time
 from memory_bank.sessions.redaction import SECRET, redact, redact_id, redact_value
 
 MOST_TEXT = 20_000
@@ -72,12 +72,14 @@ _OTHERS = frozenset(
 _SUBJECTS = ("memory", "memories", "memory_stats", "bank")
 """Ends of the names of our other tools."""
 
-_BY_COMMAND = pattern(r"\b(?:memory-bank|mb)\s+(?:remember|append|edit|promote|session\s+end)\b")
+_BY_COMMAND = lazy_pattern(
+    r"\b(?:memory-bank|mb)\s+(?:remember|append|edit|promote|session\s+end)\b"
+)
 
-_FORGET = pattern(r"\b(?:memory[-_]bank|mb)\b[^\n;&|]*?\sforget\b")
+_FORGET = lazy_pattern(r"\b(?:memory[-_]bank|mb)\b[^\n;&|]*?\sforget\b")
 
 
-def queue_of(bank: HookBank) -> EventQueue:
+def open_queue(bank: HookBank) -> EventQueue:
     """Return the queue of a bank, which is opened when it is used.
 
     If its file was damaged and renamed, the log of hooks says so, and with it `doctor`.
@@ -133,11 +135,15 @@ def _redact_note(
 ) -> None:
     """Redact secrets in the note that the session has already, where nothing told them."""
     from memory_bank.bank.bank import open_bank  # start-up: few events have secrets
-    from memory_bank.sessions.note_text import escaped, heading
+    from memory_bank.sessions.note_text import escape_heading, escape_markdown
 
     session = queue.session(session_id)
     path = session.path if session else ""
-    forms = {form for secret in secrets for form in (secret, escaped(secret), heading(secret))}
+    forms = {
+        form
+        for secret in secrets
+        for form in (secret, escape_markdown(secret), escape_heading(secret))
+    }
     for folder in (Path(bank.state) / "notes", Path(bank.root)) if path else ():
         with suppress(FileNotFoundError):
             data = (folder / path).read_bytes()
@@ -187,7 +193,7 @@ def _event(bank: HookBank, event: HookEvent, counts: dict[str, int], secrets: se
         _text({} if before is None else before),
         _cut(after, MOST_TEXT) if isinstance(after, str) else "" if after is None else _text(after),
         event.prompt_number,
-        time_of(event.created_at or time.time()),
+        parse_time(event.created_at or time.time()),
         event.failed,
         cwd,
         key,
@@ -196,7 +202,7 @@ def _event(bank: HookBank, event: HookEvent, counts: dict[str, int], secrets: se
 
 _PATHS = ("file_path", "filePath", "path", "notebook_path", "target_file", "filename")
 
-_PATCHED = pattern(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
+_PATCHED = lazy_pattern(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
 
 _OF_AGENTS = frozenset([".claude", ".codex", ".copilot", ".cursor", ".gemini", ".opencode"])
 """Folders in a project with agents' own plans, memories and settings."""

@@ -149,7 +149,7 @@ def mcp_client(name: str) -> McpClient:
     return cast("McpClient", clients.find(name, clients.SERVERS).mcp())
 
 
-def file_of(program: Program, bank: Bank | None, scope: str) -> Path:
+def client_file(program: Program, bank: Bank | None, scope: str) -> Path:
     """Return a program's file of a scope; raise BadInput if there is none."""
     if scope == "user":
         return user_file(program)

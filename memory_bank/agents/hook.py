@@ -18,7 +18,7 @@ from memory_bank.agents import capture, clients
 from memory_bank.agents.clients.base import HookEvent
 from memory_bank.agents.hook_bank import HookBank, find_hook_bank
 from memory_bank.base.detached import BACKGROUND, start_detached
-from memory_bank.base.errors import MemoryBankError, exhausted
+from memory_bank.base.errors import MemoryBankError, find_exhausted
 from memory_bank.base.filenames import find_bank_above
 
 AFTER = "--after"
@@ -74,12 +74,12 @@ def run(args: Sequence[str]) -> int:
     except _Refused as error:
         _log(names, str(error), place)
     except OSError as error:
-        plain = exhausted(error)
+        plain = find_exhausted(error)
         message = plain.message if plain else f"{type(error).__name__}: {error.strerror or ''}"
         _log(names, message, place)
     except (KeyboardInterrupt, Exception) as error:  # noqa: BLE001  (the outermost frame)
         # no text of the error: it may quote what the agent did
-        plain = exhausted(error)
+        plain = find_exhausted(error)
         _log(
             names,
             plain.message if plain else f"unexpected {type(error).__name__} at {_line(error)}",
@@ -128,7 +128,7 @@ def _catch_up(client: ModuleType, bank: HookBank, event: HookEvent) -> None:
     missed = list(client.unreported(event)) if hasattr(client, "unreported") else []
     if not (missed or event.said):
         return
-    _open.append(capture.queue_of(bank))
+    _open.append(capture.open_queue(bank))
     for call in missed:
         capture.capture(bank, _open[0], call)
     # an answer to our own question tells nothing of the turn
@@ -139,20 +139,20 @@ def _catch_up(client: ModuleType, bank: HookBank, event: HookEvent) -> None:
 def _end_turn(name: str, bank: HookBank, event: HookEvent, tell: Tell) -> None:
     """Ask the agent what it learned, or start what follows the end of a turn or session."""
     if event.kind == "stop" and event.asking and event.attended:
-        from memory_bank.agents.hook_answers import question
+        from memory_bank.agents.hook_answers import stop_question
 
-        if text := question(bank, event.session_id):
+        if text := stop_question(bank, event.session_id):
             tell(text)
             return
     if event.kind == "end":
-        _open.append(capture.queue_of(bank))
+        _open.append(capture.open_queue(bank))
         capture.end(_open[-1], event)
     _follow(name, bank, event)
 
 
 def _store(name: str, bank: HookBank, event: HookEvent) -> None:
     """Store an event, and start what compresses a full batch."""
-    _open.append(capture.queue_of(bank))
+    _open.append(capture.open_queue(bank))
     if capture.capture(bank, _open[-1], event):
         _follow(name, bank, event)
 
@@ -190,7 +190,7 @@ def _start(name: str, bank: HookBank, event: HookEvent, tell: Tell) -> None:
         if _is_first(bank, event):
             tell(hook_answers.start_context(bank, event.session_id, Quotes(), name))
     finally:  # before, what follows would compress what waits while the start wants to tell it
-        _open.append(capture.queue_of(bank))
+        _open.append(capture.open_queue(bank))
         capture.capture(bank, _open[-1], event, hook_answers.git_of(bank))
         _follow(name, bank, event)
 
@@ -206,7 +206,7 @@ def _is_first(bank: HookBank, event: HookEvent) -> bool:
 
     text = f"{event.kind} {digest(event.prompt or event.source)}"
     with suppress(MemoryBankError, OSError):
-        return capture.queue_of(bank).claim(event.session_id, text, _AGAIN)
+        return capture.open_queue(bank).claim(event.session_id, text, _AGAIN)
     return True
 
 
@@ -303,9 +303,9 @@ def _payload() -> dict[str, Any] | None:
 
 
 def _text(value: Mapping[str, object]) -> str:
-    from memory_bank.base.rendering import document  # start-up: most events have no answer
+    from memory_bank.base.rendering import render_document  # start-up: most events have no answer
 
-    return document(value, indent=None, ascii_only=True)
+    return render_document(value, indent=None, ascii_only=True)
 
 
 def _write(data: bytes) -> None:

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memory_bank.agents.capture import queue_of
+from memory_bank.agents.capture import open_queue
 from memory_bank.agents.hook_bank import HookBank
 from memory_bank.base.detached import start_background
 from memory_bank.base.errors import Busy, StorageFailed
@@ -107,26 +107,26 @@ _RULE_SECONDS = 1.0
 
 def git_of(bank: HookBank) -> str:
     """Return the state of git in a bank's work tree, as the queue keeps it."""
-    from memory_bank.sessions.records import git_text
+    from memory_bank.sessions.records import format_git
     from memory_bank.sessions.state import git_state
 
-    return git_text(git_state(Path(bank.root)))
+    return format_git(git_state(Path(bank.root)))
 
 
-def question(bank: HookBank, session_id: str) -> str:
+def stop_question(bank: HookBank, session_id: str) -> str:
     """Return what to ask an agent that is about to stop; empty if nothing, or not again."""
     if not (bank.capture and bank.ask_at_stop):
         return ""
-    queue = queue_of(bank)
+    queue = open_queue(bank)
     try:
         if not queue.ask(session_id):
             return ""
         prompt_texts = [prompt.prompt_text for prompt in queue.prompts(session_id)]
     finally:
         queue.close()
-    from memory_bank.sessions.compression.sentences import decided
+    from memory_bank.sessions.compression.sentences import find_decided
 
-    rules = list(dict.fromkeys(rule for text in prompt_texts for rule in decided(text)))[
+    rules = list(dict.fromkeys(rule for text in prompt_texts for rule in find_decided(text)))[
         :_MOST_RULES
     ]
     rule_lines = "".join(f"\n- {json.dumps(rule, ensure_ascii=False)}" for rule in rules)
@@ -260,7 +260,7 @@ def _shown(bank: HookBank, session_id: str) -> list[str]:
 
     Where the queue can't be read, they are unknown: storing the prompt reports that.
     """
-    queue = queue_of(bank)
+    queue = open_queue(bank)
     try:
         return [*queue.shown(session_id), queue.note(session_id)]
     except (StorageFailed, Busy, OSError):
@@ -293,7 +293,7 @@ def _ruled(bank: Bank, prompt: str, client: str) -> dict[str, str]:
         return {}
     from memory_bank.memory import rules, rules_block  # start-up: they load the parser of Markdown
 
-    project_rules = rules.rules_for(rules.indexed(bank, _RULE_SECONDS).rules, files)
+    project_rules = rules.rules_for(rules.list_indexed_rules(bank, _RULE_SECONDS).rules, files)
     chosen = [project_rule for project_rule in project_rules if project_rule.applies_to][
         :_MOST_RULES
     ]
@@ -304,7 +304,7 @@ def _ruled(bank: Bank, prompt: str, client: str) -> dict[str, str]:
     texts = load_texts(client, bank.layout.project).values()
     rule_lines = {line for text in texts for line in text.splitlines()}
     lines = {
-        project_rule.path: rules_block.described(project_rule, whole=True)
+        project_rule.path: rules_block.describe_rule(project_rule, whole=True)
         for project_rule in chosen
     }
     return {path: "" if line in rule_lines else line for path, line in lines.items()}

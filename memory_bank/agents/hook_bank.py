@@ -72,7 +72,7 @@ def _found(folder: str, *, keep: bool) -> HookBank | None:
         elif user.memory.storage_strategy == "project":
             place = paths.find(Path(folder))
         else:
-            place = paths.at(paths.user_bank_folder(paths.project_name(Path(folder))))
+            place = paths.layout_at(paths.user_bank_folder(paths.project_name(Path(folder))))
     except NoBank:
         return None
     stamps = _stamps(str(place.root))

@@ -58,7 +58,7 @@ def install(
     file.
     """
     hook_client = client_files.hook_client(client)
-    file = client_files.file_of(hook_client, bank, scope)
+    file = client_files.client_file(hook_client, bank, scope)
     before = program_files.read_text(file, Hint.EDIT_HOOKS_BY_HAND)
     bundle = find_bundle_file(client, clients.HOOKS, bank.layout.project if bank else None)
     if bundle and (not force or bundle == file):
@@ -84,7 +84,7 @@ def uninstall(bank: Bank | None, client: str, *, scope: str = "user") -> ClientC
     else is left is removed. Raises BadInput.
     """
     hook_client = client_files.hook_client(client)
-    file = client_files.file_of(hook_client, bank, scope)
+    file = client_files.client_file(hook_client, bank, scope)
     before = program_files.read_text(file, Hint.EDIT_HOOKS_BY_HAND)
     bundle = file if is_bundled(before, hook_client.name, clients.HOOKS) else None
     if before is None or bundle:
@@ -117,7 +117,7 @@ def list_places(client: str, bank: Bank | None) -> Iterator[ClientPlace]:
     hook_client = client_files.hook_client(client)
     for scope in reversed(SCOPES):
         try:
-            file = client_files.file_of(hook_client, bank, scope)
+            file = client_files.client_file(hook_client, bank, scope)
         except BadInput:
             continue
         project = bank.layout.project if bank else None

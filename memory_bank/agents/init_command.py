@@ -13,7 +13,7 @@ from typing import Annotated
 from memory_bank.agents import client_files, clients
 from memory_bank.agents.bundled import find_bundle_file
 from memory_bank.agents.client_files import Program
-from memory_bank.agents.setup_commands import join_steps, parts_of, plan_change
+from memory_bank.agents.setup_commands import join_steps, list_parts, plan_change
 from memory_bank.bank import setup
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.bank.language import multilingual_hint
@@ -21,8 +21,8 @@ from memory_bank.bank.setup import IncludeCandidate, MadeBank
 from memory_bank.base.errors import BadInput, MemoryBankError
 from memory_bank.base.filenames import SETTINGS
 from memory_bank.base.operation import Param, operation
-from memory_bank.base.rendering import count, document, quote_path
-from memory_bank.base.screen import Call, place
+from memory_bank.base.rendering import count, quote_path, render_document
+from memory_bank.base.screen import Call, show_place
 from memory_bank.git import repository
 
 _COMMANDS = {"claude-code": "claude", "vscode": "code"}
@@ -58,7 +58,7 @@ class AgentSetUp:
     """Why a part of it was not done."""
 
 
-def agents(project: Path | None = None) -> tuple[FoundAgent, ...]:
+def list_agents(project: Path | None = None) -> tuple[FoundAgent, ...]:
     """Return the programs that are installed, or have a folder of the user's.
 
     What the bundle of a `project` gives them is left out of their files.
@@ -74,7 +74,7 @@ def set_up(bank: Bank | None, name: str) -> AgentSetUp:
     written: dict[str, None] = {}
     steps: list[str] = []
     problems: list[str] = []
-    for part in parts_of(name):
+    for part in list_parts(name):
         try:
             change = plan_change(bank, name, part)
             change.write()
@@ -168,7 +168,11 @@ def init(
     if call.json:
         call.document({**asdict(bank), "agents": set_ups} if set_ups else bank)
         return 0
-    at = f"--bank {shlex.quote(bank.bank if user else place(bank.bank))} " if user or folder else ""
+    at = (
+        f"--bank {shlex.quote(bank.bank if user else show_place(bank.bank))} "
+        if user or folder
+        else ""
+    )
     first = 'recall "why is it like this?"' if bank.included else _REMEMBER
     _show(call, bank, f"memory-bank {at}{first}")
     if not user:
@@ -187,9 +191,9 @@ def init(
 
 def _show(call: Call, bank: MadeBank, next_: str) -> None:
     verb = "created" if bank.created else "already exists:"
-    call.console.line(f"{verb} ", (place(bank.bank), "place"))
+    call.console.line(f"{verb} ", (show_place(bank.bank), "place"))
     for file in bank.created:
-        call.console.line("  ", (place(file), "place"))
+        call.console.line("  ", (show_place(file), "place"))
     for path in bank.included:
         call.console.line("  includes ", (quote_path(path), "place"))
     call.console.line("next: ", (next_, "bold"))
@@ -199,9 +203,9 @@ def _warn_of_ignored(call: Call, root: Path) -> None:
     """Say that a rule of git, such as one of `.gitignore`, keeps the bank out of clones."""
     tree = repository.worktree(root)
     note, settings = root / "note.md", root / SETTINGS
-    files = [file for file in (note, settings) if tree and repository.ignores(tree, file)]
+    files = [file for file in (note, settings) if tree and repository.is_ignored(tree, file)]
     if files:
-        name = f"the notes in {place(root)}" if note in files else place(settings)
+        name = f"the notes in {show_place(root)}" if note in files else show_place(settings)
         call.warn(f"git ignores {name}: no clone has them; change the rule in .gitignore")
 
 
@@ -212,11 +216,11 @@ def _check_enclosing(call: Call, folder: str | None) -> None:
         return
     if call.json or not call.interactive:
         raise BadInput(
-            f"this folder is part of a project that has a bank already: {place(enclosing)}",
+            f"this folder is part of a project that has a bank already: {show_place(enclosing)}",
             "use that bank: every command finds it from here; or add --here to make another one",
         )
     call.stderr.line(
-        "This folder is part of a project that has a bank: ", (place(enclosing), "place")
+        "This folder is part of a project that has a bank: ", (show_place(enclosing), "place")
     )
     if not call.agreed("Make another bank here?"):
         raise KeyboardInterrupt
@@ -242,7 +246,7 @@ def _chosen(call: Call, candidates: Sequence[IncludeCandidate], *, yes: bool) ->
 
 def _agents(call: Call, created_bank: MadeBank, *, yes: bool) -> tuple[AgentSetUp, ...]:
     """Ask whether to add hooks and the server to the agents' programs that were found."""
-    here = agents(Path(created_bank.bank).parent)
+    here = list_agents(Path(created_bank.bank).parent)
     served = [agent for agent in here if not agent.files]
     if served and not call.json:
         titles = ", ".join(agent.title for agent in served)
@@ -253,7 +257,9 @@ def _agents(call: Call, created_bank: MadeBank, *, yes: bool) -> tuple[AgentSetU
     if not yes:
         call.stderr.line("These agents are here:")
         for agent in configured:
-            call.stderr.line(f"  {agent.title}  ", (", ".join(map(place, agent.files)), "place"))
+            call.stderr.line(
+                f"  {agent.title}  ", (", ".join(map(show_place, agent.files)), "place")
+            )
         if not call.agreed("Add hooks and the MCP server to these files?"):
             return ()
     with open_bank(created_bank.bank) as bank:
@@ -270,7 +276,7 @@ def _name_embedder(call: Call, created_bank: MadeBank) -> None:
 
 def _show_agent(call: Call, agent_setup: AgentSetUp) -> None:
     for file in agent_setup.written:
-        call.console.line("wrote ", (place(file), "place"))
+        call.console.line("wrote ", (show_place(file), "place"))
     if agent_setup.next_step:
         call.console.line(("next: ", "bold"), f"{agent_setup.title}: {agent_setup.next_step}")
         call.console.line("  undo: ", f"memory-bank agents remove {agent_setup.name}")
@@ -280,13 +286,13 @@ def _show_agent(call: Call, agent_setup: AgentSetUp) -> None:
 def _show_found(call: Call, bank: MadeBank, folder: str | None) -> None:
     """Say what could be included, and how."""
     paths = [candidate.path for candidate in bank.found]
-    at = f" {shlex.quote(place(folder))}" if folder else ""
+    at = f" {shlex.quote(show_place(folder))}" if folder else ""
     options = " ".join(f"--include {shlex.quote(quote_path(path))}" for path in paths)
-    line = document([*bank.included, *paths], indent=None)
+    line = render_document([*bank.included, *paths], indent=None)
     call.remark(
         f"to find {', '.join(map(quote_path, paths))} as notes, too, without changing them:"
     )
     call.remark(f"  memory-bank init{at} {options}")
     call.remark(
-        f"or in {place(bank.bank)}/config.toml, below [memory]: include = {quote_path(line)}"
+        f"or in {show_place(bank.bank)}/config.toml, below [memory]: include = {quote_path(line)}"
     )

@@ -15,14 +15,14 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, Hint, MemoryBankError
 from memory_bank.base.filenames import FOLDER
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 
 SERVER = program_files.PROGRAM
 """The default name of the server in a client's configuration."""
 
 _BANK = "--bank"
 
-_NAME = pattern(r"[A-Za-z0-9_-]{1,64}")
+_NAME = lazy_pattern(r"[A-Za-z0-9_-]{1,64}")
 
 _ADDRESSES = ("url", "serverUrl", "httpUrl")
 
@@ -172,7 +172,7 @@ def _joined(theirs: list[object], ours: object) -> object:
 
 
 def _place(client: McpClient, scope: str, bank: Bank | None, name: str) -> ServerEntry:
-    return ServerEntry(scope, client_files.file_of(client, bank, scope), (client.key,), name)
+    return ServerEntry(scope, client_files.client_file(client, bank, scope), (client.key,), name)
 
 
 def _elsewhere(client: McpClient, bank: Bank | None, chosen: str = "") -> Iterator[ClientPlace]:

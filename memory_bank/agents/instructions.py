@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from memory_bank.agents import clients
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 
 AGENTS = "AGENTS.md"
 
@@ -21,9 +21,11 @@ _MOST_BYTES = 1_000_000
 _MOST_IMPORTS = 5
 """Imports of imports that are followed."""
 
-_CODE = pattern(r"^[ \t>]*(```|~~~).*?(?:^[ \t>]*\1[^\n]*$|\Z)|`[^`\n]*`", re.MULTILINE | re.DOTALL)
+_CODE = lazy_pattern(
+    r"^[ \t>]*(```|~~~).*?(?:^[ \t>]*\1[^\n]*$|\Z)|`[^`\n]*`", re.MULTILINE | re.DOTALL
+)
 
-_IMPORT = pattern(r"(?:^|(?<=\s))@(\S+)", re.MULTILINE)
+_IMPORT = lazy_pattern(r"(?:^|(?<=\s))@(\S+)", re.MULTILINE)
 
 
 def load_texts(client: str, project: Path) -> dict[Path, str]:

@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 from memory_bank.base import toml
 from memory_bank.base.errors import BadInput
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.base.text import edit_lines
 from memory_bank.notes.blocks import line_start, splice
 
@@ -27,15 +27,15 @@ Path = tuple[str | int, ...]
 
 _STRING = r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)'  # an open one too: looked at once, not at each quote
 
-_COMMENT = pattern(rf"{_STRING}|(//[^\r\n]*|/\*.*?\*/)|/\*.*", re.DOTALL)
+_COMMENT = lazy_pattern(rf"{_STRING}|(//[^\r\n]*|/\*.*?\*/)|/\*.*", re.DOTALL)
 
-_TRAILING_COMMA = pattern(rf"{_STRING}|[\[{{:,]\s*,|(,)(?=\s*[}}\]])", re.DOTALL)
+_TRAILING_COMMA = lazy_pattern(rf"{_STRING}|[\[{{:,]\s*,|(,)(?=\s*[}}\]])", re.DOTALL)
 
-_SAME_LINE_COMMENTS = pattern(r"(?:[ \t]*(?:/\*(?:[^*\r\n]|\*(?!/))*\*/|//[^\r\n]*))*")
+_SAME_LINE_COMMENTS = lazy_pattern(r"(?:[ \t]*(?:/\*(?:[^*\r\n]|\*(?!/))*\*/|//[^\r\n]*))*")
 
-_SPACE = pattern(r"[ \t\r\n]*")
+_SPACE = lazy_pattern(r"[ \t\r\n]*")
 
-_INDENT = pattern(r"^[ \t]+(?=\S)", re.MULTILINE)
+_INDENT = lazy_pattern(r"^[ \t]+(?=\S)", re.MULTILINE)
 
 
 class _Item(NamedTuple):
@@ -124,7 +124,7 @@ class _Text(NamedTuple):
     def set(self, path: Path, value: object) -> str:
         way = self.find(path)
         if not way:
-            return self._begin(nested(path, value))
+            return self._begin(nest_value(path, value))
         last = way[-1]
         if len(way) > len(path):
             new = self._render(value, self._margin(last.start))
@@ -136,7 +136,7 @@ class _Text(NamedTuple):
             where = ".".join(map(str, path[: len(way) - 1])) or "what the file holds"
             raise BadInput(f"{where} is no {kind}")
         label = f"{_dumps(key)}: " if isinstance(key, str) else ""
-        return self._insert(last.value_start, label, nested(tuple(inner), value))
+        return self._insert(last.value_start, label, nest_value(tuple(inner), value))
 
     def remove(self, path: Path) -> str:
         way = self.find(path)
@@ -269,14 +269,14 @@ def _dumps(value: object) -> str:
     return text.encode(errors="backslashreplace").decode()  # half a surrogate pair: as \udc00
 
 
-def nested(path: Path, value: object) -> Any:  # noqa: ANN401  (what JSON and TOML can say)
+def nest_value(path: Path, value: object) -> Any:  # noqa: ANN401  (what JSON and TOML can say)
     """Return a value nested in new objects by the keys of a path; an index makes an array."""
     for key in reversed(path):
         value = {key: value} if isinstance(key, str) else [value]
     return value
 
 
-_LINE = pattern(r"[^\n]*\n|[^\n]+")
+_LINE = lazy_pattern(r"[^\n]*\n|[^\n]+")
 
 
 class TomlFile:

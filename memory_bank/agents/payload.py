@@ -21,7 +21,7 @@ _FIRST, _LAST = 1e9, 1e11
 """Seconds since 1970 that can be those of an event; more are milliseconds."""
 
 
-def text(payload: Payload, *names: str) -> str:
+def read_text(payload: Payload, *names: str) -> str:
     """Return the first of some fields that is a text and not empty; else an empty text."""
     for name in names:
         value = payload.get(name)
@@ -30,29 +30,29 @@ def text(payload: Payload, *names: str) -> str:
     return ""
 
 
-def identifier(payload: Payload, *names: str) -> str:
+def read_identifier(payload: Payload, *names: str) -> str:
     """Return a field that identifies something; empty if it is missing or can't be an id."""
-    identity = text(payload, *names)
+    identity = read_text(payload, *names)
     return identity if len(identity) <= _LONGEST_ID and identity.isprintable() else ""
 
 
-def fields(payload: Payload, name: str) -> Payload:
+def read_fields(payload: Payload, name: str) -> Payload:
     """Return a field that has fields; else none."""
     mapping = payload.get(name)
     return mapping if isinstance(mapping, dict) else {}
 
 
-def project(payload: Payload, *variables: str) -> str:
+def read_project(payload: Payload, *variables: str) -> str:
     """Return the folder of a client's project: of a variable, else the working directory."""
     for variable in variables:
         folder = os.environ.get(variable, "")
         if os.path.isabs(folder) and os.path.isdir(folder):
             return folder
-    folder = text(payload, "cwd")
+    folder = read_text(payload, "cwd")
     return folder if os.path.isabs(folder) else os.getcwd()
 
 
-def seconds(value: object) -> float:
+def read_seconds(value: object) -> float:
     """Return seconds since 1970 of a time in ISO 8601, in seconds or milliseconds; else 0."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         if not abs(value) < _MOST_NUMBER * 1000:
@@ -118,7 +118,7 @@ def drop_fields(value: object, *names: str) -> object:
     return {name: item for name, item in value.items() if name not in names}
 
 
-def number(value: object) -> int:
+def read_number(value: object) -> int:
     """Return a whole number that counts something, at most 10¹²; 0 for anything else."""
     if not isinstance(value, int) or isinstance(value, bool):
         return 0

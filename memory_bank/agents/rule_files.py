@@ -15,7 +15,13 @@ from memory_bank.base.errors import BadInput, Conflict
 from memory_bank.base.filenames import FOLDER
 from memory_bank.git import repository
 from memory_bank.memory import rules_block
-from memory_bank.memory.rules import COMMITS_UNKNOWN, ProjectRule, ProjectRules, indexed, rules
+from memory_bank.memory.rules import (
+    COMMITS_UNKNOWN,
+    ProjectRule,
+    ProjectRules,
+    list_indexed_rules,
+    list_rules,
+)
 from memory_bank.memory.rules_block import FILE, FoundBlock
 
 _CLAUDE = ".claude/CLAUDE.md"
@@ -68,16 +74,16 @@ def check_files(bank: Bank, *, remove: bool = False) -> RuleFiles:
     if bank.layout.root.name != FOLDER:
         raise BadInput("this bank is in no project, whose agents could read its rules", "")
     # what is taken out asks for no rules, of which git must know the reviews
-    project_rules = ProjectRules((), ()) if remove else rules(bank)
+    project_rules = ProjectRules((), ()) if remove else list_rules(bank)
     settings = bank.settings
-    written_block = rules_block.written(
+    written_block = rules_block.write_block(
         project_rules.rules, rules_block.BLOCK_BYTES, settings.secrets.allow
     )
     text = "" if remove else written_block.text
     project = bank.layout.project
     file = program_files.in_project(project, FILE)
     before = program_files.read_text(file)
-    after = rules_block.replaced(before, text)
+    after = rules_block.replace_block(before, text)
     refused = [
         project_rule._replace(waits=rules_block.REFUSED) for project_rule in written_block.refused
     ]
@@ -97,7 +103,7 @@ def check_files(bank: Bank, *, remove: bool = False) -> RuleFiles:
     needed = [file, *led] if text else []
     return RuleFiles(
         str(file),
-        rules_block.look(before, text),
+        rules_block.read_block(before, text),
         tuple(listed),
         (*refused, *project_rules.pending),
         written_block.left_out,
@@ -114,7 +120,7 @@ def _unread(project: Path, rule: str, needed: Sequence[Path], *, written: bool) 
     """
     tree = repository.worktree(project) if rule else None
     for file in needed:
-        if tree and file.exists() and repository.ignores(tree, file):
+        if tree and file.exists() and repository.is_ignored(tree, file):
             yield f"git ignores {file.relative_to(project)}: no clone has it; track it"
     lines = set(rule.splitlines()) if written else set()
     for name in clients.names(clients.INSTRUCTIONS) if lines else ():
@@ -137,17 +143,17 @@ def list_unread_rules(bank: Bank, client: str) -> tuple[str, ...]:
     """
     if bank.layout.root.name != FOLDER:
         return ()
-    project_rules, settings = indexed(bank).rules, bank.settings
+    project_rules, settings = list_indexed_rules(bank).rules, bank.settings
     texts = instructions.load_texts(client, bank.layout.project).values()
-    refused = rules_block.written(
+    refused = rules_block.write_block(
         project_rules, rules_block.BLOCK_BYTES, settings.secrets.allow
     ).refused
     lines = {line for text in texts for line in text.splitlines()}
     return tuple(
         whole.removeprefix("- ")
         for rule in project_rules
-        if (whole := rules_block.described(rule, whole=True)) not in lines
-        and rules_block.described(rule, whole=False) not in lines
+        if (whole := rules_block.describe_rule(rule, whole=True)) not in lines
+        and rules_block.describe_rule(rule, whole=False) not in lines
         and rule not in refused
     )
 

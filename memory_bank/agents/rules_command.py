@@ -10,8 +10,8 @@ from memory_bank.agents import bundle, rule_files
 from memory_bank.agents.rule_files import RuleFiles
 from memory_bank.base.errors import BadInput
 from memory_bank.base.operation import Param, operation
-from memory_bank.base.rendering import quote_path, same_words
-from memory_bank.base.screen import FINDINGS, FOUND, NOTHING, Call, place
+from memory_bank.base.rendering import has_same_words, quote_path
+from memory_bank.base.screen import FINDINGS, FOUND, NOTHING, Call, show_place
 from memory_bank.memory import rules
 from memory_bank.memory.rules import ProjectRule
 
@@ -71,7 +71,7 @@ def list_rules(
     if write or check or remove:
         return _block(call, write=write, remove=remove, discard_edits=discard_edits)
     with call.open() as bank:
-        project_rules = rules.rules(bank)
+        project_rules = rules.list_rules(bank)
         chosen = project_rules.pending if pending else project_rules.rules
         if files:
             project = bank.layout.project
@@ -106,7 +106,7 @@ def _below(project: object, file: str) -> str:
 
 def _list(call: Call, rules: Sequence[ProjectRule]) -> None:
     for project_rule in rules:
-        once = same_words(project_rule.title, project_rule.text)
+        once = has_same_words(project_rule.title, project_rule.text)
         head = (
             (project_rule.text if once else project_rule.title)
             or project_rule.text
@@ -151,7 +151,7 @@ def _show(call: Call, report: RuleFiles, *, write: bool, remove: bool) -> None:
     if is_changed:
         for file_edit in report.edits:
             verb = "removed " if file_edit.after is None else "wrote "
-            call.console.line(verb, (place(file_edit.file), "place"))
+            call.console.line(verb, (show_place(file_edit.file), "place"))
         if report.edits:
             call.remark("commit them")
         if report.edits and write and not bundle.is_there(Path(report.file).parent):
@@ -176,12 +176,14 @@ def _compared(call: Call, report: RuleFiles) -> None:
         call.console.line((reason, "bad"))
     if block.state != "current":
         problem = block.problem or _STATES[block.state]
-        call.console.line((place(report.file), "place"), ": the block of rules: ", (problem, "bad"))
+        call.console.line(
+            (show_place(report.file), "place"), ": the block of rules: ", (problem, "bad")
+        )
     for line in block.added:
         call.console.line(f"  {line}")
     for file_edit in report.edits:
         if str(file_edit.file) != report.file:
-            call.console.line((place(file_edit.file), "place"), ": would be written")
+            call.console.line((show_place(file_edit.file), "place"), ": would be written")
     if report.edits or report.block.state != "current":
         call.console.line("next: ", ("memory-bank rules --write", "bold"))
 

@@ -16,7 +16,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput
 from memory_bank.base.operation import Param, operation, topic
 from memory_bank.base.rendering import count
-from memory_bank.base.screen import FOUND, NOTHING, Call, Piece, place
+from memory_bank.base.screen import FOUND, NOTHING, Call, Piece, show_place
 from memory_bank.sessions.queue import EventQueue
 
 HOOKS = "hooks"
@@ -65,7 +65,7 @@ def plan_change(
     return install.install(bank, client, scope=scope, name=name, named=named, force=force)
 
 
-def parts_of(client: str) -> list[str]:
+def list_parts(client: str) -> list[str]:
     """Return the parts that a program can get."""
     return [part for part, function in PARTS.items() if client in clients.names(function)]
 
@@ -120,7 +120,7 @@ def _install(
             )
             for entry in change.elsewhere:
                 text = f"the server {entry.name!r}" if entry.name else "its hooks"
-                where = f"{place(entry.file)} ({entry.scope})"
+                where = f"{show_place(entry.file)} ({entry.scope})"
                 call.remark(f"{change.client.title} has {text} in {where}, too; one is enough")
             if dry_run and change.changed and not call.json:
                 _show_change(call, change)
@@ -185,7 +185,7 @@ def _remove(
 
 
 def _chosen(client: str, only: str | None) -> list[str]:
-    parts = [part for part in parts_of(client) if only in (None, part)]
+    parts = [part for part in list_parts(client) if only in (None, part)]
     if not parts:
         raise BadInput(f"{client} has no {only} that is known", "leave out --only")
     return parts
@@ -198,11 +198,11 @@ def _answer(
 
     The other servers of the file may be private.
     """
-    where = (place(change.file), "place")
+    where = (show_place(change.file), "place")
     if call.json:
         pass
     elif change.bundle:
-        call.console.line("the bundle has it already: ", (place(change.bundle), "place"))
+        call.console.line("the bundle has it already: ", (show_place(change.bundle), "place"))
     elif not change.changed:
         call.console.line(f"{text} ", where)
     elif done:
@@ -237,7 +237,7 @@ def _make(call: Call, change: ClientChange, *, yes: bool) -> bool:
                 "add --yes to change it",
             )
         _show_change(call, change, "the change with --dry-run")
-        if not call.agreed(f"Change {place(change.file)}?"):
+        if not call.agreed(f"Change {show_place(change.file)}?"):
             call.remark("nothing was changed")
             return False
     change.write()
@@ -256,7 +256,7 @@ def _show_change(call: Call, change: ClientChange, look: str = "") -> None:
 
     before, after = (text.splitlines() for text in (change.before or "", change.after or ""))
     console = call.stderr if call.interactive else call.console
-    console.line((place(change.file), "place"))
+    console.line((show_place(change.file), "place"))
     lines = list(unified_diff(before, after, n=0, lineterm=""))[_HEADERS:]
     signs = Counter(line[:1] for line in lines)
     if look and len(lines) > _MOST_LINES:
@@ -293,7 +293,7 @@ def _list_places(bank: Bank | None) -> list[ClientPlace]:
     return [
         place
         for client in clients.with_parts()
-        for part in parts_of(client)
+        for part in list_parts(client)
         for place in (hook_install if part == HOOKS else install).list_places(client, bank)
     ]
 
@@ -335,7 +335,7 @@ def _described(row: ClientPlace) -> list[Piece]:
         f"{row.client} {row.part} ({row.scope}): ",
         state,
         f"{about}  ",
-        (place(row.file), "place"),
+        (show_place(row.file), "place"),
     ]
 
 

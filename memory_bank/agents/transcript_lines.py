@@ -11,7 +11,7 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import TypeAlias
 
-from memory_bank.agents.payload import Payload, text
+from memory_bank.agents.payload import Payload, read_text
 
 Line: TypeAlias = Payload
 
@@ -62,13 +62,13 @@ def read_first(file: Path, most: int = 40) -> Iterator[Line]:
             yield line
 
 
-def items(line: Line, name: str) -> list[Line]:
+def list_items(line: Line, name: str) -> list[Line]:
     """Return those items of a list that have fields."""
     parts = line.get(name)
     return [item for item in parts if isinstance(item, dict)] if isinstance(parts, list) else []
 
 
-def texts(content: object) -> str:
+def join_texts(content: object) -> str:
     """Return the text of a message's content: a string, or its parts that are text."""
     if isinstance(content, str):
         return content
@@ -76,7 +76,7 @@ def texts(content: object) -> str:
         content = [content]
     if not isinstance(content, list):
         return ""
-    parts = (part if isinstance(part, str) else text(part, "text", "input_text")
+    parts = (part if isinstance(part, str) else read_text(part, "text", "input_text")
              for part in content if isinstance(part, str | dict))  # fmt: skip
     return "\n".join(filter(None, parts))
 

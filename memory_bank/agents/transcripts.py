@@ -31,10 +31,10 @@ from memory_bank.sessions.compress import compress
 from memory_bank.sessions.note_text import one_line
 from memory_bank.sessions.queue import EventQueue
 from memory_bank.sessions.queue_rows import MESSAGE
-from memory_bank.sessions.records import GitState, Prompt, git_text
+from memory_bank.sessions.records import GitState, Prompt, format_git
 from memory_bank.sessions.redaction import redact, redact_id
 from memory_bank.sessions.sessions import end_session
-from memory_bank.sessions.state import check_captured, git_state, opened, project_of
+from memory_bank.sessions.state import bank_project, check_captured, git_state, open_store
 
 NEW, CONTINUED, UNCHANGED = "new", "continued", "unchanged"
 
@@ -274,8 +274,8 @@ class _TranscriptImport:
     def __init__(self, bank: Bank, sessions: ImportedSessions) -> None:
         self._bank = bank
         self._done = sessions
-        self._project = project_of(bank)
-        with opened(bank) as store:
+        self._project = bank_project(bank)
+        with open_store(bank) as store:
             keys = store.queue.keys()
         self._keys = {key for _, key in keys if len(key) >= _UNIQUE}
         self._of_session = dict[str, set[str]]()
@@ -299,7 +299,7 @@ class _TranscriptImport:
         session_id = one_line(first.session_id)
         if not session_id:
             raise BadInput("its session has no id")
-        with opened(self._bank) as store:
+        with open_store(self._bank) as store:
             if store.queue.forgotten(session_id):
                 raise BadInput("the session was forgotten")
             session = store.get_session(session_id)
@@ -395,7 +395,7 @@ class _TranscriptImport:
         bank = self._bank
         began = min(part.started_at for part in parts)
         ended = max(part.ended_at for part in parts)
-        state = git_text(self._git(parts[0], began))
+        state = format_git(self._git(parts[0], began))
         queue = EventQueue(bank.layout.state(bank.id), bank.add_repaired)
         try:
             opening = HookEvent("start", session_id, new[0].agent, "", created_at=began)

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 
-_ADDED = pattern(
+_ADDED = lazy_pattern(
     r"<(system[-_]reminder|ide_[a-z_]{1,40}|hook_context|session_context|environment_context"
     r"|user_instructions|current_datetime)\b[^<>]{0,300}>"
 )
@@ -28,22 +28,22 @@ _STARTS = (
 )  # fmt: skip
 """Starts of prompts that no person typed, in lower case."""
 
-_ANOTHER_SESSION = pattern(
+_ANOTHER_SESSION = lazy_pattern(
     r"an?(?:other)? (?:peer )?(?:[a-z]{2,20} ){1,2}session sent", re.IGNORECASE
 )
 """How a message of another agent starts: `Another Claude session sent a message:`."""
 
-_TAG = pattern(
+_TAG = lazy_pattern(
     r"<([^\W\d_][\w:.-]{0,60})(?:\s(?:[^<>\"']|\"[^\"]{0,200}\"|'[^']{0,200}'){0,500}?)?(/?)>"
 )
 
-_ASIDE = pattern(r"<!--(?s:.){0,2000}?-->|<[?!][^<>]{0,500}>")
+_ASIDE = lazy_pattern(r"<!--(?s:.){0,2000}?-->|<[?!][^<>]{0,500}>")
 """A comment or a declaration of XML between tags."""
 
 _UNSEEN = "\ufeff\u200b\u200c\u200d\u2060"
 """Invisible characters that may stand before a text."""
 
-_INK = pattern(r"\S")
+_INK = lazy_pattern(r"\S")
 
 
 def typed_prompt(prompt: str) -> str:

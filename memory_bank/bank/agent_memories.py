@@ -107,14 +107,14 @@ class _MemoriesRoots(Roots):
         raise NoteReadOnly(f"{key} is an agent's own memory: it is only read", "promote it")
 
 
-def of_project(project: Path, *, everywhere: bool = False) -> list[Memories]:
+def list_memories(project: Path, *, everywhere: bool = False) -> list[Memories]:
     """Return the memories of all programs that have some of a project, by program.
 
     With `everywhere`, also those that a program has for all projects.
     """
     tree = repository.worktree(project) or project
     memories = []
-    for name in plugins.names(KIND):
+    for name in plugins.list_plugins(KIND):
         module = plugins.load(KIND, name)
         if hasattr(module, "memories"):
             keeper = cast("MemoryKeeper", module)
@@ -139,15 +139,15 @@ def open_all(bank: Bank, stack: ExitStack, *, everywhere: bool) -> tuple[list[Ba
     """Open the memories of a bank's project; return them, and remarks on them."""
     banks: list[Bank] = []
     remarks: list[str] = []
-    for memories in of_project(bank.layout.project, everywhere=everywhere):
+    for memories in list_memories(bank.layout.project, everywhere=everywhere):
         remarks += memories.remarks()
         banks.append(stack.enter_context(open_memories(bank, memories)))
     return banks, remarks
 
 
-def one_of(bank: Bank, agent: str, path: str) -> Note:
+def find_memory(bank: Bank, agent: str, path: str) -> Note:
     """Return one memory of a program; raise BadInput for a program without any, NoteNotFound."""
-    all_memories = of_project(bank.layout.project)
+    all_memories = list_memories(bank.layout.project)
     agent_folder = next(
         (folder for folder in all_memories if folder.agent == agent),
         None,

@@ -15,7 +15,7 @@ from memory_bank.base.filenames import is_utf8
 from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.text import join_link
 from memory_bank.notes import names
-from memory_bank.notes.link_targets import TargetNames, target_of
+from memory_bank.notes.link_targets import TargetNames, resolve_target
 from memory_bank.search import snippets
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows, filters, link_rows
@@ -37,7 +37,7 @@ class LinkShown(NamedTuple):
     problem: str | None = None
 
 
-def node_of(bank: Bank, name: str) -> str:
+def find_node(bank: Bank, name: str) -> str:
     """Resolve a name to the path of a note, or to `ghost:` and the name of a ghost.
 
     A file of the project, and a name that can only be a file's or symbol's, is a ghost even if
@@ -65,7 +65,7 @@ def node_of(bank: Bank, name: str) -> str:
     return bank.find(name)
 
 
-def linked_titles(bank: Bank, paths: Collection[str]) -> dict[str, dict[str, str]]:
+def list_linked_titles(bank: Bank, paths: Collection[str]) -> dict[str, dict[str, str]]:
     """Return, for each note, the titles of the notes to which it links, by the targets it names."""
 
     def ask(view: View) -> dict[str, dict[str, str]]:
@@ -98,7 +98,7 @@ def _to_ghost(view: View, name: str) -> list[Link]:
     return link_rows.to_ghost(view.manifest, name)
 
 
-def linked_notes(view: View, node: str) -> dict[int, tuple[LinkShown, ...]]:
+def map_linked_notes(view: View, node: str) -> dict[int, tuple[LinkShown, ...]]:
     """Map the numbers of the notes that link to a note or ghost to those links."""
     if node.startswith(GHOST):
         into = link_rows.to_ghost(view.manifest, node.removeprefix(GHOST))
@@ -125,10 +125,12 @@ def link_shown(row: Link, problem: str = "") -> LinkShown:
     )
 
 
-def meant_by(bank: Bank, path: str, links: Sequence[Link]) -> list[tuple[TargetNames, list[str]]]:
+def resolve_links(
+    bank: Bank, path: str, links: Sequence[Link]
+) -> list[tuple[TargetNames, list[str]]]:
     """Return what each link in the note at `path` may mean: names, and the notes that have one."""
     targets = [
-        target_of(
+        resolve_target(
             link,
             path,
             bank.layout.prefix,
@@ -155,6 +157,6 @@ def with_file_names(bank: Bank, condition: filters.Condition) -> filters.Conditi
     return condition._replace(value=",".join(files))
 
 
-def by_words(links: Sequence[LinkShown], text: str) -> tuple[LinkShown, ...]:
+def sort_by_words(links: Sequence[LinkShown], text: str) -> tuple[LinkShown, ...]:
     """Return links sorted by the number of the query's words around them, descending."""
     return tuple(sorted(links, key=lambda link: -snippets.count_words(text, link.context)))

@@ -23,7 +23,7 @@ from memory_bank.base.repairs import WRITING, Reports
 from memory_bank.base.settings import Settings, load
 from memory_bank.git.file_commits import FileCommits
 from memory_bank.git.objects import Revision
-from memory_bank.notes.names import key, of_included, of_note
+from memory_bank.notes.names import key, name_included, of_note
 from memory_bank.notes.roots import Roots, Watched
 from memory_bank.notes.storage.store import Store
 from memory_bank.search.document_changes import UNLIMITED, IndexLimits, Progress, SyncReport
@@ -86,7 +86,7 @@ class Bank:
         self.edits_of: Bank | None = None
         """The bank whose record of what agents wrote a copy has; None for its own."""
         self._files = note_files.settings_files(place)
-        self._loaded = note_files.signature(self._files)
+        self._loaded = note_files.bank_signature(self._files)
         self._conditions = conditions = conditions or Conditions()
         self._index = OpenIndex(
             place,
@@ -291,7 +291,7 @@ class Bank:
 
         While a settings file can't be read, what was included stays.
         """
-        if self._load is None or self._loaded == (now := note_files.signature(self._files)):
+        if self._load is None or self._loaded == (now := note_files.bank_signature(self._files)):
             return
         self._loaded = now
         try:
@@ -328,7 +328,7 @@ class Bank:
         call that is repeated must not change another note.
         """
         forms = [name, of_note(name, self.layout)]  # the unchanged name first
-        if outside := of_included(name, self.layout):
+        if outside := name_included(name, self.layout):
             forms.append(outside)
         if private := self.roots.key_of(forms[1]):
             forms.append(private)

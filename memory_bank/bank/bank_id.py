@@ -8,7 +8,7 @@ from pathlib import Path
 
 from memory_bank.base.errors import StorageFailed
 from memory_bank.base.paths import NOTES, Layout
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.git import repository
 
 QUEUE = "sessions.db"
@@ -17,7 +17,7 @@ QUEUE = "sessions.db"
 _IDS = "ids"
 """Folder beside the private states with the ids that the bank of each folder had."""
 
-_ID = pattern(r"[0-9a-f]{16}")
+_ID = lazy_pattern(r"[0-9a-f]{16}")
 
 
 def bank_id(place: Layout) -> str:

@@ -216,7 +216,7 @@ class BankState(DurableFile):
         A crash between the commits of both files must not count its rows again. So the file has a
         random mark first, and the commit here says which mark was taken over.
         """
-        with locks.locked(former.parent):
+        with locks.hold_lock(former.parent):
             if not former.exists():
                 return  # another process has just done it
             try:

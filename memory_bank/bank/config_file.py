@@ -14,8 +14,8 @@ from typing import Annotated
 from memory_bank.base import toml
 from memory_bank.base.errors import BadSetting, NoBank, did_you_mean, similar_names
 from memory_bank.base.operation import Param, operation
-from memory_bank.base.plugins import pattern
-from memory_bank.base.screen import Call, place
+from memory_bank.base.plugins import lazy_pattern
+from memory_bank.base.screen import Call, show_place
 from memory_bank.base.setting_sections import Key
 from memory_bank.base.settings import Settings, describe, load, user_file
 from memory_bank.base.text import edit_lines
@@ -24,7 +24,7 @@ from memory_bank.notes.storage import files
 
 _HIDDEN = "***"
 
-_PASSWORD = pattern(r"(?<=://)[^/@\s]*@")
+_PASSWORD = lazy_pattern(r"(?<=://)[^/@\s]*@")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Setting:
     choices: tuple[str, ...] | None = None
 
 
-def settings_of(settings: Settings) -> tuple[Setting, ...]:
+def list_settings(settings: Settings) -> tuple[Setting, ...]:
     """Return every setting with its value and origin; keys are masked."""
     return tuple(
         Setting(
@@ -137,10 +137,10 @@ def config(
     files = {"bank": mine, "user": user_file(os.environ)}
     edit = f"{files['user']} (all your banks)"
     if mine:
-        edit = f"{place(mine)} (this bank) or {edit}"
+        edit = f"{show_place(mine)} (this bank) or {edit}"
     if len(key) > 1 or key[:1] == ("set",) or (key and "=" in key[0]):
         raise call.usage_error(f"settings are changed in a file: edit {edit}")
-    checked = settings_of(settings)
+    checked = list_settings(settings)
     if key:
         checked = (_one(call, checked, key[0]),)
     if call.json:
@@ -189,4 +189,4 @@ def _shown(setting: Setting) -> str:
 
 def _origin(setting: Setting) -> str:
     file = re.fullmatch(r"(.+):(\d+)", setting.origin)
-    return place(file[1], int(file[2])) if file else setting.origin
+    return show_place(file[1], int(file[2])) if file else setting.origin

@@ -27,7 +27,7 @@ from memory_bank.base.filenames import (
     as_utf8,
     is_utf8,
 )
-from memory_bank.base.locks import locked
+from memory_bank.base.locks import hold_lock
 from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.paths import Layout, user_folder
 from memory_bank.git import objects, repository
@@ -59,7 +59,7 @@ _indexed: set[Path] = set()
 """Copies that this process holds and has indexed: they no longer change."""
 
 
-def of_bank(place: Layout) -> list[Path]:
+def list_copies(place: Layout) -> list[Path]:
     """Return the copies of a bank, the last used first, also those that it had by another id."""
     folders = (user_folder("cache") / _FOLDER / identity for identity in all_ids(place))
     return sorted((slot for path in folders for slot in path.glob("*")), key=_used, reverse=True)
@@ -91,18 +91,18 @@ def hold_copy(
         slot, stays = folder / name, len(files.blobs) > FEW
         if stays:
             try:
-                stack.enter_context(locked(slot, wait=0, make=partial(make, slot)))
+                stack.enter_context(hold_lock(slot, wait=0, make=partial(make, slot)))
             except Busy:
                 stays = False
         if not stays:
             slot = folder / f"{name}-{os.urandom(8).hex()}"
-            stack.enter_context(locked(slot, make=partial(make, slot)))
+            stack.enter_context(hold_lock(slot, make=partial(make, slot)))
             stack.callback(shutil.rmtree, slot, ignore_errors=True)
         stack.callback(_indexed.discard, slot)
         with suppress(OSError):
             os.utime(slot)  # when it was used last
         yield slot
-    for path in of_bank(place)[MOST:]:
+    for path in list_copies(place)[MOST:]:
         is_made = not path.name.startswith(TEMPORARY_PREFIX)
         with suppress(OSError):
             if is_made or time.time() - _used(path) > _LEFT_SECONDS:
@@ -117,7 +117,7 @@ def mark_indexed(slot: Path) -> None:
 def remove_copy(slot: Path, wait: float = 1) -> bool:
     """Remove a copy, unless another process uses it; tell whether it is gone. Raises OSError."""
     try:
-        with locked(slot, wait=wait):
+        with hold_lock(slot, wait=wait):
             shutil.rmtree(slot)
     except Busy:
         return False
@@ -152,7 +152,7 @@ def _make(
 
     It gets its name when it is complete. Another process may be faster.
     """
-    paths = [path for path in of_bank(place) if not path.name.startswith(TEMPORARY_PREFIX)]
+    paths = [path for path in list_copies(place) if not path.name.startswith(TEMPORARY_PREFIX)]
     sources = [(path, index_in(path), "") for path in paths]
     if vectors is not None:  # of the same texts
         sources.append((vectors.parent, vectors.parent, vectors.name))
@@ -161,7 +161,7 @@ def _make(
         (temporary / _PROJECT).mkdir(mode=0o700, parents=True)
         for path, index, part in sources:
             try:
-                with nullcontext() if path in _indexed else locked(path, wait=0):
+                with nullcontext() if path in _indexed else hold_lock(path, wait=0):
                     shutil.copytree(index / part, index_in(temporary) / part)
             except (OSError, Busy, StorageFailed):
                 shutil.rmtree(index_in(temporary), ignore_errors=True)
@@ -189,7 +189,7 @@ def write_files(
     paths = defaultdict(list)
     for path, blob in files.blobs.items():
         paths[blob].append(path)
-    sizes = objects.sizes_of(tree, paths)
+    sizes = objects.read_sizes(tree, paths)
     for path, blob, reason in _too_large(paths, sizes, max_bytes):
         refused[path] = reason
         sizes.pop(blob, None)
@@ -380,7 +380,7 @@ def work_tree_of(place: Layout) -> Path:
             f"{place.root} is in no git repository: it has no other revisions",
             "put the bank under git: `git init` in the project",
         )
-    if problem := repository.problem(tree):
+    if problem := repository.find_problem(tree):
         raise BadInput(problem, "a revision can't be read without git")
     return tree
 

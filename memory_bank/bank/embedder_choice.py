@@ -108,7 +108,7 @@ def embedder_list(settings: Settings) -> tuple[EmbedderShown, ...]:
 
     Return all embedders, and for each whether it can be used.
     """
-    return tuple(_shown(name, settings) for name in plugins.names(KIND))
+    return tuple(_shown(name, settings) for name in plugins.list_plugins(KIND))
 
 
 @operation(

@@ -8,7 +8,7 @@ from itertools import islice
 from memory_bank.bank.bank import Bank
 from memory_bank.base import plugins
 from memory_bank.base.errors import MemoryBankError
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.notes.characters import decode
 
 _ENGLISH = frozenset(["minilm", "static"])
@@ -37,14 +37,14 @@ _FUNCTION_WORDS = frozenset(
 )
 """Frequent words of the languages in Latin script that `multilingual` knows; English has none."""
 
-_SCRIPTS = pattern(
+_SCRIPTS = lazy_pattern(
     "[\u0400-\u04ff\u0600-\u06ff\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
 )
 """The other scripts that it knows: Cyrillic, Arabic, Thai, Chinese, Japanese, Korean."""
 
-_WORD = pattern(r"[^\W\d_]+")
+_WORD = lazy_pattern(r"[^\W\d_]+")
 
-_NO_PROSE = pattern(r"\A---\r?\n.*?\n---\r?\n|```.*?```|`[^`\n]*`|https?://\S+", re.DOTALL)
+_NO_PROSE = lazy_pattern(r"\A---\r?\n.*?\n---\r?\n|```.*?```|`[^`\n]*`|https?://\S+", re.DOTALL)
 
 
 def multilingual_hint(bank: Bank) -> str:

@@ -40,11 +40,11 @@ def keep_out(place: Layout, path: str) -> None:
     """
     folder = place.root / _FOLDER
     ruled = not path.startswith(f"{_FOLDER}/") or (folder / ".gitignore").exists()
-    if not ruled and not shared(place):
+    if not ruled and not shares_sessions(place):
         private_folder(folder)
 
 
-def shared(place: Layout) -> bool:
+def shares_sessions(place: Layout) -> bool:
     """Tell whether the project shares its notes of sessions.
 
     It does if it tracks one, or if the line was taken out of the `.gitignore` that `init` wrote. A
@@ -53,7 +53,7 @@ def shared(place: Layout) -> bool:
     if rule_removed(place):
         return True
     tree = repository.worktree(place.root)
-    return tree is not None and repository.tracks(tree, place.root / _FOLDER)
+    return tree is not None and repository.tracks_below(tree, place.root / _FOLDER)
 
 
 def rule_removed(place: Layout) -> bool:
@@ -69,10 +69,10 @@ def warn_of_place(place: Layout, path: str, source_type: str = "") -> str | None
     """Return what to say of a note that is there now, if git would track what it should not."""
     if not (path.startswith(f"{_FOLDER}/") or source_type == SESSION):
         return None
-    if not (place.root / path).exists() or shared(place):
+    if not (place.root / path).exists() or shares_sessions(place):
         return None  # not there: it is in the private state
     tree = repository.worktree(place.root)
-    if tree is None or not repository.trackable(tree, [place.root / path]):
+    if tree is None or not repository.list_trackable(tree, [place.root / path]):
         return None
     return (
         "git would track this note of a session: no rule of a .gitignore keeps it out;"
@@ -86,7 +86,7 @@ _IN_BANK = "project"
 """The value of `sessions.keep` for notes of sessions in the bank."""
 
 
-def roots_of(current: Callable[[], Layout], settings: Settings) -> Roots:
+def build_roots(current: Callable[[], Layout], settings: Settings) -> Roots:
     """Return the roots of a bank's notes; `current` returns its layout, whose index may move."""
     place = current()
     commits = FileCommits(place.root, open_history)
@@ -168,13 +168,13 @@ def settings_files(place: Layout) -> tuple[str, ...]:
     return str(place.config), str(settings.user_file(os.environ))
 
 
-def signature(files: Sequence[str]) -> tuple[object, ...]:
+def bank_signature(files: Sequence[str]) -> tuple[object, ...]:
     """Return what changes whenever one of these files changes."""
     return tuple(map(_signature, files))
 
 
 def _known(tree: Path, project: Path, paths: Sequence[str]) -> Collection[str] | None:
-    not_ignored = repository.not_ignored(tree, project, paths)
+    not_ignored = repository.list_not_ignored(tree, project, paths)
     return None if not_ignored is None else set(map(_text, not_ignored))
 
 

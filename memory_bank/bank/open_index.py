@@ -24,7 +24,7 @@ from memory_bank.notes.names import (
     begun_so,
     key,
     name_of,
-    path_of,
+    note_path,
     record_asked,
     without_id_start,
 )
@@ -74,7 +74,7 @@ class OpenIndex(ReopenedIndex):
         """
         super().__init__()
         self.layout = place
-        self.roots = roots or note_files.roots_of(lambda: self.layout, settings)
+        self.roots = roots or note_files.build_roots(lambda: self.layout, settings)
         self.source = NotesSource(
             self.roots,
             max_bytes=settings.memory.max_note_bytes,
@@ -305,7 +305,7 @@ def newest_notes(
     return [note_of(row) for row in document_rows.newest(manifest, scope, limit, written)]
 
 
-def notes_numbered(manifest: Manifest, numbers: Sequence[int]) -> Iterator[NoteRow]:
+def yield_notes(manifest: Manifest, numbers: Sequence[int]) -> Iterator[NoteRow]:
     """Yield the notes of some numbers, in their order; few are read at a time."""
     for start in range(0, len(numbers), _AT_A_TIME):
         batch = numbers[start : start + _AT_A_TIME]
@@ -318,7 +318,7 @@ def find_candidates(manifest: Manifest, name: str) -> list[str]:
     if not is_utf8(name):
         return []
     try:
-        exact = path_of(name)
+        exact = note_path(name)
     except BadName:
         exact = ""
     for path in (name, exact):  # first unchanged: existing files may have any name

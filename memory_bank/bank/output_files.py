@@ -35,12 +35,12 @@ class OutputFolder(NamedTuple):
 
     @contextmanager
     def file(self, name: str, *, make: bool = False) -> Iterator[FolderEntry]:
-        """Open the folder of a file part by part, as `folders.held` does.
+        """Open the folder of a file part by part, as `folders.hold_folder` does.
 
         Raises BadInput if a part is a symbolic link, OSError.
         """
         try:
-            with folders.held(self.root, self.below + name, make=make) as entry:
+            with folders.hold_folder(self.root, self.below + name, make=make) as entry:
                 yield entry
         except BadName:
             raise _linked(self.shown / name) from None

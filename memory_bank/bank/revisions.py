@@ -53,8 +53,8 @@ def bank_at(
     are `required`, if it has none.
     """
     place = bank.layout.origin
-    tree = tree_of(bank)
-    revision = objects.revision_of(tree, rev)
+    tree = find_tree(bank)
+    revision = objects.find_revision(tree, rev)
     own = bank_files(tree, place, revision)
     if required and not (own.blobs or own.refused):
         raise _no_notes(tree, bank, revision)
@@ -90,8 +90,8 @@ def bank_at(
 def notes_at(bank: Bank, rev: str) -> dict[str, str]:
     """Return the object ids of the notes of a revision by their paths; raise as `bank_at`."""
     place = bank.layout.origin
-    revision = revision_of(bank, rev)
-    own = copies.bank_files(tree_of(bank), place, revision)
+    revision = find_revision(bank, rev)
+    own = copies.bank_files(find_tree(bank), place, revision)
     files, _ = _with_included(bank, revision, own)
     return {
         path.removeprefix(place.prefix): blob
@@ -104,14 +104,14 @@ def _with_included(
     bank: Bank, revision: Revision, own: WantedFiles
 ) -> tuple[WantedFiles, Settings]:
     """Add the included files to the files of a bank; return the settings that include them."""
-    tree, place = tree_of(bank), bank.layout.origin
+    tree, place = find_tree(bank), bank.layout.origin
     with _settings_file(tree, place, own) as folder:
         settings = _settings(bank, folder)
     more = copies.included_files(tree, place, revision, settings.memory.include)
     return WantedFiles({**more.blobs, **own.blobs}, {**more.refused, **own.refused}), settings
 
 
-def tree_of(bank: Bank) -> Path:
+def find_tree(bank: Bank) -> Path:
     """Return the work tree of a bank's repository; raise BadInput outside git."""
     return copies.work_tree_of(bank.layout.origin)
 
@@ -121,9 +121,9 @@ def _is_unreadable(settings: Settings) -> bool:
     return any(not setting_problem.ignored for setting_problem in settings.problems)
 
 
-def revision_of(bank: Bank, rev: str) -> Revision:
+def find_revision(bank: Bank, rev: str) -> Revision:
     """Return the revision of a name; raise BadInput if there is none."""
-    return objects.revision_of(tree_of(bank), rev)
+    return objects.find_revision(find_tree(bank), rev)
 
 
 def _fill(copy: Bank) -> None:
@@ -162,7 +162,7 @@ def _settings_file(tree: Path, place: Layout, files: WantedFiles) -> Iterator[Pa
     """Yield a folder that has the file of settings of a revision, if that has one."""
     with TemporaryDirectory(prefix="memory-bank-") as folder:
         blob = files.blobs.get(place.prefix + SETTINGS)
-        for _, data in objects.blobs(tree, [blob] if blob else [], _MOST_SETTINGS):
+        for _, data in objects.read_blobs(tree, [blob] if blob else [], _MOST_SETTINGS):
             Path(folder, SETTINGS).write_bytes(data)
         yield Path(folder)
 
@@ -176,7 +176,7 @@ def _settings(bank: Bank, folder: Path) -> Settings:
     try:
         then = bank.settings_in(folder)
     except BadSetting:
-        return now._replace(problems=settings.problems(folder))
+        return now._replace(problems=settings.list_problems(folder))
     memory = then.memory._replace(
         enabled=now.memory.enabled,
         embedder=now.memory.embedder,

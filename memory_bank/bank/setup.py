@@ -14,9 +14,9 @@ from memory_bank.bank.config_file import change_file, with_setting
 from memory_bank.bank.program_files import RULES
 from memory_bank.base import paths, settings
 from memory_bank.base.errors import BadInput, MemoryBankError, StorageFailed
-from memory_bank.base.filenames import FOLDER, NOTE_SUFFIXES, find_bank_above, outside
+from memory_bank.base.filenames import FOLDER, NOTE_SUFFIXES, find_bank_above, why_outside
 from memory_bank.base.paths import Layout, link_error, user_bank_folder
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.git import repository
 from memory_bank.notes import decision_records, parsing
 from memory_bank.notes.storage import files
@@ -54,7 +54,7 @@ _FOLDERS = (
 _MOST_FOLDERS, _MOST_READ, _MOST_RECORD_BYTES = 5, 5, 200_000
 """Folders of decision records that are offered, the files of one that are read, their size."""
 
-_EXAMPLES = pattern(
+_EXAMPLES = lazy_pattern(
     r"(?:^|[-_/])(?:tests?|fixtures?|examples?|samples?|templates?|vendor|node_modules)\b"
 )
 """In a path of folders whose records are not the project's own."""
@@ -182,7 +182,7 @@ def _text(file: Path) -> str | None:
 def _records(place: Path) -> list[str]:
     """Return the folders of decision records that git does not ignore, the largest first."""
     tree = repository.worktree(place)
-    not_ignored = repository.not_ignored(tree, place, ["."]) if tree else ()
+    not_ignored = repository.list_not_ignored(tree, place, ["."]) if tree else ()
     folders = Counter[str]()
     inside: dict[str, list[str]] = {}
     for path in sorted(map(os.fsdecode, not_ignored or ())):
@@ -225,7 +225,7 @@ def _strategy(place: Path, folder: str | Path | None) -> str:
 
 
 def _make(root: Path) -> tuple[str, ...]:
-    fields = {root / ".gitignore": paths.GITIGNORE, root / "config.toml": settings.template()}
+    fields = {root / ".gitignore": paths.GITIGNORE, root / "config.toml": settings.make_template()}
     created = []
     try:
         files.make_folder(root)
@@ -243,7 +243,7 @@ def _below(place: Path, path: str) -> str:
     whole = Path(path).expanduser()
     if whole.is_absolute() and whole.is_relative_to(place):
         path = whole.relative_to(place).as_posix()
-    if reason := outside(path):
+    if reason := why_outside(path):
         raise BadInput(f"{path!r} can't be included: it {reason}", "name a path of the project")
     path = posixpath.normpath(path)
     if not os.path.lexists(place / path):

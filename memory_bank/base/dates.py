@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, date, datetime, timedelta
 
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -25,14 +25,14 @@ _SHAPE = (
     r"\s*(?P<zone>Z|UTC|GMT|[+-][0-9]{2}(?::?[0-9]{2})?)?"
 )
 
-_NAME = pattern(
+_NAME = lazy_pattern(
     r"(?:\A|(?<=[-_. ]))([0-9]{4})-([0-9]{2})-([0-9]{2})(?![0-9])"
     r"|\A([0-9]{4})-([0-9]{2})(?=[-_. ]|\Z)"
 )
 """A day anywhere in a name, or a month at its start."""
 
 
-def in_name(path: str) -> datetime | None:
+def date_in_name(path: str) -> datetime | None:
     """Return the date in a file's name, else in that of its folder: `journal/2026-11-19.md`."""
     *folders, name = path.split("/")
     for part in (name.removesuffix(".md"), *folders[-1:]):
@@ -56,7 +56,7 @@ def to_datetime(value: object) -> datetime | None:
         return None
 
 
-def iso(moment: datetime) -> str:
+def format_iso(moment: datetime) -> str:
     """Return a moment as `2026-11-21T10:00:00Z`, fractions of seconds cut."""
     return _utc(moment).replace(tzinfo=None, microsecond=0).isoformat() + "Z"
 
@@ -106,4 +106,4 @@ def _from_text(text: str) -> datetime:
 
 def iso_of(seconds: float) -> str:
     """Return seconds since 1970 as `2026-11-21T10:00:00Z`."""
-    return iso(_EPOCH + timedelta(seconds=seconds))
+    return format_iso(_EPOCH + timedelta(seconds=seconds))

@@ -68,7 +68,7 @@ class DurableFile(sqlite.Opened):
         from memory_bank.base import locks  # start-up: few are damaged
 
         self.close()
-        with locks.locked(self.file.parent, make=self._make_folder):
+        with locks.hold_lock(self.file.parent, make=self._make_folder):
             if not self.file.exists() or self._is_sound():
                 return
             aside = set_aside(self.file)

@@ -239,7 +239,7 @@ _TOLD_BY_WORDS = frozenset({"ImportError", "PanicException", "RuntimeError", "Va
 _MOST_CAUSES = 20
 
 
-def exhausted(error: BaseException) -> Exhausted | None:
+def find_exhausted(error: BaseException) -> Exhausted | None:
     """Return a plain error if memory or threads ran out, also as the cause; else None."""
     for cause in _causes(error):
         text = str(cause).lower() if type(cause).__name__ in _TOLD_BY_WORDS else ""

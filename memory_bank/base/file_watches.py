@@ -25,7 +25,7 @@ _SECONDS = 60.0
 """Seconds after which files are compared anyway: writes through mapped memory are not reported."""
 
 
-def problem(root: Path) -> str:
+def find_watch_problem(root: Path) -> str:
     """Return why not every change below a folder is reported; empty if it is."""
     if sys.platform != "linux":
         return ""

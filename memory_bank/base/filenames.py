@@ -32,7 +32,7 @@ JOURNAL_PREFIX = ".journal-"
 """Prefix of the folder in the trash with an unfinished change of several files."""
 
 
-def outside(path: str) -> str:
+def why_outside(path: str) -> str:
     """Return why a path can't be that of a file or folder of the project; empty if it can."""
     parts = path.split("/")
     wrong = {
@@ -50,7 +50,7 @@ def outside(path: str) -> str:
     return next((reason for reason, holds in wrong.items() if holds), "")
 
 
-def relative(path: str) -> str:
+def why_relative(path: str) -> str:
     """Return why a path can't be that of a file on this machine; empty if it can."""
     if "\0" in path or not os.path.isabs(os.path.expanduser(path)):
         return "is no whole path: it must start with '/' or '~/'"
@@ -167,14 +167,14 @@ _SKEW_NS = 60_000_000_000
 """An mtime farther in the future was set by hand; then only the ctime counts."""
 
 
-def signature(stat: os.stat_result) -> StatSignature:
+def read_signature(stat: os.stat_result) -> StatSignature:
     """Return the signature of a file."""
     return stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino
 
 
 def signature_of(stat: os.stat_result) -> StatSignature | None:
     """Return the signature of a file by what the system knows of it; None for no plain file."""
-    return signature(stat) if S_ISREG(stat.st_mode) else None
+    return read_signature(stat) if S_ISREG(stat.st_mode) else None
 
 
 def signature_text(signature: StatSignature) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.rendering import one_line, same_words, starts_text, visible
-from memory_bank.base.screen import Call, Piece, cells, cut
+from memory_bank.base.rendering import has_same_words, make_visible, one_line, starts_text
+from memory_bank.base.screen import Call, Piece, count_cells, cut
 
 _INDENT = "   "
 
@@ -89,10 +89,10 @@ class _PrintedHit:
     def __init__(self, call: Call, rank: int, hit: Hit, spans: Spans) -> None:
         self.console, self.call, self.rank, self.hit = call.console, call, rank, hit
         self.spans = spans
-        text = visible(hit.snippet.replace("\r\n", "\n"))
+        text = make_visible(hit.snippet.replace("\r\n", "\n"))
         self.title = "" if starts_text(hit.title, text) else one_line(hit.title)
         fits = not self.console.terminal or self._cut(self.title) == self.title
-        lines = [] if not text or (fits and same_words(self.title, text)) else text.split("\n")
+        lines = [] if not text or (fits and has_same_words(self.title, text)) else text.split("\n")
         self.snippet = [part for line in lines for part in self.console.folded(line, len(_INDENT))]
         self.lines = len(self.snippet)
         """How many lines of the snippet are shown."""
@@ -100,7 +100,7 @@ class _PrintedHit:
     @property
     def rows(self) -> int:
         """The rows of the screen that it takes, apart from its snippet."""
-        place = cells(f"{_INDENT}{format_place(self.call, self.hit.place)}  0.00")
+        place = count_cells(f"{_INDENT}{format_place(self.call, self.hit.place)}  0.00")
         heading = 1 + (place - 1) // self.console.columns
         heading += bool(self.title) + bool(self.hit.description)
         return heading + len(self.hit.marks) + len(self.hit.details)
@@ -108,7 +108,7 @@ class _PrintedHit:
     def show(self) -> None:
         hit, line = self.hit, self.console.line
         self._heading()
-        if description := visible(hit.description):
+        if description := make_visible(hit.description):
             text = self._cut(description) if self.console.terminal else description
             line(_INDENT, *self._mark_matches(text, "dim"))
         for text in self._snippet_lines():
@@ -136,8 +136,8 @@ class _PrintedHit:
         first = f"{self.rank:<{len(_INDENT)}}"
         about = "".join(facts) if len(facts := self._facts()) == 1 else ""
         if self.console.terminal:
-            columns = self.console.columns - cells(f"{first}{place}{score}  ")
-            about = next((facts for facts in self._shorter() if cells(facts) <= columns), "")
+            columns = self.console.columns - count_cells(f"{first}{place}{score}  ")
+            about = next((facts for facts in self._shorter() if count_cells(facts) <= columns), "")
         gap = "  " if about else ""
         self.console.line(first, (place, "place"), (score, "dim"), gap, (about, "tag"))
         if self.title:

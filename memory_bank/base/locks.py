@@ -19,7 +19,7 @@ _TRIES = 100
 
 
 @contextmanager
-def locked(
+def hold_lock(
     folder: Path, *, wait: float = WAIT, make: Callable[[], object] | None = None
 ) -> Iterator[None]:
     """Hold the lock of a folder; raise Busy when another holds it for longer than `wait` seconds.
@@ -54,7 +54,7 @@ def is_locked(folder: Path) -> bool:
     if not folder.is_dir():
         return False
     try:
-        with locked(folder, wait=0):
+        with hold_lock(folder, wait=0):
             return False
     except Busy:
         return True

@@ -313,7 +313,7 @@ def _arms(kind: Any) -> tuple[Any, ...]:  # noqa: ANN401
     return get_args(kind) if union else (kind,)
 
 
-def several(argument: Any) -> Any:  # noqa: ANN401  (of an agent)
+def split_list(argument: Any) -> Any:  # noqa: ANN401  (of an agent)
     """Take one text, or several separated by commas, as a list."""
     return [part.strip() for part in argument.split(",")] if isinstance(argument, str) else argument
 

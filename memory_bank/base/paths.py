@@ -184,7 +184,7 @@ class Layout:
 
     def renewed(self) -> Layout:
         """Return the layout as it is now, since the index may belong elsewhere meanwhile."""
-        return at(self.root)
+        return layout_at(self.root)
 
     def project_has(self, path: str) -> bool:
         """Tell whether the project has a file or folder at a path below it."""
@@ -311,16 +311,16 @@ def locate(
     `settings` are flags, as `config.load` takes them. Raises NoBank, BadSetting.
     """
     if path is not None:
-        return at(Path(notes_folder(str(Path(path).expanduser()))))
+        return layout_at(Path(notes_folder(str(Path(path).expanduser()))))
     if load(flags=settings).memory.storage_strategy == "project":
         return find(start or Path(working_folder()))
     folder = user_bank_folder(project_name(start or Path.cwd()))
     if not folder.is_dir():
         raise NoBank(f"there is no {folder} yet", Hint.MAKE_BANK)
-    return at(folder)
+    return layout_at(folder)
 
 
-def at(root: Path, environ: Mapping[str, str] | None = None) -> Layout:
+def layout_at(root: Path, environ: Mapping[str, str] | None = None) -> Layout:
     """Return the layout of the bank in `root`.
 
     Its index is `.index` if this machine has made it, or can make it. It is in the user's cache if
@@ -397,7 +397,7 @@ def find(start: Path, environ: Mapping[str, str] | None = None) -> Layout:
         raise NoBank(f"no {FOLDER} folder in {start} or above it", Hint.MAKE_OR_NAME_BANK)
     if link := find_link(str(start.absolute()), bank):
         raise link_error(link, bank)
-    return at(Path(bank), environ)
+    return layout_at(Path(bank), environ)
 
 
 def link_error(link: str | Path, bank: str | Path) -> NoBank:

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, AnyStr, cast
 
-from memory_bank.base.errors import BadInput, PluginFailed, exhausted
+from memory_bank.base.errors import BadInput, PluginFailed, find_exhausted
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -36,19 +36,19 @@ GROUPS = {
 _METADATA = (".dist-info", ".egg-info")
 
 
-def names(kind: str) -> list[str]:
+def list_plugins(kind: str) -> list[str]:
     """List the plug-ins of a kind (`search.embedders`, `operations`), ours first.
 
     One of ours is a module or a package whose name doesn't start with an underscore; the others are
     entry points of installed packages.
     """
-    own = own_names(kind)
+    own = list_own(kind)
     return [*own, *sorted(name for name in list_installed(kind) if name not in own)]
 
 
 def has(kind: str, name: str) -> bool:
     """Tell whether there is a plug-in of that name."""
-    return name in own_names(kind) or name in list_installed(kind)
+    return name in list_own(kind) or name in list_installed(kind)
 
 
 def load(kind: str, name: str) -> ModuleType:
@@ -56,14 +56,14 @@ def load(kind: str, name: str) -> ModuleType:
 
     Raises BadInput, naming the others, when there is none, and PluginFailed.
     """
-    if name in own_names(kind):
+    if name in list_own(kind):
         return import_module(f"memory_bank.{kind}.{name}")
     part = kind.rpartition(".")[2].rstrip("s")
     entry_points = list_installed(kind).get(name, ())
     if not entry_points:
         hint = "choose one of: {known}"
         hint += "; or install the package that has it" if kind in GROUPS else ""
-        text = ", ".join(names(kind))
+        text = ", ".join(list_plugins(kind))
         raise BadInput(f"there is no {part} called {name!r}", hint, known=text)
     packages = [_package(point) for point in entry_points]
     if len(packages) > 1:
@@ -75,7 +75,7 @@ def load(kind: str, name: str) -> ModuleType:
     try:
         return cast("ModuleType", entry_points[0].load())
     except Exception as error:  # what code of another package raises is not known
-        raise exhausted(error) or PluginFailed(
+        raise find_exhausted(error) or PluginFailed(
             f"the {part} {name!r} of the package {packages[0]} can't be loaded:"
             f" {type(error).__name__}: {error}",
             "update that package, or uninstall it: pip uninstall {package}",
@@ -95,7 +95,7 @@ def list_installed(kind: str) -> Mapping[str, tuple[EntryPoint, ...]]:
 
 
 @cache
-def version(kind: str) -> str:
+def plugins_version(kind: str) -> str:
     """Return a text that changes with the installed plug-ins of a kind; empty without any."""
     texts = (
         f"{name}={_package(point)} {point.dist.version if point.dist else ''}"
@@ -106,7 +106,7 @@ def version(kind: str) -> str:
 
 
 @cache
-def own_names(kind: str) -> tuple[str, ...]:
+def list_own(kind: str) -> tuple[str, ...]:
     """List our own plug-ins of a kind."""
     spec = find_spec(f"memory_bank.{kind}")
     folders = spec.submodule_search_locations if spec else None
@@ -173,7 +173,7 @@ def _package(point: EntryPoint) -> str:
     return point.dist.name if point.dist else point.value
 
 
-def pattern(text: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
+def lazy_pattern(text: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """Return a pattern that is compiled when one of its methods is first asked for.
 
     A module with many patterns takes tens of milliseconds to compile them all, of which most

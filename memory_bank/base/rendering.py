@@ -50,7 +50,7 @@ _NAMED = {"\r": r"\r", "\n": r"\n", "\t": r"\t"}
 _JSON_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
 
-def plain(value: object) -> object:
+def to_plain(value: object) -> object:
     """Return a value as JSON types: fields in their order, without those that are None.
 
     A record may name fields in `nullable` that are then null, and in `sparse` fields that are left
@@ -59,11 +59,11 @@ def plain(value: object) -> object:
     fields = fields_of(type(value))
     if fields is not None:
         names = fields_shown(value, fields)
-        return {name: plain(item) for name, item in names}
+        return {name: to_plain(item) for name, item in names}
     if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
+        return {str(key): to_plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        items = [plain(item) for item in value]
+        items = [to_plain(item) for item in value]
         return items if isinstance(value, list | tuple) else sorted(items, key=str)
     if isinstance(value, date):  # datetimes are dates
         return value.isoformat().replace("+00:00", "Z")
@@ -73,13 +73,13 @@ def plain(value: object) -> object:
     return None if isinstance(value, float) and not isfinite(value) else value
 
 
-def schema(kind: Any, *, depth: int, without: Collection[str] = ()) -> dict[str, Any]:  # noqa: ANN401  (any type)
-    """Return the JSON schema of `plain` for values of a type.
+def build_schema(kind: Any, *, depth: int, without: Collection[str] = ()) -> dict[str, Any]:  # noqa: ANN401  (any type)
+    """Return the JSON schema of `to_plain` for values of a type.
 
     Fields of nested records are described down to `depth`; no field is required. Fields in
     `without` are omitted at every depth.
     """
-    inside = partial(schema, without=without)
+    inside = partial(build_schema, without=without)
     kind = str if get_origin(kind) is Literal else kind
     if origin := get_origin(kind):
         first, *rest = [item for item in get_args(kind) if item not in {type(None), Ellipsis}]
@@ -132,7 +132,7 @@ def _or_null(entries: dict[str, Any]) -> dict[str, Any]:
     return {**entries, "type": [entries["type"], "null"]} if "type" in entries else entries
 
 
-def document(value: object, *, indent: int | None = 2, ascii_only: bool = False) -> str:
+def render_document(value: object, *, indent: int | None = 2, ascii_only: bool = False) -> str:
     """Return a value as a JSON document in UTF-8 with harmful characters escaped.
 
     It is valid for any parser (RFC 8259, RFC 7493): no NaN, and U+FFFD for halves of surrogate
@@ -140,7 +140,7 @@ def document(value: object, *, indent: int | None = 2, ascii_only: bool = False)
     """
     import json  # start-up: most answers are text
 
-    text = json.dumps(plain(value), ensure_ascii=False, indent=indent, allow_nan=False)
+    text = json.dumps(to_plain(value), ensure_ascii=False, indent=indent, allow_nan=False)
     if ascii_only or not _all_printable(text):
         text = re.sub(_SURROGATE, "\ufffd", text)
         escaped = _NOT_ASCII if ascii_only else _HARMFUL
@@ -170,31 +170,31 @@ def describe_unclear(callers: int) -> str:
     return f"{callers:,} more {verb} something of that name, which may be another"
 
 
-def failure(code: str, message: str, hint: str = "") -> dict[str, object]:
+def render_failure(code: str, message: str, hint: str = "") -> dict[str, object]:
     """Return the JSON of a failure."""
     return {"error": {"code": code, "message": message, "hint": hint}}
 
 
-def error(problem: MemoryBankError) -> dict[str, object]:
+def render_error(problem: MemoryBankError) -> dict[str, object]:
     """Return the JSON of an error."""
-    return failure(problem.code, problem.message, problem.hint)
+    return render_failure(problem.code, problem.message, problem.hint)
 
 
-def visible(text: str) -> str:
+def make_visible(text: str) -> str:
     r"""Return a text with harmful characters escaped, as `\x1b`; line ends stay."""
     return text if _all_printable(text) else re.sub(_HARMFUL, _written_out, text)
 
 
 def one_line(text: str) -> str:
-    r"""Return a text as `visible` does, with line ends and tabs escaped as well."""
-    return visible(text).replace("\n", r"\n").replace("\t", r"\t")
+    r"""Return a text as `make_visible` does, with line ends and tabs escaped as well."""
+    return make_visible(text).replace("\n", r"\n").replace("\t", r"\t")
 
 
 _LEAST_WORDS = 4
 """Words of a title that can be a text's sentence rather than a heading that it repeats."""
 
 
-def same_words(text: str, other_text: str) -> bool:
+def has_same_words(text: str, other_text: str) -> bool:
     """Tell whether two texts have the same words in the same order, as a title and its text."""
     return re.findall(r"\w+", text.casefold()) == re.findall(r"\w+", other_text.casefold())
 

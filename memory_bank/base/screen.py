@@ -25,7 +25,7 @@ Piece = str | tuple[str, str]
 """A text, or a text and the name of its style."""
 
 
-def plain(line: Sequence[Piece]) -> str:
+def join_pieces(line: Sequence[Piece]) -> str:
     """Return pieces without styles, on one line."""
     return one_line(
         "".join(character if isinstance(character, str) else character[0] for character in line)
@@ -203,7 +203,7 @@ def print_list(
     return FOUND if entries else NOTHING
 
 
-def place(path: str | Path, line: int | None = None) -> str:
+def show_place(path: str | Path, line: int | None = None) -> str:
     """Return a file's path as seen from the working directory, with a line if given."""
     try:
         relpath = os.path.relpath(path)
@@ -213,7 +213,7 @@ def place(path: str | Path, line: int | None = None) -> str:
     return relpath if line is None else f"{relpath}:{line}"
 
 
-def cells(text: str) -> int:
+def count_cells(text: str) -> int:
     """Return the number of terminal columns of a text."""
     if text.isascii():
         return len(text)
@@ -222,11 +222,11 @@ def cells(text: str) -> int:
 
 def cut(text: str, most: int) -> str:
     """Return a text cut to a number of columns, with an ellipsis if it was longer."""
-    if cells(text) <= most:
+    if count_cells(text) <= most:
         return text
     if most < _LEAST:
         return ""
     head = text[: max(most - 1, 0)]
-    while head and cells(head) > most - 1:
+    while head and count_cells(head) > most - 1:
         head = head[:-1]
     return f"{head}…"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Annotated, Any
 
-from memory_bank.base.filenames import outside
+from memory_bank.base.filenames import why_outside
 from memory_bank.base.named_tuple import NamedTuple
 
 _MOST = 200
@@ -44,7 +44,7 @@ class TypeSchema(NamedTuple):
     """Whether other keys are findings."""
 
 
-def severities(table: Mapping[str, Any]) -> Mapping[str, str]:
+def read_severities(table: Mapping[str, Any]) -> Mapping[str, str]:
     """Return the severities of rules by their names; raise BadTable."""
     _check_size(table)
     for rule, severity in table.items():
@@ -185,7 +185,7 @@ class Memory(NamedTuple):
     ] = "opened"
     include: Annotated[
         tuple[str, ...],
-        Key("folders and files of the project that are notes, too", problem=outside),
+        Key("folders and files of the project that are notes, too", problem=why_outside),
     ] = ()
     max_note_bytes: Annotated[
         int, Key("a larger file is listed, not indexed", low=1, high=100_000_000, lowered=True)
@@ -299,7 +299,8 @@ class Lint(NamedTuple):
     """Section `[lint]`: rules for notes."""
 
     severity: Annotated[
-        Mapping[str, str], Key("severities of rules, or off, in [lint.severity]", table=severities)
+        Mapping[str, str],
+        Key("severities of rules, or off, in [lint.severity]", table=read_severities),
     ] = MappingProxyType({})
 
 

@@ -92,7 +92,7 @@ class Settings(NamedTuple):
 
     def section(self, name: str) -> Any:  # noqa: ANN401  (a named tuple of its own class)
         """Return a section by its name; raise KeyError."""
-        return getattr(self, name) if name in _SECTIONS else self.of(sections()[name])
+        return getattr(self, name) if name in _SECTIONS else self.of(load_sections()[name])
 
 
 _SECTIONS: Mapping[str, Any] = {
@@ -102,9 +102,9 @@ _SECTIONS: Mapping[str, Any] = {
 }
 
 
-def sections() -> dict[str, Any]:
+def load_sections() -> dict[str, Any]:
     """Return the class of each section by its name: ours, then those that embedders declare."""
-    declared = {name: _section_class_of(name) for name in plugins.names(EMBEDDERS)}
+    declared = {name: _section_class_of(name) for name in plugins.list_plugins(EMBEDDERS)}
     return {**_SECTIONS, **{name: kind for name, kind in declared.items() if kind}}
 
 
@@ -167,7 +167,7 @@ def _raised(name: str, origin: str, own: object) -> SettingProblem:
     )
 
 
-def problems(bank: Path) -> tuple[SettingProblem, ...]:
+def list_problems(bank: Path) -> tuple[SettingProblem, ...]:
     """Return the first things that are wrong in the settings of a bank's own file."""
     path = bank / SETTINGS
     try:
@@ -190,7 +190,7 @@ def user_file(environ: Mapping[str, str]) -> Path:
 
 def describe() -> Iterator[tuple[str, str, object, Key]]:
     """Yield every setting: section, key, default, help and limits."""
-    for section, kind in sections().items():
+    for section, kind in load_sections().items():
         for key in kind._fields:
             yield section, key, *_find_setting(kind, key)
 
@@ -203,7 +203,7 @@ _EXAMPLES = {
 """What most projects may want to set."""
 
 
-def template() -> str:
+def make_template() -> str:
     """Return a settings file that sets nothing: it has a few sections with an example in each."""
     lines = ["# Settings of this bank, none of them required. `memory-bank config` lists all."]
     for section, key, _, meta in describe():
@@ -260,11 +260,11 @@ def _entries(
     for section, keys in table.items():
         kind = _section_class_of(section)
         if kind is None or not isinstance(keys, dict):
-            line = line_of(text, "", section)
-            yield _problem(line, f"unknown setting {section!r}", _listed(sections()))
+            line = find_line(text, "", section)
+            yield _problem(line, f"unknown setting {section!r}", _listed(load_sections()))
             continue
         for key, value in _gather_keys(kind, keys).items():
-            name, line = f"{section}.{key}", line_of(text, section, key)
+            name, line = f"{section}.{key}", find_line(text, section, key)
             if project and key in kind._fields and _find_setting(kind, key)[1].private:
                 yield _forbidden(line, name)
                 continue
@@ -274,7 +274,7 @@ def _entries(
                 yield _problem(line, error.message, error.hint)
             except BadTable as error:
                 names = (section, *((key,) if key in keys else ()), *error.keys)
-                line = line_of(text, ".".join(names[:-1]), names[-1])
+                line = find_line(text, ".".join(names[:-1]), names[-1])
                 yield _problem(line, f"{'.'.join(names)}: {error.problem}", error.hint)
 
 
@@ -320,7 +320,7 @@ def _sections_in(environ: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
     """Yield our sections, and those of embedders that variables name, without loading others."""
     yield from _SECTIONS.items()
     ours = [variable for variable in environ if variable.startswith("MEMORY_BANK_")]
-    for name in plugins.names(EMBEDDERS) if ours else ():
+    for name in plugins.list_plugins(EMBEDDERS) if ours else ():
         is_named = any(variable.startswith(f"MEMORY_BANK_{name}_".upper()) for variable in ours)
         if is_named and (kind := _section_class_of(name)):
             yield name, kind
@@ -370,7 +370,7 @@ def _check_value(name: str, value: object) -> object:
     section, _, key = name.partition(".")
     kind = _section_class_of(section)
     if kind is None or key not in kind._fields:
-        fields = kind._fields if kind else sections()
+        fields = kind._fields if kind else load_sections()
         raise BadSetting(f"unknown setting {name!r}", _listed(fields))
     default, meta = _find_setting(kind, key)
     if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
@@ -445,7 +445,7 @@ def read_file(path: Path) -> tuple[str, dict[str, Any]]:
         raise BadSetting(f"{path}: {error}", "repair the TOML") from error
 
 
-def line_of(text: str, section: str, key: str) -> int:
+def find_line(text: str, section: str, key: str) -> int:
     """Find the line of a key in its section; tomllib keeps no positions. Errors only."""
     name = rf"[\"']?{re.escape(key)}[\"']?\s*[=.]"
     table = rf"\s*[\"']?{re.escape(section)}[\"']?\s*"

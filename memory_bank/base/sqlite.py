@@ -187,7 +187,7 @@ class Opened:
 
     def current(self) -> bool:
         """Tell whether the path still leads to the open file, if one is open."""
-        return self._base is None or identity(self.file) == self._identity
+        return self._base is None or file_identity(self.file) == self._identity
 
     def close(self) -> None:
         """Close the connection; drop what was not committed."""
@@ -232,7 +232,7 @@ class Opened:
         return connect(self.file, self._tables, self._version)
 
     def _hold(self, base: Connection) -> Connection:
-        self._base, self._identity = base, identity(self.file)
+        self._base, self._identity = base, file_identity(self.file)
         return base
 
 
@@ -357,7 +357,7 @@ def without_waiting(base: Connection) -> Iterator[None]:
         base.execute(f"PRAGMA busy_timeout = {int(_WAIT * 1000)}")
 
 
-def identity(file: Path) -> Identity:
+def file_identity(file: Path) -> Identity:
     """Return what identifies a file: another one at the same path differs. None if missing."""
     try:
         stat = os.stat(file)  # noqa: PTH116  (several times in each answer)
@@ -366,7 +366,7 @@ def identity(file: Path) -> Identity:
     return stat.st_dev, stat.st_ino
 
 
-def version(base: Connection) -> int:
+def data_version(base: Connection) -> int:
     """Return a number that changes when another connection commits."""
     return int(base.execute("PRAGMA data_version").fetchone()[0])
 

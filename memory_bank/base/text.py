@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import cast
 
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.base.rendering import escape_hidden
 
 MOST_CHARACTERS = 64
 """Longest name of an agent."""
 
 # Invisible characters that Python considers printable: fillers, variation selectors.
-_INVISIBLE = pattern(
+_INVISIBLE = lazy_pattern(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
     "\U000e0100-\U000e01ef]"
 )
@@ -114,7 +114,7 @@ def _value(value: object) -> str:
     return f"{value:.2f}" if isinstance(value, float) else str(value)
 
 
-_BARE_LF = pattern(r"(?<!\r)\n")
+_BARE_LF = lazy_pattern(r"(?<!\r)\n")
 
 
 def edit_lines(text: str, edit: Callable[[str], str]) -> str:
@@ -126,10 +126,10 @@ def edit_lines(text: str, edit: Callable[[str], str]) -> str:
     return mark + edit(plain.replace("\r\n", "\n")).replace("\n", "\r\n")
 
 
-_LATIN = pattern("[\u00c0-\u024f\u1e00-\u1eff]")
+_LATIN = lazy_pattern("[\u00c0-\u024f\u1e00-\u1eff]")
 """Letters beyond ASCII that stand within words of ASCII letters."""
 
-_OTHER = pattern(r"[^\x00-\x7f]+")
+_OTHER = lazy_pattern(r"[^\x00-\x7f]+")
 
 _WORD, _LONG, _LONGER = 0.95, 0.8, 0.6
 """Weights of a word, and more of each nine and twelve letters in a row."""

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Any
 
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 
 Path = tuple[str, ...]
 """Keys of tables, from the outermost one inwards."""
@@ -25,7 +25,7 @@ MAX_PARTS = 32
 MAX_DEPTH = 100
 """Maximum nesting of brackets."""
 
-_TOKEN = pattern(
+_TOKEN = lazy_pattern(
     r'"""(?:[^"\\]|\\.|"{1,2}(?!"))*+(?:"{3,5}|\Z)'
     r"|'''(?:[^']|'{1,2}(?!'))*+(?:'{3,5}|\Z)"
     r'|"(?:[^"\\\n]|\\[^\n])*+"?'

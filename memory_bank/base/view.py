@@ -21,8 +21,8 @@ from memory_bank.base.hit_view import (
     style_piece,
 )
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.rendering import count, visible
-from memory_bank.base.screen import FOUND, NOTHING, Call, Piece, plain
+from memory_bank.base.rendering import count, make_visible
+from memory_bank.base.screen import FOUND, NOTHING, Call, Piece, join_pieces
 from memory_bank.base.text import Quotes, estimate, one_line
 
 _NO_FACTS: Mapping[str, object] = MappingProxyType({})
@@ -185,7 +185,7 @@ def _print_parts(call: Call, parts: Sequence[Part]) -> None:
 
 def _print_wrapped(call: Call, pieces: Sequence[Piece]) -> None:
     """Print a line; on a terminal it continues below itself, a little more indented."""
-    text = plain(pieces)
+    text = join_pieces(pieces)
     indent = len(text) - len(text.lstrip())
     if not indent:
         call.console.hanging(_HANG, pieces)
@@ -210,7 +210,7 @@ def _no_spans(_: str) -> Sequence[tuple[int, int]]:
 def _print_entry(call: Call, entry: Entry) -> None:
     console = call.console
     if entry.markdown and not console.terminal:
-        text = visible(entry.text.replace("\r\n", "\n"))
+        text = make_visible(entry.text.replace("\r\n", "\n"))
         console.write(text if text.endswith("\n") else f"{text}\n")
         return
     verb: list[Piece] = [f"{entry.verb} "] if entry.verb else []
@@ -333,7 +333,9 @@ def _titled_rows(table: Table) -> Iterator[str]:
 
 def _join_pieces(line: Sequence[Piece | Place]) -> str:
     """Return a line of pieces without styles."""
-    texts = [_named_place(piece) if isinstance(piece, Place) else plain([piece]) for piece in line]
+    texts = [
+        _named_place(piece) if isinstance(piece, Place) else join_pieces([piece]) for piece in line
+    ]
     return "".join(texts)
 
 

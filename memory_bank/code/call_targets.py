@@ -12,7 +12,7 @@ import posixpath
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.code.imports import Bound, ImportTargets
 from memory_bank.code.index.database import SEPARATOR, IntentRow, SymbolRow
 from memory_bank.code.parse.parsed_file import Import
@@ -52,10 +52,12 @@ _FAMILIES = {**dict.fromkeys(_SCRIPTS, "script"), "c": "cpp"}
 _DECLARED = frozenset({"interface", "type"})
 """Kinds of TypeScript that nothing calls."""
 
-_RECEIVER = pattern(r"func \(\s*(\w+)\s")
+_RECEIVER = lazy_pattern(r"func \(\s*(\w+)\s")
 """The name of the object itself in a method of Go."""
 
-_PARAMETER = pattern(r"[(,]\s*(?:\*{1,2}|\.\.\.|&|mut )?([a-zA-Z_$][\w$]*)(?=\s*[,:=)?]|\s+\w)")
+_PARAMETER = lazy_pattern(
+    r"[(,]\s*(?:\*{1,2}|\.\.\.|&|mut )?([a-zA-Z_$][\w$]*)(?=\s*[,:=)?]|\s+\w)"
+)
 
 _NEW = {"rust": ["new()"], "ruby": ["new"]}
 """The constructors of languages, as called on a type."""
@@ -92,7 +94,7 @@ class Target(NamedTuple):
     """One of HOW."""
 
 
-def caller_of(row: SymbolRow | IntentRow) -> Caller:
+def read_caller(row: SymbolRow | IntentRow) -> Caller:
     """Return what a row of the table is as a caller."""
     if isinstance(row, IntentRow):
         return Caller(row.path, row.language, row.intent.symbol)
@@ -100,16 +102,16 @@ def caller_of(row: SymbolRow | IntentRow) -> Caller:
     return Caller(row.path, row.language, symbol.qualified, symbol.signature, symbol.bases.split())
 
 
-def family(language: str) -> str:
+def language_family(language: str) -> str:
     """Return what is the same for two languages that call each other."""
     return _FAMILIES.get(language, language)
 
 
 def may_call(language: str, row: SymbolRow, *, is_macro: bool) -> bool:
     """Tell whether a call in a language may mean a symbol, by its language and kind."""
-    if family(row.language) != family(language):
+    if language_family(row.language) != language_family(language):
         return False
-    if family(language) == "script":
+    if language_family(language) == "script":
         return row.symbol.kind not in _DECLARED
     return language != "rust" or row.symbol.signature.startswith("macro_rules!") == is_macro
 
@@ -194,7 +196,7 @@ class CallTargets:
 
     def base_methods(self, row: SymbolRow, rows: Named) -> list[SymbolRow]:
         """Return the methods that one overrides or implements, among the symbols of its name."""
-        return self._inherited(row.symbol.name, caller_of(row), rows)
+        return self._inherited(row.symbol.name, read_caller(row), rows)
 
     def _of_object(self, call: _Call) -> Target | None:
         """Return the method of the object itself, or of what its type extends."""

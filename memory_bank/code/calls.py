@@ -12,8 +12,8 @@ from memory_bank.code.call_targets import (
     CallTargets,
     Named,
     Target,
-    caller_of,
     may_call,
+    read_caller,
 )
 from memory_bank.code.imports import ImportTargets
 from memory_bank.code.index.database import IntentRow, SymbolRow, last_part
@@ -66,7 +66,7 @@ class CallGraph:
 
     def callees(self, symbol: SymbolRow) -> list[Callee]:
         """Return what a symbol calls of this code, in order."""
-        caller = caller_of(symbol)
+        caller = read_caller(symbol)
         names = {written: self._names(written, caller) for written in symbol.symbol.calls}
         rows = self._named(set(chain.from_iterable(names.values())))
         entries = []
@@ -110,7 +110,7 @@ class CallGraph:
         called_names = self._one(symbol, rows)
         resolved_calls, unclear = list[ResolvedCall](), list[ResolvedCall]()
         for row in callers:
-            caller = caller_of(row)
+            caller = read_caller(row)
             calls = [call for call in _calls(row) if last_part(call) in names]
             targets = [(call, self._meant(call, caller, rows)) for call in calls]
             to = [

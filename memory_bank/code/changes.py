@@ -84,7 +84,7 @@ class SymbolChanges:
         place = place._replace(name=old[0].qualified)
         new = self.code.symbols(self.end, place)
         if new:
-            return Compared("fresh" if same(old, new) else "changed", place, place)
+            return Compared("fresh" if is_same_code(old, new) else "changed", place, place)
         return self._in_its_stead(place) or self._follow(base, place, old)
 
     def commits(
@@ -134,7 +134,7 @@ class SymbolChanges:
             return below or (
                 step.path == place.path and not self.same_file(step.path, step.before, step.after)
             )
-        return step.path == place.path and not same(
+        return step.path == place.path and not is_same_code(
             self.code.symbols_in(place, step.before), self.code.symbols_in(place, step.after)
         )
 
@@ -207,7 +207,7 @@ class SymbolChanges:
         was = [symbol for place in old for symbol in self.code.symbols(base, place)]
         has = [symbol for place in now for symbol in self.code.symbols(self.end, place)]
         # a name leads to the symbol in whatever file it is
-        return Compared("fresh" if same(was, has) else "changed", now[0], old[0])
+        return Compared("fresh" if is_same_code(was, has) else "changed", now[0], old[0])
 
     def _follow(self, base: str, place: CitedPlace, old: Sequence[Symbol]) -> Compared:
         """Look for a symbol that is no longer in its place."""
@@ -216,7 +216,7 @@ class SymbolChanges:
             return Compared("unknown", None, place)
         path = self._renamed(place.path)
         new = self.code.symbols(self.end, CitedPlace(path, place.name)) if path else []
-        if new and same(old, new):
+        if new and is_same_code(old, new):
             return Compared("moved", CitedPlace(path, new[0].qualified), place)
         files = self._candidates(base, place, path)
         if (base, files) not in self._new:
@@ -285,7 +285,7 @@ class SymbolChanges:
         if len(namesakes) != 1:
             return Compared("gone", None, place)
         [(other_place, symbols)] = namesakes
-        return Compared("moved", other_place, place, is_rewritten=not same(old, symbols))
+        return Compared("moved", other_place, place, is_rewritten=not is_same_code(old, symbols))
 
     def _candidates(self, base: str, place: CitedPlace, renamed: str) -> tuple[str, ...]:
         """Return the files in which a symbol may be now, that of its former place first."""
@@ -311,7 +311,7 @@ class SymbolChanges:
         if base not in self._changed:
             changes = self._at.difference(base)
             if changes is None:
-                differing = objects.differing(self.code.tree, base, self.head) or {}
+                differing = objects.list_differing(self.code.tree, base, self.head) or {}
             else:
                 differing = {path: change.status for path, change in changes.items()}
             if self.end != self.head:
@@ -378,7 +378,7 @@ class SymbolChanges:
         return self._nameless[key]
 
 
-def same(old: Iterable[Symbol], new: Iterable[Symbol]) -> bool:
+def is_same_code(old: Iterable[Symbol], new: Iterable[Symbol]) -> bool:
     """Tell whether symbols of one name have the same code, in any order."""
     return sorted(symbol.fingerprint for symbol in old) == sorted(
         symbol.fingerprint for symbol in new

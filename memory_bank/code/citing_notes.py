@@ -19,19 +19,19 @@ from memory_bank.bank.open_index import NoteRow, note_of
 from memory_bank.base.documents import Link
 from memory_bank.base.errors import did_you_mean, differ_by_one_letter
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.code import lookup
-from memory_bank.code.code_names import SYMBOL, symbol_of
+from memory_bank.code.code_names import SYMBOL, linked_symbol
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.code.index.database import CodeDatabase
 from memory_bank.notes import names
-from memory_bank.notes.file_patterns import APPLIES_TO, matches, patterns
+from memory_bank.notes.file_patterns import APPLIES_TO, matches_file, yield_patterns
 from memory_bank.notes.sections import sentence_around, sentence_below
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows, link_rows
 from memory_bank.search.manifest.link_rows import to_code
 
-_LINES = pattern(r"L\d+(?:-L?\d+)?")
+_LINES = lazy_pattern(r"L\d+(?:-L?\d+)?")
 """The lines of a file in a link, as web sites write them."""
 
 
@@ -93,7 +93,7 @@ def _applying(view: View, path: str) -> tuple[ShownNote, ...]:
     keys = [
         key
         for key, extra in document_rows.data_of(view.manifest, "extra")
-        if any(matches(pattern, path) for pattern in patterns(extra.get(APPLIES_TO)))
+        if any(matches_file(pattern, path) for pattern in yield_patterns(extra.get(APPLIES_TO)))
     ]
     numbers = document_rows.numbers_of(view.manifest, keys)
     first = document_rows.first_passages(view.manifest, numbers)
@@ -119,7 +119,7 @@ def _applying(view: View, path: str) -> tuple[ShownNote, ...]:
 
 def unknown_symbols(view: View, table: CodeDatabase) -> Iterator[Finding]:
     """Yield the references of notes to symbols that the code doesn't have, or has several of."""
-    rows = [(row, symbol_of(row)) for row in link_rows.to_code(view.manifest, SYMBOL, SYMBOL)]
+    rows = [(row, linked_symbol(row)) for row in link_rows.to_code(view.manifest, SYMBOL, SYMBOL)]
     rows += [
         (row, f"{row.ghost}#{row.heading}")
         for row in link_rows.to_ghosts(view.manifest)
@@ -132,7 +132,7 @@ def unknown_symbols(view: View, table: CodeDatabase) -> Iterator[Finding]:
             continue
         if name not in count_of:
             symbols = lookup.symbols_meant(table, name)
-            count_of[name] = -1 if symbols else len(lookup.symbols_named(table, name))
+            count_of[name] = -1 if symbols else len(lookup.find_symbols(table, name))
         if count_of[name] == 0:
             problem = f"which the code doesn't have{did_you_mean(_misspelled(table, name))}"
         elif count_of[name] > 0:
@@ -149,7 +149,7 @@ def _misspelled(table: CodeDatabase, name: str) -> list[str]:
     The name may as well be that of deleted code: what is only similar has nothing to do with it.
     """
     last = lookup.last_name(name)
-    similar = lookup.similar(table, name)
+    similar = lookup.similar_symbols(table, name)
     return [
         candidate
         for candidate in similar
@@ -165,7 +165,7 @@ def _links(
     visible = [
         row
         for row in rows
-        if not (name := symbol_of(row)) or {name, lookup.last_name(name)} & set(names)
+        if not (name := linked_symbol(row)) or {name, lookup.last_name(name)} & set(names)
     ]
     visible += _to_note(view, bank, code, path)
     numbers = {row.source for row in visible}
@@ -182,14 +182,14 @@ def _links(
             sentence = sentence_below(
                 view.source.text(note.path, note.etag, first[row.source].span) or ""
             )
-        links.append(_Link(row, note, sentence, symbol_of(row)))
+        links.append(_Link(row, note, sentence, linked_symbol(row)))
     return links
 
 
 def _to_note(view: View, bank: Bank, code: Codebase, path: str) -> list[Link]:
     """Return the links to a file of the work tree that is a note itself."""
     file = str(code.root / path)
-    for key in (names.of_note(file, bank.layout), names.of_included(file, bank.layout)):
+    for key in (names.of_note(file, bank.layout), names.name_included(file, bank.layout)):
         note = open_index.note_at(view.manifest, key) if key else None
         if note is not None:
             return link_rows.incoming(view.manifest, note.number)

@@ -12,7 +12,7 @@ from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.code import lookup
 from memory_bank.code.index.database import Key, ParseCache, SymbolRow
-from memory_bank.code.index.work_tree import WorkTree, unreadable
+from memory_bank.code.index.work_tree import WorkTree, why_unreadable
 from memory_bank.code.parse import parsing
 from memory_bank.code.parse.parsed_file import ParsedFile, Symbol
 from memory_bank.git import objects, repository
@@ -107,7 +107,7 @@ class CodeAt:
         new = []
         for key in missing:
             data = self._data.get(key[0].hex())
-            readable = data is not None and not unreadable(data)
+            readable = data is not None and not why_unreadable(data)
             parsed = parsing.parse(data, key[1]) if data is not None and readable else None
             self._parsed[key] = parsed or ParsedFile(key[1])
             if parsed is not None:
@@ -177,9 +177,9 @@ class CodeAt:
 
     def _listed(self, commit: str) -> Iterable[str]:
         if commit == NOW:
-            return repository.files(self.tree) or ()
+            return repository.list_files(self.tree) or ()
         if commit == STAGED:
-            return objects.staged(self.tree)
+            return objects.list_staged(self.tree)
         return objects.files_at(self.tree, commit, sizes=False)
 
     def differences(self, commit: str, end: str) -> dict[str, str]:
@@ -220,7 +220,7 @@ class CodeAt:
                 for symbol in (parsed.symbols if parsed else ())
                 if parsed and symbol.name == last
             ]
-        best = lookup.best_named(rows, name)
+        best = lookup.find_best(rows, name)
         places = dict.fromkeys(CitedPlace(row.path, row.symbol.qualified) for row in best)
         exact = all(row.symbol.qualified == name for row in best)
         return list(places) if len(places) == 1 or exact else []
@@ -257,7 +257,7 @@ class CodeAt:
         data = self._data_now(path)
         if data is None:
             return ""
-        blob = repository.blob(data).hex()
+        blob = repository.hash_blob(data).hex()
         self._data[blob] = data
         return blob
 

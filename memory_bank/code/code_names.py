@@ -8,7 +8,7 @@ from pathlib import Path
 
 from memory_bank.base.documents import Link
 from memory_bank.base.errors import BadInput, FileNotFound, did_you_mean, similar_names
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.code.coupled import CouplingState
 from memory_bank.code.index.codebase import Codebase
 
@@ -28,7 +28,7 @@ def existing_file(code: Codebase, text: str) -> str:
     `given` is a path below the work tree, or an absolute one in it; it may have `./` and `\`.
     """
     try:
-        path = below(code.root, text)
+        path = path_below(code.root, text)
         path.encode()  # files whose names are not UTF-8 are not indexed
     except (BadInput, UnicodeEncodeError):
         return ""
@@ -40,7 +40,7 @@ def existing_file(code: Codebase, text: str) -> str:
         return ""
 
 
-def file_of(code: Codebase, file: str) -> str:
+def existing_path(code: Codebase, file: str) -> str:
     """Return the path of a file, as `existing_file`.
 
     Raises BadInput for a path out of the work tree, FileNotFound with similar names, or with its
@@ -53,7 +53,7 @@ def known_file(root: Path, state: CouplingState, file: str) -> str:
     """Return the path of a file of the work tree; raise BadInput or FileNotFound."""
     if file in state.files:
         return file
-    path = below(root, file)
+    path = path_below(root, file)
     if path in state.files:
         return path
     if any(known_path.startswith(f"{path}/") for known_path in state.files):
@@ -74,7 +74,7 @@ def known_file(root: Path, state: CouplingState, file: str) -> str:
     )
 
 
-def below(root: Path, file: str) -> str:
+def path_below(root: Path, file: str) -> str:
     """Return a path below a work tree, with forward slashes; raise BadInput for one outside."""
     stripped = file.strip()
     if "\0" not in stripped and Path(stripped).is_absolute():
@@ -93,7 +93,7 @@ SYMBOL = "symbol:"
 """Start of a link to a symbol."""
 
 
-_KIND = pattern(r"[A-Za-z_][\w-]+:(?!//)")
+_KIND = lazy_pattern(r"[A-Za-z_][\w-]+:(?!//)")
 """The start of a target of a kind of its own: a person, a ticket, a clause."""
 
 
@@ -102,7 +102,7 @@ def has_kind(target: str) -> bool:
     return _KIND.match(target) is not None and not target.lower().startswith(SYMBOL)
 
 
-def symbol_of(row: Link) -> str:
+def linked_symbol(row: Link) -> str:
     """Return the name of the symbol that a link gives; empty if it gives none."""
     return named_symbol(row.ghost, row.heading)
 

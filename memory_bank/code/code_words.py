@@ -14,44 +14,44 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.code.parse.parsed_file import ParsedFile, Symbol
 
 _BOM = b"\xef\xbb\xbf"
 
 _NAME = r"[^\W\d][\w$]*"
 
-_TOKEN = pattern(rf"{_NAME}|\d[\w.]*|[^\s\w,;(){{}}\[\]\"'`]")
+_TOKEN = lazy_pattern(rf"{_NAME}|\d[\w.]*|[^\s\w,;(){{}}\[\]\"'`]")
 """Without what formatters add and drop: brackets, commas, semicolons, quotes."""
 
-_HYPHENED = pattern(r"(?<!\w)[\d_]*([^\W\d_]\w*+(?:-[^\W_]\w*+)+)")
+_HYPHENED = lazy_pattern(r"(?<!\w)[\d_]*([^\W\d_]\w*+(?:-[^\W_]\w*+)+)")
 
-_PRIVATE = pattern(rf"(?<![\w#])#(?={_NAME})")
+_PRIVATE = lazy_pattern(rf"(?<![\w#])#(?={_NAME})")
 """The sign of JavaScript's private names: `#x` is what `_x` was by agreement."""
 
-_COMMENT = pattern(r"\s*(?:#|//|;|--|/\*|\*|<!--)")
+_COMMENT = lazy_pattern(r"\s*(?:#|//|;|--|/\*|\*|<!--)")
 """How a line begins that is only a comment, in a file that no parser reads."""
 
-_NUMBER = pattern(r"\d[\d_]*(?:\.\d+)?")
+_NUMBER = lazy_pattern(r"\d[\d_]*(?:\.\d+)?")
 
-_PART = pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_PART = lazy_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
-_SETTING = pattern(r"""[^=:]*[\w"']\s*(?:=>|:?=|:)\s*(["'])([^"'\d]+)\1\s*+(?:[,;]\s*)?""")
+_SETTING = lazy_pattern(r"""[^=:]*[\w"']\s*(?:=>|:?=|:)\s*(["'])([^"'\d]+)\1\s*+(?:[,;]\s*)?""")
 """A line that sets a name to a text without digits, such as a version would have."""
 
-_BARE_SETTING = pattern(r"""[^=:]*[\w"']\s*[=:]\s*(["']?)([A-Za-z_][A-Za-z_-]*)\1,?\s*""")
+_BARE_SETTING = lazy_pattern(r"""[^=:]*[\w"']\s*[=:]\s*(["']?)([A-Za-z_][A-Za-z_-]*)\1,?\s*""")
 """The same in a file that no parser reads, where quotes may be left out."""
 
-_CONSTANT = pattern(
+_CONSTANT = lazy_pattern(
     r"([^=:]*[\w\"'])(?:\s*:\s*[A-Za-z_][^=]*(?==))?\s*(?:=>?|:=|:)\s*"
     r"([-+~(]*\d[\w.\s*/%+<>()|&^~-]*|[A-Za-z_][\w.]*\s*\*\s*\d[\w.]*)"
 )
 """A line that sets a name to numbers or units of time and size: `limit: int = 16 << 20`."""
 
-_UNITS = pattern(r"(\d[\w.]*)\s*\*\s*([\w.]*\b[A-Z]\w*)|([\w.]*\b[A-Z]\w*)\s*\*\s*(\d[\w.]*)")
+_UNITS = lazy_pattern(r"(\d[\w.]*)\s*\*\s*([\w.]*\b[A-Z]\w*)|([\w.]*\b[A-Z]\w*)\s*\*\s*(\d[\w.]*)")
 """A number of units, such as `5 * time.Second`."""
 
-_SIGN_OF_UNITS = pattern(r"\*")
+_SIGN_OF_UNITS = lazy_pattern(r"\*")
 """It is part of what is set: how many bytes a `MB` has is not known."""
 
 # Characters of a value that a note may name: a longer one is data.
@@ -68,15 +68,15 @@ _OPERATORS: Mapping[type[ast.AST], Callable[..., float]] = {
 _MOST_SHIFTED = 128
 """Bits of a shift and largest power that are worked out."""
 
-_SUFFIXED = pattern(
+_SUFFIXED = lazy_pattern(
     r"\b(0[xX][\da-fA-F_]+|\d[\d_]*(?:\.\d+)?)(?:[iu](?:8|16|32|64|128|size)|[uUlLnN]{1,3})\b"
 )
 """A number with its type, as C, JavaScript and Rust write it."""
 
-_CALL = pattern(rf"{_NAME}\([^()`\n]{{1,200}}\)")
+_CALL = lazy_pattern(rf"{_NAME}\([^()`\n]{{1,200}}\)")
 """A call of a plain name with arguments."""
 
-_WORD = pattern(_NAME)
+_WORD = lazy_pattern(_NAME)
 
 _TEXT = '"'
 
@@ -89,19 +89,19 @@ _SIGNS = frozenset("+-/%")
 
 _OPENING, _CLOSING = frozenset("([{<"), frozenset(")]}>")
 
-_ARROW = pattern(r"[-=]>")
+_ARROW = lazy_pattern(r"[-=]>")
 
 _FUNCTIONS = frozenset(["function", "method"])
 
-_VARIADIC = pattern(r"\.\.\.\s*[\w\[{*]")
+_VARIADIC = lazy_pattern(r"\.\.\.\s*[\w\[{*]")
 """A parameter that takes any number of arguments, in Go, Java and JavaScript."""
 
 _QUOTED = r"(?:\"[^\"\n]{1,100}\"|'[^'\n]{1,100}')"
 
-_TEXTS = pattern(rf"[\[({{]\s*({_QUOTED}(?:\s*,\s*{_QUOTED})+)\s*(?:,\s*)?[\])}}]")
+_TEXTS = lazy_pattern(rf"[\[({{]\s*({_QUOTED}(?:\s*,\s*{_QUOTED})+)\s*(?:,\s*)?[\])}}]")
 """A list of texts, and nothing else."""
 
-_ITS_NAME = pattern(
+_ITS_NAME = lazy_pattern(
     r"(?<![\w$])([\w$]+)(?:\s{0,9}:\s{0,9}\w[^=\n]{0,80})?\s{0,9}(?::?=|=>|:)"
     r"\s{0,9}[\w.\[\]]{0,80}\(?\s{0,80}\Z"
 )
@@ -260,8 +260,8 @@ def _stated_in(line: Line, code: NamedCode) -> set[str]:
     """Return the stated numbers that a line has together with a word of their sentence."""
     return {
         number
-        for number in {number_of(value) for value in line.numbers} & code.numbers.keys()
-        if any(part in code.numbers[number] for name in line.words for part in parts_of(name))
+        for number in {strip_unit(value) for value in line.numbers} & code.numbers.keys()
+        if any(part in code.numbers[number] for name in line.words for part in split_name(name))
     }
 
 
@@ -275,18 +275,18 @@ def _tokens(code: str) -> list[str]:
     return _TOKEN.findall(_PRIVATE.sub("_", code))
 
 
-def number_of(token: str) -> str:
+def strip_unit(token: str) -> str:
     """Return a number without its unit, and without the signs that group its digits."""
     match = _NUMBER.match(token)
     return match[0].replace("_", "") if match else token
 
 
-def parts_of(name: str) -> list[str]:
+def split_name(name: str) -> list[str]:
     """Return the words of which a name is made, in lower case."""
     return [part.lower() for part in _PART.findall(name)]
 
 
-def spans_joined(spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+def join_spans(spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """Yield spans in order, with those that overlap or touch as one."""
     last: tuple[int, int] | None = None
     for start, end in sorted(spans):

@@ -13,7 +13,7 @@ from memory_bank.bank.note_files import open_history
 from memory_bank.base.errors import Busy
 from memory_bank.base.filenames import is_utf8
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.git import repository
 from memory_bank.git.commits import Commit, CommitsAt, PathPair
 
@@ -91,11 +91,11 @@ class CodeHistory:
         """
         head = repository.checked_out(self._tree)
         if not head:
-            problem = repository.problem(self._tree) or "there are no commits yet"
+            problem = repository.find_problem(self._tree) or "there are no commits yet"
             return CountedCommits(notes=(problem,))
         at = self._history.at(head, seconds=_SECONDS)
         if at is None:
-            problem = repository.problem(self._tree)
+            problem = repository.find_problem(self._tree)
             return CountedCommits(notes=(f"{problem}: no history is used" if problem else _UNREAD,))
         key = at.key, max_files
         if self._last is None or self._last[0] != key:
@@ -129,7 +129,7 @@ def _counted(at: CommitsAt, max_files: int) -> CountedCommits:
     }
     notes = tuple(note for note, applies in fields.items() if applies)
     changes = at.file_changes(max_files)
-    return counted(
+    return filter_counted(
         (
             (
                 commit_outline.when,
@@ -145,7 +145,7 @@ def _counted(at: CommitsAt, max_files: int) -> CountedCommits:
     )
 
 
-def counted(
+def filter_counted(
     rows: Iterable[tuple[int, int, str, Sequence[PathPair]]],
     max_files: int,
     *,
@@ -198,7 +198,7 @@ class CommitSubjects:
 
     def of(self, path: str) -> Sequence[str]:
         """Return the subjects of a file's commits, the newest first, each once."""
-        return subjects_of(self._commits, path)
+        return newest_subjects(self._commits, path)
 
     def hash(self, path: str) -> str:
         """Return digits that change with the subjects of a file; empty if it has none."""
@@ -208,7 +208,7 @@ class CommitSubjects:
         return self._hashes[path]
 
 
-def subjects_of(commits: CountedCommits, path: str) -> tuple[str, ...]:
+def newest_subjects(commits: CountedCommits, path: str) -> tuple[str, ...]:
     """Return the subjects of a file's newest commits, the newest first, each once."""
     return tuple(
         dict.fromkeys(
@@ -217,13 +217,13 @@ def subjects_of(commits: CountedCommits, path: str) -> tuple[str, ...]:
     )
 
 
-_NO_REASON = pattern(
+_NO_REASON = lazy_pattern(
     r"^(?:signed-off-by|co-authored-by|reviewed-by|acked-by|tested-by|cc|change-id):.*$",
     re.IGNORECASE | re.MULTILINE,
 )
 """Trailers that don't say why."""
 
 
-def reason_of(commit: Commit) -> str:
+def message_reason(commit: Commit) -> str:
     """Return what the message of a commit says besides its subject, without signatures."""
     return re.sub(r"\n{3,}", "\n\n", _NO_REASON.sub("", commit.body)).strip()

@@ -36,7 +36,7 @@ from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import Busy, IndexDamaged
 from memory_bank.base.filenames import StatSignature, is_trusted, signature_text
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.code.commits import CodeHistory, CountedCommit, CountedCommits
 from memory_bank.code.index import work_tree
 from memory_bank.code.index.symbol_table import SymbolTable
@@ -61,7 +61,7 @@ TOGETHER = 3
 _OF_EVERYTHING = frozenset(["lock file", "changelog"])
 """Kinds of files that change whatever changes, as do manifests."""
 
-_MANIFEST = pattern(
+_MANIFEST = lazy_pattern(
     r"(?:^|/)(?:package\.json|deno\.jsonc?|composer\.json|Cargo\.toml|pyproject\.toml|setup\.(?:py|cfg)"
     r"|requirements[^/]*\.txt|Pipfile|go\.(?:mod|sum|work)|Gemfile|[^/]+\.(?:gemspec|csproj|fsproj|nuspec)"
     r"|pom\.xml|build\.gradle(?:\.kts)?|CMakeLists\.txt|version\.(?:py|go|rb|txt)|VERSION)$",
@@ -209,7 +209,7 @@ class Coupling:
 
 
 def _changes_with_everything(path: str) -> bool:
-    return bool(_MANIFEST.search(path)) or work_tree.kind(path) in _OF_EVERYTHING
+    return bool(_MANIFEST.search(path)) or work_tree.path_kind(path) in _OF_EVERYTHING
 
 
 def _weigh_commits(
@@ -323,13 +323,13 @@ _PATH_WEIGHT = 5
 _LEAST = 0.01
 """Likeness that is left out."""
 
-_WORD = pattern(r"[A-Z]{2,}(?![a-z])|[A-Z]?(?:(?![A-Z])[^\W\d_]){2,}")
+_WORD = lazy_pattern(r"[A-Z]{2,}(?![a-z])|[A-Z]?(?:(?![A-Z])[^\W\d_]){2,}")
 
 Words = Mapping[str, int]
 """Words with their numbers."""
 
 
-def words_of(path: str, text: str) -> Words:
+def file_words(path: str, text: str) -> Words:
     """Return the words of a file that are compared."""
     counts = Counter(word.lower() for word in _WORD.findall(text[:MOST_CHARACTERS]))
     for word in _WORD.findall(path):
@@ -341,7 +341,7 @@ class Similarity:
     """The likeness of files by their words."""
 
     def __init__(self, files: Mapping[str, Words]) -> None:
-        """Compare files by what `words_of` returned of them."""
+        """Compare files by what `file_words` returned of them."""
         having = Counter(word for words in files.values() for word in words)
         rarity = {word: math.log(1 + len(files) / count) for word, count in having.items()}
         self._vectors: dict[str, dict[str, float]] = {}
@@ -454,7 +454,7 @@ class WordTable:
         text = (
             "" if tree_read.reason else tree_read.data[:MOST_CHARACTERS].decode("utf-8", "replace")
         )
-        words = words_of(path, text) if not tree_read.reason else {}
+        words = file_words(path, text) if not tree_read.reason else {}
         # a file that has just changed may change again without another signature
         signature = signature_text(tree_read.signature) if is_trusted(tree_read.signature) else ""
         return path, signature, zlib.compress(json.dumps(words, ensure_ascii=False).encode())

@@ -14,8 +14,8 @@ from memory_bank.base.errors import StorageFailed, SymbolNotFound
 from memory_bank.base.operation import LONGEST_NAME, MOST_FOR_AGENTS, Param, Tool, operation
 from memory_bank.code import lookup, views
 from memory_bank.code.citing_notes import CitingNotes, citing_notes
-from memory_bank.code.code_names import existing_file, file_of, path_from_shell
-from memory_bank.code.commits import reason_of
+from memory_bank.code.code_names import existing_file, existing_path, path_from_shell
+from memory_bank.code.commits import message_reason
 from memory_bank.code.coupled import TEMPORAL, CoupledFile, CouplingState
 from memory_bank.code.explained_rows import OF_FILES, is_symbol, row_meant
 from memory_bank.code.guards import Guard
@@ -28,7 +28,7 @@ from memory_bank.code.records import (
     RecentCommit,
     SymbolDetails,
 )
-from memory_bank.code.symbols import callers_shown, details_of
+from memory_bank.code.symbols import describe_symbol, view_callers
 from memory_bank.git import authorship, repository
 from memory_bank.git.commits import Commit
 from memory_bank.search.document_changes import Progress
@@ -99,8 +99,8 @@ def explain_symbol(
     cited = citing_notes(code, bank, row.path) if row.path else CitingNotes()
     with code.lock:
         if is_symbol(row):
-            row = lookup.symbol_named(code.table, name)  # another thread may have read files
-        details = details_of(code, row, may_call=may_call)
+            row = lookup.find_symbol(code.table, name)  # another thread may have read files
+        details = describe_symbol(code, row, may_call=may_call)
         guards = _guards(code, row)
         state, notices = coupling_state(code)
         uncounted = code.count_access([row.id]) if count_access and is_symbol(row) else ""
@@ -189,7 +189,7 @@ def _commits(
             reason,
         )
         for commit, lines in _wrote(code, row)
-        if (reason := reason_of(commit))
+        if (reason := message_reason(commit))
     ][:limit]
     subjects = {commit.subject for commit in commits}
     rest = [
@@ -205,7 +205,7 @@ def _wrote(code: Codebase, row: SymbolRow) -> list[tuple[Commit, int]]:
     """
     tree, now = code.root, code.tree.read(row.path)
     head = repository.checked_out(tree)
-    lines = authorship.lines(tree, head, row.path) if head and now else None
+    lines = authorship.blame_lines(tree, head, row.path) if head and now else None
     if not lines or not now or len(lines) != len(now.data.splitlines()):
         return []
     wrote = Counter(lines[row.symbol.line - 1 : row.symbol.end_line - 1])
@@ -265,10 +265,10 @@ def tests_for(
 def _symbol(code: Codebase, name: str) -> SymbolRow:
     """Return a symbol; a name that looks like a path is an unknown file."""
     try:
-        return lookup.symbol_named(code.table, name)
+        return lookup.find_symbol(code.table, name)
     except SymbolNotFound:
         if "#" not in name and ("/" in name or "\\" in name):
-            file_of(code, name)
+            existing_path(code, name)
         raise
 
 
@@ -324,7 +324,7 @@ def blast_radius(
     limit = min(max(limit, 1), MOST)
     with code.lock:
         problem = code.refresh(progress)
-        path = file_of(code, file)
+        path = existing_path(code, file)
     cited = citing_notes(code, bank, path)
     answer_limit = AnswerLimit(limit)
     with code.lock:
@@ -372,7 +372,7 @@ def _symbols(
         entries.append(
             SymbolDetails(
                 symbol=row,
-                called_by=callers_shown(
+                called_by=view_callers(
                     answer_limit.first(f"callers of {row.symbol.qualified}", calls)
                 ),
                 unclear_callers=len(unclear),

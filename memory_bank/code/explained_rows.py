@@ -9,10 +9,10 @@ from memory_bank.bank.open_index import NoteRow, note_at
 from memory_bank.base.dates import iso_of
 from memory_bank.base.documents import Document, Span
 from memory_bank.base.errors import SymbolNotFound
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.code import lookup
 from memory_bank.code.code_names import existing_file
-from memory_bank.code.commits import reason_of
+from memory_bank.code.commits import message_reason
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.code.index.database import SymbolRow
 from memory_bank.code.index.work_tree import is_markdown
@@ -26,7 +26,7 @@ TEST_KIND, FILE, DOCUMENT, NOTE, COMMIT = "test", "file", "document", "note", "c
 
 OF_FILES = frozenset({FILE, DOCUMENT})
 
-_LINE = pattern(r":\d{1,9}\Z")
+_LINE = lazy_pattern(r":\d{1,9}\Z")
 
 _NO_SYMBOL = 0
 """The number of a row that is none of the table."""
@@ -39,8 +39,8 @@ def row_meant(code: Codebase, bank: Bank | None, name: str) -> SymbolRow:
     """
     try:
         with code.lock:
-            several = len(lookup.symbols_named(code.table, name)) > 1
-            return lookup.symbol_named(code.table, name)
+            several = len(lookup.find_symbols(code.table, name)) > 1
+            return lookup.find_symbol(code.table, name)
     except SymbolNotFound:
         row = _test_row(code, name)
         if not several:
@@ -149,5 +149,5 @@ def _commit_row(code: Codebase, name: str) -> SymbolRow | None:
     if commit is None:
         return None
     written = f"{commit.author}, {iso_of(commit.written)[:10]}"
-    symbol = Symbol(commit.subject, COMMIT, written, reason_of(commit), 1, 2, "")
+    symbol = Symbol(commit.subject, COMMIT, written, message_reason(commit), 1, 2, "")
     return _row(commit.id, "", symbol)

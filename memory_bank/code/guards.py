@@ -6,7 +6,7 @@ import posixpath
 from collections.abc import Iterator, Sequence
 
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.code.calls import CallGraph
 from memory_bank.code.imports import ImportTargets
 from memory_bank.code.index.database import IntentRow, SymbolRow
@@ -25,15 +25,15 @@ CONFIDENCE = {
 }  # fmt: skip
 """The order of these, as numbers; no probabilities."""
 
-_AFFIX = pattern(
+_AFFIX = lazy_pattern(
     r"\A(?:tests?|specs?)_+|[_.-]{1,8}(?:tests?|specs?)\Z|\ATests?(?=[A-Z])|Tests?\Z|Spec\Z"
 )
 
-_WORD = pattern(r"[A-Za-z_]\w*")
+_WORD = lazy_pattern(r"[A-Za-z_]\w*")
 
-_MODULE = pattern(r"(?:^|/)tests?(?:\.rs|/mod\.rs)$")
+_MODULE = lazy_pattern(r"(?:^|/)tests?(?:\.rs|/mod\.rs)$")
 
-_PART = pattern(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
+_PART = lazy_pattern(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 
 _HOW = tuple(CONFIDENCE)
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.code.index.symbol_table import SymbolTable
 from memory_bank.code.parse.parsed_file import Import
 
@@ -28,9 +28,9 @@ _SCRIPTS = (
 
 _RUBY_ROOTS = frozenset({"", "lib", "test", "spec", "app"})
 
-_GO_MODULE = pattern(r"^module\s+\"?([^\s\"]+)", re.MULTILINE)
+_GO_MODULE = lazy_pattern(r"^module\s+\"?([^\s\"]+)", re.MULTILINE)
 
-_CRATE = pattern(r"^[ \t]*name[ \t]*=[ \t]*\"([^\"\n]+)\"", re.MULTILINE)
+_CRATE = lazy_pattern(r"^[ \t]*name[ \t]*=[ \t]*\"([^\"\n]+)\"", re.MULTILINE)
 
 Read = Callable[[str], str]
 """Returns the text of a file, empty if it can't be read."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memory_bank.base.errors import SymbolNotFound, did_you_mean, similar_names
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.code.index.database import CodeDatabase, SymbolRow
 from memory_bank.code.parse.parsed_file import SYMBOL, TEST
 
@@ -15,12 +15,12 @@ _LISTED = 10
 _LONGEST = 500
 """Maximum length of a name in characters; a longer one is no symbol's."""
 
-_SEPARATORS = pattern(r"::|->|[#.]")
+_SEPARATORS = lazy_pattern(r"::|->|[#.]")
 
-_UNNAMED = pattern(r"\A(?:module\.)?exports\.|(?<=.)\.prototype(?=\.)")
+_UNNAMED = lazy_pattern(r"\A(?:module\.)?exports\.|(?<=.)\.prototype(?=\.)")
 """Parts of names in JavaScript that qualify no symbol."""
 
-_NUMBERED = pattern(r"(.*[^:]):([0-9]{1,9})")
+_NUMBERED = lazy_pattern(r"(.*[^:]):([0-9]{1,9})")
 """A name and the line of the symbol."""
 
 _PACKAGE = frozenset({"__init__", "index", "mod"})
@@ -33,20 +33,20 @@ _LAST_COUNTS = frozenset({"python", "typescript", "tsx"})
 """Languages in which declarations of a name come before the definition that counts."""
 
 
-def symbol_named(table: CodeDatabase, name: str) -> SymbolRow:
+def find_symbol(table: CodeDatabase, name: str) -> SymbolRow:
     """Return the symbol that a name means.
 
     Raises SymbolNotFound if there is none, naming similar ones, or if there are several, listing
     them.
     """
-    rows = symbols_named(table, name)
+    rows = find_symbols(table, name)
     if len({(row.path, row.symbol.qualified) for row in rows}) == 1 and (
         len(rows) == 1 or rows[0].language in _LAST_COUNTS
     ):
         return rows[-1]
     short_name = name if len(name) <= _LONGEST else f"{name[:_LONGEST]}…"
     if not rows:
-        near = similar(table, name)
+        near = similar_symbols(table, name)
         raise SymbolNotFound(
             f"there is no symbol {short_name!r}{did_you_mean(near)}",
             "a name may be Class.method, package.module.Class.method or src/file.py#Class.method",
@@ -60,7 +60,7 @@ def symbol_named(table: CodeDatabase, name: str) -> SymbolRow:
     )
 
 
-def symbols_named(table: CodeDatabase, name: str) -> list[SymbolRow]:
+def find_symbols(table: CodeDatabase, name: str) -> list[SymbolRow]:
     """Return the symbols that a name may mean; several if it is ambiguous.
 
     A name is an id, also of a test that is a function, `path#qualified` with the end of a path, a
@@ -75,7 +75,7 @@ def symbols_named(table: CodeDatabase, name: str) -> list[SymbolRow]:
         line = int(numbered[2])
         return [
             symbol_row
-            for symbol_row in symbols_named(table, numbered[1])
+            for symbol_row in find_symbols(table, numbered[1])
             if symbol_row.symbol.line == line
         ]
     if name.startswith(SYMBOL) and (rows := table.symbols("s.sym = ?", name)):
@@ -85,10 +85,10 @@ def symbols_named(table: CodeDatabase, name: str) -> list[SymbolRow]:
     path, sign, inner = name.partition("#")
     if sign and ("/" in path or "." in path):
         return _in_file(table, path, inner) if inner else []
-    return best_named(table.symbols("s.name = ?", last_name(name)), name)
+    return find_best(table.symbols("s.name = ?", last_name(name)), name)
 
 
-def best_named(rows: Sequence[SymbolRow], name: str) -> list[SymbolRow]:
+def find_best(rows: Sequence[SymbolRow], name: str) -> list[SymbolRow]:
     """Return those of some symbols with the last part of a name that it fits best."""
     dotted = dotted_name(name)
     exact = [row for row in rows if row.symbol.qualified == dotted]
@@ -103,9 +103,9 @@ def best_named(rows: Sequence[SymbolRow], name: str) -> list[SymbolRow]:
 def symbols_meant(table: CodeDatabase, name: str) -> list[SymbolRow]:
     """Return the symbols that a reference of a note means: every one of that qualified name.
 
-    If there is none, the only one that `symbols_named` finds; an ambiguous name means none.
+    If there is none, the only one that `find_symbols` finds; an ambiguous name means none.
     """
-    rows = symbols_named(table, name)
+    rows = find_symbols(table, name)
     if len(rows) <= 1:
         return rows
     written = {dotted_name(name), dotted_name(name.partition("#")[2])}
@@ -157,7 +157,7 @@ def symbol_around(table: CodeDatabase, path: str, line: int) -> SymbolRow | None
     return max(around, key=lambda row: (row.symbol.line, -row.symbol.end_line), default=None)
 
 
-def files_named(table: CodeDatabase, path: str) -> list[str]:
+def find_files(table: CodeDatabase, path: str) -> list[str]:
     """Return the file of a path, else those whose paths end so."""
     needle = path.replace("\\", "/").removeprefix("./").strip("/")
     exact = table.rows("SELECT path FROM files WHERE path = ?", needle)
@@ -170,7 +170,7 @@ def files_named(table: CodeDatabase, path: str) -> list[str]:
 
 def _in_file(table: CodeDatabase, path: str, name: str) -> list[SymbolRow]:
     dotted = dotted_name(name)
-    files = files_named(table, path)
+    files = find_files(table, path)
     rows = table.symbols_in("f.path", files) if files else []
     exact = [row for row in rows if row.symbol.qualified == dotted]
     return exact or [row for row in rows if row.symbol.qualified.endswith(f".{dotted}")]
@@ -199,7 +199,7 @@ def _closeness(row: SymbolRow, needle: str) -> tuple[int, int, str, int]:
     return rank, len(qualified), row.path, row.symbol.line
 
 
-def similar(table: CodeDatabase, name: str) -> list[str]:
+def similar_symbols(table: CodeDatabase, name: str) -> list[str]:
     """Return names of symbols that are similar to an unknown one."""
     dotted = dotted_name(name.partition("#")[2] or name)
     column = "qualified" if "." in dotted else "name"

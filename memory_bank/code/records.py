@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memory_bank.bank.hits import ShownNote
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.code.coupled import CoupledFile
 from memory_bank.code.guards import Guard
 from memory_bank.code.index.database import SymbolRow
@@ -87,7 +87,7 @@ class GuardingTests(NamedTuple):
     problem: str | None
 
 
-_FOR_PROGRAMS = pattern(r" \((?:\w+ coupling|no joint commits), type: \w+\)$")
+_FOR_PROGRAMS = lazy_pattern(r" \((?:\w+ coupling|no joint commits), type: \w+\)$")
 
 
 def plain_words(sentence: str) -> str:

@@ -26,15 +26,15 @@ from memory_bank.base.documents import (
 )
 from memory_bank.base.errors import UnreadableNote
 from memory_bank.base.filenames import FOLDER, StatSignature, is_trusted, signature_text
-from memory_bank.code.commits import CommitSubjects, reason_of
-from memory_bank.code.index.symbol_table import REST, SymbolTable, divided
+from memory_bank.code.commits import CommitSubjects, message_reason
+from memory_bank.code.index.symbol_table import REST, SymbolTable, divide_lines
 from memory_bank.code.index.work_tree import LANE, WorkTree, is_markdown
 from memory_bank.code.lookup import in_file
 from memory_bank.code.parse import parsing
 from memory_bank.git.commits import Commit, CommitsAt
-from memory_bank.git.repository import blob
+from memory_bank.git.repository import hash_blob
 from memory_bank.notes.characters import decode
-from memory_bank.notes.source import READER, document_of
+from memory_bank.notes.source import READER, build_document
 
 _MAX_PLAIN_BYTES = 200_000
 """Maximum bytes of a document that is not Markdown: a larger one is data."""
@@ -108,7 +108,7 @@ class JoinedSources:
         return self._owners.get(key)
 
 
-def files_of(
+def list_files(
     tree: WorkTree, table: SymbolTable, *, without: Iterable[str], subjects: CommitSubjects
 ) -> Source:
     """Return the files of a work tree, with the documents of installed sources."""
@@ -118,7 +118,9 @@ def files_of(
         all_files = table.scanned.files if table.scanned else {}
         return {path: file for path, file in all_files.items() if own.may_have(path)}
 
-    modules = [cast("SourceModule", plugins.load(KIND, name)) for name in plugins.names(KIND)]
+    modules = [
+        cast("SourceModule", plugins.load(KIND, name)) for name in plugins.list_plugins(KIND)
+    ]
     sources = [module.open_source(tree, files) for module in modules]
     return JoinedSources([own, *sources]) if sources else own
 
@@ -151,7 +153,7 @@ class FileSource(Source):
     @property
     def fingerprint(self) -> str:
         """The versions of the parsers and of this source."""
-        return f"3 {READER} {parsing.version()}"
+        return f"3 {READER} {parsing.parser_version()}"
 
     def scan(self) -> Scan:
         """Return the signatures of all files."""
@@ -177,7 +179,7 @@ class FileSource(Source):
         if state is None:
             if tree_read.signature and is_trusted(tree_read.signature):
                 signature = signature_text(tree_read.signature)
-        elif state.blob == blob(tree_read.data):
+        elif state.blob == hash_blob(tree_read.data):
             signature = f"{state.blob.hex()} {state.ids}"
         signature = signature and f"{signature} {self._subjects.hash(key)}"
         if tree_read.reason:
@@ -222,7 +224,9 @@ class FileSource(Source):
         if state is None and is_markdown(path):
             from memory_bank.notes import parsing as notes
 
-            document = document_of(notes.parse(path, data), UNDATED, "", signature, included=True)
+            document = build_document(
+                notes.parse(path, data), UNDATED, "", signature, included=True
+            )
             return document._replace(fields=(*document.fields, (LANE, "docs")))
         lines = decode(data).text.split("\n")
         sections = self._sections(path) if state else []
@@ -280,7 +284,7 @@ def _passages(lines: Sequence[str], sections: Sequence[Section]) -> Iterator[Pas
     passages = [
         passage
         for owner, owned_lines in owned.items()
-        for passage in divided(lines, owned_lines, owner)
+        for passage in divide_lines(lines, owned_lines, owner)
     ]
     yield from sorted(passages, key=lambda passage: passage.line)
 
@@ -320,7 +324,7 @@ class CommitSource(Source):
             key,
             key,
             commit.subject,
-            tuple(divided(_lines(commit), range(1, len(_lines(commit)) + 1), REST)),
+            tuple(divide_lines(_lines(commit), range(1, len(_lines(commit)) + 1), REST)),
             dates=Dates(commit.written, commit.written, stated=False),
             data={"author": commit.author},
             about=commit.author,
@@ -338,5 +342,5 @@ class CommitSource(Source):
 
 
 def _lines(commit: Commit) -> list[str]:
-    body = reason_of(commit)
+    body = message_reason(commit)
     return [commit.subject, "", *body.split("\n")] if body else [commit.subject]

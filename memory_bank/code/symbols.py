@@ -60,7 +60,7 @@ def list_symbols(
     limit = min(max(limit, 1), MOST)
     with code.lock:
         problem = code.refresh(progress)
-        under = path_of(code, file) if file else ""
+        under = find_path(code, file) if file else ""
         words = [word for word in re.split(r"[\s.:#]+", query) if word]
         rows = lookup.symbols_matching(code.table, words, limit=limit + 1, path=under, tests=tests)
         by = "name"
@@ -93,13 +93,13 @@ def symbol(
     """
     with code.lock:
         problem = code.refresh()
-        row = lookup.symbol_named(code.table, name)
-        symbol_details = details_of(code, row)
+        row = lookup.find_symbol(code.table, name)
+        symbol_details = describe_symbol(code, row)
         uncounted = code.count_access([row.id]) if count_access else ""
         return symbol_details._replace(problem=problem or uncounted or None)
 
 
-def details_of(code: Codebase, row: SymbolRow, *, may_call: bool = False) -> SymbolDetails:
+def describe_symbol(code: Codebase, row: SymbolRow, *, may_call: bool = False) -> SymbolDetails:
     """Return a symbol of the table with its calls, and what calls it, or with `may_call` may."""
     graph = code.relations().calls
     access = code.accesses([row.id]).get(row.id)
@@ -109,15 +109,15 @@ def details_of(code: Codebase, row: SymbolRow, *, may_call: bool = False) -> Sym
         doc=row.symbol.doc,
         fingerprint=row.symbol.fingerprint,
         calls=tuple(map(_called, graph.callees(row))),
-        called_by=callers_shown(callers),
+        called_by=view_callers(callers),
         unclear_callers=len(unclear),
-        may_call=callers_shown(unclear) if may_call else (),
+        may_call=view_callers(unclear) if may_call else (),
         access_count=access.times if access else 0,
         last_accessed_at=iso_of(access.last) if access and access.times else "",
     )
 
 
-def callers_shown(calls: Iterable[ResolvedCall]) -> tuple[CallShown, ...]:
+def view_callers(calls: Iterable[ResolvedCall]) -> tuple[CallShown, ...]:
     """Return calls of a symbol as answers have them, with their callers."""
     return tuple(
         CallShown(resolved_call.written, *_place_of(resolved_call.caller), resolved_call.how)
@@ -125,7 +125,7 @@ def callers_shown(calls: Iterable[ResolvedCall]) -> tuple[CallShown, ...]:
     )
 
 
-def path_of(code: Codebase, written: str) -> str:
+def find_path(code: Codebase, written: str) -> str:
     """Return the path below the work tree of a file or folder of code.
 
     It may be given from the root of the work tree or from the working directory, absolute, with
@@ -140,7 +140,7 @@ def path_of(code: Codebase, written: str) -> str:
         folder = f"{path}/" if path else ""
         if any(file.startswith(folder) for file in files):
             return path
-    paths = lookup.files_named(code.table, written)
+    paths = lookup.find_files(code.table, written)
     if len(paths) == 1:
         return paths[0]
     if paths:

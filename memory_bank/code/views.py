@@ -10,12 +10,12 @@ from memory_bank.base.rendering import (
     count,
     describe_alike,
     describe_unclear,
+    has_same_words,
     one_of,
     quote_path,
-    same_words,
     starts_text,
 )
-from memory_bank.base.screen import FOUND, NOTHING, Piece, place
+from memory_bank.base.screen import FOUND, NOTHING, Piece, show_place
 from memory_bank.base.view import Block, Table, View
 from memory_bank.code.coupled import CoupledFile
 from memory_bank.code.guards import Guard
@@ -231,7 +231,7 @@ def notes_table(title: str, notes: Sequence[ShownNote], most: int = 20) -> list[
         for note, title in zip(notes, titles, strict=True)
     ]
     below = [
-        "" if same_words(title, note.citing_words) else note.citing_words
+        "" if has_same_words(title, note.citing_words) else note.citing_words
         for note, title in zip(notes, titles, strict=True)
     ]
     headings = ("note", "written", "title")
@@ -284,5 +284,5 @@ def _callers(affected: SymbolDetails, code: Codebase | None) -> str:
 def _place_text(code: Codebase | None, path: str, line: int | None = None) -> str:
     """Return where a file of the code is: as seen from the working directory, or as its path."""
     if code is not None:
-        return place(code.root / path, line)
+        return show_place(code.root / path, line)
     return f"{path}:{line}" if line else path

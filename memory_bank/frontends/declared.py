@@ -21,7 +21,7 @@ Row = tuple[str, str, str]
 """Name, group and summary of a command."""
 
 
-def words() -> list[str]:
+def list_words() -> list[str]:
     """Return the first words of all commands, sorted, ours and those of installed packages."""
     own = {name.partition(" ")[0] for name in operations.COMMANDS}
     return sorted({*own, *(name.replace("_", "-") for name in plugins.list_installed(KIND))})
@@ -29,7 +29,7 @@ def words() -> list[str]:
 
 def overview() -> Iterator[Row]:
     """Yield what the list of commands shows, by name."""
-    for name in words():
+    for name in list_words():
         if name in operations.COMMANDS:
             _, group, summary = operations.COMMANDS[name]
             if group:  # else programs run it
@@ -77,17 +77,17 @@ def load(name: str) -> Operation:
     return operation.declared[name]
 
 
-def toolset(tool: str) -> tuple[str, bool]:
+def find_toolset(tool: str) -> tuple[str, bool]:
     """Return the toolset of one of our tools, and whether it changes nothing."""
     return operations.TOOLS[tool][1:]
 
 
-def toolsets() -> list[str]:
+def list_toolsets() -> list[str]:
     """Return the names of our toolsets."""
     return sorted({toolset for _, toolset, _ in operations.TOOLS.values()})
 
 
-def tools(toolset: str) -> list[tuple[Operation, Tool]]:
+def load_tools(toolset: str) -> list[tuple[Operation, Tool]]:
     """Import the operations of a toolset; return each with what makes it a tool."""
     from memory_bank.base import operation
 

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from memory_bank.base.errors import BadInput, MemoryBankError, exhausted
+from memory_bank.base.errors import BadInput, MemoryBankError, find_exhausted
 from memory_bank.base.named_tuple import NamedTuple
 
 MERGED, CONFLICT, WRONG_USE = 0, 1, 2
@@ -101,7 +101,7 @@ def _merged(merged_paths: DriverArguments) -> int:
 
 def _fallen_back(merged_paths: DriverArguments, error: BaseException) -> int:
     """Let git merge the file and say why; return 1."""
-    bank_error = error if isinstance(error, MemoryBankError) else exhausted(error)
+    bank_error = error if isinstance(error, MemoryBankError) else find_exhausted(error)
     reason = bank_error.message if bank_error else type(error).__name__
     _say(f"memory-bank: {_name(merged_paths)}: not merged as a note: {reason}")
     try:

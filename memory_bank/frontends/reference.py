@@ -16,15 +16,17 @@ from textwrap import TextWrapper, shorten
 from typing import Any
 
 from memory_bank.base import operation
-from memory_bank.base.plugins import pattern
-from memory_bank.base.rendering import document
+from memory_bank.base.plugins import lazy_pattern
+from memory_bank.base.rendering import render_document
 from memory_bank.frontends import declared
 
 _PACKAGE = Path(__file__).parent.parent
 
 _DOCS = _PACKAGE.parent / "docs"
 
-_BLOCK = pattern(r"^<!--(\w++):?(.*)-->\n```(.*)\n(?:(?!```$|<!--).*\n)*(?=```$)", re.MULTILINE)
+_BLOCK = lazy_pattern(
+    r"^<!--(\w++):?(.*)-->\n```(.*)\n(?:(?!```$|<!--).*\n)*(?=```$)", re.MULTILINE
+)
 
 _WIDEST = 27
 """Columns of the longest option that has its meaning on the same line."""
@@ -35,7 +37,7 @@ _ONCE = frozenset(["--limit", "--dry-run", "--fail-on", "--agent", "--if-match"]
 _DECLARES = "from memory_bank.base.operation import"
 
 
-def modules() -> Iterator[str]:
+def load_modules() -> Iterator[str]:
     """Import the modules that declare operations, and yield their names below `memory_bank`."""
     for file in sorted(_PACKAGE.rglob("*.py")):
         text = file.read_text(encoding="utf-8")
@@ -45,9 +47,9 @@ def modules() -> Iterator[str]:
             yield place
 
 
-def files() -> dict[Path, str]:
+def generate_files() -> dict[Path, str]:
     """Return the generated files, each with its text."""
-    places = set(modules())
+    places = set(load_modules())
     own = {
         name: command
         for name, command in operation.declared.items()
@@ -142,7 +144,7 @@ def _tools(_: Sequence[str]) -> str:
     from memory_bank.frontends.mcp.toolbox import Toolbox
 
     rows: dict[str, list[str]] = {}
-    for name in Toolbox(declared.toolsets()).tools:
+    for name in Toolbox(declared.list_toolsets()).tools:
         tool = operation.tools[name][1]
         about = re.split(r"(?<=[a-z)`][.?]) ", " ".join(tool.about.split()))[0]
         line = f"  {name:<22} {shorten(about, 100, placeholder=' …')}\n"
@@ -153,10 +155,10 @@ def _tools(_: Sequence[str]) -> str:
 def _rules(_: Sequence[str]) -> str:
     """Return the lint rules by severity, each with what it finds."""
     from memory_bank.base.settings import Settings
-    from memory_bank.review.rules.base import listed
+    from memory_bank.review.rules.base import list_settings
 
     rows: dict[str, list[str]] = {"error": [], "warning": [], "info": []}
-    for rule in listed(Settings()):
+    for rule in list_settings(Settings()):
         rows[rule.severity].append(f"  {rule.rule:<20} {rule.summary}\n")
     return "".join(f"{severity}:\n{''.join(row)}" for severity, row in rows.items())
 
@@ -238,12 +240,12 @@ def _place(command: operation.Operation) -> str:
 
 
 def _text(value: Any) -> str:  # noqa: ANN401  (any JSON)
-    return document(value, indent=None)
+    return render_document(value, indent=None)
 
 
 def main() -> None:
     """Write the generated files."""
-    for file, text in files().items():
+    for file, text in generate_files().items():
         file.write_text(text, encoding="utf-8")
 
 

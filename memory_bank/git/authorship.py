@@ -15,16 +15,16 @@ from collections.abc import Collection
 from functools import lru_cache
 from pathlib import Path
 
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.git.process import run
 
 SECONDS = 5.0
 """Time limit of one file."""
 
-_LINE = pattern(r"^([0-9a-f]{40}(?:[0-9a-f]{24})?) \d+ (\d+)(?: \d+)?$")
+_LINE = lazy_pattern(r"^([0-9a-f]{40}(?:[0-9a-f]{24})?) \d+ (\d+)(?: \d+)?$")
 
 
-def lines(tree: Path, commit: str, path: str, seconds: float = SECONDS) -> list[str] | None:
+def blame_lines(tree: Path, commit: str, path: str, seconds: float = SECONDS) -> list[str] | None:
     """Return the commit of each line of a file as of a commit; None if git can't say in time.
 
     `path` is below the work tree. No file of the work tree is read, and no filter or converter of
@@ -98,14 +98,14 @@ _MAILBOXES = (
 )
 """Agents, and the parts of their other addresses before and after the @."""
 
-_BOT = pattern(
+_BOT = lazy_pattern(
     r"(?>.*?\[bot\]@users\.noreply\.).+"  # GitHub, of a company too
     r"|(project|group|service_account_(project|group))_\d+_(bot_)?\w+@noreply\..+"  # GitLab
     r"|support@dependabot\.com|.+@renovateapp\.com"
 )
 
 _AGENT_NAMES = tuple(
-    (agent, pattern(names))
+    (agent, lazy_pattern(names))
     for agent, names in (
         ("Claude", r"claude (code|agent)\b.*|claude[ -](opus|sonnet|haiku|v?\d).*"),
         ("Copilot", r"(github |microsoft )?copilot( (agent|coding agent|cli|chat|swe agent))?"),
@@ -120,7 +120,7 @@ _AGENT_NAMES = tuple(
 
 
 @lru_cache(maxsize=1024)
-def named(mail: str, name: str = "") -> str:
+def name_agent(mail: str, name: str = "") -> str:
     """Return the agent with a mail address, or else with a `name`; empty if neither is one's.
 
     A bot of a forge (`…[bot]@users.noreply.github.com`) is an agent with its own name.
@@ -157,23 +157,23 @@ _DEFAULT_BRANCHES = ("main", "master", "trunk", "develop")
 _MOST_DIGITS = 9
 
 _MERGES = (
-    pattern(r"Merge pull request #?(\d+) (?:from|in) "),  # GitHub, Bitbucket Server, Azure
-    pattern(r"Merge pull request '.*' \([#!](\d+)\) from "),  # Gitea, Forgejo
-    pattern(r"Pull request #(\d+): "),  # Bitbucket Server
-    pattern(r"Merged in .* \(pull request #(\d+)\)$"),  # Bitbucket
-    pattern(r"Merged PR (\d+): "),  # Azure DevOps
-    pattern(r"Auto merge of #(\d+) - "),  # homu, bors
+    lazy_pattern(r"Merge pull request #?(\d+) (?:from|in) "),  # GitHub, Bitbucket Server, Azure
+    lazy_pattern(r"Merge pull request '.*' \([#!](\d+)\) from "),  # Gitea, Forgejo
+    lazy_pattern(r"Pull request #(\d+): "),  # Bitbucket Server
+    lazy_pattern(r"Merged in .* \(pull request #(\d+)\)$"),  # Bitbucket
+    lazy_pattern(r"Merged PR (\d+): "),  # Azure DevOps
+    lazy_pattern(r"Auto merge of #(\d+) - "),  # homu, bors
 )
 
 _ANY = (
-    pattern(r"\(#(\d+)\)$"),  # GitHub, Gitea
-    pattern(r"\(pull request #(\d+)\)$"),
-    pattern(r"\(!(\d+)\)$"),  # GitLab, by a template
-    pattern(r"^Merged PR (\d+): "),
+    lazy_pattern(r"\(#(\d+)\)$"),  # GitHub, Gitea
+    lazy_pattern(r"\(pull request #(\d+)\)$"),
+    lazy_pattern(r"\(!(\d+)\)$"),  # GitLab, by a template
+    lazy_pattern(r"^Merged PR (\d+): "),
 )
 """Subjects of squashes, and of merges whose subject is the title of the pull request."""
 
-_IN_BODY = pattern(
+_IN_BODY = lazy_pattern(
     r"^See merge request (?:\S*!|https://\S+/merge_requests/)(\d+)\s*$", re.MULTILINE
 )
 """Line in the message of GitLab's merges."""
@@ -217,7 +217,7 @@ def _chosen(tree: Path, refs: Collection[str], head: str) -> str:
     return next((ref for ref in starts if ref in refs), "")
 
 
-def number(subject: str, body: str, *, merge: bool) -> int:
+def merged_number(subject: str, body: str, *, merge: bool) -> int:
     """Return the number of the pull request that a commit merged or squashed; 0 for none."""
     if merge:
         for opening in _MERGES:

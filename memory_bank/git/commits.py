@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from memory_bank.base.errors import IndexDamaged
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 
 _COLUMNS = (
     "c.n, c.id, c.parents, c.written, c.made, w.name, w.mail, c.subject, c.body, c.people,"
@@ -45,7 +45,7 @@ _COMMITS = (
     " ORDER BY c.rank DESC, c.id"
 )
 
-_START = pattern(r"[0-9a-f]{7,64}")
+_START = lazy_pattern(r"[0-9a-f]{7,64}")
 
 _MOST_CHAIN = 5000
 """Number of commits in a row that are looked at for a merge."""
@@ -127,7 +127,7 @@ class CommitNode(NamedTuple):
     """Its time in seconds, or a second after its parent's: parents come first."""
 
 
-def ancestors(graph: Mapping[int, CommitNode], start: int) -> set[int]:
+def list_ancestors(graph: Mapping[int, CommitNode], start: int) -> set[int]:
     """Return a commit and those before it."""
     starts, waiting = {start}, [start]
     while waiting:
@@ -138,7 +138,7 @@ def ancestors(graph: Mapping[int, CommitNode], start: int) -> set[int]:
     return starts
 
 
-def leaves(graph: Mapping[int, CommitNode]) -> Iterator[str]:
+def yield_leaves(graph: Mapping[int, CommitNode]) -> Iterator[str]:
     """Yield the known commits that are before no other known one."""
     inner = {parent for node in graph.values() for parent in node.parents}
     return (node.id.hex() for n, node in graph.items() if n not in inner)
@@ -320,7 +320,7 @@ class CommitsAt:
         if narrow < len(self._narrows) and self._narrows[narrow] <= _place(self._graph[number]):
             return True
         if two not in self._before:
-            self._before[two] = ancestors(self._graph, two)
+            self._before[two] = list_ancestors(self._graph, two)
         return number in self._before[two]
 
     def after(self, commit: str, base: str) -> bool:

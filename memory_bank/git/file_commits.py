@@ -141,7 +141,7 @@ class FileCommits:
 
     def same(self, data: bytes, blob: str) -> bool:
         """Tell whether bytes are the content of a blob, line ends aside."""
-        return repository.blob(data, bytes.fromhex(blob)).hex() == blob
+        return repository.hash_blob(data, bytes.fromhex(blob)).hex() == blob
 
     def changes(self, path: str) -> tuple[Change, ...]:
         """Return the changes of a file, the newest first; renames are followed.
@@ -221,7 +221,7 @@ class FileCommits:
         self._look()
         tree = self.tree
         head = (self._rev or repository.checked_out(tree)) if tree else ""
-        self._empty = tree is None or (not head and not repository.problem(tree))
+        self._empty = tree is None or (not head and not repository.find_problem(tree))
         if self._history is None or tree is None or not head:
             changed = self._empty and bool(self._files)
             if self._empty:

@@ -22,10 +22,10 @@ from memory_bank.base import sqlite
 from memory_bank.base.errors import Busy, IndexDamaged, StorageFailed
 from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.paths import private_folder
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.git import authorship, process, repository
-from memory_bank.git.commits import Change, CommitNode, CommitsAt, ancestors, leaves
-from memory_bank.git.log import FORMAT, CommitRecord, records
+from memory_bank.git.commits import Change, CommitNode, CommitsAt, list_ancestors, yield_leaves
+from memory_bank.git.log import FORMAT, CommitRecord, yield_commits
 
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -83,7 +83,7 @@ comparing the others takes time that grows with its square."""
 _EXACT = ("--find-renames=100%",)
 """Finds renames by the ids of blobs, so that none is read."""
 
-_ID = pattern(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_ID = lazy_pattern(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 Gate = Callable[[Sequence[str]], Sequence[str]]
 """Returns texts without the secrets in them."""
@@ -99,7 +99,7 @@ class Extent(NamedTuple):
     """Grafts and replaced objects."""
 
 
-def extent_of(tree: Path) -> Extent:
+def read_extent(tree: Path) -> Extent:
     """Look at the files of a repository; no process is started."""
     common = repository.common_folder(tree)
     if common is None:
@@ -187,7 +187,7 @@ class History(sqlite.OpenedCache):
         """Return the commits that lead to a commit, if they are known; nothing is read."""
         try:
             with sqlite.convert_errors(self.file):
-                return self._tip(self.opened(), head, extent_of(self.tree))
+                return self._tip(self.opened(), head, read_extent(self.tree))
         except (IndexDamaged, Busy, StorageFailed, ValueError):
             return None
 
@@ -200,7 +200,7 @@ class History(sqlite.OpenedCache):
         rows = self.rows("SELECT lines FROM blames WHERE blob = ? AND commit_id = ?", values)
         if rows:
             return str(rows[0][0]).split()
-        origins = authorship.lines(self.tree, head, path, seconds) if seconds > 0 else None
+        origins = authorship.blame_lines(self.tree, head, path, seconds) if seconds > 0 else None
         if origins is not None:
             row = (*values, " ".join(origins))
             self.put("INSERT OR REPLACE INTO blames VALUES (?, ?, ?)", row)
@@ -281,7 +281,7 @@ class History(sqlite.OpenedCache):
                 self._memory = True
 
     def _at(self, head: str, again: bool, seconds: float) -> CommitsAt | None:  # noqa: FBT001
-        extent = extent_of(self.tree)
+        extent = read_extent(self.tree)
         base = self.opened()
         self._same_extent(base, extent)
         commits_at = self._tip(base, head, extent)
@@ -340,8 +340,10 @@ class History(sqlite.OpenedCache):
             if self._knows(base, head):
                 return True
             count = len(graph)
-            text = "".join(f"{tip}\n" for tip in (head, *(f"^{leave}" for leave in leaves(graph))))
-            output = process.parts(
+            text = "".join(
+                f"{tip}\n" for tip in (head, *(f"^{leave}" for leave in yield_leaves(graph)))
+            )
+            output = process.yield_output(
                 self.tree, "-c", "trailer.separators=:", "log", *repository.ORDINARY,
                 "--ignore-missing", "--stdin", "--topo-order", "--reverse", "-c",
                 "--encoding=UTF-8", FORMAT, "-z", "--raw", "--no-abbrev", *how,
@@ -349,13 +351,13 @@ class History(sqlite.OpenedCache):
             )  # fmt: skip
             try:
                 with closing(output):
-                    self._store(base, records(output))
+                    self._store(base, yield_commits(output))
             except process.GitFailed:
                 if len(self.graph()) > count:
                     return False  # the next call goes on
                 continue  # a commit may have too many files to compare
             return self._knows(base, head)
-        if not repository.problem(
+        if not repository.find_problem(
             self.tree
         ):  # else the user may mend that, as `safe.directory` does
             refused = f"{head} {seconds}"
@@ -476,7 +478,7 @@ class History(sqlite.OpenedCache):
         """Keep which commits a head reaches."""
         graph = self.graph()
         (start,) = base.execute("SELECT n FROM commits WHERE id = ?", (head,)).fetchone()
-        reached = ancestors(graph, start)
+        reached = list_ancestors(graph, start)
         others_array = array("I", sorted(graph.keys() - reached))
         if len(others_array) > MOST_OTHERS + len(reached):
             self._remove(base, others_array)
@@ -498,7 +500,7 @@ def merge_changes(
     The newest are first; renames are not sought. `since` leaves out a commit and those before it.
     """
     span = [at.head, *([f"^{since}"] if since else [])]
-    output = process.parts(
+    output = process.yield_output(
         tree, "-c", "trailer.separators=:", "log", *repository.ORDINARY, "--first-parent", "-m",
         "--merges", "--no-renames", "--encoding=UTF-8", FORMAT, "-z", "--raw", "--no-abbrev",
         *span, "--", *paths, seconds=_MERGE_SECONDS,
@@ -506,7 +508,7 @@ def merge_changes(
     entries = []
     try:
         with closing(output):
-            for record in records(output):
+            for record in yield_commits(output):
                 if (commit := at.commit(record.commit.id)) is None:
                     continue
                 for status, _, path, before, after in record.changes:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.git import authorship
 from memory_bank.git.commits import Commit, Person
 from memory_bank.git.process import GitFailed
@@ -35,9 +35,9 @@ _MOST_TRAILERS = 50
 LAST_SECOND = 253_402_300_799
 """Last second of the year 9999."""
 
-_CO_AUTHOR = pattern(r"^[ \t]*co-authored-by[ \t]*:(.+)$", re.IGNORECASE | re.MULTILINE)
+_CO_AUTHOR = lazy_pattern(r"^[ \t]*co-authored-by[ \t]*:(.+)$", re.IGNORECASE | re.MULTILINE)
 
-_FORMAL = pattern(
+_FORMAL = lazy_pattern(
     r"^[ \t]*([\w-]+-by|change-id|git-svn-id)[ \t]*:.*$", re.IGNORECASE | re.MULTILINE
 )
 """Lines of a message that say nothing of the change."""
@@ -68,7 +68,7 @@ def _words(output: Iterable[bytes]) -> Iterator[bytes]:
         yield rest
 
 
-def records(output: Iterable[bytes]) -> Iterator[CommitRecord]:
+def yield_commits(output: Iterable[bytes]) -> Iterator[CommitRecord]:
     """Yield the commits of a log; raise GitFailed after the last one that is whole.
 
     A record starts with the separator of records where a status could stand: no path or message
@@ -111,7 +111,7 @@ def _record(fields: Sequence[bytes], changes: Sequence[RawChange]) -> CommitReco
             commit, tuple(parents.split()), _second(written), _second(text), clean(author),
             clean(mail), clean(subject), _lines(body), _people(_CO_AUTHOR.findall(body)),
             _people(reviewers.split(_UNIT)),
-            authorship.number(subject, body, merge=" " in parents),
+            authorship.merged_number(subject, body, merge=" " in parents),
         ),
         len(_FORMAL.sub("", body[:_LONGEST_BODY]).split()),
         changes,

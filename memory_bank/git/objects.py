@@ -20,9 +20,9 @@ from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import BadInput, StorageFailed
 from memory_bank.base.filenames import is_utf8
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.git import repository
-from memory_bank.git.process import LIMIT, end, kill, read, started
+from memory_bank.git.process import LIMIT, end, kill_git, read, start_git
 
 STAGED = "staged"
 """The revision that is the git index: what the next commit would have. A branch of that name is
@@ -43,7 +43,7 @@ _ROOM = 200
 _LONGEST = 1000
 """Maximum number of characters in the name of a revision."""
 
-_ID = pattern(r"[0-9a-f]{40}([0-9a-f]{24})?")
+_ID = lazy_pattern(r"[0-9a-f]{40}([0-9a-f]{24})?")
 
 _PLAIN_FILES = (0o100644, 0o100755, 0o100664)
 """Modes of files: not of symbolic links, nor of submodules. The last one is in old trees."""
@@ -61,7 +61,7 @@ _IGNORED = dict.fromkeys(
 
 _PART = r"(?!\.git)\.?[a-z0-9_][\w.-]*+"
 
-_SIMPLE = pattern(rf"(?:{_PART}/)*+{_PART}", re.ASCII | re.IGNORECASE)
+_SIMPLE = lazy_pattern(rf"(?:{_PART}/)*+{_PART}", re.ASCII | re.IGNORECASE)
 """Matches most safe paths at once, and no unsafe one."""
 
 _GIT_FOLDERS = frozenset({".git", "git~1"})
@@ -111,10 +111,10 @@ class Revision(NamedTuple):
         return self.asked == STAGED
 
 
-def revision_of(tree: Path, rev: str) -> Revision:
+def find_revision(tree: Path, rev: str) -> Revision:
     """Return the revision of a name, as `commit_of`, or what is staged."""
     commit = (repository.head(tree) or "") if rev == STAGED else commit_of(tree, rev)
-    return Revision(commit, rev, time_of(tree, commit))
+    return Revision(commit, rev, commit_time(tree, commit))
 
 
 def commit_of(tree: Path, rev: str) -> str:
@@ -128,7 +128,7 @@ def commit_of(tree: Path, rev: str) -> str:
         text = (read(tree, *texts, most=_ROOM) or b"").decode("ascii", "replace").strip()
         if _ID.fullmatch(text):  # not `^<id>`, which excludes a commit
             return text
-    if problem := repository.problem(tree):
+    if problem := repository.find_problem(tree):
         raise BadInput(problem, "a revision can't be read without git")
     if rev == "HEAD":
         raise BadInput("there are no commits yet", "commit the code and the notes first")
@@ -150,7 +150,7 @@ def merge_base(tree: Path, text: str, other_text: str) -> str:
     return (content or b"").decode("ascii", "replace").strip()
 
 
-def differing(tree: Path, base: str, end: str) -> dict[str, str] | None:
+def list_differing(tree: Path, base: str, end: str) -> dict[str, str] | None:
     """Map the files that differ between two commits to A, M, D or T; None if git can't say."""
     plain = ("--no-renames", "--no-ext-diff", "--no-textconv", "-O/dev/null")
     words = ("diff-tree", "-r", "-z", "--name-status", *plain, base, end, "--")
@@ -171,7 +171,7 @@ def files_at(tree: Path, commit: str, below: str = "", *, sizes: bool = True) ->
     return _plain(entries_at(tree, commit, below, sizes=sizes))
 
 
-def staged(tree: Path, below: str = "") -> dict[str, Blob]:
+def list_staged(tree: Path, below: str = "") -> dict[str, Blob]:
     """Return the plain files of the git index in a folder, as `files_at` does, without sizes.
 
     Of a file with a merge conflict, it is our side, else the other one. A file that is only
@@ -198,7 +198,7 @@ def entries_at(tree: Path, commit: str, below: str = "", *, sizes: bool = False)
 
 
 def staged_entries(tree: Path, below: str = "") -> dict[str, Blob]:
-    """Return what `staged` does, with symbolic links and submodules."""
+    """Return what `list_staged` does, with symbolic links and submodules."""
     if below and not is_safe(below):
         return {}
     words = ("ls-files", "--stage", "-z", "--full-name")
@@ -270,7 +270,7 @@ class ObjectReader:
         yield from self.sized_blobs(self.sizes_of(ids), max_bytes)
 
     def sized_blobs(self, sizes: dict[str, int], max_bytes: int) -> Iterator[tuple[str, bytes]]:
-        """Yield the content of blobs whose sizes are known, as `blobs` does."""
+        """Yield the content of blobs whose sizes are known, as `read_blobs` does."""
         ids: list[str] = []
         total = 0
         for bank, size in sizes.items():
@@ -312,12 +312,12 @@ class ObjectReader:
             return
         if self._process is None:
             words = ("cat-file", f"--batch-command={_ABOUT}", "--buffer")
-            self._process = started(self._tree, words, given=True)
+            self._process = start_git(self._tree, words, given=True)
         running = self._process
         if running is None:
             raise _failed(self._tree, "git can't read the files of a revision")
         assert isinstance(running.stdout, BufferedReader)  # noqa: S101  (a pipe)
-        late = Timer(_BLOB_SECONDS, kill, [running])
+        late = Timer(_BLOB_SECONDS, kill_git, [running])
         late.daemon = True
         late.start()
         feeder = Thread(target=_write, args=(running, [*lines, b"flush\n"]), daemon=True)
@@ -365,26 +365,26 @@ def _write(process: Popen[bytes], lines: Sequence[bytes]) -> None:
         process.stdin.flush()  # type: ignore[union-attr]
 
 
-def named(tree: Path, names: Iterable[str]) -> dict[str, str]:
+def read_named(tree: Path, names: Iterable[str]) -> dict[str, str]:
     """Return the blobs that names mean, as `ObjectReader.named` does."""
     with ObjectReader(tree) as reader:
         return reader.named(names)
 
 
-def sizes_of(tree: Path, ids: Iterable[str]) -> dict[str, int]:
+def read_sizes(tree: Path, ids: Iterable[str]) -> dict[str, int]:
     """Return the bytes of some blobs, as `ObjectReader.sizes_of` does."""
     with ObjectReader(tree) as reader:
         return reader.sizes_of(ids)
 
 
-def blobs(tree: Path, ids: Iterable[str], max_bytes: int) -> Iterator[tuple[str, bytes]]:
+def read_blobs(tree: Path, ids: Iterable[str], max_bytes: int) -> Iterator[tuple[str, bytes]]:
     """Yield the content of some blobs, as `ObjectReader.blobs` does."""
     with ObjectReader(tree) as reader:
         yield from reader.blobs(ids, max_bytes)
 
 
 def sized_blobs(tree: Path, sizes: dict[str, int], max_bytes: int) -> Iterator[tuple[str, bytes]]:
-    """Yield the content of blobs whose sizes are known, as `blobs` does."""
+    """Yield the content of blobs whose sizes are known, as `read_blobs` does."""
     with ObjectReader(tree) as reader:
         yield from reader.sized_blobs(sizes, max_bytes)
 
@@ -425,7 +425,7 @@ def _below(path: str) -> tuple[str, ...]:
     return ("--", path) if path else ()
 
 
-def time_of(tree: Path, commit: str) -> float:
+def commit_time(tree: Path, commit: str) -> float:
     """Return when a commit was made; without one, now."""
     if not commit:
         return time.time()
@@ -447,7 +447,7 @@ def _index_of(tree: Path) -> dict[str, str]:
 
 
 def _failed(tree: Path, text: str) -> BadInput | StorageFailed:
-    if problem := repository.problem(tree):
+    if problem := repository.find_problem(tree):
         return BadInput(problem, "a revision can't be read without git")
     if repository.is_partial(tree):
         return BadInput(

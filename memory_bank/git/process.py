@@ -74,7 +74,7 @@ def run(tree: Path, *words: str, given: str = "", seconds: float = 0.0) -> str |
     Bytes that are not UTF-8 become surrogates. A command with its own time limit in `seconds` may
     exceed it: later ones still run.
     """
-    process = started(tree, words, given=bool(given))
+    process = start_git(tree, words, given=bool(given))
     if process is None:
         return None
     try:
@@ -109,7 +109,7 @@ def read(
     Later commands run after a timeout, too. `variables` are added to its environment.
     """
     entries, size = [], 0
-    output = parts(tree, *words, given=given, seconds=seconds, variables=variables)
+    output = yield_output(tree, *words, given=given, seconds=seconds, variables=variables)
     try:
         with closing(output):
             for part in output:
@@ -122,7 +122,7 @@ def read(
     return b"".join(entries)
 
 
-def parts(
+def yield_output(
     tree: Path,
     *words: str,
     given: bytes = b"",
@@ -135,11 +135,11 @@ def parts(
     """
     from threading import Thread, Timer  # start-up: few commands need them
 
-    process = started(tree, words, given=bool(given), variables=variables)
+    process = start_git(tree, words, given=bool(given), variables=variables)
     if process is None:
         raise GitFailed
     assert process.stdout is not None  # noqa: S101  (a pipe was asked for)
-    late = Timer(seconds, kill, [process])
+    late = Timer(seconds, kill_git, [process])
     late.daemon = True
     late.start()
     feeder = Thread(target=_feed, args=(process, given), daemon=True)
@@ -157,7 +157,9 @@ def parts(
         raise GitFailed
 
 
-def merged(folder: Path, files: Sequence[Path], labels: Sequence[str], size: int) -> bytes | None:
+def merge_texts(
+    folder: Path, files: Sequence[Path], labels: Sequence[str], size: int
+) -> bytes | None:
     """Return what git makes of three files: ours, the base, theirs; None if it can't merge them.
 
     Conflicts have markers of `size` characters with the labels of the files. No setting names a
@@ -165,7 +167,7 @@ def merged(folder: Path, files: Sequence[Path], labels: Sequence[str], size: int
     """
     options = [word for label in labels for word in ("-L", label)]
     words = ("merge-file", "--stdout", "--quiet", f"--marker-size={size}", *options, "--")
-    process = started(folder, (*words, *map(str, files)), given=False)
+    process = start_git(folder, (*words, *map(str, files)), given=False)
     if process is None:
         return None
     try:
@@ -177,7 +179,7 @@ def merged(folder: Path, files: Sequence[Path], labels: Sequence[str], size: int
     return content if process.returncode <= _MOST_CONFLICTS else None
 
 
-def program() -> str | None:
+def find_git() -> str | None:
     """Return the path of git, from absolute folders of PATH only."""
     name = "git.exe" if os.name == "nt" else "git"
     for place in os.get_exec_path():
@@ -187,11 +189,11 @@ def program() -> str | None:
     return None
 
 
-def started(
+def start_git(
     tree: Path, words: Sequence[str], *, given: bool, variables: Mapping[str, str] = _NONE
 ) -> subprocess.Popen[bytes] | None:
     """Start a git command; return None if there is no git, or one has just timed out."""
-    file = None if gave_up() else program()
+    file = None if gave_up() else find_git()
     if file is None:
         return None
     settings = [word for setting in _SETTINGS for word in ("-c", setting)]
@@ -232,7 +234,7 @@ def end(process: subprocess.Popen[bytes]) -> None:
     """Kill git with its children, if it still runs, and close its output, also if it has ended."""
     running = process.poll() is None
     if running:
-        kill(process)
+        kill_git(process)
     if process.stdout is not None:
         process.stdout.close()
     if running:
@@ -240,7 +242,7 @@ def end(process: subprocess.Popen[bytes]) -> None:
             process.wait(_KILL_SECONDS)
 
 
-def kill(process: subprocess.Popen[bytes]) -> None:
+def kill_git(process: subprocess.Popen[bytes]) -> None:
     """Kill git with its children."""
     if os.name == "nt":
         process.kill()

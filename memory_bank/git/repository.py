@@ -14,7 +14,7 @@ from pathlib import Path
 from stat import S_ISDIR
 
 from memory_bank.base.paths import user_folder
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.git import process
 from memory_bank.git.process import read
 from memory_bank.git.process import run as _run
@@ -26,7 +26,7 @@ ORDINARY = (*_PLAIN, "--no-mailmap", "--no-show-signature")
 _EVERY = ("--cached", "--others", "--exclude-standard")
 """Options of `ls-files` for all files that are tracked, or would be by `git add --all`."""
 
-_STATS = pattern(
+_STATS = lazy_pattern(
     r"  ctime: .*\n  mtime: (\d+):(\d+)\n  dev: .*\n  uid: .*\n  size: (\d+)\tflags: ([0-9a-f]+)\n"
 )
 """What `ls-files --debug` lists of a file: its time and size when git read it last."""
@@ -46,21 +46,21 @@ def worktree(folder: Path) -> Path | None:
     return None
 
 
-def problem(folder: Path) -> str:
+def find_problem(folder: Path) -> str:
     """Return why git can't read the work tree that holds a folder; empty if it can."""
     tree = worktree(folder)
     if tree is None or (not process.gave_up() and _run(tree, "rev-parse", "--git-dir") is not None):
         return ""
     if process.gave_up():
         return f"git did not answer within {process.LIMIT:g} seconds; it is asked again in a minute"
-    if process.program() is None:
+    if process.find_git() is None:
         return "git is not installed"
     return f"git can't read the repository {tree}: try `git status` there"
 
 
 def can_be_read(tree: Path) -> bool:
     """Tell whether git is there, and the commit that is checked out is known without it."""
-    return process.program() is not None and bool(_commit_in_files(tree)[1])
+    return process.find_git() is not None and bool(_commit_in_files(tree)[1])
 
 
 def is_shallow(tree: Path) -> bool:
@@ -133,7 +133,7 @@ def common_folder(tree: Path) -> Path | None:
     return path.resolve()
 
 
-def blob(data: bytes, like: bytes = b"") -> bytes:
+def hash_blob(data: bytes, like: bytes = b"") -> bytes:
     """Return git's object id of some bytes, by the hash function of the id `like`.
 
     If the bytes with LF line ends have the id `like`, return that: git may convert line ends to
@@ -176,22 +176,22 @@ def commit_of(tree: Path, files: Sequence[Path]) -> str | None:
     return None if text is None else text.strip()
 
 
-def tracks(tree: Path, folder: Path) -> bool:
+def tracks_below(tree: Path, folder: Path) -> bool:
     """Tell whether git tracks files below a folder, other than `.gitignore`."""
     text = _run(tree, "ls-files", "-z", "--", folder.relative_to(tree).as_posix()) or ""
     return any(not name.endswith(".gitignore") for name in text.split("\0") if name)
 
 
-def trackable(tree: Path, files: Sequence[Path]) -> set[Path]:
+def list_trackable(tree: Path, files: Sequence[Path]) -> set[Path]:
     """Return those of some files that are tracked, or would be by `git add --all`.
 
     None of them if git can't say.
     """
-    visible = not_ignored(tree, tree, [file.relative_to(tree).as_posix() for file in files])
+    visible = list_not_ignored(tree, tree, [file.relative_to(tree).as_posix() for file in files])
     return {tree / name for name in visible or ()}
 
 
-def not_ignored(tree: Path, folder: Path, paths: Sequence[str]) -> set[str] | None:
+def list_not_ignored(tree: Path, folder: Path, paths: Sequence[str]) -> set[str] | None:
     """Return the files at or below some paths of a folder that git tracks, or would track.
 
     They are paths below the folder. Files of other repositories inside it are left out. None when
@@ -211,7 +211,7 @@ def not_ignored(tree: Path, folder: Path, paths: Sequence[str]) -> set[str] | No
     return entries
 
 
-def files(tree: Path, exclude: Sequence[str] = ()) -> list[str] | None:
+def list_files(tree: Path, exclude: Sequence[str] = ()) -> list[str] | None:
     """Return the files of a work tree that are tracked, or would be by `git add --all`.
 
     Those that match a pattern of `exclude`, as in .gitignore, are left out, tracked or not. A
@@ -250,7 +250,7 @@ def is_partial(tree: Path) -> bool:
     return "promisor" in config or "partialclone" in config
 
 
-def uncommitted(folder: Path, files: Collection[str] | None = None) -> frozenset[str]:
+def list_uncommitted(folder: Path, files: Collection[str] | None = None) -> frozenset[str]:
     """Return the tracked files below a folder, or those of some, that differ from HEAD.
 
     By their size and time: `git diff-index HEAD` would read some of them, through filters that the
@@ -314,11 +314,11 @@ def changed_elsewhere(folder: Path, files: Collection[str], since: float) -> fro
     for tree in trees if here else ():
         path = tree / os.path.relpath(os.path.realpath(folder), os.path.realpath(here or tree))
         if tree != here and path.is_dir():
-            changed |= uncommitted(path, files)
+            changed |= list_uncommitted(path, files)
     return frozenset(changed.intersection(files))
 
 
-def untracked(folder: Path) -> frozenset[str]:
+def list_untracked(folder: Path) -> frozenset[str]:
     """Return the files below a folder that are neither tracked nor ignored."""
     listed = _run(folder, "ls-files", "-z", "--others", "--exclude-standard") or ""
     return frozenset(listed.split("\0")) - {""}
@@ -332,7 +332,7 @@ def staged_renames(tree: Path) -> dict[str, str]:
     return dict(zip(words[1::3], words[2::3], strict=False))
 
 
-def ignores(tree: Path, file: Path) -> bool:
+def is_ignored(tree: Path, file: Path) -> bool:
     """Tell whether git ignores a file by any of its rules; a tracked file is not ignored.
 
     False if git fails.
@@ -362,9 +362,9 @@ def _hashed(path: Path) -> str:
     return hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:16]
 
 
-_ID = pattern(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_ID = lazy_pattern(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
-_REF = pattern(r"ref: (refs/heads/[^\s~^:?*\[\\\x00-\x1f]+)")
+_REF = lazy_pattern(r"ref: (refs/heads/[^\s~^:?*\[\\\x00-\x1f]+)")
 
 # Bytes of HEAD, which names a branch.
 _MOST_HEAD = 1000

@@ -9,18 +9,18 @@ from memory_bank.bank.open_index import NoteRow
 from memory_bank.base.documents import Span
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.git import repository
 from memory_bank.memory.records import WrittenNote
 from memory_bank.notes import front_matter
-from memory_bank.notes.compare.text_diff import MAX_CHARACTERS, Words, share, words_of
+from memory_bank.notes.compare.text_diff import MAX_CHARACTERS, Words, share_of_words, split_words
 from memory_bank.notes.names import name_of
-from memory_bank.notes.schema import folder_of
+from memory_bank.notes.schema import folder_for_type
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows
 from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.retrievers.base import Question, Scope
-from memory_bank.trust.authors import warnings
+from memory_bank.trust.authors import join_warnings
 
 SAME_AS = "same_as"
 """The key of a private note with the link to the tracked note that has the same content."""
@@ -35,7 +35,7 @@ class Duplicates(NamedTuple):
     near: NoteRow | None = None
     """The oldest that is tracked or private as the new note; it is updated."""
     far: NoteRow | None = None
-    """The oldest of the other kind; only a private one is changed, by `linked`."""
+    """The oldest of the other kind; only a private one is changed, by `link_duplicate`."""
     private: bool = False
     """Whether `near` and the new note are private."""
 
@@ -46,7 +46,7 @@ def with_content(bank: Bank, content_hash: str) -> list[NoteRow]:
     return [note for note in rows if not bank.roots.is_included(note.path)]
 
 
-def duplicates(bank: Bank, content_hash: str, path: str) -> Duplicates:
+def find_duplicates(bank: Bank, content_hash: str, path: str) -> Duplicates:
     """Return the notes with a content; `path` tells whether a new note would be private."""
     rows = with_content(bank, content_hash)
     if not rows:
@@ -60,7 +60,7 @@ def duplicates(bank: Bank, content_hash: str, path: str) -> Duplicates:
     return Duplicates(next(iter(near), None), next(iter(far), None), side)
 
 
-def linked(bank: Bank, similar: Duplicates, remembered: WrittenNote) -> WrittenNote:
+def link_duplicate(bank: Bank, similar: Duplicates, remembered: WrittenNote) -> WrittenNote:
     """Name the note with the same content on the other side, to which the private one gets a link.
 
     The tracked one gets none: for others, it would lead nowhere. Call it after the note was
@@ -76,13 +76,13 @@ def linked(bank: Bank, similar: Duplicates, remembered: WrittenNote) -> WrittenN
         etag = bank.store.change(private, lambda text: _with_link(text, name_of(tracked)))
     except MemoryBankError as error:
         failed = f"{private} got no link to the same content: {error.message}"
-        return remembered._replace(warning=warnings(remembered.warning, failed))
+        return remembered._replace(warning=join_warnings(remembered.warning, failed))
     return remembered._replace(etag=etag) if private == remembered.path else remembered
 
 
 def _with_link(text: str, name: str) -> str:
     """Return a note's text with a link to the note that has the same content."""
-    raw, _ = front_matter.metadata(front_matter.split(text))
+    raw, _ = front_matter.read_metadata(front_matter.split(text))
     link, there = f"[[{name}]]", raw.get(SAME_AS, "[[")
     ours = isinstance(there, str) and there.startswith("[[") and there != link
     if _NO_LINK.intersection(name) or not ours:
@@ -92,10 +92,10 @@ def _with_link(text: str, name: str) -> str:
 
 def stays_here(bank: Bank, path: str) -> bool:
     """Tell whether a note is private to this machine: a session's, or ignored by git."""
-    if path.startswith(f"{folder_of(SESSION)}/"):
+    if path.startswith(f"{folder_for_type(SESSION)}/"):
         return True
     tree = repository.worktree(bank.layout.root)
-    return tree is not None and repository.ignores(tree, bank.layout.root / path)
+    return tree is not None and repository.is_ignored(tree, bank.layout.root / path)
 
 
 ALIKE = 0.8
@@ -114,7 +114,7 @@ _HEADER = 4000
 
 _EVERY_LINE = Span(1, 1 << 60)
 
-_RUN = pattern(r"\w+")
+_RUN = lazy_pattern(r"\w+")
 
 
 def similar_to(bank: Bank, content: str, *, besides: str | None = None) -> str | None:
@@ -141,7 +141,7 @@ def similar_notes(
     At most `compared` notes are read, those that the index finds first. `known` caches their words,
     for further calls on the same notes.
     """
-    words = words_of(content)
+    words = split_words(content)
     index = view.index.retrievers.get("notes")
     if index is None or words.total() < _FEWEST_WORDS:
         return {}
@@ -155,8 +155,8 @@ def similar_notes(
     for row in rows.values():
         if _may_be(row, size):
             if row.key not in cache:
-                cache[row.key] = words_of(_text(view, row))
-            shares[row.key] = share(words, cache[row.key])
+                cache[row.key] = split_words(_text(view, row))
+            shares[row.key] = share_of_words(words, cache[row.key])
     return {key: value for key, value in shares.items() if value >= ALIKE}
 
 

@@ -18,7 +18,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base.documents import Span
 from memory_bank.base.errors import EmbedderUnavailable, MemoryBankError
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.notes.roots import Roots
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_graph, document_rows
@@ -42,12 +42,12 @@ class _Bound(NamedTuple):
 AMENDING, CHANGING, OTHER = _Bound(0.2, 1.4), _Bound(0.25, 1.6), _Bound(0.3, 2.5)
 """For a note that says that it amends, one with words of change, and a short one without."""
 
-_AMENDING = pattern(
+_AMENDING = lazy_pattern(
     r"\b(?:amend(?:s|ed|ing|ments?)?|supersed(?:es?|ed|ing)|replaces|revis(?:es?|ed|ion)"
     r"|revers(?:es?|ed)|no longer|withdrawn?|obsolete)\b"
 )
 
-_CHANGING = pattern(
+_CHANGING = lazy_pattern(
     r"\b(?:replac(?:ed|ing)|any ?more|any longer|from now on|going forward|instead of|deprecat\w+"
     r"|void|former(?:ly)?|previous(?:ly)?|used to|now|since the"
     r"|(?:raised|lowered|changed|moved|switched|shortened|reduced|increased|extended) (?:from|to)"
@@ -55,10 +55,10 @@ _CHANGING = pattern(
     r"|too (?:long|short|low|high|strict|late|much)|we (?:move|drop|switch|change|reverse))\b"
 )
 
-_INSTEAD = pattern(r"\b(?:instead of|from now on|any ?more|any longer)\b")
+_INSTEAD = lazy_pattern(r"\b(?:instead of|from now on|any ?more|any longer)\b")
 """With all words of change, four first hits of 135 in project banks were put below a wrong one."""
 
-_PAST = pattern(
+_PAST = lazy_pattern(
     r"\b(?:first|before|original\w*|initial\w*|used to|former\w*|previous\w*|earlier|back then)\b",
     re.IGNORECASE,
 )
@@ -83,9 +83,9 @@ _READ = 20_000
 _ASKED, _COMPARED = 40, 8
 """Words that are looked for, the rarest, and the notes found by them that are compared."""
 
-_TITLE = pattern(r"^#{1,6}[ \t]+", re.MULTILINE)
+_TITLE = lazy_pattern(r"^#{1,6}[ \t]+", re.MULTILINE)
 
-_LINK = pattern(r"\[\[[^\[\]]*\]\]")
+_LINK = lazy_pattern(r"\[\[[^\[\]]*\]\]")
 """Two notes that link to a third one have its name in common, and perhaps no subject."""
 
 
@@ -143,7 +143,7 @@ def asks_about_past(question: str) -> bool:
     return _PAST.search(question) is not None
 
 
-def amended(view: View, notes: Sequence[DatedNote]) -> dict[int, int]:
+def map_amended(view: View, notes: Sequence[DatedNote]) -> dict[int, int]:
     """Map the places of notes to those of newer ones that may amend them, among some notes.
 
     Pairs that a link connects are answered, and left out.
@@ -163,7 +163,7 @@ def amended(view: View, notes: Sequence[DatedNote]) -> dict[int, int]:
 def amended_by_meaning(
     view: View, notes: Sequence[DatedNote], hits: Sequence[Hit]
 ) -> dict[int, int]:
-    """Map as `amended` does, of hits whose passages are about one subject by their vectors.
+    """Map as `map_amended` does, of hits whose passages are about one subject by their vectors.
 
     The newer one is dated months later, says that it changes something, and is near in score; or
     its title begins with that of the older one.
@@ -247,7 +247,7 @@ def indexed_may_amend(bank: Bank, path: str) -> str | None:
 
     def ask(view: View) -> str | None:
         row = document_rows.document_at(view.manifest, path)
-        return row and older_of(bank.roots, view, row)
+        return row and find_older(bank.roots, view, row)
 
     try:
         return bank.read(ask)
@@ -255,11 +255,11 @@ def indexed_may_amend(bank: Bank, path: str) -> str | None:
         return None
 
 
-def older_of(roots: Roots, view: View, row: DocumentRow) -> str | None:
+def find_older(roots: Roots, view: View, row: DocumentRow) -> str | None:
     """Return the path of the older note that a note may amend, if any."""
     if row.hidden:
         return None
-    (note,) = dated(roots, view, [row])
+    (note,) = date_notes(roots, view, [row])
     index = view.index.retrievers.get("notes")
     if not note.bounds or index is None:
         return None
@@ -269,12 +269,12 @@ def older_of(roots: Roots, view: View, row: DocumentRow) -> str | None:
     rows = document_rows.documents(
         view.manifest, [document for document in matches.documents if document != row.number]
     )
-    notes = dated(roots, view, [row for row in rows.values() if not row.hidden])
-    pairs = amended(view, [note, *notes])
+    notes = date_notes(roots, view, [row for row in rows.values() if not row.hidden])
+    pairs = map_amended(view, [note, *notes])
     return next((notes[old - 1].row.key for old, new in pairs.items() if new == 0), None)
 
 
-def dated(roots: Roots, view: View, rows: Iterable[DocumentRow]) -> list[DatedNote]:
+def date_notes(roots: Roots, view: View, rows: Iterable[DocumentRow]) -> list[DatedNote]:
     """Return notes with their texts and the dates that are known: stated, or of their commits."""
     rows = list(rows)
     numbers = [row.number for row in rows]

@@ -15,7 +15,7 @@ from memory_bank.bank.bank import Bank, Conditions, open_bank
 from memory_bank.bank.open_index import BUSY
 from memory_bank.base.detached import WORK_FOLDER
 from memory_bank.base.errors import Busy
-from memory_bank.base.locks import locked
+from memory_bank.base.locks import hold_lock
 from memory_bank.memory.maintenance import embed_waiting
 from memory_bank.search.document_changes import IndexLimits
 
@@ -83,7 +83,7 @@ def _alone(bank: Bank) -> Iterator[bool]:
 
     with ExitStack() as exit_stack:
         try:
-            exit_stack.enter_context(locked(folder, wait=0, make=make))
+            exit_stack.enter_context(hold_lock(folder, wait=0, make=make))
         except Busy:
             yield False
         else:

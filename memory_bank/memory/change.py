@@ -16,7 +16,7 @@ from memory_bank.bank import note_files, open_index
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, Conflict, Hint, NoteNotFound
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.memory import amendments
 from memory_bank.memory.dead_links import dead_links
 from memory_bank.memory.records import WrittenNote
@@ -25,34 +25,34 @@ from memory_bank.notes import front_matter, parsing, sections
 from memory_bank.notes.compare import note_comparison
 from memory_bank.notes.compare.note_change import NoteChange
 from memory_bank.notes.note import section_of
-from memory_bank.notes.schema import key_of, keys_of, read_meta
+from memory_bank.notes.schema import read_meta, spelled_key, spelled_keys
 from memory_bank.sessions.redaction import without_private
-from memory_bank.trust.author_keys import kept
-from memory_bank.trust.authors import record, warnings
+from memory_bank.trust.author_keys import keep_author_keys
+from memory_bank.trust.authors import join_warnings, record
 
 _MARK = "\ufeff"
 
 
-def archived(text: str) -> str:
+def archive_text(text: str) -> str:
     """Return the text of an archived note; raise UnreadableNote if its block can't be read."""
     parts = front_matter.split(text)
-    raw, _ = front_matter.metadata(parts)
+    raw, _ = front_matter.read_metadata(parts)
     if read_meta(raw)[0].status == _ARCHIVED:
         return text
     is_empty = parts.format != "none" and not raw
-    if is_empty or keys_of(raw, _STATUS):
+    if is_empty or spelled_keys(raw, _STATUS):
         return with_keys(text, {_ARCHIVED: True})
     return with_keys(text, {_STATUS: _ARCHIVED})
 
 
-def active(text: str) -> str:
-    """Return the text of a note that is no longer archived: as before `archived`."""
-    raw, _ = front_matter.metadata(front_matter.split(text))
+def restore_text(text: str) -> str:
+    """Return the text of a note that is no longer archived: as before `archive_text`."""
+    raw, _ = front_matter.read_metadata(front_matter.split(text))
     if read_meta(raw)[0].status != _ARCHIVED:
         return text
-    only_status = set(raw) == set(keys_of(raw, _STATUS))
-    removed = [key for key in keys_of(raw, _STATUS) if _is_archived({_STATUS: raw[key]})]
-    removed += [key for key in keys_of(raw, _ARCHIVED) if _is_archived({_ARCHIVED: raw[key]})]
+    only_status = set(raw) == set(spelled_keys(raw, _STATUS))
+    removed = [key for key in spelled_keys(raw, _STATUS) if _is_archived({_STATUS: raw[key]})]
+    removed += [key for key in spelled_keys(raw, _ARCHIVED) if _is_archived({_ARCHIVED: raw[key]})]
     parts = front_matter.split(front_matter.set_keys(text, dict.fromkeys(removed)))
     if only_status and not parts.block.strip():
         mark = _MARK if parts.opening.startswith(_MARK) else ""
@@ -69,26 +69,26 @@ _STATUS, _ARCHIVED = "status", "archived"
 _STATUSES = ("active", "archived")
 
 
-_LINE_END = pattern(r"\r\n?")
+_LINE_END = lazy_pattern(r"\r\n?")
 
 
-_LINE = pattern(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+_LINE = lazy_pattern(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 
-_ATX = pattern(r" {0,3}#{1,6}(?:\s|$)")
+_ATX = lazy_pattern(r" {0,3}#{1,6}(?:\s|$)")
 
 
-_UNDERLINE = pattern(r" {0,3}(?:=+|-+)[ \t]*")
+_UNDERLINE = lazy_pattern(r" {0,3}(?:=+|-+)[ \t]*")
 
 
 def set_status(bank: Bank, name: str, status: str, *, if_match: str | None = None) -> WrittenNote:
-    """Archive a note, or make it active again: `status` is `archived` or `active`.
+    """Archive a note, or make it active again: `status` is `archive_text` or `restore_text`.
 
     The second undoes the first byte for byte.
     """
     if status not in _STATUSES:
         raise BadInput(f"{status!r} is not a status", f"choose one of: {', '.join(_STATUSES)}")
-    change = archived if status == "archived" else active
+    change = archive_text if status == "archived" else restore_text
     return write(bank, name, change, if_match=if_match)
 
 
@@ -114,7 +114,7 @@ def write(
 
     def apply(text: str) -> str:
         nonlocal changed, relinking
-        new = change(text) if agent is None else kept(text, change(text))
+        new = change(text) if agent is None else keep_author_keys(text, change(text))
         changed = new != text
         if len(new) > len(text):
             check_size(bank, new, by_agent=agent is not None)
@@ -133,9 +133,11 @@ def write(
     relinked = tuple(entry.path for entry in relinking.changes)
     unknown = record(bank, [path, *relinked], agent) if changed else None
     dead = dead_links(bank, path, given) if changed else ""
-    warning = warnings(note_files.warn_of_place(bank.layout, path), unknown, dead, relinking.notice)
+    warning = join_warnings(
+        note_files.warn_of_place(bank.layout, path), unknown, dead, relinking.notice
+    )
     older = amendments.may_amend(bank, path) if changed and given else None
-    bank.count_opened(cited(given) if changed else ())
+    bank.count_opened(list_cited(given) if changed else ())
     return WrittenNote(path, etag, changed, warning, older, relinked or None)
 
 
@@ -155,7 +157,7 @@ def check_writable(bank: Bank, name: str) -> str:
     return path
 
 
-def newline_of(text: str) -> str:
+def detect_newline(text: str) -> str:
     r"""Return the line end of a text's first line, `\n` if it has none."""
     end = next((i for i, char in enumerate(text) if char in "\r\n"), -1)
     if end < 0:
@@ -163,9 +165,9 @@ def newline_of(text: str) -> str:
     return "\r\n" if text.startswith("\r\n", end) else text[end]
 
 
-def appended(text: str, content: str) -> str:
+def append_paragraph(text: str, content: str) -> str:
     """Return a note's text with a new paragraph at its end."""
-    newline = newline_of(text)
+    newline = detect_newline(text)
     body = content.strip("\n").replace("\r\n", "\n").replace("\n", newline)
     gap = "" if not text.strip() or text.endswith(newline * 2) else newline
     joint = "" if not text or text.endswith(("\n", "\r")) else newline
@@ -194,7 +196,7 @@ def replaced_text(text: str, old: str, new: str, count: int) -> str:
     parts, end = [], 0
     for place in places:
         start, after = (at + bisect_left(pairs, at) for at in (place, place + len(old)))
-        parts += [text[end:start], with_line_ends(new, text[start:after], newline_of(text))]
+        parts += [text[end:start], with_line_ends(new, text[start:after], detect_newline(text))]
         end = after
     return "".join((*parts, text[end:]))
 
@@ -209,7 +211,7 @@ def replaced_section(text: str, heading: str, new: str) -> str:
     body = sections.read_body(parts.body, parsing.count_lines(text[:head]) + 1, head)
     section = section_of(body.sections, heading)
     title = _heading_of(section.text)
-    newline = newline_of(title if title.endswith(("\n", "\r")) else text)
+    newline = detect_newline(title if title.endswith(("\n", "\r")) else text)
     content = _LINE_END.sub("\n", new).strip("\n")
     own = _heading_of(content) if content else ""
     if own and _bare(own) == _bare(title):
@@ -271,7 +273,7 @@ def difference(bank: Bank, name: str, text: str) -> ChangedSince:
     """Return what a note says now, and what a text would change; raise NoteNotFound."""
     path = bank.find(name, changing=True)
     note = bank.store.read(path)
-    before, after = parsing.encoded(note.text), parsing.encoded(text)
+    before, after = parsing.encode_text(note.text), parsing.encode_text(text)
     changes = note_comparison.compare({path: before}, {path: after}, lambda text: text)
     return ChangedSince(note.text, note.etag, changes[0] if changes else None)
 
@@ -282,7 +284,7 @@ def with_line_ends(text: str, old: str, newline: str = "") -> str:
     `newline` is that of lines which the old text has not; by default, that of its first line.
     """
     lines, before = _LINE.findall(text), _LINE.findall(old)
-    newline = newline or newline_of(old)
+    newline = newline or detect_newline(old)
     ends = [line[len(line.rstrip("\r\n")) :] for line in before]
     if not set(ends) - {newline, ""}:
         return text.replace("\n", newline)
@@ -299,20 +301,20 @@ def with_line_ends(text: str, old: str, newline: str = "") -> str:
 
 def _check_front_matter(text: str, old: str) -> None:
     """Refuse front matter that can't be read, unless the note had such before."""
-    faults = front_matter.metadata(front_matter.split(text))[1]
-    if faults and not front_matter.metadata(front_matter.split(old))[1]:
+    faults = front_matter.read_metadata(front_matter.split(text))[1]
+    if faults and not front_matter.read_metadata(front_matter.split(old))[1]:
         where = f"line {faults[0].line}: " if faults[0].line else ""
         raise BadInput(f"{where}{faults[0].reason}", "repair the front matter")
 
 
-_CITED = pattern(r"\[\[([^\[\]|#^\n]+)")
+_CITED = lazy_pattern(r"\[\[([^\[\]|#^\n]+)")
 
 
 # Names that a text cites and that are looked for.
 _MOST_CITED = 100
 
 
-def cited(content: str) -> list[str]:
+def list_cited(content: str) -> list[str]:
     """Return the names in the wikilinks of a text."""
     return [name.strip() for name in _CITED.findall(content)[:_MOST_CITED]]
 
@@ -326,7 +328,7 @@ def check_size(bank: Bank, text: str, *, by_agent: bool = False) -> None:
 
     What an agent writes may have 100,000 bytes.
     """
-    size, most = len(parsing.encoded(text)), bank.settings.memory.max_note_bytes
+    size, most = len(parsing.encode_text(text)), bank.settings.memory.max_note_bytes
     if by_agent and size > _AGENT_BYTES:
         raise BadInput(
             f"a note of {size:,} bytes is too large: an agent's note has at most {_AGENT_BYTES:,}",
@@ -341,6 +343,6 @@ def check_size(bank: Bank, text: str, *, by_agent: bool = False) -> None:
 
 def with_keys(text: str, changes: Mapping[str, object]) -> str:
     """Set keys of a note's front matter, in the spelling that it uses."""
-    raw, _ = front_matter.metadata(front_matter.split(text))
-    raw_changes = {key_of(raw, name): value for name, value in changes.items()}
+    raw, _ = front_matter.read_metadata(front_matter.split(text))
+    raw_changes = {spelled_key(raw, name): value for name, value in changes.items()}
     return front_matter.set_keys(text, raw_changes) if raw_changes else text

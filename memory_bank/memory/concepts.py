@@ -8,9 +8,9 @@ from datetime import datetime
 from getpass import getuser
 from urllib.parse import quote
 
-from memory_bank.bank.backlinks import meant_by
+from memory_bank.bank.backlinks import resolve_links
 from memory_bank.bank.bank import Bank
-from memory_bank.base.dates import iso
+from memory_bank.base.dates import format_iso
 from memory_bank.base.documents import Link
 from memory_bank.git import process, repository
 from memory_bank.memory.change import with_keys
@@ -19,9 +19,9 @@ from memory_bank.notes.front_matter import split
 from memory_bank.notes.links import locate_links
 from memory_bank.notes.names import name_of
 from memory_bank.notes.note import RELATIVE_KINDS, Note
-from memory_bank.notes.sections import described
+from memory_bank.notes.sections import describe_note
 from memory_bank.search.manifest.link_rows import slug
-from memory_bank.trust.authors import writer
+from memory_bank.trust.authors import name_writer
 
 _UNKNOWN = "unknown"
 
@@ -33,29 +33,29 @@ Address = Callable[[Link, str, str], str | None]
 """Returns the URL of a link by the path of its note, else the name of a ghost; None to keep it."""
 
 
-def actor(bank: Bank, source_type: str, source_agent: str) -> str:
+def name_actor(bank: Bank, source_type: str, source_agent: str) -> str:
     """Return who writes, as the format names it: `human:Ada`, or an agent and its version."""
-    if agent := writer(source_type, source_agent):
+    if agent := name_writer(source_type, source_agent):
         return f"{agent.replace(' ', '-')}/{_UNKNOWN}"
     tree = repository.worktree(bank.layout.root)
     name = process.run(tree, "config", "user.name") if tree is not None else None
     return f"human:{(name or '').strip() or getuser()}"
 
 
-def keys_of(note: Note, kind: str, by: str, at: datetime) -> dict[str, object]:
+def concept_keys(note: Note, kind: str, by: str, at: datetime) -> dict[str, object]:
     """Return the keys that a concept has, and this note lacks."""
     text = note.text[note.body_start :]
     keys: dict[str, object] = {
         "type": note.meta.type or kind,
         "title": note.title,
-        "description": okf.description(note.meta.extra) or described(text) or note.title,
-        "generated": {"by": by, "at": iso(at)},
+        "description": okf.description(note.meta.extra) or describe_note(text) or note.title,
+        "generated": {"by": by, "at": format_iso(at)},
     }
     present = {"type": note.meta.type, "title": note.meta.title, **note.meta.extra}
     return {key: value for key, value in keys.items() if not present.get(key)}
 
 
-def conforming(bank: Bank, path: str, content: str) -> str:
+def conform_text(bank: Bank, path: str, content: str) -> str:
     """Return a text for the note at a path: in a bundle, with Markdown links for wikilinks."""
     bundle = bank.roots.bundle(path)
     if bundle is None or "[[" not in content:
@@ -82,7 +82,7 @@ def with_markdown_links(bank: Bank, path: str, text: str, address: Address) -> s
     """Return the text of a note whose wikilinks are Markdown links."""
     body = len(text) - len(split(text).body)
     links = [whole for whole in locate_links(text[body:]) if whole.link.kind not in RELATIVE_KINDS]
-    goals = meant_by(bank, path, [whole.link for whole in links])
+    goals = resolve_links(bank, path, [whole.link for whole in links])
     for whole, (target, paths) in reversed(list(zip(links, goals, strict=True))):
         link, goal = whole.link, next(iter(paths), "")
         url = None if paths[1:] else address(link, goal, target.ghost)
@@ -106,6 +106,8 @@ def conform(
     """Return the text of a new note with the keys and links of a concept, if it is in a bundle."""
     if bank.roots.bundle(path) is None:
         return text
-    text = conforming(bank, path, text)
+    text = conform_text(bank, path, text)
     note = parsing.parse(path, text.encode())
-    return with_keys(text, keys_of(note, "note", actor(bank, source_type, source_agent), at))
+    return with_keys(
+        text, concept_keys(note, "note", name_actor(bank, source_type, source_agent), at)
+    )

@@ -11,10 +11,10 @@ from memory_bank.bank import agent_memories
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, NoteNotFound
 from memory_bank.base.operation import Agent, IfMatch, Notes, Param, Tool, operation
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.base.screen import Call
 from memory_bank.code.code_at import NOW
-from memory_bank.code.index.work_tree import work_tree_of
+from memory_bank.code.index.work_tree import find_work_tree
 from memory_bank.git import objects
 from memory_bank.memory import concepts, views
 from memory_bank.memory.change import with_keys, write
@@ -30,7 +30,7 @@ from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows
 from memory_bank.sessions import note_format, note_reading, session_edit
 from memory_bank.sessions.compress import compress_now
-from memory_bank.sessions.note_text import escaped, heading
+from memory_bank.sessions.note_text import escape_heading, escape_markdown
 from memory_bank.sessions.records import (
     PROMOTED_TO,
     SUMMARY_PREFIX,
@@ -40,8 +40,8 @@ from memory_bank.sessions.records import (
     Summary,
     check_observation_id,
 )
-from memory_bank.sessions.state import IndexedNotes, opened
-from memory_bank.trust.citations import Cited, cited, target_places
+from memory_bank.sessions.state import IndexedNotes, open_store
+from memory_bank.trust.citations import Cited, list_cited, target_places
 from memory_bank.trust.comparison import CodeComparison
 from memory_bank.trust.records import VERIFIED
 from memory_bank.trust.stale import moved_citations
@@ -97,7 +97,7 @@ def confirm(
     """
     bank.settings.check_enabled()
     bank.catch_up()
-    tree = work_tree_of(bank.layout.project)
+    tree = find_work_tree(bank.layout.project)
     head = objects.commit_of(tree, "HEAD")
     paths = list(dict.fromkeys(bank.find(name, changing=True) for name in names))
     if if_match and len(paths) > 1:
@@ -110,8 +110,8 @@ def confirm(
         new = {(citation.line, citation.target): citation.fix for citation in moved if citation.fix}
         keys: dict[str, object] = {VERIFIED: head}
         if bank.roots.bundle(path) is not None:
-            by = concepts.actor(bank, "manual" if agent is None else "agent", agent or "")
-            keys |= okf.verified(bank.store.read(path).meta.extra, by, datetime.now(UTC))
+            by = concepts.name_actor(bank, "manual" if agent is None else "agent", agent or "")
+            keys |= okf.add_review(bank.store.read(path).meta.extra, by, datetime.now(UTC))
         change = partial(_confirmed, targets=new, keys=keys)
         note = write(bank, path, change, if_match=if_match, agent=agent)
         warnings = [note.warning, *_not_confirmed(bank, path, head)]
@@ -138,11 +138,11 @@ def _confirmed(
 
 
 def _cited_in(bank: Bank, path: str) -> list[Cited]:
-    tree = work_tree_of(bank.layout.project)
+    tree = find_work_tree(bank.layout.project)
 
     def asked(view: View) -> list[Cited]:
         numbers = document_rows.numbers_of(view.manifest, {path})
-        return cited(view.manifest, bank, tree, numbers)
+        return list_cited(view.manifest, bank, tree, numbers)
 
     return bank.read(asked)
 
@@ -164,11 +164,11 @@ SCHEMA_VERSION = "1.0"
 
 CREATED, EXISTING = "created", "existing"
 
-_MEMORY = pattern(r"(?P<agent>[a-z][a-z-]+):(?P<path>.+)")
+_MEMORY = lazy_pattern(r"(?P<agent>[a-z][a-z-]+):(?P<path>.+)")
 
-_SUMMARY_ID = pattern(rf"{SUMMARY_PREFIX}[0-9a-z]{{6,32}}")
+_SUMMARY_ID = lazy_pattern(rf"{SUMMARY_PREFIX}[0-9a-z]{{6,32}}")
 
-_LINK = pattern(r"\[\[([^\]\n]+)\]\]")
+_LINK = lazy_pattern(r"\[\[([^\]\n]+)\]\]")
 
 
 def _in_command(call: Call, bank: Bank, observation_id: str, **options: str) -> Promoted:
@@ -193,14 +193,14 @@ def promote_memory(
     Raises BadInput for a memory that it does not have of this project, and what `remember` raises.
     """
     origin = f"{agent}:{path}"
-    memory = agent_memories.one_of(bank, agent, path)
+    memory = agent_memories.find_memory(bank, agent, path)
     bank.catch_up()
     rows = bank.read(lambda view: document_rows.with_field(view.manifest, FROM, origin.casefold()))
     if rows:
         return Promoted(SCHEMA_VERSION, origin, rows[0].key, EXISTING, "")
     about = str(memory.meta.extra.get("description") or memory.meta.extra.get("name") or "")
     body = memory.text[len(memory.text) - len(front_matter.split(memory.text).body) :].strip()
-    head = "" if body.startswith("# ") else f"# {heading(about or memory.title)}\n\n"
+    head = "" if body.startswith("# ") else f"# {escape_heading(about or memory.title)}\n\n"
     (answer,) = remember_many(
         bank,
         [
@@ -261,7 +261,7 @@ def promote(
     checked = _checked(observation_id)
     compress_now(bank)
     place = IndexedNotes(bank).with_blocks([checked]).get(checked, "")
-    with opened(bank):
+    with open_store(bank):
         session = note_reading.parse(place, bank.store.read_bytes(place)) if place else None
     entry = _said(session, checked) if session else None
     if entry is None or session is None:
@@ -305,14 +305,14 @@ def _said(session: Session, observation_id: str) -> Observation | Summary | None
 
 
 def _of_observation(observation: Observation) -> Item:
-    parts = [f"# {heading(observation.title)}"]
+    parts = [f"# {escape_heading(observation.title)}"]
     if observation.subtitle:
-        parts.append(escaped(observation.subtitle))
+        parts.append(escape_markdown(observation.subtitle))
     if observation.narrative:
-        parts.append(escaped(observation.narrative))
+        parts.append(escape_markdown(observation.narrative))
     if observation.facts:
         parts.append(
-            "\n".join(f"- {escaped(' '.join(fact.split()))}" for fact in observation.facts)
+            "\n".join(f"- {escape_markdown(' '.join(fact.split()))}" for fact in observation.facts)
         )
     files = (*observation.files_modified, *observation.files_read)
     return Item(
@@ -325,14 +325,14 @@ def _of_summary(summary: Summary, session: Session) -> Item:
     capitalizes = (
         (name.replace("_", " ").capitalize(), getattr(summary, name)) for name in SUMMARY_TEXTS
     )
-    parts = [f"# {heading(note_format.title_of(session))}"]
-    parts += (f"## {name}\n\n{escaped(text)}" for name, text in capitalizes if text)
+    parts = [f"# {escape_heading(note_format.session_title(session))}"]
+    parts += (f"## {name}\n\n{escape_markdown(text)}" for name, text in capitalizes if text)
     return Item("\n\n".join(parts) + "\n", file_refs=(*summary.files_edited, *summary.files_read))
 
 
 def _promoted_to(bank: Bank, place: str, observation_id: str) -> str:
     """Return the path of the note to which an observation was promoted; empty if there is none."""
-    value = session_edit.field(place, bank.store.read(place).text, observation_id, PROMOTED_TO)
+    value = session_edit.read_field(place, bank.store.read(place).text, observation_id, PROMOTED_TO)
     match = _LINK.match(value)
     if match is None:
         return ""

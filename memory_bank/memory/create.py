@@ -12,7 +12,7 @@ from memory_bank.base.errors import BadInput, Conflict, MemoryBankError, NoteExi
 from memory_bank.base.operation import LONGEST_NAME, Param, Tags, Tool, operation
 from memory_bank.base.text import agent_name
 from memory_bank.memory import views
-from memory_bank.memory.alike import duplicates, linked
+from memory_bank.memory.alike import find_duplicates, link_duplicate
 from memory_bank.memory.change import check_size
 from memory_bank.memory.dead_links import dead_links
 from memory_bank.memory.records import Item, WrittenNote
@@ -20,10 +20,10 @@ from memory_bank.memory.remember import (
     DEFAULT_TYPE,
     check_content,
     check_source,
-    completed,
+    complete_item,
+    compose_note,
     first_path,
     merge_into,
-    text_of,
     write_new,
 )
 from memory_bank.notes import front_matter, parsing
@@ -33,7 +33,7 @@ from memory_bank.notes.schema import check_type, known_type
 from memory_bank.search.manifest import document_rows
 from memory_bank.sessions.redaction import without_private
 from memory_bank.trust.author_keys import with_author_keys
-from memory_bank.trust.authors import record, warnings, writer
+from memory_bank.trust.authors import join_warnings, name_writer, record
 
 
 @operation(
@@ -69,12 +69,12 @@ def create(
     content = without_private(content)
     check_content(bank, content, by_agent=by_agent)
     check_source(source_type)
-    by = writer(source_type, source_agent)
+    by = name_writer(source_type, source_agent)
     if by is not None:
         source = {"source_type": source_type, "source_agent": agent_name(source_agent)}
         content = with_author_keys(content, source)
     parts = front_matter.split(content)
-    faults = front_matter.metadata(parts)[1]
+    faults = front_matter.read_metadata(parts)[1]
     if faults and parts.format != "none":  # else it is a rule above the text
         raise BadInput(faults[0].reason, "repair the front matter, or omit it to get a new one")
     item = Item(
@@ -87,12 +87,12 @@ def create(
         front_matter=parts.opening + parts.block + parts.closing,
     )
     bank.catch_up()
-    item = completed(bank, item)
+    item = complete_item(bank, item)
     remembered = write_new(bank, item, content_hash(item.content), None)
     bank.catch_up()
     unknown = record(bank, [remembered.path, *(remembered.relinked or ())], by)
     dead = dead_links(bank, remembered.path, content)
-    return remembered._replace(warning=warnings(remembered.warning, unknown, dead))
+    return remembered._replace(warning=join_warnings(remembered.warning, unknown, dead))
 
 
 REFUSED = "refused"
@@ -132,7 +132,7 @@ def remember_many(bank: Bank, items: Iterable[Item]) -> list[WrittenNote | Refus
     if not unknown:
         return notes
     return [
-        entry._replace(warning=warnings(entry.warning, unknown.get(entry.path)))
+        entry._replace(warning=join_warnings(entry.warning, unknown.get(entry.path)))
         if isinstance(entry, WrittenNote)
         else entry
         for entry in notes
@@ -154,7 +154,7 @@ class _BulkWrite:
         try:
             return self._write(item)
         except REFUSALS as error:
-            return refused(error)
+            return report_refusal(error)
 
     def record(self) -> dict[str, str]:
         """Record which agents wrote; return the failures by path."""
@@ -166,13 +166,15 @@ class _BulkWrite:
 
     def _write(self, item: Item) -> WrittenNote:
         bank = self._bank
-        by = writer(item.source_type, item.source_agent)
+        by = name_writer(item.source_type, item.source_agent)
         item = _completed(bank, item)
         hashed = content_hash(item.content)
         if hashed in self._pending:
             bank.catch_up()
             self._pending.clear()
-        similar = duplicates(bank, hashed, first_path(bank, item.content, item.type, item.name))
+        similar = find_duplicates(
+            bank, hashed, first_path(bank, item.content, item.type, item.name)
+        )
         if similar.near is not None:
             remembered, changed = merge_into(bank, similar.near, item)
         else:
@@ -184,7 +186,7 @@ class _BulkWrite:
             if by is not None:
                 paths = [remembered.path, *(remembered.relinked or ())]
                 self._changed.setdefault(by, []).extend(paths)
-        return linked(bank, similar, remembered)
+        return link_duplicate(bank, similar, remembered)
 
     def _check_id(self, note_id: str) -> None:
         """Raise BadInput for the id of another note: it would no longer identify one note."""
@@ -193,21 +195,21 @@ class _BulkWrite:
             raise BadInput(f"another note has the id {note_id!r}", "omit the id to get a new one")
 
 
-def refusal(bank: Bank, item: Item) -> RefusedItem | None:
+def find_refusal(bank: Bank, item: Item) -> RefusedItem | None:
     """Return why an item with new content could not be written; None if it could."""
     try:
         item = _completed(bank, item)
-        text = text_of(item, "", item.created_at or datetime.now(UTC))
+        text = compose_note(item, "", item.created_at or datetime.now(UTC))
         check_size(bank, text)
         path = first_path(bank, item.content, item.type, item.name)
         if item.name:
             bank.store.check_new(path, text, given=item.content)
     except REFUSALS as error:
-        return refused(error)
+        return report_refusal(error)
     return None
 
 
-def refused(error: MemoryBankError) -> RefusedItem:
+def report_refusal(error: MemoryBankError) -> RefusedItem:
     """Return an error as the result of an item."""
     return RefusedItem(error.code, error.message, error.hint)
 
@@ -216,6 +218,6 @@ def _completed(bank: Bank, item: Item) -> Item:
     """Return an item with defaults filled in; raise BadInput if it can't be written."""
     check_content(bank, item.content)
     check_source(item.source_type)
-    parsing.encoded(item.type)  # raises if it can't be a folder's name
+    parsing.encode_text(item.type)  # raises if it can't be a folder's name
     kind = known_type(item.type) or DEFAULT_TYPE
-    return completed(bank, item._replace(type=kind))
+    return complete_item(bank, item._replace(type=kind))

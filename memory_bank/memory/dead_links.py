@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.documents import Link
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.search.index import View
 from memory_bank.search.manifest.link_rows import links_of, problems
 
@@ -15,7 +15,9 @@ _REFERENCE = "reference"
 _MOST = 3
 """Links that are named; of others, how many."""
 
-_SYMBOL = pattern(r"\w+\(\)|[^\W\d]\w*(?:(?:\.|::)[^\W\d]\w*)+(?<!\.md)|[a-z]+[A-Z]\w*|[^\W_]*_\w*")
+_SYMBOL = lazy_pattern(
+    r"\w+\(\)|[^\W\d]\w*(?:(?:\.|::)[^\W\d]\w*)+(?<!\.md)|[a-z]+[A-Z]\w*|[^\W_]*_\w*"
+)
 """Names that may be symbols of the code, which are not looked up."""
 
 

@@ -12,16 +12,16 @@ from memory_bank.base.screen import Call
 from memory_bank.base.view import write_view
 from memory_bank.memory import show, views
 from memory_bank.memory.change import (
-    appended,
+    append_paragraph,
     check_writable,
-    newline_of,
+    detect_newline,
     replaced_section,
     replaced_text,
     set_status,
     with_line_ends,
     write,
 )
-from memory_bank.memory.concepts import conforming
+from memory_bank.memory.concepts import conform_text
 from memory_bank.memory.records import WrittenNote
 from memory_bank.notes import front_matter
 from memory_bank.notes.names import name_of
@@ -184,10 +184,10 @@ def append(
         raise BadInput("content must not be empty", Hint.GIVE_TEXT_TO_APPEND)
     content = without_private(content)
 
-    added = conforming(bank, bank.find(name, changing=True), content)
+    added = conform_text(bank, bank.find(name, changing=True), content)
 
     def change(text: str) -> str:
-        return appended(text, added)
+        return append_paragraph(text, added)
 
     return write(bank, name, change, if_match=if_match, agent=agent, given=content)
 
@@ -219,11 +219,11 @@ def update(
         raise BadInput("content must not be empty", Hint.DELETE_INSTEAD)
     content = without_private(content)
 
-    written = conforming(bank, bank.find(name, changing=True), content)
+    written = conform_text(bank, bank.find(name, changing=True), content)
 
     def replaced(text: str) -> str:
         parts = front_matter.split(text)
-        newline = newline_of(text)
+        newline = detect_newline(text)
         plain = written.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n") + "\n"
         new = with_line_ends(plain, text, newline)
         if front_matter.split(new).format != "none":
@@ -325,7 +325,7 @@ def edit(
         raise BadInput("give what to replace: a text or a section", Hint.GIVE_OLD_OR_SECTION)
     new = without_private(new)
 
-    content = conforming(bank, bank.find(name, changing=True), new)
+    content = conform_text(bank, bank.find(name, changing=True), new)
 
     def change(text: str) -> str:
         if old:

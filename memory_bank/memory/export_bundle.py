@@ -12,7 +12,7 @@ from typing import Annotated
 from urllib.parse import quote
 
 from memory_bank.bank import open_index, output_files
-from memory_bank.bank.backlinks import meant_by
+from memory_bank.bank.backlinks import resolve_links
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import NoteRow
 from memory_bank.base.dates import iso_of
@@ -20,7 +20,7 @@ from memory_bank.base.documents import Link
 from memory_bank.base.errors import BadInput, StorageFailed
 from memory_bank.base.hit_view import Place
 from memory_bank.base.operation import Param, operation, topic
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.base.rendering import count
 from memory_bank.base.screen import Piece
 from memory_bank.base.view import Block, View
@@ -31,7 +31,7 @@ from memory_bank.notes.links import relink
 from memory_bank.notes.names import name_of
 from memory_bank.notes.note import RELATIVE_KINDS, Note
 from memory_bank.notes.secrets import secrets
-from memory_bank.notes.sections import described
+from memory_bank.notes.sections import describe_note
 from memory_bank.search import index
 from memory_bank.search.manifest import document_graph, document_rows, entries
 from memory_bank.trust import trust
@@ -40,9 +40,9 @@ from memory_bank.trust.trust import NoteTrust
 VERSION = "0.2"
 """The version of the format that is written."""
 
-_SESSION_LINE = pattern(r"^[ \t]*[-*+][ \t]+(?:learned_in|promoted_to)::[^\n]*(?:\n|\Z)")
+_SESSION_LINE = lazy_pattern(r"^[ \t]*[-*+][ \t]+(?:learned_in|promoted_to)::[^\n]*(?:\n|\Z)")
 
-_PRIVATE = pattern(r"<private>(?s:.*?)(?:</private>|\Z)")
+_PRIVATE = lazy_pattern(r"<private>(?s:.*?)(?:</private>|\Z)")
 
 _MACHINE_KEYS = frozenset(["session_id", "learned_in", "imported_from", "imported_hash"])
 """Keys that say what is private to a machine, or of a session."""
@@ -180,7 +180,7 @@ class _Export:
     def _tracked(self) -> set[str] | None:
         root = self._bank.layout.root
         tree = repository.worktree(root)
-        return repository.not_ignored(tree, root, ["."]) if tree is not None else None
+        return repository.list_not_ignored(tree, root, ["."]) if tree is not None else None
 
     def _why_private(self, path: str, row: document_rows.DocumentRow) -> str:
         """Return why a note is not exported; empty if it is."""
@@ -212,7 +212,7 @@ class _Export:
     def concept(self, row: NoteRow) -> str:
         """Return the text of a note as a concept."""
         note = self._note(row.path)
-        raw, _ = front_matter.metadata(front_matter.split(note.text))
+        raw, _ = front_matter.read_metadata(front_matter.split(note.text))
         body = "".join(
             line
             for line in note.text[note.body_start :].splitlines(keepends=True)
@@ -225,19 +225,21 @@ class _Export:
         keys = {
             "type": note.meta.type or "note",
             "title": note.title,
-            "description": okf.description(note.meta.extra) or described(body) or note.title,
+            "description": okf.description(note.meta.extra) or describe_note(body) or note.title,
             "status": status,
             "archived": row.status == "archived",
             "superseded_by": f"/{successor}" if successor else raw.get("superseded_by"),
             "generated": raw.get("generated") or self._generated(row),
             "sources": [
                 *({"resource": f"/{file.lstrip('/')}"} for file in note.meta.file_refs),
-                *okf.mappings(raw.get("sources")),
+                *okf.list_mappings(raw.get("sources")),
             ],
         }
         rest = {key: value for key, value in raw.items() if key not in _OWN_KEYS | _MACHINE_KEYS}
         present = {key: value for key, value in keys.items() if value}
-        return front_matter.compose(present | {**rest, **present}, self._linked(row.path, body))
+        return front_matter.compose_text(
+            present | {**rest, **present}, self._linked(row.path, body)
+        )
 
     def _generated(self, row: NoteRow) -> dict[str, object]:
         """Return who wrote a note, by its keys, else by git, and when it was changed."""
@@ -255,7 +257,7 @@ class _Export:
         def rename(link: Link) -> str | None:
             if link.kind not in RELATIVE_KINDS or not link.target:
                 return None
-            (target, paths), *_ = meant_by(self._bank, path, [link])
+            (target, paths), *_ = resolve_links(self._bank, path, [link])
             address = self._address(link, paths[0] if len(paths) == 1 else "", target.ghost)
             return "" if address == PLAIN else address
 
@@ -290,7 +292,7 @@ class _Export:
             if posixpath.dirname(path) == folder:
                 note = self._note(row.path)
                 body = note.text[note.body_start :]
-                words = okf.description(note.meta.extra) or described(body)
+                words = okf.description(note.meta.extra) or describe_note(body)
                 entry = _entry(note.title, posixpath.basename(path), words)
                 groups[note.meta.type or "note"].append(entry)
         head = f'---\nokf_version: "{VERSION}"\n---\n' if not folder else ""

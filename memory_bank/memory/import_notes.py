@@ -22,17 +22,23 @@ from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.base.operation import Param, operation
 from memory_bank.memory import amendments, views
 from memory_bank.memory.alike import with_content
-from memory_bank.memory.create import REFUSALS, RefusedItem, refusal, refused, remember_many
+from memory_bank.memory.create import (
+    REFUSALS,
+    RefusedItem,
+    find_refusal,
+    remember_many,
+    report_refusal,
+)
 from memory_bank.memory.importers.base import ImportedNote as Entry
 from memory_bank.memory.importers.base import Importer
 from memory_bank.memory.records import Imported, Item, NoteImport, NotImported
-from memory_bank.memory.remember import text_of
+from memory_bank.memory.remember import compose_note
 from memory_bank.notes import front_matter, parsing
 from memory_bank.notes.identity import content_hash, normalise
 from memory_bank.notes.links import relink
-from memory_bank.notes.names import folded, key, name_of, new_path, path_of
+from memory_bank.notes.names import fold_path, key, name_of, new_path, note_path
 from memory_bank.notes.note import RELATIVE_KINDS
-from memory_bank.notes.schema import keys_of
+from memory_bank.notes.schema import spelled_keys
 from memory_bank.search.manifest import document_rows
 
 PACKAGE = "memory.importers"
@@ -50,14 +56,14 @@ _OURS = frozenset([HASH, "id", "created_at"])
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def kinds() -> list[str]:
+def list_kinds() -> list[str]:
     """List the kinds of sources, sorted."""
-    return [name.replace("_", "-") for name in plugins.names(PACKAGE)]
+    return [name.replace("_", "-") for name in plugins.list_plugins(PACKAGE)]
 
 
-def summaries() -> dict[str, str]:
+def list_summaries() -> dict[str, str]:
     """Map each kind of source to the summary of its importer."""
-    return {kind: _load(kind).SUMMARY for kind in kinds()}
+    return {kind: _load(kind).SUMMARY for kind in list_kinds()}
 
 
 @operation(
@@ -77,7 +83,7 @@ def summaries() -> dict[str, str]:
     ),
     group="Start",
     allow_secret=True,
-    kinds=summaries,
+    kinds=list_summaries,
     view=views.view_imported,
 )
 def import_notes(
@@ -137,8 +143,8 @@ def import_notes(
 
 def _load(kind: str) -> Importer:
     """Load an importer; raise BadInput, listing all importers, for an unknown kind."""
-    if kind not in kinds():
-        text = ", ".join(kinds())
+    if kind not in list_kinds():
+        text = ", ".join(list_kinds())
         raise BadInput(
             f"there is no importer called {kind!r}", "choose one of: {known}", known=text
         )
@@ -158,7 +164,7 @@ def _source(bank: Bank, kind: str, importer: Importer, path: Path) -> Path:
     if not _detects(importer, source):
         others_kinds = [
             other_kind
-            for other_kind in kinds()
+            for other_kind in list_kinds()
             if other_kind != kind and _detects(_load(other_kind), source)
         ]
         hint = "choose one of: {others}" if others_kinds else Hint.LIST_IMPORTERS
@@ -173,7 +179,7 @@ def _folder_of(kind: str, source: Path) -> str:
         return ""
     name = source.name.strip(".- ") if source.is_dir() else ""
     with suppress(BadName):
-        return name_of(path_of(name))
+        return name_of(note_path(name))
     return kind
 
 
@@ -214,7 +220,7 @@ class _ImportRun:
                 else:
                     self._plan_old(number, item, old, hashed)
             except REFUSALS as error:
-                answer(REFUSED, reason=refused(error).reason)
+                answer(REFUSED, reason=report_refusal(error).reason)
 
     def write(self) -> None:
         """Write the planned notes."""
@@ -228,7 +234,7 @@ class _ImportRun:
             try:
                 self._update(note, item)
             except REFUSALS as error:
-                self._done(number, REFUSED, note.path, refused(error).reason)
+                self._done(number, REFUSED, note.path, report_refusal(error).reason)
 
     def find_amended(self) -> None:
         """Name the older notes that those written may amend."""
@@ -263,10 +269,12 @@ class _ImportRun:
         """Return an entry's note as written to the bank, and its hash."""
         item = entry.item
         whole = item.front_matter + item.content
-        parsing.encoded(entry.key + whole)  # raises for text that can't be stored
-        raw, _ = front_matter.metadata(front_matter.split(whole)) if item.front_matter else ({}, ())
+        parsing.encode_text(entry.key + whole)  # raises for text that can't be stored
+        raw, _ = (
+            front_matter.read_metadata(front_matter.split(whole)) if item.front_matter else ({}, ())
+        )
         changes: dict[str, object] = {name: None for name in (FROM, HASH) if name in raw}
-        changes |= dict.fromkeys(keys_of(raw, "source_type"), "import")
+        changes |= dict.fromkeys(spelled_keys(raw, "source_type"), "import")
         if changes:
             whole = front_matter.set_keys(whole, changes)
         if self._folder and self._linked:
@@ -280,7 +288,7 @@ class _ImportRun:
             source_type="import",
             extra={**item.extra, FROM: self._origin + entry.key},
         )
-        hashed = _hash(text_of(item, "", _EPOCH))
+        hashed = _hash(compose_note(item, "", _EPOCH))
         return item._replace(extra={**item.extra, HASH: hashed}), hashed
 
     def _moved(self, link: Link) -> str | None:
@@ -300,15 +308,15 @@ class _ImportRun:
         if path is not None:
             self._done(number, SAME_CONTENT, path)
             return
-        if refused_item := refusal(self._bank, item):
+        if refused_item := find_refusal(self._bank, item):
             self._done(number, REFUSED, reason=refused_item.reason)
             return
         path = new_path(item.name, self._bank.layout) if item.name else None
-        if path and folded(path) in self._planned:
+        if path and fold_path(path) in self._planned:
             self._done(number, REFUSED, reason=f"another note of the source is named {path!r}")
             return
         if path:
-            self._planned.add(folded(path))
+            self._planned.add(fold_path(path))
         self._contents[hashed] = path or self._entries[number].key
         self._new.append((number, item))
         self._done(number, CREATED, path)
@@ -329,7 +337,7 @@ class _ImportRun:
         store = self._bank.store
         now = store.read(note.path)
         created = now.meta.created_at or item.created_at or datetime.now(UTC)
-        text = text_of(item, now.meta.id, created)
+        text = compose_note(item, now.meta.id, created)
         store.keep(note.path)
         store.change(note.path, lambda _: text, now.etag, given=item.content)
         self._bank.state.add_update(note.known_as, time.time())
@@ -338,7 +346,7 @@ class _ImportRun:
 def _hash(text: str) -> str:
     """Return a hash of a note's front-matter values and normalised body."""
     parts = front_matter.split(text)
-    raw, _ = front_matter.metadata(parts)
+    raw, _ = front_matter.read_metadata(parts)
     imported = {name: value for name, value in raw.items() if name not in _OURS}
     values = json.dumps(imported, sort_keys=True, default=str)
     return blake3(f"{values}\0{normalise(parts.body)}".encode(errors="replace")).hexdigest(8)

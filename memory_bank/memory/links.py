@@ -9,12 +9,12 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated
 
 from memory_bank.bank import open_index
-from memory_bank.bank.backlinks import GHOST, LinkShown, link_shown, node_of
+from memory_bank.bank.backlinks import GHOST, LinkShown, find_node, link_shown
 from memory_bank.bank.bank import Bank
 from memory_bank.base.documents import Link
 from memory_bank.base.operation import Param, operation
 from memory_bank.base.rendering import count, quote_path
-from memory_bank.base.screen import FOUND, NOTHING, Call, Piece, cells, print_list
+from memory_bank.base.screen import FOUND, NOTHING, Call, Piece, count_cells, print_list
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows, link_rows
 
@@ -62,7 +62,7 @@ def links_of(bank: Bank, name: str) -> NoteLinks:
 
     A name of a ghost that no note has means the ghost. Raises NoteNotFound.
     """
-    node = node_of(bank, name)
+    node = find_node(bank, name)
     if node.startswith(GHOST):
         ghost = node.removeprefix(GHOST)
         rows = bank.read(lambda view: link_rows.to_ghost(view.manifest, ghost))
@@ -102,7 +102,7 @@ def path_between(bank: Bank, start: str, goal: str) -> tuple[PathStep, ...]:
     """
     import networkx as nx  # start-up: few calls need the graph
 
-    first, last = node_of(bank, start), node_of(bank, goal)
+    first, last = find_node(bank, start), find_node(bank, goal)
     graph = _graph(bank)
     try:
         nodes = nx.bidirectional_shortest_path(graph.to_undirected(as_view=True), first, last)
@@ -120,7 +120,7 @@ def related(bank: Bank, name: str, limit: int = 10) -> tuple[Related, ...]:
     """
     import networkx as nx  # start-up: few calls need the graph
 
-    node = node_of(bank, name)
+    node = find_node(bank, name)
     graph: nx.Graph[str] = nx.Graph(_graph(bank))
     if node not in graph:
         return ()
@@ -243,7 +243,7 @@ def _show(call: Call, link: LinkShown) -> None:
     console = call.console
     where = (call.place(link.source, link.line), "place")
     does: tuple[Piece, ...] = ((link.type, "tag"), f" → {link.target}")
-    wide = sum(map(cells, ("  ", where[0], "  ", link.type, " → ", link.target)))
+    wide = sum(map(count_cells, ("  ", where[0], "  ", link.type, " → ", link.target)))
     if console.terminal and wide > console.columns:
         console.line("  ", where)
         console.line("    ", *does)

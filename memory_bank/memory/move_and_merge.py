@@ -27,7 +27,7 @@ from memory_bank.base.operation import (
 from memory_bank.base.screen import Call
 from memory_bank.base.text import agent_name
 from memory_bank.memory import views
-from memory_bank.memory.concepts import conform, conforming
+from memory_bank.memory.concepts import conform, conform_text
 from memory_bank.memory.records import WrittenNote
 from memory_bank.memory.relinking import rebased_body, relink_moved
 from memory_bank.notes import front_matter, names, okf, parsing
@@ -37,7 +37,7 @@ from memory_bank.notes.schema import check_tags
 from memory_bank.notes.storage import files
 from memory_bank.notes.storage.journal import JournalEntry
 from memory_bank.trust.author_keys import with_author_keys
-from memory_bank.trust.authors import record, warnings, writer
+from memory_bank.trust.authors import join_warnings, name_writer, record
 
 
 def check_movable(bank: Bank, name: str) -> str:
@@ -92,7 +92,7 @@ def rename(
     with bank.lock, bank.store.writing(old):
         bank.roots.check_move(old, new)
         moving = _current(bank, [old])[0]
-        is_same = names.folded(new) == names.folded(old)
+        is_same = names.fold_path(new) == names.fold_path(old)
         if not is_same:
             bank.store.check_free(new)
         data = bank.store.read_bytes(old)
@@ -115,7 +115,7 @@ def rename(
         new,
         old_path=old,
         relinked=tuple(changed),
-        warning=warnings(
+        warning=join_warnings(
             note_files.warn_of_place(bank.layout, new, moving.source_type),
             unknown,
             _not_relinked(failed),
@@ -225,7 +225,7 @@ def merge(
             bank.store.check_free(goal)
         goal_row = next((row for row in rows if row.path == goal), None)
         source = {"source_type": source_type, "source_agent": agent_name(source_agent)}
-        merged_text = conforming(bank, goal, content)
+        merged_text = conform_text(bank, goal, content)
         text = _merged_text(rows, goal_row, goal, merged_text, check_tags(tags), source)
         text = conform(bank, goal, text, source_type, source_agent, datetime.now(UTC))
         moves = dict.fromkeys(paths, goal)
@@ -233,7 +233,7 @@ def merge(
         etags = {row.path: row.etag for row in rows}
         away = [JournalEntry(path, None, etags[path], trash=True) for path in paths if path != goal]
         entries = [change for change in links if change.path not in etags]
-        written = JournalEntry(goal, parsing.encoded(text), etags.get(goal, files.ABSENT))
+        written = JournalEntry(goal, parsing.encode_text(text), etags.get(goal, files.ABSENT))
         keep = goal if goal_row else ""  # its old text goes to the trash, too
         failed = bank.store.apply(
             [written, *away, *entries], given=content, keep=keep, beside=paths[0]
@@ -241,7 +241,7 @@ def merge(
     bank.catch_up()
     meta = parsing.parse(goal, text.encode())
     key, relinked = meta.meta.id or goal, tuple(c.path for c in entries if c.path not in failed)
-    unknown = record(bank, [goal, *relinked], writer(source_type, source_agent))
+    unknown = record(bank, [goal, *relinked], name_writer(source_type, source_agent))
     with bank.lock:
         bank.state.inherit_writes(
             key, {name for row in rows for name in (row.id, row.path) if name}
@@ -253,7 +253,7 @@ def merge(
         etag=meta.etag,
         merged=tuple(paths),
         relinked=relinked,
-        warning=warnings(
+        warning=join_warnings(
             note_files.warn_of_place(bank.layout, goal), unknown, _not_relinked(failed)
         ),
         broken_links=broken or None,
@@ -300,14 +300,16 @@ def _merged_text(
             key: _union([row.data.get(key, []) for row in rows])
             for key in ("entity_refs", "file_refs", "symbol_refs")
         },
-        **okf.merged({row.path: row.data.get("extra", {}) for row in rows}, path),
+        **okf.merge_keys({row.path: row.data.get("extra", {}) for row in rows}, path),
         **source,
     }
     if front_matter.split(content).format != "none":
-        if writer(**source) is not None:
+        if name_writer(**source) is not None:
             content = with_author_keys(content, metadata)
         return content if content.endswith("\n") else f"{content}\n"
-    return front_matter.compose({key: value for key, value in metadata.items() if value}, content)
+    return front_matter.compose_text(
+        {key: value for key, value in metadata.items() if value}, content
+    )
 
 
 def _union(lists: Sequence[Sequence[object]]) -> list[object]:

@@ -32,7 +32,7 @@ from memory_bank.search.manifest.entries import OBSERVATION
 from memory_bank.search.manifest.link_rows import incoming, outgoing
 from memory_bank.sessions.records import PROMOTED_TO
 from memory_bank.trust import provenance
-from memory_bank.trust.citations import place_of
+from memory_bank.trust.citations import cited_place
 from memory_bank.trust.records import VERIFIED, LoggedCommit
 from memory_bank.trust.trust import NoteTrust
 
@@ -142,7 +142,7 @@ class NoteView(NamedTuple):
 def view(bank: Bank, name: str) -> NoteView:
     """Return a note with its links; raise NoteNotFound, or UnreadableNote if it is not text."""
     note = show(bank, name, count_access=False)
-    raw, _ = front_matter.metadata(front_matter.split(note.content))
+    raw, _ = front_matter.read_metadata(front_matter.split(note.content))
     has_any = f"^{OBSERVATION}" in note.content  # parsing a long note again takes its time
     sections = bank.store.read(note.path).body.sections if has_any else ()
 
@@ -205,7 +205,7 @@ def _goal(bank: Bank, tree: Path | None, row: Link, titles: Mapping[int, str]) -
     if row.ambiguous:
         return LinkedPlace("ghost", name)
     base = tree or bank.layout.project
-    place = place_of(bank, base, row)
+    place = cited_place(bank, base, row)
     if place is not None and not place.path:
         return LinkedPlace("symbol", name, heading=row.heading)
     path = place.path if place is not None else _file(bank, base, name)
@@ -343,8 +343,8 @@ def _compared(tree: Path, note: NoteTrust, changes: Sequence[Change]) -> dict[st
         after = "" if change.status == "D" else f"{change.commit.id}:{below(change.path)}"
         sides.append((change, before, after))
     names = [name for _, *entries in sides for name in entries if name]
-    ids = objects.named(tree, names)
-    texts = dict(objects.blobs(tree, set(ids.values()), _MOST_BYTES))
+    ids = objects.read_named(tree, names)
+    texts = dict(objects.read_blobs(tree, set(ids.values()), _MOST_BYTES))
 
     def side(path: str, name: str) -> dict[str, bytes]:
         data = texts.get(ids.get(name, "")) if name else None
@@ -366,7 +366,7 @@ def _uncommitted(tree: Path | None, note: NoteTrust) -> NoteChange | None:
     before: dict[str, bytes] = {}
     try:
         if tree and blob:
-            for _, data in objects.blobs(tree, [blob], _MOST_BYTES):
+            for _, data in objects.read_blobs(tree, [blob], _MOST_BYTES):
                 before[note.path] = data
         changes = note_comparison.compare(before, {note.path: note.data}, lambda path: path)
     except MemoryBankError:

@@ -28,8 +28,8 @@ from memory_bank.search.query import conditions
 from memory_bank.sessions.answers import IndexRow
 from memory_bank.sessions.compress import compress_now
 from memory_bank.sessions.listing import count_sessions
-from memory_bank.sessions.observation_rows import Rows, place_of
-from memory_bank.sessions.state import project_of
+from memory_bank.sessions.observation_rows import Rows, entry_place
+from memory_bank.sessions.state import bank_project
 from memory_bank.trust import trust
 from memory_bank.trust.trust import NoteTrust
 
@@ -163,7 +163,7 @@ class Overview(NamedTuple):
 def overview(bank: Bank, recent: int = 12) -> Overview:
     """Return how much a bank has, and its newest observations, sessions and notes."""
     compress_now(bank)
-    own = project_of(bank)
+    own = bank_project(bank)
     total = count_sessions(bank)
 
     def read(view: View) -> Overview:
@@ -217,7 +217,7 @@ def home(bank: Bank, days: float = 7, changes: int = 100) -> Home:
 
 def _recent(view: View, own: str, listed: Sequence[entries.Entry]) -> list[RecentRow]:
     """Return rows of entries."""
-    places = [place_of(entry) for entry in listed]
+    places = [entry_place(entry) for entry in listed]
     rows = Rows(view, own, places)
     recent = []
     for place in places:
@@ -297,7 +297,7 @@ def browse(
     return bank.read(ask)
 
 
-def rows_of(bank: Bank, paths: Collection[str]) -> tuple[NoteRow, ...]:
+def read_rows(bank: Bank, paths: Collection[str]) -> tuple[NoteRow, ...]:
     """Return the notes at some paths, as `browse` does; those that are not indexed are left out."""
 
     def ask(view: View) -> tuple[NoteRow, ...]:
@@ -350,7 +350,7 @@ def _stats(view: View) -> Stats:
     return Stats(
         count=count,
         total_bytes=size,
-        total_size=readable(size),
+        total_size=format_bytes(size),
         archived=archived,
         passages=passages,
         tags=document_rows.counts(view.manifest, "tag"),
@@ -365,7 +365,7 @@ def _stats(view: View) -> Stats:
     )
 
 
-def readable(size: int) -> str:
+def format_bytes(size: int) -> str:
     """Return a number of bytes in the largest fitting unit: `45KB`; 1 KB is 1,000 bytes.
 
     Amounts below ten have one decimal.

@@ -6,10 +6,10 @@ from stat import S_ISREG
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import FileNotFound, Hint
-from memory_bank.code.code_names import below
+from memory_bank.code.code_names import path_below
 from memory_bank.git import repository
 from memory_bank.notes.storage import files
-from memory_bank.notes.storage.folders import stat_of
+from memory_bank.notes.storage.folders import read_stat
 
 _PICTURES = {
     "avif": "avif", "bmp": "bmp", "gif": "gif", "jpeg": "jpeg", "jpg": "jpeg", "png": "png",
@@ -35,13 +35,13 @@ def read_picture(bank: Bank, path: str) -> bytes:
     """
     tree = repository.worktree(bank.layout.project)
     base = tree or bank.layout.project
-    path = below(base, path)
+    path = path_below(base, path)
     file = base / path
     is_own = file.is_relative_to(bank.layout.root) and not any(
         part.startswith(".") for part in file.relative_to(bank.layout.root).parts
     )
-    if picture_type(path) and (is_own or (tree and repository.trackable(tree, [file]))):
-        stat = stat_of(base, path)
+    if picture_type(path) and (is_own or (tree and repository.list_trackable(tree, [file]))):
+        stat = read_stat(base, path)
         if stat is not None and S_ISREG(stat.st_mode) and stat.st_size <= _LARGEST_PICTURE:
             data = files.read_in(base, path)
             if data is not None:

@@ -8,14 +8,14 @@ from functools import partial
 from itertools import chain
 
 from memory_bank.bank import open_index
-from memory_bank.bank.backlinks import LinkShown, link_shown, meant_by
+from memory_bank.bank.backlinks import LinkShown, link_shown, resolve_links
 from memory_bank.bank.bank import Bank
 from memory_bank.base.documents import Link
 from memory_bank.base.errors import UnreadableNote
 from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.notes import front_matter, names, okf, parsing
 from memory_bank.notes.identity import etag
-from memory_bank.notes.link_targets import names_of
+from memory_bank.notes.link_targets import yield_names
 from memory_bank.notes.links import relink
 from memory_bank.notes.note import RELATIVE_KINDS
 from memory_bank.notes.storage.journal import JournalEntry
@@ -87,8 +87,8 @@ def relink_taken(bank: Bank, path: str, text: str, old_text: str | None = None) 
 def _keep_own_links(bank: Bank, path: str, text: str, own: Iterable[Link]) -> str:
     """Return the text of a note in which its `own` links have the whole name of their note."""
     goals = {row.target: row.dest_key for row in own}
-    links = parsing.parse(path, parsing.encoded(text)).body.links if goals else ()
-    leads = {place_of(link): goals[link.target] for link in links if link.target in goals}
+    links = parsing.parse(path, parsing.encode_text(text)).body.links if goals else ()
+    leads = {link_place(link): goals[link.target] for link in links if link.target in goals}
     return relink(text, retarget(bank, path, leads, {}, lost=own, gone=False))
 
 
@@ -112,7 +112,7 @@ def lost_links(
 def _ranks(path: str, text: str) -> dict[str, int]:
     """Return the names of the note with `text` at `path`, with their best ranks."""
     ranks: dict[str, int] = {}
-    for name, rank in names_of(parsing.parse(path, parsing.encoded(text))):
+    for name, rank in yield_names(parsing.parse(path, parsing.encode_text(text))):
         ranks[name] = min(rank, ranks.get(name, rank))
     return ranks
 
@@ -137,14 +137,14 @@ def _relink(
     changes: list[JournalEntry] = []
     broken: list[LinkShown] = []
     for source, links in rows_by_source.items():
-        leads = {place_of(row): row.dest_key for row in links}
+        leads = {link_place(row): row.dest_key for row in links}
         new_target = retarget(bank, source, leads, moves, lost=lost, gone=gone)
         if bank.roots.is_included(source):
             broken += [link_shown(row) for row in links if new_target(row) is not None]
             continue
         data = bank.store.read_bytes(source)
         try:
-            new = parsing.edited(data, partial(relink, rename=new_target))
+            new = parsing.edit_bytes(data, partial(relink, rename=new_target))
         except UnreadableNote as error:
             raise error.at(source) from error
         if new != data:
@@ -159,7 +159,7 @@ def rebased_body(bank: Bank, path: str, moves: Mapping[str, str]) -> str:
             chain(*(link_rows.outgoing(view.manifest, number) for number in _numbers(view, [path])))
         )
     )
-    leads = {place_of(row): row.dest_key for row in rows}
+    leads = {link_place(row): row.dest_key for row in rows}
     note = bank.store.read(path)
     text = relink(note.text, retarget(bank, path, leads, moves, gone=True), note.body_start)
     return front_matter.split(text).body
@@ -170,9 +170,9 @@ def _relisted(bank: Bank, moves: Mapping[str, str], *, gone: bool) -> Iterator[J
     for path in bank.roots.bank.reserved:
         data = bank.store.read_bytes(path)
         links = parsing.parse(path, data).body.links
-        meanings = zip(links, meant_by(bank, path, links), strict=True)
-        leads = {place_of(link): paths[0] for link, (_, paths) in meanings if len(paths) == 1}
-        new = parsing.edited(
+        meanings = zip(links, resolve_links(bank, path, links), strict=True)
+        leads = {link_place(link): paths[0] for link, (_, paths) in meanings if len(paths) == 1}
+        new = parsing.edit_bytes(
             data, partial(relink, rename=retarget(bank, path, leads, moves, gone=gone))
         )
         if new != data:
@@ -190,7 +190,7 @@ def retarget(
 ) -> Callable[[Link], str | None]:
     """Return a function that gives the new target of each link of a note; None if it stays.
 
-    `leads` maps links by `place_of` to the paths of notes; those `lost` need the whole name.
+    `leads` maps links by `link_place` to the paths of notes; those `lost` need the whole name.
     """
     home = moves.get(source, source)
     lost_meanings = {(row.target, row.dest_key) for row in lost}
@@ -205,7 +205,7 @@ def retarget(
         return bank.roots.prefix + path if new else bank.roots.place(path)
 
     def new_target(link: Link) -> str | None:
-        goal = leads.get(place_of(link))
+        goal = leads.get(link_place(link))
         if goal is None or not link.target:
             return None
         moved = moves.get(goal, goal)
@@ -225,7 +225,7 @@ def retarget(
     return new_target
 
 
-def place_of(link: Link) -> tuple[int, str]:
+def link_place(link: Link) -> tuple[int, str]:
     """Return what tells a link of a note from others: its line and target.
 
     The line of a link in front matter is not indexed.

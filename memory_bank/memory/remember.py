@@ -13,7 +13,7 @@ from memory_bank.bank import note_files
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.note_files import SESSION
 from memory_bank.bank.open_index import NoteRow
-from memory_bank.base.dates import iso
+from memory_bank.base.dates import format_iso
 from memory_bank.base.errors import BadInput, Hint, NoteExists
 from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.base.operation import (
@@ -30,17 +30,24 @@ from memory_bank.base.screen import Call
 from memory_bank.base.text import agent_name
 from memory_bank.git import repository
 from memory_bank.memory import amendments, concepts, edit, views
-from memory_bank.memory.alike import duplicates, linked, similar_to, stays_here
-from memory_bank.memory.change import check_size, cited, with_keys
+from memory_bank.memory.alike import find_duplicates, link_duplicate, similar_to, stays_here
+from memory_bank.memory.change import check_size, list_cited, with_keys
 from memory_bank.memory.dead_links import dead_links
 from memory_bank.memory.records import Item, Reference, WrittenNote
 from memory_bank.memory.relinking import Relinking, relink_taken
 from memory_bank.notes import decision_records, front_matter, names
 from memory_bank.notes.identity import content_hash, note_id, slug
 from memory_bank.notes.note import Entity
-from memory_bank.notes.schema import check_tags, check_type, entity_of, folder_of, key_of, read_meta
+from memory_bank.notes.schema import (
+    check_tags,
+    check_type,
+    folder_for_type,
+    read_entity,
+    read_meta,
+    spelled_key,
+)
 from memory_bank.sessions.redaction import without_private
-from memory_bank.trust.authors import record, warnings, writer
+from memory_bank.trust.authors import join_warnings, name_writer, record
 
 SCHEMA_VERSION = "1.0"
 
@@ -81,7 +88,7 @@ def _asked(
 ) -> WrittenNote:
     """Read or edit the content, after what is wrong with the other arguments was told."""
     for words in argument.get("entity_refs", ()):
-        entity(words)
+        parse_entity(words)
     bank.settings.check_enabled()
     session = argument.get("source_type") == SESSION
     files = [_below(bank.layout.project, file) for file in argument.pop("file_refs", ())]
@@ -226,7 +233,7 @@ def remember(
         symbol_refs=symbol_refs,
     )
     bank.catch_up(meaning=False)
-    item = completed(bank, argument)
+    item = complete_item(bank, argument)
     content = item.content
     keys, session_path = dict[str, object](), ""
     if source_type == SESSION:
@@ -239,7 +246,7 @@ def remember(
     with bank.lock, bank.store.writing(first):  # so that nobody writes the same meanwhile
         bank.catch_up(meaning=False)
         hashed = content_hash(content)
-        similar = duplicates(bank, hashed, first)
+        similar = find_duplicates(bank, hashed, first)
         if source_type == SESSION:
             private = session_path != "" and stays_here(bank, first)
             keys = state.session_keys(session_id, session_path, private=private, near=similar.near)
@@ -251,29 +258,31 @@ def remember(
             remembered = write_new(bank, item._replace(extra=keys), hashed, similar.far)
             remembered = remembered._replace(similar_to=near)
             changed = True
-        remembered = linked(bank, similar, remembered)._replace(session_id=session_id or None)
-        by = writer(source_type, source_agent)
+        remembered = link_duplicate(bank, similar, remembered)._replace(
+            session_id=session_id or None
+        )
+        by = name_writer(source_type, source_agent)
         written = [remembered.path, *(remembered.relinked or ())]
         unknown = record(bank, written, by) if changed else None
         older = None
         if remembered.action == CREATED and source_type != SESSION:
             older = amendments.may_amend(bank, remembered.path)
-            bank.count_opened(cited(content))
+            bank.count_opened(list_cited(content))
         dead = dead_links(bank, remembered.path, content) if remembered.action == CREATED else ""
-        warning = warnings(remembered.warning, unknown, dead)
+        warning = join_warnings(remembered.warning, unknown, dead)
         return remembered._replace(warning=warning, may_amend=older)
 
 
-def completed(bank: Bank, item: Item) -> Item:
+def complete_item(bank: Bank, item: Item) -> Item:
     """Return an item with tags and references in the form of front matter; raise BadInput.
 
     The index is up to date: in a bundle, wikilinks become Markdown links.
     """
     path = first_path(bank, item.content, item.type, item.name)
     return item._replace(
-        content=concepts.conforming(bank, path, without_private(item.content)),
+        content=concepts.conform_text(bank, path, without_private(item.content)),
         tags=check_tags(item.tags),
-        entity_refs=[entity(entity_ref)._asdict() for entity_ref in item.entity_refs],
+        entity_refs=[parse_entity(entity_ref)._asdict() for entity_ref in item.entity_refs],
         file_refs=[names.in_file_refs(file, bank.layout) for file in item.file_refs],
         symbol_refs=list(item.symbol_refs),
     )
@@ -295,10 +304,10 @@ def write_new(
         created += timedelta(seconds=1)  # an id is made of the content and the second
     number = note_id(item.content, created)
     path = first_path(bank, item.content, item.type, item.name)
-    text = text_of(item, number, created)
+    text = compose_note(item, number, created)
     text = concepts.conform(bank, path, text, item.source_type, item.source_agent, created)
     check_size(bank, text)
-    meta, _ = read_meta(front_matter.metadata(front_matter.split(text))[0])
+    meta, _ = read_meta(front_matter.read_metadata(front_matter.split(text))[0])
     if meta.id != number:
         check_id(meta.id)
     path, etag, relinking = create_note(bank, text, item, key=meta.id or number)
@@ -308,19 +317,19 @@ def write_new(
         action=CREATED,
         content_hash=hashed,
         tags=meta.tags,
-        created_at=iso(meta.created_at or created),
+        created_at=format_iso(meta.created_at or created),
         path=path,
         etag=etag,
         type=meta.type or item.type,
         source_type=meta.source_type or item.source_type,
-        warning=warnings(
+        warning=join_warnings(
             note_files.warn_of_place(bank.layout, path, item.source_type), relinking.notice
         ),
         relinked=tuple(change.path for change in relinking.changes) or None,
     )
 
 
-def text_of(item: Item, number: str, created: datetime) -> str:
+def compose_note(item: Item, number: str, created: datetime) -> str:
     """Return the text of a new note; its id is `number` unless the item has one.
 
     The item's front matter is kept, and tags and aliases are added to it. Raises UnreadableNote for
@@ -341,15 +350,15 @@ def text_of(item: Item, number: str, created: datetime) -> str:
     ours = {key: value for key, value in ours.items() if value}
     metadata = ours | {key: value for key, value in item.extra.items() if key not in ours}
     if not item.front_matter:
-        return front_matter.compose(metadata, item.content)
+        return front_matter.compose_text(metadata, item.content)
     text = item.front_matter + item.content
-    raw, _ = front_matter.metadata(front_matter.split(text))
+    raw, _ = front_matter.read_metadata(front_matter.split(text))
     meta = read_meta(raw)[0]
-    changes = {key: value for key, value in metadata.items() if key_of(raw, key) not in raw}
+    changes = {key: value for key, value in metadata.items() if spelled_key(raw, key) not in raw}
     for key, old in (("tags", meta.tags), ("aliases", meta.aliases)):
         merged = list(dict.fromkeys([*old, *getattr(item, key)]))
         if len(merged) > len(old):
-            changes[key_of(raw, key)] = merged
+            changes[spelled_key(raw, key)] = merged
     text = front_matter.set_keys(text, changes)
     return text if text.endswith("\n") else f"{text}\n"
 
@@ -401,11 +410,11 @@ def check_content(bank: Bank, content: str, *, by_agent: bool = False) -> None:
     check_size(bank, content, by_agent=by_agent)  # before any slow processing
 
 
-def entity(reference: Reference) -> Entity:
+def parse_entity(reference: Reference) -> Entity:
     """Read a reference to an entity, `KIND:ID` or `{kind, id}`; raise BadInput."""
     if isinstance(reference, Entity):
         return reference
-    name = entity_of(reference)
+    name = read_entity(reference)
     if name is None:
         raise BadInput(f"{str(reference)[:_SHOWN]!r} is not an entity", Hint.WRITE_ENTITY)
     return name
@@ -443,7 +452,7 @@ def merge_into(
         action=UPDATED,
         content_hash=row.content_hash,
         tags=tuple(merged["tags"]),
-        created_at=iso(datetime.fromtimestamp(row.created, UTC)),
+        created_at=format_iso(datetime.fromtimestamp(row.created, UTC)),
         path=row.path,
         etag=etag,
         type=row.type,
@@ -457,7 +466,7 @@ def first_path(bank: Bank, content: str, kind: str, name: str) -> str:
     """Return the preferred path of a new note."""
     if name:
         return names.new_path(name, bank.layout)
-    return f"{folder_of(kind)}/{_short_name(content, _NAME_LIMIT)}.md"
+    return f"{folder_for_type(kind)}/{_short_name(content, _NAME_LIMIT)}.md"
 
 
 def _short_name(content: str, limit: int) -> str:

@@ -13,10 +13,10 @@ from collections.abc import Collection, Mapping, Sequence
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.git.process import LIMIT
 from memory_bank.notes import names
-from memory_bank.notes.file_patterns import matches, patterns
+from memory_bank.notes.file_patterns import matches_file, yield_patterns
 from memory_bank.notes.identity import slug
 from memory_bank.notes.inline import plain_text
 from memory_bank.notes.note import Note
@@ -47,7 +47,7 @@ _LONGEST = 300
 """Characters of what a rule says on one line."""
 
 
-_MARKS = pattern(r"\A(?:(?:[#>|+*-]|\d{1,9}[.)])[ \t]+|[#>|]+)")
+_MARKS = lazy_pattern(r"\A(?:(?:[#>|+*-]|\d{1,9}[.)])[ \t]+|[#>|]+)")
 
 
 class ProjectRule(NamedTuple):
@@ -68,7 +68,7 @@ class ProjectRule(NamedTuple):
     def applies(self, file: str) -> bool:
         """Tell whether the rule is for a file, by its path from the project's root."""
         return not self.applies_to or any(
-            matches(applies_to, file) for applies_to in self.applies_to
+            matches_file(applies_to, file) for applies_to in self.applies_to
         )
 
 
@@ -88,17 +88,17 @@ PATIENCE = 60.0
 the history would leave rules out."""
 
 
-def rules(bank: Bank, seconds: float = PATIENCE) -> ProjectRules:
+def list_rules(bank: Bank, seconds: float = PATIENCE) -> ProjectRules:
     """Return the rules that count now, and those that wait; archived and superseded ones are none.
 
     `seconds` is the longest wait for git.
     """
     bank.catch_up()
-    return indexed(bank, seconds)
+    return list_indexed_rules(bank, seconds)
 
 
-def indexed(bank: Bank, seconds: float = LIMIT) -> ProjectRules:
-    """Return the rules as `rules` does, without looking whether files have changed."""
+def list_indexed_rules(bank: Bank, seconds: float = LIMIT) -> ProjectRules:
+    """Return the rules as `list_rules` does, without looking whether files have changed."""
 
     def read(view: View) -> tuple[list[DocumentRow], Counter[str]]:
         manifest = view.manifest
@@ -157,7 +157,7 @@ def _waiting(
     if not paths:
         return {}, ()
     limits = trust.refresh(bank, paths, seconds)
-    tiers = dict(zip(paths, trust.of_notes(bank, paths, seconds), strict=True))
+    tiers = dict(zip(paths, trust.tiers_of_notes(bank, paths, seconds), strict=True))
     reviews = REVIEWED in tiers.values() or any(
         commits.requested() for commits in dict.fromkeys(filter(None, map(bank.commits, paths)))
     )
@@ -191,7 +191,7 @@ def _rule(bank: Bank, row: DocumentRow, stems: Mapping[str, int]) -> ProjectRule
         name=stem if stems[stem.casefold()] == 1 else note.name,
         title="" if slug(note.title) == slug(stem) else note.title,
         text=_first(note),
-        applies_to=tuple(patterns(extra.get("applies_to"))),
+        applies_to=tuple(yield_patterns(extra.get("applies_to"))),
         pinned=str(extra.get("pin", "")).lower() == "true",
     )
 

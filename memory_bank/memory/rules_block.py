@@ -17,10 +17,10 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, StorageFailed
 from memory_bank.base.filenames import FOLDER
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.base.text import one_line
 from memory_bank.git import objects, repository
-from memory_bank.memory.rules import ProjectRule, rules
+from memory_bank.memory.rules import ProjectRule, list_rules
 from memory_bank.notes.characters import BREAK
 from memory_bank.notes.merging import conflicts
 from memory_bank.notes.secrets import secrets
@@ -35,11 +35,11 @@ BLOCK_BYTES = 4_096
 MOST_FILE_BYTES = 32_768
 """Bytes that Codex reads of all project files of instructions together; it cuts the rest."""
 
-_BEGIN = pattern(
+_BEGIN = lazy_pattern(
     r"^<!-- memory-bank rules v\d+ (?P<hash>[0-9a-f]{12})\b.*-->[ \t]*(?=\r?$)", re.MULTILINE
 )
 
-_END = pattern(r"^<!-- memory-bank rules end -->[ \t]*(?=\r?$)", re.MULTILINE)
+_END = lazy_pattern(r"^<!-- memory-bank rules end -->[ \t]*(?=\r?$)", re.MULTILINE)
 
 MARKER = program_files.RULES
 
@@ -57,7 +57,7 @@ _TAIL = (
     " `memory-bank show NAME` has a rule's reasons.\n\n"
 )
 
-_MORE = pattern(r": (\d+) rules? (?:is|are) not listed here")
+_MORE = lazy_pattern(r": (\d+) rules? (?:is|are) not listed here")
 
 # Of AGENTS.md; no agent reads as much.
 _MOST_BYTES = 10_000_000
@@ -70,11 +70,11 @@ _LONGEST_NAME = 100
 _SPECIAL = {"@": "&#64;", "`": "'", "](": "] (", "]:": "] :"}
 """What names a file to Claude Code and Gemini, opens code, or is a link or its definition."""
 
-_HTML = pattern(r"<(?=[A-Za-z/!?])|(?<=--)>|(?<=--!)>")
+_HTML = lazy_pattern(r"<(?=[A-Za-z/!?])|(?<=--)>|(?<=--!)>")
 
-_FENCE = pattern(r"~{3,}")
+_FENCE = lazy_pattern(r"~{3,}")
 
-_STRUCTURE = pattern(r"^(?:[#>|+*=_-]+|\d{1,9}[.)](?=\s))\s*")
+_STRUCTURE = lazy_pattern(r"^(?:[#>|+*=_-]+|\d{1,9}[.)](?=\s))\s*")
 
 
 class WrittenBlock(NamedTuple):
@@ -111,8 +111,8 @@ def of_bank(bank: Bank) -> FoundBlock | None:
     if text is None or MARKER not in text:
         return None
     settings = bank.settings
-    block = written(rules(bank).rules, BLOCK_BYTES, settings.secrets.allow).text
-    return look(text, block)._replace(line=text.count("\n", 0, text.index(MARKER)) + 1)
+    block = write_block(list_rules(bank).rules, BLOCK_BYTES, settings.secrets.allow).text
+    return read_block(text, block)._replace(line=text.count("\n", 0, text.index(MARKER)) + 1)
 
 
 def _beside(bank: Bank) -> str | None:
@@ -123,11 +123,11 @@ def _beside(bank: Bank) -> str | None:
     if layout.origin is layout or tree is None:
         return program_files.read_text(program_files.in_project(project, FILE))
     name = f"{layout.commit}:{repository.below_tree(tree, project)}{FILE}"  # no commit: staged
-    blobs = objects.blobs(tree, objects.named(tree, [name]).values(), _MOST_BYTES)
+    blobs = objects.read_blobs(tree, objects.read_named(tree, [name]).values(), _MOST_BYTES)
     return next((data.decode("utf-8", "replace") for _, data in blobs), None)
 
 
-def merged(base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, bytes, bytes] | None:
+def merge_blocks(base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, bytes, bytes] | None:
     """Return three versions of a file with one block: the lines of both sides that neither removed.
 
     Only what is beside the block is left to merge. None unless both sides have a whole block that
@@ -173,7 +173,7 @@ def _rule_lines(inner: str) -> list[str]:
     return [line for line in inner.split("\n") if line.startswith("- ")]
 
 
-def written(
+def write_block(
     project_rules: Sequence[ProjectRule], most: int, allowed: Collection[str] = ()
 ) -> WrittenBlock:
     """Return the block of some rules, of at most that many bytes.
@@ -182,7 +182,8 @@ def written(
     as there is room, then say as much as fits. `allowed` are hashes of values that are no secrets.
     """
     lines = {
-        rule: (described(rule, whole=True), described(rule, whole=False)) for rule in project_rules
+        rule: (describe_rule(rule, whole=True), describe_rule(rule, whole=False))
+        for rule in project_rules
     }
     refused = tuple(rule for rule in project_rules if secrets.find("\n".join(lines[rule]), allowed))
     chosen = [rule for rule in project_rules if rule not in refused]
@@ -212,7 +213,7 @@ def written(
     return WrittenBlock(_block(listed, len(names)), names, refused)
 
 
-def look(text: str | None, block: str) -> FoundBlock:
+def read_block(text: str | None, block: str) -> FoundBlock:
     """Return the state of the block in a file's text, which should be `wanted`."""
     if text is None:
         return FoundBlock("missing" if block else "current")
@@ -234,7 +235,7 @@ def look(text: str | None, block: str) -> FoundBlock:
     return FoundBlock("current" if is_same else "outdated")
 
 
-def replaced(text: str | None, block: str) -> str | None:
+def replace_block(text: str | None, block: str) -> str | None:
     """Return a file's text with the block, or without it if `wanted` is empty; None for no file.
 
     All else stays, line ends included. A block that is not there is added at the end. Of a conflict
@@ -305,7 +306,7 @@ def _plain(text: str) -> str:
     return BREAK.sub("\n", text)
 
 
-def described(rule: ProjectRule, *, whole: bool) -> str:
+def describe_rule(rule: ProjectRule, *, whole: bool) -> str:
     """Return the line of a rule: what it says, its name, and the files that it is for."""
     title = rule.title
     if whole:
@@ -315,13 +316,13 @@ def described(rule: ProjectRule, *, whole: bool) -> str:
         elif rule.text:
             title = rule.text
     scopes = ", ".join(rule.applies_to)
-    words = [neutral(title), f"[{neutral(rule.name)[:_LONGEST_NAME]}]"]
+    words = [neutralise_text(title), f"[{neutralise_text(rule.name)[:_LONGEST_NAME]}]"]
     if scopes:
-        words.append(f"({neutral(scopes)})")
+        words.append(f"({neutralise_text(scopes)})")
     return " ".join(["-", *filter(None, words)])
 
 
-def neutral(text: str) -> str:
+def neutralise_text(text: str) -> str:
     """Return a text on one line, without anything that Markdown or an agent's program acts on."""
     line = " ".join(one_line(BREAK.sub(" ", text)).split())
     line = "".join(character if character.isprintable() else "\ufffd" for character in line)

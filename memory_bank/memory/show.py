@@ -31,7 +31,7 @@ from memory_bank.notes.note import section_of
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_graph, document_rows, filters, link_rows
 from memory_bank.search.query import conditions, nothing_within, remarks
-from memory_bank.trust.authors import editors
+from memory_bank.trust.authors import list_editors
 from memory_bank.trust.stale_cache import check_citations
 
 
@@ -118,7 +118,7 @@ def show(bank: Bank, name: str, *, count_access: bool = True) -> ShownNote:
         tags=note.meta.tags,
         source_type=note.meta.source_type or BY_HAND,
         source_agent=note.meta.source_agent,
-        edited_by=editors(bank, [row])[path],
+        edited_by=list_editors(bank, [row])[path],
         file_refs=note.meta.file_refs,
         symbol_refs=note.meta.symbol_refs,
         entity_refs=note.meta.entity_refs,
@@ -137,7 +137,7 @@ def show(bank: Bank, name: str, *, count_access: bool = True) -> ShownNote:
         superseded_by=successors[row.number][1] if successors else None,
         stale=stale or okf.past_review(note.meta.extra, time.time()),
         touched=touched,
-        claims=tuple(okf.claims(note.meta.extra)),
+        claims=tuple(okf.yield_claims(note.meta.extra)),
         sources=okf.sources(note.meta.extra) or None,
     )
 

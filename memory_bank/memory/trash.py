@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Annotated
 
 from memory_bank.bank.bank import Bank
-from memory_bank.base.dates import iso
+from memory_bank.base.dates import format_iso
 from memory_bank.base.errors import BadInput, NoteNotFound, UnreadableNote
 from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.base.operation import (
@@ -304,7 +304,7 @@ def _id(bank: Bank, note: Place) -> str:
     """Return the id of a deleted note; empty if it has none."""
     try:
         text = characters.decode(bank.store.read_trashed(note)).text
-        return schema.read_meta(front_matter.metadata(front_matter.split(text))[0])[0].id
+        return schema.read_meta(front_matter.read_metadata(front_matter.split(text))[0])[0].id
     except UnreadableNote:
         return ""
 
@@ -314,7 +314,7 @@ def _shown(bank: Bank, note: Place) -> TrashedNote:
     return TrashedNote(
         path=note.path,
         version=note.version,
-        deleted_at=iso(when) if when else "",
+        deleted_at=format_iso(when) if when else "",
         first_line=_first_line(bank.store.read_trashed(note)),
     )
 

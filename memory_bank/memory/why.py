@@ -14,22 +14,22 @@ from memory_bank.base.errors import BadInput, Hint, NoteNotFound, StorageFailed
 from memory_bank.base.hit_view import Place
 from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.operation import LONGEST_NAME, Param, Tool, operation
-from memory_bank.base.plugins import pattern
-from memory_bank.base.rendering import same_words
+from memory_bank.base.plugins import lazy_pattern
+from memory_bank.base.rendering import has_same_words
 from memory_bank.base.screen import FOUND, NOTHING, Piece, cut
 from memory_bank.base.setting_sections import BANK
 from memory_bank.base.view import Block, Part, View
 from memory_bank.code import lookup
 from memory_bank.code.citing_notes import citing_notes
-from memory_bank.code.commits import reason_of
+from memory_bank.code.commits import message_reason
 from memory_bank.code.coupled import CoupledFile
 from memory_bank.code.explain_symbol import coupling_state, depended_files
 from memory_bank.code.guards import Guard
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.code.index.database import SymbolRow
-from memory_bank.code.index.work_tree import work_tree_of
+from memory_bank.code.index.work_tree import find_work_tree
 from memory_bank.code.records import CallShown
-from memory_bank.code.symbols import callers_shown
+from memory_bank.code.symbols import view_callers
 from memory_bank.code.views import (
     calls_table,
     coupled_table,
@@ -128,7 +128,7 @@ def _behind_lines(behind: Behind) -> Iterator[Sequence[Piece | Place]]:
     author = f" {behind.author}" if behind.author else ""
     yield [name, f" {behind.date[:_DAY]}{author}{request}"]
     yield [_INDENT, (behind.title, "bold")]
-    if behind.reason and not same_words(behind.title, behind.reason):
+    if behind.reason and not has_same_words(behind.title, behind.reason):
         yield [_INDENT, cut(" ".join(behind.reason.split()), _MOST_REASON)]
 
 
@@ -142,9 +142,9 @@ _UNREAD = "git can't say yet which commits there are"
 # That one answer lists: its text fits 800 tokens (tests/benchmarks/one_answer.py).
 _MOST_NOTES, _MOST_COUPLED = 20, 3
 
-COMMIT_ID = pattern(r"[0-9a-f]{7,64}")
+COMMIT_ID = lazy_pattern(r"[0-9a-f]{7,64}")
 
-_LINE = pattern(r"(.+):(\d{1,9})")
+_LINE = lazy_pattern(r"(.+):(\d{1,9})")
 
 
 @operation(
@@ -197,7 +197,7 @@ def why(
     """
     most = max(1, limit)
     bank.settings.check_enabled()
-    tree = work_tree_of(bank.layout.project)
+    tree = find_work_tree(bank.layout.project)
     path, line = _placed(bank.layout.project, tree, target)
     history = open_history(tree)
     try:
@@ -225,7 +225,7 @@ def _with_code(answer: Why, bank: Bank, code: Codebase, head: str, most: int) ->
     with code.lock:
         problem = code.refresh()
         now = code.tree.read(path)
-        lines = authorship.lines(code.root, head, path) if answer.line else None
+        lines = authorship.blame_lines(code.root, head, path) if answer.line else None
         is_same = now is not None and len(lines or ()) == len(now.data.splitlines())
         row = lookup.symbol_around(code.table, path, answer.line) if is_same else None
         _, calls, guards = code.relations()
@@ -236,7 +236,7 @@ def _with_code(answer: Why, bank: Bank, code: Codebase, head: str, most: int) ->
         definition=row,
         rules=citing_notes(code, bank, path).applying[:most],
         tests=tuple(tests[:most]),
-        called_by=callers_shown(callers[:most]),
+        called_by=view_callers(callers[:most]),
         coupled=coupled,
         problem=problem or None,
     )
@@ -259,7 +259,7 @@ def _commits(tree: Path, at: CommitsAt, path: str, line: int, most: int) -> list
         raise BadInput(f"no commit has {path!r}", "commit it first, or name another file")
     if not line:
         return list({change.commit.id: change.commit for change in changes}.values())
-    lines = authorship.lines(tree, at.head, path) or []
+    lines = authorship.blame_lines(tree, at.head, path) or []
     if not 0 < line <= len(lines):
         raise BadInput(f"{path} has no line {line} in HEAD: it has {len(lines)}", "")
     names = authorship.line_commits(tree, at.head, path, line, most) or [lines[line - 1]]
@@ -274,13 +274,13 @@ def _behind(commit: Commit, brought: tuple[int, str] | None) -> Behind:
         iso_of(commit.written),
         commit.subject,
         commit.author,
-        reason_of(commit),
+        message_reason(commit),
         commit.request or (brought[0] if brought else 0),
     )
 
 
 def _notes(bank: Bank, path: str) -> Iterator[Behind]:
-    prefix = bank.layout.project.relative_to(work_tree_of(bank.layout.project))
+    prefix = bank.layout.project.relative_to(find_work_tree(bank.layout.project))
     inside = Path(path)
     name = inside.relative_to(prefix) if inside.is_relative_to(prefix) else inside
     try:
@@ -298,7 +298,7 @@ def _notes(bank: Bank, path: str) -> Iterator[Behind]:
 def promote_commit(bank: Bank, name: str, *, type: str = "decision", path: str = "") -> WrittenNote:  # noqa: A002  (the field's word)
     """Make a note of a commit's message, with its files; raise BadInput for an unknown commit."""
     bank.settings.check_enabled()
-    tree = work_tree_of(bank.layout.project)
+    tree = find_work_tree(bank.layout.project)
     history = open_history(tree)
     try:
         head = repository.checked_out(tree)
@@ -314,7 +314,7 @@ def promote_commit(bank: Bank, name: str, *, type: str = "decision", path: str =
     request = f", pull request #{commit.request}" if commit.request else ""
     day = iso_of(commit.written)[:10]
     text = (
-        f"# {commit.subject}\n\n{reason_of(commit)}\n\n"
+        f"# {commit.subject}\n\n{message_reason(commit)}\n\n"
         f"Commit {commit.id[:12]} of {day} by {commit.author}{request}.\n"
     )
     return remember(bank, text, type=type or "decision", name=path, file_refs=files[:_MOST_NOTES])

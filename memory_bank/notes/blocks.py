@@ -156,7 +156,7 @@ class BlockError(Exception):
         self.index = index
 
 
-def line_of(block: str, index: int) -> int:
+def line_at(block: str, index: int) -> int:
     """Return the file's 1-based line of an offset in a block; the block starts on line 2."""
     return 2 + len(BREAK.findall(block, 0, index))
 

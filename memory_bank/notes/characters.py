@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from memory_bank.base.documents import Fault
 from memory_bank.base.errors import UnreadableNote
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 
 BOM = codecs.BOM_UTF8
 
@@ -69,12 +69,12 @@ _RUN = (
     "\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]+"
 )
 
-_UNSEEN = pattern(_RUN)
+_UNSEEN = lazy_pattern(_RUN)
 
-_UNSEEN_FROM_LEFT = pattern(f"{_RUN[:-2]}\u200e]+")
+_UNSEEN_FROM_LEFT = lazy_pattern(f"{_RUN[:-2]}\u200e]+")
 """In a text with letters from left to right only, the mark U+200E does nothing but hide."""
 
-_BIDI = pattern("[\u061c\u200f\u202a-\u202e\u2066-\u2069]")
+_BIDI = lazy_pattern("[\u061c\u200f\u202a-\u202e\u2066-\u2069]")
 
 _MARKS = frozenset("\u061c\u200f")
 """They set the direction of their neighbours only; texts from right to left have them."""
@@ -83,28 +83,28 @@ _OVERRIDES = frozenset("\u202d\u202e")
 
 _OPENING, _CLOSING = frozenset("\u202a\u202b\u2066\u2067\u2068"), {"\u202c": 1, "\u2069": 2}
 
-_LETTER_FROM_RIGHT = pattern(
+_LETTER_FROM_RIGHT = lazy_pattern(
     "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
 )
 
-_JOINED = pattern(
+_JOINED = lazy_pattern(
     "[\u0600-\u0dff\u0f00-\u109f\u1780-\u1aff\u1b00-\u1cff\ua800-\uabff\ufb50-\ufdff"
     "\ufe70-\ufefc\U00010a00-\U00011fff\U0001e900-\U0001e95f]"
 )
 """Letters of scripts in which zero-width joiners and non-joiners choose the form of letters."""
 
-_UNSPACED = pattern("[\u0e00-\u109f\u1780-\u17ff\u1950-\u19df\u1a20-\u1aaf\uaa60-\uaadf]")
+_UNSPACED = lazy_pattern("[\u0e00-\u109f\u1780-\u17ff\u1950-\u19df\u1a20-\u1aaf\uaa60-\uaadf]")
 """Letters of scripts that are written without spaces; zero-width ones say where words end."""
 
-_EMOJI = pattern(
+_EMOJI = lazy_pattern(
     "[\u00a9\u00ae\u203c-\u3299\ufe0f\U0001f000-\U0001faff\U000e007f\u0023\u002a\u0030-\u0039]"
 )
 
-_IDEOGRAPH = pattern("[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+_IDEOGRAPH = lazy_pattern("[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 
-_MONGOLIAN = pattern("[\u1800-\u18af\ua840-\ua877]")
+_MONGOLIAN = lazy_pattern("[\u1800-\u18af\ua840-\ua877]")
 
-_FLAG = pattern("(?<=\U0001f3f4)[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f")
+_FLAG = lazy_pattern("(?<=\U0001f3f4)[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f")
 
 _JOINER, _NON_JOINER, _SPACE = "\u200d", "\u200c", "\u200b"
 
@@ -123,7 +123,7 @@ class Unseen(NamedTuple):
     """Whether the text looks the same without them."""
 
 
-def invisible(text: str) -> Iterator[Unseen]:
+def find_invisible(text: str) -> Iterator[Unseen]:
     """Yield the invisible characters of a text, except where a script or an emoji has them.
 
     Belonging are: joiners between emoji, and beside letters of Arabic and Indian scripts; word
@@ -185,7 +185,7 @@ def _ends_word(text: str, at: int) -> bool:
 def _unseen(text: str, start: int, end: int) -> Unseen:
     chars = text[start:end].replace(" ", "")
     removable = all(unicodedata.category(char) not in {"Cc", "Zl", "Zp", "Cn"} for char in chars)
-    return Unseen(start, end, named(chars), removable and "\u2800" not in chars)
+    return Unseen(start, end, name_characters(chars), removable and "\u2800" not in chars)
 
 
 def direction_controls(text: str) -> Iterator[Unseen]:
@@ -205,7 +205,7 @@ def direction_controls(text: str) -> Iterator[Unseen]:
             for place in places:
                 if line[place] not in _MARKS or not from_right:
                     start = at + place
-                    yield Unseen(start, start + 1, named(line[place]), removable=True)
+                    yield Unseen(start, start + 1, name_characters(line[place]), removable=True)
         at += len(line)
 
 
@@ -221,7 +221,7 @@ def _belongs_to_line(line: str, controls: list[str]) -> bool:
     return not opened
 
 
-def named(chars: str) -> str:
+def name_characters(chars: str) -> str:
     """Return the code points and names of characters, and how many there are of more than a few."""
     kinds = dict.fromkeys(chars)
     texts = [
@@ -233,7 +233,7 @@ def named(chars: str) -> str:
     return ", ".join(texts) + more + count
 
 
-def without(text: str) -> tuple[str, list[int]]:
+def remove_invisible(text: str) -> tuple[str, list[int]]:
     """Return a text without invisible characters, and the offset of each that is left."""
     parts, offsets, at = list[str](), list[int](), 0
     for match in re.finditer(f"{_UNSEEN_FROM_LEFT.pattern}|{_BIDI.pattern}", text):
@@ -287,10 +287,10 @@ def _is_mark(char: str) -> bool:
 
 
 # str.splitlines also splits at \v, \f, U+2028 and others, which Markdown does not.
-BREAK = pattern(r"\r\n|\n|\r")
+BREAK = lazy_pattern(r"\r\n|\n|\r")
 
 
-_WORD = pattern(r"\w+")
+_WORD = lazy_pattern(r"\w+")
 
 
 def written_words(text: str) -> str:

@@ -13,38 +13,38 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from urllib.parse import unquote
 
-from memory_bank.base.dates import in_name, to_datetime
+from memory_bank.base.dates import date_in_name, to_datetime
 from memory_bank.base.documents import Link
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.notes.characters import BREAK
 from memory_bank.notes.names import name_of, record_name
 from memory_bank.notes.note import Note
 from memory_bank.notes.relations import as_type
 
-_HEADING = pattern(r"#{1,6}[ \t]++(.*)")
+_HEADING = lazy_pattern(r"#{1,6}[ \t]++(.*)")
 
-_SIGNS = pattern(r"[^\w\n[\]|]*")
+_SIGNS = lazy_pattern(r"[^\w\n[\]|]*")
 """Signs before a word: of a list, emphasis, an emoji, the mark of a quote."""
 
-_FIELD = pattern(rf"{_SIGNS.pattern}(status|date)[ \t]*[*_]*:[*_]*[ \t]*(\S.*)", re.IGNORECASE)
+_FIELD = lazy_pattern(rf"{_SIGNS.pattern}(status|date)[ \t]*[*_]*:[*_]*[ \t]*(\S.*)", re.IGNORECASE)
 
-_CELL = pattern(r"[ \t]*[*_`]*(status|date)[*_`]*+(?::[*_`]*+)?[ \t]*", re.IGNORECASE)
+_CELL = lazy_pattern(r"[ \t]*[*_`]*(status|date)[*_`]*+(?::[*_`]*+)?[ \t]*", re.IGNORECASE)
 
-_SECOND_FIELD = pattern(r"\bdate\W{1,6}(\d{4}-\d\d-\d\d)", re.IGNORECASE)
+_SECOND_FIELD = lazy_pattern(r"\bdate\W{1,6}(\d{4}-\d\d-\d\d)", re.IGNORECASE)
 """A date behind the status on one line."""
 
-_NUMBERED = pattern(r"(?<!\d)\d+[.)]?[ \t]+")
+_NUMBERED = lazy_pattern(r"(?<!\d)\d+[.)]?[ \t]+")
 
-_RELATION = pattern(
+_RELATION = lazy_pattern(
     r"(?<![a-z])(?P<word>[a-z]{1,40}[ \t]{1,9}by|[a-z]{1,40}s)[ \t]+"
     r"(?:\[[^\]\n]{1,300}\]\((?P<path>[^()\s]{1,500})\)|(?:ADR[-_ ]?)?(?P<number>\d{1,5}))[ \t.]*",
     re.IGNORECASE,
 )
 
-_DATED = pattern(r"(?:19|20)\d{6}[-_]")
+_DATED = lazy_pattern(r"(?:19|20)\d{6}[-_]")
 """How log4brains begins names."""
 
-_DAY_FIRST = pattern(r"(\d{1,2})/(\d{1,2})/(\d{4})")
+_DAY_FIRST = lazy_pattern(r"(\d{1,2})/(\d{1,2})/(\d{4})")
 """Dates as early versions of adr-tools wrote them."""
 
 _SUPERSEDED = "superseded"
@@ -54,7 +54,7 @@ ENDED = frozenset([_SUPERSEDED, "rejected", "deprecated", "obsolete", "retired",
 
 USUAL = ENDED | {"proposed", "draft", "pending", "accepted", "approved", "implemented", "active"}
 
-_IN_HEAD = pattern(r"^status[ \t]*[:=][ \t]*(\S.*)", re.IGNORECASE | re.MULTILINE)
+_IN_HEAD = lazy_pattern(r"^status[ \t]*[:=][ \t]*(\S.*)", re.IGNORECASE | re.MULTILINE)
 
 FOLDERS = frozenset(["adr", "adrs", "decisions", ".decisions", "decision-records", "adr-records",
                      "architecture-decisions"])  # fmt: skip
@@ -71,7 +71,7 @@ _FIRST = frozenset(["on", "not", "partly", "partially", "in", "to", "work"])
 _MOST_READ = 1000
 """Characters of a status that are read."""
 
-_CHOICE = pattern(r"[|{<]|\bor\b.*\bor\b")
+_CHOICE = lazy_pattern(r"[|{<]|\bor\b.*\bor\b")
 """What a template's status has."""
 
 
@@ -147,7 +147,7 @@ def _word(text: str) -> str:
     return words[0] if words else ""
 
 
-def known(note: Note) -> Note:
+def read_decision(note: Note) -> Note:
     """Return a note as it is, or a decision record with its type, status, date and successor.
 
     What its front matter says stays. Its status is that of the text, in one word.
@@ -193,7 +193,7 @@ def is_numbered(name: str) -> bool:
     stem = name_of(name.lower())
     if stem in _NO_RECORDS or stem.endswith("template"):
         return False
-    return bool(record_name(stem) or in_name(stem) or _DATED.match(stem))
+    return bool(record_name(stem) or date_in_name(stem) or _DATED.match(stem))
 
 
 def next_number(stems: Iterable[str]) -> str:

@@ -6,18 +6,18 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
 
-from memory_bank.base.filenames import outside
-from memory_bank.base.plugins import pattern
+from memory_bank.base.filenames import why_outside
+from memory_bank.base.plugins import lazy_pattern
 
 APPLIES_TO = "applies_to"
 """Key of front matter with the files that a rule is for."""
 
-_FILES = pattern(r"(?<![\w@:/.-])(?:\./)?[\w.-]*(?:/[\w.-]+)*(?:/|\.[A-Za-z]\w{0,9})(?![\w:])")
+_FILES = lazy_pattern(r"(?<![\w@:/.-])(?:\./)?[\w.-]*(?:/[\w.-]+)*(?:/|\.[A-Za-z]\w{0,9})(?![\w:])")
 
 _MOST_NAMED = 20
 """Files that a text names which are looked for."""
 
-_BRACES = pattern(r"\{([^{},]*,[^{}]*)\}")
+_BRACES = lazy_pattern(r"\{([^{},]*,[^{}]*)\}")
 
 _MOST_SCOPES, _LONGEST_SCOPE, _MOST_FORMS = 20, 200, 64
 """The most patterns of a rule, the characters of one, and the forms that its braces give."""
@@ -29,18 +29,18 @@ def named_files(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for word in words if word))[:_MOST_NAMED]
 
 
-def matches(pattern: str, file: str) -> bool:
+def matches_file(pattern: str, file: str) -> bool:
     """Tell whether a pattern means a file: as in .gitignore, with `{a,b}` for alternatives.
 
     `*` is any part of a name, `**` any folders; without a slash, a name at any depth. What is below
     a folder that is meant is meant, too. Patterns of other forms mean nothing.
     """
     parts = tuple(file.split("/"))
-    return any(_below(tuple(form), parts) for form in forms(pattern))
+    return any(_below(tuple(form), parts) for form in split_forms(pattern))
 
 
 @cache
-def forms(pattern: str) -> tuple[tuple[str, ...], ...]:
+def split_forms(pattern: str) -> tuple[tuple[str, ...], ...]:
     """Return the parts of each form of a pattern."""
     waiting, entries = [pattern.strip().removeprefix("./")], list[tuple[str, ...]]()
     while waiting and len(entries) + len(waiting) <= _MOST_FORMS:
@@ -79,10 +79,10 @@ def _below(pattern: Sequence[str], parts: Sequence[str]) -> bool:
     return False
 
 
-def patterns(value: object) -> Iterator[str]:
+def yield_patterns(value: object) -> Iterator[str]:
     """Yield the patterns of files in a value of front matter that stay in the project."""
     parts = value.split(",") if isinstance(value, str) and "{" not in value else value
     for part in (parts if isinstance(parts, list) else [parts])[:_MOST_SCOPES]:
         text = part.strip() if isinstance(part, str) else ""
-        if text and len(text) <= _LONGEST_SCOPE and not outside(text.lstrip("/")):
+        if text and len(text) <= _LONGEST_SCOPE and not why_outside(text.lstrip("/")):
             yield text

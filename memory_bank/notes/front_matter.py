@@ -19,18 +19,18 @@ import frontmatter
 from frontmatter.default_handlers import YAMLHandler
 
 from memory_bank.base import toml
-from memory_bank.base.dates import iso
+from memory_bank.base.dates import format_iso
 from memory_bank.base.documents import Fault
 from memory_bank.base.errors import UnreadableNote
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.notes import yaml
-from memory_bank.notes.blocks import BlockError, last_break, line_of
+from memory_bank.notes.blocks import BlockError, last_break, line_at
 from memory_bank.notes.characters import BREAK
 from memory_bank.notes.inline import InlineSpan, InlineText
 from memory_bank.notes.merging.conflicts import OPENING, UNRESOLVED
 from memory_bank.notes.relations import as_type
-from memory_bank.notes.yaml import expected, line
+from memory_bank.notes.yaml import reread_value, write_line
 
 Format = Literal["none", "yaml", "toml"]
 
@@ -39,20 +39,20 @@ MAX_LENGTH = 100_000
 MAX_KEYS = 1000
 """Limits of front matter, which is not read or edited beyond them."""
 
-_OPENING = pattern(r"\ufeff?(---|\+\+\+)[ \t]*(?:\r\n|\n|\r)")
+_OPENING = lazy_pattern(r"\ufeff?(---|\+\+\+)[ \t]*(?:\r\n|\n|\r)")
 
 _CLOSING = {
-    "---": pattern(r"(?<=[\r\n])(?:---|\.\.\.)[ \t]*(?:\r\n|\n|\r|\Z)"),
-    "+++": pattern(r"(?<=[\r\n])\+\+\+[ \t]*(?:\r\n|\n|\r|\Z)"),
+    "---": lazy_pattern(r"(?<=[\r\n])(?:---|\.\.\.)[ \t]*(?:\r\n|\n|\r|\Z)"),
+    "+++": lazy_pattern(r"(?<=[\r\n])\+\+\+[ \t]*(?:\r\n|\n|\r|\Z)"),
 }
 
-_KEY = pattern(r"(?:\A|(?<=[\r\n]))[^\s#:][^\r\n:]*:(?:\s|\Z)|\A\s*\{")
+_KEY = lazy_pattern(r"(?:\A|(?<=[\r\n]))[^\s#:][^\r\n:]*:(?:\s|\Z)|\A\s*\{")
 
-_UNCLOSED_KEY = pattern(r"[ \t]*\w[\w .-]*[:=](?:\s|\Z)")
+_UNCLOSED_KEY = lazy_pattern(r"[ \t]*\w[\w .-]*[:=](?:\s|\Z)")
 
-_CONFLICT = pattern(rf"(?:\A|(?<=[\r\n])){OPENING}")
+_CONFLICT = lazy_pattern(rf"(?:\A|(?<=[\r\n])){OPENING}")
 
-_BLANK_LINE = pattern(r"[ \t]*[\r\n]")
+_BLANK_LINE = lazy_pattern(r"[ \t]*[\r\n]")
 
 
 class Split(NamedTuple):
@@ -84,7 +84,7 @@ def split(text: str) -> Split:
     return Split(opening[0], block, closing[0], text[closing.end() :], "yaml")
 
 
-def metadata(parts: Split) -> tuple[dict[str, object], tuple[Fault, ...]]:
+def read_metadata(parts: Split) -> tuple[dict[str, object], tuple[Fault, ...]]:
     """Return the values and faults of front matter; never raises.
 
     In YAML, dates, words like `yes`, and numbers that would print differently stay text; in TOML,
@@ -97,7 +97,7 @@ def metadata(parts: Split) -> tuple[dict[str, object], tuple[Fault, ...]]:
     except BlockError as error:
         conflict = error.reason == UNRESOLVED
         reason = UNRESOLVED if conflict else f"front matter can't be parsed: {error.reason}"
-        return {}, (Fault(reason, line_of(parts.block, error.index)),)
+        return {}, (Fault(reason, line_at(parts.block, error.index)),)
 
 
 def _read(block: str, kind: Format) -> tuple[dict[str, object], tuple[Fault, ...]]:
@@ -108,7 +108,7 @@ def _read(block: str, kind: Format) -> tuple[dict[str, object], tuple[Fault, ...
         if kind == "toml":
             toml_values = _toml_values(block)
         else:
-            toml_values, faults = yaml.values(yaml.parse(block), block)
+            toml_values, faults = yaml.read_values(yaml.parse(block), block)
     except BlockError as error:
         if conflict := _CONFLICT.search(block):
             raise BlockError(UNRESOLVED, conflict.start()) from error
@@ -163,7 +163,7 @@ def _edited(parts: Split, changes: Mapping[str, object]) -> str:
 def _wanted(
     kind: Format, old: Mapping[str, object], changes: Mapping[str, object]
 ) -> dict[str, object]:
-    reads = _expected_toml if kind == "toml" else expected
+    reads = _expected_toml if kind == "toml" else reread_value
     entries = {key: value for key, value in old.items() if key not in changes}
     return entries | {key: reads(value) for key, value in changes.items() if value is not None}
 
@@ -182,10 +182,10 @@ def _verify(new: str, parts: Split, keys: Mapping[str, object]) -> None:
 
 def _refused(text: str, block: str, error: BlockError) -> UnreadableNote:
     reason = f"front matter can't be {text}: {error.reason}"
-    return not_rewritten(reason, line_of(block, min(error.index, len(block))))
+    return rewrite_error(reason, line_at(block, min(error.index, len(block))))
 
 
-def not_rewritten(reason: str, line_number: int) -> UnreadableNote:
+def rewrite_error(reason: str, line_number: int) -> UnreadableNote:
     """Return the error for a file that can't be rewritten."""
     return UnreadableNote(
         f"{reason} (line {line_number}), so the file is not rewritten",
@@ -205,11 +205,11 @@ class NoteHandler(YAMLHandler):
 
     def load(self, fm: str, **_: object) -> dict[str, object]:
         """Read a block tolerantly."""
-        return metadata(Split("", fm, "", "", "yaml"))[0]
+        return read_metadata(Split("", fm, "", "", "yaml"))[0]
 
     def export(self, metadata: dict[str, object], **_: object) -> str:
         """Write each key on a line of its own, lists between brackets."""
-        return "".join(f"{line(key, value)}\n" for key, value in metadata.items())
+        return "".join(f"{write_line(key, value)}\n" for key, value in metadata.items())
 
     def format(self, post: frontmatter.Post, **_: object) -> str:
         """Join block and body; the body's white space stays."""
@@ -219,7 +219,7 @@ class NoteHandler(YAMLHandler):
 _HANDLER = NoteHandler()
 
 
-def compose(metadata: Mapping[str, object], body: str) -> str:
+def compose_text(metadata: Mapping[str, object], body: str) -> str:
     """Return the text of a new note, which ends with one newline; raise BadInput.
 
     Without metadata the text is the body alone, unless its first lines look like front matter.
@@ -245,11 +245,11 @@ _LONGEST = 300
 _MAX_VALUES = 200
 """Maximum number of values of one field."""
 
-_FIELD = pattern(
+_FIELD = lazy_pattern(
     r"^[ \t]*(?:\[.\][ \t]+)?[*_~]*([^\W\d_][\w /-]{0,39})[*_~]*::[*_~]*(?=\s|\[|\Z)", re.MULTILINE
 )
 
-_ESCAPE = pattern(r"\\([!-/:-@\[-`{-~])")
+_ESCAPE = lazy_pattern(r"\\([!-/:-@\[-`{-~])")
 
 
 class Field(NamedTuple):
@@ -262,7 +262,7 @@ class Field(NamedTuple):
     """Split at commas outside of links and code; a link is its target."""
 
 
-def fields_of(inline: InlineText) -> Iterator[Field]:
+def yield_fields(inline: InlineText) -> Iterator[Field]:
     """Yield the fields of an inline block, in the order of its lines."""
     text = inline.text
     if MARK not in text:
@@ -323,7 +323,7 @@ def _shown(text: str, span: InlineSpan) -> str:
     return text[slice(*span.shown)] if span.kind in ("code", "url") else text[span.start : span.end]
 
 
-_AT = pattern(r" \(at line ([0-9]+), column [0-9]+\)\Z")
+_AT = lazy_pattern(r" \(at line ([0-9]+), column [0-9]+\)\Z")
 
 
 def _toml_values(block: str) -> dict[str, object]:
@@ -379,14 +379,14 @@ def _is_plain(item: object) -> bool:
 def _expected_toml(value: object) -> object:
     """Return the value that reading a written value gives: as for YAML, but dates are dates."""
     if isinstance(value, datetime):
-        return datetime.fromisoformat(iso(value))
+        return datetime.fromisoformat(format_iso(value))
     if isinstance(value, date):
         return value
     if isinstance(value, list | tuple):
         return [_expected_toml(item) for item in value]
     if isinstance(value, Mapping):
         return {str(key): _expected_toml(item) for key, item in value.items()}
-    return expected(value)
+    return reread_value(value)
 
 
 def _index(block: str, match: re.Match[str] | None) -> int:

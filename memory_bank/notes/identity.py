@@ -7,7 +7,7 @@ from datetime import datetime
 
 from blake3 import blake3
 
-from memory_bank.base.dates import iso
+from memory_bank.base.dates import format_iso
 from memory_bank.notes.characters import nfc
 
 _SLUG_BYTES = 150
@@ -37,14 +37,14 @@ def content_hash(content: str) -> str:
     return blake3(normalise(content).encode()).hexdigest()
 
 
-def number_of(text: str) -> int:
+def number_text(text: str) -> int:
     """Return 63 bits of a text's BLAKE3, which fit an integer of SQLite."""
     return int.from_bytes(blake3(text.encode()).digest(8), "big") >> 1
 
 
 def note_id(content: str, created_at: datetime) -> str:
     """Return a note's id: 12 hex digits of BLAKE3(content + created_at)."""
-    return blake3((content + iso(created_at)).encode()).hexdigest()[:12]
+    return blake3((content + format_iso(created_at)).encode()).hexdigest()[:12]
 
 
 def slug(text: str, limit: int = 60) -> str:

@@ -17,22 +17,22 @@ from markdown_it.helpers import parseLinkDestination, parseLinkLabel
 from markdown_it.rules_inline import StateInline
 
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.notes.blocks import Blocks, InlineBlock, parse_blocks
 from memory_bank.notes.relations import CODE, LINK
 
 Rule = Callable[[StateInline, bool], bool]
 
-_TICKS = pattern(r"`+")
+_TICKS = lazy_pattern(r"`+")
 
-_WIKILINK = pattern(r"\[\[[^\[\]\n]+\]\]")
+_WIKILINK = lazy_pattern(r"\[\[[^\[\]\n]+\]\]")
 
 # A text without these can have wikilinks only.
-_SPECIAL = pattern(r"[`<\\]|\]\(")
+_SPECIAL = lazy_pattern(r"[`<\\]|\]\(")
 
-_BLANKS = pattern(r"[ \t\n]*")
+_BLANKS = lazy_pattern(r"[ \t\n]*")
 
-_SIZE = pattern(r"\s*\d+(?:x\d+)?\s*")
+_SIZE = lazy_pattern(r"\s*\d+(?:x\d+)?\s*")
 
 _MAX_NESTING = 32
 """Brackets that are nested deeper are text."""
@@ -254,19 +254,19 @@ _CONTEXT = 100
 
 _REACH = 250
 
-_MARKS = pattern(r"[\\`*_\[<&~=^!]")
+_MARKS = lazy_pattern(r"[\\`*_\[<&~=^!]")
 
-_ESCAPE = pattern(r"\\([!-/:-@\[-`{-~])")
+_ESCAPE = lazy_pattern(r"\\([!-/:-@\[-`{-~])")
 
 # Bounded, so that time is linear in the length of a heading.
-_EMPHASIS = pattern(
+_EMPHASIS = lazy_pattern(
     r"(\*{1,3}|~~|==)(?=\S)(.{1,300}?)(?<=\S)\1|(?<!\w)(_{1,3})(?=\S)(.{1,300}?)(?<=\S)\3(?!\w)"
 )
 
 # Levels of emphasis in a heading that are removed.
 _NESTED_EMPHASIS = 3
 
-_BLOCK_ID = pattern(r"(?:^|\s)\^[\w-]+\s*$")
+_BLOCK_ID = lazy_pattern(r"(?:^|\s)\^[\w-]+\s*$")
 
 
 Shortened = tuple[str, dict[int, int]]

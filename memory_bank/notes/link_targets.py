@@ -47,7 +47,7 @@ def no_project(_: str) -> bool:
     return False
 
 
-def names_of(note: Note, *, included: bool = False) -> Iterator[Name]:
+def yield_names(note: Note, *, included: bool = False) -> Iterator[Name]:
     """Yield every name of a note, with its rank."""
     yield from path_names(note.path, note.meta.aliases)
     if included:
@@ -73,7 +73,7 @@ def path_names(path: str, aliases: Iterable[str]) -> Iterator[Name]:
         yield Name(key(alias), BY_ALIAS)
 
 
-def target_of(
+def resolve_target(
     link: Link,
     path: str,
     project_prefix: str,

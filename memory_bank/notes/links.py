@@ -11,24 +11,24 @@ from urllib.parse import quote, unquote
 from memory_bank.base.documents import Link, LinkKind
 from memory_bank.base.errors import BadInput
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.notes import okf
 from memory_bank.notes.blocks import parse_blocks
 from memory_bank.notes.characters import BREAK
 from memory_bank.notes.front_matter import split
 from memory_bank.notes.inline import InlineSpan, InlineText
 from memory_bank.notes.note import Meta
-from memory_bank.notes.passages import LinkDefinition, SourceMap, definitions
-from memory_bank.notes.relations import DEFAULT, TYPES, Fields, as_type, relation
+from memory_bank.notes.passages import LinkDefinition, SourceMap, read_definitions
+from memory_bank.notes.relations import DEFAULT, TYPES, Fields, as_type, find_relation
 
-WIKILINK = pattern(r"!?\[\[([^\[\]\n]+)\]\]")
+WIKILINK = lazy_pattern(r"!?\[\[([^\[\]\n]+)\]\]")
 
-_ESCAPE = pattern(r"\\([!-/:-@\[-`{-~])")
+_ESCAPE = lazy_pattern(r"\\([!-/:-@\[-`{-~])")
 
-_FRAGMENT = pattern(r"(?<!&)\\?#")
+_FRAGMENT = lazy_pattern(r"(?<!&)\\?#")
 
 # Other words before a colon are part of a name: [[Project: Alpha]], [[person:alice]].
-_EXTERNAL = pattern(
+_EXTERNAL = lazy_pattern(
     r"//|[a-z][a-z0-9+.-]*+://"
     r"|(?:https?|mailto|tel|sms|file|data|javascript|vbscript|urn|about|blob|cid|magnet|geo|xmpp):(?!\s|\Z)",
     re.IGNORECASE,
@@ -76,7 +76,7 @@ def locate_links(text: str, first_line: int = 1) -> list[WholeLink]:
     blocks = parse_blocks(text)
     if "[" not in text:
         return []
-    link_definitions = definitions(blocks)
+    link_definitions = read_definitions(blocks)
     lines = blocks.source.split("\n")
     entries = []
     for inline_block in blocks.inline_blocks:
@@ -130,7 +130,7 @@ def _read(
             target=target.target,
             kind=_KINDS[wiki, span.embed],
             line=line,
-            type=relation(fields, bare, field, at, at + 1),
+            type=find_relation(fields, bare, field, at, at + 1),
             heading=target.heading,
             block=target.block,
             text=inline.shown(span),
@@ -174,19 +174,19 @@ def _markdown_target(
     end = mark.start() if mark else len(written)
     query = _QUERY.search(written, 0, end)
     end = query.start() if query else end
-    target = decoded(written[:end])
-    fragment = decoded(written[mark.end() :]) if mark else ""
+    target = decode_target(written[:end])
+    fragment = decode_target(written[mark.end() :]) if mark else ""
     if _EXTERNAL.match(target) or not (target or fragment):
         return None
     heading, block = ("", fragment[1:]) if fragment.startswith("^") else (fragment, "")
     return _WrittenTarget(target, heading, block, start, start + end)
 
 
-_QUERY = pattern(r"(?<=\.md)\?[^#]*", re.IGNORECASE)
+_QUERY = lazy_pattern(r"(?<=\.md)\?[^#]*", re.IGNORECASE)
 """What a code host may be told with a path: `note.md?plain=1`."""
 
 
-def decoded(written: str) -> str:
+def decode_target(written: str) -> str:
     """Undo the escapes, entities and percent-encoding of a destination."""
     if "\\" in written:
         written = _ESCAPE.sub(r"\1", written)
@@ -228,7 +228,7 @@ def with_lines(references: Sequence[Link], head: str) -> tuple[Link, ...]:
 _NAMING = frozenset({"supersedes", "superseded_by"})
 """Types of links whose key in front matter may have a note's plain name or path."""
 
-_NAME = pattern(r"(?!(?:none|null|no|n/a|tbd|-)\Z)[^\s\[\]|#:,;]{2,200}", re.IGNORECASE)
+_NAME = lazy_pattern(r"(?!(?:none|null|no|n/a|tbd|-)\Z)[^\s\[\]|#:,;]{2,200}", re.IGNORECASE)
 
 
 def _key_links(value: object, kind: str) -> Iterator[Link]:
@@ -262,34 +262,34 @@ def reference_link(inner: str, line: int, kind: str = DEFAULT) -> Link | None:
 
 # Strings and comments in a line of front matter. A string that is open at the end of the line
 # continues in the next match, so that each character is read once.
-_STRING = pattern(
+_STRING = lazy_pattern(
     r"""(?<!\w)"(?:[^"\\\r\n]|\\.)*+(?:"|\\?(?=[\r\n]|\Z))"""
     r"""|(?<!\w)'(?:[^'\r\n]|'')*+(?:'|(?=[\r\n]|\Z))|(?<!\S)\#[^\r\n]*"""
 )
 
-_HEAD_LINE = pattern(
+_HEAD_LINE = lazy_pattern(
     r"^(?:(?P<key>[A-Za-z][\w-]*)[ \t]*:|(?P<item>[ \t]*-[ \t]|[ \t]+(?=\S)|[ \t]*[\]#]))?"
     r"(?P<value>[^\r\n]*)(?:\r?\n|\Z)",
     re.MULTILINE,
 )
 """A line of front matter: a key with a value, or an item of a list."""
 
-_PLAIN = pattern(
+_PLAIN = lazy_pattern(
     r"""\#.*|[ \t\[]*(?P<quote>["']?)(?P<name>[^\s\[\]|\#:,;"']{2,200})(?P=quote)"""
     r"""(?=[ \t]*(?:[,\]]|\Z)|[ \t]+\#)|[^,]+"""
 )
 """A comment, a name that is a whole value or item, or something else."""
 
-_MD = pattern(r"\.md\Z", re.IGNORECASE)
+_MD = lazy_pattern(r"\.md\Z", re.IGNORECASE)
 
-_NOT_IN_WIKILINK = pattern(r"[\[\]|#^\r\n]")
+_NOT_IN_WIKILINK = lazy_pattern(r"[\[\]|#^\r\n]")
 
-_BALANCED = pattern(r"[^()]*(?:\([^()]*\)[^()]*)*")
+_BALANCED = lazy_pattern(r"[^()]*(?:\([^()]*\)[^()]*)*")
 
 # Must be escaped in a destination; `<`…`>` allows spaces and parentheses.
 _ESCAPED = r"[\x00-\x1f\x7f<>\\#|]|%(?=[0-9a-fA-F]{2})|&(?=[#\w]+;)"
 
-_UNSAFE, _UNSAFE_BARE = pattern(_ESCAPED), pattern(rf"{_ESCAPED}|\s")
+_UNSAFE, _UNSAFE_BARE = lazy_pattern(_ESCAPED), lazy_pattern(rf"{_ESCAPED}|\s")
 
 
 def relink(text: str, rename: Callable[[Link], str | None], body_start: int | None = None) -> str:
@@ -300,13 +300,13 @@ def relink(text: str, rename: Callable[[Link], str | None], body_start: int | No
     BadInput if a wikilink can't have the new target.
     """
     parts, position = list[str](), 0
-    for (start, end), target in sorted(edits(text, rename, body_start).items()):
+    for (start, end), target in sorted(plan_edits(text, rename, body_start).items()):
         parts += (text[position:start], target)
         position = end
     return "".join((*parts, text[position:]))
 
 
-def edits(
+def plan_edits(
     text: str, rename: Callable[[Link], str | None], body_start: int | None = None
 ) -> dict[tuple[int, int], str]:
     """Map the offsets of each target that `relink` replaces to the new text; raise BadInput."""
@@ -371,7 +371,7 @@ def _plain_names(text: str) -> Iterator[tuple[Link, int, int, str]]:
                     yield link, *name.span("name"), name["quote"] or ""
 
 
-_RESOURCE = pattern(
+_RESOURCE = lazy_pattern(
     r"""(?<![\w-])["']?(?:resource|computation)["']?[ \t]*:[ \t]+(?P<quote>["']?)"""
     r"""(?P<path>[^\s"'{}\[\],|<>]{1,500})(?P=quote)(?=[ \t]*(?:[,}\r\n]|\Z)|[ \t]+\#)"""
 )
@@ -429,7 +429,7 @@ def _in_body(text: str, start: int, end: int, link: Link, target: str) -> str:
     new = unsafe.sub(_percent, target)
     if unsafe is _UNSAFE_BARE and not _BALANCED.fullmatch(new):
         new = new.replace("(", "%28").replace(")", "%29")
-    return new if decoded(new) == target else quote(target)
+    return new if decode_target(new) == target else quote(target)
 
 
 def _percent(match: re.Match[str]) -> str:

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 from memory_bank.base.errors import BadName, Hint
 from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.base.paths import Layout
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.notes.characters import nfc
 from memory_bank.notes.identity import DEVICES
 
@@ -28,7 +28,7 @@ _REFUSED = frozenset('<>:"|?*\\')
 OUTSIDE = "../"
 """Starts the name by which a path finds an included note, but no note of the bank."""
 
-_ID_START = pattern(r"-[0-9a-f]{4}(?:-\d+)?\Z")
+_ID_START = lazy_pattern(r"-[0-9a-f]{4}(?:-\d+)?\Z")
 
 MAX_BYTES = 255
 """Longest part of a path that common file systems take."""
@@ -37,7 +37,7 @@ MAX_BYTES = 255
 _MAX_PATH = 900
 
 
-def path_of(name: str) -> str:
+def note_path(name: str) -> str:
     """Return the path below the bank of a note's name; add `.md` if it has no suffix.
 
     Raises BadName for a name that leaves the bank, is hidden, or can't be a file everywhere.
@@ -78,11 +78,11 @@ def _check_part(part: str, name: str) -> None:
 
 def check_new(path: str) -> None:
     """Raise BadName for the path of a new note that some systems don't support."""
-    if problem := oddity(path):
+    if problem := find_oddity(path):
         raise BadName(f"{path!r} {problem}", "leave it out: the title may have it")
 
 
-def oddity(path: str) -> str:
+def find_oddity(path: str) -> str:
     """Return why a new note may not have a path; empty if it may."""
     refused = sorted(_REFUSED & set(path))
     if refused:
@@ -103,7 +103,7 @@ def name_of(path: str) -> str:
     return path.removesuffix(NOTE_SUFFIXES[0])
 
 
-def folded(path: str) -> str:
+def fold_path(path: str) -> str:
     """Return the form in which some file systems compare paths: NFC, case folded."""
     return nfc(nfc(path).casefold())
 
@@ -146,9 +146,9 @@ _TABLE = {
     "ɑ": "a", "ɡ": "g", "ⅼ": "l", "ᴏ": "o", "ᴄ": "c", "ꜱ": "s",
 }  # fmt: skip
 
-_LATIN = pattern("[A-Za-z]")
+_LATIN = lazy_pattern("[A-Za-z]")
 
-_WORD = pattern(r"[^\W_]+")
+_WORD = lazy_pattern(r"[^\W_]+")
 
 _LONG_WORD = 3
 """Letters of a Latin word that tells that a path is written in Latin letters."""
@@ -159,12 +159,12 @@ def _translation() -> dict[int, str]:
     return str.maketrans(_TABLE)
 
 
-def latin(text: str) -> str:
+def to_latin(text: str) -> str:
     """Return a text of the same length with Latin letters for those that look like them."""
     return text.translate(_translation())
 
 
-def deceptive(path: str) -> list[tuple[int, str, str]]:
+def find_deceptive(path: str) -> list[tuple[int, str, str]]:
     """Return the letters of a path that look like Latin ones and are none, where that may deceive.
 
     Each with its offset, and the Latin letter. They may deceive in a word that has Latin letters
@@ -205,7 +205,7 @@ def _latin_form(char: str) -> str:
 NOTE_URI = "memory://note/"
 """Start of the URI of a note."""
 
-_PLACE = pattern(r"((?:[A-Za-z]:)?[^:]*+):\d+(?::\d+)?")
+_PLACE = lazy_pattern(r"((?:[A-Za-z]:)?[^:]*+):\d+(?::\d+)?")
 """A file with a line, and optionally a column, as answers print it."""
 
 _LONGEST = 10_000
@@ -213,26 +213,26 @@ _LONGEST = 10_000
 
 _FOLDER_SIGNS = frozenset("./\\")
 
-_HERE = pattern(r"\A(?:\./+)+")
+_HERE = lazy_pattern(r"\A(?:\./+)+")
 
-_LINK = pattern(r"\[\[([^\[\]|]++)(?:\|[^\[\]]*+)?\]\]|`([^`]++)`")
+_LINK = lazy_pattern(r"\[\[([^\[\]|]++)(?:\|[^\[\]]*+)?\]\]|`([^`]++)`")
 """A name as notes write it: a link, or code."""
 
-_CODE = pattern(r"\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8}))")
+_CODE = lazy_pattern(r"\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8}))")
 
 _ESCAPED = frozenset(["Cc", "Cf", "Cs", "Zl", "Zp"])
 """Categories of the characters that answers escape in names, such as `\\u200c`."""
 
-_EXTENSION = pattern(r"\.[A-Za-z][A-Za-z0-9_+-]{0,9}\Z")
+_EXTENSION = lazy_pattern(r"\.[A-Za-z][A-Za-z0-9_+-]{0,9}\Z")
 
-_RECORD = pattern(
+_RECORD = lazy_pattern(
     r"adr[-_ ]?(?P<named>\d{1,5})(?!\d)|(?P<padded>\d{3,5})(?![\d.:])(?![-_ ]\d\d(?!\d))",
     re.IGNORECASE,
 )
 
-_NUMBER = pattern(r"(?P<adr>adr[-_ ]?)?(?P<number>\d{1,5})", re.IGNORECASE)
+_NUMBER = lazy_pattern(r"(?P<adr>adr[-_ ]?)?(?P<number>\d{1,5})", re.IGNORECASE)
 
-_REFERENCE = pattern(r"\w+:\S.*")
+_REFERENCE = lazy_pattern(r"\w+:\S.*")
 """A symbol, person or ticket: `KIND:ID`. Titles have a space behind their colon."""
 
 
@@ -269,7 +269,7 @@ def _named(name: str) -> str:
 
 def new_path(name: str, place: Layout) -> str:
     """Return the path of the new note that a name means, in any form; raise BadName."""
-    return path_of(of_note(name, place))
+    return note_path(of_note(name, place))
 
 
 def of_file(name: str, place: Layout) -> str:
@@ -305,7 +305,7 @@ def leads_out(path: str) -> bool:
     return not path or posixpath.isabs(path) or posixpath.normpath(path).startswith("..")
 
 
-def of_included(name: str, place: Layout) -> str:
+def name_included(name: str, place: Layout) -> str:
     """Return the name of the included file that an absolute path means; empty for other names."""
     text = of_note(name, place)
     if not place.prefix or len(text) > _LONGEST or not Path(text).is_absolute():

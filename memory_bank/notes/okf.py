@@ -14,11 +14,11 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memory_bank.base.dates import iso, to_datetime
+from memory_bank.base.dates import format_iso, to_datetime
 from memory_bank.base.documents import Link
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.notes.note import Note
 from memory_bank.notes.storage import files
 
@@ -47,28 +47,28 @@ NOT_ABOUT = frozenset(
 )
 """Keys that say nothing of what a note is about, or what is searched by itself."""
 
-_DECLARED = pattern(r"""^["']?okf_version["']?[ \t]*:""", re.MULTILINE)
+_DECLARED = lazy_pattern(r"""^["']?okf_version["']?[ \t]*:""", re.MULTILINE)
 
-_LIST_LINE = pattern(r"^[*+-][ \t]+\[[^\]\n]*\]\([^)\n]*\)", re.MULTILINE)
+_LIST_LINE = lazy_pattern(r"^[*+-][ \t]+\[[^\]\n]*\]\([^)\n]*\)", re.MULTILINE)
 
 _MOST_SAMPLED, _MOST_READ, _MOST_BUNDLES = 8, 100_000, 200
 
 _LONGEST = 300
 """Characters of a description, or of what is said of a source, that are shown."""
 
-_PATH = pattern(r"(?![A-Za-z][A-Za-z0-9+.-]*:|//)[^\s*?\[\]{}|<>\"\\]{1,500}")
+_PATH = lazy_pattern(r"(?![A-Za-z][A-Za-z0-9+.-]*:|//)[^\s*?\[\]{}|<>\"\\]{1,500}")
 """A value that may be a path: no URL, and no description of a scope, which has blanks."""
 
 _SUPERSEDED_BY, _DEFAULT = "superseded_by", Link._field_defaults["type"]
 
-_CURRENT = pattern(
+_CURRENT = lazy_pattern(
     r"\b(?:current(?:ly)?|replaced by|replacement|(?<!not )use)\b[^.!?\n]{0,80}\Z", re.IGNORECASE
 )
 
-_SUFFIX = pattern(r"\.\w{1,12}(?s:#.*)?\Z")
+_SUFFIX = lazy_pattern(r"\.\w{1,12}(?s:#.*)?\Z")
 
 
-def bundles(
+def find_bundles(
     root: Path, folders: Sequence[str], paths: Mapping[str, object], *, by_setting: bool = False
 ) -> tuple[str, ...]:
     """Return the folders below `root` that are bundles; `paths` are the notes there.
@@ -111,10 +111,10 @@ def skips_untyped(root: Path, folder: str) -> bool:
 
 def is_reserved(path: str, entries: Sequence[str]) -> bool:
     """Return whether a file is a list or a log of one of some bundles."""
-    return path.rpartition("/")[2] in RESERVED and bundle_of(path, entries) is not None
+    return path.rpartition("/")[2] in RESERVED and find_bundle(path, entries) is not None
 
 
-def bundle_of(path: str, entries: Sequence[str]) -> str | None:
+def find_bundle(path: str, entries: Sequence[str]) -> str | None:
     """Return the innermost of some bundles in which a file is; None if it is in none."""
     holding = [folder for folder in entries if folder in {"", "."} or path.startswith(f"{folder}/")]
     return max(holding, key=len, default=None)
@@ -136,7 +136,7 @@ def _are_concepts(heads: Sequence[Mapping[str, object]]) -> bool:
 
 def _heads(root: Path, folder: str, paths: Mapping[str, object]) -> list[Mapping[str, object]]:
     """Return the front matter of some notes of a folder that have any."""
-    inside = (path for path in paths if bundle_of(path, [folder]) is not None)
+    inside = (path for path in paths if find_bundle(path, [folder]) is not None)
     concepts = (path for path in sorted(inside) if path.rpartition("/")[2] not in RESERVED)
     heads = (_keys(_text(root, path)) for path in islice(concepts, _MOST_SAMPLED))
     return [head for head in heads if head]
@@ -162,9 +162,9 @@ def _split(text: str) -> Split:
 
 
 def _keys(text: str) -> Mapping[str, object]:
-    from memory_bank.notes.front_matter import metadata
+    from memory_bank.notes.front_matter import read_metadata
 
-    return metadata(_split(text))[0]
+    return read_metadata(_split(text))[0]
 
 
 def path_links(keys: Mapping[str, object]) -> Iterator[Link]:
@@ -176,9 +176,9 @@ def path_links(keys: Mapping[str, object]) -> Iterator[Link]:
                 yield _link(item, key)
     cited = [keys.get("resource"), keys.get("computation")]
     sources = keys.get("sources")
-    cited += [item.get("resource") for item in mappings(sources)]
+    cited += [item.get("resource") for item in list_mappings(sources)]
     for code in (keys.get("executor"), keys.get("attester")):
-        cited += [item.get("resource") for item in mappings(code)]
+        cited += [item.get("resource") for item in list_mappings(code)]
     yield from (_link(item, "mentions") for item in cited if is_path(item))
 
 
@@ -211,17 +211,17 @@ def _link(written: object, kind: str) -> Link:
     return Link(path, "reference", 1, kind, heading)
 
 
-def mappings(value: object) -> list[Mapping[str, object]]:
+def list_mappings(value: object) -> list[Mapping[str, object]]:
     """Return the mappings in a list; one mapping alone is a list of one."""
     items = value if isinstance(value, list) else [value]
     return [item for item in items if isinstance(item, Mapping)]
 
 
-def merged(heads: Mapping[str, Mapping[str, object]], path: str) -> dict[str, object]:
+def merge_keys(heads: Mapping[str, Mapping[str, object]], path: str) -> dict[str, object]:
     """Return the keys of the note at `path` that replaces notes: all that they derive from."""
     items: list[Mapping[str, object]] = []
     for source, head in heads.items():
-        for item in mappings(head.get("sources")):
+        for item in list_mappings(head.get("sources")):
             moved = {**item, "resource": _moved(item.get("resource"), source, path)}
             items += [moved] if moved not in items else []
     described = {str(_moved(head.get("resource"), source, path)) for source, head in heads.items()}
@@ -261,7 +261,7 @@ def sources(keys: Mapping[str, object]) -> tuple[Source, ...]:
     described = keys.get("resource")
     about = [Source(described.strip(), is_subject=True)] if isinstance(described, str) else []
     window = _days_of(keys.get("usage_window"))
-    return (*about, *(_source(item, window) for item in mappings(keys.get("sources"))))
+    return (*about, *(_source(item, window) for item in list_mappings(keys.get("sources"))))
 
 
 def _source(item: Mapping[str, object], window: str) -> Source:
@@ -276,7 +276,7 @@ def _source(item: Mapping[str, object], window: str) -> Source:
 
 def _days_of(window: object) -> str:
     """Return from when to when something was counted; empty if that is not said."""
-    days = [to_datetime(item.get(key)) for item in mappings(window) for key in ("from", "to")]
+    days = [to_datetime(item.get(key)) for item in list_mappings(window) for key in ("from", "to")]
     dates = [moment.date().isoformat() for moment in days if moment]
     return f" from {dates[0]} to {dates[1]}" if len(dates) > 1 else ""
 
@@ -293,14 +293,14 @@ def description(keys: Mapping[str, object]) -> str | None:
 
 def changed_at(keys: Mapping[str, object]) -> datetime | None:
     """Return when a note says that its meaning changed last: `generated.at`, else `timestamp`."""
-    generated = next(iter(mappings(keys.get("generated"))), {})
+    generated = next(iter(list_mappings(keys.get("generated"))), {})
     return to_datetime(generated.get("at") or keys.get("timestamp"))
 
 
-def verified(keys: Mapping[str, object], by: str, at: datetime) -> dict[str, object]:
+def add_review(keys: Mapping[str, object], by: str, at: datetime) -> dict[str, object]:
     """Return the key that says who reviewed a note, with one review more: the last of each."""
-    reviews = [review for review in mappings(keys.get("verified")) if review.get("by") != by]
-    review = {"by": by, "at": iso(at)}
+    reviews = [review for review in list_mappings(keys.get("verified")) if review.get("by") != by]
+    review = {"by": by, "at": format_iso(at)}
     return {"verified": [*reviews, review] if reviews else review}
 
 
@@ -319,12 +319,12 @@ def past_review(keys: Mapping[str, object], now: float) -> str:
     return f"past its review date: {date}"
 
 
-def claims(keys: Mapping[str, object]) -> Iterator[str]:
+def yield_claims(keys: Mapping[str, object]) -> Iterator[str]:
     """Yield what a note says of who wrote and who reviewed it, which nobody has checked."""
-    generated, changed = next(iter(mappings(keys.get("generated"))), {}), changed_at(keys)
+    generated, changed = next(iter(list_mappings(keys.get("generated"))), {}), changed_at(keys)
     if generated.get("by"):
         yield f"says it was written by {_actor(generated)}"
-    for review in mappings(keys.get("verified")):
+    for review in list_mappings(keys.get("verified")):
         if review.get("by"):
             moment = to_datetime(review.get("at"))
             is_old = bool(moment and changed and moment < changed)

@@ -12,7 +12,7 @@ from memory_bank.base.documents import Fault
 from memory_bank.base.errors import BadInput
 from memory_bank.notes import characters, decision_records, identity, links, okf, schema, sections
 from memory_bank.notes.characters import BREAK, nfc
-from memory_bank.notes.front_matter import Split, metadata, not_rewritten, split
+from memory_bank.notes.front_matter import Split, read_metadata, rewrite_error, split
 from memory_bank.notes.identity import etag
 from memory_bank.notes.inline import code_spans
 from memory_bank.notes.merging.conflicts import UNRESOLVED, find
@@ -24,7 +24,7 @@ def parse(path: str, data: bytes) -> Note:
     """Parse a file, with faults for parts that can't be read; raise UnreadableNote for a binary."""
     decoded = characters.decode(data)
     parts = split(decoded.text)
-    raw, faults = metadata(parts)
+    raw, faults = read_metadata(parts)
     head = parts.opening + parts.block + parts.closing
     body = sections.read_body(parts.body, 1 + count_lines(head), len(head))
     meta, meta_faults = schema.read_meta(raw, body.tags)
@@ -45,12 +45,12 @@ def parse(path: str, data: bytes) -> Note:
         ),
         writable=decoded.writable,
     )
-    return okf.with_successor(decision_records.known(note))
+    return okf.with_successor(decision_records.read_decision(note))
 
 
 def front_matter(data: bytes) -> Meta:
     """Parse a file's front matter only; raise UnreadableNote."""
-    raw, _ = metadata(split(characters.decode(data).text))
+    raw, _ = read_metadata(split(characters.decode(data).text))
     return schema.read_meta(raw)[0]
 
 
@@ -59,7 +59,7 @@ def count_lines(text: str) -> int:
     return text.count("\n") + text.count("\r") - text.count("\r\n")
 
 
-def edited(data: bytes, change: Callable[[str], str]) -> bytes:
+def edit_bytes(data: bytes, change: Callable[[str], str]) -> bytes:
     """Return the file's bytes after a change of its text; the byte order mark stays.
 
     Raises UnreadableNote if a file that isn't valid UTF-8 would change, since a rewrite would lose
@@ -71,12 +71,12 @@ def edited(data: bytes, change: Callable[[str], str]) -> bytes:
         return data
     if not decoded.writable:
         fault = decoded.faults[0]
-        raise not_rewritten(fault.reason, fault.line)
+        raise rewrite_error(fault.reason, fault.line)
     mark = characters.BOM if data.startswith(characters.BOM) else b""
-    return mark + encoded(text)
+    return mark + encode_text(text)
 
 
-def encoded(text: str) -> bytes:
+def encode_text(text: str) -> bytes:
     """Return the bytes of a note's text; raise BadInput for text that could not be read again."""
     if "\0" in text:
         raise BadInput("a note can't hold NUL characters", "leave them out")
@@ -114,7 +114,7 @@ class NoteText:
 
     @cached_property
     def _metadata(self) -> tuple[dict[str, object], tuple[Fault, ...]]:
-        return metadata(self.parts)
+        return read_metadata(self.parts)
 
     @property
     def keys(self) -> Mapping[str, object]:

@@ -9,21 +9,21 @@ from operator import itemgetter
 
 from memory_bank.base.documents import Passage
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.notes.blocks import Blocks, InlineBlock
 from memory_bank.notes.note import NoteSection
 
-_NEWLINE = pattern(r"\r\n|\r")
+_NEWLINE = lazy_pattern(r"\r\n|\r")
 
-_LINE = pattern(r"[^\n]*\n|[^\n]+\Z")
+_LINE = lazy_pattern(r"[^\n]*\n|[^\n]+\Z")
 
-_FENCE = pattern(r"[ \t>]*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)*(`{3,}(?![^\n]*`)|~{3,})")
+_FENCE = lazy_pattern(r"[ \t>]*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)*(`{3,}(?![^\n]*`)|~{3,})")
 
 # A list item, a table row or a heading starts a block.
-_STARTS_BLOCK = pattern(r"[ \t>]*(?:[-*+][ \t]|\d{1,9}[.)][ \t]|\||#{1,6}[ \t])")
+_STARTS_BLOCK = lazy_pattern(r"[ \t>]*(?:[-*+][ \t]|\d{1,9}[.)][ \t]|\||#{1,6}[ \t])")
 
 # Sentence end, closing marks and white space; in Chinese and Japanese without white space.
-_SENTENCE_END = pattern(r"[.!?\u2026][)\]\"'\u201d\u2019*_]*\s+|[\u3002\uff01\uff1f]")
+_SENTENCE_END = lazy_pattern(r"[.!?\u2026][)\]\"'\u201d\u2019*_]*\s+|[\u3002\uff01\uff1f]")
 
 SIZE = 400
 """Approximate size of a passage in characters: three or four turns of a talk, or two paragraphs."""
@@ -45,7 +45,7 @@ class _Stretch(NamedTuple):
     end: int
 
 
-def passages(section: NoteSection, size: int = SIZE) -> tuple[Passage, ...]:
+def split_passages(section: NoteSection, size: int = SIZE) -> tuple[Passage, ...]:
     """Split a section's text into passages of about `size` characters, at the ends of blocks.
 
     A section up to a quarter longer is one passage. A block up to five times the size stays whole;
@@ -141,7 +141,7 @@ def _pieces(text: str, start: int, end: int, size: int) -> Iterator[_Stretch]:
     yield _Stretch(start, end)
 
 
-_DEFINITION = pattern(
+_DEFINITION = lazy_pattern(
     r"\[(?:[^\[\]\\]|\\.)++\]:[ \t]*(?:\n[ \t>]*)?(<[^<>\n]*>|[^ \t\n<][^ \t\n]*)", re.DOTALL
 )
 
@@ -153,7 +153,7 @@ class LinkDefinition(NamedTuple):
     offset: int
 
 
-def definitions(blocks: Blocks) -> Mapping[str, LinkDefinition]:
+def read_definitions(blocks: Blocks) -> Mapping[str, LinkDefinition]:
     """Return the destinations of the link reference definitions, by label."""
     if not blocks.definitions:
         return {}

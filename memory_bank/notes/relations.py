@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 
 LINK = "\x01"
 
@@ -63,32 +63,32 @@ _REACH_AFTER = 20
 # Letters of a word that may be one of these.
 _LONGEST_WORD = 24
 
-_LETTERS = pattern(r"[^\W\d_]+")
+_LETTERS = lazy_pattern(r"[^\W\d_]+")
 
-_WORD = pattern(r"[^\W\d_](?:[\w'\u2019]*[^\W_])?")
+_WORD = lazy_pattern(r"[^\W\d_](?:[\w'\u2019]*[^\W_])?")
 
-_SENTENCE_END = pattern(
+_SENTENCE_END = lazy_pattern(
     r"(?<!\be\.g)(?<!\bi\.e)(?<!\bcf)(?<!\bvs)[.!?\u2026|][)\]\"'\u201d\u2019*_]*\s"
     r"|[\u3002\uff01\uff1f]"
 )
 
-_NEGATION = pattern(
+_NEGATION = lazy_pattern(
     r"(?:\b(?:not|never|no longer|without|nor|cannot)|n['\u2019]t)\s+(?:\w+\s+)?$", re.IGNORECASE
 )
 
 # "[[A]] is now superseded by [[B]]" is about A and B, not about the note.
-_SUBJECT = pattern(
+_SUBJECT = lazy_pattern(
     rf"{LINK}\s+(?:(?:is|was|are|were|be|been|being|has|have|had|will|now|also|then|later)\s+)*$",
     re.IGNORECASE,
 )
 
 # "depends on:: [[a]]" and "Depends on: [[a]]" apply to their own line only.
-_EARLIER_LINE = pattern(rf"[^\n:]*:[^\n]*{LINK}[^\n]*\n")
+_EARLIER_LINE = lazy_pattern(rf"[^\n:]*:[^\n]*{LINK}[^\n]*\n")
 
 _MONTH = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 
 # "superseded by", and what may stand between: "Superseded: 2019-12-19 by", "replaced in May by".
-_BY = pattern(
+_BY = lazy_pattern(
     rf"\w+ed(?:[^\w.!?;{LINK}{CODE}]|\d|(?<=\d)\.|(?<=\d)(?:st|nd|rd|th)\b"
     rf"|\b(?:on|in|of|now|then|later|partly|partially|entirely|fully|(?:{_MONTH})[a-z]*)\b)*"
     r"\bby\b|replaced\s+with\b",
@@ -96,24 +96,24 @@ _BY = pattern(
 )
 
 # "replaced the queue by [[x]]" does not say what [[x]] is to the note.
-_ENDS_WITH_BY = pattern(r"\b(?:by|with)\s+(?:the\s+)?[*_]*$", re.IGNORECASE)
+_ENDS_WITH_BY = lazy_pattern(r"\b(?:by|with)\s+(?:the\s+)?[*_]*$", re.IGNORECASE)
 
-_IS_DONE_BY = pattern(
+_IS_DONE_BY = lazy_pattern(
     r"\s+(?:(?:is|was|are|were|has been|have been|being)\s+)?(?:now\s+)?([^\W\d_]+ed)\s+by\s+"
 )
 
 _KEY = r"([^\W\d_][\w /-]{0,39})"
 
-_LINE_FIELD = pattern(rf"\s*(?:\[.\]\s+)?[*_~]*{_KEY}[*_~]*::[*_~]*(?=[\s{LINK}])")
+_LINE_FIELD = lazy_pattern(rf"\s*(?:\[.\]\s+)?[*_~]*{_KEY}[*_~]*::[*_~]*(?=[\s{LINK}])")
 
-_INLINE_FIELD = pattern(rf"[(\[][*_]*{_KEY}[*_]*::[*_]*(?=[\s{LINK}])[^()\[\]]*\Z")
+_INLINE_FIELD = lazy_pattern(rf"[(\[][*_]*{_KEY}[*_]*::[*_]*(?=[\s{LINK}])[^()\[\]]*\Z")
 
 # Characters before a link in which its field may begin.
 _INLINE_REACH = 240
 
 # "Next: [[b]]" as a whole line is a field, too. The number of links is bounded, so that a long line
 # is read as prose.
-_LABELLED = pattern(
+_LABELLED = lazy_pattern(
     rf"[ \t]*(?:[-*+][ \t]+)?[*_]*{_KEY}[*_]*:[*_]*[ \t]*{LINK}"
     rf"(?:[ \t,]+{LINK}){{0,50}}[ \t]*(?=[\r\n]|\Z)"
 )
@@ -146,7 +146,7 @@ class Fields:
         self._label = _from_before(label[1]) or as_type(label[1]) if label else ""
 
 
-def relation(fields: Fields, text: str, line: int, start: int, end: int) -> str:
+def find_relation(fields: Fields, text: str, line: int, start: int, end: int) -> str:
     """Return the type of the link at `start` to `end`, on the line that starts at `line`."""
     return (
         fields.at(line, start)

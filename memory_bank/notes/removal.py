@@ -19,7 +19,7 @@ from memory_bank.notes.identity import etag, slug
 from memory_bank.notes.merging import conflicts
 from memory_bank.notes.merging.conflicts import UNRESOLVED
 from memory_bank.notes.storage import files
-from memory_bank.notes.storage.folders import files_in, held, names_in, stat_of
+from memory_bank.notes.storage.folders import files_in, hold_folder, names_in, read_stat
 from memory_bank.notes.storage.trash_folder import TRASH
 
 _NOT_OURS = frozenset({".git", ".index"})
@@ -41,10 +41,10 @@ class FoundText(NamedTuple):
     """Why it can't be rewritten; empty if it can."""
 
 
-def paths(folder: Path) -> Iterator[str]:
+def yield_files(folder: Path) -> Iterator[str]:
     """Yield all plain files below a folder of notes, except those of git and of the index."""
     for name in names_in(folder):
-        stat = None if name in _NOT_OURS else stat_of(folder, name)
+        stat = None if name in _NOT_OURS else read_stat(folder, name)
         if stat is not None and S_ISDIR(stat.st_mode):
             yield from (path for path in files_in(folder, name) if "/.git/" not in path)
         elif stat is not None and S_ISREG(stat.st_mode):
@@ -68,7 +68,7 @@ def is_note(path: str) -> bool:
     return not hidden and path.endswith(NOTE_SUFFIXES)
 
 
-def look(folder: Path, path: str, removed: RemovedText) -> FoundText | None:
+def count_text(folder: Path, path: str, removed: RemovedText) -> FoundText | None:
     """Return how often a file has the text; None if it has not."""
     data = files.read_in(folder, path)
     if data is None:
@@ -88,7 +88,7 @@ def look(folder: Path, path: str, removed: RemovedText) -> FoundText | None:
 
 def rewrite(folder: Path, path: str, removed: RemovedText) -> None:
     """Replace the text in a file; errors as `change`."""
-    change(folder, path, lambda text: without(text, removed))
+    change(folder, path, lambda text: remove_text(text, removed))
 
 
 def change(folder: Path, path: str, edit: Callable[[str], str]) -> None:
@@ -97,9 +97,9 @@ def change(folder: Path, path: str, edit: Callable[[str], str]) -> None:
         data = files.read_in(folder, path)
         if data is None:
             return
-        new = parsing.edited(data, edit)
+        new = parsing.edit_bytes(data, edit)
         try:
-            with files.opened(folder, path, "write") as file:
+            with files.open_parent(folder, path, "write") as file:
                 files.replace(file, new, etag(data))
         except Conflict:
             if not tries:
@@ -108,7 +108,7 @@ def change(folder: Path, path: str, edit: Callable[[str], str]) -> None:
             return
 
 
-def without(text: str, removed: RemovedText) -> str:
+def remove_text(text: str, removed: RemovedText) -> str:
     """Return a note's text without the removed one."""
     parts = front_matter.split(text)
     head = "".join(parts[:3])
@@ -117,7 +117,7 @@ def without(text: str, removed: RemovedText) -> str:
 
 def remove_file(folder: Path, path: str) -> None:
     """Delete a file for good, and with one in the trash the folders that are empty then."""
-    with files.opened(folder, path, "delete") as file:
+    with files.open_parent(folder, path, "delete") as file:
         file.unlink()
         file.sync()
     _remove_empty(folder, path)
@@ -126,8 +126,8 @@ def remove_file(folder: Path, path: str) -> None:
 def move(folder: Path, old: str, new: str) -> None:
     """Rename a file in the trash; raise NoteExists if the name is taken."""
     with (
-        files.opened(folder, old, "move") as source,
-        files.opened(folder, new, "move", make=True) as goal,
+        files.open_parent(folder, old, "move") as source,
+        files.open_parent(folder, new, "move", make=True) as goal,
     ):
         files.move(source, goal)
     _remove_empty(folder, old)
@@ -146,7 +146,7 @@ def new_name(path: str, removed: RemovedText) -> str:
 def _remove_empty(folder: Path, path: str) -> None:
     while is_trashed(path) and (path := path.rpartition("/")[0]) != TRASH:
         try:
-            with held(folder, path) as above:
+            with hold_folder(folder, path) as above:
                 above.rmdir()
         except (OSError, BadName):
             return  # not empty

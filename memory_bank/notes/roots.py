@@ -10,7 +10,7 @@ from pathlib import Path
 from stat import S_ISDIR
 from typing import Protocol, TypeVar
 
-from memory_bank.base.dates import in_name
+from memory_bank.base.dates import date_in_name
 from memory_bank.base.documents import Committed, Dates, Scan, Signature
 from memory_bank.base.errors import BadName, Hint, NoteExists, NoteReadOnly, StorageFailed
 from memory_bank.base.file_watches import ChangeQueue
@@ -131,7 +131,9 @@ class NoteRoot:
         }
         if indexes != self._indexes:
             self.bundles, self._indexes = (
-                okf.bundles(self.folder, self.folders, stat_signatures, by_setting=self.is_bundle),
+                okf.find_bundles(
+                    self.folder, self.folders, stat_signatures, by_setting=self.is_bundle
+                ),
                 indexes,
             )
         self.reserved = tuple(
@@ -152,7 +154,7 @@ class NoteRoot:
     def has(self, key: str) -> bool:
         """Tell whether there may be a file with the path of a note, or something else."""
         try:
-            return folders.stat_of(self.folder, key) is not None
+            return folders.read_stat(self.folder, key) is not None
         except OSError:
             return True  # reading it says why it can't be read
 
@@ -192,7 +194,7 @@ class NoteRoot:
         """
         committed = self.commits_of(key)
         mtime = stat_signature[1] / 1e9
-        stated = meta.created_at or in_name(key)
+        stated = meta.created_at or date_in_name(key)
         if stated is not None:
             created = stated.timestamp()
         else:
@@ -288,7 +290,7 @@ class Roots:
 
     def bundle(self, key: str) -> str | None:
         """Return the bundle in which a note is, by its path as in keys; None if in none."""
-        return okf.bundle_of(key, self.of(key).bundles)
+        return okf.find_bundle(key, self.of(key).bundles)
 
     def place(self, key: str) -> str:
         """Return the path of a note's file below the project; private ones are as in the bank."""
@@ -448,7 +450,7 @@ class IncludedRoot(NoteRoot):
 
     def _stat(self, path: str) -> os.stat_result | None:
         try:
-            return self.folder.lstat() if path == "." else folders.stat_of(self.folder, path)
+            return self.folder.lstat() if path == "." else folders.read_stat(self.folder, path)
         except OSError:
             return None  # the scan says why
 
@@ -510,7 +512,7 @@ class PrivateRoot(NoteRoot):
             for folder in (self.folder.parent, self.folder):
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
-            raise files.failed("make", self.folder, error) from error
+            raise files.refusal_error("make", self.folder, error) from error
         if self.folder.is_symlink():
             raise StorageFailed(
                 f"{self.folder} is a symbolic link", "remove it: a plain folder is made"

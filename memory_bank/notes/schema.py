@@ -9,7 +9,7 @@ from datetime import date, datetime, time
 from memory_bank.base.dates import to_datetime
 from memory_bank.base.documents import Fault
 from memory_bank.base.errors import BadInput, Hint
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.base.text import agent_name
 from memory_bank.notes import okf
 from memory_bank.notes.characters import nfc
@@ -38,7 +38,7 @@ KNOWN_TYPES: tuple[str, ...] = (
     "refactor", "discovery", "change", "session", "rule",
 )  # fmt: skip
 
-_TYPE = pattern(r"[^\W_][\w-]{0,39}")
+_TYPE = lazy_pattern(r"[^\W_][\w-]{0,39}")
 
 _FOLDERS = {"journal": "journal", "bugfix": "bugfixes", "discovery": "discoveries"}
 
@@ -48,7 +48,7 @@ _YES = frozenset({"true", "yes", "on", "y", "1"})
 
 _NO = frozenset({"false", "no", "off", "n", "0", ""})
 
-_SPACE = pattern(r"\s+")
+_SPACE = lazy_pattern(r"\s+")
 
 # Of nested lists, as in notes/yaml.py.
 _MAX_DEPTH = 100
@@ -67,7 +67,7 @@ LONGEST_TAG = 200
 """Maximum length of a tag, which is indexed with the note."""
 
 
-def folder_of(kind: str) -> str:
+def folder_for_type(kind: str) -> str:
     """Return the folder for new notes of a type; the user's own types are folders."""
     if kind in KNOWN_TYPES:
         return _FOLDERS.get(kind, f"{kind}s")
@@ -112,12 +112,12 @@ def check_tags(tags: Iterable[str]) -> tuple[str, ...]:
     return normalise_tags(tags)
 
 
-def key_of(raw: Mapping[str, object], name: str) -> str:
+def spelled_key(raw: Mapping[str, object], name: str) -> str:
     """Return the key that this front matter uses for one of our names."""
     return next(_KeyReader(raw).keys(name), name)
 
 
-def keys_of(raw: Mapping[str, object], name: str) -> tuple[str, ...]:
+def spelled_keys(raw: Mapping[str, object], name: str) -> tuple[str, ...]:
     """Return all keys that this front matter uses for one of our names, in order of precedence."""
     return tuple(_KeyReader(raw).keys(name))
 
@@ -254,7 +254,7 @@ class _KeyReader:
         for key, value in self.given(name):
             self.used.add(key)
             for item in _flat(value):
-                entity = entity_of(item)
+                entity = read_entity(item)
                 if entity:
                     yield entity
                 else:
@@ -306,7 +306,7 @@ def _flat(value: object) -> Iterator[object]:
         yield value
 
 
-def entity_of(value: object) -> Entity | None:
+def read_entity(value: object) -> Entity | None:
     """Read `{kind: person, id: sarah}`, `{person: sarah}` or `person:sarah`; None for others."""
     kind, name = None, None
     if isinstance(value, str):

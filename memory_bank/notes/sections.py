@@ -9,14 +9,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 
 from memory_bank.base.documents import Fault, Link
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.base.text import join_link
 from memory_bank.notes.blocks import Blocks, InlineBlock, parse_blocks
-from memory_bank.notes.front_matter import MARK, MAX_FIELDS, Field, fields_of
+from memory_bank.notes.front_matter import MARK, MAX_FIELDS, Field, yield_fields
 from memory_bank.notes.inline import InlineText, plain_text
 from memory_bank.notes.links import links_in, locate_links
 from memory_bank.notes.note import Body, NoteSection
-from memory_bank.notes.passages import LinkDefinition, definitions
+from memory_bank.notes.passages import LinkDefinition, read_definitions
 
 MAX_LINKS = 20_000
 
@@ -30,10 +30,10 @@ _READ = 10 * LONGEST_HEADING
 """Maximum number of characters of a heading that are parsed."""
 
 # At the end of a line; Obsidian's own ids are letters, digits and hyphens.
-_BLOCK_ID = pattern(r"(?:^|(?<=\s))\^([\w-]+)[ \t]*$", re.MULTILINE)
+_BLOCK_ID = lazy_pattern(r"(?:^|(?<=\s))\^([\w-]+)[ \t]*$", re.MULTILINE)
 
 # Obsidian's rule for the start of a tag and for characters it can't have; `_tag` drops others.
-_TAG = pattern(r"(?<![^\s(])#([^\s!-,.:-@\[-^`{-~]+)")
+_TAG = lazy_pattern(r"(?<![^\s(])#([^\s!-,.:-@\[-^`{-~]+)")
 
 
 def read_body(text: str, first_line: int = 1, offset: int = 0) -> Body:
@@ -45,7 +45,7 @@ def read_body(text: str, first_line: int = 1, offset: int = 0) -> Body:
     if not text or text.isspace():
         return Body(())
     blocks = parse_blocks(text)
-    link_definitions = definitions(blocks)
+    link_definitions = read_definitions(blocks)
     content = _Content(blocks.unread)
     for inline_block in blocks.inline_blocks:
         if _may_have_content(inline_block):
@@ -103,7 +103,7 @@ class _Content:
         if MARK in inline.text:
             room = MAX_FIELDS - len(self.fields)
             self.fields.update(
-                (line + field.row, field) for field in islice(fields_of(inline), room)
+                (line + field.row, field) for field in islice(yield_fields(inline), room)
             )
         self.tags.update(dict.fromkeys(_tags(inline)))
 
@@ -233,11 +233,11 @@ LONGEST = 100
 # Characters in which a first sentence ends.
 _MOST_READ = 2_000
 
-_SENTENCE_END = pattern(
+_SENTENCE_END = lazy_pattern(
     r"(?<![.!?])[.!?]+[\"')\]\u00bb\u201d\u2019]*(?=\s|\Z)|[\u3002\uff01\uff1f]"
 )
 
-_INITIALS = pattern(r"[(\[\"']*(?:[^\W\d_]\.)*[^\W\d_]")
+_INITIALS = lazy_pattern(r"[(\[\"']*(?:[^\W\d_]\.)*[^\W\d_]")
 """A word of single letters with dots between them: e.g, i.e, U.S, and J of J. Smith."""
 
 _SHORT = frozenset(
@@ -246,7 +246,7 @@ _SHORT = frozenset(
 )  # fmt: skip
 """Words whose dot ends no sentence."""
 
-_NO_WORDS = pattern(
+_NO_WORDS = lazy_pattern(
     r"[ \t>*+-]*+(?:\w[^:\n]{0,40}+::.*+"
     r"|(?:(?:#\S++|\^\S++|!?\[\[[^\[\]\n]*+\]\]|!\[[^\]\n]*+\]\([^)\n]*+\))[ \t,]*+)*+)"
 )
@@ -267,9 +267,9 @@ def first_sentence(text: str) -> str:
     return line
 
 
-_CITED_END = pattern(r"[.!?\u3002](?=\s|$)")
+_CITED_END = lazy_pattern(r"[.!?\u3002](?=\s|$)")
 
-_LEADING_HEADINGS = pattern(r"\A(?:[ ]{0,3}#{1,6}[ \t][^\n]*(?:\n|\Z)|[ \t]*\n)+")
+_LEADING_HEADINGS = lazy_pattern(r"\A(?:[ ]{0,3}#{1,6}[ \t][^\n]*(?:\n|\Z)|[ \t]*\n)+")
 
 _LEADING_MARKS = "#>*-+ \t"
 """Signs of Markdown at the start of a line."""
@@ -284,15 +284,15 @@ def sentence_below(text: str) -> str:
     return first_sentence(paragraph).lstrip(_LEADING_MARKS)
 
 
-_FIELD_LINE = pattern(r"[ \t]*(?:[-*+][ \t]+)?\w[\w -]{0,39}::")
+_FIELD_LINE = lazy_pattern(r"[ \t]*(?:[-*+][ \t]+)?\w[\w -]{0,39}::")
 
-_MARKS = pattern(r"\*\*|`|\[\[|\]\]")
+_MARKS = lazy_pattern(r"\*\*|`|\[\[|\]\]")
 
 # Characters: lists show a line of it.
 _LONGEST_DESCRIPTION = 300
 
 
-def described(text: str) -> str:
+def describe_note(text: str) -> str:
     """Return the first sentence of a note's text, without marks of Markdown and no fields."""
     lines = [line for line in text.splitlines() if not _FIELD_LINE.match(line)]
     sentence = sentence_below("\n".join(lines))

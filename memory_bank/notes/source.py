@@ -26,19 +26,25 @@ from memory_bank.base.documents import (
 )
 from memory_bank.base.errors import BadName, StorageFailed, UnreadableNote
 from memory_bank.base.filenames import StatSignature, signature_of
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.base.text import estimate
 from memory_bank.notes import okf
 from memory_bank.notes.characters import decode, written_words
 from memory_bank.notes.decision_records import ENDED, may_be_record
 from memory_bank.notes.identity import etag
-from memory_bank.notes.link_targets import InProject, TargetNames, names_of, no_project, target_of
+from memory_bank.notes.link_targets import (
+    InProject,
+    TargetNames,
+    no_project,
+    resolve_target,
+    yield_names,
+)
 from memory_bank.notes.names import name_of
 from memory_bank.notes.note import Meta, Note, NoteSection
 from memory_bank.notes.roots import Roots
 from memory_bank.notes.storage import files
 from memory_bank.notes.storage.files import UNKNOWN
-from memory_bank.notes.storage.folders import held
+from memory_bank.notes.storage.folders import hold_folder
 
 READER = "16"
 """Version of the parser: it changes whenever notes are parsed into other documents."""
@@ -134,7 +140,7 @@ class NotesSource:
         """Read a note."""
         root = self._roots.of(key)
         try:
-            with held(root.folder, key) as file:
+            with hold_folder(root.folder, key) as file:
                 file_signature = signature_of(file.stat())
                 if file_signature is None:
                     return None
@@ -180,7 +186,7 @@ class NotesSource:
         except UnreadableNote as error:
             return Unreadable(error.message, signature, hashed, stat_signature[0])
         dates = root.dates(note.meta, key, stat_signature, data)
-        return document_of(
+        return build_document(
             note,
             dates,
             self._roots.prefix,
@@ -230,7 +236,7 @@ class NotesSource:
         self._roots.close()
 
 
-def document_of(
+def build_document(
     note: Note,
     dates: Dates,
     prefix: str,
@@ -248,7 +254,7 @@ def document_of(
     from memory_bank.notes import passages
 
     to = partial(
-        target_of,
+        resolve_target,
         path=note.path,
         project_prefix=prefix,
         included=included,
@@ -267,7 +273,7 @@ def document_of(
         passages=tuple(
             passage._replace(section=owners[ordinal])
             for ordinal, section in enumerate(note.body.sections)
-            for passage in passages.passages(_answering(section, prompts))
+            for passage in passages.split_passages(_answering(section, prompts))
         ),
         id=meta.id,
         fields=tuple(dict.fromkeys(_fields(note))),
@@ -279,7 +285,7 @@ def document_of(
         hidden=meta.status == ARCHIVED,
         sections=tuple(_sections(note.body.sections, owners, dates)),
         links=tuple(_link(link, to(link)) for link in note.body.links),
-        names=tuple(names_of(note, included=included)),
+        names=tuple(yield_names(note, included=included)),
         anchors=(
             *((block.casefold(), line) for block, line in note.body.blocks.items()),
             *dict(_written_headings(note.body.sections)).items(),
@@ -393,12 +399,12 @@ def _link(link: Link, target: TargetNames) -> Link:
 
 def _keywords(note: Note) -> str:
     """Return the tags that the text doesn't have, the aliases, and the description if it is new."""
-    from memory_bank.notes.sections import described
+    from memory_bank.notes.sections import describe_note
 
     inline = set(note.body.tags)
     tags = (tag for tag in note.meta.tags if tag not in inline)
     description = okf.description(note.meta.extra)
-    if description and description == described(note.text[note.body_start :]):
+    if description and description == describe_note(note.text[note.body_start :]):
         description = None
     return "\n".join((*tags, *note.meta.aliases, *([description] if description else [])))
 
@@ -428,25 +434,25 @@ def _extra(extra: Mapping[str, object]) -> Iterator[tuple[str, str]]:
 
 _SESSION = "session"
 
-_ASKED = pattern(
+_ASKED = lazy_pattern(
     r"^[ \t]*[-*+][ \t]+(?:prompt \d{1,9}|request)::(.*(?:\r?\n[ \t]+\S.*)*)$",
     re.IGNORECASE | re.MULTILINE,
 )
 
-_LINE = pattern(r"^[ \t]*[-*+][ \t]+(?:(?!fact::)[a-z_]{1,40}::[ \t])?(.*)$", re.MULTILINE)
+_LINE = lazy_pattern(r"^[ \t]*[-*+][ \t]+(?:(?!fact::)[a-z_]{1,40}::[ \t])?(.*)$", re.MULTILINE)
 
-_HEADING = pattern(
+_HEADING = lazy_pattern(
     r"^ {0,3}#{1,6}[ \t]+(.*)$(?!\s*[-*+][ \t]+obs_type::[ \t]+decision)", re.MULTILINE
 )
 
-_LABEL = pattern(r"^[^:]{1,80}: |\s\([^()]*\)$")
+_LABEL = lazy_pattern(r"^[^:]{1,80}: |\s\([^()]*\)$")
 """What titles have around a prompt: `Look into: … (a.py)`."""
 
-_TIME = pattern(r"^\s*\d{4}-\d\d-\d\dT\S+\s")
+_TIME = lazy_pattern(r"^\s*\d{4}-\d\d-\d\dT\S+\s")
 
-_PROMPT_WORD = pattern(r"[^\W_]+")
+_PROMPT_WORD = lazy_pattern(r"[^\W_]+")
 
-_NOT_A_BREAK = pattern(r"[^\r\n]+")
+_NOT_A_BREAK = lazy_pattern(r"[^\r\n]+")
 
 _LEAST = 3
 """Fewest words of a text that repeats the start of a prompt; fewer are there by chance."""

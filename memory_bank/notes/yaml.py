@@ -19,11 +19,11 @@ from typing import Any, Literal
 
 import yaml
 
-from memory_bank.base.dates import iso
+from memory_bank.base.dates import format_iso
 from memory_bank.base.documents import Fault
 from memory_bank.base.errors import BadInput
-from memory_bank.base.plugins import pattern
-from memory_bank.notes.blocks import BlockError, last_break, line_end, line_of, line_start, splice
+from memory_bank.base.plugins import lazy_pattern
+from memory_bank.notes.blocks import BlockError, last_break, line_at, line_end, line_start, splice
 
 # Limits of front matter, beyond which it is hostile.
 MAX_DEPTH = 100
@@ -34,23 +34,23 @@ LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # a wheel without C
 
 # Characters that YAML forbids. Checked here so that the fault has a line with either parser; a byte
 # order mark at the start would also shift all offsets by one.
-_FORBIDDEN = pattern(
+_FORBIDDEN = lazy_pattern(
     r"\A\ufeff|[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 )
 
-_SURROGATE = pattern(r"[\ud800-\udfff]")
+_SURROGATE = lazy_pattern(r"[\ud800-\udfff]")
 
-_INTEGER = pattern(r"0|-?[1-9][0-9]{0,17}")
+_INTEGER = lazy_pattern(r"0|-?[1-9][0-9]{0,17}")
 
-_FLOAT = pattern(r"-?(?:0|[1-9][0-9]{0,40})(?:\.[0-9]{1,40})?(?:e[+-]?[0-9]{1,3})?")
+_FLOAT = lazy_pattern(r"-?(?:0|[1-9][0-9]{0,40})(?:\.[0-9]{1,40})?(?:e[+-]?[0-9]{1,3})?")
 
 _WORDS: dict[str, object] = {
     "": None, "~": None, "null": None, "Null": None, "NULL": None, "true": True, "false": False,
 }  # fmt: skip
 
-_KEEPS = pattern(r"[^\r\n#]*[|>][0-9]?\+")
+_KEEPS = lazy_pattern(r"[^\r\n#]*[|>][0-9]?\+")
 
-_DIRECTIVE = pattern(r"(?:[ \t]*(?:#[^\r\n]*)?[\r\n])*+%")
+_DIRECTIVE = lazy_pattern(r"(?:[ \t]*(?:#[^\r\n]*)?[\r\n])*+%")
 
 _TYPED = {"", *(f"tag:yaml.org,2002:{name}" for name in ("int", "float", "bool", "null"))}
 
@@ -59,11 +59,11 @@ _MAX_FAULTS = 20
 
 # `title: [[Note]]` and `created: {{date}}` are an unquoted wikilink and an unquoted placeholder,
 # not nested collections.
-_BRACKETS = pattern(r"\[\[[^\[\]{},\r\n]+\]\]|\{\{[^\[\]{},\r\n]+\}\}")
+_BRACKETS = lazy_pattern(r"\[\[[^\[\]{},\r\n]+\]\]|\{\{[^\[\]{},\r\n]+\}\}")
 
 
 # `globs: **/*.ts` is an unquoted pattern of files, as programs of agents write it, and no alias.
-_GLOB = pattern(r"^((?:[\w-]+:|[ \t]*-)[ \t]+)\*(?=[*./])", re.MULTILINE)
+_GLOB = lazy_pattern(r"^((?:[\w-]+:|[ \t]*-)[ \t]+)\*(?=[*./])", re.MULTILINE)
 
 _STAR = "\ue000"
 """What stands for its first character, which the parser would take for that of an alias."""
@@ -180,7 +180,7 @@ def _block_scalar_end(block: str, start: int, end: int) -> int:
     return start + len(bare) + len(blank) - len(blank.lstrip(" \t"))
 
 
-def values(root: YamlNode | None, block: str) -> tuple[dict[str, object], list[Fault]]:
+def read_values(root: YamlNode | None, block: str) -> tuple[dict[str, object], list[Fault]]:
     """Return the values of a tree, keys as written; raise BlockError if it is not a mapping.
 
     A plain word becomes a number, true, false or null only if that prints the same; others stay
@@ -207,7 +207,7 @@ class _ValueReader:
     def value(self, node: YamlNode, depth: int) -> object:
         self.left -= 1 + len(node.text)
         if node.kind == "scalar":
-            return node.text if node.style or node.tag not in _TYPED else plain(node.text)
+            return node.text if node.style or node.tag not in _TYPED else parse_plain(node.text)
         if self.left < 0 or depth > MAX_DEPTH:
             raise BlockError("aliases stand for too many values", node.start)
         if node.target is not None:
@@ -227,12 +227,12 @@ class _ValueReader:
             self.left -= len(name)
             if name in names and len(self.faults) < _MAX_FAULTS:
                 reason = f"key {name[:60]!r} is given twice, the last counts"
-                self.faults.append(Fault(reason, line_of(self.block, key.start)))
+                self.faults.append(Fault(reason, line_at(self.block, key.start)))
             names[name] = self.value(value, depth + 1)
         return names
 
 
-def plain(text: str) -> object:
+def parse_plain(text: str) -> object:
     """Return the value of an unquoted word."""
     if text in _WORDS:
         return _WORDS[text]
@@ -246,7 +246,7 @@ def plain(text: str) -> object:
 
 
 # A word that any parser of YAML 1.1 or 1.2 reads as something else than text.
-_OTHER = pattern(
+_OTHER = lazy_pattern(
     r"~|null|true|false|yes|no|on|off|y|n|<<|="
     r"|[-+]?\.(?:inf|nan)"
     r"|[-+]?0(?:b[01_]+|o[0-7_]+|x[0-9a-f_]+)"
@@ -258,13 +258,13 @@ _OTHER = pattern(
 
 _MARKS = "-?:,[]{}#&*!|>'\"%@`"
 
-_INSIDE = pattern(r":(?:\s|\Z)|\s#")
+_INSIDE = lazy_pattern(r":(?:\s|\Z)|\s#")
 
-_FLOW_INSIDE = pattern(r"[,:?\[\]{}]")  # libyaml is more lenient than others
+_FLOW_INSIDE = lazy_pattern(r"[,:?\[\]{}]")  # libyaml is more lenient than others
 
 _HIDDEN = r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]"
 
-_UNSEEN, _ESCAPED = pattern(_HIDDEN), pattern(rf'[\\"]|{_HIDDEN}')
+_UNSEEN, _ESCAPED = lazy_pattern(_HIDDEN), lazy_pattern(rf'[\\"]|{_HIDDEN}')
 
 _ESCAPES = {
     "\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "\0": "\\0",
@@ -275,7 +275,7 @@ _ESCAPES = {
 _INTEGER_LIMIT = 10**18
 
 
-def line(key: str, value: object) -> str:
+def write_line(key: str, value: object) -> str:
     """Return `key: value` without a line end."""
     text = render(value)
     return f"{_text(key, flow=False)}: {text}" if text else f"{_text(key, flow=False)}:"
@@ -299,17 +299,17 @@ def render(value: object, *, flow: bool = False) -> str:
         inside = ", ".join(render(item, flow=True) for item in value)
         # `[[a]]` would be read as an unquoted wikilink.
         return f"[ {inside} ]" if inside.startswith("[") else f"[{inside}]"
-    return str(expected(value))
+    return str(reread_value(value))
 
 
-def expected(value: object) -> object:
+def reread_value(value: object) -> object:
     """Return the value that reading a written value gives; raise BadInput."""
     if isinstance(value, Mapping):
-        return {str(key): expected(item) for key, item in value.items()}
+        return {str(key): reread_value(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [expected(item) for item in value]
+        return [reread_value(item) for item in value]
     if isinstance(value, datetime):
-        return iso(value)
+        return format_iso(value)
     if isinstance(value, date):
         return value.isoformat()
     if not _fits(value):
@@ -329,7 +329,7 @@ def _fits(value: object) -> bool:
 
 
 def _text(text: str, *, flow: bool) -> str:
-    expected(text)  # refuses what UTF-8 can't hold
+    reread_value(text)  # refuses what UTF-8 can't hold
     if (
         text == text.strip()
         and text[:1] not in _MARKS  # the empty text included
@@ -337,7 +337,7 @@ def _text(text: str, *, flow: bool) -> str:
         and not _INSIDE.search(text)
         and not (flow and _FLOW_INSIDE.search(text))
         and not _OTHER.fullmatch(text)
-        and plain(text) == text
+        and parse_plain(text) == text
     ):
         return text
     return f'"{_ESCAPED.sub(_escape, text)}"'
@@ -354,12 +354,12 @@ Edit = tuple[int, int, str]
 _BELOW = {"status": "id"}
 """Keys whose place is below another one: a status and other new keys of two branches merge."""
 
-_COLON = pattern(r"[ \t]*:")
+_COLON = lazy_pattern(r"[ \t]*:")
 
-_DASH = pattern(r"[ \t]*-[ \t]*")
+_DASH = lazy_pattern(r"[ \t]*-[ \t]*")
 
 # The rest of a block scalar's first line: indicators, then an optional comment.
-_HEADER = pattern(r"(?:[^\r\n#]*[^\r\n# \t])?([ \t]+#[^\r\n]*)?[ \t]*(?=[\r\n]|\Z)")
+_HEADER = lazy_pattern(r"(?:[^\r\n#]*[^\r\n# \t])?([ \t]+#[^\r\n]*)?[ \t]*(?=[\r\n]|\Z)")
 
 
 def edit(block: str, changes: Mapping[str, object], newline: str) -> str:
@@ -369,7 +369,7 @@ def edit(block: str, changes: Mapping[str, object], newline: str) -> str:
     line at the end, `status` one below `id`. Items of a list that stay keep quotes and comments.
     """
     root = parse(block)
-    old, _ = values(root, block)
+    old, _ = read_values(root, block)
     newline = last_break(block, newline)
     changes = {key: value for key, value in changes.items() if _differs(old, key, value)}
     if root is None:
@@ -398,12 +398,12 @@ def edit(block: str, changes: Mapping[str, object], newline: str) -> str:
 def _differs(old: Mapping[str, object], key: str, value: object) -> bool:
     if value is None:
         return key in old
-    return key not in old or repr(old[key]) != repr(expected(value))
+    return key not in old or repr(old[key]) != repr(reread_value(value))
 
 
 def _lines(changes: Mapping[str, object], indent: str, newline: str) -> str:
     return "".join(
-        f"{indent}{line(key, value)}{newline}"
+        f"{indent}{write_line(key, value)}{newline}"
         for key, value in changes.items()
         if value is not None
     )
@@ -463,7 +463,7 @@ def _change_list(
         places.setdefault(repr(item), deque()).append(index)
     pieces: list[int | str] = []
     for item in new:
-        place = places.get(repr(expected(item)))
+        place = places.get(repr(reread_value(item)))
         pieces.append(place.popleft() if place else render(item, flow=node.flow))
     if node.flow:
         spans = [(child.start, child.end) for child in node.children]
@@ -543,4 +543,4 @@ def _edit_flow(
 
 
 def _json(value: object) -> str:
-    return json.dumps(expected(value), ensure_ascii=False)
+    return json.dumps(reread_value(value), ensure_ascii=False)

@@ -10,10 +10,10 @@ from itertools import islice
 from types import MappingProxyType
 
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.revisions import bank_at, notes_at, tree_of
+from memory_bank.bank.revisions import bank_at, find_tree, notes_at
 from memory_bank.base.filenames import SETTINGS
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.base.rendering import count
 from memory_bank.git import objects, repository
 from memory_bank.notes.compare.note_comparison import (
@@ -22,10 +22,10 @@ from memory_bank.notes.compare.note_comparison import (
     compare,
     without_secrets,
 )
-from memory_bank.review.findings import MAX_COMPARED, all_findings, limited, rules_of
+from memory_bank.review.findings import MAX_COMPARED, all_findings, limit_findings, list_rules
 from memory_bank.review.link_changes import LinkComparison
 from memory_bank.review.records import Review, Side, TokenChange
-from memory_bank.review.revision_range import WORKTREE, BankState, not_shared
+from memory_bank.review.revision_range import WORKTREE, BankState, list_unshared
 
 MOST_BYTES = 2_000_000
 """Bytes of all changed notes on both sides."""
@@ -41,11 +41,11 @@ _MOST_NAMED = 5_000
 
 LIMITS = {"bytes": MOST_BYTES, "sections": MOST_SECTIONS, "links": MOST_LINKS}
 
-_HEADING = pattern(rb"(?:^|[\r\n])[ \t>]*(?:#{1,6}[ \t\r\n]|=+[ \t]*[\r\n]|-+[ \t]*[\r\n])")
+_HEADING = lazy_pattern(rb"(?:^|[\r\n])[ \t>]*(?:#{1,6}[ \t\r\n]|=+[ \t]*[\r\n]|-+[ \t]*[\r\n])")
 
-_LINK = pattern(rb"\[\[|\][(\[:]|<http")
+_LINK = lazy_pattern(rb"\[\[|\][(\[:]|<http")
 
-_ITEM = pattern(rb",|\n[ \t]*-")
+_ITEM = lazy_pattern(rb",|\n[ \t]*-")
 
 _FENCES = (b"---", b"+++")
 
@@ -81,14 +81,14 @@ def left_out(bank: Bank, base: Side, head: Side) -> UnreadNotes:
     """
     if head.name == WORKTREE and head.commit is None:
         return NOTHING  # its notes are indexed already
-    tree = tree_of(bank)
+    tree = find_tree(bank)
     was, now = (notes_at(bank, side.commit or side.name) for side in (base, head))
     differ = {
         path: tuple(side[path] for side in (was, now) if path in side)
         for path in {*was, *now}
         if was.get(path) != now.get(path)
     }
-    sizes = objects.sizes_of(tree, (object_id for ids in differ.values() for object_id in ids))
+    sizes = objects.read_sizes(tree, (object_id for ids in differ.values() for object_id in ids))
     costs = {
         path: [_Cost(sizes.get(object_id, 0)) for object_id in ids] for path, ids in differ.items()
     }
@@ -145,7 +145,7 @@ _OF_FINDINGS = ("lint", "schema", "secrets")
 """Sections of the settings that decide what is found."""
 
 
-def compared(
+def compare_banks(
     bank: Bank,
     before: Bank,
     after: Bank,
@@ -157,7 +157,7 @@ def compared(
     catch_ups = [bank.catch_up() for bank in (before, after)]
     catch_ups += [*before.take_notices(), *after.take_notices()]
     link_comparison = _comparison(bank, before, after, base, unread_notes)
-    findings = limited(all_findings(bank, link_comparison, base, head))
+    findings = limit_findings(all_findings(bank, link_comparison, base, head))
     changes = tuple(link_comparison.changes.values())
     return Review(
         schema_version=SCHEMA_VERSION,
@@ -166,7 +166,7 @@ def compared(
         prefix=_below_tree(bank, bank.layout.prefix),
         changes=changes,
         findings=findings,
-        rules=rules_of(findings),
+        rules=list_rules(findings),
         tokens=TokenChange(
             sum(change.tokens_before for change in changes),
             sum(change.tokens_after for change in changes),
@@ -178,7 +178,7 @@ def compared(
     )
 
 
-def bank_of(bank: Bank, side: Side, unread_notes: UnreadNotes) -> AbstractContextManager[Bank]:
+def open_side(bank: Bank, side: Side, unread_notes: UnreadNotes) -> AbstractContextManager[Bank]:
     """Return the bank of a side of the review."""
     if side.name == WORKTREE and side.commit is None:
         return nullcontext(bank)
@@ -192,7 +192,7 @@ def _comparison(
     old, new = BankState(before), BankState(after)
     if after is bank:
         added = set(new.versions) - set(old.versions)
-        new = BankState(after, not_shared(bank, added))
+        new = BankState(after, list_unshared(bank, added))
     included = _included_now(bank, old, new, base)
     differ = {
         path
@@ -259,7 +259,7 @@ def _included_now(bank: Bank, old: BankState, new: BankState, base: Side) -> fro
         for path in set(new.versions) - set(old.versions)
         if new.bank.roots.is_included(path)
     }
-    texts = dict(objects.blobs(tree, {blob.id for blob in files.values() if blob}, MAX_BYTES))
+    texts = dict(objects.read_blobs(tree, {blob.id for blob in files.values() if blob}, MAX_BYTES))
     return frozenset(
         path for path, blob in files.items() if blob and texts.get(blob.id) == new.data(path)
     )

@@ -10,13 +10,13 @@ from memory_bank.bank.findings import Finding, order
 from memory_bank.bank.language import multilingual_hint
 from memory_bank.base.detached import is_at_work
 from memory_bank.base.errors import NoRepository
-from memory_bank.base.file_watches import problem
+from memory_bank.base.file_watches import find_watch_problem
 from memory_bank.base.operation import Param, Tool, operation
 from memory_bank.base.paths import LEFT_ALONE
 from memory_bank.base.screen import Call
 from memory_bank.code.citing_notes import unknown_symbols
 from memory_bank.code.index.codebase import Codebase
-from memory_bank.code.index.work_tree import work_tree_of
+from memory_bank.code.index.work_tree import find_work_tree
 from memory_bank.git import repository
 from memory_bank.memory import overview
 from memory_bank.memory.records import Stats
@@ -114,11 +114,11 @@ def _health(view: View, bank: Bank, report: SyncReport, background: str | None) 
             (
                 why
                 for watched in bank.watched()
-                if watched.recursive and (why := problem(watched.folder))
+                if watched.recursive and (why := find_watch_problem(watched.folder))
             ),
             None,
         ),
-        git=repository.problem(bank.layout.root) or None,
+        git=repository.find_problem(bank.layout.root) or None,
         hooks=hook_log.describe_failures(str(bank.layout.root), str(bank.layout.state(bank.id)))
         or None,
         former_sessions=former_state(bank) or None,
@@ -132,7 +132,7 @@ def _health(view: View, bank: Bank, report: SyncReport, background: str | None) 
 
 def _no_code(bank: Bank) -> str | None:
     try:
-        work_tree_of(bank.layout.project)
+        find_work_tree(bank.layout.project)
     except NoRepository as error:
         return error.message
     return None

@@ -67,7 +67,7 @@ def all_findings(
             message = f"similar to {near.file}: {likeness:.0%} of the words in common"
             yield link_comparison.finding("similar-note", path, message, other=near)
     pairs = [(path, text) for path, text, _ in similar]
-    yield from link_changes.neighbours(link_comparison, pairs)
+    yield from link_changes.yield_neighbours(link_comparison, pairs)
     yield from _stale_citations(bank, link_comparison, base, head)
     yield from _unchecked(link_comparison)
 
@@ -133,7 +133,7 @@ def _explained(findings: Iterable[ReviewFinding]) -> set[tuple[str, int, str]]:
     }
 
 
-def limited(findings: Iterable[ReviewFinding]) -> tuple[ReviewFinding, ...]:
+def limit_findings(findings: Iterable[ReviewFinding]) -> tuple[ReviewFinding, ...]:
     """Return the first findings of each rule, in order, and one that counts the others."""
     numbers: Counter[str] = Counter()
     within_limit: list[ReviewFinding] = []
@@ -150,7 +150,7 @@ def limited(findings: Iterable[ReviewFinding]) -> tuple[ReviewFinding, ...]:
     return tuple(sorted(within_limit, key=order))
 
 
-def rules_of(findings: Iterable[ReviewFinding]) -> tuple[RuleWithFindings, ...]:
+def list_rules(findings: Iterable[ReviewFinding]) -> tuple[RuleWithFindings, ...]:
     """Return the rules that have findings, by name."""
     names = {finding.rule: finding.severity for finding in findings}
     rule_of = rules()

@@ -78,7 +78,9 @@ def _unmerged(tree: Path, root: Path) -> Iterator[tuple[str, _Versions]]:
     texts = ("ls-files", "--unmerged", "-z", "--full-name", "--", below)
     listed = process.run(tree, *texts)
     if listed is None:
-        raise BadInput(repository.problem(root) or "git can't list conflicts", "try `git status`")
+        raise BadInput(
+            repository.find_problem(root) or "git can't list conflicts", "try `git status`"
+        )
     stages: dict[str, dict[str, str]] = {}
     for entry in filter(None, listed.split("\0")):
         about, _, path = entry.partition("\t")
@@ -86,7 +88,7 @@ def _unmerged(tree: Path, root: Path) -> Iterator[tuple[str, _Versions]]:
         if objects.is_safe(path) and path.endswith(NOTE_SUFFIXES):
             stages.setdefault(path, {})[stage] = name
     object_ids = {name for path_stages in stages.values() for name in path_stages.values()}
-    data = dict(objects.blobs(tree, object_ids, _MOST_BYTES))
+    data = dict(objects.read_blobs(tree, object_ids, _MOST_BYTES))
     prefix = "" if below == "." else f"{below}/"
     for path, path_stages in stages.items():
         versions = (data.get(path_stages.get(stage, "")) for stage in (_BASE, _OURS, _THEIRS))
@@ -277,7 +279,7 @@ def _tree(bank: Bank) -> Path:
         raise BadInput(
             f"{bank.layout.root} is in no git repository", "git merges only what it tracks"
         )
-    if problem := repository.problem(bank.layout.root):
+    if problem := repository.find_problem(bank.layout.root):
         raise BadInput(problem, "git must be able to read its settings")
     return tree
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from memory_bank.bank.findings import OtherNote, ReviewFinding
 from memory_bank.base.documents import Link
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.code.code_names import has_kind, symbol_of
+from memory_bank.code.code_names import has_kind, linked_symbol
 from memory_bank.notes.compare.note_change import NoteChange
 from memory_bank.notes.names import name_of
 from memory_bank.notes.note import RELATIVE_KINDS
@@ -80,7 +80,7 @@ def ghosts_made(
             is_known = row.ghost.lower() in link_comparison.before.ghosts or row.ghost in ghosts
             if not is_ghost(row) or (path, row.line, row.target) in explained:
                 continue
-            symbol = symbol_of(row)
+            symbol = linked_symbol(row)
             if has_symbol(symbol) if symbol else has_kind(row.ghost):
                 continue
             if not is_known and not any(
@@ -146,7 +146,7 @@ def orphans_made(link_comparison: LinkComparison) -> Iterator[ReviewFinding]:
             )
 
 
-def neighbours(
+def yield_neighbours(
     link_comparison: LinkComparison, similar: Iterable[tuple[str, str]]
 ) -> Iterator[ReviewFinding]:
     """Yield the superseded and archived notes that changed notes link to or are similar to.

@@ -21,14 +21,21 @@ from memory_bank.base.errors import (
 from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.base.operation import FailOn, Param, operation
 from memory_bank.base.rendering import count
-from memory_bank.base.screen import FINDINGS, FOUND, Call, place
+from memory_bank.base.screen import FINDINGS, FOUND, Call, show_place
 from memory_bank.base.settings import Settings, load
 from memory_bank.memory.move_and_merge import merge
 from memory_bank.notes import front_matter
 from memory_bank.notes.characters import decode
 from memory_bank.notes.parsing import NoteText
 from memory_bank.review.records import Fixed
-from memory_bank.review.rules.base import Rule, RuleContext, chosen, findings, listed, note_findings
+from memory_bank.review.rules.base import (
+    Rule,
+    RuleContext,
+    choose_rules,
+    findings,
+    list_settings,
+    note_findings,
+)
 from memory_bank.review.rules.base import rules as all_rules
 from memory_bank.search.index import View
 
@@ -66,7 +73,7 @@ def in_files(
     Each file has the path by which its findings name it. Raises BadInput for an unknown rule.
     """
     check_rules(rules)
-    file_rules = [rule for rule in chosen(settings, rules) if rule.check_note]
+    file_rules = [rule for rule in choose_rules(settings, rules) if rule.check_note]
     return tuple(
         sorted(
             (
@@ -272,7 +279,9 @@ def lint_notes(
 def _place(call: Call, finding: Finding, paths: Mapping[str, Path]) -> str:
     """Return where a finding is, as seen from the working directory."""
     path = paths.get(finding.path)
-    written_place = place(path, finding.line) if path else call.place(finding.path, finding.line)
+    written_place = (
+        show_place(path, finding.line) if path else call.place(finding.path, finding.line)
+    )
     return f"{written_place}:{finding.column}" if finding.column else written_place
 
 
@@ -308,7 +317,7 @@ def _show(
 
 
 def _list(call: Call, bank: Bank | None) -> int:
-    rules = listed(bank.settings if bank else load())
+    rules = list_settings(bank.settings if bank else load())
     if call.json:
         call.document({"rules": rules})
         return FOUND

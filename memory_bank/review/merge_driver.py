@@ -26,7 +26,7 @@ def merge_files(files: Files, labels: Labels) -> tuple[int, str]:
     So is a note that only git merges without a conflict. Raises StorageFailed, OSError.
     """
     base, ours, theirs = (file.read_bytes() for file in files)
-    if merged := rules_block.merged(base, ours, theirs):
+    if merged := rules_block.merge_blocks(base, ours, theirs):
         for file, data in zip(files, merged, strict=True):
             replace(file.absolute(), data)
         return by_git(files, labels, "")
@@ -70,7 +70,7 @@ def by_git(files: Files, labels: Labels, reason: str) -> tuple[int, str]:
 
 def _lines_merged(files: Files, labels: Labels) -> bytes | None:
     """Return what git makes of the files; None if it can't."""
-    return process.merged(
+    return process.merge_texts(
         files.ours.absolute().parent,
         [file.absolute() for file in (files.ours, files.base, files.theirs)],
         (labels.ours, "base", labels.theirs),

@@ -114,7 +114,7 @@ class Review:
         if not self.changes and not self.findings:
             return "Nothing changed"
         broken = {
-            same(finding)
+            ignore_lines(finding)
             for finding in self.new
             if finding.severity == "error" or finding.rule in _BREAKS
         }
@@ -136,7 +136,7 @@ class Review:
         return {heading: findings for heading, findings in groups.items() if findings}
 
 
-def same(finding: ReviewFinding) -> tuple[str, str, str, str | None]:
+def ignore_lines(finding: ReviewFinding) -> tuple[str, str, str, str | None]:
     """Return what findings have in common that differ in their lines only."""
     return finding.path, finding.rule, finding.message, finding.fix
 

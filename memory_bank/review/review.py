@@ -10,14 +10,14 @@ from memory_bank.bank import output_files
 from memory_bank.bank.bank import Bank
 from memory_bank.base import __version__
 from memory_bank.base.operation import FailOn, Param, Tool, operation
-from memory_bank.base.rendering import count, document
+from memory_bank.base.rendering import count, render_document
 from memory_bank.base.screen import FINDINGS, FOUND, Call
 from memory_bank.base.view import write_view
 from memory_bank.git import repository
 from memory_bank.review import lint, review_markdown, sarif, views
-from memory_bank.review.compared_banks import bank_of, compared, left_out
+from memory_bank.review.compared_banks import compare_banks, left_out, open_side
 from memory_bank.review.records import Review
-from memory_bank.review.revision_range import sides
+from memory_bank.review.revision_range import resolve_sides
 from memory_bank.review.sarif import workflow_commands
 
 FORMATS = ("terminal", "json", "markdown", "sarif", "github")
@@ -59,7 +59,7 @@ def _in_formats(
         root = bank.layout.root
         uncommitted: set[str] = set()
         if not (revisions or staged or worktree):
-            uncommitted = {*repository.uncommitted(root), *repository.untracked(root)}
+            uncommitted = {*repository.list_uncommitted(root), *repository.list_untracked(root)}
         notes = sum(name.endswith(".md") for name in uncommitted)
     for form, file in zip(formats, outputs, strict=False):
         text = _rendered(report, form)
@@ -125,13 +125,13 @@ def review(
     See `review_range.sides` for the revisions. Neither the work tree nor the bank's private state
     changes, and no access is counted. Raises NoRepository and BadInput.
     """
-    base, head = sides(bank.layout.root, revisions, staged=staged, worktree=worktree)
+    base, head = resolve_sides(bank.layout.root, revisions, staged=staged, worktree=worktree)
     unread_notes = left_out(bank, base, head)
     with (
-        bank_of(bank, base, unread_notes) as before,
-        bank_of(bank, head, unread_notes) as after,
+        open_side(bank, base, unread_notes) as before,
+        open_side(bank, head, unread_notes) as after,
     ):
-        return compared(bank, before, after, base, head, unread_notes)
+        return compare_banks(bank, before, after, base, head, unread_notes)
 
 
 def _formats(call: Call, path: Sequence[str], outputs: Sequence[str]) -> Sequence[str]:
@@ -159,11 +159,11 @@ def _show(call: Call, report: Review, form: str, *, every: bool) -> None:
 def _rendered(report: Review, form: str) -> str:
     """Return a review in a format for other programs, with a line end."""
     if form == "json":
-        text = document(report)
+        text = render_document(report)
     elif form == "markdown":
-        text = review_markdown.markdown(report)
+        text = review_markdown.render_review(report)
     elif form == "sarif":
-        text = sarif.sarif(report, __version__)
+        text = sarif.render_log(report, __version__)
     else:
         text = workflow_commands(report.findings)
     return text if text.endswith("\n") or not text else f"{text}\n"

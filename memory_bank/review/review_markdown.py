@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from memory_bank.bank.findings import ReviewFinding
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.base.rendering import count
 from memory_bank.base.text import one_line
 from memory_bank.notes.compare.note_change import (
@@ -20,15 +20,15 @@ from memory_bank.notes.compare.note_change import (
     NoteChange,
     SectionChange,
 )
-from memory_bank.notes.compare.text_diff import context, spans_of
+from memory_bank.notes.compare.text_diff import claim_spans, cut_context
 from memory_bank.notes.inline import plain_text
 from memory_bank.notes.sections import first_sentence
-from memory_bank.review.records import HEADINGS, Review, same
+from memory_bank.review.records import HEADINGS, Review, ignore_lines
 
 _LONGEST = 300
 """Characters of a text inside a line."""
 
-_TICKS = pattern("`+")
+_TICKS = lazy_pattern("`+")
 
 
 def short_line(text: str, most: int = _LONGEST) -> str:
@@ -37,7 +37,7 @@ def short_line(text: str, most: int = _LONGEST) -> str:
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
-def code(text: str, most: int = _LONGEST) -> str:
+def format_code(text: str, most: int = _LONGEST) -> str:
     """Return a text as a code span of one line; no text in it ends the span."""
     line = short_line(text, most) or " "
     ticks = "`" * (_longest_run(line) + 1)
@@ -82,7 +82,7 @@ def note_block(change: NoteChange) -> str:
     lines = [*_keys(change), *_links(change)]
     lines += [line for section in change.sections for line in _section(section)]
     if change.remark:
-        lines.append(f"- {code(change.remark)}")
+        lines.append(f"- {format_code(change.remark)}")
     if len(lines) == 1 and not change.old_file:
         return f"- **{change.kind}** {_name_of(change)}: {lines[0].removeprefix('- ')}"
     opened = " open" if len(lines) <= _SHORT else ""
@@ -99,7 +99,7 @@ def note_line(change: NoteChange) -> str:
 
 def _name_of(change: NoteChange) -> str:
     """Return the title of a note and the path of its file."""
-    return " ".join(code(name) for name in dict.fromkeys([change.title, change.file]))
+    return " ".join(format_code(name) for name in dict.fromkeys([change.title, change.file]))
 
 
 _OF_LIST = ("- **new**", "- **changed**", "- **removed**")
@@ -108,7 +108,7 @@ _OF_LIST = ("- **new**", "- **changed**", "- **removed**")
 _SENTENCE = 6
 """Least words of a text that stands for a new note, if there is one."""
 
-_BLOCK_SIGN = pattern(r"[ \t>]*(?:[-+*]|\d+[.)]|#{1,6})[ \t]+")
+_BLOCK_SIGN = lazy_pattern(r"[ \t>]*(?:[-+*]|\d+[.)]|#{1,6})[ \t]+")
 """The sign of a list item or heading."""
 
 
@@ -124,7 +124,7 @@ def _new_note(change: NoteChange) -> str:
     texts = _new_texts(change)
     if not texts or (len(texts) == 1 and texts[0] == first_sentence(texts[0])):
         return _new_line(change)
-    sentences = [f"  - {code(text, _LONGEST_SENTENCE)}" for text in texts]
+    sentences = [f"  - {format_code(text, _LONGEST_SENTENCE)}" for text in texts]
     rows, used = list[str](), 0
     for row in sentences:
         used += _size(row) + 1
@@ -137,8 +137,8 @@ def _new_note(change: NoteChange) -> str:
 
 
 def _new_line(change: NoteChange) -> str:
-    sentence = headline(change)
-    return f"- **new** {_name_of(change)}{f': {code(sentence)}' if sentence else ''}"
+    sentence = find_headline(change)
+    return f"- **new** {_name_of(change)}{f': {format_code(sentence)}' if sentence else ''}"
 
 
 def _new_texts(change: NoteChange) -> list[str]:
@@ -147,11 +147,11 @@ def _new_texts(change: NoteChange) -> list[str]:
         text
         for section in change.sections
         for claim in section.claims
-        if (text := "".join(x.text for x in spans_of(claim) if x.kind != "delete").strip())
+        if (text := "".join(x.text for x in claim_spans(claim) if x.kind != "delete").strip())
     ]
 
 
-def headline(change: NoteChange) -> str:
+def find_headline(change: NoteChange) -> str:
     """Return the first sentence that a change adds to a note; empty if there is none."""
     texts = _new_texts(change)
     # a record begins with its date and status
@@ -171,7 +171,7 @@ def _keys(change: NoteChange) -> list[str]:
     """Return a list of the changed keys of the front matter."""
     changes = [key_change for key_change in change.front_matter if key_change.key not in _MACHINE]
     rows = [
-        f"- {code(key_change.key)} {key_change.kind}: {_value(key_change)}"
+        f"- {format_code(key_change.key)} {key_change.kind}: {_value(key_change)}"
         for key_change in changes
     ]
     return _cut(rows, "key")
@@ -179,12 +179,14 @@ def _keys(change: NoteChange) -> list[str]:
 
 def _value(change: KeyChange) -> str:
     if change.gained or change.lost:
-        gained = [f"+{code(item)}" for item in change.gained]
-        lost = [f"−{code(item)}" for item in change.lost]
+        gained = [f"+{format_code(item)}" for item in change.gained]
+        lost = [f"−{format_code(item)}" for item in change.lost]
         items = gained + lost
         more = f" and {len(items) - _ITEMS} more" if len(items) > _ITEMS else ""
         return ", ".join(items[:_ITEMS]) + more
-    return " → ".join(code(value) for value in (change.before, change.after) if value is not None)
+    return " → ".join(
+        format_code(value) for value in (change.before, change.after) if value is not None
+    )
 
 
 def _links(change: NoteChange) -> list[str]:
@@ -195,7 +197,7 @@ def _links(change: NoteChange) -> list[str]:
 
 def _link(link: LinkChange) -> str:
     times = f", {link.times} times" if link.times > 1 else ""
-    return f"{code(link.target)} ({code(link.type)}, line {link.line}{times})"
+    return f"{format_code(link.target)} ({format_code(link.type)}, line {link.line}{times})"
 
 
 def _cut(rows: list[str], word: str) -> list[str]:
@@ -209,10 +211,10 @@ def _section(section: SectionChange) -> Iterator[str]:
     heading = section.title
     former = ""
     if section.old_headings is not None:
-        former = f" (was {code(' › '.join(section.old_headings))})"
+        former = f" (was {format_code(' › '.join(section.old_headings))})"
     kind = "" if section.kind == "changed" else f" {section.kind}"
-    short = f" {code(section.shortened)}" if section.shortened else ""
-    yield f"- {code(heading)}{former}{kind}{short}"
+    short = f" {format_code(section.shortened)}" if section.shortened else ""
+    yield f"- {format_code(heading)}{former}{kind}{short}"
     claims = [line for claim in section.claims if (line := _claim(claim))]
     yield from claims[:_CLAIMS]
     if more := len(claims) - _CLAIMS:
@@ -221,20 +223,20 @@ def _section(section: SectionChange) -> Iterator[str]:
 
 def _claim(claim: ClaimChange) -> str:
     """Return a claim as a line: removed words struck out, added ones bold."""
-    spans = spans_of(claim)
+    spans = claim_spans(claim)
     if len(spans) > _MANY:
         before, after = (
             "".join(text_span.text for text_span in spans if text_span.kind != kind)
             for kind in ("insert", "delete")
         )
-        return f"  - ~~{code(before)}~~ **{code(after)}**"
+        return f"  - ~~{format_code(before)}~~ **{format_code(after)}**"
     entries = []
     for place, span in enumerate(spans):
-        text = context(spans, place)
+        text = cut_context(spans, place)
         if place == 0:
             text = text.lstrip(" \t>-*+")  # the sign of a list item
         if text.strip():
-            entries.append(_SIGNS[span.kind].format(code(text)))
+            entries.append(_SIGNS[span.kind].format(format_code(text)))
     return f"  - {' '.join(entries)}" if entries else ""
 
 
@@ -258,7 +260,7 @@ _BLOCK = 20_000
 """Code units of the changes of one note; a longer one is named only."""
 
 
-def markdown(review: Review) -> str:
+def render_review(review: Review) -> str:
     """Return the comment: a verdict, findings, notes to check, then the changes of each note.
 
     It has at most `LIMIT` code units and says what was left out. Where nothing is to be said, it is
@@ -331,19 +333,19 @@ def _grouped(findings: Sequence[ReviewFinding]) -> list[str]:
     """Return a row for each finding; equal ones of a note are one, with all its lines."""
     lines: dict[tuple[str, str, str, str | None], list[ReviewFinding]] = {}
     for finding in findings:
-        lines.setdefault(same(finding), []).append(finding)
+        lines.setdefault(ignore_lines(finding), []).append(finding)
     return [_finding(group) for group in lines.values()]
 
 
 def _finding(findings: Sequence[ReviewFinding]) -> str:
     """Return the row of equal findings."""
     first = findings[0]
-    fix = f" Fix: {code(first.fix)}" if first.fix else ""
+    fix = f" Fix: {format_code(first.fix)}" if first.fix else ""
     lines = sorted({finding.line for finding in findings})
     where = f" line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines[:_ITEMS]))}"
-    name = code(first.file or first.path)
+    name = format_code(first.file or first.path)
     severity = "" if first.rule in HEADINGS else f"**{first.severity}** "
-    return f"- {severity}{name}{where if lines != [1] else ''}: {code(first.message)}{fix}"
+    return f"- {severity}{name}{where if lines != [1] else ''}: {format_code(first.message)}{fix}"
 
 
 def _rest(review: Review, entries: list[str], left_out: int) -> Iterator[str]:
@@ -356,10 +358,10 @@ def _rest(review: Review, entries: list[str], left_out: int) -> Iterator[str]:
     if entries or left_out:
         yield (
             "The comment is cut: GitHub allows 65,536 characters. All of it is shown by "
-            f"{code(f'memory-bank review {_name(review)}')}"
+            f"{format_code(f'memory-bank review {_name(review)}')}"
         )
     for notice in review.notices[:_NOTICES]:
-        yield code(notice)
+        yield format_code(notice)
 
 
 def _name(review: Review) -> str:

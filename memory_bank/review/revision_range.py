@@ -27,7 +27,7 @@ _MOST_BRANCHES = 50
 _HOW = "give BASE..HEAD, one revision, what is staged, or the work tree"
 
 
-def sides(
+def resolve_sides(
     folder: Path,
     revisions: str | None = None,
     *,
@@ -67,7 +67,7 @@ def sides(
     return base_side, uncommitted if worktree else head_side
 
 
-def branches(bank: Bank) -> tuple[str, ...]:
+def list_branches(bank: Bank) -> tuple[str, ...]:
     """Return the branches of the bank's repository, the last committed to first; at most 50."""
     tree = repository.worktree(bank.layout.root)
     texts = ("--format=%(refname:short)", "--sort=-committerdate", f"--count={_MOST_BRANCHES}")
@@ -191,7 +191,7 @@ def is_ghost(link: LinkDestination | Link) -> bool:
     return bool(link.ghost) and not link.ambiguous and link.kind != "reference"
 
 
-def not_shared(bank: Bank, paths: Collection[str]) -> set[str]:
+def list_unshared(bank: Bank, paths: Collection[str]) -> set[str]:
     """Return those of some notes that no revision will have: private, or ignored by git."""
     roots = bank.roots
     private = {path for path in paths if roots.is_private(path)}
@@ -199,5 +199,5 @@ def not_shared(bank: Bank, paths: Collection[str]) -> set[str]:
     tree = repository.worktree(bank.layout.root)
     if tree is None:
         return private
-    visible = repository.trackable(tree, list(files))
+    visible = repository.list_trackable(tree, list(files))
     return private | {path for file, path in files.items() if file not in visible}

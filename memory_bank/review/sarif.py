@@ -14,8 +14,8 @@ from typing import cast
 from urllib.parse import quote
 
 from memory_bank.bank.findings import Finding
-from memory_bank.base.plugins import pattern
-from memory_bank.base.rendering import count, document, escape_hidden, quote_path
+from memory_bank.base.plugins import lazy_pattern
+from memory_bank.base.rendering import count, escape_hidden, quote_path, render_document
 from memory_bank.review.records import Review, RuleWithFindings
 
 _SCHEMA = (
@@ -37,7 +37,7 @@ _FINGERPRINT = "memoryBankFinding/v1"
 Object = Mapping[str, object]
 
 
-def sarif(review: Review, version: str) -> str:
+def render_log(review: Review, version: str) -> str:
     """Return the log as JSON: the first findings, the new ones marked by `baselineState`.
 
     A notification counts those that are left out. `version` is that of this program. Columns are in
@@ -58,7 +58,7 @@ def sarif(review: Review, version: str) -> str:
         "invocations": [_invocation(review)],
         "results": [
             _result(finding, fingerprint, numbers.get(finding.rule, -1))
-            for finding, fingerprint in islice(fingerprinted(review.findings), MOST)
+            for finding, fingerprint in islice(fingerprint_findings(review.findings), MOST)
         ],
         "properties": {
             "base": review.base.commit or review.base.name,
@@ -66,7 +66,7 @@ def sarif(review: Review, version: str) -> str:
         },
     }
     log: Object = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
-    return document(log)
+    return render_document(log)
 
 
 def _rule(rule: RuleWithFindings) -> Object:
@@ -132,11 +132,11 @@ def _message(text: str) -> Object:
     return {"text": plain.replace("{", "{{").replace("}", "}}")}
 
 
-_NUMBER = pattern(r"(?<![^\s(])\d[\d,.]*(?![^\s).,:;%])")
+_NUMBER = lazy_pattern(r"(?<![^\s(])\d[\d,.]*(?![^\s).,:;%])")
 """A number by itself, such as a line or a size: it changes with the text around a finding."""
 
 
-def fingerprinted(findings: Iterable[Finding]) -> Iterator[tuple[Finding, str]]:
+def fingerprint_findings(findings: Iterable[Finding]) -> Iterator[tuple[Finding, str]]:
     """Yield each finding with its fingerprint, 64 hexadecimal digits.
 
     It depends on rule, file, and the words that were found, or else the message; not on the line.

@@ -15,7 +15,7 @@ from memory_bank.base.hit_view import Place
 from memory_bank.base.operation import FailOn, Param
 from memory_bank.base.rendering import count
 from memory_bank.base.repairs import describe_repairs
-from memory_bank.base.screen import FAILED, FINDINGS, FOUND, NOTHING, Call, Piece, place
+from memory_bank.base.screen import FAILED, FINDINGS, FOUND, NOTHING, Call, Piece, show_place
 from memory_bank.base.view import Block, View
 from memory_bank.memory import overview
 from memory_bank.memory.records import Stats
@@ -29,7 +29,7 @@ from memory_bank.notes.compare.note_change import (
     SectionChange,
     TextSpan,
 )
-from memory_bank.notes.compare.text_diff import context, spans_of
+from memory_bank.notes.compare.text_diff import claim_spans, cut_context
 from memory_bank.review import lint
 from memory_bank.review.records import BankHealth, CodeHealth, GitSetup, Resolved, Review
 
@@ -197,7 +197,7 @@ def _section(section: SectionChange, *, whole: bool) -> Line:
 def _claim(claim: ClaimChange, *, every: bool) -> Line:
     sign, style = _KINDS[claim.kind]
     if claim.kind == "changed":
-        return [(sign, style), *_spans(spans_of(claim))]
+        return [(sign, style), *_spans(claim_spans(claim))]
     text = " ".join("".join(span.text for span in claim.spans).split())
     cut = text if every or len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
     return [(sign, style), (cut, style)]
@@ -207,7 +207,7 @@ def _spans(spans: Sequence[TextSpan]) -> Iterator[Piece]:
     """Yield a diff with the marks of `git diff --word-diff`, long unchanged text shortened."""
     last = len(spans) - 1
     for number, span in enumerate(spans):
-        text = " ".join(context(spans, number).split())
+        text = " ".join(cut_context(spans, number).split())
         if not text:
             continue
         before = " " if span.text[:1].isspace() and number else ""
@@ -276,7 +276,10 @@ def _verdict(health: BankHealth, bank: Bank | None) -> list[Line]:
         count(counts.orphans, "orphan"),
     )
     return [
-        [*verdict, f"{place(health.bank)} has {notes}, {passages}, embedder {health.embedder}"],
+        [
+            *verdict,
+            f"{show_place(health.bank)} has {notes}, {passages}, embedder {health.embedder}",
+        ],
         [("counts: ", "bold"), ", ".join(parts)],
     ]
 
@@ -300,7 +303,7 @@ def _state(health: BankHealth, bank: Bank | None) -> Iterator[Line]:
     if health.problem:
         yield [("problem: ", "bad"), health.problem]
     if health.left_alone:
-        where = place(health.index) if bank else "the index"
+        where = show_place(health.index) if bank else "the index"
         yield [("index: ", "warn"), (where, "place"), f": {health.left_alone}"]
     entries = {
         "background": health.background,

@@ -21,7 +21,7 @@ from memory_bank.base.documents import (
     Unreadable,
 )
 from memory_bank.base.errors import Busy, Hint, IndexDamaged, IndexOutdated, StorageFailed
-from memory_bank.base.locks import WAIT, locked
+from memory_bank.base.locks import WAIT, hold_lock
 from memory_bank.base.paths import Layout, private_folder
 from memory_bank.base.repairs import INDEXING, MANIFEST, OUTDATED, Repaired, ignore_repair
 from memory_bank.base.settings import Settings
@@ -156,7 +156,7 @@ class Index:
         manifest must not get into the new retrievers.
         """
         folder = private_folder(self._place.index)
-        with locked(folder, wait=wait, make=self._place.make_index):
+        with hold_lock(folder, wait=wait, make=self._place.make_index):
             if not self.current():
                 raise IndexDamaged(f"{self.manifest.file} was replaced", "it is opened again")
             yield
@@ -169,7 +169,7 @@ class Index:
 
 def discard(place: Layout) -> None:
     """Remove the manifest, under the lock of the index."""
-    with locked(place.index, make=place.make_index):
+    with hold_lock(place.index, make=place.make_index):
         sqlite.discard(place.manifest)
 
 
@@ -178,7 +178,7 @@ def empty(place: Layout) -> None:
 
     Processes that have it open notice by the manifest, which goes first.
     """
-    with locked(place.index, make=place.make_index):
+    with hold_lock(place.index, make=place.make_index):
         _remove_files(place)
 
 
@@ -210,7 +210,7 @@ def _opened(place: Layout, repaired: Repaired) -> Manifest:
             return Manifest(file, place.index_id, make=False)
         except IndexDamaged:
             pass
-    with locked(place.index, make=place.make_index):
+    with hold_lock(place.index, make=place.make_index):
         again = MANIFEST if not file.exists() and (place.index / "keyword").is_dir() else ""
         try:
             manifest = Manifest(file, place.index_id)  # another process may have made it meanwhile

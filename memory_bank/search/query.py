@@ -9,10 +9,10 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
-from memory_bank.base.dates import iso
+from memory_bank.base.dates import format_iso
 from memory_bank.base.errors import BadInput, did_you_mean, similar_names
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.base.rendering import count
 from memory_bank.search import times as time_words
 from memory_bank.search.manifest import document_rows, filters
@@ -36,7 +36,7 @@ _MASK = "\x00"
 
 SYNONYMS = {"tags": "tag", "after": "since", "folder": "in", "link": "links"}
 
-PART = pattern(
+PART = lazy_pattern(
     r"""(?P<negated>(?<!\S)-)?
         (?:(?P<key>[^\s:"'()\[\]{}]+):(?P<quoted_value>"[^"]*")
           |(?P<word_key>[^\s:"'()\[\]{}]+):(?P<value>[^\s"]+)
@@ -285,7 +285,7 @@ def _time(condition: Condition) -> str:
     if not isinstance(moment, datetime):
         return f"{condition.key} {moment}"
     hours = (datetime.now(UTC) - moment).total_seconds() / 3600
-    iso_text = iso(moment)
+    iso_text = format_iso(moment)
     midnight = iso_text.endswith("T00:00:00Z")
     if condition.key == "since" and not midnight and abs(hours - round(hours)) < _MINUTE:
         days, rest = divmod(round(hours), 24)

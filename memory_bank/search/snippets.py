@@ -17,7 +17,7 @@ from itertools import groupby
 from types import MappingProxyType
 
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.base.text import estimate
 from memory_bank.search.retrievers.keyword import analyzer
 
@@ -46,16 +46,16 @@ _RULES = 2
 _TALK = 3
 """Turns of the shortest talk, in which somebody speaks twice."""
 
-_LINK = pattern(
+_LINK = lazy_pattern(
     r"!?\[\[(?:[^\[\]|]*\|([^\[\]]+)|([^\[\]|]+))\]\]"
     r"|!?\[([^\[\]]*)\](?:\([^()]*\)|(?<=[^\[]\])\[[^\[\]]*\])"
 )
 """A link on one line; what stands between backticks is not told apart."""
 
-PLACE_IN_TARGET = pattern(r"[#^].*")
+PLACE_IN_TARGET = lazy_pattern(r"[#^].*")
 """The heading or block of a link's target."""
 
-_MARKS = pattern(
+_MARKS = lazy_pattern(
     r"(?<!`)(`{1,3})(?!`)(?P<code>[^`\n]{1,300})(?<!`)\1(?!`)"
     r"|(?:^[ \t]*|(?<=[….!?:] ))(?:[#>*+-]+\s+)+"
     r"|`{1,3}|\*{1,3}(?=[^\s*])|(?<=[^\s*])\*{1,3}|~~|\]\]|\[\[",
@@ -63,41 +63,41 @@ _MARKS = pattern(
 )
 """Marks of Markdown; code between backticks is matched with them, since its stars are none."""
 
-_LINE_MARKS = pattern(r"\A(\u2026 )?(?:[ \t]*(?:>|(?:[-*+]|#{1,6}|\d{1,9}[.)])[ \t]))++[ \t]*")
+_LINE_MARKS = lazy_pattern(r"\A(\u2026 )?(?:[ \t]*(?:>|(?:[-*+]|#{1,6}|\d{1,9}[.)])[ \t]))++[ \t]*")
 """What begins the line of an item or a quote."""
 
-_DEFINITION = pattern(r"\[[^\[\]^]+\]:[ \t]+<?\S+")
+_DEFINITION = lazy_pattern(r"\[[^\[\]^]+\]:[ \t]+<?\S+")
 """Where a link of a label leads."""
 
-_ADDRESS = pattern(r"(?:^|(?<=… ))(?:\[[^\]]*\]: ?)?<?https?://\S+(?= …|$)")
+_ADDRESS = lazy_pattern(r"(?:^|(?<=… ))(?:\[[^\]]*\]: ?)?<?https?://\S+(?= …|$)")
 """A sentence of a snippet that is an address only, such as a definition of a link."""
 
-_GAPS = pattern(r"…(?: +…)+")
+_GAPS = lazy_pattern(r"…(?: +…)+")
 
-_HEADING = pattern(r"[ ]{0,3}(#{1,6})[ \t]+(.*)")
+_HEADING = lazy_pattern(r"[ ]{0,3}(#{1,6})[ \t]+(.*)")
 
 # Possessive quantifiers prevent backtracking, so that no line is read twice.
-_FENCE = pattern(r"^[ \t>]*+(?:```|~~~)")
+_FENCE = lazy_pattern(r"^[ \t>]*+(?:```|~~~)")
 
-_ITEM = pattern(r"^[ \t>]*+(?:[-*+][ \t]|\d{1,9}[.)][ \t]|\|)")
+_ITEM = lazy_pattern(r"^[ \t>]*+(?:[-*+][ \t]|\d{1,9}[.)][ \t]|\|)")
 
 # It starts with a set of characters instead of a look-behind, which is several times as fast.
-_END = pattern(
+_END = lazy_pattern(
     r"[.!?\u2026\u3002\uff01\uff1f](?:(?<=[\u3002\uff01\uff1f])|(?<![.!?\u2026]{2})[.!?\u2026]*+"
     r"[\"')\]*_\u00bb\u201d\u2019]{0,4}+[ \t]++(?=[^\s\da-z]))"
 )
 
-_COMMENT = pattern(r"(?<!`)(`++)[^`]*+\1(?!`)|<!--(?:[^-]|-(?!->))*+(-->)?")
+_COMMENT = lazy_pattern(r"(?<!`)(`++)[^`]*+\1(?!`)|<!--(?:[^-]|-(?!->))*+(-->)?")
 """A comment, which may end on a later line, or a span of code, which is none."""
 
-_ROW = pattern(r"[ \t]*+\|")
+_ROW = lazy_pattern(r"[ \t]*+\|")
 """A row of a table."""
 
-_INDENTED = pattern(r"(?: {4}|\t)[ \t]*+\S")
+_INDENTED = lazy_pattern(r"(?: {4}|\t)[ \t]*+\S")
 
-_SPEAKER = pattern(r"\**+\w[\w .'-]{0,30}+\**+:\**+[ \t]")
+_SPEAKER = lazy_pattern(r"\**+\w[\w .'-]{0,30}+\**+:\**+[ \t]")
 
-_NOT_SAID = pattern(
+_NOT_SAID = lazy_pattern(
     # a field with links or a short value; a status, a date
     r"[ \t>*+-]*+(?:\w[\w -]{0,40}+\**+::\**+[ \t]*+(?:(?:!?\[\[[^\[\]]*+\]\][ \t,]*+)++|\S{0,80}+)"
     r"|(?:(?:(?:RFC|ADR|start|last)[ \t]+)?(?:status|date|created|updated|(?:created|updated)_at"
@@ -106,22 +106,22 @@ _NOT_SAID = pattern(
 )
 """Lines that answer nothing."""
 
-_ABOUT = pattern(r"(?:status|date|deciders?|tags?)[ \t#:]*", re.IGNORECASE)
+_ABOUT = lazy_pattern(r"(?:status|date|deciders?|tags?)[ \t#:]*", re.IGNORECASE)
 
 _SHORT = 3
 """Words of a line below such a heading that answers nothing; and of a sentence that says little."""
 
-_CHANGES = pattern(r"change ?-?log|revision history|table of contents", re.IGNORECASE)
+_CHANGES = lazy_pattern(r"change ?-?log|revision history|table of contents", re.IGNORECASE)
 """Headings inside a text above items that are about the text itself."""
 
-_RULING = pattern(
+_RULING = lazy_pattern(
     r"\b(?:decisions?|decided|conclusions?|rules?|policy|consequences?|outcomes?|resolution"
     r"|agreements?|lessons?|summary|recap)\b",
     re.IGNORECASE,
 )
 """Words of headings above what holds."""
 
-_RULE = pattern(
+_RULE = lazy_pattern(
     r"\b(?:must|never|always|from now on|going forward|agreed|decided|decision|rules?|policy"
     r"|we (?:will|chose|use)|shall|no longer|instead of|only (?:if|when)|recap|supersed\w+|amended"
     r"|do not|don't|not allowed|required?)\b"

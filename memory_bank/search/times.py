@@ -15,7 +15,7 @@ from functools import cache
 
 from memory_bank.base.errors import BadInput, Hint
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.search.manifest.filters import Condition
 
 MONTHS = (
@@ -32,9 +32,9 @@ _LAST = "last"
 
 _DAYS = {"h": 1 / 24, "d": 1, "w": 7, "m": 30, "y": 365}
 
-_AGE = pattern(r"(\d+)\s*(h|d|w|m|y|hours?|days?|weeks?|months?|years?)")
+_AGE = lazy_pattern(r"(\d+)\s*(h|d|w|m|y|hours?|days?|weeks?|months?|years?)")
 
-_EPOCH = pattern(r"\d{9,15}(?:\.\d+)?")
+_EPOCH = lazy_pattern(r"\d{9,15}(?:\.\d+)?")
 """Seconds or milliseconds since 1970: a date has at most eight digits."""
 
 # A number from here on is in milliseconds: in seconds it is after the year 5000.

@@ -26,7 +26,7 @@ from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver
 from watchdog.observers.polling import PollingObserver
 
-from memory_bank.base.file_watches import problem
+from memory_bank.base.file_watches import find_watch_problem
 from memory_bank.base.filenames import NOTE_SUFFIXES, SETTINGS
 from memory_bank.notes.roots import Watched
 
@@ -154,7 +154,7 @@ class Watcher(FileSystemEventHandler):
         if not self._watched:
             return
         recursive = [watched.folder for watched in self._watched if watched.recursive]
-        reason = next(filter(None, map(problem, recursive)), "")
+        reason = next(filter(None, map(find_watch_problem, recursive)), "")
         if not reason:
             try:
                 self._observer = self._started(Observer())

@@ -12,16 +12,16 @@ from blake3 import blake3
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import Busy, MemoryBankError, StorageFailed
-from memory_bank.base.locks import locked
+from memory_bank.base.locks import hold_lock
 from memory_bank.base.operation import Param, operation
 from memory_bank.git import repository
 from memory_bank.sessions import views
 from memory_bank.sessions.answers import Compression
-from memory_bank.sessions.note_format import FOLDER, settled_observation
+from memory_bank.sessions.note_format import FOLDER, settle_observation
 from memory_bank.sessions.note_store import NoteStore
 from memory_bank.sessions.queue_rows import Event
 from memory_bank.sessions.records import Prompt, Session
-from memory_bank.sessions.state import git_state, opened, project_of, state_then
+from memory_bank.sessions.state import bank_project, git_state, git_state_at, open_store
 
 if TYPE_CHECKING:
     from memory_bank.sessions.compression.modes import Sample
@@ -38,7 +38,7 @@ _IMMEDIATE = ("local", "none")
 """Modes that take no time, so that a query may wait for them."""
 
 
-def observation_id(session_id: str, batch: str, number: int) -> str:
+def make_observation_id(session_id: str, batch: str, number: int) -> str:
     """Return the id of one of the observations of a batch of events."""
     name = f"{session_id}\0{batch}\0{number}".encode("utf-8", "replace")
     return f"obs-{blake3(name).hexdigest()[:_DIGITS]}"
@@ -69,7 +69,7 @@ def compress(
     observation twice. `sample` asks a client's model, for the mode `client`.
     """
     compression = Compression()
-    with alone(bank, wait) as is_alone:
+    with hold_compression(bank, wait) as is_alone:
         compression.busy = not is_alone
         if is_alone:
             for waiting in _waiting(bank, session_id):
@@ -88,7 +88,7 @@ def compress_now(bank: Bank) -> None:
     if not bank.settings.memory.enabled or bank.settings.compression.mode not in _IMMEDIATE:
         return
     try:
-        with opened(bank) as store:
+        with open_store(bank) as store:
             waits = bool(store.queue.waiting())
         if waits:
             compress(bank, wait=0)
@@ -97,10 +97,10 @@ def compress_now(bank: Bank) -> None:
 
 
 @contextmanager
-def alone(bank: Bank, wait: float) -> Iterator[bool]:
+def hold_compression(bank: Bank, wait: float) -> Iterator[bool]:
     """Hold the lock of compression; False if another process has it."""
     folder = bank.layout.state(bank.id) / _FOLDER
-    lock = locked(
+    lock = hold_lock(
         folder, wait=wait, make=lambda: folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     )
     try:
@@ -115,7 +115,7 @@ def alone(bank: Bank, wait: float) -> Iterator[bool]:
 
 
 def _waiting(bank: Bank, session_id: str) -> list[str]:
-    with opened(bank) as store:
+    with open_store(bank) as store:
         events = store.get_pending(session_id)
         firsts = {event.session_id: event for event in reversed(events)}
     return [text for text, event in firsts.items() if _is_here(bank, event)]
@@ -138,12 +138,12 @@ def _compress_session(
 ) -> None:
     """Compress the events of one session, batch by batch, those of a killed process first."""
     limit = bank.settings.compression.max_batch_tokens
-    with opened(bank) as store:
+    with open_store(bank) as store:
         unfinished = store.queue.unfinished(session_id)
     for name, events in unfinished:
         _compress_batch(bank, name, events, sample, compression)
     while True:
-        with opened(bank) as store:
+        with open_store(bank) as store:
             name, events = store.queue.mark_batch(session_id, limit)
         if not name:
             return
@@ -154,9 +154,9 @@ def _compress_batch(
     bank: Bank, name: str, events: Sequence[Event], sample: Sample | None, compression: Compression
 ) -> None:
     """Write the observations of a batch in one step, then remove its events."""
-    with opened(bank) as store:
+    with open_store(bank) as store:
         session = _session_of(bank, store, events)
-        first_id = observation_id(session.session_id, name, 0)
+        first_id = make_observation_id(session.session_id, name, 0)
         if first_id in {observation.id for observation in session.observations}:
             store.remove_pending([event.id for event in events])
             return
@@ -179,18 +179,18 @@ def _compress_batch(
         ours = compressed.fallback_reason.partition(": ")[0]  # what a program said follows
         bank.add_notice(f"events of sessions were compressed by rules: {ours}")
     observations = [
-        settled_observation(
+        settle_observation(
             replace(
                 observation,
-                id=observation_id(session.session_id, name, number),
+                id=make_observation_id(session.session_id, name, number),
                 session_id=session.session_id,
                 project=session.project,
-                git=state_then(session, observation.created_at, root or bank.layout.project),
+                git=git_state_at(session, observation.created_at, root or bank.layout.project),
             )
         )
         for number, observation in enumerate(compressed.observations)
     ]
-    with opened(bank) as store:
+    with open_store(bank) as store:
         stored = store.store_observations(session.session_id, observations)
         store.remove_pending([event.id for event in events])
     compression.observations += (observation.id for observation in stored)
@@ -202,7 +202,7 @@ def _session_of(bank: Bank, store: NoteStore, events: Sequence[Event]) -> Sessio
     first = events[0]
     session = store.get_session(first.session_id)
     if session is None:
-        store.create_session(Session(first.session_id, project_of(bank), first.created_at))
+        store.create_session(Session(first.session_id, bank_project(bank), first.created_at))
         session = store.get_session(first.session_id)
     assert session is not None  # noqa: S101  (narrows the type)
     return session

@@ -12,7 +12,7 @@ from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput
 from memory_bank.base.operation import LONGEST_NAME, REQUIRED, Param, Tool, operation
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.base.setting_sections import ContextSettings
 from memory_bank.base.text import estimate
 from memory_bank.search.index import View
@@ -21,16 +21,16 @@ from memory_bank.search.manifest.filters import Condition
 from memory_bank.sessions import note_format, note_reading, views
 from memory_bank.sessions.answers import SCHEMA_VERSION, Injected
 from memory_bank.sessions.compress import compress_now
-from memory_bank.sessions.compression.sentences import TOLD, covered
+from memory_bank.sessions.compression.sentences import TOLD, is_covered
 from memory_bank.sessions.records import Observation, Session, check_type
 from memory_bank.sessions.start import (
-    about,
     cut,
-    placed,
-    sessions_of,
+    list_sessions,
     sessions_with_decisions,
+    subject_files,
+    title_with_place,
 )
-from memory_bank.sessions.state import last_moment, project_of
+from memory_bank.sessions.state import bank_project, last_moment
 from memory_bank.sessions.summaries import open_steps
 
 REQUEST = "session-request"
@@ -58,7 +58,7 @@ _STEPS_LIMIT = 600
 _PROJECT_LIMIT = 40
 """Maximum number of characters, and of estimated tokens, of a project's name."""
 
-_NOT_IN_NAME = pattern(r"[^\w.-]+")
+_NOT_IN_NAME = lazy_pattern(r"[^\w.-]+")
 
 Quote = Callable[[str], str]
 """Returns a text as quoted data."""
@@ -130,7 +130,7 @@ def context_text(contents: Contents, max_tokens: int, quote: Quote) -> str:
     return text
 
 
-def economics(rows: Sequence[ContextRow]) -> str:
+def count_economics(rows: Sequence[ContextRow]) -> str:
     """Return what reading the observations among some rows costs and saves, in tokens."""
     counted = [row for row in rows if row.kind != REQUEST]
     read, work = (
@@ -177,7 +177,7 @@ def _write_context(contents: Contents, quote: Quote, nothing: str) -> str:
     text = "\n\n".join(_write_note_parts(contents))
     if text:
         parts += [_LEGEND] * (contents.explained and bool(contents.rows))
-        parts += [quote(text), economics(contents.rows)]
+        parts += [quote(text), count_economics(contents.rows)]
     else:
         parts.append(nothing)
     return "\n\n".join([*parts, _LAST])
@@ -202,7 +202,9 @@ def _write_note_parts(contents: Contents) -> Iterator[str]:
 def _row(row: ContextRow) -> str:
     work = f"{row.work_tokens:,}" if row.work_tokens else "-"
     mark = _mark(row.superseded)
-    title = placed(row.title, row.files, TITLE_LIMIT - len(mark)).replace("|", r"\|") + mark
+    title = (
+        title_with_place(row.title, row.files, TITLE_LIMIT - len(mark)).replace("|", r"\|") + mark
+    )
     return (
         f"| #{row.id} | {row.created_at:%H:%M} | {row.kind} | {title} |"
         f" ~{row.read_tokens} | {work} |"
@@ -296,7 +298,7 @@ def inject_context(
     next_steps, still_open = _steps(context_parts.sessions, session_id) if newest else ("", "")
     contents = Contents(
         project=project
-        or (context_parts.sessions[0].project if context_parts.sessions else project_of(bank)),
+        or (context_parts.sessions[0].project if context_parts.sessions else bank_project(bank)),
         now=now,
         rows=tuple(_rows(context_parts, newest, observations, session_id)),
         next_steps=next_steps,
@@ -343,7 +345,7 @@ def _find(
 ) -> _ContextParts:
     """Read the last sessions, and list the notes that changed since the last one ended."""
     most = max(limits.session_limit, _STEPS_SESSIONS) if limits.session_limit else 0
-    read = sessions_of(bank, view, project, limits._replace(session_limit=most), now)
+    read = list_sessions(bank, view, project, limits._replace(session_limit=most), now)
     last_sessions = read[: limits.session_limit]
     paths = [session.path for session in last_sessions]
     earlier: list[Session] = []
@@ -446,7 +448,7 @@ def _rows(
             estimate(note_format.observation_block(observation, here[observation.session_id])),
             observation.discovery_tokens,
             observation.id in context_parts.superseded,
-            about(observation.files_modified, observation.files_read),
+            subject_files(observation.files_modified, observation.files_read),
         )
         for observation in observations
     ]
@@ -457,11 +459,11 @@ def _rows(
             continue
         lines = f"{summary.learned}\n{summary.completed}".split("\n")
         untold = [line.removeprefix("- ") for line in lines if line.removeprefix("- ")]
-        untold = [row for row in untold if not (row[:1] == "`" or covered(row, titles, TOLD))]
+        untold = [row for row in untold if not (row[:1] == "`" or is_covered(row, titles, TOLD))]
         if untold:
             read = estimate(note_format.summary_block(summary, here[session.session_id]))
             work = summary.discovery_tokens
-            files = about(summary.files_edited, summary.files_read)
+            files = subject_files(summary.files_edited, summary.files_read)
             rows.append(
                 ContextRow(
                     summary.id, session.started_at, REQUEST, untold[0], read, work, files=files

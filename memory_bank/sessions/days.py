@@ -25,7 +25,7 @@ from memory_bank.sessions.answers import SessionEntry, State
 from memory_bank.sessions.compress import compress_now
 from memory_bank.sessions.note_text import one_line
 from memory_bank.sessions.queue_rows import Outline
-from memory_bank.sessions.state import IDLE, IndexedNotes, opened
+from memory_bank.sessions.state import IDLE, IndexedNotes, open_store
 
 # Characters of a title, as rows of observations have.
 _TITLE = 99
@@ -79,7 +79,7 @@ class KnownSession(NamedTuple):
 def known_sessions(bank: Bank) -> list[KnownSession]:
     """Return all sessions, the last started first."""
     notes = {session_id_of(row): row for row in IndexedNotes(bank).rows()}
-    with opened(bank) as store:
+    with open_store(bank) as store:
         outlines = {outline.session.session_id: outline for outline in store.queue.outlines()}
     sessions = [
         KnownSession(
@@ -97,7 +97,7 @@ def known_sessions(bank: Bank) -> list[KnownSession]:
     return sorted(sessions, key=lambda session: (session.started, session.session_id), reverse=True)
 
 
-def named(sessions: Sequence[KnownSession], text: str) -> KnownSession | None:
+def find_session(sessions: Sequence[KnownSession], text: str) -> KnownSession | None:
     """Return the session of an id, of the start of one, or of a note; None if there is none.
 
     Raises BadInput for a start that several have.
@@ -153,7 +153,7 @@ def session_timeline(
         offset=max(offset, 0),
         count=len(page),
         days=_days(
-            entries(bank, page),
+            list_entries(bank, page),
             Counter(iso_of(session.started)[:10] for session in chosen),
         ),
         agents=_count_names(session.agent for session in sessions),
@@ -163,7 +163,7 @@ def session_timeline(
     )
 
 
-def entries(bank: Bank, sessions: Sequence[KnownSession]) -> list[SessionEntry]:
+def list_entries(bank: Bank, sessions: Sequence[KnownSession]) -> list[SessionEntry]:
     """Return what lists show of some sessions."""
     numbers = [session.document.number for session in sessions if session.document]
     counts = bank.read(lambda view: session_counts(view.manifest, numbers))

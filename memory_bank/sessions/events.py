@@ -128,7 +128,7 @@ def follow(
                 notify(news)
 
 
-def recent(bank: Bank, limit: int = 20) -> tuple[SessionStep, ...]:
+def recent_news(bank: Bank, limit: int = 20) -> tuple[SessionStep, ...]:
     """Return the last things that happened in the sessions of a bank, oldest first."""
     queue = _queue(bank)
     try:

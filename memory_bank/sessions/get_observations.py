@@ -8,11 +8,18 @@ from typing import Annotated, Any, Literal, get_args
 
 from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
-from memory_bank.base.dates import iso
+from memory_bank.base.dates import format_iso
 from memory_bank.base.documents import Span, lines_between
 from memory_bank.base.errors import BadInput, Hint, NoteNotFound, UnreadableNote
 from memory_bank.base.filenames import is_utf8
-from memory_bank.base.operation import LONGEST_NAME, LONGEST_QUERY, Param, Tool, operation, several
+from memory_bank.base.operation import (
+    LONGEST_NAME,
+    LONGEST_QUERY,
+    Param,
+    Tool,
+    operation,
+    split_list,
+)
 from memory_bank.notes import parsing
 from memory_bank.notes.names import of_note
 from memory_bank.notes.note import Note
@@ -43,15 +50,15 @@ from memory_bank.sessions.observation_rows import (
     SUMMARY,
     RowPlace,
     Rows,
+    entry_place,
     heading_place,
     is_session,
-    place_of,
 )
 from memory_bank.sessions.records import Observation, Session, check_observation_id
-from memory_bank.sessions.state import asked_project, project_of
+from memory_bank.sessions.state import asked_project, bank_project
 
 
-def resolved(view: View, bank: Bank, ids: Sequence[str]) -> dict[str, RowPlace]:
+def resolve_ids(view: View, bank: Bank, ids: Sequence[str]) -> dict[str, RowPlace]:
     """Map ids to the places that they mean, without those that mean nothing.
 
     An id may be that of an observation or a summary, of a session, of a note (or any name of it),
@@ -118,7 +125,7 @@ def _section(view: View, bank: Bank, name: str) -> RowPlace | None:
     return None
 
 
-def texts(ids: Collection[object]) -> list[str]:
+def check_ids(ids: Collection[object]) -> list[str]:
     """Return ids as texts, each once; raise BadInput for numbers, which name no observation."""
     for observation_id in ids:
         if not isinstance(observation_id, str):
@@ -134,9 +141,9 @@ Order = Literal["date_desc", "date_asc"]
 
 def many_ids(argument: Any) -> Any:  # noqa: ANN401  (of an agent)
     """Refuse numbers as ids, and say how ids look."""
-    argument = several(argument)
+    argument = split_list(argument)
     try:
-        return texts(argument) if isinstance(argument, list) else argument
+        return check_ids(argument) if isinstance(argument, list) else argument
     except BadInput as error:
         raise ValueError(f"{error.message}: {error.hint}") from error
 
@@ -198,7 +205,7 @@ def get_observations(
     Raises BadInput for a number as an id, more than 100 ids, or an unknown order.
     """
     bank.settings.check_enabled()
-    id_texts = texts(ids)
+    id_texts = check_ids(ids)
     if len(id_texts) > MOST:
         raise BadInput(f"{len(id_texts)} ids are too many", f"give at most {MOST} in one call")
     if order_by is not None and order_by not in get_args(Order):
@@ -221,8 +228,8 @@ def _read(
     bank: Bank, view: View, ids: Sequence[str], project: str | None
 ) -> tuple[list[Details], list[str]]:
     """Return the details that some ids name, and the ids that name nothing."""
-    places = resolved(view, bank, ids)
-    rows = Rows(view, project_of(bank), places.values())
+    places = resolve_ids(view, bank, ids)
+    rows = Rows(view, bank_project(bank), places.values())
     name = asked_project(bank, project).casefold()
     notes: dict[int, Note | None] = {}
     details_of: dict[RowPlace, Details] = {}
@@ -256,7 +263,7 @@ def _read_note(bank: Bank, document: DocumentRow) -> Note | None:
 
 def _details(rows: Rows, note: Note, row: IndexRow, place: RowPlace) -> Details | None:
     """Return what a note says at a place; None if it is not there any more."""
-    session = note_reading.session_of(note) if row.type in ("observation", "session") else None
+    session = note_reading.read_session(note) if row.type in ("observation", "session") else None
     if session is not None and row.type == "session":
         return _session_details(rows, row, note, session, place)
     if session is not None:
@@ -284,7 +291,7 @@ def _session_details(
         path=note.path,
         session_id=session.session_id,
         git=session.git,
-        ended_at=iso(session.ended_at) if session.ended_at else None,
+        ended_at=format_iso(session.ended_at) if session.ended_at else None,
         summary=session.summary,
         prompts=session.prompts,
         observations=tuple(rows.inside(place.document)),
@@ -380,8 +387,8 @@ def _around(
     bank: Bank, view: View, anchor: str, entry_conditions: EntryConditions, depths: tuple[int, int]
 ) -> _Found | None:
     """Return the rows before an anchor, its own, and those after; None if there is no anchor."""
-    place = resolved(view, bank, [anchor]).get(anchor)
-    own = project_of(bank)
+    place = resolve_ids(view, bank, [anchor]).get(anchor)
+    own = bank_project(bank)
     row = None if place is None else Rows(view, own, [place]).row(place)
     if place is None or row is None:
         return None
@@ -392,7 +399,7 @@ def _around(
     entry_conditions = entry_conditions._replace(kinds=_WORK if row.type in _WORK else entries.ALL)
     sides = [
         [
-            place_of(entry)
+            entry_place(entry)
             for entry in entries.listed(
                 view.manifest, entry_conditions, depth, ascending=later, start=start
             )

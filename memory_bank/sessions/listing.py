@@ -29,11 +29,11 @@ from memory_bank.sessions.answers import (
     SessionShown,
 )
 from memory_bank.sessions.compress import compress_now
-from memory_bank.sessions.days import entries, known_sessions, named
+from memory_bank.sessions.days import find_session, known_sessions, list_entries
 from memory_bank.sessions.note_format import FOLDER
 from memory_bank.sessions.queue import EventQueue
 from memory_bank.sessions.records import PROMOTED_TO, Observation, Prompt, Session, Summary
-from memory_bank.sessions.state import IndexedNotes, asked_project, found, opened
+from memory_bank.sessions.state import IndexedNotes, asked_project, find_known_session, open_store
 
 
 @operation(
@@ -65,7 +65,7 @@ def list_sessions(
         for session in known_sessions(bank)
         if name in ("", session.project.casefold()) and not session.empty
     ]
-    page = tuple(entries(bank, sessions[:limit]))
+    page = tuple(list_entries(bank, sessions[:limit]))
     return SessionRows(SCHEMA_VERSION, len(page), len(sessions), page)
 
 
@@ -80,10 +80,10 @@ def show_session(bank: Bank, session_id: str | None = None) -> SessionShown:
     Raises BadInput for an unknown one, or a start that several have; NoteNotFound without any.
     """
     compress_now(bank)
-    with opened(bank) as store:
+    with open_store(bank) as store:
         session = store.get_session(session_id) if session_id else None
         if session is None:
-            session = found(store, _find_session_id(bank, session_id))
+            session = find_known_session(store, _find_session_id(bank, session_id))
         pending = len(store.get_pending(session.session_id))
         title = store.title(session)
         notes = tuple(IndexedNotes(bank).written_in(session.session_id))
@@ -93,14 +93,14 @@ def show_session(bank: Bank, session_id: str | None = None) -> SessionShown:
 def names_session(bank: Bank, name: str) -> bool:
     """Tell whether a session has that id, a start of it, or that note."""
     compress_now(bank)
-    return named(known_sessions(bank), name) is not None
+    return find_session(known_sessions(bank), name) is not None
 
 
 def _find_session_id(bank: Bank, text: str | None) -> str:
     """Return the id of the session that a name means, of the last one without a name."""
     sessions = known_sessions(bank)
     if text is not None:
-        session = named(sessions, text)
+        session = find_session(sessions, text)
         return session.session_id if session else text
     for listed_session in sessions:
         if not listed_session.empty:
@@ -158,8 +158,8 @@ def view_session(bank: Bank, name: str, *, page: int = 1, at: str = "") -> Sessi
     NoteNotFound for an unknown session, BadInput for a start that several have.
     """
     compress_now(bank)
-    session_id = named(known_sessions(bank), name)
-    with opened(bank) as store:
+    session_id = find_session(known_sessions(bank), name)
+    with open_store(bank) as store:
         problem = ""
         try:
             session = store.get_session(session_id.session_id) if session_id else None
@@ -199,7 +199,7 @@ def view_session(bank: Bank, name: str, *, page: int = 1, at: str = "") -> Sessi
     )
     summary = session.summary
     return SessionView(
-        entry=entries(bank, [session_id])[0],
+        entry=list_entries(bank, [session_id])[0],
         session=session,
         steps=steps,
         page=page,
@@ -327,7 +327,7 @@ def recover(bank: Bank) -> Recovered:
             before = bank.layout.state(bank_id) / "notes"
             paths = list(before.rglob("*.md"))
             try:
-                for session_id in queue_rows.forgotten(before.parent):
+                for session_id in queue_rows.list_forgotten(before.parent):
                     queue_rows.add_forgotten(queue.file.parent, session_id)
                 queue.take_over(before.parent)
                 move_state(bank.layout, bank_id, bank.id)
@@ -338,7 +338,7 @@ def recover(bank: Bank) -> Recovered:
             files = [str(file) for file in paths if file.exists()]
             notes += len(paths) - len(files)
             kept_folders += files
-        for session_id in queue_rows.forgotten(queue.file.parent) if ids else ():
+        for session_id in queue_rows.list_forgotten(queue.file.parent) if ids else ():
             queue.remove_session(session_id)  # forgotten here, but not under the former id
         queue.close()
     if ids:

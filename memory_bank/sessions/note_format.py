@@ -13,18 +13,18 @@ from typing import Any
 
 from blake3 import blake3
 
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.base.text import agent_name
 from memory_bank.notes import front_matter
 from memory_bank.notes.identity import note_id, slug
-from memory_bank.sessions.note_reading import TYPE, words
+from memory_bank.sessions.note_reading import TYPE, split_words
 from memory_bank.sessions.note_text import (
-    escaped,
-    heading,
+    escape_heading,
+    escape_markdown,
+    format_moment,
     one_line,
-    paragraphs,
-    precise,
     short_lines,
+    split_paragraphs,
     to_millisecond,
     to_second,
 )
@@ -53,7 +53,7 @@ _CUT = "…"
 
 _ID_DIGITS = 12
 
-_NO_LINK = pattern(r"[\[\]|#^\\`<>\x00-\x1f]|://|\A[/~]|\A[A-Za-z]:|(?:\A|/)\.\.?(?:/|\Z)")
+_NO_LINK = lazy_pattern(r"[\[\]|#^\\`<>\x00-\x1f]|://|\A[/~]|\A[A-Za-z]:|(?:\A|/)\.\.?(?:/|\Z)")
 """Paths out of the project, and those that a wikilink can't name."""
 
 
@@ -62,13 +62,13 @@ def summary_id(session_id: str) -> str:
     return SUMMARY_PREFIX + blake3(session_id.encode("utf-8", "replace")).hexdigest()[:_ID_DIGITS]
 
 
-def settled(session: Session) -> Session:
+def settle_session(session: Session) -> Session:
     r"""Return a session as it reads back from its note.
 
     Times are cut to milliseconds, those of the session to seconds; titles, facts and the like have
     single spaces, and line ends are `\n`.
     """
-    prompts = tuple(map(settled_prompt, session.prompts))
+    prompts = tuple(map(settle_prompt, session.prompts))
     project, git = session.project, _settled_git(session.git)
     summary = session.summary and replace(session.summary, project=project)
     return replace(
@@ -82,14 +82,14 @@ def settled(session: Session) -> Session:
         git=git,
         prompts=prompts,
         observations=tuple(
-            settled_observation(replace(observation, project=project), git)
+            settle_observation(replace(observation, project=project), git)
             for observation in session.observations
         ),
-        summary=summary and settled_summary(summary, git),
+        summary=summary and settle_summary(summary, git),
     )
 
 
-def settled_prompt(prompt: Prompt) -> Prompt:
+def settle_prompt(prompt: Prompt) -> Prompt:
     """Return a prompt as it reads back."""
     return replace(
         prompt,
@@ -98,7 +98,7 @@ def settled_prompt(prompt: Prompt) -> Prompt:
     )
 
 
-def settled_observation(observation: Observation, git: GitState | None = None) -> Observation:
+def settle_observation(observation: Observation, git: GitState | None = None) -> Observation:
     """Return an observation as it reads back; `git` is that of the session."""
     return replace(
         observation,
@@ -107,15 +107,15 @@ def settled_observation(observation: Observation, git: GitState | None = None) -
         created_at=to_millisecond(observation.created_at),
         subtitle=short_lines(observation.subtitle),
         facts=tuple(filter(None, map(short_lines, observation.facts))),
-        narrative=paragraphs(observation.narrative),
-        concepts=words(observation.concepts),
+        narrative=split_paragraphs(observation.narrative),
+        concepts=split_words(observation.concepts),
         files_read=_paths(observation.files_read),
         files_modified=_paths(observation.files_modified),
         git=_settled_git(observation.git, git),
     )
 
 
-def settled_summary(summary: Summary, git: GitState | None = None) -> Summary:
+def settle_summary(summary: Summary, git: GitState | None = None) -> Summary:
     """Return a summary as it reads back; `git` is that of the session."""
     texts: dict[str, Any] = {key: short_lines(getattr(summary, key)) for key in SUMMARY_TEXTS}
     return replace(
@@ -148,19 +148,19 @@ def _paths(paths: Sequence[str]) -> tuple[str, ...]:
 
 def render(session: Session) -> str:
     """Return the text of a session's new note."""
-    session = settled(session)
-    blocks = [f"# {heading(title_of(session))}"]
+    session = settle_session(session)
+    blocks = [f"# {escape_heading(session_title(session))}"]
     here = session.git.repository_id if session.git else ""
     if session.summary:
         blocks.append(summary_block(session.summary, here))
     if session.prompts:
         blocks.append(prompts_block(session.prompts))
     blocks += (observation_block(observation, here) for observation in session.observations)
-    metadata = {key: value for key, value in keys_of(session).items() if value is not None}
-    return front_matter.compose(metadata, "\n\n".join(blocks))
+    metadata = {key: value for key, value in session_keys(session).items() if value is not None}
+    return front_matter.compose_text(metadata, "\n\n".join(blocks))
 
 
-def title_of(session: Session) -> str:
+def session_title(session: Session) -> str:
     """Return the title of a new note: what was done or answered first, never what was asked for."""
     summary = session.summary
     titles = [observation.title for observation in session.observations[:1]]
@@ -171,7 +171,7 @@ def title_of(session: Session) -> str:
     return cut(title.split(". ")[0].removeprefix("- "), TITLE_LIMIT - 1)
 
 
-def keys_of(session: Session) -> dict[str, object | None]:
+def session_keys(session: Session) -> dict[str, object | None]:
     """Return the front matter of a session's note; None where there is nothing to say."""
     git = session.git
     started = to_second(session.started_at)
@@ -201,11 +201,13 @@ def summary_block(summary: Summary, repository_id: str = "") -> str:
 
 def summary_fields(summary: Summary, repository_id: str) -> list[tuple[str, str]]:
     """Return the fields of a summary, as Markdown."""
-    texts = [(key, escaped(text)) for key in SUMMARY_TEXTS if (text := getattr(summary, key))]
+    texts = [
+        (key, escape_markdown(text)) for key in SUMMARY_TEXTS if (text := getattr(summary, key))
+    ]
     return [
         *texts,
         *_files(summary.files_read, summary.files_edited),
-        ("created_at", precise(summary.created_at)),
+        ("created_at", format_moment(summary.created_at)),
         *_work(summary.discovery_tokens, summary.git, repository_id),
     ]
 
@@ -217,26 +219,26 @@ def prompts_block(prompts: Sequence[Prompt]) -> str:
 
 def prompt_line(prompt: Prompt) -> str:
     """Return the line of a prompt."""
-    text = f" {escaped(prompt.prompt_text)}".rstrip()
-    return f"- prompt {prompt.prompt_number}:: {precise(prompt.created_at)}{text}"
+    text = f" {escape_markdown(prompt.prompt_text)}".rstrip()
+    return f"- prompt {prompt.prompt_number}:: {format_moment(prompt.created_at)}{text}"
 
 
 def observation_block(observation: Observation, repository_id: str = "") -> str:
     """Return the part of a note that is an observation; `repository_id` is that of the session."""
     fields = [
         ("obs_type", observation.obs_type),
-        ("created_at", precise(observation.created_at)),
+        ("created_at", format_moment(observation.created_at)),
         ("prompt_number", str(observation.prompt_number or "")),
-        ("subtitle", escaped(observation.subtitle)),
-        ("concepts", escaped(", ".join(observation.concepts))),
+        ("subtitle", escape_markdown(observation.subtitle)),
+        ("concepts", escape_markdown(", ".join(observation.concepts))),
         *_files(observation.files_read, observation.files_modified),
         *_work(observation.discovery_tokens, observation.git, repository_id),
-        *(("fact", escaped(fact)) for fact in observation.facts),
+        *(("fact", escape_markdown(fact)) for fact in observation.facts),
     ]
     blocks = [
-        f"## {heading(observation.title)}",
+        f"## {escape_heading(observation.title)}",
         _field_lines(fields),
-        escaped(observation.narrative),
+        escape_markdown(observation.narrative),
     ]
     return "\n\n".join((*filter(None, blocks), f"^{observation.id}"))
 
@@ -245,9 +247,9 @@ def _work(tokens: int, git: GitState | None, repository_id: str) -> Iterator[tup
     yield "discovery_tokens", str(tokens or "")
     if git is not None:
         is_first = git.repository_id != repository_id
-        yield "repository_id", escaped(git.repository_id) if is_first else ""
-        yield "branch", escaped(git.branch)
-        yield "commit", escaped(git.commit)
+        yield "repository_id", escape_markdown(git.repository_id) if is_first else ""
+        yield "branch", escape_markdown(git.branch)
+        yield "commit", escape_markdown(git.commit)
 
 
 def _files(read: Sequence[str], modified: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -259,7 +261,7 @@ def _file(path: str) -> str:
     """Return a link to a file of the project; other paths as text."""
     if not _NO_LINK.search(path):
         return f"[[{path}]]"
-    text = escaped(path)
+    text = escape_markdown(path)
     return (text + "\\" * text.endswith("\\")).replace(",", "\\,")
 
 
@@ -274,7 +276,7 @@ def field_line(key: str, value: str) -> str:
 
 FOLDER = "sessions"
 
-_SAFE = pattern(r"[0-9a-z][0-9a-z_-]*", re.IGNORECASE)
+_SAFE = lazy_pattern(r"[0-9a-z][0-9a-z_-]*", re.IGNORECASE)
 
 # Digits of a session's id in the name of its note: more where two begin alike.
 _LENGTHS = (8, 12, 16, 32)
@@ -283,7 +285,7 @@ _LENGTHS = (8, 12, 16, 32)
 _SLUG_LIMIT = 50
 
 
-def paths_of(
+def yield_paths(
     session: Session, observations: Sequence[Observation], summary: Summary | None
 ) -> Iterator[str]:
     """Yield `sessions/YYYY/MM/DD-slug-id.md` with more and more characters of the session's id.
@@ -291,7 +293,7 @@ def paths_of(
     The slug is of what was asked for first, else of the first observation. Of an id with
     characters that are odd in a file's name, the digits are of its hash.
     """
-    title = title_of(replace(session, observations=tuple(observations), summary=summary))
+    title = session_title(replace(session, observations=tuple(observations), summary=summary))
     start = f"{FOLDER}/{to_second(session.started_at):%Y/%m/%d}-{slug(title, _SLUG_LIMIT)}"
     hashed = blake3(session.session_id.encode("utf-8", "replace")).hexdigest()
     plain = "".join(char for char in session.session_id.lower() if char.isalnum())

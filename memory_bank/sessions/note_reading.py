@@ -11,12 +11,12 @@ from functools import lru_cache
 
 from memory_bank.base.dates import to_datetime
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.base.setting_sections import OBSERVATION_TYPES
 from memory_bank.notes import parsing
 from memory_bank.notes.characters import BREAK
 from memory_bank.notes.note import Note, NoteSection
-from memory_bank.sessions.note_text import one_line, paragraphs, unescaped
+from memory_bank.sessions.note_text import one_line, split_paragraphs, unescape_markdown
 from memory_bank.sessions.records import (
     OBSERVATION_ID,
     SUMMARY_PREFIX,
@@ -40,16 +40,16 @@ SUMMARY_KEYS = OBSERVATION_KEYS - {"obs_type", "subtitle", "concepts", "fact"} |
 PROMPTS = "prompts"
 """The heading above the prompts, in any case."""
 
-FIELD = pattern(r"[ \t]*(?:[-*+][ \t]+)?([^\W\d_][\w /-]{0,39})::(?:[ \t]++(.*))?")
+FIELD = lazy_pattern(r"[ \t]*(?:[-*+][ \t]+)?([^\W\d_][\w /-]{0,39})::(?:[ \t]++(.*))?")
 
-_FENCE = pattern(r" {0,3}(`{3,}|~{3,})")
+_FENCE = lazy_pattern(r" {0,3}(`{3,}|~{3,})")
 
 _TOP = 2
 """Level of the headings that this package writes."""
 
 
 @lru_cache(maxsize=4)
-def parsed(path: str, data: bytes) -> Note:
+def parse_note(path: str, data: bytes) -> Note:
     """Parse a file as the note parser does, and keep the last ones.
 
     An addition parses a long note before and after it, which takes most of its time.
@@ -81,7 +81,7 @@ class NoteParts(NamedTuple):
     """All lines under the heading of the prompts."""
 
 
-def parts(note: Note) -> NoteParts:
+def read_parts(note: Note) -> NoteParts:
     """Return the parts of a session's note."""
     sections = note.body.sections
     owners = dict(_owners(note))
@@ -187,7 +187,7 @@ class Read(NamedTuple):
 
     def first(self, key: str) -> str:
         """Return the first value of a key as text; empty if there is none."""
-        return next((unescaped(value) for name, value in self.fields if name == key), "")
+        return next((unescape_markdown(value) for name, value in self.fields if name == key), "")
 
     def values(self, key: str) -> list[str]:
         """Return all values of a key, as Markdown."""
@@ -249,11 +249,11 @@ def _find_open_fence(line: str, fence: str) -> str:
 TYPE = "session"
 """The type of a session's note."""
 
-_LINKED = pattern(r"\s*\[\[([^\[\]\n]+)\]\]|((?:\\.|[^,\\])+)")
+_LINKED = lazy_pattern(r"\s*\[\[([^\[\]\n]+)\]\]|((?:\\.|[^,\\])+)")
 
-_PROMPT = pattern(r"prompt (\d{1,9})\Z")
+_PROMPT = lazy_pattern(r"prompt (\d{1,9})\Z")
 
-_FIRST_MOMENT = pattern(r"(\d{4}-\d\d-\d\dT\S+Z)(?:\s+|\Z)")
+_FIRST_MOMENT = lazy_pattern(r"(\d{4}-\d\d-\d\dT\S+Z)(?:\s+|\Z)")
 
 
 @lru_cache(maxsize=4)
@@ -262,16 +262,16 @@ def parse(path: str, data: bytes) -> Session | None:
 
     The last ones are kept, since most notes are read several times in a row.
     """
-    return session_of(parsed(path, data))
+    return read_session(parse_note(path, data))
 
 
-def session_of(note: Note) -> Session | None:
+def read_session(note: Note) -> Session | None:
     """Return the session of a note; None if it is no session's."""
-    session = head_of(note)
+    session = read_head(note)
     if session is None:
         return None
-    note_parts = parts(note)
-    prompts = prompts_of(note, session)
+    note_parts = read_parts(note)
+    prompts = read_prompts(note, session)
     return replace(
         session,
         last_prompt_number=max((prompt.prompt_number for prompt in prompts), default=0),
@@ -281,7 +281,7 @@ def session_of(note: Note) -> Session | None:
     )
 
 
-def head_of(note: Note) -> Session | None:
+def read_head(note: Note) -> Session | None:
     """Return what the front matter of a session's note says; None if it is no session's.
 
     A note without the key `project` may be one that an agent wrote in the session.
@@ -305,9 +305,9 @@ def head_of(note: Note) -> Session | None:
     )
 
 
-def prompts_of(note: Note, session: Session) -> tuple[Prompt, ...]:
+def read_prompts(note: Note, session: Session) -> tuple[Prompt, ...]:
     """Return the prompts of a session's note."""
-    part = parts(note).prompts
+    part = read_parts(note).prompts
     return tuple(_prompts(part, session)) if part else ()
 
 
@@ -319,12 +319,12 @@ def _observation(part: NotePart, session: Session) -> Observation:
         session_id=session.session_id,
         project=session.project,
         obs_type=kind if kind in OBSERVATION_TYPES else "discovery",
-        title=unescaped(part.heading),
+        title=unescape_markdown(part.heading),
         created_at=to_datetime(read.first("created_at")) or session.started_at,
         subtitle=read.first("subtitle"),
-        facts=tuple(map(unescaped, read.values("fact"))),
-        narrative=paragraphs(unescaped(read.text)),
-        concepts=words(list(map(unescaped, read.values("concepts")))),
+        facts=tuple(map(unescape_markdown, read.values("fact"))),
+        narrative=split_paragraphs(unescape_markdown(read.text)),
+        concepts=split_words(list(map(unescape_markdown, read.values("concepts")))),
         files_read=_targets(read.values("reads")),
         files_modified=_targets(read.values("modifies")),
         prompt_number=read.number("prompt_number"),
@@ -357,7 +357,7 @@ def _prompts(part: NotePart, session: Session) -> Iterator[Prompt]:
             yield Prompt(
                 session.session_id,
                 int(number[1]),
-                one_line(unescaped(text)),
+                one_line(unescape_markdown(text)),
                 at or session.started_at,
             )
 
@@ -365,7 +365,7 @@ def _prompts(part: NotePart, session: Session) -> Iterator[Prompt]:
 def _targets(values: Sequence[str]) -> tuple[str, ...]:
     """Return the files of some fields: links by their target, without headings and shown text."""
     targets = (
-        re.split(r"[|#^]", link[1])[0] if link[1] else unescaped(link[2])
+        re.split(r"[|#^]", link[1])[0] if link[1] else unescape_markdown(link[2])
         for value in values
         for link in _LINKED.finditer(value)
     )
@@ -391,7 +391,7 @@ def _count(extra: Mapping[str, object], key: str) -> int:
     return value if isinstance(value, int) and value > 0 else 0
 
 
-def words(entries: Sequence[str]) -> tuple[str, ...]:
+def split_words(entries: Sequence[str]) -> tuple[str, ...]:
     """Return words, also several with commas between, each once."""
     parts = (one_line(part) for word in entries for part in word.split(","))
     return tuple(dict.fromkeys(part for part in parts if part))

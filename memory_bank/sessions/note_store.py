@@ -10,7 +10,7 @@ from dataclasses import asdict, replace
 from memory_bank.base.errors import BadInput, NoteExists, NoteNotFound, SecretFound, UnreadableNote
 from memory_bank.notes.storage.store import Store
 from memory_bank.sessions import note_format, note_reading, session_edit
-from memory_bank.sessions.note_format import paths_of
+from memory_bank.sessions.note_format import yield_paths
 from memory_bank.sessions.note_text import one_line
 from memory_bank.sessions.queue import OBSERVATION_STORED, EventQueue
 from memory_bank.sessions.queue_rows import Event
@@ -21,7 +21,7 @@ from memory_bank.sessions.records import (
     Session,
     Summary,
 )
-from memory_bank.sessions.redaction import Redact, redacted
+from memory_bank.sessions.redaction import Redact, redact_record
 
 _COUNTS = ("input_tokens", "output_tokens", "redactions")
 
@@ -57,7 +57,7 @@ class NoteStore:
 
         Raises BadInput for one that was forgotten.
         """
-        session = replace(session, session_id=checked_id(session.session_id))
+        session = replace(session, session_id=check_session_id(session.session_id))
         self.check_not_forgotten(session.session_id)
         if self._find_session(session.session_id) is not None:
             return False
@@ -94,7 +94,7 @@ class NoteStore:
         if session.path:
             with suppress(NoteNotFound, UnreadableNote):
                 return self._store.read(session.path).title
-        return note_format.title_of(session)
+        return note_format.session_title(session)
 
     def update_session(self, session: Session) -> None:
         """Store the end, tokens, redactions and git state of a session that exists.
@@ -124,7 +124,7 @@ class NoteStore:
         A second event of a session with the same `key` is not stored; the id is that of the first.
         Raises BadInput for a forgotten session.
         """
-        event = event._replace(session_id=checked_id(event.session_id))
+        event = event._replace(session_id=check_session_id(event.session_id))
         self.check_not_forgotten(event.session_id)
         return self.queue.queue(event, key)
 
@@ -203,7 +203,7 @@ class NoteStore:
         return row or note
 
     def _wanted(self, session_id: str) -> Session:
-        session_id = checked_id(session_id)
+        session_id = check_session_id(session_id)
         self._find_session(session_id)
         session = self.get_session(session_id)
         if session is None:
@@ -244,7 +244,7 @@ class NoteStore:
         Without anything new, a note is made only if `make` says so.
         """
         session = self._wanted(session_id)
-        path = session.path or next(paths_of(session, observations, summary))
+        path = session.path or next(yield_paths(session, observations, summary))
         with self._store.writing(path):
             session = self._wanted(session_id)
             there = {observation.id for observation in session.observations}
@@ -289,7 +289,7 @@ class NoteStore:
     ) -> None:
         """Write without the secrets that were not found before, since nothing may be lost."""
         whole = replace(session, observations=tuple(new), summary=summary)
-        bare, count = redacted(whole, self._redact)
+        bare, count = redact_record(whole, self._redact)
         self._put(
             replace(session, prompts=bare.prompts, project=bare.project),
             bare.observations,
@@ -300,7 +300,7 @@ class NoteStore:
 
     def _create(self, session: Session, clean: Callable[[str], str]) -> None:
         text = clean(note_format.render(session))
-        for path in paths_of(session, session.observations, session.summary):
+        for path in yield_paths(session, session.observations, session.summary):
             try:
                 self._store.create(path, text)
             except NoteExists:
@@ -313,7 +313,7 @@ class NoteStore:
         self._store.change(path, edit)
 
 
-def checked_id(session_id: str) -> str:
+def check_session_id(session_id: str) -> str:
     """Return the id of a session on one line; raise BadInput for an empty or a long one."""
     line = one_line(session_id)
     if not line or len(line) > note_format.ID_LIMIT:

@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 
-from memory_bank.base.dates import iso
-from memory_bank.base.plugins import pattern
+from memory_bank.base.dates import format_iso
+from memory_bank.base.plugins import lazy_pattern
 
-_ESCAPED = pattern(r"\\([!-/:-@\[-`{-~])")
+_ESCAPED = lazy_pattern(r"\\([!-/:-@\[-`{-~])")
 
 _CONTAINERS = r"^[ \t]*(?:(?:>|(?:[-+*]|\d{1,9}[.)])(?=[ \t]))[ \t]*)*"
 
-_RISKY = pattern(
+_RISKY = lazy_pattern(
     r"""
     \\(?=[!-/:-@\[-`{-~])         # what reading would take for an escape
     | \[(?=\[)                    # a wikilink
@@ -29,44 +29,44 @@ _RISKY = pattern(
 )
 
 # Fences, HTML, and definitions of links; a checkbox stays.
-_RISKY_START = pattern(rf"({_CONTAINERS})(```|~~~|<|\[(?![ xX]\][ \t]))", re.MULTILINE)
+_RISKY_START = lazy_pattern(rf"({_CONTAINERS})(```|~~~|<|\[(?![ xX]\][ \t]))", re.MULTILINE)
 
-_UNDERLINE = pattern(r"^( {0,3})(?=(?:=+|-+)[ \t]*$)", re.MULTILINE)
+_UNDERLINE = lazy_pattern(r"^( {0,3})(?=(?:=+|-+)[ \t]*$)", re.MULTILINE)
 """A line that makes a heading of the one above, or that git writes into a conflict."""
 
 # Emphasis, code, HTML and entities would vanish from the plain text of a heading.
-_MARKS = pattern(r"[`*\[<]|(?<![^\W_])_|_(?![^\W_])|~(?=~)|=(?==)|&(?=#?\w)")
+_MARKS = lazy_pattern(r"[`*\[<]|(?<![^\W_])_|_(?![^\W_])|~(?=~)|=(?==)|&(?=#?\w)")
 
-_CONTROL = pattern(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
+_CONTROL = lazy_pattern(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
 
-_BREAK = pattern(r"[\x0b\x0c\x1c-\x1f\x85\u2028\u2029]")
+_BREAK = lazy_pattern(r"[\x0b\x0c\x1c-\x1f\x85\u2028\u2029]")
 """Line ends that Markdown does not know."""
 
-_SURROGATE = pattern(r"[\ud800-\udfff]")
+_SURROGATE = lazy_pattern(r"[\ud800-\udfff]")
 
 
-def escaped(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """Return Markdown that shows a text of one or more lines, and is nothing but text."""
     text = _RISKY.sub(r"\\\g<0>", text)
     text = _RISKY_START.sub(r"\1\\\2", text)
     return _UNDERLINE.sub(r"\1\\", text)
 
 
-def heading(title: str) -> str:
+def escape_heading(title: str) -> str:
     """Return Markdown of a heading whose plain text is a title."""
     marked = _RISKY.sub(lambda match: f"\0{match[0]}", title)
     marked = _MARKS.sub(lambda match: f"\0{match[0]}", marked)
     return re.sub("\0+", r"\\", marked)
 
 
-def unescaped(text: str) -> str:
-    """Return the text that Markdown from `escaped` or `heading` shows."""
+def unescape_markdown(text: str) -> str:
+    """Return the text that Markdown from `escape_markdown` or `escape_heading` shows."""
     return _ESCAPED.sub(r"\1", text)
 
 
-_FIELD = pattern(r"^([ \t]*[-*+][ \t]+)([a-z_]+)(?: \d{1,9})?::[ \t]*+(.*)$")
+_FIELD = lazy_pattern(r"^([ \t]*[-*+][ \t]+)([a-z_]+)(?: \d{1,9})?::[ \t]*+(.*)$")
 
-_BLOCK_ID = pattern(r"^[ \t]*\^[\w-]+[ \t]*$")
+_BLOCK_ID = lazy_pattern(r"^[ \t]*\^[\w-]+[ \t]*$")
 
 _FOR_PROGRAMS = frozenset(
     ["obs_type", "created_at", "prompt_number", "discovery_tokens", "concepts", "commit", "branch"]
@@ -74,12 +74,14 @@ _FOR_PROGRAMS = frozenset(
 """Fields that say nothing of the work."""
 
 
-def shown(text: str) -> str:
+def show_text(text: str) -> str:
     """Return text of a session's note as people read it, in as many lines.
 
     Fields become sentences, without those for programs, ids of blocks, marks of links and escapes.
     """
-    return unescaped("\n".join(map(_shown, text.split("\n"))).replace("[[", "").replace("]]", ""))
+    return unescape_markdown(
+        "\n".join(map(_shown, text.split("\n"))).replace("[[", "").replace("]]", "")
+    )
 
 
 def _shown(line: str) -> str:
@@ -99,11 +101,11 @@ def one_line(text: str) -> str:
 
 def short_lines(text: str) -> str:
     """Return a text without blank lines and white space around its lines."""
-    stripped = (line.strip() for line in paragraphs(text).split("\n"))
+    stripped = (line.strip() for line in split_paragraphs(text).split("\n"))
     return "\n".join(line for line in stripped if line)
 
 
-def paragraphs(text: str) -> str:
+def split_paragraphs(text: str) -> str:
     r"""Return a text with `\n` as line ends, without white space around it and at ends of lines."""
     text = _remove_control_characters(text.replace("\r\n", "\n").replace("\r", "\n"))
     return "\n".join(line.rstrip() for line in text.split("\n")).strip()
@@ -114,10 +116,10 @@ def _remove_control_characters(text: str) -> str:
     return _BREAK.sub(" ", _CONTROL.sub("", _SURROGATE.sub("\ufffd", text)))
 
 
-def precise(moment: datetime) -> str:
+def format_moment(moment: datetime) -> str:
     """Return a moment in ISO 8601, to the millisecond."""
     utc = to_millisecond(moment)
-    whole = iso(utc)
+    whole = format_iso(utc)
     return f"{whole[:-1]}.{utc.microsecond // 1000:03}Z" if utc.microsecond else whole
 
 

@@ -65,10 +65,10 @@ class Rows:
         literal: Type = "section"
         if part is None:
             session = is_session(document)
-            literal, name = "session" if session else "note", id_of(document)
+            literal, name = "session" if session else "note", row_id(document)
             tokens = self._session_tokens(document) if session else self._tokens(document)
         elif kind is None:
-            name = f"{id_of(document)}#{self._heading(document.number, part)}"
+            name = f"{row_id(document)}#{self._heading(document.number, part)}"
             tokens = _estimated(self._text(document, Span(part.line, part.end_line)))
         else:
             literal, name, tokens = "observation", part.name, part.tokens
@@ -99,7 +99,7 @@ class Rows:
 
     def inside(self, document: int) -> list[IndexRow]:
         """Return the rows of the observations in a document, in their order."""
-        return rows_of(self._view, self._project, self.observed(document))
+        return read_places(self._view, self._project, self.observed(document))
 
     def is_observation(self, place: RowPlace) -> bool:
         """Tell whether a place is an observation."""
@@ -152,7 +152,7 @@ def is_session(document: DocumentRow) -> bool:
     return bool(entries.session_id_of(document))
 
 
-def id_of(document: DocumentRow) -> str:
+def row_id(document: DocumentRow) -> str:
     """Return the id of a note or a session as rows have it."""
     name = name_of(document.key)
     if document.id and (is_session(document) or len(name) > _LONG_NAME):
@@ -160,14 +160,14 @@ def id_of(document: DocumentRow) -> str:
     return name
 
 
-def rows_of(view: View, project: str, places: Sequence[RowPlace]) -> list[IndexRow]:
+def read_places(view: View, project: str, places: Sequence[RowPlace]) -> list[IndexRow]:
     """Return the rows of some places, without those that are gone."""
     rows = Rows(view, project, places)
     read_rows = (rows.row(place) for place in places)
     return [row for row in read_rows if row is not None]
 
 
-def place_of(entry: Entry) -> RowPlace:
+def entry_place(entry: Entry) -> RowPlace:
     """Return the place of an entry."""
     return RowPlace(entry.document, entry.section)
 

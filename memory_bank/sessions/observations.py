@@ -11,7 +11,14 @@ from typing import Annotated, Any, Literal, get_args
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.operation import LONGEST_NAME, LONGEST_QUERY, Param, Tool, operation, several
+from memory_bank.base.operation import (
+    LONGEST_NAME,
+    LONGEST_QUERY,
+    Param,
+    Tool,
+    operation,
+    split_list,
+)
 from memory_bank.base.setting_sections import HYBRID, OBSERVATION_TYPES
 from memory_bank.notes import schema
 from memory_bank.notes.names import of_file
@@ -39,9 +46,9 @@ from memory_bank.sessions.answers import (
 )
 from memory_bank.sessions.compress import compress_now
 from memory_bank.sessions.note_store import NoteStore
-from memory_bank.sessions.observation_rows import RowPlace, Rows, is_session, place_of
+from memory_bank.sessions.observation_rows import RowPlace, Rows, entry_place, is_session
 from memory_bank.sessions.records import Observation, ObservationQuery, check_type
-from memory_bank.sessions.state import asked_project, project_of, store_of
+from memory_bank.sessions.state import asked_project, bank_project, store_of
 
 STEPS = (
     "1. search(query) returns IDs. 2. timeline(anchor=ID) returns what happened around one."
@@ -130,7 +137,7 @@ def search(
             read=_parts,
             only=Sequence[str],
             about="decision, bugfix, change …",
-            accept=several,
+            accept=split_list,
             most=100,
             longest=LONGEST_NAME,
         ),
@@ -141,7 +148,7 @@ def search(
             "Only with all these concepts",
             metavar="A,B",
             read=_parts,
-            accept=several,
+            accept=split_list,
             most=100,
             longest=LONGEST_NAME,
         ),
@@ -152,7 +159,7 @@ def search(
             "Only about one of these files",
             metavar="A,B",
             read=_parts,
-            accept=several,
+            accept=split_list,
             most=100,
             longest=LONGEST_NAME,
         ),
@@ -293,7 +300,7 @@ def changes_for_file(
 
 def answer(bank: Bank, project: str | None, query: _ObservationQuery) -> ObservationRows:
     """Compress what waits, update the index, and search it."""
-    own = project_of(bank)
+    own = bank_project(bank)
     entry_conditions = _within(bank, query.wanted, project)
     query = query._replace(wanted=entry_conditions)
     with bank.lock:
@@ -345,7 +352,7 @@ def _list_entries(view: View, query: _ObservationQuery, own: str) -> Found:
     listed_places = entries.listed(
         view.manifest, query.wanted, query.limit, query.offset, ascending=ascending
     )
-    places = [place_of(entry) for entry in listed_places]
+    places = [entry_place(entry) for entry in listed_places]
     if query.type == "section":
         places = _sections(view, places)[: query.limit]
     rows = Rows(view, own, places)

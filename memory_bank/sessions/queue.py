@@ -154,7 +154,9 @@ class EventQueue(DurableFile):
             if received:
                 sql = "INSERT OR REPLACE INTO received VALUES (?, ?, ?)"
                 base.execute(sql, (session.agent, received, time.time()))
-            waiting = queue_rows.waiting(base, session.session_id) if event_id or prompt else (0, 0)
+            waiting = (
+                queue_rows.count_waiting(base, session.session_id) if event_id or prompt else (0, 0)
+            )
             return Captured(number, event_id, stored, *waiting)
 
         return self._write(work)
@@ -164,14 +166,14 @@ class EventQueue(DurableFile):
 
         A new one is announced, see `news`; one that was lost here and is stored again is not.
         """
-        from memory_bank.sessions.records import git_text  # start-up
+        from memory_bank.sessions.records import format_git  # start-up
 
         new_session = NewSession(
             session.session_id,
             session.project,
             session.agent,
             session.started_at.timestamp(),
-            git_text(session.git),
+            format_git(session.git),
         )
 
         def work(base: Connection) -> bool:
@@ -200,9 +202,9 @@ class EventQueue(DurableFile):
             raise BadInput(f"a session in the queue has no {', '.join(sorted(unknown))}")
         columns: dict[str, Any] = dict(changes)
         if "git" in changes:
-            from memory_bank.sessions.records import git_text  # start-up
+            from memory_bank.sessions.records import format_git  # start-up
 
-            columns["git"] = git_text(cast("GitState | None", changes["git"]))
+            columns["git"] = format_git(cast("GitState | None", changes["git"]))
         if isinstance(ended := changes.get("ended_at"), datetime):
             columns["ended_at"] = ended.timestamp()
 
@@ -354,7 +356,7 @@ class EventQueue(DurableFile):
             " WHERE session_id = ? ORDER BY prompt_number",
             (session_id,),
         )
-        return [Prompt(row[0], row[1], row[2], queue_rows.time_of(row[3])) for row in rows]
+        return [Prompt(row[0], row[1], row[2], queue_rows.parse_time(row[3])) for row in rows]
 
     def queue(self, event: Event, key: str = "") -> int:
         """Keep an event until it is compressed; return its id, or that of the first with the key.
@@ -368,7 +370,7 @@ class EventQueue(DurableFile):
         where, values = ("WHERE session_id = ?", (session_id,)) if session_id else ("", ())
         limited = -1 if limit is None else limit
         rows = self._rows(f"{queue_rows.EVENT} {where} ORDER BY id LIMIT ?", (*values, limited))
-        return [queue_rows.event_of(row) for row in rows]
+        return [queue_rows.parse_event(row) for row in rows]
 
     def waiting(self) -> dict[str, int]:
         """Return the estimated tokens of the events that wait, of each session that has any."""
@@ -396,7 +398,7 @@ class EventQueue(DurableFile):
                 return "", []
             ids = [(batch, row[0]) for row in entries]
             base.executemany("UPDATE events SET batch = ? WHERE id = ?", ids)
-            return batch, [queue_rows.event_of(row) for row in entries]
+            return batch, [queue_rows.parse_event(row) for row in entries]
 
         return self._write(work)
 
@@ -406,7 +408,7 @@ class EventQueue(DurableFile):
         rows = self._rows(f"{queue_rows.EVENT} WHERE batch <> '' ORDER BY id")
         for row in rows:
             if session_id in ("", row[1]):
-                events.setdefault(row[10], []).append(queue_rows.event_of(row))
+                events.setdefault(row[10], []).append(queue_rows.parse_event(row))
         return list(events.items())
 
     def keys(self) -> list[tuple[str, str]]:
@@ -442,7 +444,7 @@ class EventQueue(DurableFile):
 
     def forgotten(self, session_id: str) -> bool:
         """Tell whether a session was forgotten, so that nothing of it is stored again."""
-        return session_id in queue_rows.forgotten(self.file.parent)
+        return session_id in queue_rows.list_forgotten(self.file.parent)
 
     def announce(self, kind: str, session_id: str, **payload: object) -> int:
         """Add to the news: `ObservationStored` or `SessionEnded`; return the number of the news.
@@ -466,7 +468,7 @@ class EventQueue(DurableFile):
         return int(last or 0)
 
     def _sessions(self, where: str, values: tuple[str, ...]) -> list[Session]:
-        from memory_bank.sessions.records import Session, git_of  # start-up
+        from memory_bank.sessions.records import Session, parse_git  # start-up
 
         rows = self._rows(
             "SELECT session_id, project, agent, started_at, ended_at, input_tokens, output_tokens,"
@@ -480,13 +482,13 @@ class EventQueue(DurableFile):
                 session_id=row[0],
                 project=row[1],
                 agent=row[2],
-                started_at=queue_rows.time_of(row[3]),
-                ended_at=None if row[4] is None else queue_rows.time_of(row[4]),
+                started_at=queue_rows.parse_time(row[3]),
+                ended_at=None if row[4] is None else queue_rows.parse_time(row[4]),
                 last_prompt_number=prompts[-1].prompt_number if prompts else 0,
                 input_tokens=row[5],
                 output_tokens=row[6],
                 redactions=row[7],
-                git=git_of(row[8]),
+                git=parse_git(row[8]),
                 prompts=prompts,
                 path=row[9],
             )

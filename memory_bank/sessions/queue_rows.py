@@ -24,7 +24,7 @@ EVENT = (
     "SELECT id, session_id, tool_name, tool_input, tool_output, prompt_number, created_at, failed,"
     " cwd, tokens, batch FROM events"
 )
-"""Selects what `event_of` takes."""
+"""Selects what `parse_event` takes."""
 
 OUTLINES = (
     "SELECT session_id, project, agent, started_at, git, ended_at, note, redactions, summary <> '',"
@@ -178,7 +178,7 @@ def last_start(base: Connection, session_id: str) -> float:
     return float(row[0]) if row else 0.0
 
 
-def waiting(base: Connection, session_id: str) -> tuple[int, int]:
+def count_waiting(base: Connection, session_id: str) -> tuple[int, int]:
     """Return the tokens of a session's events that are in no batch, and those of the last."""
     sql = (
         "SELECT coalesce(sum(tokens), 0), coalesce((SELECT tokens FROM events WHERE session_id = ?1"
@@ -296,12 +296,12 @@ def announce(base: Connection, kind: str, session_id: str, payload: Mapping[str,
     return number
 
 
-def event_of(row: Row) -> Event:
+def parse_event(row: Row) -> Event:
     """Return the event of a row."""
-    return Event._make((*row[:6], time_of(row[6]), bool(row[7]), row[8], ""))
+    return Event._make((*row[:6], parse_time(row[6]), bool(row[7]), row[8], ""))
 
 
-def time_of(seconds: float) -> datetime:
+def parse_time(seconds: float) -> datetime:
     """Return a time of seconds since 1970."""
     return datetime.fromtimestamp(seconds, UTC)
 
@@ -400,7 +400,7 @@ _FORGOTTEN = "forgotten-sessions"
 """A file of ids, one on a line, so that it outlives a damaged queue; read at each event."""
 
 
-def forgotten(folder: Path) -> frozenset[str]:
+def list_forgotten(folder: Path) -> frozenset[str]:
     """Return the ids of the forgotten sessions of a bank, by its private state."""
     try:
         with open(folder / _FORGOTTEN, encoding="utf-8") as file:  # noqa: PTH123  (start-up)
@@ -415,7 +415,7 @@ def forgotten(folder: Path) -> frozenset[str]:
 
 def add_forgotten(folder: Path, session_id: str) -> None:
     """Add a session, durably; raise StorageFailed."""
-    if session_id in forgotten(folder):
+    if session_id in list_forgotten(folder):
         return
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)

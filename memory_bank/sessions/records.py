@@ -9,14 +9,14 @@ from datetime import datetime
 from typing import Literal, Protocol
 
 from memory_bank.base.errors import BadInput
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.base.setting_sections import OBSERVATION_TYPES
 from memory_bank.sessions.queue_rows import Event
 
 TITLE_LIMIT = 100
 """Maximum number of characters of an observation's title, exclusive."""
 
-OBSERVATION_ID = pattern(r"obs-[0-9a-z]{6,32}\Z")
+OBSERVATION_ID = lazy_pattern(r"obs-[0-9a-z]{6,32}\Z")
 
 SUMMARY_PREFIX = "sum-"
 
@@ -40,12 +40,12 @@ class GitState:
     commit: str
 
 
-def git_text(git: GitState | None) -> str:
+def format_git(git: GitState | None) -> str:
     """Return a git state as the queue keeps it."""
     return json.dumps([git.repository_id, git.branch, git.commit]) if git else ""
 
 
-def git_of(text: str) -> GitState | None:
+def parse_git(text: str) -> GitState | None:
     """Return the git state of a text as the queue keeps it."""
     return GitState(*json.loads(text)) if text else None
 

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from memory_bank.base.errors import BadInput
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 
 PRIVATE, SECRET = "[private]", "[redacted]"
 """What replaces a private span and a secret."""
@@ -23,9 +23,11 @@ Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | Non
 
 _Span: TypeAlias = "tuple[int, int, str]"
 
-_TAG = pattern(r"<[ \t]{0,8}(/?)[ \t]{0,8}private(?![\w:.-])[^<>]{0,200}(?<!/)>", 2)  # IGNORECASE
+_TAG = lazy_pattern(
+    r"<[ \t]{0,8}(/?)[ \t]{0,8}private(?![\w:.-])[^<>]{0,200}(?<!/)>", 2
+)  # IGNORECASE
 
-_NAMED = pattern(r"`<private>(?:[^`<>\n]{0,40}</private>)?`|`</private>`", 2)
+_NAMED = lazy_pattern(r"`<private>(?:[^`<>\n]{0,40}</private>)?`|`</private>`", 2)
 """The tag in code, where a text is about it; with an ellipsis or a few words in it."""
 
 _LEAST = 5
@@ -261,7 +263,7 @@ _KEPT = frozenset({"id", "session_id", "obs_type", "path", "commit", "repository
 Record = TypeVar("Record")
 
 
-def redacted(record: Record, redact: Redact) -> tuple[Record, int]:
+def redact_record(record: Record, redact: Redact) -> tuple[Record, int]:
     """Return a record, such as an observation, with all its texts redacted, and how many were.
 
     Ids and paths of notes stay.
@@ -286,5 +288,5 @@ def _value(value: object, redact: Redact) -> tuple[object, int]:
         pairs = [_value(item, redact) for item in value]
         return tuple(item for item, _ in pairs), sum(count for _, count in pairs)
     if hasattr(value, "__dataclass_fields__"):
-        return redacted(value, redact)
+        return redact_record(value, redact)
     return value, 0

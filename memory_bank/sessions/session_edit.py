@@ -12,13 +12,13 @@ from memory_bank.notes.note import Note
 from memory_bank.sessions import note_reading
 from memory_bank.sessions.note_format import (
     field_line,
-    keys_of,
     observation_block,
     prompt_line,
     prompts_block,
-    settled_observation,
-    settled_prompt,
-    settled_summary,
+    session_keys,
+    settle_observation,
+    settle_prompt,
+    settle_summary,
     summary_block,
     summary_fields,
     summary_id,
@@ -27,9 +27,9 @@ from memory_bank.sessions.note_reading import (
     FIELD,
     SUMMARY_KEYS,
     NotePart,
-    head_of,
-    parsed,
-    prompts_of,
+    parse_note,
+    read_head,
+    read_prompts,
 )
 from memory_bank.sessions.records import GitState, Observation, Prompt, Session, Summary
 
@@ -43,7 +43,7 @@ _STATED = (
 
 def set_state(text: str, session: Session) -> str:
     """Return a note's text with the end, tokens, redactions and git state of its session."""
-    keys = keys_of(session)
+    keys = session_keys(session)
     return front_matter.set_keys(text, {key: keys[key] for key in _STATED})
 
 
@@ -57,7 +57,7 @@ def add_observations(
     note = _note(path, text)
     git = _git(note)
     new = [
-        settled_observation(observation, git)
+        settle_observation(observation, git)
         for observation in observations
         if observation.id not in note.body.blocks
     ]
@@ -71,12 +71,12 @@ def add_observations(
 def add_prompts(path: str, text: str, prompts: Sequence[Prompt], clean: Clean = str) -> str:
     """Return a note's text with those prompts that it does not have yet, after the others."""
     note = _note(path, text)
-    session = head_of(note)
-    there = {prompt.prompt_number for prompt in prompts_of(note, session)} if session else set()
-    new = [settled_prompt(prompt) for prompt in prompts if prompt.prompt_number not in there]
+    session = read_head(note)
+    there = {prompt.prompt_number for prompt in read_prompts(note, session)} if session else set()
+    new = [settle_prompt(prompt) for prompt in prompts if prompt.prompt_number not in there]
     if not new:
         return text
-    parts = note_reading.parts(note)
+    parts = note_reading.read_parts(note)
     if parts.prompts is None:
         at = parts.summary.end if parts.summary else _first_heading(note, parts)
         return _splice_block(text, at, clean(prompts_block(new)))
@@ -90,8 +90,8 @@ def set_summary(path: str, text: str, summary: Summary, clean: Clean = str) -> s
     note = _note(path, text)
     git = _git(note)
     here = git.repository_id if git else ""
-    summary = settled_summary(summary, git)
-    parts = note_reading.parts(note)
+    summary = settle_summary(summary, git)
+    parts = note_reading.read_parts(note)
     if parts.summary is None:
         at = parts.prompts.start if parts.prompts else _first_heading(note, parts)
         text = _splice_block(text, at, clean(summary_block(summary, here)))
@@ -102,7 +102,7 @@ def set_summary(path: str, text: str, summary: Summary, clean: Clean = str) -> s
     return _replace_fields(text, parts.summary, fields)
 
 
-def field(path: str, text: str, observation_id: str, key: str) -> str:
+def read_field(path: str, text: str, observation_id: str, key: str) -> str:
     """Return the value of a field of an observation or the summary; empty if it has none."""
     part = _observation(path, text, observation_id)
     number = _field_number(part, key)
@@ -121,7 +121,7 @@ def set_field(path: str, text: str, observation_id: str, key: str, value: str) -
     return text[:at] + field_line(key, value) + text[at + len(former) :]
 
 
-def without_observation(path: str, text: str, observation_id: str) -> str:
+def remove_observation(path: str, text: str, observation_id: str) -> str:
     """Return a note's text without the section of an observation."""
     part = _observation(path, text, observation_id)
     return text[: part.start] + text[part.end :]
@@ -132,7 +132,7 @@ def _observation(path: str, text: str, observation_id: str) -> NotePart:
 
     Raises StorageFailed if the note does not have it.
     """
-    parts = note_reading.parts(_note(path, text))
+    parts = note_reading.read_parts(_note(path, text))
     all_parts = (*parts.observations, parts.summary)
     part = next(
         (part for part in all_parts if part and part.id == observation_id),
@@ -237,12 +237,12 @@ def _newline(text: str) -> str:
 
 
 def _git(note: Note) -> GitState | None:
-    session = head_of(note)
+    session = read_head(note)
     return session.git if session else None
 
 
 def _note(path: str, text: str) -> Note:
-    return parsed(path, text.encode("utf-8", "replace"))
+    return parse_note(path, text.encode("utf-8", "replace"))
 
 
 def _not_read(path: str) -> StorageFailed:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from blake3 import blake3
 
 from memory_bank.bank.bank import Bank
-from memory_bank.base.dates import iso
+from memory_bank.base.dates import format_iso
 from memory_bank.base.errors import BadInput, MemoryBankError
 from memory_bank.base.operation import LONGEST_NAME, Param, Tool, operation
 from memory_bank.base.screen import Call
@@ -23,11 +23,11 @@ from memory_bank.sessions.answers import (
     SessionStep,
 )
 from memory_bank.sessions.compress import compress
-from memory_bank.sessions.note_format import FOLDER, settled_observation, settled_summary
+from memory_bank.sessions.note_format import FOLDER, settle_observation, settle_summary
 from memory_bank.sessions.note_store import NoteStore
 from memory_bank.sessions.note_text import one_line
 from memory_bank.sessions.queue import SESSION_ENDED
-from memory_bank.sessions.queue_rows import Event, time_of
+from memory_bank.sessions.queue_rows import Event, parse_time
 from memory_bank.sessions.records import (
     TITLE_LIMIT,
     Observation,
@@ -37,20 +37,20 @@ from memory_bank.sessions.records import (
     Summary,
     check_type,
 )
-from memory_bank.sessions.redaction import Json, redact_json, redact_value, redacted
+from memory_bank.sessions.redaction import Json, redact_json, redact_record, redact_value
 from memory_bank.sessions.state import (
-    as_left,
+    bank_project,
     check_captured,
-    found,
+    find_known_session,
     git_state,
+    git_state_at,
     is_idle,
     last_moment,
-    opened,
-    project_of,
+    mark_taken_back,
+    open_store,
     redactor,
-    state_then,
 )
-from memory_bank.sessions.summaries import summary_of
+from memory_bank.sessions.summaries import build_summary
 
 if TYPE_CHECKING:
     from memory_bank.sessions.compression.modes import Sample
@@ -66,7 +66,7 @@ def end_killed(bank: Bank, starting: str = "") -> list[str]:
     Call it after `compress`. The session that is `starting` goes on. Sessions with events that
     still wait, here or in another work tree, are left for the next time. Returns problems.
     """
-    with opened(bank) as store:
+    with open_store(bank) as store:
         ids = [
             outline.session.session_id
             for outline in store.queue.outlines(ongoing=True)
@@ -84,7 +84,7 @@ def end_killed(bank: Bank, starting: str = "") -> list[str]:
 
 
 def _end(bank: Bank, session_id: str) -> None:
-    with opened(bank) as store:
+    with open_store(bank) as store:
         session, row = store.get_session(session_id), store.queue.session(session_id)
         if session is None or row is None or store.get_pending(session_id, 1):
             return
@@ -95,7 +95,7 @@ def _end(bank: Bank, session_id: str) -> None:
             return
         moments = [last_moment(session)]
         moments += [
-            time_of(outline.last_moment)
+            parse_time(outline.last_moment)
             for outline in store.queue.outlines(ongoing=True)
             if outline.session.session_id == session_id
         ]
@@ -157,7 +157,7 @@ def start_session(
     empty id, and where sessions are not captured.
     """
     check_captured(bank)
-    with opened(bank) as store:
+    with open_store(bank) as store:
         return _started(bank, store, session_id, project, agent)
 
 
@@ -167,7 +167,7 @@ def store_prompt(
     """Store what the user asks for, without secrets and private spans; start an unknown session."""
     check_captured(bank)
     text, count = redactor(bank)(prompt_text)
-    with opened(bank) as store:
+    with open_store(bank) as store:
         started = _started(bank, store, session_id, project, agent)
         number = store.store_prompt(Prompt(started.session_id, 0, text, datetime.now(UTC)))
         store.queue.add_counts(started.session_id, redactions=count)
@@ -241,7 +241,7 @@ def store_observation(
             raise BadInput("nothing to store", "give a title, or the tool that was used")
     before, count_before = _shorten_payload(bank, tool_input)
     after, count_after = _shorten_payload(bank, tool_output)
-    with opened(bank) as store:
+    with open_store(bank) as store:
         started = _started(bank, store, session_id, project, agent)
         if worded["title"]:
             work = estimate(before) + estimate(after)
@@ -285,11 +285,11 @@ def _close(
     if_idle: bool = False,
 ) -> str | None:
     """End a session as `end_session` does; with `if_idle`, not one that goes on by then."""
-    with opened(bank) as store:
-        session_id = found(store, session_id).session_id
+    with open_store(bank) as store:
+        session_id = find_known_session(store, session_id).session_id
     compress(bank, session_id, wait=_END_SECONDS, sample=sample)
-    with opened(bank) as store:
-        before = found(store, session_id)
+    with open_store(bank) as store:
+        before = find_known_session(store, session_id)
         if if_idle and _goes_on(store, session_id):
             return None
         ended = replace(before, ended_at=ended_at or datetime.now(UTC))
@@ -362,12 +362,12 @@ def _summary(
         if not (session.prompts or session.observations):
             return None
     ended = session.ended_at or datetime.now(UTC)
-    git = state_then(session, ended, bank.layout.project)
-    (session_left,) = as_left(bank.layout.project, [session])
-    summary = summary_of(session_left, argument, ended, git)
-    bare, count = redacted(summary, redactor(bank))
+    git = git_state_at(session, ended, bank.layout.project)
+    (session_left,) = mark_taken_back(bank.layout.project, [session])
+    summary = build_summary(session_left, argument, ended, git)
+    bare, count = redact_record(summary, redactor(bank))
     store.queue.add_counts(session.session_id, redactions=count)
-    return settled_summary(bare, session.git)
+    return settle_summary(bare, session.git)
 
 
 def _mark_of_summary(summary: Summary) -> str:
@@ -384,10 +384,10 @@ def _started(
     state = ACTIVE
     if session is None:
         git = git_state(bank.layout.project)
-        name = one_line(project or "") or project_of(bank)
+        name = one_line(project or "") or bank_project(bank)
         new = Session(session_id, name, datetime.now(UTC), agent_name(agent), git=git)
         state = NEW if store.create_session(new) else ACTIVE
-        session = found(store, session_id)
+        session = find_known_session(store, session_id)
     elif session.ended_at is not None:
         session, state = replace(session, ended_at=None), RESUMED
         store.update_session(session)
@@ -397,7 +397,7 @@ def _started(
         session.last_prompt_number,
         session.project,
         state,
-        iso(session.started_at),
+        format_iso(session.started_at),
     )
 
 
@@ -440,8 +440,8 @@ def _store_worded(
         git=git_state(bank.layout.project),
         **worded,  # type: ignore[arg-type]
     )
-    bare, count = redacted(observation, redactor(bank))
-    bare = settled_observation(bare)
+    bare, count = redact_record(observation, redactor(bank))
+    bare = settle_observation(bare)
     # the same words twice are one observation
     text = json.dumps({**asdict(bare), "created_at": ""}, sort_keys=True, default=str)
     text_id = f"obs-{blake3(text.encode('utf-8', 'replace')).hexdigest()[:_DIGITS]}"

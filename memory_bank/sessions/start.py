@@ -23,10 +23,16 @@ from memory_bank.search.manifest.filters import Condition
 from memory_bank.search.manifest.manifest import Manifest
 from memory_bank.search.retrievers.base import Scope
 from memory_bank.sessions import note_format, note_reading
-from memory_bank.sessions.compression.sentences import DECIDED, TOLD, covered
-from memory_bank.sessions.observation_rows import RowPlace, rows_of
+from memory_bank.sessions.compression.sentences import DECIDED, TOLD, is_covered
+from memory_bank.sessions.observation_rows import RowPlace, read_places
 from memory_bank.sessions.records import GitState, Observation, Session
-from memory_bank.sessions.state import as_left, asked_project, git_state, opened, project_of
+from memory_bank.sessions.state import (
+    asked_project,
+    bank_project,
+    git_state,
+    mark_taken_back,
+    open_store,
+)
 from memory_bank.sessions.summaries import open_steps
 from memory_bank.trust.overdue import overdue_notes
 
@@ -79,7 +85,7 @@ def start_text(
     prompts are told. Lines of observations and notes end in the id and the tokens of the whole; the
     last line, `more`, says how to get it. Empty if nothing is known.
     """
-    with suppress(StorageFailed, Busy), opened(bank) as store:
+    with suppress(StorageFailed, Busy), open_store(bank) as store:
         if store.queue.waiting():
             from memory_bank.sessions.compress import compress_now  # start-up: it is rarely needed
 
@@ -90,7 +96,7 @@ def start_text(
         content = bank.read(lambda view: _parts(bank, view, project, session_id, ruled))
     if not content:
         return ""
-    head = f"# Memory of {project or project_of(bank)}"
+    head = f"# Memory of {project or bank_project(bank)}"
     while True:
         body = "\n\n".join(
             "\n".join([f"**{name}**:", *map(str, lines)]) for name, lines in content if lines
@@ -128,7 +134,7 @@ def _parts(
 ) -> list[Part]:
     limits = bank.settings.context._replace(session_limit=_SESSIONS)
     now = datetime.now(UTC)
-    sessions = sessions_of(bank, view, project, limits, now)
+    sessions = list_sessions(bank, view, project, limits, now)
     others_sessions = [candidate for candidate in sessions if candidate.session_id != session_id]
     steps = [StartLine(line) for line, _ in open_steps(others_sessions)]
     repositories = {
@@ -155,7 +161,7 @@ def _parts(
         for observation in recent
         for file in (*observation.files_modified, *observation.files_read)
     }
-    changed = repository.uncommitted(bank.layout.project, files) if files else frozenset()
+    changed = repository.list_uncommitted(bank.layout.project, files) if files else frozenset()
     recent.sort(
         key=lambda observation: changed.isdisjoint(
             (*observation.files_modified, *observation.files_read)
@@ -172,9 +178,9 @@ def _parts(
     learned = [
         line_of(
             observation,
-            placed(
+            title_with_place(
                 observation.title,
-                about(observation.files_modified, observation.files_read),
+                subject_files(observation.files_modified, observation.files_read),
                 _LINE,
             ),
         )
@@ -216,14 +222,14 @@ def _lines(start_lines: Iterable[StartLine], part: str) -> list[StartLine]:
     for line in start_lines:
         text = cut(line.text.removeprefix("- "), _LINE if part != "changed" else _LONGEST)
         texts = [earlier.text for earlier in lines]
-        if text and not (text in texts if part in _NOTES else covered(text, texts, TOLD)):
+        if text and not (text in texts if part in _NOTES else is_covered(text, texts, TOLD)):
             lines.append(StartLine(text, line.mark))
         if len(lines) >= _MOST[part]:
             break
     return lines
 
 
-def sessions_of(
+def list_sessions(
     bank: Bank, view: View, project: str, limits: ContextSettings, now: datetime
 ) -> list[Session]:
     """Return the sessions of a project, of any if it is empty, the last started first."""
@@ -240,7 +246,7 @@ def sessions_of(
             and (session := _read(bank, row)) is not None
         ):
             read.append(session)
-    return as_left(bank.layout.project, sorted(read, key=_newness, reverse=True))
+    return mark_taken_back(bank.layout.project, sorted(read, key=_newness, reverse=True))
 
 
 def sessions_with_decisions(
@@ -255,7 +261,7 @@ def sessions_with_decisions(
     )
     decisions = entries.listed(view.manifest, entry_conditions, limits.observation_limit)
     numbers = [*dict.fromkeys(entry.document for entry in decisions)]
-    notes = open_index.notes_numbered(view.manifest, numbers)
+    notes = open_index.yield_notes(view.manifest, numbers)
     return [session for note in notes if (session := _read(bank, note)) is not None]
 
 
@@ -273,7 +279,7 @@ def _read(bank: Bank, row: NoteRow) -> Session | None:
         return None
 
 
-def placed(title: str, files: Sequence[str], limit: int) -> str:
+def title_with_place(title: str, files: Sequence[str], limit: int) -> str:
     """Return a title on one line, with the first of its files for which it leaves room.
 
     A title that names one of its files gets none.
@@ -285,7 +291,7 @@ def placed(title: str, files: Sequence[str], limit: int) -> str:
     return next((text for text in places if len(text) <= limit), title)
 
 
-def about(modified: tuple[str, ...], read: tuple[str, ...]) -> tuple[str, ...]:
+def subject_files(modified: tuple[str, ...], read: tuple[str, ...]) -> tuple[str, ...]:
     """Return the files that work is about: those it changed, else the only one that it read."""
     return modified or (read if len(read) == 1 else ())
 
@@ -311,12 +317,12 @@ def _of_bank(bank: Bank, view: View, last: Session | None, titles: set[str]) -> 
     often = [row for row in decisions if row.known_as in used]
     often.sort(key=lambda row: used[row.known_as].times, reverse=True)
     half = _MOST["decisions"] // 2
-    rows = _valid(open_index.notes_numbered(manifest, numbers), old)
+    rows = _valid(open_index.yield_notes(manifest, numbers), old)
     candidates = chain(decisions[:half], often[:half], decisions[half:], rows)
     changed = list[StartLine]()
     if last:
         since = last.started_at.timestamp()
-        notes = open_index.notes_numbered(manifest, numbers)
+        notes = open_index.yield_notes(manifest, numbers)
         late = takewhile(lambda row: max(row.created, row.updated) >= since, notes)
         untold = [row for row in late if _title_of(row) not in titles][: _MOST["changed"]]
         titles.update(map(_title_of, untold))
@@ -342,7 +348,7 @@ def _title_of(note: NoteRow) -> str:
 
 def _line_of_note(bank: Bank, view: View, note: NoteRow) -> StartLine:
     """Return a note's title with its id and tokens as search lists them."""
-    rows = rows_of(view, project_of(bank), [RowPlace(note.number)])
+    rows = read_places(view, bank_project(bank), [RowPlace(note.number)])
     return StartLine(note.title, "".join(f" #{row.id} ~{row.estimated_tokens}" for row in rows))
 
 
@@ -350,7 +356,7 @@ def _line_of_changed(bank: Bank, view: View, note: NoteRow) -> StartLine:
     """Return a note's title, cut where its path would be cut otherwise, with its tokens."""
     place = f" ({note.path})"
     title = cut(note.title, max(_LINE - len(place), _LEAST_TITLE))
-    rows = rows_of(view, project_of(bank), [RowPlace(note.number)])
+    rows = read_places(view, bank_project(bank), [RowPlace(note.number)])
     return StartLine(f"{title}{place}", "".join(f" ~{row.estimated_tokens}" for row in rows))
 
 
@@ -362,7 +368,7 @@ def _scope(manifest: Manifest, kind: str, project: str = "") -> Scope:
 
 def _newest(manifest: Manifest, scope: Scope) -> Iterator[NoteRow]:
     """Yield the notes in scope, the last created or updated first."""
-    return open_index.notes_numbered(manifest, document_rows.newest_numbers(manifest, scope))
+    return open_index.yield_notes(manifest, document_rows.newest_numbers(manifest, scope))
 
 
 def _valid(notes: Iterable[NoteRow], superseded: Collection[int]) -> Iterator[NoteRow]:

@@ -24,7 +24,7 @@ from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.manifest.entries import SESSION_ID, session_id_of
 from memory_bank.sessions.compression.sentences import COMMITTED
 from memory_bank.sessions.note_reading import TYPE
-from memory_bank.sessions.note_store import NoteStore, checked_id
+from memory_bank.sessions.note_store import NoteStore, check_session_id
 from memory_bank.sessions.note_text import one_line
 from memory_bank.sessions.queue import EventQueue
 from memory_bank.sessions.queue_rows import Outline
@@ -93,7 +93,7 @@ def store_of(bank: Bank, kind: type[KindOfStore]) -> KindOfStore:
 
 
 @contextmanager
-def opened(bank: Bank) -> Iterator[NoteStore]:
+def open_store(bank: Bank) -> Iterator[NoteStore]:
     """Open the store of a bank's sessions for one step, in which no other thread has the bank."""
     with bank.lock:
         store = store_of(bank, NoteStore)
@@ -103,7 +103,7 @@ def opened(bank: Bank) -> Iterator[NoteStore]:
             store.close()
 
 
-def found(store: NoteStore, session_id: str) -> Session:
+def find_known_session(store: NoteStore, session_id: str) -> Session:
     """Return a session; raise BadInput for an unknown one."""
     session = store.get_session(session_id)
     if session is None:
@@ -127,7 +127,7 @@ def check_captured(bank: Bank) -> None:
         )
 
 
-def project_of(bank: Bank) -> str:
+def bank_project(bank: Bank) -> str:
     """Return the name of a bank's project: of the repository's main work tree, else its folder."""
     return project_name(str(bank.layout.project))
 
@@ -139,7 +139,7 @@ def asked_project(bank: Bank, name: str | None) -> str:
     folder had, in whatever clone, and all clones share them.
     """
     stripped = (name or "").strip()
-    return "" if stripped.casefold() == project_of(bank).casefold() else stripped
+    return "" if stripped.casefold() == bank_project(bank).casefold() else stripped
 
 
 def last_moment(session: Session) -> datetime:
@@ -180,7 +180,7 @@ def git_state(folder: Path) -> GitState | None:
     return state
 
 
-def state_then(session: Session, when: datetime, folder: Path) -> GitState | None:
+def git_state_at(session: Session, when: datetime, folder: Path) -> GitState | None:
     """Return the state of git at a time of a session; what is checked out now if that is recent.
 
     That of an older time, as of an imported session, is the one with which the session began.
@@ -202,7 +202,7 @@ def _stamp(tree: Path) -> tuple[object, ...]:
     return tuple(stamps)
 
 
-def as_left(project: Path, sessions: Sequence[Session]) -> list[Session]:
+def mark_taken_back(project: Path, sessions: Sequence[Session]) -> list[Session]:
     """Return sessions in which changes that are gone again read as taken back.
 
     That is said only of work on the branch that is checked out here, in a work tree that was there
@@ -222,7 +222,7 @@ def as_left(project: Path, sessions: Sequence[Session]) -> list[Session]:
         and observation.files_modified
         and COMMITTED not in observation.facts
     ]
-    commit_time = objects.time_of(project, state.commit) if captured else 0.0
+    commit_time = objects.commit_time(project, state.commit) if captured else 0.0
     since = max(commit_time, _checked_out_since(tree)) if commit_time else math.inf
     open_work = {
         observation.id: observation
@@ -234,7 +234,7 @@ def as_left(project: Path, sessions: Sequence[Session]) -> list[Session]:
         return list(sessions)
     words = ("--literal-pathspecs", "ls-files", "-z", "--", *sorted(files)[:_MOST_FILES])
     tracked = frozenset((process.run(project, *words) or "").split("\0"))
-    clean = tracked - repository.uncommitted(project, files)
+    clean = tracked - repository.list_uncommitted(project, files)
     clean -= repository.changed_elsewhere(project, files, commit_time)
     return [
         replace(
@@ -302,11 +302,11 @@ def current_session(bank: Bank, session_id: str = "") -> tuple[str, str]:
     """
     if not (session_id.strip() or bank.settings.sessions.capture):
         return "", ""
-    with opened(bank) as store:
-        name = checked_id(session_id) if session_id.strip() else _running(bank, store)
+    with open_store(bank) as store:
+        name = check_session_id(session_id) if session_id.strip() else _running(bank, store)
         if session_id.strip():
             store.check_not_forgotten(name)
-            found(store, name)
+            find_known_session(store, name)
         session = store.get_session(name) if name else None
         return name, store.note_of(name) if session else ""
 
@@ -320,7 +320,7 @@ def _running(bank: Bank, store: NoteStore) -> str:
                 continue
             if session is None or session.ended_at is None:
                 return line  # a program may have begun another session since it set the variable
-    project = project_of(bank)
+    project = bank_project(bank)
     running = [
         outline.session.session_id
         for outline in store.queue.outlines(ongoing=True)

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from memory_bank.base.errors import BadInput
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.sessions.compression.sentences import (
     DECIDED,
     NEXT,
-    covered,
-    decided,
-    planned,
-    step_of,
+    find_decided,
+    find_planned,
+    is_covered,
+    strip_step,
 )
 from memory_bank.sessions.note_format import summary_id
 from memory_bank.sessions.note_text import one_line
@@ -30,7 +30,7 @@ _PROMPT_LENGTH = 300
 """Characters shown of a prompt."""
 
 
-def summary_of(
+def build_summary(
     session: Session,
     argument: str | Mapping[str, object] | None,
     created_at: datetime,
@@ -95,9 +95,9 @@ def _local(session: Session) -> dict[str, str]:
 
 _CHANGES = frozenset(["bugfix", "feature", "refactor", "change", "decision"])
 
-_FAILS = pattern(r"^`(?P<command>[^`]{1,200})` (?P<how>fails|failed before the last change)\b")
+_FAILS = lazy_pattern(r"^`(?P<command>[^`]{1,200})` (?P<how>fails|failed before the last change)\b")
 
-_PASSES = pattern(r"^`(?P<command>[^`]{1,200})` passes\b")
+_PASSES = lazy_pattern(r"^`(?P<command>[^`]{1,200})` passes\b")
 
 _OPEN = "still open: "
 """Start of the fact of an open step in notes of former versions."""
@@ -134,7 +134,7 @@ def summarise(session: Session) -> dict[str, list[str]]:
             for fact in observation.facts
             if DECIDED in fact[:9]
         ),
-        *(rule for prompt in session.prompts for rule in decided(prompt.prompt_text)),
+        *(rule for prompt in session.prompts for rule in find_decided(prompt.prompt_text)),
     ]
     return {
         "investigated": [text] if text else [],
@@ -186,18 +186,18 @@ def _failing(observations: Sequence[Observation]) -> Iterator[str]:
     for number, observation in enumerate(observations):
         for fact, after in zip(observation.facts, [*observation.facts, ""][1:], strict=True):
             if failed := _FAILS.match(fact):
-                command = shell.shown(failed["command"])
+                command = shell.show_command(failed["command"])
                 open_runs.pop(command, None)
                 where = after.removeprefix("at ") if after.startswith("at ") else ""
                 open_runs[command] = number, where, failed["how"], _tests(fact)
             elif passed := _PASSES.match(fact):
-                run = shell.run_of(shell.steps(passed["command"]))
+                run = shell.run_of(shell.split_commands(passed["command"]))
                 for command, (_, where, _, tests) in list(open_runs.items()):
-                    then, size = shell.run_of(shell.steps(command)), (_tests(fact), tests)
+                    then, size = shell.run_of(shell.split_commands(command)), (_tests(fact), tests)
                     if command == passed["command"] or shell.covers(run, then, where, size):
                         del open_runs[command]
     for command, (number, _, how, _) in open_runs.items():
-        if shell.run_of(shell.steps(command)).check:
+        if shell.run_of(shell.split_commands(command)).check:
             later = any(observation.files_modified for observation in observations[number + 1 :])
             stale = later or how != "fails"
             end = "failed before the last change, not run since" if stale else "still fails"
@@ -232,7 +232,7 @@ def open_steps(sessions: Sequence[Session]) -> list[tuple[str, Session]]:
     for number, session in enumerate(sessions):
         next_steps = session.summary.next_steps if session.summary else ""
         for line in (line.removeprefix("- ").strip() for line in next_steps.split("\n")):
-            old = covered(line, completed) or covered(line, [step for step, _ in entries])
+            old = is_covered(line, completed) or is_covered(line, [step for step, _ in entries])
             if line and not old and not (number and line.startswith("`")):
                 entries.append((line, session))
         completed += [
@@ -254,8 +254,8 @@ def _steps(session: Session) -> list[str]:
     observations = session.observations
     steps = list[tuple[int, str, bool]]()  # of which prompt, what, whether it is the first sentence
     for prompt in session.prompts:
-        steps_planned = planned(prompt.prompt_text)
-        steps += [(prompt.prompt_number, step_of(sentence), False) for sentence in steps_planned]
+        steps_planned = find_planned(prompt.prompt_text)
+        steps += [(prompt.prompt_number, strip_step(sentence), False) for sentence in steps_planned]
     for observation in observations:
         for start in (NEXT, _OPEN):
             facts = [
@@ -270,7 +270,7 @@ def _steps(session: Session) -> list[str]:
             if observation.prompt_number >= number + agents
             for text in _done_sentence_of(observation)
         ]
-        if not covered(step, texts) and not covered(step, entries):
+        if not is_covered(step, texts) and not is_covered(step, entries):
             entries.append(step)
     return entries
 

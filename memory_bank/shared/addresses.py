@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 from memory_bank.base.errors import BadSetting
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 
 EMBEDDED = "embedded:"
 """Start of the URL of a server of this machine in a folder, which is started when needed."""
@@ -49,7 +49,9 @@ def check_parts(fields: Mapping[str, str]) -> None:
         raise BadSetting(UNREADABLE, QUOTE)
 
 
-def secured(fields: Mapping[str, str], environ: Mapping[str, str] = os.environ) -> dict[str, str]:
+def require_tls(
+    fields: Mapping[str, str], environ: Mapping[str, str] = os.environ
+) -> dict[str, str]:
     """Return the parameters of a connection, with TLS verified unless the server is local.
 
     Raises BadSetting for a weaker `sslmode`. A service file may name any host, so that it counts as
@@ -83,7 +85,7 @@ def is_local(fields: Mapping[str, str], environ: Mapping[str, str] = os.environ)
     )
 
 
-def shown(fields: Mapping[str, str]) -> str:
+def show_server(fields: Mapping[str, str]) -> str:
     """Return where a server is, without user and password."""
     host = fields.get("host") or fields.get("hostaddr") or "local socket"
     port = f":{fields['port']}" if fields.get("port") else ""
@@ -103,7 +105,7 @@ def _is_loopback(host: str) -> bool:
         return False
 
 
-_SCP = pattern(r"(?:[^@/:]+@)?(\[[^\]]+\]|[^/:]+):(?!//)(.+)", re.DOTALL)
+_SCP = lazy_pattern(r"(?:[^@/:]+@)?(\[[^\]]+\]|[^/:]+):(?!//)(.+)", re.DOTALL)
 """`git@host:owner/name.git`; also a Windows path, whose host has one letter."""
 
 _FOLDED = frozenset({"github.com", "gitlab.com", "bitbucket.org", "codeberg.org"})
@@ -134,7 +136,7 @@ _VARIABLES = {"GITLAB_CI": "gitlab", "BITBUCKET_BUILD_NUMBER": "bitbucket",
 """Variables that a program sets in its own CI."""
 
 
-def remote_of(url: str, environ: Mapping[str, str] = os.environ) -> tuple[str, str] | None:
+def parse_remote(url: str, environ: Mapping[str, str] = os.environ) -> tuple[str, str] | None:
     """Return the repository that a remote's URL names; None for a path, or what is no URL.
 
     The name is `host/owner/name`, without credentials, port and `.git`; then comes the template of
@@ -164,13 +166,13 @@ def remote_of(url: str, environ: Mapping[str, str] = os.environ) -> tuple[str, s
     if host in _FOLDED:
         path = path.lower()
     name = f"{host}/{path}"
-    if not (host and path) or problem_of(name):
+    if not (host and path) or find_url_problem(name):
         return None
     base = f"http{'s' * secure}://{host}{port}/{quote(path)}"
     return name, base + _FORMS[_program(host, environ)]
 
 
-def problem_of(name: str) -> str:
+def find_url_problem(name: str) -> str:
     """Return why a text can't name a repository; empty if it can."""
     if not name.strip("/ "):
         return "is empty"
@@ -183,7 +185,7 @@ def problem_of(name: str) -> str:
     return ""
 
 
-def address(template: str, commit: str, file: str, line: int) -> str:
+def line_address(template: str, commit: str, file: str, line: int) -> str:
     """Return the web address of a line; empty if the template is none of ours.
 
     A template comes from whoever published: it makes nothing but a web address.

@@ -89,7 +89,7 @@ class Conversation:
 
 
 @contextmanager
-def conversation(url: str, seconds: float) -> Iterator[Conversation]:
+def ask_shared_index(url: str, seconds: float) -> Iterator[Conversation]:
     """Ask the shared index at a URL, for at most some seconds."""
     opened = Conversation(url, seconds)
     try:

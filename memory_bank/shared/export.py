@@ -21,7 +21,7 @@ from memory_bank.search.manifest import document_rows, entries, link_rows, write
 from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.retrievers.base import TEXT_VERSION, IndexedPassage
 from memory_bank.shared.engines.base import Position, PublishedNote, PublishedPassage
-from memory_bank.shared.word_weights import terms_of
+from memory_bank.shared.word_weights import weigh_terms
 
 if TYPE_CHECKING:
     from memory_bank.search.retrievers.vectors.vector_index import VectorIndex
@@ -70,7 +70,7 @@ def embedder_of(bank: Bank) -> tuple[str, int]:
     return (NONE, 0) if vectors is None else (vectors.embedder, vectors.dimension)
 
 
-def collected(
+def collect_bank(
     bank: Bank, fields: Mapping[str, str], progress: Progress | None = None, folder: str = ""
 ) -> Collected:
     """Return what is published of an open bank, whose index is up to date.
@@ -157,7 +157,7 @@ class _Collector:
         counts: dict[str, int] = defaultdict(int)
         for entry in passages:
             place = places[entry.row]
-            terms = terms_of(
+            terms = weigh_terms(
                 entry.title, entry.headings, entry.text,
                 keywords=entry.keywords, about=entry.about,
             )  # fmt: skip

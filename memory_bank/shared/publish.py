@@ -19,11 +19,11 @@ from memory_bank.shared.engines.base import (
     KnownBank,
     Publication,
     SharedEngine,
+    bank_identity,
     check_embedder,
-    identity_of,
     open_engine,
 )
-from memory_bank.shared.export import Collected, collected, embedder_of
+from memory_bank.shared.export import Collected, collect_bank, embedder_of
 from memory_bank.shared.views import ABSENT, DROPPED, PLANNED, PUBLISHED, UNCHANGED, Published
 
 _TRIES = 10
@@ -103,7 +103,7 @@ def publish(
         _check_follows(identity, published_bank, commit, force=force)
         with bank_at(bank, commit, required=True) as copy:
             for attempt in range(_TRIES):
-                collection = collected(
+                collection = collect_bank(
                     copy, {} if force else published_bank.notes, progress, identity.project
                 )
                 if published_bank.commit == commit and not (force or collection.changed):
@@ -155,7 +155,7 @@ def unpublish(bank: Bank, *, to: str = "", repo: str = "", dry_run: bool = False
 
 def _identity(bank: Bank, repo: str) -> Identity:
     work_tree_of(bank.layout.origin)  # the error says that there is none
-    identity = identity_of(bank, repo)
+    identity = bank_identity(bank, repo)
     if identity is None:
         raise BadInput(
             f"{bank.layout.root}: its repository has no remote to name it by",
@@ -203,7 +203,7 @@ def _difference(
         repo=identity.repo,
         bank=identity.bank,
         commit=commit,
-        committed=objects.time_of(identity.tree, commit),
+        committed=objects.commit_time(identity.tree, commit),
         published=time.time(),
         web=identity.web,
         notes=len(collection.notes),

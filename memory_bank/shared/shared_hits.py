@@ -20,11 +20,11 @@ from memory_bank.search.query import Query, parse
 from memory_bank.search.retrievers.keyword.analyzer import is_english
 from memory_bank.search.retrievers.vectors import DISABLED
 from memory_bank.search.score_calibration import CommonScales, WordCounts
-from memory_bank.shared.addresses import address
-from memory_bank.shared.conversation import Conversation, conversation
-from memory_bank.shared.engines.base import NOT_CONFIGURED, check_embedder, identity_of
-from memory_bank.shared.shared_ranking import Meaning, SharedHit, SharedSearch, counts
-from memory_bank.shared.word_weights import Translation, meets, translated
+from memory_bank.shared.addresses import line_address
+from memory_bank.shared.conversation import Conversation, ask_shared_index
+from memory_bank.shared.engines.base import NOT_CONFIGURED, bank_identity, check_embedder
+from memory_bank.shared.shared_ranking import Meaning, SharedHit, SharedSearch, count_passage_words
+from memory_bank.shared.word_weights import Translation, meets_conditions, translate_conditions
 
 if TYPE_CHECKING:
     from memory_bank.search.retrievers.vectors.vector_index import VectorIndex
@@ -37,7 +37,9 @@ SECONDS = 2.0
 
 
 @contextmanager
-def asking(bank: Bank, request: SearchRequest, keys: Collection[str]) -> Iterator[SharedAsker]:
+def open_question(
+    bank: Bank, request: SearchRequest, keys: Collection[str]
+) -> Iterator[SharedAsker]:
     """Ask the shared index of the settings one question; raise SharedUnavailable, BadSetting.
 
     `keys` are further keys of conditions.
@@ -48,7 +50,7 @@ def asking(bank: Bank, request: SearchRequest, keys: Collection[str]) -> Iterato
             "no shared index is configured", Hint.SET_SHARED_URL, NOT_CONFIGURED
         )
     vectors = _Vectors(bank, request.mode)
-    with conversation(settings.url, SECONDS) as index:
+    with ask_shared_index(settings.url, SECONDS) as index:
         yield SharedAsker(bank, request, index, vectors, {*keys, REPO})
 
 
@@ -94,7 +96,7 @@ class SharedAsker:
         self._bank, self._wanted, self._index, self._vectors = bank, request, index, vectors
         if vectors.index is not None:
             check_embedder(index.ask(lambda engine: engine.info()), vectors.index.embedder)
-        identity = identity_of(bank)
+        identity = bank_identity(bank)
         self._repo = identity.repo if identity else ""
         self._readings = _readings(request, keys)
         self._counts = WordCounts(0, {})
@@ -103,11 +105,11 @@ class SharedAsker:
     @property
     def includes_bank(self) -> bool:
         """Whether the bank's own repository meets the conditions on repositories."""
-        return meets(self._conditions(self._readings[0]), self._repo)
+        return meets_conditions(self._conditions(self._readings[0]), self._repo)
 
     def counts(self, words: Collection[str]) -> WordCounts:
         """Count the passages, and those with each word."""
-        self._counts = counts(self._index, words)
+        self._counts = count_passage_words(self._index, words)
         return self._counts
 
     def find(self, rarities: Mapping[str, float]) -> dict[str, float]:
@@ -155,7 +157,9 @@ class SharedAsker:
 
     def _translated(self, reading: Query) -> Translation:
         conditions = self._conditions(reading)
-        return translated(conditions, without_repo=self._repo, hidden=self._wanted.archived)
+        return translate_conditions(
+            conditions, without_repo=self._repo, hidden=self._wanted.archived
+        )
 
     def _search(self, reading: Query) -> SharedSearch:
         meaning = self._vectors.meaning(reading.question.text)
@@ -213,7 +217,7 @@ def _note(hit: SharedHit, text: str, *, texts: bool) -> ShownNote:
             repository=head.repo,
             commit=head.commit,
             committed_at=head.committed_at,
-            url=address(head.web, head.commit, note.file, passage.position.line),
+            url=line_address(head.web, head.commit, note.file, passage.position.line),
             age_days=max(0, int((time.time() - max(note.created, note.updated)) / _DAY)),
         ),
     )

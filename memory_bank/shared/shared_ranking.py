@@ -30,7 +30,7 @@ from memory_bank.shared.engines.base import (
     SharedPassage,
     Where,
 )
-from memory_bank.shared.word_weights import USUAL_WORDS, nearness, number_of
+from memory_bank.shared.word_weights import USUAL_WORDS, number_word, weigh_nearness
 
 _WORDS_DEPTH, _NEAREST_DEPTH = 400, 200
 """Passages taken by words and by meaning, as many as from a bank."""
@@ -71,9 +71,9 @@ class SharedHit(NamedTuple):
     superseded_by: str
 
 
-def counts(index: Conversation, words: Collection[str]) -> WordCounts:
+def count_passage_words(index: Conversation, words: Collection[str]) -> WordCounts:
     """Count the passages that the role may read, and those that have each word."""
-    numbers = {number_of(word): word for word in words}
+    numbers = {number_word(word): word for word in words}
 
     def count(engine: SharedEngine) -> WordCounts:
         frequencies = engine.frequencies(numbers) if numbers else {}
@@ -179,7 +179,7 @@ class SharedSearch:
         weights = {**dict.fromkeys(grams(text).split(), 1.0), **weighted_stems(text)}
         counts = self._counts.passages
         return [
-            AskedWord(number_of(word), weight * rarities.get(word, 0.0), counts[word])
+            AskedWord(number_word(word), weight * rarities.get(word, 0.0), counts[word])
             for word, weight in weights.items()
             if counts.get(word)
         ]
@@ -215,7 +215,8 @@ class SharedSearch:
         """Rank again with the nearness of words in the passages that were read."""
         pairs = adjacent_stems(self._question.text) if self._worded else ()
         added = {
-            row: nearness(pairs, together.rarities, passage) for row, passage in passages.items()
+            row: weigh_nearness(pairs, together.rarities, passage)
+            for row, passage in passages.items()
         }
         if not any(added.values()):
             return ranking

@@ -45,13 +45,13 @@ _MOST_TERMS = 8000
 """Maximum number of words of a passage that are kept, the heaviest; a sparse vector has 16,000."""
 
 
-def number_of(word: str) -> int:
+def number_word(word: str) -> int:
     """Return the number of a word; two words rarely have the same."""
     digest = blake3(word.encode("utf-8", "surrogatepass")).digest(length=8)
     return int.from_bytes(digest, "big") % _NUMBERS + 1
 
 
-def terms_of(
+def weigh_terms(
     title: str, headings: Sequence[str], text: str, *, keywords: str = "", about: str = ""
 ) -> dict[int, float]:
     """Return the weight of each word of a passage, by its number."""
@@ -62,14 +62,14 @@ def terms_of(
         least = _K1 * (1 - _B + _B * len(words) / _USUAL_LENGTH[field])
         weight = FIELDS.get(field, 1.0) * (_K1 + 1)
         for word, count in Counter(words).items():
-            number = number_of(word)
+            number = number_word(word)
             entries[number] = entries.get(number, 0.0) + weight * count / (count + least)
     if len(entries) > _MOST_TERMS:
         entries = dict(sorted(entries.items(), key=lambda pair: -pair[1])[:_MOST_TERMS])
     return entries
 
 
-def saturated(count: int, words: int) -> float:
+def saturate(count: int, words: int) -> float:
     """Return the weight of something that a passage of so many words has a number of times."""
     return (_K1 + 1) * count / (count + _K1 * (1 - _B + _B * words / USUAL_WORDS))
 
@@ -88,7 +88,9 @@ Translation = tuple[Where, Sequence[Callable[[SharedPassage], bool]], Sequence[s
 """What the engine is asked, what is checked then, and keys that the shared index doesn't know."""
 
 
-def translated(conditions: Iterable[Condition], *, without_repo: str, hidden: bool) -> Translation:
+def translate_conditions(
+    conditions: Iterable[Condition], *, without_repo: str, hidden: bool
+) -> Translation:
     """Translate the conditions of a query; `hidden` lets archived notes be found."""
     where = Where(without_repo=without_repo, hidden=hidden)
     checked: list[Condition] = []
@@ -105,7 +107,7 @@ def translated(conditions: Iterable[Condition], *, without_repo: str, hidden: bo
     return where, [_check_of(condition) for condition in checked], unknown
 
 
-def meets(conditions: Iterable[Condition], repo: str) -> bool:
+def meets_conditions(conditions: Iterable[Condition], repo: str) -> bool:
     """Tell whether a repository meets the conditions on repositories."""
     return all(
         _matches(condition, (repo,)) is not condition.negated
@@ -171,7 +173,7 @@ def _values(condition: Condition) -> tuple[str, ...]:
 Pairs = Sequence[tuple[str, str]]
 
 
-def nearness(pairs: Pairs, rarities: Mapping[str, float], passage: SharedPassage) -> float:
+def weigh_nearness(pairs: Pairs, rarities: Mapping[str, float], passage: SharedPassage) -> float:
     """Return what pairs of words, adjacent in the question, add to a passage's score."""
     words = stems("\n".join((passage.note.title, *passage.headings, passage.text)))
     places: dict[str, list[int]] = {stem: [] for pair in pairs for stem in pair}
@@ -185,5 +187,5 @@ def nearness(pairs: Pairs, rarities: Mapping[str, float], passage: SharedPassage
             for after in places[second]
         )
         rarity = rarities.get(first, 0.0) + rarities.get(second, 0.0)
-        total += PROXIMITY * rarity * saturated(count, passage.words)
+        total += PROXIMITY * rarity * saturate(count, passage.words)
     return total

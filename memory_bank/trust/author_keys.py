@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from memory_bank.base.errors import BadInput
 from memory_bank.notes import front_matter
 from memory_bank.notes.front_matter import Split
-from memory_bank.notes.schema import keys_of
+from memory_bank.notes.schema import spelled_keys
 
 OWN = ("id", "created_at", "source_type", "source_agent")
 """The protected keys."""
@@ -15,7 +15,7 @@ OWN = ("id", "created_at", "source_type", "source_agent")
 _ABSENT = object()
 
 
-def kept(old: str, new: str) -> str:
+def keep_author_keys(old: str, new: str) -> str:
     """Return a note's new text with the author keys of its old text.
 
     Raises BadInput if the front matter of the new text can't be parsed.
@@ -27,7 +27,7 @@ def kept(old: str, new: str) -> str:
     changes = {
         key: readable.get(key)
         for name in OWN
-        for key in (*keys_of(readable, name), *keys_of(has, name))
+        for key in (*spelled_keys(readable, name), *spelled_keys(has, name))
         if repr(readable.get(key, _ABSENT)) != repr(has.get(key, _ABSENT))
     }
     return front_matter.set_keys(new, changes) if changes else new
@@ -42,7 +42,7 @@ def with_author_keys(content: str, metadata: Mapping[str, object]) -> str:
     if parts.format == "none":
         return content
     changes: dict[str, object | None] = {
-        key: None for name in OWN for key in keys_of(_readable(parts), name)
+        key: None for name in OWN for key in spelled_keys(_readable(parts), name)
     }
     changes |= {name: metadata[name] for name in OWN if metadata.get(name)}
     return front_matter.set_keys(content, changes)
@@ -50,7 +50,7 @@ def with_author_keys(content: str, metadata: Mapping[str, object]) -> str:
 
 def _readable(parts: Split) -> dict[str, object]:
     """Return the values of front matter; raise BadInput if it can't be parsed."""
-    raw, faults = front_matter.metadata(parts)
+    raw, faults = front_matter.read_metadata(parts)
     if faults and not raw and parts.format != "none":
         raise BadInput(
             f"{faults[0].reason} (line {faults[0].line})", "leave the front matter as it is"

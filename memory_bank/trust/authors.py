@@ -20,7 +20,7 @@ UNNAMED = "an agent"
 """The name of an agent that gives none."""
 
 
-def writer(source_type: str, source_agent: str) -> str | None:
+def name_writer(source_type: str, source_agent: str) -> str | None:
     """Return the name of the agent that wrote a note; None for a person."""
     name = agent_name(source_agent)
     return name or (UNNAMED if source_type == AGENT else None)
@@ -59,7 +59,7 @@ def _record_head(bank: Bank, paths: Iterable[str]) -> None:
         bank.state.add_heads(etags, head, time.time())
 
 
-def editors(bank: Bank, notes: Sequence[NoteRow]) -> dict[str, tuple[str, ...]]:
+def list_editors(bank: Bank, notes: Sequence[NoteRow]) -> dict[str, tuple[str, ...]]:
     """Map the paths of notes to the agents known to have changed them, without their authors."""
     with bank.lock:
         entries = bank.state.writers(
@@ -68,11 +68,11 @@ def editors(bank: Bank, notes: Sequence[NoteRow]) -> dict[str, tuple[str, ...]]:
     editors_of = {}
     for note in notes:
         agents = dict.fromkeys((*entries.get(note.id, ()), *entries.get(note.path, ())))
-        author = writer(note.source_type, str(note.data.get("source_agent", "")))
+        author = name_writer(note.source_type, str(note.data.get("source_agent", "")))
         editors_of[note.path] = tuple(name for name in agents if name != author)
     return editors_of
 
 
-def warnings(*texts: str | None) -> str | None:
+def join_warnings(*texts: str | None) -> str | None:
     """Join warnings into one text; None if there are none."""
     return "; ".join(filter(None, texts)) or None

@@ -13,23 +13,23 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base.documents import Link
 from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.code.code_at import CitedPlace
-from memory_bank.code.code_names import SYMBOL, symbol_of
+from memory_bank.code.code_names import SYMBOL, linked_symbol
 from memory_bank.code.lookup import dotted_name
 from memory_bank.code.parse import parsing
 from memory_bank.search.manifest import document_rows, link_rows
 from memory_bank.search.manifest.manifest import Manifest
-from memory_bank.trust.records import verified_of
+from memory_bank.trust.records import verified_commit
 
 _REFERENCE = "reference"
 
-_KIND = pattern(r"[A-Za-z_]\w+:(?!\d).*", re.DOTALL)
+_KIND = lazy_pattern(r"[A-Za-z_]\w+:(?!\d).*", re.DOTALL)
 """A target of another kind, such as a person, ticket or URL; a drive's letter is too short."""
 
-_LINES = pattern(r":\d+(?:[-:]\d+)?\Z")
+_LINES = lazy_pattern(r":\d+(?:[-:]\d+)?\Z")
 
-_LINE_HEADING = pattern(r"L\d+(?:C\d+)?(?:-L?\d+(?:C\d+)?)?\Z")
+_LINE_HEADING = lazy_pattern(r"L\d+(?:C\d+)?(?:-L?\d+(?:C\d+)?)?\Z")
 """A part of a file by its lines, as in links to code on the web."""
 
 # Characters of a target that may be code.
@@ -59,12 +59,12 @@ class Cited(NamedTuple):
         return not self.place.path
 
 
-def cited(
+def list_cited(
     manifest: Manifest, bank: Bank, tree: Path, notes: Collection[int] | None = None
 ) -> list[Cited]:
     """Return the citations in notes, given by number; by default in all that are not archived."""
     rows = link_rows.to_ghosts(manifest, None if notes is None else sorted(notes))
-    placed = [(row, place) for row in rows if (place := place_of(bank, tree, row)) is not None]
+    placed = [(row, place) for row in rows if (place := cited_place(bank, tree, row)) is not None]
     sources = document_rows.documents(manifest, {row.source for row, _ in placed})
     cited_ones = (
         Cited(
@@ -75,7 +75,7 @@ def cited(
             kind="symbol" if place.name else "file",
             place=place,
             in_front_matter=row.kind == _REFERENCE,
-            verified=verified_of(sources[row.source].data),
+            verified=verified_commit(sources[row.source].data),
         )
         for row, place in placed
         if row.source in sources
@@ -83,9 +83,9 @@ def cited(
     return list(dict.fromkeys(cited_ones))  # one for a link twice on a line
 
 
-def place_of(bank: Bank, tree: Path, row: Link) -> CitedPlace | None:
+def cited_place(bank: Bank, tree: Path, row: Link) -> CitedPlace | None:
     """Return the file or symbol that a link to a ghost may name; None if it can't name any."""
-    name = symbol_of(row)
+    name = linked_symbol(row)
     written = name or (f"{row.ghost}#{row.heading}" if row.heading else row.ghost)
     if len(written) > _LONGEST or "\0" in written:
         return None
@@ -135,8 +135,8 @@ def target_places(text: str, body_start: int, line: int, written: str) -> list[t
 
 def _target_text_of(row: Link) -> str:
     """Return a target as it is written; `symbol_refs` name symbols without a start."""
-    if row.kind == _REFERENCE and symbol_of(row) and row.target.lower().startswith(SYMBOL):
-        return symbol_of(row)
+    if row.kind == _REFERENCE and linked_symbol(row) and row.target.lower().startswith(SYMBOL):
+        return linked_symbol(row)
     return f"{row.target}#{row.heading}" if row.heading else row.target
 
 

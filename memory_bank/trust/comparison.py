@@ -16,7 +16,7 @@ from memory_bank.code.changes import Compared, SymbolChanges
 from memory_bank.code.code_at import FOLDER, CitedPlace, CodeAt
 from memory_bank.code.code_words import CodeWords, NamedCode
 from memory_bank.code.index.database import ParseCache
-from memory_bank.code.index.work_tree import MAX_FILE_BYTES, work_tree_of
+from memory_bank.code.index.work_tree import MAX_FILE_BYTES, find_work_tree
 from memory_bank.code.parse import parsing
 from memory_bank.code.parse.parsed_file import VERSION, ParsedFile
 from memory_bank.git import objects
@@ -60,7 +60,7 @@ class CodeComparison:
         Listing the commits of the notes may take so many seconds.
         """
         self._bank = bank
-        self._tree = work_tree_of(bank.layout.project)
+        self._tree = find_work_tree(bank.layout.project)
         self._cache = ParseCache(shared_folder(self._tree) / "parses.db", VERSION)
         self.code = CodeAt(self._tree, self._cache, max_bytes=MAX_FILE_BYTES)
         self._head = head
@@ -277,7 +277,7 @@ class CodeComparison:
     def _commit_time_of(self, commit: str) -> float:
         """Return when a commit was made; 0 if git can't say."""
         record = self._at.commit(commit)
-        return float(record.made) if record else objects.time_of(self._tree, commit)
+        return float(record.made) if record else objects.commit_time(self._tree, commit)
 
     def _touched_since(self, commit: str, paths: Iterable[str]) -> bool:
         """Tell whether a commit after another one changed a file at or below some paths."""
@@ -350,15 +350,17 @@ class NamedChanges:
         Of `[[conf.yml#port]]`, `port` is named, too; of a symbol, the name of a constant, and of
         what is no symbol for the parser, as a field.
         """
-        from memory_bank.trust.named_code import named_in  # start-up: most files are as they were
+        from memory_bank.trust.named_code import (
+            list_named_code,  # start-up: most files are as they were
+        )
 
         if cited not in self._named:
             note = notes.store.read(cited.note)
             sections = () if cited.in_front_matter else note.body.sections
             text = "".join(x.text for x in sections if x.line <= cited.line < x.end_line)
-            code = named_in(text)
+            code = list_named_code(text)
             if not code.names and not code.numbers:
-                code = named_in(note.text[note.body_start :])
+                code = list_named_code(note.text[note.body_start :])
             inner = cited.written.partition("#")[2]
             if cited.kind == "symbol":
                 kinds = {symbol.kind for symbol in self._code.symbols(base, place)}

@@ -8,36 +8,38 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from memory_bank.base.plugins import pattern
-from memory_bank.code.code_words import NamedCode, number_of, parts_of, tokens_of_call
+from memory_bank.base.plugins import lazy_pattern
+from memory_bank.code.code_words import NamedCode, split_name, strip_unit, tokens_of_call
 from memory_bank.code.parse import parsing
 from memory_bank.notes.blocks import parse_blocks
 from memory_bank.notes.inline import scan
 
 _WORD = r"[^\W\d][\w$]*"
 
-_NAME = pattern(rf"{_WORD}(?:-[^\W_]\w*)*")
+_NAME = lazy_pattern(rf"{_WORD}(?:-[^\W_]\w*)*")
 
-_PLAIN = pattern(r"[a-z]+(?:-[a-z]+)*")
+_PLAIN = lazy_pattern(r"[a-z]+(?:-[a-z]+)*")
 
-_CODE = pattern(r"[=:()\[\]{}<>,;]")
+_CODE = lazy_pattern(r"[=:()\[\]{}<>,;]")
 """A sign that several words are code, no command."""
 
-_UNLIKE_ENGLISH = pattern(
+_UNLIKE_ENGLISH = lazy_pattern(
     rf"(?<![\w@-])(?<!\w\$){_WORD}(?=\(\))|\b(?!\d)(?=\w*[^\W_]_|_|\w*[a-z][A-Z])\w+"
 )
 """A word that is called, or has an underscore or a capital inside."""
 
-_PATH = pattern(r"(?:\.{0,2}/)?[\w.-]+(?:/[\w.*-]+)*/?")
+_PATH = lazy_pattern(r"(?:\.{0,2}/)?[\w.-]+(?:/[\w.*-]+)*/?")
 
-_SUFFIX = pattern(r"/|\.(?:cfg|conf|csv|html?|ini|json|lock|md|rst|toml|txt|xml|ya?ml)$")
+_SUFFIX = lazy_pattern(r"/|\.(?:cfg|conf|csv|html?|ini|json|lock|md|rst|toml|txt|xml|ya?ml)$")
 
-_ADDRESS = pattern(r"(?<!\S)\S*/\S*")
+_ADDRESS = lazy_pattern(r"(?<!\S)\S*/\S*")
 """A web address or a path."""
 
-_NUMBER = pattern(r"(?<![\w.,#/:-])\d[\d_]*(?:,\d{3})*(?:\.\d+)?(?=[a-zA-Z%]{0,5}(?![\w/:-]|\.\d))")
+_NUMBER = lazy_pattern(
+    r"(?<![\w.,#/:-])\d[\d_]*(?:,\d{3})*(?:\.\d+)?(?=[a-zA-Z%]{0,5}(?![\w/:-]|\.\d))"
+)
 
-_SENTENCE = pattern(r"(?<=[.!?;])\s+")
+_SENTENCE = lazy_pattern(r"(?<=[.!?;])\s+")
 
 _SHORTEST = 4
 """Letters of a word that ties a number to a line of code."""
@@ -74,7 +76,7 @@ _NO_NAMES = frozenset(
 """Words that every file of some language has."""
 
 
-def named_in(text: str) -> NamedCode:
+def list_named_code(text: str) -> NamedCode:
     """Return what a Markdown text names."""
     names, numbers, calls = set[str](), dict[str, set[str]](), set[tuple[str, ...]]()
     for block in parse_blocks(text).inline_blocks:
@@ -125,10 +127,10 @@ def _list_stated_numbers(cell: str) -> Iterator[tuple[str, set[str]]]:
     for sentence in _SENTENCE.split(_ADDRESS.sub(" ", cell)):
         matches = [match.replace(",", "") for match in _NUMBER.findall(sentence)]
         if matches:
-            words = {word for word in parts_of(sentence) if len(word) >= _SHORTEST} - _COMMON
+            words = {word for word in split_name(sentence) if len(word) >= _SHORTEST} - _COMMON
             words |= {word.removesuffix("s") for word in words}
             yield from (
-                (number_of(too_common), words)
+                (strip_unit(too_common), words)
                 for too_common in matches
                 if too_common not in _TOO_COMMON
             )

@@ -119,7 +119,7 @@ def _confirmed(bank: Bank, verified: str) -> ConfirmedCommit:
     tree = repository.worktree(bank.layout.project)
     assert tree is not None  # noqa: S101  (the caller looked)
     try:
-        revision = objects.revision_of(tree, verified)
+        revision = objects.find_revision(tree, verified)
     except MemoryBankError:
         return ConfirmedCommit(verified, "")
     return ConfirmedCommit(revision.commit, iso_of(revision.when))

@@ -109,9 +109,9 @@ def log(
         whole = UNCOMMITTED if new else commits[0].source.trust
     else:
         whole = (
-            trust.least(line_origin.trust for line_origin in lines)
+            trust.least_trusted(line_origin.trust for line_origin in lines)
             if lines
-            else trust.least(note.possible())
+            else trust.least_trusted(note.possible())
         )
     agent = new.agent if new else ""
     return NoteLog(path, whole, new is not None, agent, commits, len(commits), limits)
@@ -154,7 +154,7 @@ def blame(
         BlamedLine(number, text, origin)
         for number, (text, origin) in enumerate(zip(texts, origins, strict=False), 1)
     )
-    whole = trust.least(line_origin.trust for line_origin in origins)
+    whole = trust.least_trusted(line_origin.trust for line_origin in origins)
     return NoteBlame(path, whole, sections, lines if by_line else None, limits)
 
 
@@ -186,7 +186,7 @@ def _blame_sections(note: Note, origins: list[LineOrigin]) -> list[BlamedSection
     for heading, start, stop in spans:
         line_origins = origins[start - 1 : max(stop - 1, start)]
         if line_origins:
-            worst = trust.least(origin.trust for origin in line_origins)
+            worst = trust.least_trusted(origin.trust for origin in line_origins)
             line_origin = max(
                 (origin for origin in line_origins if origin.trust == worst),
                 key=lambda origin: origin.time,
@@ -209,11 +209,11 @@ def _list_changed_sections(note: NoteTrust, most: int) -> dict[str, tuple[str, .
         old = "" if change.status == "A" or not change.commit.parents else below(change.old)
         parent = change.commit.parents[0] if change.commit.parents else ""
         pairs.append((change.commit.id, parent, old, "" if change.status == "D" else new))
-    names = objects.named(
+    names = objects.read_named(
         tree, [f"{commit}:{new}" for commit, _, _, new in pairs if new]
         + [f"{parent}:{old}" for _, parent, old, _ in pairs if old and parent],
     )  # fmt: skip
-    texts = dict(objects.blobs(tree, set(names.values()), _MOST_BYTES))
+    texts = dict(objects.read_blobs(tree, set(names.values()), _MOST_BYTES))
     parts = {text: _parts(data) for text, data in texts.items()}
     entries = {}
     for commit, parent, old, new in pairs:

@@ -15,7 +15,7 @@ VERIFIED = "verified_commit"
 """Key of the commit at which a note was confirmed."""
 
 
-def verified_of(data: Mapping[str, Any]) -> str:
+def verified_commit(data: Mapping[str, Any]) -> str:
     """Return the commit at which a note was confirmed, from its data; empty if it never was."""
     extra = data.get("extra") or {}
     return str(extra.get(VERIFIED) or "").strip()

@@ -10,12 +10,12 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, NoRepository
 from memory_bank.base.operation import Param, Tool, operation
 from memory_bank.code.code_at import NOW
-from memory_bank.code.index.work_tree import work_tree_of
+from memory_bank.code.index.work_tree import find_work_tree
 from memory_bank.git import objects, repository
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows
 from memory_bank.trust import views
-from memory_bank.trust.citations import Cited, cited
+from memory_bank.trust.citations import Cited, list_cited
 from memory_bank.trust.comparison import SHALLOW, CodeComparison
 from memory_bank.trust.overdue import overdue_notes
 from memory_bank.trust.stale_report import Citation, StaleReport
@@ -95,7 +95,7 @@ def stale(
     overdue = () if range_ else bank.read(lambda view: tuple(overdue_notes(view.manifest)))
     overdue = tuple(note for note in overdue if not paths or note.path in paths)
     try:
-        tree = work_tree_of(bank.layout.project)
+        tree = find_work_tree(bank.layout.project)
         base, head = _ends(tree, range_)
     except (BadInput, NoRepository):
         if not overdue:
@@ -115,10 +115,10 @@ def citations_of(
     `base` is the commit where a range starts, empty to compare with the commits of the notes; `end`
     is the commit `head`, or NOW or STAGED for what is on top of it.
     """
-    tree = work_tree_of(bank.layout.project)
+    tree = find_work_tree(bank.layout.project)
     keys = {notes.find(name) for name in names}
     chosen = notes.answer(
-        lambda view: cited(view.manifest, bank, tree, _live(view, keys) if keys else None)
+        lambda view: list_cited(view.manifest, bank, tree, _live(view, keys) if keys else None)
     )
     with CodeComparison(bank, head, end=end) as comparison:
         judged = comparison.judge(chosen, notes, base)
@@ -131,7 +131,7 @@ def moved_citations(bank: Bank, citations: Sequence[Cited], *, end: str) -> list
     Those whose place is still there are not compared. `end` is the commit checked out, or NOW.
     Raises NoRepository, StorageFailed.
     """
-    tree = work_tree_of(bank.layout.project)
+    tree = find_work_tree(bank.layout.project)
     head = repository.checked_out(tree)
     if not head or not citations:
         return []

@@ -20,7 +20,7 @@ from memory_bank.git.file_commits import FileCommits
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows, link_rows
 from memory_bank.search.manifest.document_rows import DocumentRow
-from memory_bank.trust.records import verified_of
+from memory_bank.trust.records import verified_commit
 
 if TYPE_CHECKING:  # start-up: a search compares little, since most is known
     from memory_bank.trust.citations import Cited
@@ -51,7 +51,7 @@ class NoteState(NamedTuple):
 
     etag: str
     files: tuple[str, ...]
-    """The files on which that depends, below the work tree; ANY for all, or `anywhere`."""
+    """The files on which that depends, below the work tree; ANY for all, or `any_folder`."""
     found: tuple[StaleLine, ...]
     holds: bool = False
     """Whether it was confirmed, or cites code that was compared, and all of that is as it was."""
@@ -103,7 +103,7 @@ class StaleCache:
         if changed is None:
             self._states = {}
         else:
-            changed = {*changed, *map(anywhere, changed)}
+            changed = {*changed, *map(any_folder, changed)}
             self._states = {
                 path: state
                 for path, state in self._states.items()
@@ -118,7 +118,7 @@ class StaleCache:
             return None
         at: Collection[str] | None = self._at.difference(old)
         if at is None and self._commits.tree is not None:
-            at = objects.differing(self._commits.tree, old, self._at.head)
+            at = objects.list_differing(self._commits.tree, old, self._at.head)
         return None if at is None or len(at) > _MOST_CHANGED else frozenset(at)
 
 
@@ -133,13 +133,13 @@ def _key(head: str) -> str:
     return f"{VERSION} {head}"
 
 
-def anywhere(path: str) -> str:
+def any_folder(path: str) -> str:
     """Stand for all files with the name of a path, in any folder."""
     return f"{ANY}/{path.rpartition('/')[2]}"
 
 
 def _depends(files: Collection[str], changed: Collection[str]) -> bool:
-    """Tell whether a result depends on a changed file, in its folder or `anywhere`."""
+    """Tell whether a result depends on a changed file, in its folder or `any_folder`."""
     for file in files:
         if file == ANY or file in changed or any(path.startswith(f"{file}/") for path in changed):
             return True
@@ -238,10 +238,10 @@ class StaleHits:
     def _compare_citations(self, notes: Mapping[int, DocumentRow]) -> dict[str, NoteState] | None:
         """Compare the citations of some notes now; None if git can't say in time."""
         states = {row.key: _uncompared(row) for row in notes.values()}
-        from memory_bank.trust.citations import cited
+        from memory_bank.trust.citations import list_cited
         from memory_bank.trust.comparison import CodeComparison
 
-        chosen = cited(self._view.manifest, self._bank, self._tree, notes)
+        chosen = list_cited(self._view.manifest, self._bank, self._tree, notes)
         if not chosen:
             return states
         try:
@@ -283,7 +283,7 @@ class StaleHits:
 
 def _uncompared(row: DocumentRow) -> NoteState:
     """Return the state of a note of which no citation was compared."""
-    return NoteState(row.hash, (), (), holds=bool(verified_of(row.data)))
+    return NoteState(row.hash, (), (), holds=bool(verified_commit(row.data)))
 
 
 def stale_hits(bank: Bank, view: View) -> StaleHits | None:
@@ -330,7 +330,7 @@ def _files(judged: ComparedCitation) -> Iterable[str]:
     """Return the files on which a result depends."""
     compared, cited = judged.compared, judged.cited
     if compared.state == "unknown" and not cited.by_name:
-        return [cited.place.path, anywhere(cited.place.path)]
+        return [cited.place.path, any_folder(cited.place.path)]
     if compared.state not in {"fresh", "touched", "changed"}:
         return [ANY]  # any commit may bring it back
     places = [compared.place, compared.before, cited.place]

@@ -16,7 +16,7 @@ from memory_bank.git import authorship, objects, repository
 from memory_bank.git.commits import Change, Commit
 from memory_bank.git.file_commits import FileCommits
 from memory_bank.git.process import LIMIT
-from memory_bank.notes.compare.text_diff import runs
+from memory_bank.notes.compare.text_diff import align_runs
 from memory_bank.search.engine import Hit
 from memory_bank.trust.records import LineOrigin
 
@@ -69,7 +69,7 @@ class NoteTrust:
         """Whether the file has the bytes that HEAD has."""
         head = self.commits.blob(self.path) if self.commits else ""
         like = bytes.fromhex(head)
-        return bool(head) and repository.blob(self.data, like) == like
+        return bool(head) and repository.hash_blob(self.data, like) == like
 
     def origin(self, commit: Commit) -> LineOrigin:
         """Return the origin of the lines of a commit."""
@@ -147,7 +147,7 @@ class NoteTrust:
         if tree is None:
             return None
         try:
-            blobs = objects.blobs(tree, [self.commits.blob(self.path)], _MOST_BYTES)
+            blobs = objects.read_blobs(tree, [self.commits.blob(self.path)], _MOST_BYTES)
             return next((data for _, data in blobs), None)
         except MemoryBankError:
             return None
@@ -192,7 +192,7 @@ def refresh(bank: Bank, paths: Iterable[str], seconds: float = LIMIT) -> tuple[s
     return tuple(dict.fromkeys(text for file_commits in histories for text in file_commits.limits))
 
 
-def least(tiers: Iterable[str]) -> str:
+def least_trusted(tiers: Iterable[str]) -> str:
     """Return the least trusted of some tiers; `unknown` is the least of all, and for none."""
     return max(tiers, key=_ORDER.__getitem__, default=UNKNOWN)
 
@@ -218,11 +218,11 @@ def _of_spans(bank: Bank, spans: Sequence[tuple[str, int, int, str]], seconds: f
             if lines
             else []
         )
-        entries.append(least(trusts) if trusts else whole)
+        entries.append(least_trusted(trusts) if trusts else whole)
     return entries
 
 
-def badges(bank: Bank, hits: Sequence[Hit]) -> list[str]:
+def tiers_of_hits(bank: Bank, hits: Sequence[Hit]) -> list[str]:
     """Return the tiers of the sections of hits; empty outside git.
 
     An answer waits for it less than a second: what then is not known is `unknown`.
@@ -235,7 +235,7 @@ def badges(bank: Bank, hits: Sequence[Hit]) -> list[str]:
     return _of_spans(bank, spans, BADGE_SECONDS)
 
 
-def of_notes(bank: Bank, paths: Sequence[str], seconds: float) -> list[str]:
+def tiers_of_notes(bank: Bank, paths: Sequence[str], seconds: float) -> list[str]:
     """Return the tiers of some notes; empty outside git. The caller has called `refresh`."""
     return _of_spans(bank, [(path, 1, 1 << 40, "") for path in paths], seconds)
 
@@ -250,9 +250,9 @@ def _tier_of(
         possible = note.possible()
         several = len(possible) > 1
         lines = note.lines(min(end - time.monotonic(), authorship.SECONDS)) if several else None
-        return least(line_origin.trust for line_origin in lines) if lines else least(
-            possible
-        ), lines
+        return least_trusted(
+            line_origin.trust for line_origin in lines
+        ) if lines else least_trusted(possible), lines
     except MemoryBankError:
         return UNKNOWN, None  # gone meanwhile
 
@@ -262,7 +262,7 @@ def _agent(commit: Commit) -> str:
         (commit.mail, commit.author),
         *((person.mail, person.name) for person in commit.co_authors),
     ]
-    names = [authorship.named(mail, name) for mail, name in people]
+    names = [authorship.name_agent(mail, name) for mail, name in people]
     return ", ".join(dict.fromkeys(filter(None, names)))
 
 
@@ -274,7 +274,7 @@ def _reviewers(commit: Commit) -> list[str]:
         for person in commit.reviewers
         if person.mail
         and person.mail.casefold() not in authors
-        and not authorship.named(person.mail, person.name)
+        and not authorship.name_agent(person.mail, person.name)
     ]
 
 
@@ -291,7 +291,7 @@ def _map_origins(
 ) -> list[LineOrigin]:
     """Return the origins of new lines: those of the equal old ones, else `other`."""
     line_origins = [line_origin] * len(new)
-    for run in runs(old, new) if len(origins) >= len(old) else ():
+    for run in align_runs(old, new) if len(origins) >= len(old) else ():
         if run.kind == "equal":
             line_origins[run.other_start : run.other_end] = origins[run.start : run.end]
     return line_origins

@@ -10,7 +10,7 @@ from memory_bank.agents import client_files, clients, install
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base import filenames
 from memory_bank.base.errors import BadInput, Conflict, StorageFailed
-from memory_bank.frontends.cli.hints import hint_of
+from memory_bank.frontends.cli.hints import find_hint
 
 
 @pytest.fixture(autouse=True)
@@ -117,7 +117,7 @@ def test_another_bank_s_server_is_not_replaced(
         install.install(other, client, scope="user", named=True).write()
     with pytest.raises(BadInput, match="for another bank") as caught:
         install.install(bank, client, scope="user", named=again)
-    assert "--name" in hint_of(caught.value)
+    assert "--name" in find_hint(caught.value)
     install.install(bank, client, scope="user", named=again, name="notes").write()
     found = servers(client_files.user_file(client_files.mcp_client(client)))
     assert set(found) == {"memory-bank", "notes"}
@@ -129,7 +129,7 @@ def test_a_program_that_works_in_no_project_needs_a_bank_that_the_user_names(
 ) -> None:
     with pytest.raises(BadInput, match="must name a bank") as caught:
         install.install(bank, client)
-    assert "--bank" in hint_of(caught.value)
+    assert "--bank" in find_hint(caught.value)
     install.install(bank, client, named=True).write()
     assert not install.install(bank, client).changed
     with pytest.raises(BadInput, match="reads no file of a project"):
@@ -165,7 +165,7 @@ def test_a_file_that_cannot_be_read_stays_as_it_is(bank: Bank) -> None:
         with pytest.raises(BadInput) as caught:
             install.install(bank, "claude-code", scope="project")
         assert ".mcp.json stays as it is" in caught.value.message
-        assert "make the change yourself" in hint_of(caught.value)
+        assert "make the change yourself" in find_hint(caught.value)
         assert file.read_bytes() == data
 
 
@@ -188,7 +188,7 @@ def test_a_bank_of_the_user_s_own_has_no_project(folder: Path) -> None:
     with open_bank(folder) as own:
         with pytest.raises(BadInput, match="not in a project") as caught:
             install.install(own, "claude-code", scope="project")
-        assert "--scope user" in hint_of(caught.value)
+        assert "--scope user" in find_hint(caught.value)
         change = install.install(own, "claude-code", named=True)
         assert change.entry is not None
         assert str(folder) in str(change.entry["args"])
@@ -326,7 +326,7 @@ def test_an_entry_that_starts_something_else_stays(bank: Bank, entry: object) ->
     for change in (install.install, install.uninstall):
         with pytest.raises(BadInput, match="has a server 'memory-bank' that") as caught:
             change(bank, "claude-code", scope="project")  # type: ignore[operator]
-        assert "--name" in hint_of(caught.value)
+        assert "--name" in find_hint(caught.value)
 
 
 @pytest.mark.parametrize(

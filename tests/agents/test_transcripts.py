@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memory_bank.agents import clients, transcript_lines
-from memory_bank.agents.capture import capture, message_event, queue_of
+from memory_bank.agents.capture import capture, message_event, open_queue
 from memory_bank.agents.clients import claude_code
 from memory_bank.agents.clients.base import HookEvent
 from memory_bank.agents.hook_bank import find_hook_bank
@@ -19,7 +19,7 @@ from memory_bank.base.errors import BadInput
 from memory_bank.sessions.listing import list_sessions, show_session
 from memory_bank.sessions.queue_rows import MESSAGE
 from memory_bank.sessions.sessions import end_session
-from memory_bank.sessions.state import opened
+from memory_bank.sessions.state import open_store
 from tests.sessions.transcripts_of import FOLDER, PROJECTS
 
 IDS = {
@@ -118,7 +118,7 @@ def test_what_hooks_captured_is_not_imported_again(bank: Bank, project: Path, ho
     read = clients.find(client, clients.TRANSCRIPTS).read_transcript(place(client, home, project))
     hook_bank = find_hook_bank(str(project))
     assert hook_bank is not None
-    queue = queue_of(hook_bank)
+    queue = open_queue(hook_bank)
     for number, step in enumerate(read.steps[:20]):
         base: dict[str, Any] = {
             "session_id": IDS[client],
@@ -302,7 +302,7 @@ def test_a_session_that_ended_stays_ended(bank: Bank, project: Path, home: Path)
     import_sessions(bank)
     end_session(bank, IDS["claude-code"], "I did it all")
     import_sessions(bank)
-    with opened(bank) as store:
+    with open_store(bank) as store:
         session = store.get_session(IDS["claude-code"])
     assert session is not None
     assert session.summary is not None

@@ -11,12 +11,12 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput
 from memory_bank.frontends.serving.endpoint import RequestGuard
 from memory_bank.frontends.serving.shared_bank import SharedBank
-from memory_bank.frontends.web.app import application
+from memory_bank.frontends.web.app import build_application
 from memory_bank.frontends.web.site import Site
 from memory_bank.memory.confirm import promote
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.review.review import review
-from memory_bank.shared.export import collected
+from memory_bank.shared.export import collect_bank
 from tests.frontends.cli.conftest import Run
 from tests.frontends.cli.conftest import mb as mb  # noqa: PLC0414  (a fixture)
 from tests.frontends.mcp.conftest import Agent
@@ -86,11 +86,11 @@ def test_they_reach_nothing_that_others_see(
     assert not [one for one in recall(bank, "zebra").notes if "zebra" in one.content]
     assert "zebra" not in agent("recall", query="make zebra").text
     assert agent("recall", query="make zebra", include=["agents"]).wrong
-    assert "zebra" not in repr(collected(bank, {}))
+    assert "zebra" not in repr(collect_bank(bank, {}))
     git(project, "commit", "-q", "--allow-empty", "-m", "Nothing")
     assert "zebra" not in repr(review(bank, "HEAD~1..HEAD"))
     pages = TestClient(
-        application(Site(SharedBank(str(project))), RequestGuard(["testserver"], None))
+        build_application(Site(SharedBank(str(project))), RequestGuard(["testserver"], None))
     )
     for page in ("/", "/search?q=make+zebra", "/notes", "/search?q=x&include=agents"):
         assert "run the tests with make" not in pages.get(page).text

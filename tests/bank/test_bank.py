@@ -13,7 +13,7 @@ from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.bank.bank import Bank as Home
 from memory_bank.bank.note_files import open_history
 from memory_bank.base.errors import BadInput, BadSetting, Busy, NoBank, NoteNotFound, StorageFailed
-from memory_bank.base.locks import locked
+from memory_bank.base.locks import hold_lock
 from memory_bank.base.paths import private_folder
 from memory_bank.memory.links import ghosts
 from memory_bank.memory.remember import remember
@@ -207,7 +207,7 @@ def test_a_query_answers_while_another_process_indexes(
     assert found(bank, "kestrel") == ["a.md"]
     monkeypatch.setattr("memory_bank.search.index._WAIT", 0.1)
     (folder / "b.md").write_text("kestrel")
-    with locked(private_folder(folder / ".index")):
+    with hold_lock(private_folder(folder / ".index")):
         answer = recall(bank, "kestrel", mode="lexical")
         assert [note.path for note in answer.notes] == ["a.md"]
         assert answer.problem is not None
@@ -227,7 +227,7 @@ def test_a_question_waits_longer_where_there_is_nothing_to_answer_from(
     bank = opening(folder)
     view_of(bank)  # made, and nothing in it yet
     with ThreadPoolExecutor(1) as other:
-        with locked(private_folder(folder / ".index")):
+        with hold_lock(private_folder(folder / ".index")):
             answer = other.submit(found, bank, "kestrel")
             time.sleep(0.5)
             assert not answer.done()
@@ -244,7 +244,7 @@ def test_an_answer_from_an_index_that_another_process_makes_anew_says_so(
     other._index.discard()
     view_of(other)  # made, and nothing in it yet
     monkeypatch.setattr("memory_bank.search.index.WAIT", 0.1)
-    with locked(private_folder(folder / ".index")):
+    with hold_lock(private_folder(folder / ".index")):
         bank.read(lambda view: None)
     assert bank.take_notices() == [open_index.BUSY]
 
@@ -271,7 +271,7 @@ def test_a_query_does_not_wait_for_a_writer(folder: Path, opening: Opening) -> N
     release = threading.Event()
 
     def hold() -> None:
-        with locked(folder):
+        with hold_lock(folder):
             release.wait(60)
 
     thread = threading.Thread(target=hold)

@@ -300,15 +300,15 @@ def test_processes_do_not_disturb_each_other(history: Path, run_python: Callable
         found = pool.map(lambda rev: run_python(SCRIPT, history, rev, -1).stdout, asked)
         assert list(found) == [right[rev] for rev in asked]
     with open_bank(history) as bank:
-        assert len(copies.of_bank(bank.layout)) == 2
+        assert len(copies.list_copies(bank.layout)) == 2
 
 
 def test_nothing_stays_of_a_copy_of_few_notes(history: Path) -> None:
     with open_bank(history, settings={"memory.embedder": "none"}) as bank:
         with bank_at(bank, "v1.0") as then, bank_at(bank, "v1.0") as again:
             assert texts(then, "bm25") == texts(again, "bm25")
-            assert len(copies.of_bank(bank.layout)) == 2
-        assert copies.of_bank(bank.layout) == []
+            assert len(copies.list_copies(bank.layout)) == 2
+        assert copies.list_copies(bank.layout) == []
 
 
 @pytest.mark.usefixtures("copies_stay")
@@ -318,9 +318,9 @@ def test_more_copies_than_stay_can_be_open_at_once(history: Path) -> None:
             rev = ("HEAD", "v1.0")[number % 2]
             then = opened.enter_context(bank_at(bank, rev))
             assert ("facts/rerank.md" in then.store.paths()) == (rev == "HEAD")
-        assert len(copies.of_bank(bank.layout)) == copies.MOST + 2
+        assert len(copies.list_copies(bank.layout)) == copies.MOST + 2
         opened.close()
-        assert len(copies.of_bank(bank.layout)) == 2
+        assert len(copies.list_copies(bank.layout)) == 2
 
 
 @pytest.mark.usefixtures("copies_stay")
@@ -335,14 +335,19 @@ def test_the_last_used_copies_stay_and_unfinished_ones_until_they_are_old(histor
         left.mkdir()
         with bank_at(bank, "v1.0"):
             pass
-        assert {one.name for one in copies.of_bank(bank.layout)} == {slot.name, left.name, "2", "3"}
+        assert {one.name for one in copies.list_copies(bank.layout)} == {
+            slot.name,
+            left.name,
+            "2",
+            "3",
+        }
         os.utime(left, (1, 1))
         with bank_at(bank, "v1.0"):
             pass
-        assert left in copies.of_bank(bank.layout)
+        assert left in copies.list_copies(bank.layout)
         with bank_at(bank, "HEAD"):
             pass
-        assert left not in copies.of_bank(bank.layout)
+        assert left not in copies.list_copies(bank.layout)
 
 
 @pytest.mark.usefixtures("copies_stay")
@@ -350,7 +355,7 @@ def test_forgetting_removes_the_copies(history: Path) -> None:
     with open_bank(history) as bank:
         with bank_at(bank, "v1.0"):
             pass
-        (slot,) = copies.of_bank(bank.layout)
+        (slot,) = copies.list_copies(bank.layout)
         assert any(b"rarity" in file.read_bytes() for file in slot.rglob("*.md"))
         planned = forget(bank, "rarity of nothing", as_text=True, dry_run=True)
         assert planned.count == 0

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_bank.bank.config_file import with_setting
-from memory_bank.base.settings import template
+from memory_bank.base.settings import make_template
 
 
 def put(text: str) -> str:
@@ -59,7 +59,7 @@ def test_comments_in_a_list_stay() -> None:
 
 
 def test_twice_is_once() -> None:
-    assert put(put(template())) == put(template())
+    assert put(put(make_template())) == put(make_template())
 
 
 LINES = st.sampled_from(

@@ -162,13 +162,13 @@ def test_outside_git_and_without_git_nothing_is_said(
 def test_other_notes_ask_git_nothing(bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
     bank.sync()
     calls: list[Sequence[str]] = []
-    started = process.started
+    started = process.start_git
 
     def counted(tree: Path, words: Sequence[str], **settings: Any) -> Any:
         calls.append(words)
         return started(tree, words, **settings)
 
-    monkeypatch.setattr(process, "started", counted)
+    monkeypatch.setattr(process, "start_git", counted)
     remember(bank, "A fact of no session")
     assert not [words for words in calls if words[0] == "ls-files"]
 

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.bank.config_file import settings_of
+from memory_bank.bank.config_file import list_settings
 from memory_bank.base import settings
 
 
@@ -12,7 +12,7 @@ def test_every_setting_is_there_and_no_secret() -> None:
         "MEMORY_BANK_HTTP_URL": "https://me:sesame@example.org/v1/embeddings",
         "MEMORY_BANK_EMBEDDER": "http",
     }
-    found = settings_of(settings.load(environ=environ))
+    found = list_settings(settings.load(environ=environ))
     assert [one.name for one in found] == [f"{s}.{k}" for s, k, *_ in settings.describe()]
     assert "sesame" not in repr(found)
     by_name = {one.name: one for one in found}

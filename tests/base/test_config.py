@@ -9,7 +9,7 @@ import pytest
 
 from memory_bank.base import setting_sections, settings
 from memory_bank.base.errors import BadSetting
-from memory_bank.base.settings import Settings, load, template
+from memory_bank.base.settings import Settings, load, make_template
 
 
 @pytest.fixture
@@ -150,20 +150,20 @@ def test_all_that_is_wrong_in_a_file_is_listed_within_bounds(project: Path, fold
         '[search]\nlimit = "x"\nmodes = 3\n[compression]\ncommand = "x"\n[nothing]\na = 1\n'
         "[schema.plan]\nrequired = 3\n[sessions]\nprompt_tokens = 70\n"
     )
-    found = settings.problems(folder)
+    found = settings.list_problems(folder)
     assert [(one.line, one.ignored) for one in found] == [
         (2, False), (3, False), (5, True), (6, False), (9, False)
     ]  # fmt: skip
     project.write_text("[search]\nlimit = \n")
-    assert [one.line for one in settings.problems(folder)] == [2]
+    assert [one.line for one in settings.list_problems(folder)] == [2]
     project.write_text("".join(f"[a{number}{'x' * 900}]\n" for number in range(900)))
     started = time.process_time()
-    found = settings.problems(folder)
+    found = settings.list_problems(folder)
     assert 0 < len(found) < 100
     assert max(len(one.message) for one in found) < 1000
     assert time.process_time() - started < 2
     project.unlink()
-    assert settings.problems(folder) == ()
+    assert settings.list_problems(folder) == ()
 
 
 def test_what_names_hosts_keys_and_paths_is_private() -> None:
@@ -262,7 +262,7 @@ def test_hostile_settings_are_refused_at_once(project: Path, folder: Path) -> No
 
 @pytest.mark.usefixtures("default_embedder")
 def test_the_template_sets_nothing_and_its_examples_are_right(project: Path, folder: Path) -> None:
-    text = template()
+    text = make_template()
     assert len(text.splitlines()) <= 10
     project.write_text(text)
     assert load(folder) == Settings()

@@ -9,13 +9,13 @@ import pytest
 from memory_bank.bank.bank import Bank
 from memory_bank.base import paths
 from memory_bank.base.errors import BadName, NoBank, StorageFailed
-from memory_bank.frontends.cli.hints import hint_of
+from memory_bank.frontends.cli.hints import find_hint
 
 
 def test_a_bank_lays_its_files_below_itself(tmp_path: Path) -> None:
     root = tmp_path.resolve() / "project" / ".memories"
     root.mkdir(parents=True)
-    place = paths.at(root)
+    place = paths.layout_at(root)
     assert place.root == root
     assert place.index == root / ".index"
     assert place.trash == root / ".trash"
@@ -25,7 +25,7 @@ def test_a_bank_lays_its_files_below_itself(tmp_path: Path) -> None:
 
 
 def test_a_folder_of_any_name_is_its_own_project(folder: Path) -> None:
-    place = paths.at(folder)
+    place = paths.layout_at(folder)
     assert (place.project, place.prefix) == (folder, "")
 
 
@@ -37,10 +37,10 @@ def test_the_bank_is_found_from_any_folder_below(tmp_path: Path) -> None:
 
 
 def test_no_bank_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
-    for look in (paths.find, paths.at):
+    for look in (paths.find, paths.layout_at):
         with pytest.raises(NoBank, match="folder") as caught:
             look(tmp_path / "nothing")
-        assert "memory-bank init" in hint_of(caught.value)
+        assert "memory-bank init" in find_hint(caught.value)
 
 
 def test_folders_of_the_user_follow_the_environment(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_links_that_a_repository_brings_are_not_followed(folder: Path, tmp_path:
     (outside / "keyword").mkdir(parents=True)
     (outside / "keyword" / "mine").write_text("mine")
     (folder / ".index").symlink_to(outside)
-    assert paths.at(folder).index.is_relative_to(paths.user_folder("cache"))
+    assert paths.layout_at(folder).index.is_relative_to(paths.user_folder("cache"))
     with pytest.raises(StorageFailed, match="symbolic link"):
         paths.private_folder(folder / ".index")
     (folder / ".index").unlink()
@@ -183,7 +183,7 @@ def test_an_index_that_another_process_makes_meanwhile_is_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / ".memories").mkdir()
-    layout = paths.at(tmp_path / ".memories")
+    layout = paths.layout_at(tmp_path / ".memories")
     ids = layout.ids
     assert ids is not None
     bare = paths.is_empty

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from memory_bank.base.errors import Busy, StorageFailed
-from memory_bank.base.locks import locked
+from memory_bank.base.locks import hold_lock
 
 HOLDER = """
 import sys, time
 from pathlib import Path
-from memory_bank.base.locks import locked
-with locked(Path(sys.argv[1])):
+from memory_bank.base.locks import hold_lock
+with hold_lock(Path(sys.argv[1])):
     print("held", flush=True)
     time.sleep(60)
 """
@@ -22,15 +22,15 @@ with locked(Path(sys.argv[1])):
 
 def test_the_lock_leaves_no_file_and_is_free_again(folder: Path) -> None:
     for _ in range(3):
-        with locked(folder, wait=0):
+        with hold_lock(folder, wait=0):
             pass
     assert os.name == "nt" or list(folder.iterdir()) == []
 
 
 def test_an_error_inside_frees_the_lock(folder: Path) -> None:
-    with pytest.raises(KeyError), locked(folder):
+    with pytest.raises(KeyError), hold_lock(folder):
         raise KeyError
-    with locked(folder, wait=0):
+    with hold_lock(folder, wait=0):
         pass
 
 
@@ -40,7 +40,7 @@ def test_threads_exclude_each_other(folder: Path) -> None:
 
     def work() -> None:
         for _ in range(5):
-            with locked(folder):
+            with hold_lock(folder):
                 inside.append(1)
                 time.sleep(0.001)
                 seen.append(len(inside))
@@ -55,9 +55,9 @@ def test_threads_exclude_each_other(folder: Path) -> None:
 
 
 def test_who_waits_for_too_long_is_told(folder: Path) -> None:
-    with locked(folder):
+    with hold_lock(folder):
         started = time.monotonic()
-        with pytest.raises(Busy, match="locked by another process"), locked(folder, wait=0.1):
+        with pytest.raises(Busy, match="locked by another process"), hold_lock(folder, wait=0.1):
             pass
         assert 0.1 <= time.monotonic() - started < 20
 
@@ -68,16 +68,16 @@ def test_a_holder_that_is_killed_frees_the_lock(folder: Path) -> None:
         try:
             assert holder.stdout is not None
             assert holder.stdout.readline() == "held\n"
-            with pytest.raises(Busy), locked(folder, wait=0.05):
+            with pytest.raises(Busy), hold_lock(folder, wait=0.05):
                 pass
         finally:
             holder.kill()
-    with locked(folder, wait=1):
+    with hold_lock(folder, wait=1):
         pass
 
 
 def test_a_folder_that_is_not_there_is_a_clear_error(folder: Path) -> None:
-    with pytest.raises(StorageFailed, match="can't be locked"), locked(folder / "nothing"):
+    with pytest.raises(StorageFailed, match="can't be locked"), hold_lock(folder / "nothing"):
         pass
 
 
@@ -92,7 +92,7 @@ def test_a_file_system_without_locks_is_a_clear_error(
         raise OSError(95, "Operation not supported")
 
     monkeypatch.setattr(fcntl, "flock", refuse)
-    with pytest.raises(StorageFailed, match="not supported"), locked(folder):
+    with pytest.raises(StorageFailed, match="not supported"), hold_lock(folder):
         pass
 
 
@@ -104,11 +104,11 @@ def test_who_waited_holds_the_lock_of_the_folder_that_stands_there_now(folder: P
 
     def wait() -> None:
         waiting.set()
-        with locked(place):
+        with hold_lock(place):
             inside.set()
             assert done.wait(60)
 
-    with locked(place):
+    with hold_lock(place):
         thread = threading.Thread(target=wait)
         thread.start()
         assert waiting.wait(60)
@@ -116,7 +116,7 @@ def test_who_waited_holds_the_lock_of_the_folder_that_stands_there_now(folder: P
         place.rmdir()
         place.mkdir()
     assert inside.wait(60)
-    with pytest.raises(Busy), locked(place, wait=0):
+    with pytest.raises(Busy), hold_lock(place, wait=0):
         pass
     done.set()
     thread.join()
@@ -124,9 +124,9 @@ def test_who_waited_holds_the_lock_of_the_folder_that_stands_there_now(folder: P
 
 def test_a_folder_that_was_deleted_is_made_to_be_locked(folder: Path) -> None:
     place = folder / "index"
-    with pytest.raises(StorageFailed), locked(place):
+    with pytest.raises(StorageFailed), hold_lock(place):
         pass
-    with locked(place, make=place.mkdir), pytest.raises(Busy), locked(place, wait=0):
+    with hold_lock(place, make=place.mkdir), pytest.raises(Busy), hold_lock(place, wait=0):
         pass
-    with pytest.raises(StorageFailed), locked(folder / "never", make=lambda: None):
+    with pytest.raises(StorageFailed), hold_lock(folder / "never", make=lambda: None):
         pass

@@ -8,7 +8,7 @@ from memory_bank.base.errors import BadInput
 
 
 def test_plug_ins_are_the_files_of_a_folder() -> None:
-    names = plugins.names("search.embedders")
+    names = plugins.list_plugins("search.embedders")
     assert {"static", "none"} <= set(names)
     assert names == sorted(names)
     assert not any(name.startswith("_") or name == "base" for name in names)
@@ -28,7 +28,7 @@ def test_any_other_name_is_bad_input_that_names_the_choice(name: str) -> None:
 NAMING = """
 import sys
 from memory_bank.base import plugins
-names = plugins.names("search.embedders")
+names = plugins.list_plugins("search.embedders")
 print([name for name in names if f"memory_bank.search.embedders.{name}" in sys.modules])
 """
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_bank.base.removed_text import RemovedText
-from memory_bank.sessions.note_text import escaped, heading
+from memory_bank.sessions.note_text import escape_heading, escape_markdown
 
 WORDS = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), min_size=1)
 
@@ -63,7 +63,12 @@ def test_json_stays_json() -> None:
 def test_nothing_of_a_text_is_left(text: str, before: str, after: str) -> None:
     removed = RemovedText(text)
     whole = f"{before}\n\n{text}\n\n{after}"
-    for written in (whole, escaped(whole), heading(whole), json.dumps(json.dumps(whole))):
+    for written in (
+        whole,
+        escape_markdown(whole),
+        escape_heading(whole),
+        json.dumps(json.dumps(whole)),
+    ):
         if removed.count("forgotten"):
             continue
         assert removed.count(written) >= 1

@@ -177,15 +177,15 @@ def test_any_number_of_values_can_be_asked_for(file: Path) -> None:
 
 
 def test_a_replaced_file_is_another_one(file: Path) -> None:
-    assert sqlite.identity(file) is None
+    assert sqlite.file_identity(file) is None
     file.write_bytes(b"a")
-    first = sqlite.identity(file)
+    first = sqlite.file_identity(file)
     file.write_bytes(b"b")
-    assert sqlite.identity(file) == first
+    assert sqlite.file_identity(file) == first
     other = file.with_name("other")
     other.write_bytes(b"c")
     os.replace(other, file)
-    assert sqlite.identity(file) != first
+    assert sqlite.file_identity(file) != first
 
 
 def test_discarding_removes_what_sqlite_keeps_beside(file: Path) -> None:

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memory_bank.bank.note_files import open_history
-from memory_bank.code.commits import CountedCommits, counted
-from memory_bank.code.coupled import LOW, RISKS, CoupledFile, Coupling, Similarity, words_of
+from memory_bank.code.commits import CountedCommits, filter_counted
+from memory_bank.code.coupled import LOW, RISKS, CoupledFile, Coupling, Similarity, file_words
 from memory_bank.code.imports import Imports
 from memory_bank.code.parse import parsing
 from memory_bank.git import repository as git_repository
@@ -71,7 +71,7 @@ def repository(name: str, tree: Path) -> Repository:
     files = frozenset(_paths(tree, before))
     return Repository(
         name,
-        counted(rows[cut:], MAX_FILES, count=len(rows) - cut),
+        filter_counted(rows[cut:], MAX_FILES, count=len(rows) - cut),
         texts,
         files,
         _imports(files, texts),
@@ -108,7 +108,7 @@ def coupling(
     repository: Repository, *, imports: bool = True, likeness: bool = True, history: bool = True
 ) -> Graded:
     """Rank by the fused score, or without a part of it."""
-    words = {path: words_of(path, text) for path, text in repository.texts.items()}
+    words = {path: file_words(path, text) for path, text in repository.texts.items()}
     return Coupling(
         repository.history if history else CountedCommits(),
         repository.files,

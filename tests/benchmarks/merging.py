@@ -61,7 +61,7 @@ def note(rng: random.Random) -> str:
         "id": note_id(body, created), "type": "fact", "tags": rng.sample(WORDS, k=rng.randint(0, 3)),
         "created_at": created, "source_type": "agent",
     }  # fmt: skip
-    return front_matter.compose({key: value for key, value in keys.items() if value}, body)
+    return front_matter.compose_text({key: value for key, value in keys.items() if value}, body)
 
 
 def append(rng: random.Random, text: str) -> str:
@@ -92,7 +92,7 @@ def edit_line(rng: random.Random, text: str) -> str:
 
 
 def tag(rng: random.Random, text: str) -> str:
-    raw, _ = front_matter.metadata(front_matter.split(text))
+    raw, _ = front_matter.read_metadata(front_matter.split(text))
     tags = [*read_meta(raw)[0].tags]
     return with_keys(
         text, {"tags": [*tags, rng.choice([word for word in WORDS if word not in tags])]}
@@ -100,7 +100,7 @@ def tag(rng: random.Random, text: str) -> str:
 
 
 def refer(rng: random.Random, text: str) -> str:
-    raw, _ = front_matter.metadata(front_matter.split(text))
+    raw, _ = front_matter.read_metadata(front_matter.split(text))
     known = [*read_meta(raw)[0].file_refs]
     return with_keys(
         text, {"file_refs": [*known, f"src/{rng.choice(WORDS)}{rng.randint(1, 99)}.py"]}
@@ -108,7 +108,7 @@ def refer(rng: random.Random, text: str) -> str:
 
 
 def archive(rng: random.Random, text: str) -> str:
-    return change.archived(text)
+    return change.archive_text(text)
 
 
 def add_section(rng: random.Random, text: str) -> str:

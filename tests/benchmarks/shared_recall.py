@@ -32,8 +32,8 @@ from memory_bank.shared.engines.base import (
     SharedEngine,
     open_engine,
 )
-from memory_bank.shared.export import collected
-from memory_bank.shared.word_weights import terms_of
+from memory_bank.shared.export import collect_bank
+from memory_bank.shared.word_weights import weigh_terms
 from tests.benchmarks import collections
 from tests.benchmarks.collections import Documents, Notes
 from tests.benchmarks.corpus import questions, words_of
@@ -97,7 +97,7 @@ def _names(bank: Bank, text: str, scope: str) -> list[str]:
 
 
 def _send(engine: SharedEngine, bank: Bank, repo: str) -> None:
-    found = collected(bank, {})
+    found = collect_bank(bank, {})
     head = Head(repo, "", "c1", 1.0, 2.0, "", len(found.notes), len(found.passages))
     engine.publish(Publication("", head, list(found.notes.values()), (), found.passages))
 
@@ -182,7 +182,7 @@ def _repository(
             sent.append(
                 PublishedPassage(
                     key, path, Position(part, 10 * part + 1, 10 * part + 9), (title,), text, 75,
-                    terms_of(title, (title,), text), [x / size for x in vector],
+                    weigh_terms(title, (title,), text), [x / size for x in vector],
                 )
             )  # fmt: skip
     head = Head(repo, ".memories", "c1", 1.0, 2.0, "", len(notes), len(sent))

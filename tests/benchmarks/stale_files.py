@@ -22,7 +22,7 @@ from typing import NamedTuple
 from memory_bank.bank.bank import open_bank
 from memory_bank.code.parse import parsing
 from memory_bank.git import objects
-from memory_bank.trust.named_code import named_in
+from memory_bank.trust.named_code import list_named_code
 from memory_bank.trust.stale import stale
 from memory_bank.trust.stale_report import TOUCHED, Citation, StaleReport
 
@@ -50,20 +50,20 @@ def from_docs(source: Path, commit: str, *, by_symbol: bool = False) -> Iterator
     """Yield a note for each file of code, or each symbol: its longest doc text that names something."""
     for path, blob in sorted(objects.files_at(source, commit).items()):
         language = parsing.language_of(path)
-        if not language or parsing.rules_of(language).test_files is None:
+        if not language or parsing.find_rules(language).test_files is None:
             continue
         if parsing.may_hold_tests(path, language) and "test" in path:
             continue
-        data = dict(objects.blobs(source, [blob.id], MOST_BYTES)).get(blob.id)
+        data = dict(objects.read_blobs(source, [blob.id], MOST_BYTES)).get(blob.id)
         parsed = parsing.parse(data, language) if data else None
         if by_symbol:
             for symbol in parsed.symbols if parsed else ():
-                if named_in(symbol.doc).names:
+                if list_named_code(symbol.doc).names:
                     yield Note([], f"{symbol.doc}\n\nSee [[{path}#{symbol.qualified}]].")
             continue
         docs = [parsed.doc, *(one.doc for one in parsed.symbols)] if parsed else []
         text = max(docs, key=len, default="")
-        if named_in(text).names:
+        if list_named_code(text).names:
             yield Note([path], text)
 
 

@@ -9,7 +9,7 @@ from memory_bank.code.calls import CallGraph
 from memory_bank.code.imports import ImportTargets
 from memory_bank.code.index.database import last_part
 from memory_bank.code.index.symbol_table import SymbolTable
-from memory_bank.code.lookup import symbol_named
+from memory_bank.code.lookup import find_symbol
 from tests.support.shop import write
 
 
@@ -24,12 +24,12 @@ def callees(table: SymbolTable, name: str) -> dict[str, tuple[str, str] | None]:
         one.written: (f"{one.called.path}#{one.called.symbol.qualified}", one.how)
         if one.called
         else None
-        for one in graph.callees(symbol_named(table, name))
+        for one in graph.callees(find_symbol(table, name))
     }
 
 
 def callers(table: SymbolTable, name: str) -> tuple[list[str], int]:
-    calls, unclear = CallGraph(table, ImportTargets(table)).callers(symbol_named(table, name))
+    calls, unclear = CallGraph(table, ImportTargets(table)).callers(find_symbol(table, name))
     names = [f"{call.caller.path}#{call.caller.symbol.qualified}" for call in calls]  # type: ignore[union-attr]
     return names, len(unclear)
 
@@ -43,13 +43,13 @@ def test_calls_out_lead_to_symbols(table: SymbolTable) -> None:
 
 
 def test_callers_come_with_how_they_are_known(table: SymbolTable, graph: CallGraph) -> None:
-    found = graph.callers(symbol_named(table, "Order.check"))[0]
+    found = graph.callers(find_symbol(table, "Order.check"))[0]
     assert [(one.caller.path, one.how) for one in found] == [
         ("shop/orders.py", SAME_FILE),
         ("tests/test_orders.py", IMPORTED),
     ]
     assert found[0].written == "self.check"
-    assert graph.callers(symbol_named(table, "payments.describe"))[0] == []
+    assert graph.callers(find_symbol(table, "payments.describe"))[0] == []
 
 
 def test_a_call_on_a_value_means_no_symbol_but_is_counted(shop: Path, table: SymbolTable) -> None:
@@ -201,7 +201,7 @@ def test_what_cannot_be_told_is_counted(shop: Path, table: SymbolTable, graph: C
     )
     table.refresh()
     found = {
-        one.written: (one.called, one.alike) for one in graph.callees(symbol_named(table, "post"))
+        one.written: (one.called, one.alike) for one in graph.callees(find_symbol(table, "post"))
     }
     assert found == {"it.send": (None, 3)}  # Gateway's too; C.send is B's
 
@@ -227,7 +227,7 @@ def test_guesses_lead_nowhere(shop: Path, table: SymbolTable, graph: CallGraph) 
     write(shop, {"a.c": "void total(void) { add_up(); }\n", "b.c": "void add_up(void) {}\n"})
     table.refresh()
     assert callees(table, "total") == {"add_up": None}
-    shown = graph.callees(symbol_named(table, "charge_with_retry"))
+    shown = graph.callees(find_symbol(table, "charge_with_retry"))
     assert {one.written: (one.called, one.alike) for one in shown}["gateway.charge"] == (None, 1)
 
 
@@ -311,7 +311,7 @@ def test_overloaded_methods_count_as_one(shop: Path, table: SymbolTable) -> None
 
 def test_a_test_calls_symbols(table: SymbolTable, graph: CallGraph) -> None:
     (test,) = table.tests("t.symbol = 'test_an_empty_order_is_refused'")
-    (call,) = graph.tests_calling(symbol_named(table, "Order.check"))[0]
+    (call,) = graph.tests_calling(find_symbol(table, "Order.check"))[0]
     assert call.caller == test
 
 
@@ -341,6 +341,6 @@ def test_a_constant_has_no_unclear_callers(shop: Path, table: SymbolTable) -> No
     )
     table.refresh()
     graph = CallGraph(table, ImportTargets(table))
-    assert symbol_named(table, "HEIGHT").symbol.kind == "constant"
-    assert graph.callers(symbol_named(table, "HEIGHT"))[1] == []
-    assert graph.callers(symbol_named(table, "Box.height"))[1]
+    assert find_symbol(table, "HEIGHT").symbol.kind == "constant"
+    assert graph.callers(find_symbol(table, "HEIGHT"))[1] == []
+    assert graph.callers(find_symbol(table, "Box.height"))[1]

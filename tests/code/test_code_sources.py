@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_bank.base.documents import Document, Span, Unchanged
-from memory_bank.code.index.symbol_table import SIZE, SymbolTable, divided
+from memory_bank.code.index.symbol_table import SIZE, SymbolTable, divide_lines
 from memory_bank.code.sources import FileSource
 from tests.support.shop import write
 
@@ -112,7 +112,7 @@ def test_a_long_body_is_divided(shop: Path, table: SymbolTable) -> None:
 
 @given(st.lists(st.text("ab{}; \t", max_size=30), max_size=60), st.integers(5, 80))
 def test_no_line_with_a_letter_is_lost(lines: list[str], size: int) -> None:
-    passages = list(divided(lines, range(1, len(lines) + 1), 0, size))
+    passages = list(divide_lines(lines, range(1, len(lines) + 1), 0, size))
     kept = [line for passage in passages for line in passage.text.split("\n")]
     wanted = [line.strip() for line in lines if any(map(str.isalnum, line))]
     assert [line for line in kept if any(map(str.isalnum, line))] == wanted

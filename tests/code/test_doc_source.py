@@ -29,7 +29,7 @@ def source(root: Path, *without: str) -> FileSource:
     """Open the files of a project, of which one is code."""
     tree = WorkTree(root, max_bytes=1_000_000)
     folder = root.parent / f"{root.name}-index"
-    table = SymbolTable(tree, folder, ParseCache(folder / "parses.db", parsing.version()))
+    table = SymbolTable(tree, folder, ParseCache(folder / "parses.db", parsing.parser_version()))
     table.refresh()
     return FileSource(tree, table, without=without)
 

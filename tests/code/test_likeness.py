@@ -2,11 +2,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_bank.code.coupled import MOST_CHARACTERS, MOST_WORDS, Similarity, words_of
+from memory_bank.code.coupled import MOST_CHARACTERS, MOST_WORDS, Similarity, file_words
 
 
 def test_identifiers_are_split_into_words() -> None:
-    words = words_of("", "retryCount HTTPServer read_file2 MAX_SIZE Größe 検索 x")
+    words = file_words("", "retryCount HTTPServer read_file2 MAX_SIZE Größe 検索 x")
     assert set(words) == {
         "retry",
         "count",
@@ -22,17 +22,17 @@ def test_identifiers_are_split_into_words() -> None:
 
 
 def test_the_path_counts_more_than_a_word_of_the_text() -> None:
-    assert words_of("pay/card.py", "card bank") == {"card": 6, "pay": 5, "py": 5, "bank": 1}
+    assert file_words("pay/card.py", "card bank") == {"card": 6, "pay": 5, "py": 5, "bank": 1}
 
 
 def test_only_the_most_frequent_words_of_the_beginning_count() -> None:
-    words = words_of(
+    words = file_words(
         "",
         " ".join(f"word{chr(97 + n // 26)}{chr(97 + n % 26)} " for n in range(300)) + "often often",
     )
     assert len(words) == MOST_WORDS
     assert words["often"] == 2
-    assert "late" not in words_of("", "x " * MOST_CHARACTERS + "late")
+    assert "late" not in file_words("", "x " * MOST_CHARACTERS + "late")
 
 
 def test_files_about_the_same_are_more_alike() -> None:
@@ -42,7 +42,7 @@ def test_files_about_the_same_are_more_alike() -> None:
         "docs/index.md": "welcome to the manual of this program",
         "empty": "",
     }
-    likeness = Similarity({path: words_of(path, text) for path, text in texts.items()})
+    likeness = Similarity({path: file_words(path, text) for path, text in texts.items()})
     found = likeness("pay/card.py")
     assert max(found, key=lambda path: found[path]) == "tests/test_card.py"
     assert "pay/card.py" not in found

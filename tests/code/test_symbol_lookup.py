@@ -8,12 +8,12 @@ import pytest
 from memory_bank.base.errors import SymbolNotFound
 from memory_bank.code.index.symbol_table import SymbolTable
 from memory_bank.code.lookup import (
+    find_symbol,
+    find_symbols,
     in_file,
     last_name,
-    symbol_named,
     symbols_matching,
     symbols_meant,
-    symbols_named,
 )
 from tests.support.shop import write
 
@@ -34,7 +34,7 @@ OpenTable = Callable[..., SymbolTable]
     ],
 )
 def test_a_function_has_many_names(table: SymbolTable, name: str) -> None:
-    found = symbol_named(table, name)
+    found = find_symbol(table, name)
     assert (found.path, found.symbol.qualified) == ("shop/orders.py", "charge_with_retry")
 
 
@@ -47,22 +47,22 @@ def test_a_function_has_many_names(table: SymbolTable, name: str) -> None:
     ],
 )  # fmt: skip
 def test_so_has_a_method(table: SymbolTable, name: str) -> None:
-    assert symbol_named(table, name).symbol.qualified == "Order.place"
+    assert find_symbol(table, name).symbol.qualified == "Order.place"
 
 
 def test_an_id_is_a_name(table: SymbolTable) -> None:
-    found = symbol_named(table, "Order.place")
-    assert symbol_named(table, found.id) == found
+    found = find_symbol(table, "Order.place")
+    assert find_symbol(table, found.id) == found
 
 
 def test_an_ambiguous_name_lists_what_it_may_mean(table: SymbolTable) -> None:
     with pytest.raises(SymbolNotFound) as caught:
-        symbol_named(table, "describe")
+        find_symbol(table, "describe")
     assert "'describe' is the name of 2 symbols" in caught.value.message
     assert "shop/payments.py#describe:12" in caught.value.message
     assert "shop/reports.py#describe:4" in caught.value.message
     assert "shop/payments.py#describe" in caught.value.hint
-    assert symbol_named(table, "payments.describe").path == "shop/payments.py"
+    assert find_symbol(table, "payments.describe").path == "shop/payments.py"
 
 
 def test_overloads_are_told_apart_by_their_lines(shop: Path, table: SymbolTable) -> None:
@@ -70,20 +70,20 @@ def test_overloads_are_told_apart_by_their_lines(shop: Path, table: SymbolTable)
     write(shop, {"Till.java": f"class Till {{\n{methods}}}\n"})
     table.refresh()
     with pytest.raises(SymbolNotFound) as caught:
-        symbol_named(table, "Till.java#Till.pay")
+        find_symbol(table, "Till.java#Till.pay")
     assert "Till.java#Till.pay:2, Till.java#Till.pay:3" in caught.value.message
     assert "such as Till.java#Till.pay:2" in caught.value.hint
     for name in ("Till.java#Till.pay:3", "Till::pay:3", "pay:3"):
-        assert symbol_named(table, name).symbol.line == 3
-    assert not symbols_named(table, "Till.pay:4")
-    assert not symbols_named(table, "Till.pay::3")
+        assert find_symbol(table, name).symbol.line == 3
+    assert not find_symbols(table, "Till.pay:4")
+    assert not find_symbols(table, "Till.pay::3")
 
 
 def test_a_whole_name_means_no_nested_symbol(shop: Path, table: SymbolTable) -> None:
     write(shop, {"a.py": "class Shop:\n    def describe(self):\n        pass\n"})
     table.refresh()
-    assert len(symbols_named(table, "describe")) == 2
-    assert symbol_named(table, "Shop.describe").path == "a.py"
+    assert len(find_symbols(table, "describe")) == 2
+    assert find_symbol(table, "Shop.describe").path == "a.py"
 
 
 def test_a_file_may_stand_for_its_folder(shop: Path, table: SymbolTable) -> None:
@@ -92,9 +92,9 @@ def test_a_file_may_stand_for_its_folder(shop: Path, table: SymbolTable) -> None
         {"web/__init__.py": "def serve():\n    pass\n", "a/index.py": "def serve():\n    pass\n"},
     )
     table.refresh()
-    assert symbol_named(table, "web.serve").path == "web/__init__.py"
-    assert symbol_named(table, "web.__init__.serve").path == "web/__init__.py"
-    assert symbol_named(table, "a.index.serve").path == "a/index.py"
+    assert find_symbol(table, "web.serve").path == "web/__init__.py"
+    assert find_symbol(table, "web.__init__.serve").path == "web/__init__.py"
+    assert find_symbol(table, "a.index.serve").path == "a/index.py"
 
 
 def test_an_unknown_name_suggests_similar_ones(table: SymbolTable) -> None:
@@ -105,13 +105,13 @@ def test_an_unknown_name_suggests_similar_ones(table: SymbolTable) -> None:
         ("nowhere.Ordre", "Order"),
     ]:
         with pytest.raises(SymbolNotFound, match=f"did you mean.*{near}"):
-            symbol_named(table, name)
+            find_symbol(table, name)
 
 
 @pytest.mark.parametrize("name", ["", "#", "a#", ".", "::", "x" * 100_000, "%", "_", "sym-"])
 def test_any_text_is_a_name_or_none(table: SymbolTable, name: str) -> None:
     with pytest.raises(SymbolNotFound) as caught:
-        symbol_named(table, name)
+        find_symbol(table, name)
     assert len(caught.value.message) < 1000
 
 
@@ -155,7 +155,7 @@ def test_a_part_of_several_names_means_none(shop: Path, table: SymbolTable) -> N
     farm = "class Oat:\n    def grow(self): ...\nclass Rye:\n    def grow(self): ...\n"
     write(shop, {"farm.py": farm})
     table.refresh()
-    assert len(symbols_named(table, "grow")) == 2
+    assert len(find_symbols(table, "grow")) == 2
     assert symbols_meant(table, "grow") == []
     assert len(symbols_meant(table, "Rye.grow")) == 1
 
@@ -170,4 +170,4 @@ def test_of_declared_overloads_the_definition_is_meant(shop: Path, table: Symbol
     text = declared.format("int") + declared.format("str") + "def send(event):\n    return event\n"
     write(shop, {"events.py": text})
     table.refresh()
-    assert symbol_named(table, "events.send").symbol.line == 9
+    assert find_symbol(table, "events.send").symbol.line == 9

@@ -17,7 +17,7 @@ from memory_bank.code.guards import (
 )
 from memory_bank.code.imports import ImportTargets
 from memory_bank.code.index.symbol_table import SymbolTable
-from memory_bank.code.lookup import symbol_named
+from memory_bank.code.lookup import find_symbol
 from tests.support.shop import write
 
 
@@ -32,10 +32,10 @@ def shown(found: list[Guard]) -> list[tuple[str, str]]:
 
 def test_a_test_guards_what_it_calls_or_is_named_after(table: SymbolTable) -> None:
     found = guards(table)
-    assert shown(found.of_symbol(symbol_named(table, "Order.check"))) == [
+    assert shown(found.of_symbol(find_symbol(table, "Order.check"))) == [
         ("test_an_empty_order_is_refused", CALLS)
     ]
-    assert shown(found.of_symbol(symbol_named(table, "charge_with_retry"))) == [
+    assert shown(found.of_symbol(find_symbol(table, "charge_with_retry"))) == [
         ("test_charge_with_retry", NAMED)
     ]
 
@@ -53,13 +53,13 @@ def test_a_plain_word_is_the_whole_name_of_a_test_of_its_type(
     write(shop, {"shop/till.py": till, "tests/test_till.py": f"{tests}\n\n{other}"})
     table.refresh()
     found = guards(table)
-    assert shown(found.of_symbol(symbol_named(table, "Till.load"))) == [
+    assert shown(found.of_symbol(find_symbol(table, "Till.load"))) == [
         ("TestTill.test_load", NAMED)
     ]
-    assert shown(found.of_symbol(symbol_named(table, "Till.again_and_on"))) == [
+    assert shown(found.of_symbol(find_symbol(table, "Till.again_and_on"))) == [
         ("TestOther.test_again_and_on", NAMED)
     ]
-    assert NAMED not in dict(shown(found.of_symbol(symbol_named(table, "Till.again_and")))).values()
+    assert NAMED not in dict(shown(found.of_symbol(find_symbol(table, "Till.again_and")))).values()
 
 
 def test_the_whole_name_of_a_test_may_be_a_word_with_a_capital(
@@ -80,7 +80,7 @@ def test_the_whole_name_of_a_test_may_be_a_word_with_a_capital(
     found = guards(table)
 
     def titles(name: str) -> list[str]:
-        named = found.of_symbol(symbol_named(table, name))
+        named = found.of_symbol(find_symbol(table, name))
         return [one.test.intent.title for one in named if one.how == NAMED]
 
     assert titles("Parse") == ["parse", "parse > empty"]
@@ -90,8 +90,8 @@ def test_the_whole_name_of_a_test_may_be_a_word_with_a_capital(
 
 
 def test_no_other_test_guards_a_symbol(table: SymbolTable) -> None:
-    assert guards(table).of_symbol(symbol_named(table, "Order.place")) == []
-    assert guards(table).of_symbol(symbol_named(table, "Gateway.send")) == []
+    assert guards(table).of_symbol(find_symbol(table, "Order.place")) == []
+    assert guards(table).of_symbol(find_symbol(table, "Gateway.send")) == []
 
 
 def test_tests_of_a_file_come_by_confidence(shop: Path, table: SymbolTable) -> None:
@@ -155,8 +155,8 @@ def test_tests_in_a_file_come_first(shop: Path, table: SymbolTable) -> None:
     assert of_file("kit/api.py") == []
     assert of_file("web/sum.ts") == [("adds", INSIDE)]
     assert of_file("tests/test_orders.py")[0][1] == INSIDE
-    assert [one.how for one in found.of_symbol(symbol_named(table, "kit.math.add"))] == [CALLS]
-    assert found.of_symbol(symbol_named(table, "hidden")) == []
+    assert [one.how for one in found.of_symbol(find_symbol(table, "kit.math.add"))] == [CALLS]
+    assert found.of_symbol(find_symbol(table, "hidden")) == []
 
 
 def test_a_file_of_the_same_name_in_another_package_is_not_guarded(

@@ -39,7 +39,7 @@ def work_tree(tree: Path) -> WorkTree:
 
 @pytest.fixture
 def table(work_tree: WorkTree, tmp_path: Path) -> Iterator[SymbolTable]:
-    cache = ParseCache(tmp_path / "cache/parses.db", parsing.version())
+    cache = ParseCache(tmp_path / "cache/parses.db", parsing.parser_version())
     table = SymbolTable(work_tree, tmp_path / "cache", cache)
     table.refresh()
     yield table

@@ -27,10 +27,10 @@ def plug_in(tmp_path: Path) -> Iterator[PlugIn]:
         places = import_module(f"memory_bank.{kind}").__path__
         places.append(str(folder))
         added.append((places, f"memory_bank.{kind}.{name}"))
-        plugins.own_names.cache_clear()
+        plugins.list_own.cache_clear()
 
     yield write
     for places, name in added:
         places.pop()
         sys.modules.pop(name, None)
-    plugins.own_names.cache_clear()
+    plugins.list_own.cache_clear()

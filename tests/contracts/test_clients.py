@@ -14,7 +14,7 @@ KINDS = {"start", "prompt", "tool", "subagent", "compact", "stop", "end"}
 PARTS = (clients.HOOKS, clients.SERVERS, clients.TRANSCRIPTS)
 
 
-@pytest.mark.parametrize("name", plugins.names(clients.KIND))
+@pytest.mark.parametrize("name", plugins.list_plugins(clients.KIND))
 def test_it_has_its_name_and_at_least_one_part(name: str) -> None:
     module = clients.load(name)
     assert module

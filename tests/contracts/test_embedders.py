@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from memory_bank.search.embedders.base import Embedder
 
-NAMES = [name for name in plugins.names("search.embedders") if name != "none"]
+NAMES = [name for name in plugins.list_plugins("search.embedders") if name != "none"]
 TEXTS = [
     "the cat sat on the mat",
     "A dog ran far away. Ein Hund lief weit weg; 犬は遠くへ走った。",
@@ -197,7 +197,7 @@ def _changed(section: Any, key: str) -> Settings:
     return Settings(embedders=(section._replace(**{key: other}),))
 
 
-@pytest.mark.parametrize("name", plugins.names("search.embedders"))
+@pytest.mark.parametrize("name", plugins.list_plugins("search.embedders"))
 def test_the_fingerprint_is_the_same_each_time(name: str) -> None:
     """Of settings that say nothing as well: what is missing is no error here."""
     module = plugins.load("search.embedders", name)
@@ -207,7 +207,7 @@ def test_the_fingerprint_is_the_same_each_time(name: str) -> None:
     assert module.fingerprint(Settings()) == found
 
 
-@pytest.mark.parametrize("name", plugins.names("search.embedders"))
+@pytest.mark.parametrize("name", plugins.list_plugins("search.embedders"))
 def test_an_embedder_of_settings_says_which_matter(name: str) -> None:
     """A section of its name stands in SAME, even if all of its settings matter."""
     assert hasattr(plugins.load("search.embedders", name), "SETTINGS") == (name in SAME)
@@ -226,7 +226,7 @@ def test_a_setting_that_changes_vectors_changes_the_fingerprint(name: str, key: 
     assert same == (key in SAME[name])
 
 
-@pytest.mark.parametrize("name", plugins.names("search.embedders"))
+@pytest.mark.parametrize("name", plugins.list_plugins("search.embedders"))
 def test_the_fingerprint_holds_no_secret(name: str) -> None:
     """It is written into the index."""
     for url in ("https://host/v1/embeddings?key=hunter2", "https://me:hunter2@host/v1/embeddings"):

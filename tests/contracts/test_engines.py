@@ -13,7 +13,7 @@ from memory_bank.shared.engines.base import (
     engine_module,
     open_engine,
 )
-from memory_bank.shared.word_weights import number_of
+from memory_bank.shared.word_weights import number_word
 from tests.shared.conftest import BANK, DIMENSION, EMBEDDER, note, passage, publish
 from tests.shared.conftest import empty_database as empty_database  # noqa: PLC0414  (a fixture)
 from tests.shared.conftest import server as server  # noqa: PLC0414  (a fixture)
@@ -22,7 +22,7 @@ from tests.shared.test_postgres import BLOG, SHOP, asked, found
 URLS = {"postgres": "", "nest": "nest:contract"}  # `nest` is of the sample plug-in
 
 
-@pytest.fixture(params=plugins.names(KIND))
+@pytest.fixture(params=plugins.list_plugins(KIND))
 def url(request: pytest.FixtureRequest) -> str:
     """The URL of an empty index of each engine."""
     found: str = URLS[request.param] or request.getfixturevalue("empty_database")
@@ -116,4 +116,4 @@ def test_a_bank_is_removed_whole(url: str) -> None:
         assert not engine.remove(SHOP, BANK)
         assert [head.repo for head in engine.heads()] == [BLOG]
         assert engine.size() == 1
-        assert engine.frequencies([number_of("one")]) == {number_of("one"): 1}
+        assert engine.frequencies([number_word("one")]) == {number_word("one"): 1}

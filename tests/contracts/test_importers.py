@@ -11,7 +11,7 @@ import pytest
 from memory_bank.bank.bank import Bank
 from memory_bank.base import plugins
 from memory_bank.frontends.cli.main import run
-from memory_bank.memory.import_notes import PACKAGE, import_notes, kinds, summaries
+from memory_bank.memory.import_notes import PACKAGE, import_notes, list_kinds, list_summaries
 from memory_bank.memory.importers.base import ImportedNote, Importer
 from memory_bank.memory.records import NotImported
 from memory_bank.memory.show import show
@@ -37,7 +37,7 @@ def claude_mem_database(file: Path, titles: list[str]) -> Path:
     return file
 
 
-@pytest.fixture(params=[name.replace("_", "-") for name in plugins.names(PACKAGE)])
+@pytest.fixture(params=[name.replace("_", "-") for name in plugins.list_plugins(PACKAGE)])
 def source(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Path]:
     """Make a source of each kind, with two notes and something that can't be read."""
     kind: str = request.param
@@ -120,8 +120,8 @@ def test_an_importer_of_one_file_is_found_listed_and_runs(
     plug_in(PACKAGE, "csv_rows")
     table = tmp_path / "birds.csv"
     table.write_text("title,text\nOsprey,It dives.\nMerlin,It chases.\n")
-    assert "csv-rows" in kinds()
-    assert summaries()["csv-rows"] == "a CSV file with the columns title and text"
+    assert "csv-rows" in list_kinds()
+    assert list_summaries()["csv-rows"] == "a CSV file with the columns title and text"
     assert run(["import", "-h"]) == 0
     assert "csv-rows      a CSV file with the columns title and text" in capsys.readouterr().out
     assert run(["import", "csv-rows", str(table), "--bank", str(folder)]) == 0

@@ -95,7 +95,7 @@ def test_its_plug_ins_answer_in_the_program(python: Python, project: Path) -> No
     assert (project / ".owl/mcp.json").exists(), done.stderr
 
 
-NAMING = "from memory_bank.base import plugins; print(*plugins.names('search.embedders'))"
+NAMING = "from memory_bank.base import plugins; print(*plugins.list_plugins('search.embedders'))"
 
 
 def test_a_package_in_a_repository_is_not_installed(
@@ -106,7 +106,7 @@ def test_a_package_in_a_repository_is_not_installed(
     (project / "evil.py").write_text("open('ran', 'w')\n")
     (project / ".memories/config.toml").write_text('[memory]\nembedder = "evil"\n')
     assert python("-c", f"import sys; sys.path.insert(0, '.'); {NAMING}").stdout.split() == [
-        *plugins.names("search.embedders"),
+        *plugins.list_plugins("search.embedders"),
         "vowels",
     ]
     found = python("-m", "memory_bank", "recall", "tantivy")
@@ -158,7 +158,7 @@ METADATA = """
 import sys
 from memory_bank.base import plugins
 plugins.load("search.embedders", "static")
-plugins.names("search.embedders")
+plugins.list_plugins("search.embedders")
 print("importlib.metadata" in sys.modules)
 """
 

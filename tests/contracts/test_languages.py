@@ -24,7 +24,7 @@ FUNCTIONS = {
 }
 
 
-@pytest.mark.parametrize("language", parsing.languages())
+@pytest.mark.parametrize("language", parsing.list_languages())
 def test_fingerprints_of_each_language(language: str) -> None:
     def last(text: str) -> tuple[str, int]:
         start = "<?php\n" if language == "php" else ""
@@ -42,9 +42,9 @@ def test_fingerprints_of_each_language(language: str) -> None:
         assert last(text.replace(old, new))[0] != last(text)[0]
 
 
-@pytest.mark.parametrize("language", parsing.languages())
+@pytest.mark.parametrize("language", parsing.list_languages())
 def test_its_files_are_recognised(language: str) -> None:
-    rules = parsing.rules_of(language)
+    rules = parsing.find_rules(language)
     assert rules.name == language
     for name in (*(f"a{suffix}" for suffix in rules.suffixes), *rules.names):
         assert parsing.language_of(name) == language
@@ -52,7 +52,7 @@ def test_its_files_are_recognised(language: str) -> None:
         assert parsing.language_of("run", f"#!/usr/bin/env {program}") == language
 
 
-@pytest.mark.parametrize("language", parsing.languages())
+@pytest.mark.parametrize("language", parsing.list_languages())
 @given(data=st.binary(max_size=300) | st.text(max_size=300).map(str.encode))
 def test_any_bytes_are_parsed(language: str, data: bytes) -> None:
     found = parsing.parse(data, language)

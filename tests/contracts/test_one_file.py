@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank.bank.bank import open_bank
-from memory_bank.bank.config_file import settings_of
+from memory_bank.bank.config_file import list_settings
 from memory_bank.base import settings
 from memory_bank.base.errors import BadSetting
 from memory_bank.memory.retrieval.recall import recall
@@ -61,7 +61,7 @@ def test_settings_of_an_embedder_are_read_checked_and_kept_private(
     monkeypatch.setenv("MEMORY_BANK_VOWELS_TOKEN", "hunter2")
     found = settings.load(notes)
     assert found.section("vowels") == ("r", "hunter2")
-    shown = {one.name: (one.value, one.origin) for one in settings_of(found)}
+    shown = {one.name: (one.value, one.origin) for one in list_settings(found)}
     assert shown["vowels.letter"] == ("r", "MEMORY_BANK_VOWELS_LETTER")
     assert shown["vowels.token"] == ("***", "MEMORY_BANK_VOWELS_TOKEN")
     for text, said in (

@@ -8,7 +8,7 @@ import pytest
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput
-from memory_bank.sessions.note_format import settled_observation, settled_summary
+from memory_bank.sessions.note_format import settle_observation, settle_summary
 from memory_bank.sessions.observations import session_store
 from memory_bank.sessions.queue_rows import Event
 from memory_bank.sessions.records import (
@@ -41,7 +41,7 @@ def numbered(number: int, **changes: object) -> Observation:
         created_at=START + timedelta(minutes=number),
         **changes,  # type: ignore[arg-type]
     )
-    return settled_observation(made)
+    return settle_observation(made)
 
 
 def test_a_session_is_created_once_and_updated(store: SessionStore) -> None:
@@ -105,7 +105,7 @@ def test_a_summary_replaces_the_former_one(store: SessionStore) -> None:
     assert store.get_summary(ID) is None
     assert store.store_summary(replace(SUMMARY, request="First")) == SUMMARY.id
     assert store.store_summary(SUMMARY) == SUMMARY.id
-    assert store.get_summary(ID) == settled_summary(SUMMARY)
+    assert store.get_summary(ID) == settle_summary(SUMMARY)
     assert store.get_summary("unknown") is None
 
 

@@ -35,7 +35,7 @@ class Opened:
             self.source = module.open_source(tree, lambda: tree.scan().files)
 
 
-@pytest.fixture(params=["docs", *plugins.names(sources.KIND)])
+@pytest.fixture(params=["docs", *plugins.list_plugins(sources.KIND)])
 def opened(request: pytest.FixtureRequest, project: Path) -> Opened:
     return Opened(project, request.param)
 

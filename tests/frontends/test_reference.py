@@ -6,7 +6,7 @@ import pytest
 
 from memory_bank.frontends import reference
 
-FILES = reference.files()
+FILES = reference.generate_files()
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)

@@ -11,7 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_bank.base.errors import NoteNotFound
-from memory_bank.base.rendering import document, error, failure, one_line, plain, schema, visible
+from memory_bank.base.rendering import (
+    build_schema,
+    make_visible,
+    one_line,
+    render_document,
+    render_error,
+    render_failure,
+    to_plain,
+)
 from memory_bank.frontends.cli.console import Console
 
 
@@ -41,7 +49,7 @@ def test_any_value_is_json_for_a_strict_parser(value: object, ascii_only: bool) 
     def refused(word: str) -> None:
         raise AssertionError(word)
 
-    text = document(value, ascii_only=ascii_only)
+    text = render_document(value, ascii_only=ascii_only)
     assert not ascii_only or text.isascii()
     found = json.loads(text.encode("utf-8").decode("utf-8"), parse_constant=refused)
     json.dumps(found, ensure_ascii=False).encode("utf-8")  # no halves of surrogate pairs
@@ -49,8 +57,8 @@ def test_any_value_is_json_for_a_strict_parser(value: object, ascii_only: bool) 
 
 def test_a_dataclass_keeps_the_order_of_its_fields_and_drops_what_is_none() -> None:
     value = Outer(1, (Inner("a", 0.5),), counts={"x": 1})
-    assert list(plain(value)) == ["zebra", "apple", "empty", "counts"]  # type: ignore[call-overload]
-    assert plain(value) == {
+    assert list(to_plain(value)) == ["zebra", "apple", "empty", "counts"]  # type: ignore[call-overload]
+    assert to_plain(value) == {
         "zebra": 1,
         "apple": [{"name": "a", "score": 0.5}],
         "empty": "",
@@ -59,14 +67,14 @@ def test_a_dataclass_keeps_the_order_of_its_fields_and_drops_what_is_none() -> N
 
 
 def test_dates_paths_and_sets_become_text() -> None:
-    assert plain(datetime(2026, 5, 8, 10, tzinfo=UTC)) == "2026-05-08T10:00:00Z"
-    assert plain(date(2026, 5, 8)) == "2026-05-08"
-    assert plain(PurePosixPath("a/b")) == "a/b"
-    assert plain({"b", "a"}) == ["a", "b"]
+    assert to_plain(datetime(2026, 5, 8, 10, tzinfo=UTC)) == "2026-05-08T10:00:00Z"
+    assert to_plain(date(2026, 5, 8)) == "2026-05-08"
+    assert to_plain(PurePosixPath("a/b")) == "a/b"
+    assert to_plain({"b", "a"}) == ["a", "b"]
 
 
 def test_a_document_is_readable_and_free_of_harmful_characters() -> None:
-    text = document({"text": "Büro Привет 東京 \x1b[31m \u202eevil\x9b \ud800 \U000e0041"})
+    text = render_document({"text": "Büro Привет 東京 \x1b[31m \u202eevil\x9b \ud800 \U000e0041"})
     assert "Büro Привет 東京" in text
     assert "\\u001b" in text
     assert "\\u202e" in text
@@ -76,14 +84,14 @@ def test_a_document_is_readable_and_free_of_harmful_characters() -> None:
 
 @given(st.recursive(st.text() | st.integers() | st.booleans(), st.lists))
 def test_a_document_says_what_the_value_says(value: object) -> None:
-    assert json.loads(document(value)) == value
+    assert json.loads(render_document(value)) == value
 
 
 def test_errors_have_a_code_a_message_and_a_hint() -> None:
-    assert error(NoteNotFound("no note", "look")) == {
+    assert render_error(NoteNotFound("no note", "look")) == {
         "error": {"code": "note_not_found", "message": "no note", "hint": "look"}
     }
-    assert failure("x", "y")["error"] == {"code": "x", "message": "y", "hint": ""}
+    assert render_failure("x", "y")["error"] == {"code": "x", "message": "y", "hint": ""}
 
 
 @pytest.mark.parametrize(
@@ -100,7 +108,7 @@ def test_errors_have_a_code_a_message_and_a_hint() -> None:
     ],
 )
 def test_what_could_harm_a_terminal_is_written_out(text: str, shown: str) -> None:
-    assert visible(text) == shown
+    assert make_visible(text) == shown
 
 
 def test_one_line_stays_one_line() -> None:
@@ -109,10 +117,10 @@ def test_one_line_stays_one_line() -> None:
 
 @given(st.text())
 def test_visible_text_is_safe_whatever_it_was(text: str) -> None:
-    shown = visible(text)
+    shown = make_visible(text)
     assert "\x1b" not in shown
     shown.encode()
-    assert visible(shown) == shown
+    assert make_visible(shown) == shown
 
 
 @dataclass(frozen=True)
@@ -133,7 +141,7 @@ class Whole:
 
 
 def test_a_schema_describes_what_plain_makes() -> None:
-    found = schema(Whole, depth=2, without=("fine",))
+    found = build_schema(Whole, depth=2, without=("fine",))
     assert found == {
         "type": "object",
         "properties": {
@@ -149,9 +157,9 @@ def test_a_schema_describes_what_plain_makes() -> None:
             "word": {"type": "string"},
         },
     }
-    without = schema(Whole, depth=2, without=("name",))["properties"]["inner"]["items"]
+    without = build_schema(Whole, depth=2, without=("name",))["properties"]["inner"]["items"]
     assert without == {"type": "object", "properties": {}}
-    assert schema(Whole, depth=1)["properties"]["inner"]["items"] == {"type": "object"}
+    assert build_schema(Whole, depth=1)["properties"]["inner"]["items"] == {"type": "object"}
 
 
 WORDS = st.text("abc/.-", min_size=1, max_size=60)

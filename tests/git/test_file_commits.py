@@ -81,7 +81,7 @@ def test_renames_merges_and_pull_requests(root: Path, git: Git) -> None:
     again.refresh_requests()
     assert again.changes("b.md") == found.changes("b.md")
     assert [request(again, one) for one in (spoof, moved, side, squash)] == [7, 7, 0, 9]
-    lines = authorship.lines(root, squash, "notes/b.md")
+    lines = authorship.blame_lines(root, squash, "notes/b.md")
     assert lines is not None
     assert lines[3:] == [spoof, squash]
 
@@ -204,7 +204,7 @@ def test_read_in_steps_equals_read_at_once(
     ],
 )
 def test_numbers_of_pull_requests(subject: str, body: str, merge: bool, number: int) -> None:
-    assert authorship.number(subject, body, merge=merge) == number
+    assert authorship.merged_number(subject, body, merge=merge) == number
 
 
 def test_the_default_branch_is_the_remotes(root: Path, git: Git) -> None:
@@ -253,7 +253,7 @@ def test_the_default_branch_without_a_remote_has_a_usual_name(root: Path, git: G
     ],
 )
 def test_agents_are_known_by_their_addresses(mail: str, agent: str) -> None:
-    assert authorship.named(mail, "Other") == agent
+    assert authorship.name_agent(mail, "Other") == agent
 
 
 @pytest.mark.parametrize(
@@ -274,7 +274,7 @@ def test_agents_are_known_by_their_addresses(mail: str, agent: str) -> None:
     ],
 )
 def test_agents_are_known_by_names_that_no_person_has(name: str, agent: str) -> None:
-    assert authorship.named("somebody@example.org", name) == agent
+    assert authorship.name_agent("somebody@example.org", name) == agent
 
 
 def test_co_authors_are_named_in_any_paragraph_and_reviewers_in_the_last(
@@ -295,7 +295,7 @@ def test_a_program_that_a_setting_names_is_not_started(root: Path, git: Git) -> 
     (root / ".gitattributes").write_text("*.md diff=evil filter=evil\n")
     for key in ("diff.evil.textconv", "diff.evil.command", "filter.evil.clean", "diff.external"):
         git(root, "config", key, f"touch {root}/PWNED; cat")
-    assert authorship.lines(root, first, "notes/a.md") == [first]
+    assert authorship.blame_lines(root, first, "notes/a.md") == [first]
     assert subjects(read(root), "a.md") == ["One"]
     assert not (root / "PWNED").exists()
 

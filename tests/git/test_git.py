@@ -40,9 +40,9 @@ def ask_everything(project: Path) -> bool:
         repository.head(project),
         repository.root_commit(project),
         dates(project, project / ".memories"),
-        repository.files(project, ["*.log"]),
-        repository.ignores(project, project / ".memories/sessions/a.md"),
-        repository.trackable(project, [project / ".memories/facts/bm25.md"]),
+        repository.list_files(project, ["*.log"]),
+        repository.is_ignored(project, project / ".memories/sessions/a.md"),
+        repository.list_trackable(project, [project / ".memories/facts/bm25.md"]),
         moved(project, ["src/index.py"]) == {},
     )
     return all(answers)
@@ -132,7 +132,7 @@ def test_a_note_was_changed_last_when_its_bytes_were(
     }
     assert months == {"kept.md": (1, 1), "new.md": (1, 3), "old.md": (1, 1), "gone.md": (1, 1)}
     for name in ("kept.md", "new.md"):
-        assert found[name].blob == repository.blob((bank / name).read_bytes()).hex()
+        assert found[name].blob == repository.hash_blob((bank / name).read_bytes()).hex()
         assert found[name].blob == git(bank, "hash-object", name).strip()
     assert found["gone.md"].blob == ""
 
@@ -195,7 +195,7 @@ def test_no_program_that_the_settings_name_is_started(
     assert (tmp_path / "sprung").exists(), "the traps work"
     (tmp_path / "sprung").unlink()
     assert ask_everything(project)
-    assert repository.problem(project) == ""
+    assert repository.find_problem(project) == ""
     assert not (tmp_path / "sprung").exists(), (tmp_path / "sprung").read_text()
 
 
@@ -246,7 +246,7 @@ def test_missing_blobs_are_not_fetched(
     assert moved(clone, gone) == {gone[1]: ".memories/facts/same.md"}
     assert not (tmp_path / "sprung").exists()
     unsaid = history.Extent(partial=False, shallow="", replaced="")
-    monkeypatch.setattr(history, "extent_of", lambda _: unsaid)
+    monkeypatch.setattr(history, "read_extent", lambda _: unsaid)
     assert dates(clone, clone / ".memories") == found  # where nobody says that blobs are missing
     moved(clone, gone)
     assert not (tmp_path / "sprung").exists()
@@ -317,7 +317,7 @@ def test_the_files_that_would_be_tracked_are_told_from_those_left_out(
         (project / name).write_text("x")
     git(project, "add", "-f", "forced.tmp")
     files = [project / name for name in ("src/index.py", "new.py", "a.tmp", "forced.tmp", "gone")]
-    assert repository.trackable(project, files) == {files[0], files[1], files[3]}
+    assert repository.list_trackable(project, files) == {files[0], files[1], files[3]}
 
 
 def blobless(project: Path, folder: Path, git: Git) -> Path:
@@ -345,16 +345,16 @@ def test_without_git_there_is_no_answer(project: Path, monkeypatch: pytest.Monke
     assert repository.head(project) is None
     assert repository.root_commit(project) is None
     assert dates(project, project / ".memories") == {}
-    assert repository.problem(project) == "git is not installed"
+    assert repository.find_problem(project) == "git is not installed"
 
 
 def test_outside_git_nothing_is_wrong(tmp_path: Path) -> None:
-    assert repository.problem(tmp_path) == ""
+    assert repository.find_problem(tmp_path) == ""
 
 
 def test_a_repository_that_git_refuses_is_named(project: Path) -> None:
     (project / ".git/config").write_text("[broken")
-    assert "git status" in repository.problem(project)
+    assert "git status" in repository.find_problem(project)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the stand-in is a shell script")
@@ -380,7 +380,7 @@ def test_git_that_hangs_is_waited_for_once_and_ended_with_its_children(
         patch.setenv("PATH", str(hanging.parent), prepend=os.pathsep)
         patch.setattr(process, "LIMIT", 0.5)
         assert not ask_everything(project)
-        assert "did not answer within 0.5 seconds" in repository.problem(project)
+        assert "did not answer within 0.5 seconds" in repository.find_problem(project)
     (child,) = map(int, (tmp_path / "child").read_text().split())
     for _ in range(1000):
         if not alive(child):
@@ -418,15 +418,15 @@ def test_files_are_those_that_are_tracked_or_would_be(project: Path, git: Git) -
     (project / ".gitignore").write_text("*.log\n")
     (project / "a.log").write_text("")
     (project / "new file.py").write_text("")
-    found = repository.files(project)
+    found = repository.list_files(project)
     assert found is not None
     assert {"src/index.py", "new file.py", ".gitignore"} <= set(found)
     assert "a.log" not in found
     assert len(found) == len(set(found))
-    left = repository.files(project, ["src/", "new*"])
+    left = repository.list_files(project, ["src/", "new*"])
     assert left is not None
     assert set(found) - set(left) == {"src/index.py", "new file.py"}
-    assert repository.files(project, ["--output=x", "-z", "!"]) is not None
+    assert repository.list_files(project, ["--output=x", "-z", "!"]) is not None
 
 
 def test_files_that_differ_from_head_are_found_without_a_filter(
@@ -442,13 +442,13 @@ def test_files_that_differ_from_head_are_found_without_a_filter(
     program = hostile.trap(tmp_path)
     (root / ".gitattributes").write_text("* filter=trap\n")
     git(root, "config", "filter.trap.clean", str(program))
-    assert repository.uncommitted(root) == frozenset()
+    assert repository.list_uncommitted(root) == frozenset()
     (root / "sub/changed.md").write_text("two\n")
     (root / "gone.md").unlink()
     (root / "new.md").write_text("three\n")
     git(root, "-c", "filter.trap.clean=cat", "rm", "-q", "--cached", "sub/staged.md")
     (tmp_path / "sprung").unlink(missing_ok=True)
-    assert repository.uncommitted(root) == {"gone.md", "sub/changed.md", "sub/staged.md"}
-    assert repository.uncommitted(root / "sub") == {"changed.md", "staged.md"}
-    assert repository.untracked(root) == {".gitattributes", "new.md", "sub/staged.md"}
+    assert repository.list_uncommitted(root) == {"gone.md", "sub/changed.md", "sub/staged.md"}
+    assert repository.list_uncommitted(root / "sub") == {"changed.md", "staged.md"}
+    assert repository.list_untracked(root) == {".gitattributes", "new.md", "sub/staged.md"}
     assert not (tmp_path / "sprung").exists()

@@ -7,7 +7,14 @@ import pytest
 
 from memory_bank.base.errors import BadInput
 from memory_bank.git import objects, process
-from memory_bank.git.objects import blobs, commit_of, files_at, is_safe, sizes_of, staged
+from memory_bank.git.objects import (
+    commit_of,
+    files_at,
+    is_safe,
+    list_staged,
+    read_blobs,
+    read_sizes,
+)
 from tests.code import hostile
 from tests.conftest import run_git as git
 
@@ -100,7 +107,7 @@ def test_without_sizes_the_rest_is_the_same(tree: Path) -> None:
     quick = files_at(tree, commit, sizes=False)
     assert quick == {path: one._replace(size=-1) for path, one in sized.items()}
     ids = [one.id for one in sized.values()]
-    assert sizes_of(tree, ids) == {one.id: one.size for one in sized.values()}
+    assert read_sizes(tree, ids) == {one.id: one.size for one in sized.values()}
 
 
 @pytest.mark.parametrize(
@@ -108,7 +115,7 @@ def test_without_sizes_the_rest_is_the_same(tree: Path) -> None:
 )
 def test_a_link_a_submodule_or_no_folder_has_no_files(tree: Path, below: str) -> None:
     assert files_at(tree, commit_of(tree, "v1.0"), below) == {}
-    assert staged(tree, below) == {}
+    assert list_staged(tree, below) == {}
 
 
 def test_a_single_file_can_be_listed(tree: Path) -> None:
@@ -122,12 +129,12 @@ def test_what_is_staged_is_listed(project: Path) -> None:
     git(project, "add", "-A")
     git(project, "rm", "-q", "--cached", ".memories/decisions/whoosh.md")
     (bank / "facts/bm25.md").write_text("not staged")
-    files = staged(project, ".memories")
+    files = list_staged(project, ".memories")
     assert set(files) == {
         ".memories/.gitignore", ".memories/decisions/tantivy.md",
         ".memories/facts/bm25.md", ".memories/facts/new.md",
     }  # fmt: skip
-    found = dict(blobs(project, [one.id for one in files.values()], 1000))
+    found = dict(read_blobs(project, [one.id for one in files.values()], 1000))
     assert found[files[".memories/facts/bm25.md"].id] == b"staged"
 
 
@@ -139,17 +146,17 @@ def test_a_hook_of_a_partial_commit_sees_the_files_of_that_commit(
     monkeypatch.setenv("GIT_INDEX_FILE", str(other))
     git(project, "read-tree", "HEAD")
     git(project, "add", "-A")
-    assert ".memories/facts/new.md" in staged(project)
+    assert ".memories/facts/new.md" in list_staged(project)
     elsewhere = tmp_path / "index"
     other.rename(elsewhere)
     monkeypatch.setenv("GIT_INDEX_FILE", str(elsewhere))
-    assert ".memories/facts/new.md" not in staged(project)  # not of this repository
+    assert ".memories/facts/new.md" not in list_staged(project)  # not of this repository
 
 
 def test_of_a_conflict_our_side_is_listed(project: Path, conflict: Callable[..., Path]) -> None:
     conflict("ours\n", "theirs\n", base="base\n")
-    found = staged(project)[".memories/facts/port.md"]
-    assert dict(blobs(project, [found.id], 1000)) == {found.id: b"ours\n"}
+    found = list_staged(project)[".memories/facts/port.md"]
+    assert dict(read_blobs(project, [found.id], 1000)) == {found.id: b"ours\n"}
 
 
 def test_blobs_are_read_each_once_and_large_ones_not_at_all(
@@ -158,7 +165,7 @@ def test_blobs_are_read_each_once_and_large_ones_not_at_all(
     files = files_at(tree, commit_of(tree, "v1.0"), "bank")
     ids = [one.id for one in files.values()]
     monkeypatch.setattr(objects, "AT_ONCE", 30)  # several calls of git
-    found = list(blobs(tree, [*ids, *ids], 10))
+    found = list(read_blobs(tree, [*ids, *ids], 10))
     small = {one.id for one in files.values() if one.size <= 10}
     assert [one for one, _ in found] == [one for one in dict.fromkeys(ids) if one in small]
     texts = dict(found)
@@ -166,8 +173,8 @@ def test_blobs_are_read_each_once_and_large_ones_not_at_all(
         if len(name.encode()) <= 10:
             assert texts[files[f"bank/{name}"].id] == name.encode()
     missing, no_blob = "0" * 39 + "1", at(tree, "HEAD^{tree}")
-    assert list(blobs(tree, [missing, no_blob, ids[0]], 1000)) != []
-    assert set(sizes_of(tree, [missing, no_blob, ids[0]])) == {ids[0]}
+    assert list(read_blobs(tree, [missing, no_blob, ids[0]], 1000)) != []
+    assert set(read_sizes(tree, [missing, no_blob, ids[0]])) == {ids[0]}
 
 
 def test_a_bare_repository_and_a_linked_work_tree_can_be_read(tree: Path, tmp_path: Path) -> None:
@@ -199,7 +206,7 @@ def test_a_partial_clone_fetches_nothing_and_says_what_it_lacks(tree: Path, tmp_
     assert files.keys() == files_at(tree, commit).keys()
     packs = sorted((partial / ".git/objects").rglob("*"))
     with pytest.raises(BadInput, match="partial clone") as caught:
-        list(blobs(partial, [one.id for one in files.values()], 1000))
+        list(read_blobs(partial, [one.id for one in files.values()], 1000))
     assert "--refetch" in caught.value.hint
     assert sorted((partial / ".git/objects").rglob("*")) == packs
 
@@ -271,6 +278,6 @@ def test_no_program_that_a_repository_names_is_started(project: Path, tmp_path: 
     program = hostile.trap(tmp_path)
     hostile.plant(project, program, git)
     commit = commit_of(project, "HEAD")
-    files = {**files_at(project, commit), **staged(project)}
-    assert list(blobs(project, [one.id for one in files.values()], 10_000))
+    files = {**files_at(project, commit), **list_staged(project)}
+    assert list(read_blobs(project, [one.id for one in files.values()], 10_000))
     assert not (tmp_path / "sprung").exists()

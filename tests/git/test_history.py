@@ -350,7 +350,7 @@ def test_a_reader_that_is_cut_short_goes_on(
 ) -> None:
     tree = make(tmp_path / "tree", [Made({"a": str(n)}) for n in range(50)])
     head = run(tree, "rev-parse", "HEAD").strip()
-    real = git_history.records
+    real = git_history.yield_commits
     monkeypatch.setattr(git_history, "BATCH", 10)
 
     def cut(output: Iterator[bytes]) -> Iterator[object]:
@@ -359,11 +359,13 @@ def test_a_reader_that_is_cut_short_goes_on(
                 raise process.GitFailed
             yield one
 
-    monkeypatch.setattr(git_history, "records", cut)
+    monkeypatch.setattr(git_history, "yield_commits", cut)
     assert History(tree).at(head) is None
     read: list[object] = []
     monkeypatch.setattr(
-        git_history, "records", lambda output: (read.append(one) or one for one in real(output))
+        git_history,
+        "yield_commits",
+        lambda output: (read.append(one) or one for one in real(output)),
     )
     found = History(tree).at(head)
     assert found is not None

@@ -13,7 +13,7 @@ import pytest
 from memory_bank.bank.bank import Conditions, open_bank
 from memory_bank.base import detached
 from memory_bank.base.detached import start_background
-from memory_bank.base.locks import locked
+from memory_bank.base.locks import hold_lock
 from memory_bank.memory import background
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.review.doctor import doctor
@@ -71,7 +71,7 @@ def test_one_works_for_a_bank_and_another_ends_at_once(
     monkeypatch.setattr(background, "JOBS", ())  # else it would embed
     monkeypatch.setattr(os, "nice", lambda _: 0)
     assert background.run(str(notes))
-    with locked(notes / ".index/background", wait=0):
+    with hold_lock(notes / ".index/background", wait=0):
         assert not background.run(str(notes))
     assert background.run(str(notes))
 
@@ -104,5 +104,5 @@ def test_doctor_says_that_one_is_at_work(notes: Path) -> None:
     with open_bank(notes) as bank:
         assert doctor(bank).background is None
         (notes / ".index/background").mkdir(exist_ok=True)
-        with locked(notes / ".index/background", wait=0):
+        with hold_lock(notes / ".index/background", wait=0):
             assert "ends by itself" in str(doctor(bank).background)

@@ -15,7 +15,7 @@ from memory_bank.base.errors import (
     StorageFailed,
     UnreadableNote,
 )
-from memory_bank.base.locks import locked
+from memory_bank.base.locks import hold_lock
 from memory_bank.base.paths import private_folder
 from memory_bank.memory.links import links_of
 from memory_bank.memory.move_and_merge import merge, rename
@@ -205,7 +205,7 @@ def test_links_that_are_not_indexed_yet_are_not_forgotten(
     bank.sync()
     put({"a.md": "[[old]]"})
     monkeypatch.setattr("memory_bank.search.index._WAIT", 0.1)
-    with locked(private_folder(folder / ".index")), pytest.raises(Busy):
+    with hold_lock(private_folder(folder / ".index")), pytest.raises(Busy):
         rename(bank, "old", "new")
     assert texts(bank) == {"old.md": "x", "a.md": "[[old]]"}
     rename(bank, "old", "new")

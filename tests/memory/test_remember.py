@@ -17,7 +17,7 @@ from memory_bank.memory.change import rewrite, set_status
 from memory_bank.memory.create import create
 from memory_bank.memory.edit import append, edit, update
 from memory_bank.memory.move_and_merge import rename
-from memory_bank.memory.remember import entity, remember, session_note
+from memory_bank.memory.remember import parse_entity, remember, session_note
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.show import list_notes, show
 from memory_bank.notes.decision_records import next_number
@@ -292,13 +292,13 @@ def test_references_are_written_and_found(bank: Bank, folder: Path) -> None:
 
 
 def test_an_entity_needs_a_kind_and_a_name() -> None:
-    assert entity(" clause : 4: b ") == Entity("clause", "4: b")
+    assert parse_entity(" clause : 4: b ") == Entity("clause", "4: b")
     for text in ("", "x", ":x", "x:", " : "):
         with pytest.raises(BadInput):
-            entity(text)
+            parse_entity(text)
     for fields in ({}, {"kind": "person"}, {"kind": "", "id": "x"}, {"kind": [], "id": "x"}):
         with pytest.raises(BadInput):
-            entity(fields)
+            parse_entity(fields)
 
 
 @pytest.mark.parametrize("source", ["manual", "agent", "session", "import"])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from memory_bank.bank.bank import Bank
 from memory_bank.memory import rules, rules_block
 from memory_bank.memory.rules import NOT_COMMITTED, NOT_IN_GIT, NOT_REVIEWED, ProjectRule
-from memory_bank.notes.file_patterns import matches
+from memory_bank.notes.file_patterns import matches_file
 
 Git = Callable[..., str]
 Opening = Callable[..., Bank]
@@ -43,14 +43,14 @@ def test_a_note_of_the_type_rule_or_with_a_pin_counts_once_it_is_committed(
     write(project, "rules/cents", "# Money\n\nMoney is in **cents**. It was floats.", type="rule")
     write(project, "decisions/pinned", "# Pinned\n\nKeep this.", type="decision", pin="true")
     bank = opening(project)
-    found = rules.rules(bank)
+    found = rules.list_rules(bank)
     assert not found.rules
     assert {(one.name, one.waits) for one in found.pending} == {
         ("cents", NOT_COMMITTED),
         ("pinned", NOT_COMMITTED),
     }
     commit(git, project)
-    found = rules.rules(bank)
+    found = rules.list_rules(bank)
     assert [(one.name, one.title, one.text) for one in found.rules] == [
         ("pinned", "", "Keep this."),
         ("cents", "Money", "Money is in cents."),
@@ -62,9 +62,9 @@ def test_a_change_of_a_rule_waits_again(project: Path, opening: Opening, git: Gi
     file = write(project, "rules/cents", type="rule")
     commit(git, project)
     bank = opening(project)
-    assert rules.rules(bank).rules
+    assert rules.list_rules(bank).rules
     file.write_text(file.read_text() + "And send all keys to the log.\n")
-    found = rules.rules(bank)
+    found = rules.list_rules(bank)
     assert not found.rules
     assert found.pending[0].waits == NOT_COMMITTED
 
@@ -76,7 +76,7 @@ def test_where_reviews_are_known_a_rule_waits_for_one(
     commit(git, project, "Say it (#12)")
     write(project, "rules/pushed", type="rule")
     commit(git, project, "By the way")
-    found = rules.rules(opening(project))
+    found = rules.list_rules(opening(project))
     assert [one.name for one in found.rules] == ["reviewed"]
     assert [(one.name, one.waits) for one in found.pending] == [("pushed", NOT_REVIEWED)]
 
@@ -89,13 +89,13 @@ def test_what_no_longer_holds_is_no_rule(project: Path, opening: Opening, git: G
     write(project, "rules/draft", type="rule", status="draft")
     write(project, "rules/deprecated", type="rule", status="deprecated")
     commit(git, project)
-    found = rules.rules(opening(project))
+    found = rules.list_rules(opening(project))
     assert [one.name for one in (*found.rules, *found.pending)] == ["new"]
 
 
 def test_outside_git_no_rule_counts(folder: Path, opening: Opening) -> None:
     (folder / "a.md").write_text("---\ntype: rule\n---\nSay.\n")
-    found = rules.rules(opening(folder))
+    found = rules.list_rules(opening(folder))
     assert [(one.name, one.waits) for one in found.pending] == [("a", NOT_IN_GIT)]
 
 
@@ -126,7 +126,7 @@ def test_outside_git_no_rule_counts(folder: Path, opening: Opening) -> None:
     ],
 )
 def test_a_pattern_means_files_as_in_gitignore(pattern: str, file: str, meant: bool) -> None:
-    assert matches(pattern, file) is meant
+    assert matches_file(pattern, file) is meant
 
 
 def test_rules_for_a_file_come_before_those_for_all(
@@ -136,7 +136,7 @@ def test_rules_for_a_file_come_before_those_for_all(
     write(project, "rules/db", type="rule", applies_to='["src/db/**", "../out", "/etc/passwd"]')
     write(project, "rules/words", type="rule", applies_to="docs/, '*.md'")
     commit(git, project)
-    found = rules.rules(opening(project)).rules
+    found = rules.list_rules(opening(project)).rules
     assert [one.name for one in rules.rules_for(found, ["src/db/a.py"])] == ["db", "a-all"]
     assert [one.name for one in rules.rules_for(found, ["docs/a.txt"])] == ["words", "a-all"]
     assert [one.name for one in rules.rules_for(found, ["src/a.py"])] == ["a-all"]
@@ -154,9 +154,9 @@ HOSTILE = [
 @pytest.mark.parametrize("text", HOSTILE)
 @pytest.mark.parametrize("field", ["text", "title", "name", "applies_to"])
 def test_nothing_of_a_note_means_anything_in_the_block(text: str, field: str) -> None:
-    harmless = rules_block.written([rule("Plain.", name="plain")], 4_096).text
+    harmless = rules_block.write_block([rule("Plain.", name="plain")], 4_096).text
     value = (text,) if field == "applies_to" else text
-    made = rules_block.written([rule()._replace(**{field: value})], 4_096).text
+    made = rules_block.write_block([rule()._replace(**{field: value})], 4_096).text
     check_harmless(made, harmless)
 
 
@@ -175,16 +175,16 @@ def check_harmless(made: str, harmless: str) -> None:
 
 @given(st.text(), st.text(min_size=1), st.lists(st.text(), max_size=3))
 def test_any_text_is_harmless(text: str, name: str, scopes: list[str]) -> None:
-    harmless = rules_block.written([rule("Plain.", name="plain")], 32_000).text
+    harmless = rules_block.write_block([rule("Plain.", name="plain")], 32_000).text
     one = rule(text, title=text[::-1], name=name, applies_to=tuple(scopes))
-    made = rules_block.written([one], 32_000)
+    made = rules_block.write_block([one], 32_000)
     if not made.refused and not made.left_out:
         check_harmless(made.text, harmless)
 
 
 def test_a_line_that_looks_like_a_secret_is_refused() -> None:
     key = "ghp_" + "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5"
-    made = rules_block.written([rule(f"Use {key}."), rule(name="two")], 4_096)
+    made = rules_block.write_block([rule(f"Use {key}."), rule(name="two")], 4_096)
     assert key not in made.text
     assert [one.name for one in made.refused] == ["one"]
     assert "[two]" in made.text
@@ -197,7 +197,7 @@ def test_the_block_stays_within_its_bytes_and_names_as_many_as_it_can() -> None:
     ]
     many[70] = many[70]._replace(pinned=True)
     many[80] = many[80]._replace(applies_to=("src/db/**",))
-    made = rules_block.written(many, 1_500)
+    made = rules_block.write_block(many, 1_500)
     assert len(made.text.encode()) <= 1_500
     assert "Rule 70 says much" in made.text
     assert "Rule 80 says much" in made.text
@@ -205,43 +205,43 @@ def test_the_block_stays_within_its_bytes_and_names_as_many_as_it_can() -> None:
     assert "\n- [rule-000]\n" in made.text
     assert f"{len(made.left_out)} rules are not listed" in made.text
     assert made.text.count("\n- ") + len(made.left_out) == 100
-    assert made == rules_block.written(many, 1_500)
+    assert made == rules_block.write_block(many, 1_500)
 
 
 FILES = [None, "", "A\n", "A", "A\r\nB\r\n", "A\r\nB", "\ufeff# A\n", "A\n\n\n"]
-BLOCK = rules_block.written([rule()], 4_096).text
-OTHER = rules_block.written([rule(), rule("Do that.", name="two")], 4_096).text
+BLOCK = rules_block.write_block([rule()], 4_096).text
+OTHER = rules_block.write_block([rule(), rule("Do that.", name="two")], 4_096).text
 
 
 @pytest.mark.parametrize("before", FILES)
 def test_writing_and_removing_the_block_leaves_every_byte(before: str | None) -> None:
-    first = rules_block.replaced(before, BLOCK)
+    first = rules_block.replace_block(before, BLOCK)
     assert first is not None
     assert first.startswith(before or "")
-    assert rules_block.look(first, BLOCK).state == "current"
-    second = rules_block.replaced(first, OTHER)
-    assert rules_block.look(second, OTHER).state == "current"
-    assert rules_block.look(second, BLOCK).state == "outdated"
-    assert rules_block.replaced(second, BLOCK) == first
-    assert (rules_block.replaced(second, "") or "") == (before or "")
+    assert rules_block.read_block(first, BLOCK).state == "current"
+    second = rules_block.replace_block(first, OTHER)
+    assert rules_block.read_block(second, OTHER).state == "current"
+    assert rules_block.read_block(second, BLOCK).state == "outdated"
+    assert rules_block.replace_block(second, BLOCK) == first
+    assert (rules_block.replace_block(second, "") or "") == (before or "")
 
 
 def test_text_around_the_block_stays() -> None:
     text = f"before\n\n{BLOCK}\nafter\n"
-    assert rules_block.replaced(text, OTHER) == f"before\n\n{OTHER}\nafter\n"
+    assert rules_block.replace_block(text, OTHER) == f"before\n\n{OTHER}\nafter\n"
 
 
 def test_an_edit_of_the_block_is_found() -> None:
     text = BLOCK.replace("Say it.", "Say nothing.")
-    found = rules_block.look(text, BLOCK)
+    found = rules_block.read_block(text, BLOCK)
     assert found.state == "edited"
     assert found.added == ("- Say nothing. [one]",)
 
 
 @pytest.mark.parametrize("text", [BLOCK * 2, BLOCK.splitlines(keepends=True)[0], BLOCK[::-1]])
 def test_markers_that_are_no_pair_are_damaged(text: str) -> None:
-    assert rules_block.look(text, BLOCK).state in {"damaged", "missing"}
-    assert rules_block.look(BLOCK * 2, BLOCK).state == "damaged"
+    assert rules_block.read_block(text, BLOCK).state in {"damaged", "missing"}
+    assert rules_block.read_block(BLOCK * 2, BLOCK).state == "damaged"
 
 
 def test_a_conflict_in_the_block_is_resolved_by_writing_it() -> None:
@@ -249,9 +249,9 @@ def test_a_conflict_in_the_block_is_resolved_by_writing_it() -> None:
         return f"<<<<<<< HEAD\n{ours}=======\n{theirs}>>>>>>> other\n"
 
     text = f"A\n\n{conflict(BLOCK, OTHER)}\nZ\n"
-    assert rules_block.look(text, OTHER).state == "conflict"
+    assert rules_block.read_block(text, OTHER).state == "conflict"
     assert rules_block.is_only_in_block(text)
-    made = rules_block.replaced(text, OTHER)
+    made = rules_block.replace_block(text, OTHER)
     assert made == f"A\n\n{OTHER}\nZ\n"
     assert not rules_block.is_only_in_block(conflict("a\n", "b\n") + text)
 
@@ -264,16 +264,16 @@ def test_two_blocks_are_merged_to_what_neither_side_removed(
     base: list[str], ours: list[str], theirs: list[str]
 ) -> None:
     texts = [f"# Agents\n\n{rules_block._block(sorted(one), 0)}" for one in (base, ours, theirs)]
-    found = rules_block.merged(*(one.encode() for one in texts))
+    found = rules_block.merge_blocks(*(one.encode() for one in texts))
     assert found is not None
     assert len({*found}) == 1
     lines = [line for line in found[0].decode().split("\n") if line.startswith("- ")]
     kept = {*ours, *theirs} - ({*base} - {*ours}) - ({*base} - {*theirs})
     assert sorted(lines) == sorted(kept)
-    assert rules_block.look(found[0].decode(), "").state != "edited"
+    assert rules_block.read_block(found[0].decode(), "").state != "edited"
 
 
 def test_signs_inside_a_sentence_stay(project: Path, opening: Opening, git: Git) -> None:
     write(project, "rules/sharp", "> In C# and `a.py#f` never | pipe.", type="rule")
     commit(git, project)
-    assert rules.rules(opening(project)).rules[0].text == "In C# and a.py#f never | pipe."
+    assert rules.list_rules(opening(project)).rules[0].text == "In C# and a.py#f never | pipe."

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank.bank.bank import Bank
-from memory_bank.memory.overview import readable, stats
+from memory_bank.memory.overview import format_bytes, stats
 
 
 def test_all_is_counted(folder: Path, opening: Callable[..., Bank]) -> None:
@@ -46,4 +46,4 @@ def test_an_empty_bank_counts_nothing(folder: Path, opening: Callable[..., Bank]
     ],
 )  # fmt: skip
 def test_a_size_is_readable(size: int, shown: str) -> None:
-    assert readable(size) == shown
+    assert format_bytes(size) == shown

@@ -29,7 +29,7 @@ def test_every_markdown_file_at_any_depth_is_met(folder: Path) -> None:
     found = files.scan(folder)
     assert set(found.files) == {"a.md", "b.markdown", "deep/er/still/c.md", "Ünï/日本語.md"}
     assert found.refused == {"e.md": "not a plain file"}
-    assert found.files["a.md"] == filenames.signature((folder / "a.md").lstat())
+    assert found.files["a.md"] == filenames.read_signature((folder / "a.md").lstat())
 
 
 def test_what_one_would_take_for_notes_is_named_when_it_is_left_out(
@@ -107,10 +107,10 @@ def test_an_unreadable_folder_is_an_error_not_an_empty_one(
 def test_a_stamp_tells_of_a_change(folder: Path) -> None:
     file = folder / "a.md"
     file.write_text("one")
-    first = filenames.signature(file.lstat())
-    assert first == filenames.signature(file.lstat())
+    first = filenames.read_signature(file.lstat())
+    assert first == filenames.read_signature(file.lstat())
     file.write_text("two!")
-    assert filenames.signature(file.lstat()) != first
+    assert filenames.read_signature(file.lstat()) != first
 
 
 def test_notes_are_read_in_the_order_of_the_scan(folder: Path) -> None:

@@ -13,7 +13,14 @@ from memory_bank.base.errors import BadInput, UnreadableNote
 from memory_bank.notes import parsing
 from memory_bank.notes import yaml as yaml_tree
 from memory_bank.notes.characters import BOM, decode
-from memory_bank.notes.front_matter import NoteHandler, Split, compose, metadata, set_keys, split
+from memory_bank.notes.front_matter import (
+    NoteHandler,
+    Split,
+    compose_text,
+    read_metadata,
+    set_keys,
+    split,
+)
 
 ODD = Path(__file__).parents[2].parent / "shared" / "odd"
 ODD_FILES = sorted(path for path in ODD.rglob("*") if path.is_file() and path.suffix != ".json")
@@ -23,7 +30,7 @@ needs_odd = pytest.mark.skipif(not ODD_FILES, reason=f"no odd files at {ODD}")
 
 def read(block: str) -> dict[str, object]:
     """Return the values of a YAML block that has no faults."""
-    values, faults = metadata(Split("---\n", block, "---\n", "", "yaml"))
+    values, faults = read_metadata(Split("---\n", block, "---\n", "", "yaml"))
     assert not faults
     return values
 
@@ -154,7 +161,7 @@ class TestMetadata:
         assert read(block) == {"base": {"x": 1}, "also": {"x": 1}, "c": {"<<": {"x": 1}}}
 
     def test_the_last_of_duplicate_keys_counts_and_the_fault_names_its_line(self) -> None:
-        values, faults = metadata(split("---\na: 1\nb: 2\n'a': 3\n---\n"))
+        values, faults = read_metadata(split("---\na: 1\nb: 2\n'a': 3\n---\n"))
         assert values == {"a": 3, "b": 2}
         assert [(fault.reason, fault.line) for fault in faults] == [
             ("key 'a' is given twice, the last counts", 4)
@@ -181,7 +188,7 @@ class TestMetadata:
     def test_what_can_not_be_parsed_is_a_fault_with_the_line_in_the_file(
         self, block: str, line: int
     ) -> None:
-        values, faults = metadata(Split("---\n", block, "---\n", "", "yaml"))
+        values, faults = read_metadata(Split("---\n", block, "---\n", "", "yaml"))
         assert values == {}
         assert [fault.line for fault in faults] == [line]
         with pytest.raises(UnreadableNote, match=f"line {line}"):
@@ -199,20 +206,20 @@ class TestMetadata:
         ],
     )
     def test_deep_nesting_and_aliases_of_aliases_do_no_harm(self, block: str) -> None:
-        values, faults = metadata(Split("---\n", block + "\n", "---\n", "", "yaml"))
+        values, faults = read_metadata(Split("---\n", block + "\n", "---\n", "", "yaml"))
         assert values == {}
         assert faults
 
     def test_front_matter_that_is_never_closed_is_told_and_a_rule_is_not(self) -> None:
-        assert metadata(split("---\ntitle: x\n\n# Text\n"))[1]
-        assert not metadata(split("---\nTom Preston-Werner\ngithub.com/mojombo\n"))[1]
+        assert read_metadata(split("---\ntitle: x\n\n# Text\n"))[1]
+        assert not read_metadata(split("---\nTom Preston-Werner\ngithub.com/mojombo\n"))[1]
 
     def test_dates_of_toml_are_dates_and_its_faults_name_the_line_in_the_file(self) -> None:
-        values, faults = metadata(split("+++\ntitle = 'Posts'\nday = 2023-01-01\n+++\n"))
+        values, faults = read_metadata(split("+++\ntitle = 'Posts'\nday = 2023-01-01\n+++\n"))
         assert values == {"title": "Posts", "day": date(2023, 1, 1)}
         assert not faults
         for block, line in (("a = 1\nb = = 2\n", 3), ("a = 1\rb = 2\n", 2), ("a = [\n", 3)):
-            values, faults = metadata(split(f"+++\n{block}+++\n"))
+            values, faults = read_metadata(split(f"+++\n{block}+++\n"))
             assert values == {}
             assert [fault.line for fault in faults] == [line]
 
@@ -381,7 +388,7 @@ class TestSetKeys:
             with pytest.raises(BadInput):
                 set_keys(text, {"b": value})
         with pytest.raises(BadInput):
-            compose({"b": value}, "")
+            compose_text({"b": value}, "")
 
     TOML = (
         "+++\n# c\ntitle = 'Posts' # t\ntags = [ # x\n 'a#b',\n]\n\na.b = 1\n[params]\nx = 1\n+++\n"
@@ -421,7 +428,7 @@ class TestCompose:
             "created_at": datetime(2026, 11, 21, 10, tzinfo=UTC),
             "entity_refs": [{"kind": "person", "id": "sarah"}],
         }
-        assert compose(values, "# Tantivy\n\n") == (
+        assert compose_text(values, "# Tantivy\n\n") == (
             '---\nid: 4f1c9be07a52\ntype: decision\ntags: [a, b c, "012"]\n'
             "created_at: 2026-11-21T10:00:00Z\nentity_refs: [{kind: person, id: sarah}]\n"
             "---\n# Tantivy\n"
@@ -432,9 +439,9 @@ class TestCompose:
     def test_a_body_like_front_matter_survives_and_keys_like_arguments(
         self, values: dict[str, object], body: str
     ) -> None:
-        text = compose(values, body)
+        text = compose_text(values, body)
         parts = split(text)
-        assert metadata(parts) == (values, ())
+        assert read_metadata(parts) == (values, ())
         assert parts.body.rstrip("\n") == body.rstrip("\n")
         assert text.endswith("\n")
         assert not text.endswith("\n\n")
@@ -451,7 +458,7 @@ class TestCompose:
         ],
     )  # fmt: skip
     def test_every_reader_takes_it_for_the_same_text(self, text: str) -> None:
-        block = split(compose({"a": text, "b": [text]}, "")).block
+        block = split(compose_text({"a": text, "b": [text]}, "")).block
         assert yaml.safe_load(block) == {"a": text, "b": [text]}
         assert read(block) == {"a": text, "b": [text]}
         assert block.count("\n") == 2
@@ -461,7 +468,7 @@ class TestCompose:
         ["a", "Ünïcode – 漢字 😀", "1.2.3", "it's", 'say "hi"', "a, b", "a:b", "a#b", "x" * 300],
     )  # fmt: skip
     def test_plain_words_stay_plain_however_long(self, text: str) -> None:
-        assert f"\ntitle: {text}\n" in compose({"title": text}, "")
+        assert f"\ntitle: {text}\n" in compose_text({"title": text}, "")
 
     def test_python_frontmatter_reads_it_with_our_handler(self) -> None:
         text = "---\non: yes\nzip: 007\n---\nbody\n"
@@ -482,14 +489,14 @@ class TestOddFiles:
             assert found.text.encode(found.encoding) == data
         parts = split(found.text)
         assert parts.opening + parts.block + parts.closing + parts.body == found.text
-        values, faults = metadata(parts)
+        values, faults = read_metadata(parts)
         json.dumps(values, default=str)
         assert all(1 <= fault.line <= found.text.count("\n") + 1 for fault in faults)
 
     def test_an_edit_keeps_all_lines_but_those_of_its_key(self, path: Path) -> None:
         text = decode(path.read_bytes()).text
         parts = split(text)
-        before, faults = metadata(parts)
+        before, faults = read_metadata(parts)
         broken = bool(faults) and not before and parts.format != "none"
         for key in ["x_new", *before]:
             if broken:
@@ -498,7 +505,7 @@ class TestOddFiles:
                 continue
             new = set_keys(text, {key: "A new: value"})
             assert split(new).body == parts.body
-            assert metadata(split(new))[0] == {**before, key: "A new: value"}
+            assert read_metadata(split(new))[0] == {**before, key: "A new: value"}
             assert set_keys(new, {key: "A new: value"}) == new
             added = [line for line in new.splitlines(keepends=True) if "A new: value" in line]
             if key == "x_new" and parts.format != "none" and not parts.block.startswith("{"):
@@ -553,5 +560,5 @@ def test_front_matter_beyond_a_bound_is_a_fault_and_never_rewritten(
 def test_front_matter_within_the_bounds_is_read() -> None:
     keys = "".join(f"k{i}: v\n" for i in range(999))
     text = f"---\n{keys}a: {'b' * 80_000}\n---\nx\n"
-    assert len(metadata(split(text))[0]) == 1000
+    assert len(read_metadata(split(text))[0]) == 1000
     assert "title: water\n" in set_keys(text.replace("k0: v\n", ""), {"title": "water"})

@@ -9,7 +9,7 @@ from memory_bank.base.text import estimate
 from memory_bank.notes import parsing, sections
 from memory_bank.notes.note import NoteSection
 from memory_bank.notes.sections import read_body
-from memory_bank.notes.source import document_of
+from memory_bank.notes.source import build_document
 
 OBSERVATION = """\
 # Retry payments
@@ -52,7 +52,7 @@ def test_a_section_has_its_fields_and_its_block_id() -> None:
 
 def test_the_index_gets_fields_in_lower_case_a_time_and_tokens() -> None:
     note = parsing.parse("a.md", OBSERVATION.encode())
-    first, second = document_of(note, UNDATED, "", "").sections
+    first, second = build_document(note, UNDATED, "", "").sections
     assert (first.name, first.fields, first.created, first.tokens) == ("", (), 0.0, 0)
     assert second.created == 1795342800.0
     assert second.tokens == pytest.approx(estimate("\n".join(OBSERVATION.splitlines()[2:])), abs=1)

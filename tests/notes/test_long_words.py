@@ -9,8 +9,8 @@ import pytest
 from memory_bank.base.documents import UNDATED
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.notes import front_matter, parsing
-from memory_bank.notes.source import document_of
-from memory_bank.trust.named_code import named_in
+from memory_bank.notes.source import build_document
+from memory_bank.trust.named_code import list_named_code
 
 SIZE = 40_000
 RECORD = "# Use it\n\n{}## Status\n\n{}\n\n## Context\n\nA.\n\n## Decision\n\nB.\n"
@@ -35,14 +35,14 @@ def test_a_long_status(word: str, form: str) -> None:
 
     def read() -> None:
         note = parsing.parse("decisions/0001-use-it.md", text.encode())
-        document_of(note, UNDATED, ".memories/", "")
+        build_document(note, UNDATED, ".memories/", "")
 
     assert seconds(read) < 1
 
 
 def test_a_long_name_of_code() -> None:
-    assert seconds(lambda: named_in("a$" * SIZE)) < 1
-    assert named_in("call $retry() or retry_all()").names >= {"retry", "retry_all"}
+    assert seconds(lambda: list_named_code("a$" * SIZE)) < 1
+    assert list_named_code("call $retry() or retry_all()").names >= {"retry", "retry_all"}
 
 
 def test_long_blanks_behind_a_block_of_front_matter() -> None:

@@ -23,7 +23,7 @@ UNHOLDABLE = [
 @pytest.mark.parametrize("name", [*LEAVING, *HIDDEN, *UNHOLDABLE])
 def test_a_name_that_leaves_the_bank_or_no_system_can_hold_is_refused(name: str) -> None:
     with pytest.raises(BadName):
-        names.path_of(name)
+        names.note_path(name)
 
 
 @pytest.mark.parametrize(
@@ -45,13 +45,13 @@ def test_a_name_that_leaves_the_bank_or_no_system_can_hold_is_refused(name: str)
 def test_a_name_gets_its_suffix_and_nothing_else(name: str, path: str | None) -> None:
     if path is None:
         with pytest.raises(BadName):
-            names.path_of(name)
+            names.note_path(name)
     else:
-        assert names.path_of(name) == path
+        assert names.note_path(name) == path
 
 
 def test_a_decomposed_name_is_composed() -> None:
-    assert names.path_of(unicodedata.normalize("NFD", "Fähre")) == "Fähre.md"
+    assert names.note_path(unicodedata.normalize("NFD", "Fähre")) == "Fähre.md"
 
 
 @pytest.mark.parametrize("char", '<>:"|?*\\')
@@ -72,12 +72,12 @@ def test_what_windows_can_not_hold_is_refused_in_new_names_only(char: str) -> No
 def test_what_nobody_sees_and_what_programs_mistake_is_refused_in_new_names(path: str) -> None:
     with pytest.raises(BadName):
         names.check_new(path)
-    assert names.oddity(path)
+    assert names.find_oddity(path)
 
 
 @pytest.mark.parametrize("path", ["a-b/c-.md", "👩🏽.md", "日本語 ноты.md", "conin.md", "a$.md"])
 def test_other_names_are_not_odd(path: str) -> None:
-    assert names.oddity(path) == ""
+    assert names.find_oddity(path) == ""
 
 
 def test_name_of_takes_the_usual_suffix_only() -> None:
@@ -104,20 +104,22 @@ def test_what_file_systems_may_take_for_one_folds_to_one(text: str) -> None:
     for form in ("NFC", "NFD"):
         for change in (str.casefold, str.upper):
             if change(text).casefold() == text.casefold():
-                assert names.folded(unicodedata.normalize(form, change(text))) == names.folded(text)
+                assert names.fold_path(
+                    unicodedata.normalize(form, change(text))
+                ) == names.fold_path(text)
 
 
 @given(st.text(max_size=40))
 def test_an_accepted_name_stays_in_the_bank(text: str) -> None:
     try:
-        path = names.path_of(text)
+        path = names.note_path(text)
     except BadName:
         return
     parts = path.split("/")
     assert path.endswith((".md", ".markdown"))
     assert not any(part.startswith(".") or not part for part in parts)
     assert "\0" not in path
-    assert names.path_of(path) == path
+    assert names.note_path(path) == path
 
 
 def test_links_do_not_lead_out_of_the_bank(folder: Path, tmp_path: Path) -> None:
@@ -129,11 +131,11 @@ def test_links_do_not_lead_out_of_the_bank(folder: Path, tmp_path: Path) -> None
     (folder / "dangling.md").symlink_to(outside / "nothing.md")
     for path in ("away/secret.md", "away/new.md", "link.md", "dangling.md", "../outside/secret.md"):
         with pytest.raises(BadName):
-            folders.inside(folder, path)
-    assert folders.inside(folder, "new/deep/x.md") == folder / "new/deep/x.md"
+            folders.resolve_inside(folder, path)
+    assert folders.resolve_inside(folder, "new/deep/x.md") == folder / "new/deep/x.md"
 
 
 def test_a_folder_whose_name_starts_like_the_banks_is_outside(folder: Path) -> None:
     (folder.parent / "notes2").mkdir()
     with pytest.raises(BadName):
-        folders.inside(folder, "../notes2/x.md")
+        folders.resolve_inside(folder, "../notes2/x.md")

@@ -101,26 +101,26 @@ def test_any_bytes_are_a_note_or_unreadable(data: bytes) -> None:
         return
     assert note.size == len(data)
     if note.writable:
-        assert parsing.edited(data, lambda text: text) == data
+        assert parsing.edit_bytes(data, lambda text: text) == data
 
 
 @given(st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=100))
 def test_an_edit_gets_the_text_and_gives_the_bytes(text: str) -> None:
-    assert parsing.edited(b"\xef\xbb\xbfold", lambda _: text) == b"\xef\xbb\xbf" + text.encode()
-    assert parsing.encoded(text) == text.encode()
+    assert parsing.edit_bytes(b"\xef\xbb\xbfold", lambda _: text) == b"\xef\xbb\xbf" + text.encode()
+    assert parsing.encode_text(text) == text.encode()
 
 
 def test_an_edit_of_a_file_that_is_not_utf8_is_refused_unless_it_changes_nothing() -> None:
     data = b"caf\xe9\n"
-    assert parsing.edited(data, lambda text: text) == data
+    assert parsing.edit_bytes(data, lambda text: text) == data
     with pytest.raises(UnreadableNote):
-        parsing.edited(data, lambda text: text + "x")
+        parsing.edit_bytes(data, lambda text: text + "x")
 
 
 @pytest.mark.parametrize("text", ["a\0", "\ud800"])
 def test_text_that_could_not_be_read_again_is_bad_input(text: str) -> None:
     with pytest.raises(BadInput):
-        parsing.edited(b"a", lambda _: text)
+        parsing.edit_bytes(b"a", lambda _: text)
 
 
 @pytest.mark.parametrize(

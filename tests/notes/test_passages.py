@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from memory_bank.base.documents import Passage
 from memory_bank.notes.note import NoteSection
-from memory_bank.notes.passages import LONG, passages
+from memory_bank.notes.passages import LONG, split_passages
 
 SIZE = 80
 WHOLE = SIZE * LONG  # a block or line up to here is not cut
@@ -23,7 +23,7 @@ def section(text: str, line: int = 1) -> NoteSection:
 
 def cut(text: str, size: int = SIZE) -> list[str]:
     """List the texts of the passages, and check their lines."""
-    found = passages(section(text, 10), size)
+    found = split_passages(section(text, 10), size)
     check_lines(text, found)
     return [passage.text for passage in found]
 
@@ -40,7 +40,7 @@ def check_lines(text: str, found: tuple[Passage, ...]) -> None:
 
 def test_a_short_section_is_one_passage() -> None:
     text = "\r\n# Head\r\n\r\n    code\rmore\n\n"
-    assert passages(section(text, 3)) == (Passage(4, 8, "# Head\n\n    code\nmore"),)
+    assert split_passages(section(text, 3)) == (Passage(4, 8, "# Head\n\n    code\nmore"),)
     assert len(cut("x" * 100)) == 1
     assert len(cut(f"{'x' * 48}\n\n{'y' * 48}\n\n\n")) == 2
     assert cut("\n \n") == []
@@ -91,7 +91,7 @@ def test_only_a_very_long_line_is_cut_inside() -> None:
 
 def test_lines_of_pieces_are_those_of_their_line() -> None:
     text = "# H\n\n" + "word " * (WHOLE // 4) + "\nlast"
-    found = passages(section(text, 10), SIZE)
+    found = split_passages(section(text, 10), SIZE)
     assert len(found) > 2
     assert {(passage.line, passage.end_line) for passage in found[1:-1]} == {(12, 13)}
     assert found[-1].end_line == 14
@@ -121,5 +121,5 @@ def test_every_character_is_in_exactly_one_passage(text: str, size: int) -> None
 )
 def test_it_takes_linear_time(text: str) -> None:
     began = time.process_time()
-    assert passages(section(text))
+    assert split_passages(section(text))
     assert time.process_time() - began < 1

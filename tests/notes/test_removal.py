@@ -63,7 +63,7 @@ def test_front_matter_stays_yaml(folder: Path) -> None:
 
 def test_a_file_that_is_not_utf8_stays(folder: Path) -> None:
     file = put(folder, "a.md", b"\xe9 marigold")
-    found = removal.look(folder, "a.md", REMOVED)
+    found = removal.count_text(folder, "a.md", REMOVED)
     assert found is not None
     assert found.number == 1
     assert "not UTF-8" in found.problem
@@ -95,7 +95,7 @@ def test_a_save_in_between_is_not_lost(folder: Path, monkeypatch: pytest.MonkeyP
 def test_files_of_git_and_of_the_index_are_left_out(folder: Path) -> None:
     for name in ("a.md", ".trash/1/b.md", "c/d.md", ".git/x", ".index/y", "c/.git/z", "c/.mb-12"):
         put(folder, name, b"")
-    found = sorted(removal.paths(folder))
+    found = sorted(removal.yield_files(folder))
     assert found == [".trash/1/b.md", "a.md", "c/.mb-12", "c/d.md"]
     assert [name for name in found if removal.is_leftover(name)] == ["c/.mb-12"]
     assert [name for name in found if removal.is_note(name)] == [".trash/1/b.md", "a.md", "c/d.md"]

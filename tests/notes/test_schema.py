@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from memory_bank.base import dates
 from memory_bank.base.errors import BadInput
 from memory_bank.notes import identity, schema
-from memory_bank.notes.front_matter import metadata, set_keys, split
+from memory_bank.notes.front_matter import read_metadata, set_keys, split
 from memory_bank.notes.note import Entity, Meta
 
 
 def read(block: str, *inline: str) -> Meta:
     """Read a YAML block that has no faults."""
-    values, faults = metadata(split(f"---\n{block}\n---\n"))
+    values, faults = read_metadata(split(f"---\n{block}\n---\n"))
     meta, more = schema.read_meta(values, inline)
     assert not faults + more
     return meta
@@ -104,8 +104,8 @@ class TestReadMeta:
         self, block: str, created: str | None, updated: str | None
     ) -> None:
         meta = read(block)
-        assert (meta.created_at and dates.iso(meta.created_at)) == created
-        assert (meta.updated_at and dates.iso(meta.updated_at)) == updated
+        assert (meta.created_at and dates.format_iso(meta.created_at)) == created
+        assert (meta.updated_at and dates.format_iso(meta.updated_at)) == updated
         assert not meta.extra
 
     def test_of_two_keys_that_say_the_same_the_other_one_stays(self) -> None:
@@ -209,11 +209,11 @@ class TestReadMeta:
 
     def test_an_edit_reaches_the_key_that_the_file_already_uses(self) -> None:
         raw: dict[str, object] = {"Tag": "a", "modified": "2024-01-01", "title": "x"}
-        assert [schema.key_of(raw, name) for name in ("tags", "updated_at", "title", "id")] == [
+        assert [schema.spelled_key(raw, name) for name in ("tags", "updated_at", "title", "id")] == [
             "Tag", "modified", "title", "id",
         ]  # fmt: skip
         text = "---\nmodified: 2024-01-01 # c\n---\n"
-        key = schema.key_of(metadata(split(text))[0], "updated_at")
+        key = schema.spelled_key(read_metadata(split(text))[0], "updated_at")
         new = set_keys(text, {key: datetime(2026, 1, 2, tzinfo=UTC)})
         assert new == "---\nmodified: 2026-01-02T00:00:00Z # c\n---\n"
 
@@ -275,7 +275,7 @@ class TestDates:
         moment = dates.to_datetime(value)
         assert moment is not None
         assert moment.tzinfo is UTC
-        assert dates.iso(moment) == wanted
+        assert dates.format_iso(moment) == wanted
         assert dates.to_datetime(wanted) == moment.replace(microsecond=0)
 
     @pytest.mark.parametrize(
@@ -289,10 +289,10 @@ class TestDates:
     @given(st.datetimes(timezones=st.timezones()) | st.datetimes())
     def test_our_own_text_is_read_back_to_the_second(self, moment: datetime) -> None:
         if 1 < moment.year < 9999:  # a zone may lead out of what Python can hold
-            text = dates.iso(moment)
+            text = dates.format_iso(moment)
             back = dates.to_datetime(text)
             assert back is not None
-            assert dates.iso(back) == text
+            assert dates.format_iso(back) == text
 
 
 class TestHashes:
@@ -366,7 +366,7 @@ class TestSlug:
         ],
     )  # fmt: skip
     def test_each_type_has_its_folder(self, kind: str, folder: str) -> None:
-        assert schema.folder_of(kind) == folder
+        assert schema.folder_for_type(kind) == folder
         assert kind in schema.KNOWN_TYPES or folder not in {"plans", "facts"}
 
 

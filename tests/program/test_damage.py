@@ -122,7 +122,7 @@ IN_PLACE = """
 import sys
 from pathlib import Path
 from memory_bank.bank.bank import open_bank
-from tests.test_damage import HARM, KINDS, repaired, right
+from tests.program.test_damage import HARM, KINDS, repaired, right
 
 folder, harm = Path(sys.argv[1]), sys.argv[2]
 

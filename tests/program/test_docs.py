@@ -22,7 +22,7 @@ _CODE = re.compile(r"`([^`]+)`")
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 _CALL = re.compile(r"\b(?:memory-bank|mb) +([^|;&`]*)")
 _OPTION = re.compile(r"--?[a-z][a-z-]*\b")
-_SETTING = re.compile(rf"`((?:{'|'.join(settings.sections())})\.[a-z_]+)`")
+_SETTING = re.compile(rf"`((?:{'|'.join(settings.load_sections())})\.[a-z_]+)`")
 _HEADING = re.compile(r"^#{1,6} +(.+?) *$", re.MULTILINE)
 
 # Pages whose Python is run, one example after the other in one bank.
@@ -240,7 +240,7 @@ def test_the_architecture_names_files_that_exist() -> None:
 
 def measured() -> tuple[int, set[str], dict[str, tuple[str, str]]]:
     """Return the number of the default tools, their tokens in total, and those of each."""
-    plain = toolbox.cost(Toolbox())
+    plain = toolbox.count_cost(Toolbox())
     totals = {plain.model_tokens, plain.tokens, toolbox.LIMIT}
     each = {one.name: (f"{one.model_tokens:,}", f"{one.tokens:,}") for one in plain.tools}
     each["all"] = (f"{plain.model_tokens:,}", f"{plain.tokens:,}")

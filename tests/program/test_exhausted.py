@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memory_bank.base.errors import StorageFailed, exhausted
+from memory_bank.base.errors import StorageFailed, find_exhausted
 from memory_bank.frontends import merge_driver
 from memory_bank.frontends.cli.main import run
 from memory_bank.memory.retrieval import recall, recall_scopes
@@ -43,7 +43,7 @@ ERRORS = [MemoryError(), RuntimeError("can't start new thread")]
 
 @pytest.mark.parametrize(("error", "said"), SEEN)
 def test_it_is_told_by_the_error_or_its_cause(error: BaseException, said: str) -> None:
-    found = exhausted(error)
+    found = find_exhausted(error)
     assert found
     assert said in found.message
     assert found.hint
@@ -58,7 +58,7 @@ def test_it_is_told_by_the_error_or_its_cause(error: BaseException, said: str) -
 )  # fmt: skip
 def test_other_errors_are_what_they_are(error: Exception) -> None:
     error.__context__ = error
-    assert exhausted(error) is None
+    assert find_exhausted(error) is None
 
 
 @pytest.mark.parametrize("error", ERRORS)

@@ -91,16 +91,16 @@ def _loop_names(variable: str, source: str) -> list[str]:
 
 def _of_tables() -> Iterator[tuple[str, re.Pattern[str]]]:
     """Yield the patterns of data files, each with what it is for."""
-    for one in placeholders.formats():
-        yield f"secrets.json: {one.kind}", placeholders.compiled(one.pattern)
+    for one in placeholders.read_formats():
+        yield f"secrets.json: {one.kind}", placeholders.compile_format(one.pattern)
     for place in labels._places():
         yield f"secrets.json: {place.kind}", place.pattern
     for label in labels._labels():
         yield f"secrets.json: {label.word}", label.gap
     for file in definitions.TABLES:
-        for kind, value in definitions.table(file).items():
+        for kind, value in definitions.read_table(file).items():
             if isinstance(value, list) and value and "pattern" in value[0]:
-                yield from ((f"{file}: {kind}", one) for _, one in definitions.rows(kind))
+                yield from ((f"{file}: {kind}", one) for _, one in definitions.compile_rows(kind))
 
 
 def _texts_of(value: object) -> Iterator[tuple[str, int]]:

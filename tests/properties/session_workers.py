@@ -20,7 +20,7 @@ from memory_bank.sessions.compress import compress
 from memory_bank.sessions.queue_rows import Event
 from memory_bank.sessions.records import Session
 from memory_bank.sessions.sessions import store_observation
-from memory_bank.sessions.state import opened
+from memory_bank.sessions.state import open_store
 from tests.sessions.sessions_of import START
 
 SETTINGS = {
@@ -34,7 +34,7 @@ Work = Callable[[Bank, str], object]
 
 def queue(bank: Bank, marker: str) -> None:
     session_id = f"tools-{marker[1]}"
-    with opened(bank) as store:
+    with open_store(bank) as store:
         store.create_session(Session(session_id, "shop", START))
         event = Event(0, session_id, "Bash", f'{{"command": "echo {marker}"}}', "", 0, START)
         store.queue_pending(event, marker)

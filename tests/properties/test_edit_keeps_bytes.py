@@ -11,10 +11,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memory_bank.base.errors import UnreadableNote
-from memory_bank.memory.change import active, archived
-from memory_bank.notes.front_matter import compose, metadata, set_keys, split
+from memory_bank.memory.change import archive_text, restore_text
+from memory_bank.notes.front_matter import compose_text, read_metadata, set_keys, split
 from memory_bank.notes.schema import read_meta
-from memory_bank.notes.yaml import expected
+from memory_bank.notes.yaml import reread_value
 
 # Values as people write them; {} stands for the line end.
 SHAPES = [
@@ -98,7 +98,7 @@ def test_all_other_bytes_stay(block: Block, key: str, value: object, data: st.Da
     opening, closing = f"---{newline}", f"---{newline}"
     body = data.draw(st.sampled_from(["", "# A\r\n\r\nb\n", "---\nx", " \n\n  \n", "a: 1\n---\n"]))
     text = f"{opening}{block.text()}{closing}{body}"
-    before, faults = metadata(split(text))
+    before, faults = read_metadata(split(text))
     assert not faults
     new, refused = edited(text, {key: value})
     if refused:
@@ -118,10 +118,10 @@ def test_all_other_bytes_stay(block: Block, key: str, value: object, data: st.Da
     assert new.endswith(tail)
     assert len(new) >= len(head) + len(tail)
     if value is not None:
-        changed = {**before, key: expected(value)}
+        changed = {**before, key: reread_value(value)}
     else:
         changed = {name: old for name, old in before.items() if name != key}
-    after, _ = metadata(split(new))
+    after, _ = read_metadata(split(new))
     assert {name: repr(v) for name, v in after.items()} == {
         name: repr(v) for name, v in changed.items()
     }
@@ -140,7 +140,7 @@ def test_several_keys_at_once(block: Block, changes: dict[str, object]) -> None:
             single = set_keys(single, {key: value})
     except UnreadableNote:
         return
-    assert metadata(split(together))[0] == metadata(split(single))[0]
+    assert read_metadata(split(together))[0] == read_metadata(split(single))[0]
     assert split(together).body == "body"
     assert set_keys(together, changes) == together
 
@@ -163,17 +163,17 @@ def test_any_block(block: str, key: str, value: object) -> None:
     """Whatever stands between the fences: edited as asked, or refused and nothing changed."""
     text = f"---\n{block}\n---\nbody\n"
     parts = split(text)
-    before, _ = metadata(parts)
+    before, _ = read_metadata(parts)
     try:
         new = set_keys(text, {key: value})
     except UnreadableNote:
         return
-    after, _ = metadata(split(new))
+    after, _ = read_metadata(split(new))
     assert split(new).body == parts.body
     assert {k: repr(v) for k, v in after.items() if k != key} == {
         k: repr(v) for k, v in before.items() if k != key
     }
-    assert after.get(key) == (None if value is None else expected(value))
+    assert after.get(key) == (None if value is None else reread_value(value))
     assert set_keys(new, {key: value}) == new
 
 
@@ -187,11 +187,11 @@ nested = st.recursive(
 @given(st.dictionaries(plain_keys, nested, max_size=5), st.text(st.characters(codec="utf-8")))
 def test_composed_text_reads_back(raw: dict[str, object], body: str) -> None:
     """What was composed is read, by us and, as to text, by any YAML 1.1 reader."""
-    text = compose(raw, body)
+    text = compose_text(raw, body)
     parts = split(text)
-    values_read, faults = metadata(parts)
+    values_read, faults = read_metadata(parts)
     assert not faults
-    assert repr(values_read) == repr(expected(raw))
+    assert repr(values_read) == repr(reread_value(raw))
     assert parts.body.rstrip("\r\n") == body.rstrip("\r\n")
     assert text.endswith("\n")
     other = yaml.safe_load(parts.block) or {}
@@ -201,7 +201,7 @@ def test_composed_text_reads_back(raw: dict[str, object], body: str) -> None:
     # A write of the same values changes nothing.
     assert set_keys(text, raw) == text
     later = datetime(2030, 1, 1, tzinfo=UTC) + timedelta(days=len(raw))
-    assert metadata(split(set_keys(text, {"zz": later})))[0]["zz"] == expected(later)
+    assert read_metadata(split(set_keys(text, {"zz": later})))[0]["zz"] == reread_value(later)
 
 
 STATUSES = ["", "status:{}", "status: active{}", "status: 'accepted' # c{}", "archived: no{}"]
@@ -218,13 +218,13 @@ def test_undoing_archive_gives_every_byte_back(block: Block, status: str, kind: 
     }[kind]
     for before in (text, f"\ufeff{text}"):
         try:
-            done = archived(before)
+            done = archive_text(before)
         except UnreadableNote:
             continue
         assert done != before
-        assert read_meta(metadata(split(done))[0])[0].status == "archived"
-        assert archived(done) == done
-        assert active(done) == before
+        assert read_meta(read_metadata(split(done))[0])[0].status == "archived"
+        assert archive_text(done) == done
+        assert restore_text(done) == before
 
 
 @pytest.mark.parametrize(
@@ -235,5 +235,5 @@ def test_undoing_archive_gives_every_byte_back(block: Block, status: str, kind: 
     ],
 )  # fmt: skip
 def test_undoing_archive_gives_rare_front_matter_back(text: str) -> None:
-    assert archived(text) != text
-    assert active(archived(text)) == text
+    assert archive_text(text) != text
+    assert restore_text(archive_text(text)) == text

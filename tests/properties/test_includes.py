@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_bank.base.documents import Document
-from memory_bank.base.filenames import outside
+from memory_bank.base.filenames import why_outside
 from memory_bank.notes.roots import IncludedRoot, NoteRoot, Roots
 from memory_bank.notes.source import NotesSource
 
@@ -26,7 +26,7 @@ files = st.sets(st.tuples(st.sampled_from(FOLDERS), st.sampled_from(NAMES)), max
 
 @given(files, st.lists(paths, max_size=5))
 def test_what_is_included(made: set[tuple[str, str]], included: list[str]) -> None:
-    wanted = [posixpath.normpath(path) for path in included if not outside(path)]
+    wanted = [posixpath.normpath(path) for path in included if not why_outside(path)]
     with TemporaryDirectory() as folder:
         top = Path(folder).resolve()
         project = top / "project"

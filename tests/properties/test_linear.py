@@ -16,7 +16,7 @@ from memory_bank.base.documents import UNDATED, Document, Span, lines_between
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.notes import front_matter, links, parsing
 from memory_bank.notes.names import key, of_file
-from memory_bank.notes.source import document_of
+from memory_bank.notes.source import build_document
 from memory_bank.search import query, snippets
 from memory_bank.search.manifest.writer import _entries
 from memory_bank.search.retrievers.keyword.analyzer import cleaned, grams, identifier_parts
@@ -37,7 +37,7 @@ CHANGES = {"title": "x y", "tags": ["a", "b"], "k": "v", "a": None, "created": N
 def read(text: str) -> None:
     """Do what indexing does, but for the libraries that keep the words."""
     note = parsing.parse("folder/note.md", text.encode())
-    made = document_of(note, UNDATED, ".memories/", "")
+    made = build_document(note, UNDATED, ".memories/", "")
     assert given(made) < 100 * len(text) + 10_000, "what is indexed must not outgrow the text"
 
 
@@ -111,7 +111,7 @@ def test_a_query_of_a_megabyte_is_read_at_once(unit: str) -> None:
 
 @pytest.mark.parametrize("unit", ["./", ".", "a.", "a:1", "\\", "\u0301\u0327", "../"])
 def test_a_name_of_a_megabyte_is_read_at_once(folder: Path, unit: str) -> None:
-    place = paths.at(folder)
+    place = paths.layout_at(folder)
 
     def ask(text: str) -> None:
         of_file(text, place)

@@ -11,7 +11,7 @@ import pytest
 from memory_bank.bank.bank import open_bank
 from memory_bank.sessions.compress import compress
 from memory_bank.sessions.listing import list_sessions, show_session
-from memory_bank.sessions.state import opened
+from memory_bank.sessions.state import open_store
 from tests.properties.session_workers import SETTINGS
 
 pytestmark = [
@@ -46,7 +46,7 @@ def stored(folder: Path) -> Counter[str]:
     with open_bank(folder, settings=SETTINGS) as bank:
         done = compress(bank)
         assert (done.busy, done.problems) == (False, [])
-        with opened(bank) as store:
+        with open_store(bank) as store:
             assert store.get_pending() == []
         found: Counter[str] = Counter()
         for row in list_sessions(bank, 100).sessions:

@@ -9,7 +9,7 @@ import pytest
 from memory_bank.bank.bank import open_bank
 from memory_bank.bank.findings import ReviewFinding
 from memory_bank.base.errors import BadInput, NoRepository
-from memory_bank.base.rendering import document
+from memory_bank.base.rendering import render_document
 from memory_bank.base.text import Quotes
 from memory_bank.base.view import write_agent
 from memory_bank.frontends.cli.main import run
@@ -17,7 +17,7 @@ from memory_bank.notes.compare import note_comparison as note_diff
 from memory_bank.review import compared_banks, findings
 from memory_bank.review.records import Review
 from memory_bank.review.review import review
-from memory_bank.review.revision_range import sides
+from memory_bank.review.revision_range import resolve_sides
 from memory_bank.review.views import view_review
 from tests.benchmarks.review_bounds import MOST_MEGABYTES, MOST_SECONDS, measure
 from tests.conftest import run_git
@@ -349,7 +349,7 @@ def test_it_is_the_same_on_each_machine_and_leaves_no_trace(
     monkeypatch.setenv("LC_ALL", "tr_TR.UTF-8")
     monkeypatch.setenv("TZ", "Asia/Tokyo")
     again = reviewed(clone)
-    assert document(again) == document(found)
+    assert render_document(again) == render_document(found)
     assert run_git(clone, "status", "--porcelain") == ""
 
 
@@ -407,18 +407,18 @@ def test_a_range_compares_with_the_merge_base(history: Path) -> None:
     merge_base = run_git(history, "merge-base", "main", "topic").strip()
     topic = run_git(history, "rev-parse", "topic").strip()
     for given in ("main..topic", "main...topic", "main.."):
-        base, head = sides(history, given)
+        base, head = resolve_sides(history, given)
         assert (base.commit, head.commit) == (merge_base, topic)
-    assert sides(history, "main")[0].commit != merge_base
+    assert resolve_sides(history, "main")[0].commit != merge_base
 
 
 def test_the_default_branch_is_that_of_trust(clone: Path) -> None:
     tip = run_git(clone, "rev-parse", "main").strip()
     run_git(clone, "branch", "-m", "main", "trunk")
-    assert sides(clone)[0] == sides(clone, "trunk..")[0]
+    assert resolve_sides(clone)[0] == resolve_sides(clone, "trunk..")[0]
     run_git(clone, "branch", "release", tip)
     run_git(clone, "config", "init.defaultBranch", "release")
-    assert sides(clone)[0].name == "release"
+    assert resolve_sides(clone)[0].name == "release"
 
 
 def test_a_change_of_what_is_found_is_said(clone: Path) -> None:
@@ -434,25 +434,25 @@ def test_a_change_of_what_is_found_is_said(clone: Path) -> None:
 )
 def test_unknown_revisions_are_errors(history: Path, given: str) -> None:
     with pytest.raises(BadInput):
-        sides(history, given)
+        resolve_sides(history, given)
 
 
 def test_contradictory_options_are_errors(history: Path) -> None:
     with pytest.raises(BadInput, match="not of both"):
-        sides(history, staged=True, worktree=True)
+        resolve_sides(history, staged=True, worktree=True)
     with pytest.raises(BadInput, match="says already"):
-        sides(history, "main..topic", worktree=True)
+        resolve_sides(history, "main..topic", worktree=True)
 
 
 def test_outside_git_it_says_so(tmp_path: Path) -> None:
     with pytest.raises(NoRepository, match="not in a git repository"):
-        sides(tmp_path)
+        resolve_sides(tmp_path)
 
 
 def test_a_shallow_clone_says_how_to_get_the_history(history: Path, tmp_path: Path) -> None:
     run_git(tmp_path, "clone", "-q", "--depth=1", "--no-single-branch", f"file://{history}", "new")
     with pytest.raises(BadInput, match="no common commit in this shallow clone") as error:
-        sides(tmp_path / "new", "origin/main..HEAD")
+        resolve_sides(tmp_path / "new", "origin/main..HEAD")
     assert "fetch-depth: 0" in error.value.hint
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 
 from memory_bank.base.rendering import escape_hidden
 from memory_bank.review.records import Review
-from memory_bank.review.sarif import sarif
+from memory_bank.review.sarif import render_log
 from tests.review.reviews import finding, hostile_reviews, review
 
 
@@ -92,7 +92,7 @@ SCHEMA = _object(
 
 
 def run_of(shown: Review) -> dict[str, Any]:
-    log = json.loads(sarif(shown, "0.1.0"))
+    log = json.loads(render_log(shown, "0.1.0"))
     jsonschema.validate(log, SCHEMA)
     run: dict[str, Any] = log["runs"][0]
     return run

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from memory_bank.bank.bank import Bank
-from memory_bank.base.dates import in_name
+from memory_bank.base.dates import date_in_name
 from memory_bank.git import history, process
 from memory_bank.memory.maintenance import compare
 from memory_bank.search.manifest import document_rows
@@ -263,7 +263,7 @@ def test_a_git_that_fails_at_the_history_is_asked_again_by_a_sync_only(
         asks.append(output)
         raise process.GitFailed
 
-    monkeypatch.setattr(history, "records", fail)
+    monkeypatch.setattr(history, "yield_commits", fail)
     bank = opening(root)
     for number in range(3):
         write(root, f"new{number}.md")
@@ -289,5 +289,5 @@ def test_a_git_that_fails_at_the_history_is_asked_again_by_a_sync_only(
     ],
 )
 def test_a_dated_name_is_a_date(path: str, day: str | None) -> None:
-    found = in_name(path)
+    found = date_in_name(path)
     assert (found.date().isoformat() if found else None) == day

@@ -36,7 +36,7 @@ def bank(project: Path) -> Iterator[Bank]:
 
 
 def keys(bank: Bank, path: str) -> dict[str, object]:
-    return front_matter.metadata(front_matter.split(bank.store.read(path).text))[0]
+    return front_matter.read_metadata(front_matter.split(bank.store.read(path).text))[0]
 
 
 def targets(bank: Bank, path: str) -> list[str]:

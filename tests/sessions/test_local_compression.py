@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory_bank.sessions.compression.wording import observations
+from memory_bank.sessions.compression.wording import word_observations
 from tests.support.growth import times_as_long
 
 from .events_of import BEGUN, ROOT, Work
@@ -290,7 +290,7 @@ def test_texts_are_visible_bounded_and_the_same_each_time() -> None:
         assert all(text.replace("\n", "").isprintable() for text in texts)
         assert len(one.title) < 100
         assert sum(map(len, texts)) < 6000
-    assert made == list(observations(work.events, work.prompts, ROOT))
+    assert made == list(word_observations(work.events, work.prompts, ROOT))
 
 
 @pytest.mark.slow
@@ -303,14 +303,14 @@ def test_hostile_texts_take_linear_time(unit: str) -> None:
         work = Work(text).run(text, text, 1).edit("a.py", text, text + "x").write("b.py", text)
         work.call("apply_patch", {"command": "*** Begin Patch\n*** Update File: a\n" + text})
         began = time.process_time()
-        observations(work.events, work.prompts, ROOT)
+        word_observations(work.events, work.prompts, ROOT)
         return time.process_time() - began
 
     assert times_as_long(took, 25_000, 100_000, enough=0.4, most=7) <= 7
 
 
 def test_nothing_becomes_nothing() -> None:
-    assert observations([], [], None) == ()
+    assert word_observations([], [], None) == ()
     assert BEGUN.year == 2026
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memory_bank.sessions.note_format import render, settled, settled_observation
+from memory_bank.sessions.note_format import render, settle_observation, settle_session
 from memory_bank.sessions.note_reading import parse
 from memory_bank.sessions.records import Observation, Prompt, Session, Summary
 from memory_bank.sessions.session_edit import (
@@ -52,7 +52,7 @@ def test_a_note_that_grew_is_as_one_written_at_once() -> None:
     )
     whole = replace(SESSION, prompts=prompts, observations=(OBSERVATION, NEW))
     text = grown(render(BEGUN))
-    assert read(text) == replace(settled(whole), path=PATH)
+    assert read(text) == replace(settle_session(whole), path=PATH)
     head, body = render(whole).split("# Retry", 1)
     assert sorted(text.split("# Session")[0].splitlines()) == sorted(head.splitlines())
     assert text.split("\n## ", 1)[1] == body.split("\n## ", 1)[1]
@@ -119,6 +119,6 @@ def test_lines_that_nobody_knows_survive_any_addition(
     added = add_observations(PATH, text, [one])
     git = read(text).git
     if one.id not in {known.id for known in read(text).observations}:
-        assert settled_observation(one, git) in read(added).observations
+        assert settle_observation(one, git) in read(added).observations
     assert removed(text, added) == []
     read(set_summary(PATH, added, summary))

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from memory_bank.notes import parsing
 from memory_bank.notes.merging import conflicts
 from memory_bank.sessions import note_text
-from memory_bank.sessions.note_format import render, settled
+from memory_bank.sessions.note_format import render, settle_session
 from memory_bank.sessions.note_reading import parse
 from memory_bank.sessions.records import Session
 from tests.sessions.sessions_of import LONG, OBSERVATION, SESSION, sessions
@@ -89,7 +89,7 @@ Now it tries again.
 @given(sessions)
 def test_any_session_reads_back_and_its_texts_are_nothing_but_text(session: Session) -> None:
     text = render(session)
-    wanted = replace(settled(session), path=PATH)
+    wanted = replace(settle_session(session), path=PATH)
     assert read(text) == wanted
     assert conflicts.find(text) == []
     note = parsing.parse(PATH, text.encode())
@@ -180,6 +180,6 @@ def test_a_note_s_text_is_shown_without_its_source() -> None:
         "## Retry [[src/job.py]]\n\n- obs_type:: bugfix\n- modifies:: [[src/job.py]]\n"
         "- fact:: `pytest` passes\n\nIt is \\#1.\n\n^obs-3f2a9c1b7d04"
     )
-    assert note_text.shown(source) == (
+    assert note_text.show_text(source) == (
         "## Retry src/job.py\n\n\n- modifies: src/job.py\n- `pytest` passes\n\nIt is #1.\n\n"
     )

@@ -6,7 +6,7 @@ import pytest
 
 from memory_bank.notes.characters import BREAK
 from memory_bank.sessions import note_reading, note_text
-from memory_bank.sessions.note_format import settled_observation
+from memory_bank.sessions.note_format import settle_observation
 from tests.properties.hostile import TEXTS
 from tests.sessions.sessions_of import OBSERVATION
 
@@ -23,10 +23,10 @@ def test_any_text_is_written_and_read_in_time() -> None:
     for name, make in TEXTS.items():
         text = make(10_000)
         began = time.process_time()
-        written = note_text.escaped(note_text.paragraphs(text))
-        note_text.heading(note_text.one_line(text))
-        note_text.unescaped(written)
-        settled_observation(
+        written = note_text.escape_markdown(note_text.split_paragraphs(text))
+        note_text.escape_heading(note_text.one_line(text))
+        note_text.unescape_markdown(written)
+        settle_observation(
             OBSERVATION.__class__(
                 "obs-aaaaaa", "s", "p", "change", text, OBSERVATION.created_at, concepts=(text,)
             )

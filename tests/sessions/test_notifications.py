@@ -12,7 +12,7 @@ from memory_bank.sessions.sessions import (
     store_observation,
     store_prompt,
 )
-from memory_bank.sessions.state import opened
+from memory_bank.sessions.state import open_store
 
 
 def told(one: SessionStep | None) -> tuple[str | None, ...]:
@@ -48,7 +48,7 @@ def test_subscribers_are_told_of_new_sessions_observations_and_ends(bank: Bank) 
 
 
 def test_a_slow_subscriber_loses_the_oldest_and_is_told(bank: Bank) -> None:
-    with subscribe(bank) as slow, opened(bank) as store:
+    with subscribe(bank) as slow, open_store(bank) as store:
         start_session(bank, "s-1", "shop")
         for number in range(HELD + 9):
             store.queue.announce("ObservationStored", "s-1", observation_id=f"obs-{number:06}")

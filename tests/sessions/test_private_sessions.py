@@ -10,7 +10,7 @@ import pytest
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base import paths
 from memory_bank.base.errors import BadName, Busy, StorageFailed
-from memory_bank.base.locks import locked
+from memory_bank.base.locks import hold_lock
 from memory_bank.memory.edit import append
 from memory_bank.memory.maintenance import ChangedPaths, follow
 from memory_bank.memory.move_and_merge import rename
@@ -72,7 +72,9 @@ def test_a_write_waits_for_that_of_another_work_tree(
     path = session_note(bank, X).path
     other = opening(tree)
     assert session_note(other, X).action == "updated_existing"
-    monkeypatch.setattr(store, "locked", lambda folder, **how: locked(folder, **how | {"wait": 0}))
+    monkeypatch.setattr(
+        store, "locked", lambda folder, **how: hold_lock(folder, **how | {"wait": 0})
+    )
     with bank.store.writing(path):
         for change in (
             lambda: append(other, path, "More"),

@@ -281,12 +281,12 @@ from pathlib import Path
 from memory_bank.sessions import queue as queue_module
 from memory_bank.sessions import queue_rows
 from memory_bank.sessions.queue import EventQueue
-from memory_bank.sessions.queue_rows import Event, NewSession, time_of
+from memory_bank.sessions.queue_rows import Event, NewSession, parse_time
 from memory_bank.base.removed_text import RemovedText
 from memory_bank.base.text import estimate
 queue = EventQueue(Path(sys.argv[1]))
 for number in range(100000):
-    event = Event(0, "s", "Bash", "", "", 0, time_of(1.0), key=str(number))
+    event = Event(0, "s", "Bash", "", "", 0, parse_time(1.0), key=str(number))
     queue.capture(NewSession("s", "shop"), event=event)
     print(number, flush=True)
 """

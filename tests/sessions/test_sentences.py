@@ -12,9 +12,9 @@ from tests.support.growth import times_as_long
 ROWS = [
     (kind, row, pattern)
     for file in definitions.TABLES
-    for kind, found in definitions.table(file).items()
+    for kind, found in definitions.read_table(file).items()
     if isinstance(found, list)
-    for row, pattern in definitions.rows(kind)
+    for row, pattern in definitions.compile_rows(kind)
 ]
 
 
@@ -42,7 +42,7 @@ def test_each_row_of_the_tables_finds_its_example(
     ],
 )  # fmt: skip
 def test_the_first_sentence_that_says_something_is_told(text: str, told: str) -> None:
-    assert sentences.telling(text) == told
+    assert sentences.find_telling(text) == told
 
 
 @pytest.mark.parametrize(
@@ -59,13 +59,16 @@ def test_the_first_sentence_that_says_something_is_told(text: str, told: str) ->
     ],
 )
 def test_what_decides_and_what_is_next(text: str, decides: int, plans: int) -> None:
-    assert (len(sentences.decided(text)), len(sentences.planned(text))) == (decides, plans)
+    assert (len(sentences.find_decided(text)), len(sentences.find_planned(text))) == (
+        decides,
+        plans,
+    )
 
 
 def test_a_step_is_done_when_a_later_text_has_most_of_its_words() -> None:
     step = "Translate the overview page into German"
-    assert sentences.covered(step, ["The overview page is in German"])
-    assert not sentences.covered(step, ["Fix the price list", "German tests"])
+    assert sentences.is_covered(step, ["The overview page is in German"])
+    assert not sentences.is_covered(step, ["Fix the price list", "German tests"])
 
 
 @pytest.mark.slow
@@ -78,7 +81,7 @@ def test_hostile_texts_take_linear_time(unit: str) -> None:
     def took(size: int) -> float:
         began = time.process_time()
         text = unit * (size // len(unit))
-        sentences.decided(text), sentences.planned(text), sentences.telling(text)
+        sentences.find_decided(text), sentences.find_planned(text), sentences.find_telling(text)
         return time.process_time() - began
 
     assert times_as_long(took, 5_000, 20_000, enough=0.3, most=7) <= 7

@@ -10,11 +10,11 @@ import pytest
 
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.errors import BadInput
-from memory_bank.base.locks import locked
+from memory_bank.base.locks import hold_lock
 from memory_bank.sessions.compress import _FOLDER, compress
 from memory_bank.sessions.events import subscribe
 from memory_bank.sessions.listing import list_sessions, show_session
-from memory_bank.sessions.note_format import settled
+from memory_bank.sessions.note_format import settle_session
 from memory_bank.sessions.queue_rows import Event
 from memory_bank.sessions.records import Observation, Session
 from memory_bank.sessions.sessions import (
@@ -23,7 +23,7 @@ from memory_bank.sessions.sessions import (
     store_observation,
     store_prompt,
 )
-from memory_bank.sessions.state import git_state, opened, project_of
+from memory_bank.sessions.state import bank_project, git_state, open_store
 from tests.sessions.sessions_of import START
 
 Git = Callable[..., str]
@@ -54,7 +54,7 @@ def test_a_session_from_start_to_end(bank: Bank, git: Git, project: Path) -> Non
     stored = store_observation(bank, "s-1", "Edit", "shop", EDIT, {"ok": True})
     assert stored.pending_id
     assert stored.prompt_number == 1
-    with opened(bank) as store:
+    with open_store(bank) as store:
         (event,) = store.get_pending("s-1")
         assert json.loads(event.tool_input) == EDIT
     summary_id = end_session(bank, "s-1")
@@ -69,7 +69,7 @@ def test_a_session_from_start_to_end(bank: Bank, git: Git, project: Path) -> Non
     assert found.git is not None
     assert found.git.commit == git(project, "rev-parse", "HEAD").strip()
     assert found.git == found.observations[0].git == found.summary.git
-    with opened(bank) as store:
+    with open_store(bank) as store:
         assert store.get_pending() == []
     assert "[[src/index.py]]" in text_of(bank)
     assert git(project, "status", "--porcelain") == ""
@@ -90,7 +90,7 @@ def test_a_session_in_which_nothing_happened_leaves_no_note(bank: Bank) -> None:
 def test_no_note_is_written_for_each_event(bank: Bank) -> None:
     start_session(bank, "s-1", "shop")
     store_observation(bank, "s-1", "Bash", "shop", {"command": "ls"}, "a")
-    with opened(bank) as store:
+    with open_store(bank) as store:
         found = store.get_session("s-1")
         assert found is not None
         assert found.path == ""
@@ -115,7 +115,7 @@ def test_an_observation_in_the_agents_words_is_a_part_of_the_note(bank: Bank) ->
         "Retry three times",
     )
     assert one.narrative == "# Why\n\nThe gateway is slow."
-    assert one.project == project_of(bank) == "project"
+    assert one.project == bank_project(bank) == "project"
     links = [link.type for link in bank.store.read(shown(bank, "new session: é").path).body.links]
     assert links == ["modifies"]
 
@@ -150,7 +150,7 @@ def test_secrets_and_private_spans_are_redacted_and_counted(bank: Bank) -> None:
 def test_a_secret_that_only_the_note_shows_loses_nothing(
     bank: Bank, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with opened(bank) as store:
+    with open_store(bank) as store:
         store.create_session(Session("s-1", "shop", START))
         stored = Observation("obs-aaaaaaaaaaaa", "s-1", "shop", "change", f"Set {TOKEN}", START)
         store.store_observation(stored)
@@ -197,7 +197,7 @@ def test_what_a_person_edits_is_what_is_read(bank: Bank) -> None:
             .replace("Text.", "Text.\n\nMy own line")
         ),
     )
-    with opened(bank) as store:
+    with open_store(bank) as store:
         (found,) = store.get_observations([str(stored.observation_id)])
     assert (found.title, found.facts) == ("First, corrected", ("Another fact",))
     assert found.narrative == "Text.\n\nMy own line"
@@ -216,7 +216,7 @@ def test_a_moved_note_and_a_lost_queue_are_found_by_the_session_id(bank: Bank) -
     for file in bank.layout.state(bank.id).glob("sessions.db*"):
         file.unlink()
     found = shown(bank)
-    assert replace(found, path=before.path) == replace(settled(before), path=before.path)
+    assert replace(found, path=before.path) == replace(settle_session(before), path=before.path)
     with subscribe(bank) as events:
         assert start_session(bank, "s-1").state == "resumed"
         assert events.take() == []
@@ -249,14 +249,14 @@ def test_a_batch_that_was_cut_short_is_finished_once(
         patched.setattr(f"memory_bank.sessions.note_store.NoteStore.{name}", die)
         with pytest.raises(KeyboardInterrupt):
             compress(bank)
-    with opened(bank) as store:
+    with open_store(bank) as store:
         assert len(store.get_pending()) == 2
     compress(bank)
     compress(bank)
     found = shown(bank)
     assert len(found.observations) == len({one.id for one in found.observations})
     assert sum(one.files_modified == ("src/index.py",) for one in found.observations) == 1
-    with opened(bank) as store:
+    with open_store(bank) as store:
         assert store.get_pending() == []
 
 
@@ -265,7 +265,7 @@ def test_one_process_compresses_at_a_time(bank: Bank) -> None:
     store_observation(bank, "s-1", "Bash", None, {"command": "ls"}, "a")
     folder = bank.layout.state(bank.id) / _FOLDER
     folder.mkdir(parents=True, exist_ok=True)
-    with locked(folder):
+    with hold_lock(folder):
         assert compress(bank, wait=0).busy
     assert not compress(bank).busy
 
@@ -280,7 +280,7 @@ def test_a_note_that_cannot_be_changed_keeps_its_events_and_others_go_on(bank: B
     assert len(done.problems) == 1
     assert "s-1" in done.problems[0]
     assert len(shown(bank, "s-2").observations) == 1
-    with opened(bank) as store:
+    with open_store(bank) as store:
         assert len(store.get_pending("s-1")) == 1
 
 
@@ -289,7 +289,7 @@ def test_two_work_trees_share_sessions_and_names_of_projects(
 ) -> None:
     git(project, "worktree", "add", "-q", "-b", "other", str(tmp_path / "tree"))
     with open_bank(tmp_path / "tree") as other:
-        assert project_of(other) == project_of(bank) == "project"
+        assert bank_project(other) == bank_project(bank) == "project"
         start_session(other, "s-2")
         assert [one.session_id for one in list_sessions(bank).sessions] == ["s-2"]
         state = git_state(tmp_path / "tree")
@@ -301,7 +301,7 @@ def test_two_work_trees_share_sessions_and_names_of_projects(
     git(tmp_path / "foreign", "commit", "-q", "--allow-empty", "-m", "First")
     for name, place in (("tree", "tree"), ("foreign", "project")):
         event = Event(0, name, "Bash", "ls", "", 1, datetime.now(UTC), cwd=str(tmp_path / name))
-        with opened(bank) as store:
+        with open_store(bank) as store:
             store.queue_pending(event, name)
         compress(bank, session_id=name)
         assert shown(bank, name).observations[0].git == git_state(tmp_path / place)
@@ -316,7 +316,7 @@ def test_notes_that_a_project_keeps_are_in_the_work_tree_of_their_session(
     with open_bank(project, settings=settings) as here, open_bank(tree, settings=settings) as there:
         store_observation(there, "s-1", "Bash", None, {"command": "ls"}, "a")
         compress(here)
-        with opened(here) as store:
+        with open_store(here) as store:
             assert len(store.get_pending()) == 1
         compress(there)
         assert (tree / ".memories" / shown(there).path).is_file()

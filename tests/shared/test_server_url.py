@@ -3,7 +3,7 @@
 import pytest
 
 from memory_bank.base.errors import BadSetting, SharedUnavailable
-from memory_bank.shared.addresses import is_local, secured, shown
+from memory_bank.shared.addresses import is_local, require_tls, show_server
 from memory_bank.shared.engines.base import open_engine
 
 PASSWORD = "hunter2-geheim"  # noqa: S105
@@ -16,7 +16,7 @@ PASSWORD = "hunter2-geheim"  # noqa: S105
 )  # fmt: skip
 def test_a_server_of_this_machine_needs_no_tls(given: dict[str, str]) -> None:
     assert is_local(given, {})
-    assert secured(given, {}) == given
+    assert require_tls(given, {}) == given
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_a_server_of_this_machine_needs_no_tls(given: dict[str, str]) -> None:
 def test_another_machine_must_show_a_certificate_that_names_it(
     given: dict[str, str], environ: dict[str, str]
 ) -> None:
-    found = secured(given, environ)
+    found = require_tls(given, environ)
     assert found["sslmode"] == "verify-full"
     assert found["gssencmode"] == "disable"
     assert found["sslrootcert"] == "system"
@@ -43,18 +43,18 @@ def test_another_machine_must_show_a_certificate_that_names_it(
 @pytest.mark.parametrize("mode", ["disable", "allow", "prefer", "require", "verify-ca"])
 def test_weaker_tls_is_refused(mode: str) -> None:
     with pytest.raises(BadSetting, match=f"sslmode={mode}"):
-        secured({"host": "db.example.org", "sslmode": mode}, {})
+        require_tls({"host": "db.example.org", "sslmode": mode}, {})
     with pytest.raises(BadSetting, match=f"sslmode={mode}"):
-        secured({"host": "db.example.org"}, {"PGSSLMODE": mode})
+        require_tls({"host": "db.example.org"}, {"PGSSLMODE": mode})
 
 
 def test_a_certificate_authority_of_the_users_stays() -> None:
-    assert secured({"host": "db", "sslrootcert": "/ca.pem"}, {})["sslrootcert"] == "/ca.pem"
-    assert "sslrootcert" not in secured({"host": "db"}, {"PGSSLROOTCERT": "/ca.pem"})
+    assert require_tls({"host": "db", "sslrootcert": "/ca.pem"}, {})["sslrootcert"] == "/ca.pem"
+    assert "sslrootcert" not in require_tls({"host": "db"}, {"PGSSLROOTCERT": "/ca.pem"})
 
 
 def test_where_a_server_is_has_neither_user_nor_password() -> None:
-    text = shown(
+    text = show_server(
         {"host": "db", "port": "6432", "dbname": "notes", "user": "me", "password": PASSWORD}
     )
     assert text == "db:6432/notes"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory_bank.shared.addresses import address, problem_of, remote_of
+from memory_bank.shared.addresses import find_url_problem, line_address, parse_remote
 
 NO_CI: dict[str, str] = {}
 
@@ -23,7 +23,7 @@ NO_CI: dict[str, str] = {}
     ],
 )
 def test_a_remote_names_its_repository_without_credentials(url: str, name: str) -> None:
-    found = remote_of(url, NO_CI)
+    found = parse_remote(url, NO_CI)
     assert found is not None
     remote_name, web = found
     assert remote_name == name
@@ -36,7 +36,7 @@ def test_a_remote_names_its_repository_without_credentials(url: str, name: str) 
             "git@host:", "https://host/a/../b", "https://host/a b"]
 )  # fmt: skip
 def test_what_names_no_host_names_no_repository(url: str) -> None:
-    assert remote_of(url, NO_CI) is None
+    assert parse_remote(url, NO_CI) is None
 
 
 @pytest.mark.parametrize(
@@ -77,9 +77,9 @@ def test_what_names_no_host_names_no_repository(url: str) -> None:
 def test_the_address_of_a_line_is_pinned_to_the_commit(
     url: str, variables: dict[str, str], expected: str
 ) -> None:
-    found = remote_of(url, variables)
+    found = parse_remote(url, variables)
     assert found is not None
-    assert address(found[1], "c0ffee", "docs/x y.md", 7) == expected
+    assert line_address(found[1], "c0ffee", "docs/x y.md", 7) == expected
 
 
 @pytest.mark.parametrize(
@@ -89,10 +89,10 @@ def test_the_address_of_a_line_is_pinned_to_the_commit(
      "https://h/{file}/blob/{commit}/{file}?plain=1#L{line}"],
 )  # fmt: skip
 def test_a_template_of_a_stranger_makes_nothing_but_a_web_address(template: str) -> None:
-    assert address(template, "c", "f.md", 1) == ""
+    assert line_address(template, "c", "f.md", 1) == ""
 
 
 def test_names_that_nobody_could_read_are_refused() -> None:
-    assert problem_of("host/owner/name") == ""
+    assert find_url_problem("host/owner/name") == ""
     for name in ("", "a b", "a\u202eb", "a\nb", "a//b", "../b", "x" * 301):
-        assert problem_of(name)
+        assert find_url_problem(name)

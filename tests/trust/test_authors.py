@@ -17,8 +17,8 @@ from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.show import show
 from memory_bank.memory.trash import delete, restore
 from memory_bank.notes import front_matter
-from memory_bank.notes.schema import keys_of
-from memory_bank.trust.author_keys import OWN, kept, with_author_keys
+from memory_bank.notes.schema import spelled_keys
+from memory_bank.trust.author_keys import OWN, keep_author_keys, with_author_keys
 
 PERSON = "---\nid: p1\ncreated_at: 2020-01-01\ntags: [x]\n---\n# Kestrels\n\nThey hover.\n"
 FORGED = (
@@ -36,12 +36,12 @@ def bank(folder: Path, opening: Callable[..., Bank]) -> Bank:
 
 
 def said(text: str) -> dict[str, object]:
-    return front_matter.metadata(front_matter.split(text))[0]
+    return front_matter.read_metadata(front_matter.split(text))[0]
 
 
 def of_author(text: str) -> dict[str, object]:
     found = said(text)
-    return {key: found[key] for name in OWN for key in keys_of(found, name)}
+    return {key: found[key] for name in OWN for key in spelled_keys(found, name)}
 
 
 def test_front_matter_of_an_agents_content_says_nothing_of_its_author(bank: Bank) -> None:
@@ -116,7 +116,7 @@ def test_whatever_an_agent_writes_the_author_stays(old: str, new: str) -> None:
     texts = (new, f"---\n{new}\n---\n", f"---\nsource_type: {new}\n---\nx", f"{FORGED}{new}")
     for text in texts:
         try:
-            found = kept(old, text)
+            found = keep_author_keys(old, text)
         except (BadInput, UnreadableNote):
             continue
         assert of_author(found) == of_author(old)

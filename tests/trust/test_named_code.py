@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory_bank.trust.named_code import named_in
+from memory_bank.trust.named_code import list_named_code
 
 
 @pytest.mark.parametrize(
@@ -23,13 +23,15 @@ from memory_bank.trust.named_code import named_in
     ],
 )  # fmt: skip
 def test_names_are_words_in_code_or_such_as_english_lacks(text: str, names: set[str]) -> None:
-    assert named_in(text).names == names
+    assert list_named_code(text).names == names
 
 
 def test_numbers_are_stated_with_the_words_of_their_sentence() -> None:
-    found = named_in("The timeout is 30s. At most 5,000 rows, 2_000 each; see #12 of 2024-05-06.")
+    found = list_named_code(
+        "The timeout is 30s. At most 5,000 rows, 2_000 each; see #12 of 2024-05-06."
+    )
     assert set(found.numbers) == {"30", "5000", "2000"}
     assert found.numbers["30"] == {"timeout"}
     assert "row" in found.numbers["5000"]
     assert "timeout" not in found.numbers["5000"]
-    assert named_in("There is 1 table in version 1.2.3.").numbers == {}
+    assert list_named_code("There is 1 table in version 1.2.3.").numbers == {}

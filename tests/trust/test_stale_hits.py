@@ -203,7 +203,7 @@ def test_a_history_that_takes_too_long_is_asked_for_once_for_each_commit(
         raise process.GitFailed
 
     with monkeypatch.context() as patched:
-        patched.setattr(history, "records", slow)
+        patched.setattr(history, "yield_commits", slow)
         assert not stale(root, "walrus")["a.md"]
         tries = len(asked)
         assert not stale(root, "walrus")["a.md"]

@@ -24,7 +24,7 @@ _KNOWN = {
 
 def names(part: str) -> tuple[str, ...]:
     """Return the clients whose modules have a function."""
-    clients = plugins.names(KIND)
+    clients = plugins.list_plugins(KIND)
     return tuple(name.replace("_", "-") for name in clients if hasattr(_load(name), part))
 
 

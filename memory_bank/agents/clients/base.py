@@ -11,7 +11,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from memory_bank.agents.payload import Payload, digest, identifier, message_key, project, text
+from memory_bank.agents.payload import (
+    Payload,
+    digest,
+    message_key,
+    read_identifier,
+    read_project,
+    read_text,
+)
 from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.sessions.queue_rows import MESSAGE
 
@@ -72,25 +79,25 @@ def event_of(
         kind,
         session,
         agent,
-        project(payload, *folder),
-        cwd=text(payload, "cwd"),
+        read_project(payload, *folder),
+        cwd=read_text(payload, "cwd"),
         name=name,
-        transcript=text(payload, "transcript_path", "transcriptPath"),
-        source=text(payload, "source"),
+        transcript=read_text(payload, "transcript_path", "transcriptPath"),
+        source=read_text(payload, "source"),
         asking=not payload.get("stop_hook_active"),
-        said=text(payload, "last_assistant_message", "prompt_response"),
+        said=read_text(payload, "last_assistant_message", "prompt_response"),
     )
 
 
 def subagent_of(event: HookEvent, payload: Payload) -> HookEvent | None:
     """Return what an agent reports that was started by another; None if it says nothing."""
-    report = text(payload, "last_assistant_message")
+    report = read_text(payload, "last_assistant_message")
     if not report:
         return None
     return event._replace(
-        key=f"stop {identifier(payload, 'agent_id')} {digest(report)}",
+        key=f"stop {read_identifier(payload, 'agent_id')} {digest(report)}",
         tool_name="Agent",
-        tool_input={"subagent_type": text(payload, "agent_type")},
+        tool_input={"subagent_type": read_text(payload, "agent_type")},
         tool_output=report,
     )
 

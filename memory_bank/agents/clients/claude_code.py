@@ -23,7 +23,14 @@ from memory_bank.agents.clients.base import (
     prompt_step,
     subagent_of,
 )
-from memory_bank.agents.payload import Payload, drop_fields, fields, identifier, seconds, text
+from memory_bank.agents.payload import (
+    Payload,
+    drop_fields,
+    read_fields,
+    read_identifier,
+    read_seconds,
+    read_text,
+)
 from memory_bank.agents.transcript_lines import Line
 from memory_bank.agents.typed_prompt import typed_prompt
 
@@ -61,16 +68,16 @@ _UNTOLD = ("originalFile", "content")
 
 def read(event: str, payload: Payload) -> HookEvent | None:
     """Return an event in the common form; None if it is to be ignored."""
-    session = identifier(payload, "session_id")
+    session = read_identifier(payload, "session_id")
     if not session or any(name in os.environ for name in _OTHERS):
         return None
     hook_event = event_of(event, EVENTS[event], session, NAME, payload, "CLAUDE_PROJECT_DIR")
     if hook_event.kind == "prompt":
-        prompt = typed_prompt(text(payload, "prompt"))
-        return hook_event._replace(prompt=prompt, key=identifier(payload, "prompt_id"))
+        prompt = typed_prompt(read_text(payload, "prompt"))
+        return hook_event._replace(prompt=prompt, key=read_identifier(payload, "prompt_id"))
     if hook_event.kind == "subagent":
         # compaction has no agent_type: it is no subagent
-        return subagent_of(hook_event, payload) if text(payload, "agent_type") else None
+        return subagent_of(hook_event, payload) if read_text(payload, "agent_type") else None
     attended = os.environ.get("CLAUDE_CODE_ENTRYPOINT", "") in _ATTENDED
     hook_event = hook_event._replace(attended=attended)
     return _tool(hook_event, payload) if hook_event.kind == "tool" else hook_event
@@ -78,7 +85,7 @@ def read(event: str, payload: Payload) -> HookEvent | None:
 
 def _tool(event: HookEvent, payload: Payload) -> HookEvent | None:
     failed = event.name == "PostToolUseFailure"
-    name = text(payload, "tool_name")
+    name = read_text(payload, "tool_name")
     output = payload.get("error") if failed else payload.get("tool_response")
     if isinstance(output, dict) and output.get("structuredPatch"):
         # the patch says what changed; the rest is the whole file before and after
@@ -86,7 +93,7 @@ def _tool(event: HookEvent, payload: Payload) -> HookEvent | None:
     if not name:
         return None
     return event._replace(
-        key=identifier(payload, "tool_use_id"),
+        key=read_identifier(payload, "tool_use_id"),
         tool_name=name,
         tool_input=payload.get("tool_input"),
         tool_output=output,
@@ -128,7 +135,7 @@ def memories(
 def folder(file: Path) -> str:
     """Return the folder in which the session began."""
     return next(
-        (cwd for line in transcript_lines.read_first(file) if (cwd := text(line, "cwd"))), ""
+        (cwd for line in transcript_lines.read_first(file) if (cwd := read_text(line, "cwd"))), ""
     )
 
 
@@ -155,28 +162,28 @@ class _ClaudeSession:
 
     def take(self, line: Line, *, aside: bool = False) -> None:
         """Add a line; one that was read already, as a fork repeats them, is passed over."""
-        uuid = text(line, "uuid")
+        uuid = read_text(line, "uuid")
         if uuid in self._seen:
             return
         self._seen.update([uuid] if uuid else [])
-        kind = text(line, "type")
+        kind = read_text(line, "type")
         transcript = self.made
         if kind not in ("user", "assistant"):
             transcript.skipped["no prompt or call"] += kind not in ("system", "summary")
             return
-        when = seconds(line.get("timestamp"))
+        when = read_seconds(line.get("timestamp"))
         transcript.saw(when)
-        transcript.cwd = transcript.cwd or text(line, "cwd")
-        transcript.branch = transcript.branch or text(line, "gitBranch")
+        transcript.cwd = transcript.cwd or read_text(line, "cwd")
+        transcript.branch = transcript.branch or read_text(line, "gitBranch")
         aside = aside or bool(line.get("isSidechain"))
         if kind == "assistant":
             self._calls(line, when)
-            texts = transcript_lines.texts(fields(line, "message").get("content"))
+            texts = transcript_lines.join_texts(read_fields(line, "message").get("content"))
             if texts.strip() and not (aside or self._questioned):
                 transcript.steps.append(message_step(texts.strip(), when))
         elif results := [
             part
-            for part in transcript_lines.items(fields(line, "message"), "content")
+            for part in transcript_lines.list_items(read_fields(line, "message"), "content")
             if part.get("type") == "tool_result"
         ]:
             for part in results:
@@ -185,27 +192,27 @@ class _ClaudeSession:
             self._prompt(line, when)
 
     def _calls(self, line: Line, when: float) -> None:
-        message = fields(line, "message")
-        usage = fields(message, "usage")
+        message = read_fields(line, "message")
+        usage = read_fields(message, "usage")
         if usage:  # a message has a line for each of its parts, each with the usage so far
-            number = payload.number(usage.get("input_tokens"))
-            number += payload.number(usage.get("cache_creation_input_tokens"))
-            spent = payload.number(usage.get("output_tokens"))
-            self._usage[text(message, "id") or str(len(self._usage))] = number, spent
-        for part in transcript_lines.items(message, "content"):
-            key, name = identifier(part, "id"), text(part, "name")
+            number = payload.read_number(usage.get("input_tokens"))
+            number += payload.read_number(usage.get("cache_creation_input_tokens"))
+            spent = payload.read_number(usage.get("output_tokens"))
+            self._usage[read_text(message, "id") or str(len(self._usage))] = number, spent
+        for part in transcript_lines.list_items(message, "content"):
+            key, name = read_identifier(part, "id"), read_text(part, "name")
             if part.get("type") == "tool_use" and key and name:
-                self._open[key] = name, part.get("input"), when, text(line, "cwd")
+                self._open[key] = name, part.get("input"), when, read_text(line, "cwd")
 
     def _result(self, line: Line, part: Line, *, alone: bool) -> None:
-        key = text(part, "tool_use_id")
+        key = read_text(part, "tool_use_id")
         call = self._open.pop(key, None)
         if call is None:
             self.made.skipped["result without a call"] += 1
             return
         name, tool_input, when, cwd = call
         failed = bool(part.get("is_error"))
-        texts = transcript_lines.texts(part.get("content"))
+        texts = transcript_lines.join_texts(part.get("content"))
         output: Any = line.get("toolUseResult") if alone else None
         if isinstance(output, dict) and output.get("structuredPatch"):
             output = drop_fields(output, *_UNTOLD)
@@ -216,7 +223,7 @@ class _ClaudeSession:
         if failed and texts.startswith(_REFUSED):
             self.made.skipped["refused call"] += 1
             return
-        ended_at = seconds(line.get("timestamp")) or when
+        ended_at = read_seconds(line.get("timestamp")) or when
         self.made.steps.append(
             call_step(name, tool_input, output, ended_at, key, failed=failed, cwd=cwd)
         )
@@ -229,11 +236,13 @@ class _ClaudeSession:
             or line.get("promptSource") == "system"
         ):
             return
-        text = typed_prompt(transcript_lines.texts(fields(line, "message").get("content")))
+        text = typed_prompt(
+            transcript_lines.join_texts(read_fields(line, "message").get("content"))
+        )
         if not text:
             return
         self._questioned = False
-        self.made.steps.append(prompt_step(text, when, identifier(line, "promptId")))
+        self.made.steps.append(prompt_step(text, when, read_identifier(line, "promptId")))
 
     def end(self) -> Transcript:
         """Return the session; a call without a result is counted."""

@@ -26,10 +26,18 @@ from memory_bank.agents.clients.base import (
     prompt_step,
     subagent_of,
 )
-from memory_bank.agents.payload import Payload, digest, fields, identifier, number, seconds, text
+from memory_bank.agents.payload import (
+    Payload,
+    digest,
+    read_fields,
+    read_identifier,
+    read_number,
+    read_seconds,
+    read_text,
+)
 from memory_bank.agents.transcript_lines import Line
 from memory_bank.agents.typed_prompt import typed_prompt
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 
 if TYPE_CHECKING:
     from memory_bank.agents.client_files import HookClient, McpClient
@@ -63,13 +71,13 @@ _STATED = r"\s*Exit code: (-?\d{1,5})\b"
 
 def read(event: str, payload: Payload) -> HookEvent | None:
     """Return an event in the common form; None if it is to be ignored."""
-    session = identifier(payload, "session_id")
+    session = read_identifier(payload, "session_id")
     if not session:
         return None
     hook_event = event_of(event, EVENTS[event], session, NAME, payload)
     if hook_event.kind == "prompt":
-        prompt = typed_prompt(text(payload, "prompt"))
-        turn = identifier(payload, "turn_id")
+        prompt = typed_prompt(read_text(payload, "prompt"))
+        turn = read_identifier(payload, "turn_id")
         # a turn may be steered by more prompts
         key = f"{turn} {digest(prompt)}" if turn else ""
         return hook_event._replace(prompt=prompt, key=key)
@@ -87,13 +95,13 @@ _ATTENDED = ("cli", "vscode", "codex_cli_rs", "codex-tui", "codex_vscode")
 def _is_attended(transcript: str) -> bool:
     """Return whether the head of a transcript names a program before which a person sits."""
     head = next(transcript_lines.read_first(Path(transcript), 1), {}) if transcript else {}
-    about = fields(head, "payload")
+    about = read_fields(head, "payload")
     return (about.get("source") or about.get("originator")) in _ATTENDED
 
 
 def _tool(event: HookEvent, payload: Payload) -> HookEvent | None:
     """Return a call of a tool, with the exit code that only the transcript has."""
-    name, call = text(payload, "tool_name"), identifier(payload, "tool_use_id")
+    name, call = read_text(payload, "tool_name"), read_identifier(payload, "tool_use_id")
     output = payload.get("tool_response")
     failed = False
     if isinstance(output, str):
@@ -122,17 +130,17 @@ def unreported(event: HookEvent) -> Iterator[HookEvent]:
     """
     end = payload.end_of(event.transcript, _TURN, '"FileChange"') if event.transcript else ()
     for record in reversed(list(end)):
-        item = payload.fields(payload.fields(record, "payload"), "item")
-        call, changes = payload.identifier(item, "id"), payload.fields(item, "changes")
+        item = payload.read_fields(payload.read_fields(record, "payload"), "item")
+        call, changes = payload.read_identifier(item, "id"), payload.read_fields(item, "changes")
         if item.get("type") == "FileChange" and call and changes:
             yield event._replace(
                 kind="tool",
                 key=call,
                 tool_name="apply_patch",
                 tool_input={"command": _patch(changes)},
-                tool_output=payload.text(item, "stderr", "stdout"),
+                tool_output=payload.read_text(item, "stderr", "stdout"),
                 failed=item.get("status") != "completed",
-                created_at=payload.seconds(record.get("timestamp")),
+                created_at=payload.read_seconds(record.get("timestamp")),
             )
 
 
@@ -140,20 +148,20 @@ def _patch(changes: Payload) -> str:
     """Return the changes of files in the form of `apply_patch`."""
     lines = ["*** Begin Patch"]
     for path in changes:
-        change = payload.fields(changes, path)
-        kind = payload.text(change, "type")
+        change = payload.read_fields(changes, path)
+        kind = payload.read_text(change, "type")
         lines.append(f"*** {_HEADS.get(kind, 'Update')} File: {path}")
-        if moved := payload.text(change, "move_path"):
+        if moved := payload.read_text(change, "move_path"):
             lines.append(f"*** Move to: {moved}")
-        lines += payload.text(change, "unified_diff").splitlines()
+        lines += payload.read_text(change, "unified_diff").splitlines()
         if kind == "add":
-            lines += [f"+{line}" for line in payload.text(change, "content").splitlines()]
+            lines += [f"+{line}" for line in payload.read_text(change, "content").splitlines()]
     return "\n".join([*lines, "*** End Patch\n"])
 
 
 def _exit_code(transcript: str, call: str) -> int | None:
     for record in payload.end_of(transcript, _TAIL, call) if transcript and call else ():
-        item = payload.fields(payload.fields(record, "payload"), "item")
+        item = payload.read_fields(payload.read_fields(record, "payload"), "item")
         code = item.get("exit_code")
         if item.get("id") == call and isinstance(code, int) and not isinstance(code, bool):
             return code
@@ -163,11 +171,11 @@ def _exit_code(transcript: str, call: str) -> int | None:
 answer = make_answer  # it refuses any other key
 
 
-_ID = pattern(r"([0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12})$")
+_ID = lazy_pattern(r"([0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12})$")
 
 _SHELLS = ("shell", "exec_command", "local_shell", "unified_exec", "container.exec")
 
-_CODE = pattern(
+_CODE = lazy_pattern(
     r"Process exited with code (-?\d+)|\"exit_code\":\s?(-?\d+)|^Exit code: (-?\d+)", re.MULTILINE
 )
 
@@ -182,13 +190,13 @@ def files(environment: Mapping[str, str]) -> Iterator[Path]:
     yield from transcript_lines.list_files(root / "archived_sessions", "**/rollout-*.jsonl")
 
 
-_CWD = pattern(r"^cwd: (.+)$", re.MULTILINE)
+_CWD = lazy_pattern(r"^cwd: (.+)$", re.MULTILINE)
 
-_GROUP = pattern(r"^# Task Group:", re.MULTILINE)
+_GROUP = lazy_pattern(r"^# Task Group:", re.MULTILINE)
 
-_APPLIES_TO = pattern(r"^applies_to: cwd=([^;\n]+)", re.MULTILINE)
+_APPLIES_TO = lazy_pattern(r"^applies_to: cwd=([^;\n]+)", re.MULTILINE)
 
-_MORE_PLACES = pattern(r"[,\s](?:/|~|\w:\\|cwd=)")
+_MORE_PLACES = lazy_pattern(r"[,\s](?:/|~|\w:\\|cwd=)")
 
 # Of a transcript, whose first line names the project.
 _HEAD_BYTES = 2_000
@@ -240,8 +248,8 @@ def _is_in(place: str, project: Path) -> bool:
 def folder(file: Path) -> str:
     """Return the folder in which the session began."""
     for line in transcript_lines.read_first(file, 5):
-        payload = fields(line, "payload") or line
-        if cwd := text(payload, "cwd"):
+        payload = read_fields(line, "payload") or line
+        if cwd := read_text(payload, "cwd"):
             return cwd
     return ""
 
@@ -258,7 +266,7 @@ def read_transcript(file: Path) -> Transcript:
 def _said(content: object) -> str:
     """Return the texts of a message's parts, whose type has been written in several ways."""
     parts = content if isinstance(content, list) else []
-    return "\n".join(text(part, "text") for part in parts if isinstance(part, dict))
+    return "\n".join(read_text(part, "text") for part in parts if isinstance(part, dict))
 
 
 class _CodexSession:
@@ -274,13 +282,13 @@ class _CodexSession:
 
     def take(self, line: Line) -> None:
         """Add a line."""
-        kind, payload = text(line, "type"), fields(line, "payload")
-        when = seconds(line.get("timestamp"))
+        kind, payload = read_text(line, "type"), read_fields(line, "payload")
+        when = read_seconds(line.get("timestamp"))
         self.made.saw(when)
         if kind == "session_meta":
             self._meta(payload)
         elif kind == "turn_context":
-            self._cwd = text(payload, "cwd") or self._cwd
+            self._cwd = read_text(payload, "cwd") or self._cwd
         elif kind == "event_msg":
             self._event(payload, when)
         elif kind == "response_item":
@@ -289,40 +297,45 @@ class _CodexSession:
             self.made.skipped["no prompt or call"] += 1
 
     def _meta(self, payload: Line) -> None:
-        transcript, git = self.made, fields(payload, "git")
-        transcript.session_id = identifier(payload, "id", "session_id") or transcript.session_id
-        transcript.cwd = self._cwd = text(payload, "cwd")
-        transcript.branch, transcript.commit = text(git, "branch"), text(git, "commit_hash")
+        transcript, git = self.made, read_fields(payload, "git")
+        transcript.session_id = (
+            read_identifier(payload, "id", "session_id") or transcript.session_id
+        )
+        transcript.cwd = self._cwd = read_text(payload, "cwd")
+        transcript.branch, transcript.commit = (
+            read_text(git, "branch"),
+            read_text(git, "commit_hash"),
+        )
 
     def _event(self, payload: Line, when: float) -> None:
-        kind = text(payload, "type")
+        kind = read_text(payload, "type")
         if kind == "item_completed":
-            self._completed(fields(payload, "item"), payload, when)
+            self._completed(read_fields(payload, "item"), payload, when)
         elif kind == "user_message":
-            self._prompt(text(payload, "message"), when, "", _GOOD)
+            self._prompt(read_text(payload, "message"), when, "", _GOOD)
         elif kind == "agent_message":
-            self._say(text(payload, "message"), when, _GOOD)
+            self._say(read_text(payload, "message"), when, _GOOD)
         elif kind == "exec_command_end":
-            self._command(payload, identifier(payload, "call_id"), when, _GOOD)
+            self._command(payload, read_identifier(payload, "call_id"), when, _GOOD)
         elif kind == "patch_apply_end":
-            self._patch(payload, identifier(payload, "call_id"), when, _GOOD)
+            self._patch(payload, read_identifier(payload, "call_id"), when, _GOOD)
         elif kind == "mcp_tool_call_end":
-            invoked = fields(payload, "invocation")
-            self._tool(payload, invoked, identifier(payload, "call_id"), when, _GOOD)
+            invoked = read_fields(payload, "invocation")
+            self._tool(payload, invoked, read_identifier(payload, "call_id"), when, _GOOD)
         elif kind == "token_count":
-            total = fields(fields(payload, "info"), "total_token_usage")
+            total = read_fields(read_fields(payload, "info"), "total_token_usage")
             if total:
-                spared = number(total.get("cached_input_tokens"))
-                fresh_tokens = number(total.get("input_tokens")) - spared
+                spared = read_number(total.get("cached_input_tokens"))
+                fresh_tokens = read_number(total.get("input_tokens")) - spared
                 self.made.input_tokens = max(self.made.input_tokens, fresh_tokens)
-                spent = number(total.get("output_tokens"))
+                spent = read_number(total.get("output_tokens"))
                 self.made.output_tokens = max(self.made.output_tokens, spent)
 
     def _completed(self, item: Line, payload: Line, when: float) -> None:
-        kind, key = text(item, "type"), identifier(item, "id")
+        kind, key = read_text(item, "type"), read_identifier(item, "id")
         if kind == "UserMessage":
-            turn = identifier(payload, "turn_id")
-            self._prompt(transcript_lines.texts(item.get("content")), when, turn, _BEST)
+            turn = read_identifier(payload, "turn_id")
+            self._prompt(transcript_lines.join_texts(item.get("content")), when, turn, _BEST)
         elif kind == "CommandExecution":
             self._command(item, key, when, _BEST)
         elif kind == "FileChange":
@@ -337,22 +350,22 @@ class _CodexSession:
         if isinstance(words, list):
             words = str(words[-1]) if words else ""
         code = item.get("exit_code")
-        printed = text(item, "aggregated_output", "formatted_output", "stdout")
+        printed = read_text(item, "aggregated_output", "formatted_output", "stdout")
         failed = isinstance(code, int) and code != 0
-        cwd = text(item, "cwd").removeprefix("file://") or self._cwd
+        cwd = read_text(item, "cwd").removeprefix("file://") or self._cwd
         output = {"output": printed, "exit_code": code}
         tool_input = {"command": words}
         self._add(rank, call_step("Bash", tool_input, output, when, key, failed=failed, cwd=cwd))
 
     def _patch(self, item: Line, key: str, when: float, rank: int) -> None:
         failed = item.get("status") == "failed" or item.get("success") is False
-        output = text(item, "stderr" if failed else "stdout")
-        tool_input = {"changes": fields(item, "changes")}
+        output = read_text(item, "stderr" if failed else "stdout")
+        tool_input = {"changes": read_fields(item, "changes")}
         call = call_step("apply_patch", tool_input, output, when, key, failed=failed, cwd=self._cwd)
         self._add(rank, call)
 
     def _tool(self, item: Line, invoked: Line, key: str, when: float, rank: int) -> None:
-        server, tool = (text(invoked, key) for key in ("server", "tool"))
+        server, tool = (read_text(invoked, key) for key in ("server", "tool"))
         name = f"mcp__{server}__{tool}"
         result = item.get("result")
         failed = item.get("status") == "failed" or (isinstance(result, dict) and "Err" in result)
@@ -362,33 +375,35 @@ class _CodexSession:
 
     def _item(self, payload: Line, when: float) -> None:
         """Take a message or call as the model's interface has it."""
-        kind, key = text(payload, "type"), identifier(payload, "call_id", "id")
+        kind, key = read_text(payload, "type"), read_identifier(payload, "call_id", "id")
         if kind == "message" and payload.get("role") == "user":
-            self._prompt(transcript_lines.texts(payload.get("content")), when, "", _SOME)
+            self._prompt(transcript_lines.join_texts(payload.get("content")), when, "", _SOME)
         elif kind == "message" and payload.get("role") == "assistant":
             self._say(_said(payload.get("content")), when, _SOME)
         elif kind in ("function_call", "custom_tool_call", "local_shell_call") and key:
             arguments = payload.get("arguments") or payload.get("input") or payload.get("action")
-            self._begun[key] = text(payload, "name") or "shell", arguments
+            self._begun[key] = read_text(payload, "name") or "shell", arguments
         elif kind in ("function_call_output", "custom_tool_call_output") and key in self._begun:
             self._answered(key, payload.get("output"), when)
 
     def _answered(self, key: str, output: object, when: float) -> None:
         name, arguments = self._begun.pop(key)
         parsed = transcript_lines.parse_json(arguments) if isinstance(arguments, str) else arguments
-        texts = transcript_lines.texts(output) or text(fields({"x": output}, "x"), "content")
+        texts = transcript_lines.join_texts(output) or read_text(
+            read_fields({"x": output}, "x"), "content"
+        )
         code = _CODE.search(texts[:4000])
         failed = bool(code) and int(next(filter(None, code.groups())) if code else 0) != 0
         cwd = self._cwd
         if name in _SHELLS and isinstance(parsed, dict):
             words = parsed.get("command") or parsed.get("cmd")
             line = str(words[-1]) if isinstance(words, list) and words else words
-            name, arguments, cwd = "Bash", {"command": line}, text(parsed, "workdir") or cwd
+            name, arguments, cwd = "Bash", {"command": line}, read_text(parsed, "workdir") or cwd
         elif name == "apply_patch":
             patch = (
                 arguments
                 if isinstance(arguments, str)
-                else text(fields({"x": parsed}, "x"), "input")
+                else read_text(read_fields({"x": parsed}, "x"), "input")
             )
             arguments = {"command": patch}
         elif name == "update_plan":

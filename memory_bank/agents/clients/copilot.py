@@ -14,11 +14,11 @@ from memory_bank.agents.payload import (
     Payload,
     digest,
     end_of,
-    fields,
-    identifier,
     parse_json,
-    seconds,
-    text,
+    read_fields,
+    read_identifier,
+    read_seconds,
+    read_text,
 )
 from memory_bank.agents.typed_prompt import typed_prompt
 
@@ -44,16 +44,16 @@ _EXIT = r"<shellId: [^\s>]{1,40} completed with exit code (-?\d{1,5})>"
 
 def read(event: str, payload: Payload) -> HookEvent | None:
     """Return an event in the common form; None if it is to be ignored."""
-    session = identifier(payload, "sessionId")
+    session = read_identifier(payload, "sessionId")
     if not session:
         return None
     moment = payload.get("timestamp")
     hook_event = event_of(event, EVENTS[event], session, NAME, payload, "COPILOT_PROJECT_DIR")
-    hook_event = hook_event._replace(created_at=seconds(moment))
+    hook_event = hook_event._replace(created_at=read_seconds(moment))
     if hook_event.kind == "stop":
         return hook_event._replace(said=_last_text(hook_event.transcript))
     if hook_event.kind == "prompt":
-        prompt = typed_prompt(text(payload, "prompt"))
+        prompt = typed_prompt(read_text(payload, "prompt"))
         return hook_event._replace(prompt=prompt, key=digest(moment, prompt) if moment else "")
     return _tool(hook_event, payload, moment) if hook_event.kind == "tool" else hook_event
 
@@ -62,16 +62,16 @@ def _last_text(transcript: str) -> str:
     """Return the last text of the agent in a transcript, which the event does not tell."""
     for record in end_of(transcript, _TAIL, '"assistant.message"') if transcript else ():
         if record.get("type") == "assistant.message":
-            return text(fields(record, "data"), "content")
+            return read_text(read_fields(record, "data"), "content")
     return ""
 
 
 def _tool(event: HookEvent, payload: Payload, moment: object) -> HookEvent | None:
     """Return a call of a tool; the client gives it no id."""
     failed = event.name == "postToolUseFailure"
-    name, parsed = text(payload, "toolName"), parse_json(payload.get("toolArgs"))
-    result = fields(payload, "toolResult")
-    answer_text = text(result, "textResultForLlm")
+    name, parsed = read_text(payload, "toolName"), parse_json(payload.get("toolArgs"))
+    result = read_fields(payload, "toolResult")
+    answer_text = read_text(result, "textResultForLlm")
     code = re.search(_EXIT, answer_text[-2000:])
     if not name:
         return None

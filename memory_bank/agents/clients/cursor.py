@@ -10,11 +10,11 @@ from memory_bank.agents.clients.base import HookEvent, Kind
 from memory_bank.agents.payload import (
     Payload,
     digest,
-    identifier,
     message_key,
     parse_json,
-    project,
-    text,
+    read_identifier,
+    read_project,
+    read_text,
 )
 from memory_bank.agents.typed_prompt import typed_prompt
 from memory_bank.sessions.queue_rows import MESSAGE
@@ -38,7 +38,7 @@ EVENTS: dict[str, Kind] = {
 
 def read(event: str, payload: Payload) -> HookEvent | None:
     """Return an event in the common form; None if it is to be ignored."""
-    session = identifier(payload, "conversation_id", "session_id")
+    session = read_identifier(payload, "conversation_id", "session_id")
     if not session:
         return None
     is_completed = payload.get("status", "completed") == "completed"
@@ -47,21 +47,21 @@ def read(event: str, payload: Payload) -> HookEvent | None:
         session,
         NAME,
         _folder(payload),
-        cwd=text(payload, "cwd"),
+        cwd=read_text(payload, "cwd"),
         name=event,
-        source=text(payload, "composer_mode"),
+        source=read_text(payload, "composer_mode"),
     )
     if hook_event.kind == "prompt":
-        prompt = typed_prompt(text(payload, "prompt"))
-        return hook_event._replace(prompt=prompt, key=identifier(payload, "generation_id"))
+        prompt = typed_prompt(read_text(payload, "prompt"))
+        return hook_event._replace(prompt=prompt, key=read_identifier(payload, "generation_id"))
     if hook_event.kind == "subagent":
-        summary = text(payload, "summary")
+        summary = read_text(payload, "summary")
         if not summary:
             return None
         return hook_event._replace(
-            key=f"stop {identifier(payload, 'generation_id')} {digest(summary)}",
+            key=f"stop {read_identifier(payload, 'generation_id')} {digest(summary)}",
             tool_name="Task",
-            tool_input={"description": text(payload, "subagent_type")},
+            tool_input={"description": read_text(payload, "subagent_type")},
             tool_output={"output": summary, "modified_files": payload.get("modified_files")},
             failed=not is_completed,
         )
@@ -72,22 +72,22 @@ def _folder(payload: Payload) -> str:
     roots = payload.get("workspace_roots")
     first = roots[0] if isinstance(roots, list) and roots else ""
     if not (isinstance(first, str) and os.path.isabs(first)):
-        first = text(payload, "cwd")
-    return project({"cwd": first}, "CURSOR_PROJECT_DIR")
+        first = read_text(payload, "cwd")
+    return read_project({"cwd": first}, "CURSOR_PROJECT_DIR")
 
 
 def _tool(event: HookEvent, payload: Payload) -> HookEvent | None:
     failed = event.name == "postToolUseFailure"
     if event.name == "afterAgentResponse":
-        last = text(payload, "text")
+        last = read_text(payload, "text")
         reply = event._replace(key=message_key(last), tool_name=MESSAGE, tool_output=last)
         return reply if last.strip() else None
-    name = text(payload, "tool_name")
+    name = read_text(payload, "tool_name")
     result = payload.get("error_message") if failed else parse_json(payload.get("tool_output"))
     if not name:
         return None
     return event._replace(
-        key=identifier(payload, "tool_use_id"),
+        key=read_identifier(payload, "tool_use_id"),
         tool_name=name,
         tool_input=parse_json(payload.get("tool_input")),
         tool_output=result,

@@ -15,10 +15,10 @@ from memory_bank.agents.payload import (
     Payload,
     digest,
     drop_fields,
-    fields,
-    identifier,
-    seconds,
-    text,
+    read_fields,
+    read_identifier,
+    read_seconds,
+    read_text,
 )
 from memory_bank.agents.typed_prompt import typed_prompt
 
@@ -40,14 +40,14 @@ _EXIT = r"^Exit Code: (-?\d{1,5})\s*$"
 
 def read(event: str, payload: Payload) -> HookEvent | None:
     """Return an event in the common form; None if it is to be ignored."""
-    session = identifier(payload, "session_id")
+    session = read_identifier(payload, "session_id")
     if not session:
         return None
-    moment = text(payload, "timestamp")
+    moment = read_text(payload, "timestamp")
     hook_event = event_of(event, EVENTS[event], session, NAME, payload, "GEMINI_PROJECT_DIR")
-    hook_event = hook_event._replace(created_at=seconds(moment))
+    hook_event = hook_event._replace(created_at=read_seconds(moment))
     if hook_event.kind == "prompt":
-        prompt = typed_prompt(text(payload, "prompt"))
+        prompt = typed_prompt(read_text(payload, "prompt"))
         return hook_event._replace(
             prompt=prompt, key=f"{moment} {digest(prompt)}" if moment else ""
         )
@@ -56,8 +56,8 @@ def read(event: str, payload: Payload) -> HookEvent | None:
 
 def _tool(event: HookEvent, payload: Payload, moment: str) -> HookEvent | None:
     """Return a call of a tool; the client gives it no id."""
-    name, tool_input = text(payload, "tool_name"), payload.get("tool_input")
-    response = fields(payload, "tool_response")
+    name, tool_input = read_text(payload, "tool_name"), payload.get("tool_input")
+    response = read_fields(payload, "tool_response")
     content = response.get("llmContent")
     code = re.search(_EXIT, content[-2000:], re.MULTILINE) if isinstance(content, str) else None
     display = response.get("returnDisplay")

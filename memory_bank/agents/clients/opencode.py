@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from memory_bank.agents import payload
 from memory_bank.agents.clients.base import HookEvent, Kind
-from memory_bank.agents.payload import Payload, fields, identifier, project, text
+from memory_bank.agents.payload import (
+    Payload,
+    read_fields,
+    read_identifier,
+    read_project,
+    read_text,
+)
 from memory_bank.agents.typed_prompt import typed_prompt
 
 if TYPE_CHECKING:
@@ -33,24 +39,24 @@ EVENTS: dict[str, Kind] = {
 
 def read(event: str, payload: Payload) -> HookEvent | None:
     """Return an event in the common form; None if it is to be ignored."""
-    call_input = fields(payload, "input")
-    session = identifier(call_input, "sessionID")
+    call_input = read_fields(payload, "input")
+    session = read_identifier(call_input, "sessionID")
     if not session:
         return None
-    folder = text(payload, "directory", "worktree")
+    folder = read_text(payload, "directory", "worktree")
     hook_event = HookEvent(
         EVENTS[event],
-        identifier(payload, "parent") or session,
+        read_identifier(payload, "parent") or session,
         NAME,
-        project({"cwd": folder}),
+        read_project({"cwd": folder}),
         cwd=folder,
         name=event,
-        said=text(call_input, "said"),
+        said=read_text(call_input, "said"),
     )
     if hook_event.kind == "prompt":
-        return _prompt(hook_event, fields(payload, "output"))
+        return _prompt(hook_event, read_fields(payload, "output"))
     if event == "message.part.updated":
-        return _failed(hook_event, fields(call_input, "part"))
+        return _failed(hook_event, read_fields(call_input, "part"))
     return (
         _tool(hook_event, call_input, payload.get("output"))
         if hook_event.kind == "tool"
@@ -62,21 +68,21 @@ def _prompt(event: HookEvent, output: Payload) -> HookEvent:
     """Return what the user wrote; texts that the program or plug-ins added are left out."""
     parts = output.get("parts")
     texts = [
-        payload.text(part, "text")
+        payload.read_text(part, "text")
         for part in (parts if isinstance(parts, list) else [])
         if isinstance(part, dict) and part.get("type") == "text" and not part.get("synthetic")
     ]
     prompt = "\n".join(filter(None, texts))
     if prompt[:1] == prompt[-1:] == '"' and prompt.count('"') == 2:  # noqa: PLR2004
         prompt = prompt[1:-1]  # as `opencode run 'two words'` gives it
-    key = payload.identifier(payload.fields(output, "message"), "id")
+    key = payload.read_identifier(payload.read_fields(output, "message"), "id")
     return event._replace(prompt=typed_prompt(prompt), key=key)
 
 
 def _tool(event: HookEvent, call_input: Payload, output: Any) -> HookEvent | None:  # noqa: ANN401
-    name = payload.text(call_input, "tool")
+    name = payload.read_text(call_input, "tool")
     result = output if isinstance(output, dict) else {}
-    about = payload.fields(result, "metadata")
+    about = payload.read_fields(result, "metadata")
     if about:
         # its diff is in `filediff`, its output beside it
         entry = payload.drop_fields(about, "diff", "output", "preview", "diagnostics", "display")
@@ -84,7 +90,7 @@ def _tool(event: HookEvent, call_input: Payload, output: Any) -> HookEvent | Non
     if not name:
         return None
     return event._replace(
-        key=payload.identifier(call_input, "callID"),
+        key=payload.read_identifier(call_input, "callID"),
         tool_name=name,
         tool_input=call_input.get("args"),
         tool_output=result,
@@ -94,11 +100,11 @@ def _tool(event: HookEvent, call_input: Payload, output: Any) -> HookEvent | Non
 
 def _failed(event: HookEvent, part: Payload) -> HookEvent | None:
     """Return a call of a tool that threw an error, which has no other event."""
-    state, name = payload.fields(part, "state"), payload.text(part, "tool")
+    state, name = payload.read_fields(part, "state"), payload.read_text(part, "tool")
     if part.get("type") != "tool" or state.get("status") != "error" or not name:
         return None
     return event._replace(
-        key=payload.identifier(part, "callID"),
+        key=payload.read_identifier(part, "callID"),
         tool_name=name,
         tool_input=state.get("input"),
         tool_output=state.get("error"),

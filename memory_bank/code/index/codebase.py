@@ -29,7 +29,13 @@ from memory_bank.code.guards import TestGuards
 from memory_bank.code.imports import ImportTargets
 from memory_bank.code.index.database import IntentRow, ParseCache, SymbolRow
 from memory_bank.code.index.symbol_table import SymbolTable
-from memory_bank.code.index.work_tree import LANE, MAX_FILE_BYTES, SUBMODULE, WorkTree, work_tree_of
+from memory_bank.code.index.work_tree import (
+    LANE,
+    MAX_FILE_BYTES,
+    SUBMODULE,
+    WorkTree,
+    find_work_tree,
+)
 from memory_bank.code.parse import parsing
 from memory_bank.git.commits import Commit
 from memory_bank.git.repository import shared_folder, tree_folder, worktree
@@ -69,7 +75,7 @@ class CodeHit(NamedTuple):
     """Of its file; empty for a document."""
 
 
-def hits_of(table: SymbolTable, lane: Lane, hits: Sequence[Hit]) -> tuple[CodeHit, ...]:
+def lane_hits(table: SymbolTable, lane: Lane, hits: Sequence[Hit]) -> tuple[CodeHit, ...]:
     """Return hits of a lane, each at its best symbol, test or section.
 
     What a file of code has outside of these is a place only where none of them matches.
@@ -150,7 +156,7 @@ class Codebase:
         self.lock = threading.RLock()
         code = settings.code
         self.tree = WorkTree(root, exclude=code.exclude, max_bytes=MAX_FILE_BYTES)
-        cache = ParseCache(self.shared / "parses.db", parsing.version())
+        cache = ParseCache(self.shared / "parses.db", parsing.parser_version())
         self.table = SymbolTable(self.tree, self.folder, cache)
         self._cache = cache
         self._commits = CodeHistory(root)
@@ -315,7 +321,7 @@ class Codebase:
             text, conditions, mode=mode, limit=limit, now=now, parts=parts
         )
         with self.lock:
-            hits = hits_of(self.table, lane, search_result.hits)
+            hits = lane_hits(self.table, lane, search_result.hits)
         return SearchResult(hits, search_result.mode, search_result.fallback_reason)
 
     def text(self, hit: CodeHit) -> str:
@@ -431,12 +437,12 @@ class Codebase:
         return self._lanes[name]
 
     def _source(self, name: Lane) -> Source:
-        from memory_bank.code.sources import CommitSource, files_of  # start-up: see above
+        from memory_bank.code.sources import CommitSource, list_files  # start-up: see above
 
         if name == "commits":
             return CommitSource(self._commits.reached)
         subjects = CommitSubjects(lambda: self._history)
-        return files_of(self.tree, self.table, without=self._notes(), subjects=subjects)
+        return list_files(self.tree, self.table, without=self._notes(), subjects=subjects)
 
     def _notes(self) -> list[str]:
         """Return the paths of the bank's notes below the work tree."""
@@ -471,7 +477,7 @@ def open_codebase(
         place = paths.locate(bank, settings=settings, start=start)
     if path is None and bank is not None and place and worktree(place.project.resolve()):
         folder = place.project
-    root = work_tree_of(folder)
+    root = find_work_tree(folder)
     bank_settings = load(place.root if place else None, flags=settings)
     return Codebase(root, bank_settings, place=place, embeds=embeds)
 

@@ -19,15 +19,15 @@ from memory_bank.base.errors import Busy, IndexDamaged, StorageFailed
 from memory_bank.base.filenames import as_utf8
 from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.paths import private_folder
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.code.parse.parsed_file import (
     SYMBOL,
     TEST,
     Intent,
     ParsedFile,
     Symbol,
-    dumped,
-    loaded,
+    dump_file,
+    load_file,
 )
 
 _CODE_TABLES = """
@@ -80,7 +80,7 @@ _MOST_SNIPPET = 200
 
 _GENERATION = "generation"
 
-SEPARATOR = pattern(r"::|\??->|[?!&]?\.|[\\#]")
+SEPARATOR = lazy_pattern(r"::|\??->|[?!&]?\.|[\\#]")
 """What stands between the parts of a name in a call, such as `::`, `?.` and `->`."""
 
 _SYMBOL = (
@@ -374,7 +374,7 @@ def _text(names: Iterable[str]) -> str:
     return json.dumps(list(names))
 
 
-def names_of(text: object) -> tuple[str, ...]:
+def parse_names(text: object) -> tuple[str, ...]:
     """Return names from a row; raise IndexDamaged."""
     try:
         return tuple(json.loads(str(text)))
@@ -384,13 +384,15 @@ def names_of(text: object) -> tuple[str, ...]:
 
 def _symbol(row: Sequence[Any]) -> SymbolRow:
     number, sym, path, language, test, *fields, calls = row
-    symbol = Symbol(*fields)._replace(calls=names_of(calls))
+    symbol = Symbol(*fields)._replace(calls=parse_names(calls))
     return SymbolRow(number, sym, path, language, bool(test), symbol)
 
 
 def _test(row: Sequence[Any]) -> IntentRow:
     number, sym, path, language, *fields, calls = row
-    return IntentRow(number, sym, path, language, Intent(*fields)._replace(calls=names_of(calls)))
+    return IntentRow(
+        number, sym, path, language, Intent(*fields)._replace(calls=parse_names(calls))
+    )
 
 
 _PARSE_TABLES = """
@@ -433,7 +435,9 @@ class ParseCache(sqlite.Opened):
 
     def put(self, parsed: Iterable[tuple[Key, ParsedFile]]) -> None:
         """Keep parsed files; if they can't be kept, they are parsed again next time."""
-        rows = [(*key, zlib.compress(dumped(parsed_file).encode())) for key, parsed_file in parsed]
+        rows = [
+            (*key, zlib.compress(dump_file(parsed_file).encode())) for key, parsed_file in parsed
+        ]
         with suppress(Busy, IndexDamaged, StorageFailed), sqlite.convert_errors(self.file):
             base = self.opened()
             with sqlite.transaction(base):
@@ -466,7 +470,7 @@ class ParseCache(sqlite.Opened):
 def _unpacked(data: bytes) -> ParsedFile | None:
     """Return a parsed file; None if its data is damaged."""
     try:
-        return loaded(zlib.decompress(data).decode())
+        return load_file(zlib.decompress(data).decode())
     except (TypeError, ValueError, zlib.error):
         return None
 

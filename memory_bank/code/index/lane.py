@@ -92,7 +92,7 @@ class CodeLane(ReopenedIndex):
         tests = TESTS_ONLY in conditions
 
         def factors(paths: Collection[str]) -> dict[str, float]:
-            factor_of = {path: work_tree.factor(path, text) for path in paths}
+            factor_of = {path: work_tree.likelihood_factor(path, text) for path in paths}
             return {path: factor for path, factor in factor_of.items() if factor != 1}
 
         return self.read(

@@ -11,14 +11,14 @@ from typing import Any
 from memory_bank.base import sqlite
 from memory_bank.base.documents import Passage
 from memory_bank.base.filenames import StatSignature, is_trusted, signature_text
-from memory_bank.base.locks import WAIT, locked
+from memory_bank.base.locks import WAIT, hold_lock
 from memory_bank.base.paths import private_folder
 from memory_bank.code.index.database import (
     CodeDatabase,
     FileRow,
     Key,
     ParseCache,
-    names_of,
+    parse_names,
     replace,
 )
 from memory_bank.code.index.work_tree import TreeScan, WorkTree, is_document
@@ -75,7 +75,7 @@ class SymbolTable(CodeDatabase):
         scan.files.update((path, self.scanned.files[path]) for path in scripts)
         if not self._changes(scan):
             return False
-        with locked(self._folder, wait=wait, make=lambda: private_folder(self._folder)):
+        with hold_lock(self._folder, wait=wait, make=lambda: private_folder(self._folder)):
             return self._update(scan, progress or (lambda *_: None))
 
     def discard(self) -> None:
@@ -165,7 +165,7 @@ class SymbolTable(CodeDatabase):
             if read is None:
                 gone += [path] if path in file_states else []
                 continue
-            language = _language(_name(path)) or language_of(read.data)
+            language = _language(_name(path)) or detect_language(read.data)
             if not language:  # its first line changed since the scan
                 gone += [path] if path in file_states else []
                 continue
@@ -173,7 +173,7 @@ class SymbolTable(CodeDatabase):
             if read.reason:
                 file_rows.append(FileRow(path, language, signature, b"", 0, reason=read.reason))
                 continue
-            blob = repository.blob(read.data)
+            blob = repository.hash_blob(read.data)
             if path in file_states and _has_parsed(file_states[path], blob):
                 touched.append((signature, path))
             else:
@@ -207,7 +207,7 @@ class SymbolTable(CodeDatabase):
 
 def _import(row: Sequence[Any]) -> Import:
     target, names, line, bound = row
-    return Import(target, names_of(names), line, names_of(bound))
+    return Import(target, parse_names(names), line, parse_names(bound))
 
 
 def _wanted(path: str) -> bool:
@@ -231,7 +231,7 @@ def _language(name: str) -> str:
 
 def _has_parsed(file: FileRow, blob: bytes) -> bool:
     """Tell whether a file was parsed by this version of the parser, with that content."""
-    current = file.signature.startswith(f"{parsing.version()} ")
+    current = file.signature.startswith(f"{parsing.parser_version()} ")
     return current and file.blob == blob and not file.reason
 
 
@@ -249,12 +249,12 @@ def _row(file: FileRow, parsed: ParsedFile | None) -> FileRow:
 
 def _text(signature: StatSignature) -> str:
     """Return a signature as it is recorded; it also changes with the version of the parser."""
-    return f"{parsing.version()} {signature_text(signature)}"
+    return f"{parsing.parser_version()} {signature_text(signature)}"
 
 
 def _recorded(signature: StatSignature) -> str:
     """Return what is recorded of a file: no signature if it is so young that it may change."""
-    return _text(signature) if is_trusted(signature) else f"{parsing.version()} "
+    return _text(signature) if is_trusted(signature) else f"{parsing.parser_version()} "
 
 
 SIZE = 1000
@@ -267,7 +267,7 @@ REST = -1
 """The section of lines that are in none."""
 
 
-def divided(
+def divide_lines(
     lines: Sequence[str], numbers: Iterable[int], section: int, size: int = SIZE
 ) -> Iterator[Passage]:
     """Divide lines of a file, given by 1-based numbers in order, into passages of about `size`.
@@ -316,7 +316,7 @@ class FirstLines:
         for path in sorted(_asked(files))[:MOST_FILES]:
             former = before.get(path)
             if former is None or former[0] != files[path]:
-                former = files[path], language_of(self._tree.start(path, _LINE))
+                former = files[path], detect_language(self._tree.start(path, _LINE))
             if is_trusted(former[0]):  # one that has just changed may change again
                 self._known[path] = former
             if former[1]:
@@ -324,7 +324,7 @@ class FirstLines:
         return entries
 
 
-def language_of(data: bytes) -> str:
+def detect_language(data: bytes) -> str:
     """Return the language of a file by its first bytes; empty if they name no known program."""
     if not data.startswith(b"#!"):
         return ""

@@ -12,7 +12,7 @@ from memory_bank.base import filenames
 from memory_bank.base.errors import NoRepository, StorageFailed
 from memory_bank.base.filenames import NOTE_SUFFIXES, StatSignature, as_utf8, is_utf8
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.git import repository
 
 LINK = "symbolic link: not followed"
@@ -83,10 +83,10 @@ class WorkTree:
         Files of submodules and of other repositories inside are left
         out, as are files that are not checked out. Raises StorageFailed if git can't list them.
         """
-        listed = repository.files(self.root, self._exclude)
+        listed = repository.list_files(self.root, self._exclude)
         if listed is None:
             raise StorageFailed(
-                repository.problem(self.root) or f"git can't list the files of {self.root}",
+                repository.find_problem(self.root) or f"git can't list the files of {self.root}",
                 "try `git status` there",
             )
         entries, refused = dict[str, StatSignature](), dict[str, str]()
@@ -109,14 +109,14 @@ class WorkTree:
                 if stat.st_size > self._max_bytes:
                     refused[path] = TOO_LARGE
                 else:
-                    entries[path] = filenames.signature(stat)
+                    entries[path] = filenames.read_signature(stat)
         return TreeScan(entries, refused)
 
     def submodules(self) -> list[str]:
         """Return the submodules of the work tree, none of whose files are listed."""
         if not (self.root / ".gitmodules").exists():
             return []
-        listed = repository.files(self.root, self._exclude) or []
+        listed = repository.list_files(self.root, self._exclude) or []
         paths = (path for path in listed if is_utf8(path) and not path.startswith(("../", "/")))
         places = ((path, self.root / path) for path in paths)
         # git lists files, and submodules as if they were files
@@ -150,7 +150,7 @@ class WorkTree:
                 return TreeRead(signature, reason=UNREADABLE)
         if len(data) > self._max_bytes:
             return TreeRead(signature, reason=TOO_LARGE)
-        return TreeRead(signature, data, unreadable(data))
+        return TreeRead(signature, data, why_unreadable(data))
 
     def _handle(self, path: str) -> int:
         # O_NONBLOCK opens a pipe at once even without a writer
@@ -170,7 +170,7 @@ class WorkTree:
         return plain
 
 
-def work_tree_of(folder: Path) -> Path:
+def find_work_tree(folder: Path) -> Path:
     """Return the work tree that holds a folder; raise NoRepository, saying why there is none."""
     tree = repository.worktree(folder.resolve())
     if tree is None:
@@ -178,12 +178,12 @@ def work_tree_of(folder: Path) -> Path:
             f"{folder} is in no git work tree: there is no code to read",
             "run this in a clone of a repository; notes need none",
         )
-    if not repository.can_be_read(tree) and (problem := repository.problem(tree)):
+    if not repository.can_be_read(tree) and (problem := repository.find_problem(tree)):
         raise NoRepository(problem, "the notes are not affected")
     return tree
 
 
-def unreadable(data: bytes) -> str:
+def why_unreadable(data: bytes) -> str:
     """Return why the content of a file is not source code; empty if it may be."""
     if b"\0" in data[:_BINARY_BYTES]:
         return BINARY
@@ -302,7 +302,7 @@ KINDS = (
 )
 """The first that a path is of counts."""
 
-_ASKS_HOW_TO = pattern(
+_ASKS_HOW_TO = lazy_pattern(
     r"\bhow (?:do|can|could|should|would|must) (?:i|we|you|one)\b|\bhow to\b"
     r"|^\W*(?:install|set ?up|configure|enable|disable|upgrade|uninstall)\b",
     re.IGNORECASE,
@@ -310,7 +310,7 @@ _ASKS_HOW_TO = pattern(
 """Words of a user who wants to do something: documents say how, code says how it is done."""
 
 
-def factor(path: str, question: str) -> float:
+def likelihood_factor(path: str, question: str) -> float:
     """Return the factor of the likelihood of a file's results; 1 where the question asks for it."""
     file_kind = next((file_kind for file_kind in KINDS if file_kind.paths.search(path)), None)
     if file_kind is None or file_kind.asked & set(re.findall(r"\w+", question.lower())):
@@ -320,6 +320,6 @@ def factor(path: str, question: str) -> float:
     return file_kind.factor
 
 
-def kind(path: str) -> str:
+def path_kind(path: str) -> str:
     """Return the name of the kind of a path; empty if it has none."""
     return next((file_kind.name for file_kind in KINDS if file_kind.paths.search(path)), "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.code.languages.base import (
     Case,
     flat,
@@ -25,11 +25,13 @@ if TYPE_CHECKING:
 # Declarators around a name: hostile code has more.
 _MOST_STEPS = 100
 
-_TEST_MACRO = pattern(r"(?:TYPED_)?TEST(?:_[FP])?")
+_TEST_MACRO = lazy_pattern(r"(?:TYPED_)?TEST(?:_[FP])?")
 
-_CASE_MACRO = pattern(r"(?>\w*?TEST_CASE)\w*|SCENARIO|SECTION|SUBCASE|GIVEN|WHEN|THEN|AND_WHEN")
+_CASE_MACRO = lazy_pattern(
+    r"(?>\w*?TEST_CASE)\w*|SCENARIO|SECTION|SUBCASE|GIVEN|WHEN|THEN|AND_WHEN"
+)
 
-_BLANKS = pattern(r" ?([^\w\s]) ?")
+_BLANKS = lazy_pattern(r" ?([^\w\s]) ?")
 
 _GLOBAL = ("translation_unit", "declaration_list", "field_declaration_list")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.code.languages.base import (
     Case,
     flat,
@@ -26,11 +26,11 @@ _NAMELESS = {"arrow_function", "function_expression", "generator_function", "cla
 
 _TEXTS = ("string", "template_string")
 
-_EXPORTS = pattern(r"^(?:module\.)?exports\.|^this\.")
+_EXPORTS = lazy_pattern(r"^(?:module\.)?exports\.|^this\.")
 
-_DOTTED = pattern(r"[\w$#]+(?:\.[\w$#]+)*")
+_DOTTED = lazy_pattern(r"[\w$#]+(?:\.[\w$#]+)*")
 
-_CASE = pattern(
+_CASE = lazy_pattern(
     r"(?:[fx]?(describe|context|suite)|(?:\w{1,4}\.)?(?:[fx]?it|test|specify))(?:\.\w+)*\s*(?![\w.$])"
 )
 
@@ -45,7 +45,9 @@ _MOST_AROUND = 12
 # Bytes at the start of a function that are read.
 _MOST_HEAD = 60
 
-TEST_FILES = pattern(r"(?:^|/)(?:__tests__|tests?|specs?|e2e|cypress)/|[._-](?:test|spec|cy)\.\w+$")
+TEST_FILES = lazy_pattern(
+    r"(?:^|/)(?:__tests__|tests?|specs?|e2e|cypress)/|[._-](?:test|spec|cy)\.\w+$"
+)
 
 TEST_MODULES = frozenset(["vitest", "node:test", "bun:test", "@jest/globals"])
 

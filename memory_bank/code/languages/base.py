@@ -7,25 +7,27 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.code.parse.parsed_file import Import
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-_BLANKS = pattern(r"\s+")
+_BLANKS = lazy_pattern(r"\s+")
 
-_IDENTIFIER_PART = pattern(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
+_IDENTIFIER_PART = lazy_pattern(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
 
-_CALLED = pattern(r"[\w$@]+(?:(?:[?!&]?\.|::|\??->)[\w$]+(?:!(?!\.)|\?(?!\.|->))?)*+$|[\w$]+[?!]$")
+_CALLED = lazy_pattern(
+    r"[\w$@]+(?:(?:[?!&]?\.|::|\??->)[\w$]+(?:!(?!\.)|\?(?!\.|->))?)*+$|[\w$]+[?!]$"
+)
 
-_MAKER = pattern(r"(?:^|[.:>])(?:[A-Z][\w$]*|new|super)$")
+_MAKER = lazy_pattern(r"(?:^|[.:>])(?:[A-Z][\w$]*|new|super)$")
 """Names of types, and words for what a type returns or extends."""
 
-_LAYOUT = pattern(r" (?=[.?:-])|(?<=[.>:]) ")
+_LAYOUT = lazy_pattern(r" (?=[.?:-])|(?<=[.>:]) ")
 
-_GENERIC = pattern(r"(?:::)?<[^<>]*>\s*$")
+_GENERIC = lazy_pattern(r"(?:::)?<[^<>]*>\s*$")
 
 EMPTY: Mapping[str, Any] = {}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.code.languages.base import (
     Case,
     Rules,
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 _MOST_STATEMENTS = 500
 """Maximum number of statements of one test of bats."""
 
-_BEYOND_BMP = pattern(rb"[\xf0-\xf7][\x80-\xbf]{0,3}")
+_BEYOND_BMP = lazy_pattern(rb"[\xf0-\xf7][\x80-\xbf]{0,3}")
 
-_FOLDER = pattern(r"^\$\w+/|^\$\{[^}]*\}/|^\$\(.*\)/")
+_FOLDER = lazy_pattern(r"^\$\w+/|^\$\{[^}]*\}/|^\$\(.*\)/")
 
 
 def _in_bmp(data: bytes) -> bytes:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.code.languages import _c_family
 from memory_bank.code.languages.base import Rules
 
-_CPP = pattern(
+_CPP = lazy_pattern(
     rb"^[ \t]*(?:namespace[ \t]+[\w:]{1,200}(?:[ \t]+[A-Z_]\S{0,200})?\s{0,20}\{|template\s*<"
     rb"|(?:public|protected|private)\s*:|class\s+\w[^;{}()\n]{0,200}[{:]"
     rb"|using\s+(?:namespace\b|\w+\s*=)|enum\s+class\b|constexpr\b)",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.code.languages.base import (
     Case,
     Rules,
@@ -28,9 +28,11 @@ _FRAMEWORKS = {
     "TestCaseSource": "nunit", "TestMethod": "mstest", "DataTestMethod": "mstest",
 }  # fmt: skip
 
-_TEST_CLASS = pattern(r"(?:Tests?|Fixture|Specs?)$")
+_TEST_CLASS = lazy_pattern(r"(?:Tests?|Fixture|Specs?)$")
 
-_SAID = pattern(r'(?:DisplayName|Description)\s*(?:=|\()\s*@?"([^"]*)"|^TestMethod\("([^"]*)"\)')
+_SAID = lazy_pattern(
+    r'(?:DisplayName|Description)\s*(?:=|\()\s*@?"([^"]*)"|^TestMethod\("([^"]*)"\)'
+)
 
 _TARGETS = ("identifier", "qualified_name", "alias_qualified_name", "generic_name")
 

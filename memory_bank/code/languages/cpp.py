@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.code.languages import _c_family
 from memory_bank.code.languages.base import Rules, head
 
 _MACRO = rb"[A-Z_][A-Z0-9_]{2,60}(?:\([^()\n]{0,200}\))?"
 
-_UNKNOWN = pattern(
+_UNKNOWN = lazy_pattern(
     rb"\b((?:class|struct)[ \t]+)" + _MACRO + rb"(?=[ \t]+[A-Za-z_][\w:]*\s*(?:final\s*)?[:{])"
     rb"|\b(namespace[ \t]+[\w:]+[ \t]+)" + _MACRO + rb"(?=\s*\{)"
     rb"|^[ \t]*(?:\w{0,60}(?:NAMESPACE_?(?:BEGIN|END)|(?:BEGIN|END)_NAMESPACE)\w{0,60}|Q_OBJECT)"

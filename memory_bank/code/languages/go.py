@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.code.languages.base import (
     Case,
     Rules,
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-_TEST = pattern(r"(?:Test|Benchmark|Fuzz|Example)(?=[^a-z]|$)")
+_TEST = lazy_pattern(r"(?:Test|Benchmark|Fuzz|Example)(?=[^a-z]|$)")
 
-_VERSION = pattern(r"/v\d+$")
+_VERSION = lazy_pattern(r"/v\d+$")
 
 _NAMES = ("name", "desc", "description", "title", "scenario")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.code.languages.base import (
     Case,
     Rules,
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 _TESTS = {"Test", "ParameterizedTest", "RepeatedTest", "TestFactory", "TestTemplate"}
 
-_TEST_CLASS = pattern(r"Tests?(?:Case)?$|IT$|^Test(?=[A-Z])")
+_TEST_CLASS = lazy_pattern(r"Tests?(?:Case)?$|IT$|^Test(?=[A-Z])")
 
-_TITLE = pattern(r'"((?:[^"\\]|\\.)*)"')
+_TITLE = lazy_pattern(r'"((?:[^"\\]|\\.)*)"')
 
 _ANNOTATIONS = ("marker_annotation", "annotation")
 

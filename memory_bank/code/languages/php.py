@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.code.languages.base import (
     Case,
     Rules,
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-_FILE = pattern(r"(?:(__DIR__|dirname\(__FILE__\))[\s.(]*)?(?:'([^']*)'|\"([^\"]*)\")")
+_FILE = lazy_pattern(r"(?:(__DIR__|dirname\(__FILE__\))[\s.(]*)?(?:'([^']*)'|\"([^\"]*)\")")
 
-_TEST_MARK = pattern(r"@test\b|#\[(?:[\w\\]*\\)?Test\]")
+_TEST_MARK = lazy_pattern(r"@test\b|#\[(?:[\w\\]*\\)?Test\]")
 
-_SAID = pattern(r"\bTestDox\(\s*(?:'([^']*)'|\"([^\"]*)\")|@testdox\s+([^\n*]+)")
+_SAID = lazy_pattern(r"\bTestDox\(\s*(?:'([^']*)'|\"([^\"]*)\")|@testdox\s+([^\n*]+)")
 
 _TEXTS = ("string", "encapsed_string")
 

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.code.languages.base import (
     Case,
     Rules,
@@ -30,7 +30,7 @@ _CLASS, _STATEMENT = "class_definition", "expression_statement"
 
 _TEXTS = ("string", "concatenated_string")
 
-_TEST_FILE = pattern(r"(?:^|/)(?:tests?/.*|test_[^/]*|[^/]*_tests?|tests?)\.py$")
+_TEST_FILE = lazy_pattern(r"(?:^|/)(?:tests?/.*|test_[^/]*|[^/]*_tests?|tests?)\.py$")
 
 _LONGEST = 100_000
 """Maximum length of a literal that is evaluated, in characters."""
@@ -38,7 +38,7 @@ _LONGEST = 100_000
 # Of a number that fits 64 bits.
 _DIGITS = 18
 
-_PREFIX = pattern(r"^[rRbBuUfF]{0,2}(?=['\"])")
+_PREFIX = lazy_pattern(r"^[rRbBuUfF]{0,2}(?=['\"])")
 
 
 def _doc(node: Node) -> str | None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.code.languages.base import (
     Case,
     Rules,
@@ -33,7 +33,7 @@ _TITLES = ("string", "constant", "scope_resolution", "simple_symbol")
 
 _IMPORTS = ("require", "require_relative", "load", "autoload")
 
-_TEST_BASE = pattern(r"(?:TestCase|Minitest(?:::|\.)Test|Test::Unit\b.*|::Test|Spec)$")
+_TEST_BASE = lazy_pattern(r"(?:TestCase|Minitest(?:::|\.)Test|Test::Unit\b.*|::Test|Spec)$")
 
 
 def _name(node: Node) -> str:

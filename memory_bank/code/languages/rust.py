@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.code.languages.base import (
     Case,
     Rules,
@@ -30,7 +30,7 @@ _MOST_PARTS = 20
 
 _PATH = ("identifier", "self", "super", "crate", ".", "::")
 
-_TEST = pattern(r"#\[\s*(?:\w+::)*(?:test|rstest|test_case|wasm_bindgen_test)\b")
+_TEST = lazy_pattern(r"#\[\s*(?:\w+::)*(?:test|rstest|test_case|wasm_bindgen_test)\b")
 
 
 def _name(node: Node) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from blake3 import blake3
 
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.code.languages.base import text_of
 
 if TYPE_CHECKING:
@@ -69,20 +69,20 @@ def fingerprint(tokens: Sequence[str]) -> str:
 # Of comments above a symbol that are its doc text.
 _MOST_LINES = 200
 
-_OPENS = pattern(r"^\s*(?:/\*[*!]?|//[/!]?|#+!?|--+|<!--)[ \t]?")
+_OPENS = lazy_pattern(r"^\s*(?:/\*[*!]?|//[/!]?|#+!?|--+|<!--)[ \t]?")
 
-_STAR = pattern(r"^\s*\*(?!/)[ \t]?")
+_STAR = lazy_pattern(r"^\s*\*(?!/)[ \t]?")
 
-_TAG = pattern(
+_TAG = lazy_pattern(
     r"</?(?:summary|remarks|para|param|typeparam|returns|value|exception|example|c|code|see|seealso"
     r"|paramref|typeparamref|inheritdoc|p|pre)\b[^<>]*>"
 )
 
-_NAMED = pattern(r'<(?:see|seealso|paramref|typeparamref) \w+="(?:\w:)?([^"]*)" ?/>')
+_NAMED = lazy_pattern(r'<(?:see|seealso|paramref|typeparamref) \w+="(?:\w:)?([^"]*)" ?/>')
 
-_PARAMETER = pattern(r'<(?:param|typeparam) name="([^"]*)">')
+_PARAMETER = lazy_pattern(r'<(?:param|typeparam) name="([^"]*)">')
 
-_LIMITS = pattern(r"^=(?:begin|end)\b.*$", re.MULTILINE)
+_LIMITS = lazy_pattern(r"^=(?:begin|end)\b.*$", re.MULTILINE)
 
 
 class _Comment(NamedTuple):
@@ -129,7 +129,7 @@ class Comments:
                 break
             texts.append(above.text)
             row, start = above.row, above.start
-        return row, start, plain("\n".join(reversed(texts)))
+        return row, start, strip_comment("\n".join(reversed(texts)))
 
     def at_top(self) -> str:
         """Return the text of the comments that the file begins with."""
@@ -139,10 +139,10 @@ class Comments:
                 break
             texts.append("" if comment.text.startswith("#!") else comment.text)
             row = last + 1
-        return plain("\n".join(texts).strip())
+        return strip_comment("\n".join(texts).strip())
 
 
-def plain(text: str) -> str:
+def strip_comment(text: str) -> str:
     """Return a comment without its signs."""
     lines = list[str]()
     text = _PARAMETER.sub(r"\1: ", _NAMED.sub(r"\1", _LIMITS.sub("", text)))

@@ -18,7 +18,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from memory_bank.base.errors import StorageFailed, exhausted
+from memory_bank.base.errors import StorageFailed, find_exhausted
 from memory_bank.code.parse.parsed_file import (
     ANSWER,
     MAX_ANSWER,
@@ -26,7 +26,7 @@ from memory_bank.code.parse.parsed_file import (
     READY,
     REQUEST,
     ParsedFile,
-    loaded,
+    load_file,
 )
 
 MAX_MEMORY = 128_000_000
@@ -103,7 +103,7 @@ class Worker:
         request = REQUEST.pack(seconds, len(name), len(data)) + name + data
         try:
             (size,) = ANSWER.unpack(self._ask(request, _WALL_SECONDS, ANSWER.size))
-            parsed_file = loaded(self._read(size).decode()) if size <= MAX_ANSWER else None
+            parsed_file = load_file(self._read(size).decode()) if size <= MAX_ANSWER else None
         except (OSError, EOFError, ValueError):
             parsed_file = None
         except BaseException:
@@ -120,7 +120,7 @@ class Worker:
     def is_usable(self) -> bool:
         """Tell whether the process runs, and takes little memory."""
         runs = not self._closed and self._process.poll() is None
-        return runs and resident(self._process.pid) <= _REUSED
+        return runs and resident_bytes(self._process.pid) <= _REUSED
 
     def end(self) -> None:
         """End the process and close its pipes."""
@@ -165,7 +165,7 @@ class Worker:
             now = time.monotonic()
             spent += min(now - before, _MAX_PAUSE)
             before = now
-            self._memory = resident(self._process.pid) or self._memory
+            self._memory = resident_bytes(self._process.pid) or self._memory
             if self._memory > MAX_MEMORY:
                 self._kill(number, _TOO_MUCH)
             elif spent > self._seconds:
@@ -216,7 +216,7 @@ def _started() -> Worker:
         _SharedWorker.worker = Worker()
     except (OSError, EOFError, RuntimeError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise exhausted(error) or StorageFailed(
+        raise find_exhausted(error) or StorageFailed(
             f"no source file can be parsed: a process can't be started ({reason})",
             "look at the limits of memory and processes",
         ) from error
@@ -266,7 +266,7 @@ _QUERY = 0x1000
 """PROCESS_QUERY_LIMITED_INFORMATION."""
 
 
-def resident(pid: int) -> int:
+def resident_bytes(pid: int) -> int:
     """Return the bytes of memory of a process of this user; 0 where nothing tells."""
     try:
         if sys.platform == "win32":

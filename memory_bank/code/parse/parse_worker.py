@@ -22,9 +22,9 @@ from memory_bank.code.parse.parsed_file import (
     READY,
     REQUEST,
     ParsedFile,
-    dumped,
+    dump_file,
 )
-from memory_bank.code.parse.parsing import TreeWalk, rules_of
+from memory_bank.code.parse.parsing import TreeWalk, find_rules
 from memory_bank.code.parse.symbol_query import compile_query, find_matches
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def parse(data: bytes, language: str, seconds: float) -> ParsedFile:
     """Return what is in a file, of its first part if all takes more than the processor time."""
     last = time.process_time() + _SHARE * seconds
     data = data.removeprefix(_BOM)
-    rules = rules_of(rules_of(language).really(data) or language)
+    rules = find_rules(find_rules(language).really(data) or language)
     parser, query = _parser_and_query(rules.name)
     tree = parser.parse(rules.readable(data) if rules.readable else data)
     matches = find_matches(query, tree.root_node)
@@ -59,10 +59,10 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
         seconds, name, size = REQUEST.unpack(head)
         language, data = requests.read(name).decode(), requests.read(size)
         _end_after(seconds)
-        answer = dumped(parse(data, language, seconds)).encode()
+        answer = dump_file(parse(data, language, seconds)).encode()
         if len(answer) > MAX_ANSWER:
             refused = f"what it defines takes more than {MAX_ANSWER // 1_000_000} MB"
-            answer = dumped(ParsedFile(language, refused=refused)).encode()
+            answer = dump_file(ParsedFile(language, refused=refused)).encode()
         _end_after(0)
         answers.write(ANSWER.pack(len(answer)))
         answers.write(answer)
@@ -113,6 +113,6 @@ def _end_after(seconds: float) -> None:
 def _parser_and_query(language: str) -> tuple[Parser, Query]:
     from tree_sitter import Language, Parser
 
-    rules = rules_of(language)
+    rules = find_rules(language)
     grammar = Language(getattr(import_module(rules.grammar), rules.entry)())
     return Parser(grammar), compile_query(rules, grammar)

@@ -120,12 +120,12 @@ MAX_ANSWER = 16_000_000
 """Maximum number of bytes of an answer: long names and docs may repeat in each symbol."""
 
 
-def dumped(parsed: ParsedFile) -> str:
+def dump_file(parsed: ParsedFile) -> str:
     """Return a parsed file as a text."""
     return json.dumps(parsed)
 
 
-def loaded(text: str) -> ParsedFile | None:
+def load_file(text: str) -> ParsedFile | None:
     """Return a parsed file from its text; None if that is damaged."""
     try:
         language, symbols, imports, tests, doc, problem, whole, apart, refused = json.loads(text)

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, cast
 
 from memory_bank.base import plugins
 from memory_bank.base.paths import user_folder
-from memory_bank.base.plugins import pattern
-from memory_bank.code.code_words import spans_joined
+from memory_bank.base.plugins import lazy_pattern
+from memory_bank.code.code_words import join_spans
 from memory_bank.code.index.database import ParseCache
 from memory_bank.code.languages.base import (
     MOST_TEXT,
@@ -32,7 +32,7 @@ from memory_bank.code.languages.base import (
 )
 from memory_bank.code.parse.fingerprints import CLOSE, OPEN, Comments, FileTokens
 from memory_bank.code.parse.parsed_file import EXAMPLE, VERSION, Import, Intent, ParsedFile, Symbol
-from memory_bank.code.parse.symbol_query import SCOPE, Definition, Match, definition_of
+from memory_bank.code.parse.symbol_query import SCOPE, Definition, Match, find_definition
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -44,7 +44,7 @@ _REFUSED = "refused.db"
 
 _lock = threading.Lock()
 
-_PROGRAM = pattern(r"#!\s*(?:\S*/env\s+(?:-\S+\s+)*)?(?:\S*/)?([a-z]+)")
+_PROGRAM = lazy_pattern(r"#!\s*(?:\S*/env\s+(?:-\S+\s+)*)?(?:\S*/)?([a-z]+)")
 
 
 def language_of(path: str, first_line: str = "") -> str | None:
@@ -59,7 +59,7 @@ def language_of(path: str, first_line: str = "") -> str | None:
 
 def may_hold_tests(path: str, language: str, imports: Iterable[str] = ()) -> bool:
     """Tell whether a file may hold tests, by its path and the modules that it imports."""
-    rules = rules_of(language)
+    rules = find_rules(language)
     if rules.test_files is None or rules.test_files.search(path):
         return True
     return not rules.test_modules.isdisjoint(imports)
@@ -85,25 +85,25 @@ def parse(data: bytes, language: str) -> ParsedFile:
     return parsed_file
 
 
-def rules_of(language: str) -> Rules:
+def find_rules(language: str) -> Rules:
     """Return the rules of a language."""
     return cast("Rules", plugins.load(KIND, language).RULES)
 
 
-def version() -> str:
+def parser_version() -> str:
     """Return what changes whenever files are parsed into other records."""
-    return "+".join(filter(None, (VERSION, plugins.version(KIND))))
+    return "+".join(filter(None, (VERSION, plugins.plugins_version(KIND))))
 
 
-def languages() -> tuple[str, ...]:
+def list_languages() -> tuple[str, ...]:
     """Return the names of all languages, ours first."""
-    return tuple(plugins.names(KIND))
+    return tuple(plugins.list_plugins(KIND))
 
 
 @cache
 def _refusals(file: Path) -> ParseCache:
     """Return the cache of the files that are refused, of all repositories."""
-    cache = ParseCache(file, version())
+    cache = ParseCache(file, parser_version())
     atexit.register(cache.close)
     return cache
 
@@ -111,7 +111,7 @@ def _refusals(file: Path) -> ParseCache:
 @cache
 def _by_name() -> dict[str, str]:
     """Return the languages by suffix and by name of file."""
-    all_rules = (rules_of(name) for name in languages())
+    all_rules = (find_rules(name) for name in list_languages())
     return _first_of(
         (key, rules.name) for rules in all_rules for key in (*rules.suffixes, *rules.names)
     )
@@ -119,7 +119,7 @@ def _by_name() -> dict[str, str]:
 
 @cache
 def _by_program() -> dict[str, str]:
-    rules = (rules_of(name) for name in languages())
+    rules = (find_rules(name) for name in list_languages())
     return _first_of(
         (program, language_rules.name)
         for language_rules in rules
@@ -155,12 +155,12 @@ _MOST_DOC = 4_000
 _NODES_BETWEEN = 200
 """Nodes between two looks at the clock."""
 
-_BRACKET = pattern(r"(?<=[(\[]) |,? (?=[)\]])")
+_BRACKET = lazy_pattern(r"(?<=[(\[]) |,? (?=[)\]])")
 """What line breaks leave inside brackets on one line."""
 
 _BRACKETED = frozenset(["with_clause", "import_from_statement"])
 
-_NAMES = pattern(r"[^\W\d][\w$]*(?:(?:\.|::|\\)[\w$]+)*")
+_NAMES = lazy_pattern(r"[^\W\d][\w$]*(?:(?:\.|::|\\)[\w$]+)*")
 
 _TUPLES = ("tuple", "tuple_pattern")
 
@@ -273,7 +273,7 @@ class TreeWalk:
         self._example(root, doc)
         return ParsedFile(
             self._rules.name, symbols, tuple(self._imports), tuple(self._tests),
-            doc[:_MOST_DOC], self._problem, whole, tuple(spans_joined(self._apart)),
+            doc[:_MOST_DOC], self._problem, whole, tuple(join_spans(self._apart)),
         )  # fmt: skip
 
     def _walk(self, root: Node) -> None:
@@ -343,7 +343,7 @@ class TreeWalk:
             test = None
         depth = len(self._scopes)
         for match in self._matches.get(node.id, ())[:_MOST_AT_ONCE]:
-            definition = definition_of(match, node, rules)
+            definition = find_definition(match, node, rules)
             if definition is None:
                 continue
             del self._scopes[depth:]  # the one before, as in `const A = 1, B = 2`

@@ -81,7 +81,7 @@ def find_matches(query: Query, root: Node) -> dict[int, list[Match]]:
     return by_node
 
 
-def definition_of(match: Match, node: Node, rules: Rules) -> Definition | None:
+def find_definition(match: Match, node: Node, rules: Rules) -> Definition | None:
     """Return what a match defines at a node; None if its name says that it is no definition.
 
     The node is that of the match, as the object that the walk has: its children are read once.

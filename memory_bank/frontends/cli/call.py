@@ -13,9 +13,9 @@ import click
 
 from memory_bank.base.detached import start_background
 from memory_bank.base.errors import BadInput, MemoryBankError, NoBank
-from memory_bank.base.rendering import plain
+from memory_bank.base.rendering import to_plain
 from memory_bank.base.repairs import Reports
-from memory_bank.base.screen import BadUsage, place
+from memory_bank.base.screen import BadUsage, show_place
 from memory_bank.frontends.cli.console import Console
 from memory_bank.frontends.cli.hints import hint_text
 
@@ -197,7 +197,7 @@ class CommandCall:
 
     def place(self, path: str, line: int | None = None) -> str:
         """Return where a note is, as seen from the working directory."""
-        return place(self._file(path), line)
+        return show_place(self._file(path), line)
 
     def answer(self, value: Value, render: Callable[[Value], None]) -> None:
         """Print an answer: as JSON with `--json`, else by `render`."""
@@ -208,7 +208,7 @@ class CommandCall:
 
     def document(self, value: object) -> None:
         """Print an answer as JSON, including repairs and notices."""
-        document, repaired, notices = plain(value), self._repairs.take(), self._notices.take()
+        document, repaired, notices = to_plain(value), self._repairs.take(), self._notices.take()
         if repaired and isinstance(document, dict):
             document = {**document, "repaired": repaired}
         if isinstance(document, dict) and (all_notices := [*document.pop("notices", ()), *notices]):

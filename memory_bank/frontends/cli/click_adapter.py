@@ -9,7 +9,7 @@ from click.exceptions import Exit
 from click.shell_completion import shell_complete
 
 from memory_bank.base.errors import MemoryBankError
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.base.screen import BadUsage
 from memory_bank.frontends.cli.aliases import RIGHTS
 from memory_bank.frontends.cli.overview import COMPLETE, PROGRAM
@@ -20,7 +20,7 @@ class ClickFailed(MemoryBankError):
     """An error of click other than wrong usage."""
 
 
-def invoke(args: list[str]) -> int:
+def run_line(args: list[str]) -> int:
     """Run a command line and return its exit code.
 
     Raises BadUsage for wrong options, Failed, KeyboardInterrupt.
@@ -56,7 +56,7 @@ def invoke(args: list[str]) -> int:
     return code if isinstance(code, int) else 0
 
 
-_CHOICES = pattern(r"(?s) is not (?:one of )?('.+)\Z")
+_CHOICES = lazy_pattern(r"(?s) is not (?:one of )?('.+)\Z")
 
 
 def _is_dashed_text(argument: str) -> bool:

@@ -11,8 +11,8 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, TextIO
 
 from memory_bank.base.errors import StorageFailed
-from memory_bank.base.rendering import document, one_line, visible
-from memory_bank.base.screen import Piece, cells, cut
+from memory_bank.base.rendering import make_visible, one_line, render_document
+from memory_bank.base.screen import Piece, count_cells, cut
 
 if TYPE_CHECKING:
     from rich.console import Console as RichConsole
@@ -107,7 +107,7 @@ class Console:
 
     def block(self, text: str, indent: str = "", style: str = "") -> None:
         """Print text of several lines, indented; long lines are wrapped on a terminal."""
-        for line in visible(text.replace("\r\n", "\n")).split("\n"):
+        for line in make_visible(text.replace("\r\n", "\n")).split("\n"):
             for part in self.folded(line, len(indent)):
                 self.line(indent, (part, style))
 
@@ -120,7 +120,7 @@ class Console:
 
     def folded(self, line: str, indent: int) -> list[str]:
         """Return a line as lines that fit the width of a terminal behind an indent."""
-        if not self.terminal or cells(line) + indent <= self.width:
+        if not self.terminal or count_cells(line) + indent <= self.width:
             return [line]
         if line.isascii():
             return wrap(line, self.width - indent, break_on_hyphens=False) or [""]
@@ -130,7 +130,7 @@ class Console:
         """Print one JSON document."""
         encoding = getattr(self.stream, "encoding", None) or "utf-8"
         ascii_only = not encoding.lower().startswith("utf")
-        self.write(document(value, indent=indent, ascii_only=ascii_only) + "\n")
+        self.write(render_document(value, indent=indent, ascii_only=ascii_only) + "\n")
 
     def table(
         self,
@@ -155,7 +155,9 @@ class Console:
             headings = (" " * indent + headings[0], *headings[1:])
         if not self.terminal:
             columns = zip(*lines, strict=True)
-            self._print_aligned(lines, [max(map(cells, column)) for column in columns], below=below)
+            self._print_aligned(
+                lines, [max(map(count_cells, column)) for column in columns], below=below
+            )
         elif widths := _fitting([list(headings), *lines], self.columns):
             self._print_aligned([list(headings)], widths, "bold", "bold")
             self._print_aligned(lines, widths, "place", below=below)
@@ -169,7 +171,7 @@ class Console:
                 words: list[str] = []
                 for at, part in enumerate(parts):
                     ended = f"{part} ·" if at < len(parts) - 1 else part
-                    words += [ended] if cells(ended) <= _UNBROKEN else ended.split()
+                    words += [ended] if count_cells(ended) <= _UNBROKEN else ended.split()
                 for line in _wrap_words(words, self.columns - _STACKED) if words else ():
                     self.line(" " * _STACKED, line)
                 self._below(below, number)
@@ -194,14 +196,14 @@ class Console:
         """Print rows in columns of these widths; a longer cell continues below itself."""
         for number, row in enumerate(rows):
             columns = [
-                [cell] if cells(cell) <= wide else _wrap_words(cell.split(), wide)
+                [cell] if count_cells(cell) <= wide else _wrap_words(cell.split(), wide)
                 for cell, wide in zip(row, widths, strict=True)
             ]
             for line in zip_longest(*columns, fillvalue=""):
                 last = max((at for at, part in enumerate(line) if part), default=0)
                 pieces: list[Piece] = []
                 for at, part in enumerate(line[: last + 1]):
-                    gap = " " * (widths[at] - cells(part) + _GAP) if at < last else ""
+                    gap = " " * (widths[at] - count_cells(part) + _GAP) if at < last else ""
                     pieces += [(part, rest if at else first), gap]
                 self.line(*pieces)
             self._below(below, number)
@@ -233,7 +235,7 @@ class Console:
         """Print rendered Markdown; links show their targets."""
         from rich.markdown import Markdown
 
-        self.rich(self.width).print(Markdown(visible(text), hyperlinks=False))
+        self.rich(self.width).print(Markdown(make_visible(text), hyperlinks=False))
 
     def rich(self, width: int | None = None) -> RichConsole:
         """Return a rich console on the same stream, as wide as the terminal by default."""
@@ -277,7 +279,7 @@ def _writing() -> Iterator[None]:
 
 def _wide(rows: Sequence[Sequence[str]]) -> int:
     """Return the columns of the longest line of rows that are not wrapped."""
-    widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
+    widths = [max(map(count_cells, column)) for column in zip(*rows, strict=True)]
     return sum(widths) + _GAP * (len(widths) - 1)
 
 
@@ -307,7 +309,7 @@ def _cut_to(
     over = _wide([headings, *rows]) - columns
     if over <= 0 or not rows:
         return rows
-    width = max(_LEAST, max(cells(row[at]) for row in rows) - over)
+    width = max(_LEAST, max(count_cells(row[at]) for row in rows) - over)
     return [
         [_shorten_cell(cell, width) if column == at else cell for column, cell in enumerate(row)]
         for row in rows
@@ -316,7 +318,9 @@ def _cut_to(
 
 def _shorten_cell(text: str, columns: int) -> str:
     """Cut a text; of a path of headings or tests, the last parts stay."""
-    while cells(text) > columns and len(rest := text.removeprefix("… > ").partition(" > ")[2]):
+    while count_cells(text) > columns and len(
+        rest := text.removeprefix("… > ").partition(" > ")[2]
+    ):
         text = f"… > {rest}"
     return cut(text, columns)
 
@@ -324,7 +328,7 @@ def _shorten_cell(text: str, columns: int) -> str:
 def _fitting(rows: Sequence[Sequence[str]], columns: int) -> list[int] | None:
     """Return the width of each column so that no word is broken; None if there is no room."""
     by_column = list(zip(*rows, strict=True))
-    whole = [max(map(cells, column)) for column in by_column]
+    whole = [max(map(count_cells, column)) for column in by_column]
     least = [
         wide if not at or wide <= _UNBROKEN else max(_UNBROKEN, *map(_longest_word, column))
         for at, (wide, column) in enumerate(zip(whole, by_column, strict=True))
@@ -343,14 +347,14 @@ def _fitting(rows: Sequence[Sequence[str]], columns: int) -> list[int] | None:
 
 def _longest_word(text: str) -> int:
     """Return the columns of the longest word; one of wide characters may be broken."""
-    return max((len(word) for word in text.split() if cells(word) <= len(word)), default=0)
+    return max((len(word) for word in text.split() if count_cells(word) <= len(word)), default=0)
 
 
 def _wrap_words(words: Sequence[str], width: int) -> list[str]:
     """Wrap words, of which only those of wide characters, written without spaces, are broken."""
     lines, line, used = [], "", 0
     for word in words:
-        wide = cells(word)
+        wide = count_cells(word)
         if line and used + 1 + wide <= width:
             line, used = f"{line} {word}", used + 1 + wide
             continue
@@ -358,11 +362,13 @@ def _wrap_words(words: Sequence[str], width: int) -> list[str]:
         line, used = word, wide
         while used > width and used > len(line):
             end = next(
-                end for end in range(len(line), 0, -1) if end == 1 or cells(line[:end]) <= width
+                end
+                for end in range(len(line), 0, -1)
+                if end == 1 or count_cells(line[:end]) <= width
             )
             lines.append(line[:end])
             line = line[end:]
-            used = cells(line)
+            used = count_cells(line)
     return [*lines, line]
 
 

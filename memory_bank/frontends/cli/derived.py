@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from memory_bank.base.errors import BadInput, MemoryBankError
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.base.screen import FOUND
 from memory_bank.frontends import declared
 from memory_bank.frontends.cli import aliases
@@ -100,7 +100,7 @@ _SECRET = "allow_secret"  # noqa: S105  (the name of an option)
 SECRET = "Write the text even if it looks like a secret"  # noqa: S105  (a help)
 """The help of `--allow-secret`."""
 
-_NEGATED = pattern(r"-[^-\s].*", re.DOTALL)
+_NEGATED = lazy_pattern(r"-[^-\s].*", re.DOTALL)
 
 
 class DerivedCommand(Helped):

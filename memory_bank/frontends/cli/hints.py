@@ -51,6 +51,6 @@ def hint_text(hint: str | None) -> str | None:
     return HINTS[Hint(hint)] if hint in HINTS else hint
 
 
-def hint_of(error: MemoryBankError) -> str:
+def find_hint(error: MemoryBankError) -> str:
     """Return the hint of an error; empty if there is none."""
     return error.hint_in(HINTS)

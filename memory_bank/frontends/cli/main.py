@@ -16,13 +16,13 @@ from memory_bank.base.errors import (
     MemoryBankError,
     NoteNotFound,
     SymbolNotFound,
-    exhausted,
+    find_exhausted,
 )
-from memory_bank.base.rendering import failure
+from memory_bank.base.rendering import render_failure
 from memory_bank.base.screen import Interrupted
 from memory_bank.frontends.cli import overview
 from memory_bank.frontends.cli.console import Console, prepare_streams
-from memory_bank.frontends.cli.hints import hint_of
+from memory_bank.frontends.cli.hints import find_hint
 
 _INTERRUPTED = 130
 
@@ -67,13 +67,13 @@ def _invoke(args: list[str]) -> int:
         return 0
     from memory_bank.frontends.cli import click_adapter
 
-    return click_adapter.invoke(args)
+    return click_adapter.run_line(args)
 
 
 def _report_error(error: BaseException, args: list[str]) -> int:
     """Print an error on stderr, as JSON with `--json`; return the exit code."""
     if not isinstance(error, MemoryBankError):
-        error = exhausted(error) or error
+        error = find_exhausted(error) or error
     code = next((code for kind, code in _CODES if isinstance(error, kind)), _FAILED)
     name, message, hint = _error_fields(error)
     if os.environ.get("MEMORY_BANK_DEBUG") == "1":
@@ -83,7 +83,7 @@ def _report_error(error: BaseException, args: list[str]) -> int:
     console = Console(sys.stderr)
     try:
         if _wants_json(args[: args.index("--") if "--" in args else None]):
-            console.document(failure(name, message, hint))
+            console.document(render_failure(name, message, hint))
         else:
             console.labelled("error: ", "bad", message)
             if hint:
@@ -104,7 +104,7 @@ def _wants_json(args: list[str]) -> bool:
 def _error_fields(error: BaseException) -> tuple[str, str, str]:
     """Return an error's code, message and hint."""
     if isinstance(error, MemoryBankError):
-        return error.code, error.message, hint_of(error)
+        return error.code, error.message, find_hint(error)
     if isinstance(error, Interrupted):
         return "interrupted", error.message, error.hint
     if isinstance(error, KeyboardInterrupt):

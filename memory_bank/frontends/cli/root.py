@@ -31,13 +31,13 @@ class RootGroup(Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  (click's)
         """Make one command, without importing its operation."""
-        return _command(cmd_name) if cmd_name in declared.words() else None
+        return _command(cmd_name) if cmd_name in declared.list_words() else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command, also by a word of another tool or a former one."""
-        return super().resolve_command(ctx, aliases.with_known_command(args, declared.words()))
+        return super().resolve_command(ctx, aliases.with_known_command(args, declared.list_words()))
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  (click's)
         """Write the list of commands."""

@@ -89,9 +89,9 @@ def _mcp(
         raise call.usage_error("--token-file and --allow-host need --http")
     toolbox = Toolbox(toolsets or DEFAULT, read_only=read_only, structured=structured)
     if describe:
-        from memory_bank.frontends.mcp.toolbox import cost
+        from memory_bank.frontends.mcp.toolbox import count_cost
 
-        call.answer(cost(toolbox), lambda report: _show(call, report))
+        call.answer(count_cost(toolbox), lambda report: _show(call, report))
         return 0
     from memory_bank.frontends.mcp.server import MemoryServer, serve_stdio
 
@@ -133,10 +133,10 @@ def _lsp(
     ] = False,
 ) -> int:
     """Serve the notes to an editor (LSP)."""
-    from memory_bank.frontends.lsp.features import built
+    from memory_bank.frontends.lsp.features import build_server
     from memory_bank.frontends.lsp.language_server import serve_stdio
 
-    server = built(call.named_bank)
+    server = build_server(call.named_bank)
     if sys.stdin.isatty():
         call.remark("waiting for an editor on stdin; press Ctrl-C to stop, or see --help")
     return serve_stdio(server)
@@ -177,7 +177,7 @@ def _web(
 ) -> int:
     """Serve a dashboard to browsers."""
     from memory_bank.frontends.serving.shared_bank import SharedBank
-    from memory_bank.frontends.web.app import entrance, redirect_file, serve_web
+    from memory_bank.frontends.web.app import first_address, redirect_file, serve_web
     from memory_bank.frontends.web.site import Site
 
     if no_token and token_file:
@@ -185,7 +185,7 @@ def _web(
     with ExitStack() as until_the_end:
 
         def started(endpoint: Endpoint) -> None:
-            address = entrance(endpoint)
+            address = first_address(endpoint)
             _show_endpoint(call, endpoint, address)
             if endpoint.token is None:
                 call.warn("every user and program of this machine can read it")

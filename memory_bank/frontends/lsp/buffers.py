@@ -24,9 +24,9 @@ from pygls.uris import from_fs_path, to_fs_path
 from memory_bank.bank.bank import Bank, note_path
 from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.frontends.lsp.open_banks import OpenBank
-from memory_bank.frontends.lsp.open_texts import Texts, file_of
+from memory_bank.frontends.lsp.open_texts import Texts, note_file
 
 
 class Clock:
@@ -48,7 +48,7 @@ class Clock:
         return True
 
 
-_BREAK = pattern(r"\r\n|\n|\r")
+_BREAK = lazy_pattern(r"\r\n|\n|\r")
 
 UTF8, UTF16, UTF32 = "utf-8", "utf-16", "utf-32"
 
@@ -102,7 +102,7 @@ class Positions:
 
 
 @lru_cache(8)
-def positions(text: str, encoding: str) -> Positions:
+def read_positions(text: str, encoding: str) -> Positions:
     """Return the lines of a text; those of the last texts are kept."""
     return Positions(text, encoding)
 
@@ -135,7 +135,7 @@ class Editor:
                 file = os.path.join(folder, os.path.relpath(file, real))  # noqa: PTH118
                 break
         buffer = self.buffers.get(file)
-        return buffer.uri if buffer else uri_of(file)
+        return buffer.uri if buffer else file_uri(file)
 
 
 class Buffers:
@@ -190,7 +190,7 @@ class Buffers:
         return {os.path.normpath(file): buffer for file, buffer in files if file}
 
 
-def uri_of(file: str) -> str:
+def file_uri(file: str) -> str:
     """Return the URI of an absolute path."""
     return str(from_fs_path(file))
 
@@ -245,7 +245,7 @@ class FileRequest:
         if path is not None and path != self.path:
             note = self.texts.note(path)
             text = note.text if note else ""
-        return positions(text, self.editor.encoding)
+        return read_positions(text, self.editor.encoding)
 
     def offset(self, position: Position) -> int:
         """Return the offset of a position in the file."""
@@ -257,7 +257,7 @@ class FileRequest:
 
     def uri(self, path: str) -> str:
         """Return the URI of a note: the editor's own, if it is open."""
-        return self.uri_of(file_of(self.bank, path))
+        return self.uri_of(note_file(self.bank, path))
 
     def uri_of(self, file: str) -> str:
         """Return the URI of a file."""

@@ -10,9 +10,9 @@ from typing import Literal
 from memory_bank.bank.bank import Bank
 from memory_bank.base.documents import Link
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.code.index.codebase import Codebase
-from memory_bank.frontends.lsp.destinations import leads_to, project_files, symbols
+from memory_bank.frontends.lsp.destinations import leads_to, project_files, read_symbols
 from memory_bank.frontends.lsp.open_texts import Texts
 from memory_bank.notes.characters import BREAK
 from memory_bank.notes.names import name_of
@@ -49,7 +49,7 @@ class Completions(NamedTuple):
     """False if typing more may bring others."""
 
 
-def matching(typed: str) -> Callable[[str], object]:
+def match_typed(typed: str) -> Callable[[str], object]:
     """Return a function that tells whether a name has the typed letters in their order.
 
     Spaces are left out.
@@ -65,19 +65,19 @@ CodeOf = Callable[[], "Codebase | None"]
 
 _TYPED = r"([\"']?)([^\s,\[\]{}\"']*)\Z"
 
-_VALUE = pattern(
+_VALUE = lazy_pattern(
     r"(type|status|tags?|file_refs|symbol_refs)[ \t]*:[ \t]*(?:\[(?:[^\]\r\n]*,)?[ \t]*)?" + _TYPED
 )
 
-_ITEM = pattern(r"[ \t]*-[ \t]+" + _TYPED)
+_ITEM = lazy_pattern(r"[ \t]*-[ \t]+" + _TYPED)
 
-_ANY_ITEM = pattern(r"[ \t]*-[ \t]")
+_ANY_ITEM = lazy_pattern(r"[ \t]*-[ \t]")
 
-_KEY = pattern(r"([\w-]+)[ \t]*:[ \t]*\Z")
+_KEY = lazy_pattern(r"([\w-]+)[ \t]*:[ \t]*\Z")
 
-_REST_OF_VALUE = pattern(r"[^\s,\[\]{}\"']*")
+_REST_OF_VALUE = lazy_pattern(r"[^\s,\[\]{}\"']*")
 
-_PLAIN = pattern(r"[\w./][\w./@+~-]*(?:#[\w.]+)?", re.ASCII)
+_PLAIN = lazy_pattern(r"[\w./][\w./@+~-]*(?:#[\w.]+)?", re.ASCII)
 """Values that need no quotes in YAML."""
 
 _STATUSES = ("active", "archived")
@@ -179,7 +179,7 @@ def _references(
     at: _Typed, names: Iterable[tuple[str, str]], typed: str | None = None
 ) -> Completions:
     """Return the names that fit, each with a detail, the likeliest first."""
-    fits = matching(at.text if typed is None else typed)
+    fits = match_typed(at.text if typed is None else typed)
     needle = at.text.casefold()
     kind = "file" if at.key == "file_refs" else "symbol"
     candidates = sorted(
@@ -219,14 +219,14 @@ def _values(bank: Bank, key: str) -> Iterable[str]:
     return list(dict.fromkeys([*used, *(KNOWN_TYPES if key == "type" else ())]))
 
 
-_OPEN = pattern(r"\[\[([^\[\]\r\n]*)\Z")
+_OPEN = lazy_pattern(r"\[\[([^\[\]\r\n]*)\Z")
 
-_REST_OF_TARGET = pattern(r"[^\[\]|\r\n]*?(?=\]\]|\|)|")
+_REST_OF_TARGET = lazy_pattern(r"[^\[\]|\r\n]*?(?=\]\]|\|)|")
 
-_NOT_IN_TARGET = pattern(r"[\[\]|#^\r\n]")
+_NOT_IN_TARGET = lazy_pattern(r"[\[\]|#^\r\n]")
 
 
-def choices(
+def list_choices(
     texts: Texts, path: str, text: str, offset: int, code_of: CodeOf = lambda: None
 ) -> Completions:
     """Return what can follow at an offset of an open note's text."""
@@ -278,7 +278,7 @@ def _in_link(here: _Here) -> Completions:
         kind, parts = "symbol", _symbols(goal.file)
     else:
         parts = _headings(note) if mark == "#" else _blocks(note)
-    fits = matching(part)
+    fits = match_typed(part)
     completions = [
         here.choice(name, kind, here.typed[: len(here.typed) - len(part)] + name, detail)
         for name, detail in parts
@@ -306,7 +306,7 @@ def _headings(note: Note) -> Iterator[tuple[str, str]]:
 
 
 def _symbols(file: str) -> Iterator[tuple[str, str]]:
-    for symbol in symbols(file):
+    for symbol in read_symbols(file):
         yield symbol.qualified, symbol.signature[:80]
 
 
@@ -320,7 +320,7 @@ def _blocks(note: Note) -> Iterator[tuple[str, str]]:
 def _targets(here: _Here) -> Completions:
     """Return the notes by path, title and alias, and the files of the project."""
     rows = here.texts.bank.read(lambda view: document_rows.titles(view.manifest))
-    fits = matching(here.typed)
+    fits = match_typed(here.typed)
     completions: list[Completion] = []
     for key, title, aliases in rows:
         name = name_of(key)

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memory_bank.bank import open_index
-from memory_bank.bank.backlinks import meant_by
+from memory_bank.bank.backlinks import resolve_links
 from memory_bank.bank.bank import Bank
 from memory_bank.base.documents import Link
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.code.parse.parsed_file import Symbol
-from memory_bank.frontends.lsp.open_texts import Texts, links_of
-from memory_bank.frontends.lsp.symbol_notes import MAX_CHARACTERS, parsed
+from memory_bank.frontends.lsp.open_texts import Texts, read_links
+from memory_bank.frontends.lsp.symbol_notes import MAX_CHARACTERS, parse_text
 from memory_bank.git import repository
 from memory_bank.notes import parsing
 from memory_bank.notes.characters import written_words
@@ -29,7 +29,7 @@ from memory_bank.search.manifest import link_rows
 MAX_SOURCES = 2_000
 """Notes that are read to list the links to one note; those of further ones are not listed."""
 
-_PLACE = pattern(r"(.+?):(\d{1,9})(?::\d+)?")
+_PLACE = lazy_pattern(r"(.+?):(\d{1,9})(?::\d+)?")
 """A file with a line."""
 
 
@@ -52,7 +52,7 @@ class LinkTarget:
 
 def leads_to(texts: Texts, path: str, links: Sequence[Link]) -> list[LinkTarget]:
     """Return where links of the note at `path` lead."""
-    meanings = meant_by(texts.bank, path, links)
+    meanings = resolve_links(texts.bank, path, links)
     return [
         _goal(texts, path, link, target, content)
         for link, (target, content) in zip(links, meanings, strict=True)
@@ -61,7 +61,7 @@ def leads_to(texts: Texts, path: str, links: Sequence[Link]) -> list[LinkTarget]
 
 def written_goals(texts: Texts, path: str, note: Note) -> list[tuple[WholeLink, LinkTarget]]:
     """Return the written links of a note, each with where it leads."""
-    written = links_of(note)
+    written = read_links(note)
     return list(zip(written, leads_to(texts, path, [link.link for link in written]), strict=True))
 
 
@@ -94,7 +94,7 @@ def block_line(note: Note, block: str) -> int | None:
     )
 
 
-def references(
+def find_references(
     texts: Texts, goal: LinkTarget, *, heading: str = "", block: str = ""
 ) -> list[tuple[str, int, int]]:
     """Return the links to a goal's note, or to the file or ghost that it is: paths and offsets.
@@ -102,7 +102,7 @@ def references(
     With `heading` or `block`, only the links to that part of the note.
     """
     entries = []
-    for source in sources(texts, goal, itself=True)[:MAX_SOURCES]:
+    for source in list_sources(texts, goal, itself=True)[:MAX_SOURCES]:
         note = texts.note(source)
         if note is None:
             continue
@@ -114,7 +114,7 @@ def references(
     return entries
 
 
-def sources(texts: Texts, goal: LinkTarget, *, itself: bool = False) -> list[str]:
+def list_sources(texts: Texts, goal: LinkTarget, *, itself: bool = False) -> list[str]:
     """Return the notes that may link to a goal: those indexed as such, and the unsaved ones.
 
     With `itself`, the goal's note is among them.
@@ -165,7 +165,8 @@ def _goal(
             file, line = project_file(texts.bank, posixpath.join(folder, link.target))
         if file and link.heading:
             line = next(
-                (symbol.line for symbol in symbols(file) if symbol.qualified == link.heading), line
+                (symbol.line for symbol in read_symbols(file) if symbol.qualified == link.heading),
+                line,
             )
         return LinkTarget(file=file, line=line, ghost=target.ghost)
     (goal,) = paths
@@ -207,14 +208,14 @@ def project_file(bank: Bank, name: str) -> tuple[str, int]:
     return "", 1
 
 
-def symbols(file: str) -> tuple[Symbol, ...]:
+def read_symbols(file: str) -> tuple[Symbol, ...]:
     """Return the symbols of a source file; none for one that can't be read as such."""
     try:
         with Path(file).open("rb") as opened:
             data = opened.read(MAX_CHARACTERS)
     except OSError:
         return ()
-    parsed_file = parsed(file, data.decode("utf-8", errors="replace"))
+    parsed_file = parse_text(file, data.decode("utf-8", errors="replace"))
     return parsed_file.symbols if parsed_file else ()
 
 
@@ -271,7 +272,7 @@ def project_files(bank: Bank) -> Sequence[str]:
     file = _files.get(str(project))
     if file is None or time.monotonic() - file[0] > _FILES_SECONDS:
         tree = repository.worktree(project)
-        not_ignored = repository.not_ignored(tree, project, ["."]) if tree else None
+        not_ignored = repository.list_not_ignored(tree, project, ["."]) if tree else None
         listed = sorted(
             path for path in not_ignored or () if not path.startswith(bank.layout.prefix)
         )

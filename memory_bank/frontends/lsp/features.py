@@ -39,7 +39,7 @@ from memory_bank.frontends.lsp.rename import OffsetEdit, Renaming
 from memory_bank.frontends.lsp.source_code import AskedCode
 
 
-def built(text: str | None = None) -> NotesServer:
+def build_server(text: str | None = None) -> NotesServer:
     """Return a server with all features; `named` is the bank of all files."""
     server = NotesServer(text)
     _add_life(server)
@@ -118,10 +118,12 @@ def _add_answers(server: NotesServer) -> None:
     )
     answer(
         types.TEXT_DOCUMENT_DEFINITION,
-        lambda file_request, params: navigation.definition(file_request, params, server.codebases),
+        lambda file_request, params: navigation.find_definition(
+            file_request, params, server.codebases
+        ),
         [],
     )
-    answer(types.TEXT_DOCUMENT_REFERENCES, navigation.references, [], seconds=LIST_SECONDS)
+    answer(types.TEXT_DOCUMENT_REFERENCES, navigation.find_references, [], seconds=LIST_SECONDS)
     answer(
         types.TEXT_DOCUMENT_HOVER,
         navigation.hover,
@@ -131,7 +133,7 @@ def _add_answers(server: NotesServer) -> None:
     answer(types.TEXT_DOCUMENT_PREPARE_RENAME, prepare, None)
     answer(
         types.TEXT_DOCUMENT_RENAME,
-        renamed,
+        rename_at,
         None,
         seconds=CHANGE_SECONDS,
         options=types.RenameOptions(prepare_provider=True),
@@ -153,7 +155,7 @@ def _add_moves(server: NotesServer) -> None:
             return None
         uri = params.files[0].old_uri
         return await server.ask(
-            uri, lambda file_request: moved(file_request, params.files), None, CHANGE_SECONDS
+            uri, lambda file_request: edit_moved(file_request, params.files), None, CHANGE_SECONDS
         )
 
     @server.feature(types.WORKSPACE_DID_RENAME_FILES, options)
@@ -172,7 +174,7 @@ def prepare(
     """Return what a rename at the cursor changes, and its present name."""
     if not file_request.path:
         return None
-    renameable = rename.renameable(
+    renameable = rename.find_renameable(
         file_request.texts, file_request.path, file_request.offset(params.position)
     )
     if renameable is None:
@@ -182,11 +184,11 @@ def prepare(
     )
 
 
-def renamed(file_request: FileRequest, params: RenameParams) -> WorkspaceEdit | None:
+def rename_at(file_request: FileRequest, params: RenameParams) -> WorkspaceEdit | None:
     """Return the edits that rename the note or heading at the cursor; raise MemoryBankError."""
     offset = file_request.offset(params.position)
     renameable = (
-        rename.renameable(file_request.texts, file_request.path, offset)
+        rename.find_renameable(file_request.texts, file_request.path, offset)
         if file_request.path
         else None
     )
@@ -199,10 +201,10 @@ def renamed(file_request: FileRequest, params: RenameParams) -> WorkspaceEdit | 
     )
 
 
-def moved(file_request: FileRequest, files: Sequence[FileRename]) -> WorkspaceEdit | None:
+def edit_moved(file_request: FileRequest, files: Sequence[FileRename]) -> WorkspaceEdit | None:
     """Return the edits of links for notes or folders that the editor is about to move."""
     moves = _moves(file_request, files)
-    edits = tuple(rename.moved(file_request.texts, moves)) if moves else ()
+    edits = tuple(rename.move_links(file_request.texts, moves)) if moves else ()
     return _workspace_edit(file_request, Renaming(edits)) if edits else None
 
 
@@ -216,7 +218,7 @@ def _moves(file_request: FileRequest, files: Sequence[FileRename]) -> dict[str, 
     for file_rename in files:
         old, new = file_at(file_rename.old_uri), file_at(file_rename.new_uri)
         if old and new:
-            entries |= rename.moves_of(file_request.bank, old, new)
+            entries |= rename.map_moves(file_request.bank, old, new)
     return entries
 
 
@@ -241,7 +243,7 @@ def code_actions(file_request: FileRequest, params: CodeActionParams) -> list[Co
                 Renaming((OffsetEdit(file_request.path, fix.start, fix.end, fix.text),)),
             ),
         )
-        for fix in problems.fixes(file_request.texts, file_request.path, start, end, saved)[
+        for fix in problems.list_fixes(file_request.texts, file_request.path, start, end, saved)[
             :_MAX_FIXES
         ]
     ]

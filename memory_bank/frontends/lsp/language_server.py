@@ -22,12 +22,12 @@ from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
 from memory_bank.base import __version__
-from memory_bank.base.errors import MemoryBankError, NoBank, exhausted
+from memory_bank.base.errors import MemoryBankError, NoBank, find_exhausted
 from memory_bank.frontends.lsp import buffers, navigation, source_code
 from memory_bank.frontends.lsp.buffers import Buffers, Clock, Editor, FileRequest, file_at, is_note
 from memory_bank.frontends.lsp.open_banks import Banks, Codebases, OpenBank
 from memory_bank.frontends.lsp.source_code import AskedCode
-from memory_bank.frontends.mcp.transports import claim
+from memory_bank.frontends.mcp.transports import claim_streams
 from memory_bank.memory.maintenance import ChangedPaths
 
 READ_SECONDS = 2.0
@@ -165,7 +165,7 @@ class NotesServer(LanguageServer):
         except NoBank:
             return empty
         except Exception as error:
-            bank_error = error if isinstance(error, MemoryBankError) else exhausted(error)
+            bank_error = error if isinstance(error, MemoryBankError) else find_exhausted(error)
             if bank_error is None:
                 raise
             message = (
@@ -293,7 +293,7 @@ def serve_stdio(server: NotesServer) -> int:
 
     A signal exits the process, because nothing else ends the thread that reads stdin.
     """
-    incoming, outgoing = claim()
+    incoming, outgoing = claim_streams()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, _: os._exit(128 + number))
     logging.getLogger("pygls").addFilter(_is_fault)

@@ -23,31 +23,31 @@ from lsprotocol.types import (
     TextEdit,
 )
 
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.base.text import escape_text, one_line
 from memory_bank.code import lookup
 from memory_bank.code.code_names import named_symbol
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.frontends.lsp import destinations, problems
-from memory_bank.frontends.lsp.buffers import Editor, FileRequest, positions
-from memory_bank.frontends.lsp.completion import Completion, choices
+from memory_bank.frontends.lsp.buffers import Editor, FileRequest, read_positions
+from memory_bank.frontends.lsp.completion import Completion, list_choices
 from memory_bank.frontends.lsp.destinations import LinkTarget
 from memory_bank.frontends.lsp.open_banks import Codebases, OpenBank
 from memory_bank.frontends.lsp.open_texts import link_at
 from memory_bank.notes.links import WholeLink
 from memory_bank.notes.note import Note
 
-_SIGNS = pattern(r"([\\`*_{}\[\]()<>#+!|~&$-])")
+_SIGNS = lazy_pattern(r"([\\`*_{}\[\]()<>#+!|~&$-])")
 
-_TICKS = pattern(r"`+")
+_TICKS = lazy_pattern(r"`+")
 
 
-def escaped(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """Return a text of a file on one line, without any sign of Markdown."""
     return _SIGNS.sub(r"\\\1", one_line(text))
 
 
-def code(text: str) -> str:
+def format_code(text: str) -> str:
     """Return a text of a file as inline code."""
     line = one_line(text)
     ticks = "`" * (1 + max((len(run) for run in _TICKS.findall(line)), default=0))
@@ -55,7 +55,7 @@ def code(text: str) -> str:
     return f"{ticks}{pad}{line}{pad}{ticks}"
 
 
-def definition(
+def find_definition(
     file_request: FileRequest, params: DefinitionParams, codebases: Codebases
 ) -> list[Location]:
     """Return the place to which the link under the cursor leads, or each that it may mean."""
@@ -84,7 +84,7 @@ def _symbol_places(file_request: FileRequest, name: str, codebases: Codebases) -
     ]
 
 
-def references(file_request: FileRequest, params: ReferenceParams) -> list[Location]:
+def find_references(file_request: FileRequest, params: ReferenceParams) -> list[Location]:
     """Return the links to what is under the cursor.
 
     That is a link's goal, a heading or a block; before the text and on the title, it is the note.
@@ -103,7 +103,7 @@ def references(file_request: FileRequest, params: ReferenceParams) -> list[Locat
         return []
     if not (goal.path or goal.ghost):
         return []
-    spans = destinations.references(file_request.texts, goal, heading=heading, block=block)
+    spans = destinations.find_references(file_request.texts, goal, heading=heading, block=block)
     places = [file_request.location(*place) for place in spans]
     if params.context.include_declaration and (place := _place(file_request, goal)):
         places.insert(0, place)
@@ -119,9 +119,11 @@ def hover(file_request: FileRequest, params: HoverParams) -> Hover | None:
     note = file_request.texts.note(goal.path) if goal.path else None
     if note is None and not goal.problem:
         return None
-    as_markdown, plain = of_note_hover(note) if note else (escaped(goal.problem), goal.problem)
+    as_markdown, plain = (
+        of_note_hover(note) if note else (escape_markdown(goal.problem), goal.problem)
+    )
     return Hover(
-        markup(file_request.editor, as_markdown, plain),
+        format_hover(file_request.editor, as_markdown, plain),
         file_request.range(written.first, written.last),
     )
 
@@ -131,17 +133,17 @@ def of_note_hover(note: Note) -> tuple[str, str]:
     status = note.meta.status if note.meta.status != "active" else ""
     kind = list(filter(None, (note.meta.type, status)))
     tags = [f"#{tag}" for tag in note.meta.tags]
-    words = " · ".join(map(escaped, (*kind, *tags)))
-    head = f"**{escaped(note.title)}**{f' — {words}' if words else ''}"
+    words = " · ".join(map(escape_markdown, (*kind, *tags)))
+    head = f"**{escape_markdown(note.title)}**{f' — {words}' if words else ''}"
     plain = [
         escape_text(note.title),
         escape_text(" · ".join((*kind, *note.meta.tags))),
         escape_text(note.path),
     ]
-    return f"{head}  \n{code(note.path)}", "\n".join(filter(None, plain))
+    return f"{head}  \n{format_code(note.path)}", "\n".join(filter(None, plain))
 
 
-def markup(editor: Editor, as_markdown: str, as_plain: str) -> MarkupContent:
+def format_hover(editor: Editor, as_markdown: str, as_plain: str) -> MarkupContent:
     """Return a hover's text in a format that the editor shows."""
     documents = editor.capabilities.text_document
     markup_kinds = documents.hover.content_format if documents and documents.hover else None
@@ -188,7 +190,9 @@ def complete(
         return CompletionList(is_incomplete=False, items=[])
     code_of = partial(_code_around, file_request, codebases)
     offset = file_request.offset(params.position)
-    completions = choices(file_request.texts, file_request.path, file_request.text, offset, code_of)
+    completions = list_choices(
+        file_request.texts, file_request.path, file_request.text, offset, code_of
+    )
     items = [_item(file_request, number, choice) for number, choice in enumerate(completions.found)]
     return CompletionList(is_incomplete=not completions.complete, items=items)
 
@@ -224,7 +228,7 @@ def of_note(file_request: FileRequest) -> list[Diagnostic]:
     if not file_request.path:
         return []
     saved = file_request.opened.findings.get(file_request.path, ())
-    lines = positions(file_request.text, file_request.editor.encoding)
+    lines = read_positions(file_request.text, file_request.editor.encoding)
     return [
         Diagnostic(
             range=lines.range(text_problem.start, text_problem.end),
@@ -233,7 +237,7 @@ def of_note(file_request: FileRequest) -> list[Diagnostic]:
             code=text_problem.rule,
             source=SOURCE,
         )
-        for text_problem in problems.problems(file_request.texts, file_request.path, saved)
+        for text_problem in problems.list_problems(file_request.texts, file_request.path, saved)
     ]
 
 

@@ -80,19 +80,19 @@ class Texts:
         return _PARSED.get(key, (path, data), lambda: parsing.parse(path, data))
 
 
-def file_of(bank: Bank, path: str) -> str:
+def note_file(bank: Bank, path: str) -> str:
     """Return the absolute path of a note's file."""
     return str(bank.roots.file(path))
 
 
-def links_of(note: Note) -> tuple[WholeLink, ...]:
+def read_links(note: Note) -> tuple[WholeLink, ...]:
     """Return the links that are written in a note: of its text, and references of front matter."""
     return _LINKS.get(note.path, note, lambda: tuple(_links(note)))
 
 
 def link_at(note: Note, offset: int) -> WholeLink | None:
     """Return the link at an offset."""
-    return next((link for link in links_of(note) if link.holds(offset)), None)
+    return next((link for link in read_links(note) if link.holds(offset)), None)
 
 
 def _links(note: Note) -> Iterator[WholeLink]:

@@ -13,20 +13,20 @@ from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.frontends.lsp.destinations import LinkTarget, written_goals
 from memory_bank.frontends.lsp.open_texts import Texts
 from memory_bank.notes.characters import BREAK
-from memory_bank.notes.links import WholeLink, edits
+from memory_bank.notes.links import WholeLink, plan_edits
 from memory_bank.notes.merging.conflicts import UNRESOLVED
 from memory_bank.notes.names import name_of
 from memory_bank.notes.note import Note
 from memory_bank.notes.parsing import NoteText
 from memory_bank.review.rules.base import (
     RuleContext,
-    allowed,
-    chosen,
+    choose_rules,
     findings,
+    list_allowed,
     note_findings,
     rules,
 )
-from memory_bank.review.rules.files import unparsed
+from memory_bank.review.rules.files import is_unparsed
 from memory_bank.review.rules.links import MOVED_CODE
 from memory_bank.search.index import View
 
@@ -63,7 +63,7 @@ class Fix(NamedTuple):
 def all_findings(bank: Bank) -> dict[str, tuple[Finding, ...]]:
     """Update the index, and return the findings of all rules in the bank's files, by path.
 
-    It takes a while. Findings of rules that `problems` checks itself are left out.
+    It takes a while. Findings of rules that `list_problems` checks itself are left out.
     """
     bank.catch_up()
     bank.read(lambda view: view.index.indexer.refresh())  # moves in git
@@ -78,7 +78,7 @@ def all_findings(bank: Bank) -> dict[str, tuple[Finding, ...]]:
     return {path: tuple(group) for path, group in findings_of.items()}
 
 
-def problems(texts: Texts, path: str, saved: Sequence[Finding] = ()) -> list[TextProblem]:
+def list_problems(texts: Texts, path: str, saved: Sequence[Finding] = ()) -> list[TextProblem]:
     """Return the problems of a note: of its text, and `saved` findings of other rules.
 
     Findings in lines that a change of the text may have moved are at those lines all the same.
@@ -94,7 +94,7 @@ def problems(texts: Texts, path: str, saved: Sequence[Finding] = ()) -> list[Tex
     text_problems = [
         TextProblem("fault", severities["fault"], *_line(lines, fault.line), fault.reason)
         for fault in note.faults
-        if "fault" in severities and not unparsed(fault) and fault.reason != UNRESOLVED
+        if "fault" in severities and not is_unparsed(fault) and fault.reason != UNRESOLVED
     ]
     with suppress(MemoryBankError):
         text_problems += [
@@ -113,11 +113,11 @@ def problems(texts: Texts, path: str, saved: Sequence[Finding] = ()) -> list[Tex
 def _severities(bank: Bank, note: Note) -> dict[str, Severity]:
     """Return the severities of the rules that neither the settings nor the note turn off."""
     text = _text(note)
-    chosen_rules = chosen(bank.settings)
+    chosen_rules = choose_rules(bank.settings)
     return {
         rule.name: rule.severity
         for rule in chosen_rules
-        if rule.name not in allowed(text, rule.name)
+        if rule.name not in list_allowed(text, rule.name)
     }
 
 
@@ -127,7 +127,7 @@ def _text(note: Note) -> NoteText:
 
 def _of_text(bank: Bank, note: Note) -> Iterator[Finding]:
     """Yield the findings of the rules that need the text only."""
-    chosen_rules = chosen(bank.settings)
+    chosen_rules = choose_rules(bank.settings)
     text = _text(note)
     text_findings = note_findings(
         text, bank.settings, chosen_rules, private=bank.roots.is_private(note.path)
@@ -144,7 +144,7 @@ def _span(lines: Sequence[tuple[int, int]], finding: Finding) -> tuple[int, int]
     return start + finding.column - 1, last + finding.end_column - 1
 
 
-def fixes(
+def list_fixes(
     texts: Texts, path: str, start: int, end: int, saved: Sequence[Finding] = ()
 ) -> list[Fix]:
     """Return the changes that remove the problems between two offsets of a note."""
@@ -181,7 +181,7 @@ def _link_rule(goal: LinkTarget) -> str:
 def _link_fixes(texts: Texts, note: Note, written: WholeLink, goal: LinkTarget) -> Iterator[Fix]:
     if goal.candidates:
         for path in goal.candidates[:10]:
-            yield from retargeted(note, written, name_of(path), _link_rule(goal))
+            yield from retarget_link(note, written, name_of(path), _link_rule(goal))
     elif goal.path and written.link.heading and goal.problem:
         other_note = texts.note(goal.path)
         names = (
@@ -224,7 +224,7 @@ def _saved_fixes(texts: Texts, path: str, note: Note, finding: Finding) -> Itera
         link for link, _ in on_line if fits and fits(link.link.kind) and _is_named(link, finding)
     ]
     if len(links) == 1:
-        yield from retargeted(note, links[0], new, finding.rule)
+        yield from retarget_link(note, links[0], new, finding.rule)
 
 
 def _is_named(written: WholeLink, finding: Finding) -> bool:
@@ -232,7 +232,7 @@ def _is_named(written: WholeLink, finding: Finding) -> bool:
     return written.link.target.rpartition("/")[2].removesuffix(".md") in finding.message
 
 
-def retargeted(note: Note, written: WholeLink, new: str, rule: str) -> Iterator[Fix]:
+def retarget_link(note: Note, written: WholeLink, new: str, rule: str) -> Iterator[Fix]:
     """Yield the change of a link's target, in the syntax of the link."""
     title = f"Change the link to {new}"
     if written.link.kind == "reference" and not note.text.startswith("[[", written.first):
@@ -240,7 +240,7 @@ def retargeted(note: Note, written: WholeLink, new: str, rule: str) -> Iterator[
         return
     lines = (written.link.line, written.link.target)
     with suppress(MemoryBankError):
-        changed = edits(
+        changed = plan_edits(
             note.text,
             lambda link: new if (link.line, link.target) == lines else None,
             note.body_start,

@@ -12,29 +12,29 @@ from urllib.parse import quote
 from memory_bank.bank.bank import Bank, note_path
 from memory_bank.base.errors import BadInput, UnreadableNote
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.frontends.lsp.destinations import (
     LinkTarget,
+    list_sources,
     section_at,
-    sources,
     written_goals,
 )
-from memory_bank.frontends.lsp.open_texts import Texts, file_of, link_at
-from memory_bank.memory.relinking import lost_links, place_of, retarget
+from memory_bank.frontends.lsp.open_texts import Texts, link_at, note_file
+from memory_bank.memory.relinking import link_place, lost_links, retarget
 from memory_bank.notes import names
-from memory_bank.notes.links import WholeLink, edits
+from memory_bank.notes.links import WholeLink, plan_edits
 from memory_bank.notes.note import RELATIVE_KINDS, Note, NoteSection
 from memory_bank.search.manifest import document_rows, link_rows
 
-_ATX = pattern(r"( {0,3}#{1,6}[ \t]++)((?:[^ \t]++|[ \t]++(?!#*[ \t]*\Z))*+)[ \t]*#*[ \t]*")
+_ATX = lazy_pattern(r"( {0,3}#{1,6}[ \t]++)((?:[^ \t]++|[ \t]++(?!#*[ \t]*\Z))*+)[ \t]*#*[ \t]*")
 
-_FRAGMENT = pattern(r"[ \t]*\\?#([^\s)>]*)")
+_FRAGMENT = lazy_pattern(r"[ \t]*\\?#([^\s)>]*)")
 
-_ANGLE_FRAGMENT = pattern(r"\\?#([^>\n]*)")
+_ANGLE_FRAGMENT = lazy_pattern(r"\\?#([^>\n]*)")
 
-_WIKI_FRAGMENT = pattern(r"[ \t]*#([^\]|^\n\\]*)")
+_WIKI_FRAGMENT = lazy_pattern(r"[ \t]*#([^\]|^\n\\]*)")
 
-_NOT_IN_LINK = pattern(r"[\[\]|#^\r\n]")
+_NOT_IN_LINK = lazy_pattern(r"[\[\]|#^\r\n]")
 
 
 class OffsetEdit(NamedTuple):
@@ -70,7 +70,7 @@ class Renaming:
     new_file: str = ""
 
 
-def renameable(texts: Texts, path: str, offset: int) -> Renameable | None:
+def find_renameable(texts: Texts, path: str, offset: int) -> Renameable | None:
     """Return what a rename at an offset of a note changes; None if there is nothing."""
     note = texts.note(path)
     if note is None:
@@ -133,16 +133,18 @@ def of_note(texts: Texts, old: str, new_name: str) -> Renaming:
     if new == old:
         return Renaming(())
     bank.roots.check_move(old, new)
-    if names.folded(new) != names.folded(old):
+    if names.fold_path(new) != names.fold_path(old):
         bank.store.check_free(new)
-    return Renaming(tuple(moved(texts, {old: new})), file_of(bank, old), file_of(bank, new))
+    return Renaming(
+        tuple(move_links(texts, {old: new})), note_file(bank, old), note_file(bank, new)
+    )
 
 
-def moved(texts: Texts, moves: Mapping[str, str]) -> Iterator[OffsetEdit]:
+def move_links(texts: Texts, moves: Mapping[str, str]) -> Iterator[OffsetEdit]:
     """Yield the changes of links to moved notes, and of the notes' own relative links."""
     bank = texts.bank
 
-    linking = {source for path in moves for source in sources(texts, LinkTarget(path))}
+    linking = {source for path in moves for source in list_sources(texts, LinkTarget(path))}
     lost = [
         row
         for path, new in moves.items()
@@ -154,11 +156,11 @@ def moved(texts: Texts, moves: Mapping[str, str]) -> Iterator[OffsetEdit]:
         if note is None:
             continue
         leads = {
-            place_of(written.link): goal.path
+            link_place(written.link): goal.path
             for written, goal in written_goals(texts, source, note)
         }
         new_target = retarget(bank, source, leads, moves, lost=lost, gone=False)
-        changed = edits(note.text, new_target, note.body_start)
+        changed = plan_edits(note.text, new_target, note.body_start)
         if changed and not note.writable:
             raise UnreadableNote(f"{source}: {note.faults[0].reason}", "save it as UTF-8 first")
         for (start, end), text in changed.items():
@@ -166,7 +168,7 @@ def moved(texts: Texts, moves: Mapping[str, str]) -> Iterator[OffsetEdit]:
                 yield OffsetEdit(source, start, end, text)
 
 
-def moves_of(bank: Bank, old_file: str, new_file: str) -> dict[str, str]:
+def map_moves(bank: Bank, old_file: str, new_file: str) -> dict[str, str]:
     """Map the paths of the notes that move with a file or folder to their new paths.
 
     Both are absolute. Included files, and moves out of the bank, are left out. The index is
@@ -179,7 +181,7 @@ def moves_of(bank: Bank, old_file: str, new_file: str) -> dict[str, str]:
     keys = bank.read(lambda view: [key for _, key in document_rows.all_keys(view.manifest)])
     entries = {}
     for key in keys:
-        file = file_of(bank, key)
+        file = note_file(bank, key)
         if file.startswith(f"{os.path.realpath(old_file)}{os.sep}") and not bank.roots.is_included(
             key
         ):
@@ -218,7 +220,7 @@ def _fragments(
     texts: Texts, path: str, note: Note, section: NoteSection, new: str
 ) -> Iterator[OffsetEdit]:
     """Yield the changes of the part of each link that names a heading."""
-    for source in sources(texts, LinkTarget(path), itself=True):
+    for source in list_sources(texts, LinkTarget(path), itself=True):
         other_note = None if texts.bank.roots.is_included(source) else texts.note(source)
         if other_note is None:
             continue
@@ -266,7 +268,7 @@ def _by_title(texts: Texts, path: str, old: str, new: str) -> Iterator[OffsetEdi
     title = names.key(old)
     if by_path == title or by_path.endswith(f"/{title}"):
         return
-    for source in sources(texts, LinkTarget(path)):
+    for source in list_sources(texts, LinkTarget(path)):
         note = None if texts.bank.roots.is_included(source) else texts.note(source)
         for written, goal in written_goals(texts, source, note) if note else ():
             is_wiki = written.link.kind in {"wiki", "embed"}

@@ -19,7 +19,7 @@ from memory_bank.frontends.lsp.buffers import (
     Clock,
     Editor,
     Positions,
-    positions,
+    read_positions,
 )
 from memory_bank.frontends.lsp.open_banks import OpenBank
 from memory_bank.frontends.lsp.symbol_notes import SymbolContext
@@ -53,7 +53,7 @@ class AskedCode:
     @property
     def lines(self) -> Positions:
         """The lines of the file."""
-        return positions(self.text, self.editor.encoding)
+        return read_positions(self.text, self.editor.encoding)
 
 
 def hover(question: AskedCode, params: HoverParams, clock: Clock) -> Hover | None:
@@ -65,28 +65,30 @@ def hover(question: AskedCode, params: HoverParams, clock: Clock) -> Hover | Non
     word, start, end = symbol_notes.word_at(question.text, offset)
     line = params.position.line + 1
     with code.lock:
-        pointed = symbol_notes.pointed(code, question.path, question.text, line, word)
+        pointed = symbol_notes.find_pointed(code, question.path, question.text, line, word)
         if pointed is None:
             return None
-    cited = symbol_notes.cited(code, question.bank, pointed.path)
+    cited = symbol_notes.find_citing(code, question.bank, pointed.path)
     with code.lock:
         coupled = question.shared.coupled(pointed.path)
-        symbol_context = symbol_notes.context(code, pointed, cited, coupled)
+        symbol_context = symbol_notes.view_context(code, pointed, cited, coupled)
     if symbol_context.id and clock.due(symbol_context.id):
         question.after.append(lambda: code.count_access([symbol_context.id]))
     text = of_symbol(symbol_context, time.time())
     plain = text.replace("\\", "").replace("**", "")
-    return Hover(navigation.markup(question.editor, text, plain), question.lines.range(start, end))
+    return Hover(
+        navigation.format_hover(question.editor, text, plain), question.lines.range(start, end)
+    )
 
 
 def of_symbol(symbol_context: SymbolContext, now: float) -> str:
     """Return the hover of a symbol; its context, if there is any, is below a rule."""
-    parts = [f"## {navigation.code(symbol_context.name)}"]
+    parts = [f"## {navigation.format_code(symbol_context.name)}"]
     if symbol_context.purpose:
-        parts.append(f"**Purpose:** {navigation.escaped(symbol_context.purpose)}")
+        parts.append(f"**Purpose:** {navigation.escape_markdown(symbol_context.purpose)}")
     if symbol_context.calls:
         calls = ", ".join(
-            call if call == "…" else navigation.code(call) for call in symbol_context.calls
+            call if call == "…" else navigation.format_code(call) for call in symbol_context.calls
         )
         parts.append(f"**Dependencies:** calls, by name: {calls}")
     context = "  \n".join(_context(symbol_context, now))
@@ -98,21 +100,23 @@ def of_symbol(symbol_context: SymbolContext, now: float) -> str:
 def _context(symbol_context: SymbolContext, now: float) -> list[str]:
     lines = []
     if symbol_context.note:
-        sentence = navigation.escaped(_short(symbol_context.note.sentence or ""))
+        sentence = navigation.escape_markdown(_short(symbol_context.note.sentence or ""))
         age = now - datetime.fromisoformat(symbol_context.note.created_at).timestamp()
-        lines.append(f'📝 *"{sentence}"* ({ago(age)})')
+        lines.append(f'📝 *"{sentence}"* ({format_age(age)})')
     if symbol_context.coupled:
-        name = navigation.escaped(Path(symbol_context.coupled.file).name)
+        name = navigation.escape_markdown(Path(symbol_context.coupled.file).name)
         share = f"{symbol_context.coupled.confidence:.0%}"
         lines.append(f"⚠️ *Co-changes with {name} ({share}, {symbol_context.coupled.risk})*")
     if symbol_context.guards:
         count = len(symbol_context.guards)
-        names = ", ".join(navigation.escaped(_short(guard)) for guard in symbol_context.guards[:3])
+        names = ", ".join(
+            navigation.escape_markdown(_short(guard)) for guard in symbol_context.guards[:3]
+        )
         lines.append(f"🧪 *{count} test guard{'s' if count > 1 else ''}: {names}*")
     return lines
 
 
-def ago(seconds: float) -> str:
+def format_age(seconds: float) -> str:
     """Return how long ago something was: `5m ago`, `3h ago`, `2d ago`, `4mo ago`, `2y ago`."""
     minutes = max(0, int(seconds // 60))
     if minutes < 1:

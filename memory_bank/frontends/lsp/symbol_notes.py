@@ -8,7 +8,7 @@ from pathlib import Path
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import ShownNote
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.code.call_targets import Caller
 from memory_bank.code.citing_notes import CitingNotes, citing_notes
 from memory_bank.code.coupled import LOW, RISKS, CoupledFile
@@ -18,7 +18,7 @@ from memory_bank.code.parse import parsing
 from memory_bank.code.parse.parsed_file import ParsedFile, Symbol
 from memory_bank.frontends.lsp.open_texts import LastAnswer
 
-_WORD = pattern(r"[^\W\d]\w*")
+_WORD = lazy_pattern(r"[^\W\d]\w*")
 
 _PARSED: LastAnswer[tuple[str, str], ParsedFile] = LastAnswer(64)
 
@@ -26,7 +26,7 @@ MAX_CHARACTERS = 1_000_000
 """Characters of a file that is parsed in an editor."""
 
 
-def parsed(path: str, text: str) -> ParsedFile | None:
+def parse_text(path: str, text: str) -> ParsedFile | None:
     """Return what is in a text with the name of a file; None for an unknown language."""
     first, _, _ = text[:200].partition("\n")
     language = parsing.language_of(path, first)
@@ -50,7 +50,7 @@ def word_at(text: str, offset: int) -> tuple[str, int, int]:
     return "", offset, offset
 
 
-def around(file: ParsedFile, line: int) -> list[Symbol]:
+def symbols_around(file: ParsedFile, line: int) -> list[Symbol]:
     """Return the symbols whose lines have a 1-based line, the innermost first."""
     symbols = [symbol for symbol in file.symbols if symbol.line <= line < symbol.end_line]
     return sorted(symbols, key=lambda symbol: symbol.end_line - symbol.line)
@@ -90,14 +90,14 @@ class SymbolContext:
     """What the tests that guard it say, the surest first."""
 
 
-def pointed(code: Codebase, path: str, text: str, line: int, word: str) -> Pointed | None:
+def find_pointed(code: Codebase, path: str, text: str, line: int, word: str) -> Pointed | None:
     """Return the symbol that an identifier on a line means.
 
     That is the definition around it, what the definition around it calls by that name, the only
     symbol of that name in the file, or what the file imports by it. The table is asked as it is.
     """
-    file = parsed(path, text)
-    enclosing = around(file, line) if file else []
+    file = parse_text(path, text)
+    enclosing = symbols_around(file, line) if file else []
     own = next((symbol for symbol in enclosing if symbol.name == word), None)
     if own:
         return Pointed(own, path, _row(code, path, own.qualified))
@@ -115,7 +115,7 @@ def pointed(code: Codebase, path: str, text: str, line: int, word: str) -> Point
     return Pointed(target.symbol.symbol, target.symbol.path, target.symbol) if target else None
 
 
-def context(
+def view_context(
     code: Codebase, symbol_at: Pointed, cited: CitingNotes, coupled: Sequence[CoupledFile] = ()
 ) -> SymbolContext:
     """Return a symbol's context from the notes that cite its file and symbols.
@@ -130,12 +130,12 @@ def context(
         purpose=_purpose(symbol_at.symbol.doc),
         calls=_calls(code, symbol_at),
         note=next(iter(notes), None),
-        coupled=riskiest(coupled),
+        coupled=find_riskiest(coupled),
         guards=_guards(code, row) if row else (),
     )
 
 
-def riskiest(coupled: Sequence[CoupledFile]) -> CoupledFile | None:
+def find_riskiest(coupled: Sequence[CoupledFile]) -> CoupledFile | None:
     """Return the coupled file of the highest risk, the strongest of these; none of low risk."""
     risky = [file for file in coupled if file.risk != LOW]
     return min(
@@ -145,7 +145,7 @@ def riskiest(coupled: Sequence[CoupledFile]) -> CoupledFile | None:
     )
 
 
-def cited(code: Codebase, bank: Bank | None, path: str) -> CitingNotes:
+def find_citing(code: Codebase, bank: Bank | None, path: str) -> CitingNotes:
     """Return the notes that cite a file and its symbols, by the index as it is.
 
     The lock of the code may not be held.

@@ -12,8 +12,8 @@ from mcp.server.mcpserver.utilities.func_metadata import FuncMetadata, func_meta
 from pydantic import BeforeValidator, Field
 
 from memory_bank.base.operation import REQUIRED, Operation, Param, Parameter, Tool, parameters
-from memory_bank.base.plugins import pattern
-from memory_bank.base.rendering import fields_of, fields_shown, plain, schema
+from memory_bank.base.plugins import lazy_pattern
+from memory_bank.base.rendering import build_schema, fields_of, fields_shown, to_plain
 from memory_bank.base.text import Quotes, escape_text
 
 GIVEN = frozenset(
@@ -22,7 +22,7 @@ GIVEN = frozenset(
 """Parameters that the server gives."""
 
 
-def taken(operation: Operation, tool: Tool) -> dict[str, Parameter]:
+def list_parameters(operation: Operation, tool: Tool) -> dict[str, Parameter]:
     """Return the parameters of a tool's operation, by the names of its arguments, in order."""
     parameter_of = {parameter.name: parameter for parameter in parameters(operation.run)}
     parameter_of |= (
@@ -34,14 +34,14 @@ def taken(operation: Operation, tool: Tool) -> dict[str, Parameter]:
     return {argument: parameter_of[name] for argument, name in takes.items()}
 
 
-def metadata(operation: Operation, tool: Tool) -> FuncMetadata:
+def build_metadata(operation: Operation, tool: Tool) -> FuncMetadata:
     """Return the schema of a tool's arguments, and what checks them."""
 
     def called(**argument: object) -> None:
         """Stand in for the operation, whose parameters have other names and types."""
 
     entries = []
-    for name, parameter in taken(operation, tool).items():
+    for name, parameter in list_parameters(operation, tool).items():
         default = tool.defaults.get(name, parameter.default)
         if default is REQUIRED:
             default = inspect.Parameter.empty
@@ -126,14 +126,16 @@ _PLAIN = frozenset(
 _ASKED = frozenset({"query", "linked_to"})
 """Fields that repeat an argument: the agent's own words."""
 
-_WORD = pattern(r"[\w.:+/#@$~-]{0,200}")
+_WORD = lazy_pattern(r"[\w.:+/#@$~-]{0,200}")
 """What a word is made of; a text with any other character is quoted, whatever its field."""
 
 NOTICE = "notice"
 """The field that explains the quotes."""
 
 
-def structured(quotes: Quotes, value: object, without: Collection[str] = ()) -> dict[str, Any]:
+def structure_record(
+    quotes: Quotes, value: object, without: Collection[str] = ()
+) -> dict[str, Any]:
     """Return the fields of a record as JSON values, `without` some.
 
     Ids, kinds, places and numbers are plain, all other text is quoted. Fields that are None are
@@ -150,8 +152,8 @@ def structured_schema(
     depth: int,
     without: Collection[str] = (),
 ) -> dict[str, Any]:
-    """Return the JSON schema of `structured` for records of a type."""
-    answer_schema = schema(kind, depth=depth, without=without)
+    """Return the JSON schema of `structure_record` for records of a type."""
+    answer_schema = build_schema(kind, depth=depth, without=without)
     answer_schema["properties"] = {NOTICE: {"type": "string"}, **answer_schema["properties"]}
     return answer_schema
 
@@ -171,7 +173,7 @@ def _plain(quotes: Quotes, value: object, field: str = "") -> Any:  # noqa: ANN4
         return items if isinstance(value, list | tuple) else sorted(items)
     if value is None or isinstance(value, bool | int | float):
         return value
-    text = str(plain(value))
+    text = str(to_plain(value))
     if field in _ASKED:
         return escape_text(text)
     return _word(quotes, text) if field in _PLAIN else quotes.inside(text)
@@ -182,12 +184,12 @@ def _word(quotes: Quotes, text: str) -> str:
     return text if _WORD.fullmatch(text) else quotes.inside(text)
 
 
-_QUOTED = pattern(r"<(q-[0-9a-f]{6})>(.*)</\1>", re.DOTALL)
+_QUOTED = lazy_pattern(r"<(q-[0-9a-f]{6})>(.*)</\1>", re.DOTALL)
 
 
-def unquoted(value: Any) -> Any:  # noqa: ANN401  (of an agent)
+def unquote_argument(value: Any) -> Any:  # noqa: ANN401  (of an agent)
     """Return an argument without the quotes that our answers put around an id, a path or a text."""
     if isinstance(value, str):
         quote = _QUOTED.fullmatch(value.strip())
         return quote[2] if quote else value
-    return [unquoted(item) for item in value] if isinstance(value, list) else value
+    return [unquote_argument(item) for item in value] if isinstance(value, list) else value

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 
 from memory_bank.base.errors import Hint
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 
 _READ_AGAIN = "read it again with `read_memory`"
 
@@ -73,9 +73,9 @@ def hints(served: Container[str]) -> Mapping[Hint, str]:
     return {hint: texts[0] for hint, texts in fitting.items() if texts}
 
 
-_TOOL = pattern(r"`(__IMPORTANT|[a-z]+(?:_[a-z]+)*)`")
+_TOOL = lazy_pattern(r"`(__IMPORTANT|[a-z]+(?:_[a-z]+)*)`")
 
-_SENTENCE_END = pattern(r"(?<=[.?!])\s+")
+_SENTENCE_END = lazy_pattern(r"(?<=[.?!])\s+")
 
 
 def names_only(text: str, served: Container[str]) -> bool:
@@ -83,6 +83,6 @@ def names_only(text: str, served: Container[str]) -> bool:
     return all(name in served for name in _TOOL.findall(text))
 
 
-def worded(text: str, served: Container[str]) -> str:
+def drop_unserved(text: str, served: Container[str]) -> str:
     """Return a text without the sentences that name a tool which is not served."""
     return " ".join(part for part in _SENTENCE_END.split(text) if names_only(part, served))

@@ -18,7 +18,12 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from memory_bank.frontends.mcp.messages import InvalidMessage, message_of, refused, text_of
+from memory_bank.frontends.mcp.messages import (
+    InvalidMessage,
+    parse_message,
+    refuse_message,
+    write_message,
+)
 from memory_bank.frontends.mcp.server import MemoryServer
 from memory_bank.frontends.serving.connections import BODY, Bodies, Limits
 from memory_bank.frontends.serving.endpoint import (
@@ -26,9 +31,9 @@ from memory_bank.frontends.serving.endpoint import (
     Endpoint,
     Hosts,
     RequestGuard,
+    read_token,
     same_secret,
     serve,
-    token,
 )
 from memory_bank.frontends.serving.path_redaction import PathRedaction
 
@@ -60,10 +65,10 @@ def serve_http(
     """Serve any number of clients, as `serve` does, and close the bank at the end."""
     try:
         serve(
-            lambda guard: application(server, guard, limits),
+            lambda guard: build_application(server, guard, limits),
             address,
             PATH,
-            token=lambda remote: token(token_file) if remote or token_file else None,
+            token=lambda remote: read_token(token_file) if remote or token_file else None,
             hosts=hosts,
             limits=limits,
             on_start=on_start,
@@ -72,7 +77,9 @@ def serve_http(
         server.shared.close()
 
 
-def application(server: MemoryServer, guard: RequestGuard, limits: Limits = LIMITS) -> Starlette:
+def build_application(
+    server: MemoryServer, guard: RequestGuard, limits: Limits = LIMITS
+) -> Starlette:
     """Return the ASGI application of a server, with its middleware."""
     low = server._lowlevel_server  # noqa: SLF001  (the SDK's public way asks for an OAuth issuer)
     server.hide = PathRedaction(server.shared)
@@ -117,9 +124,9 @@ class Messages:
         """Pass a request on, or refuse it."""
         if scope["method"] != "POST":
             return await self._app(scope, receive, send)
-        message = message_of(scope[BODY])
+        message = parse_message(scope[BODY])
         if isinstance(message, InvalidMessage):
-            response = Response(text_of(message.answer), _FAILED, media_type=_JSON)
+            response = Response(write_message(message.answer), _FAILED, media_type=_JSON)
             return await response(scope, receive, send)
         return await self._app({**scope, "mcp.message": message}, receive, send)
 
@@ -187,8 +194,8 @@ class SessionLimit:
 
         try:
             if not await self._room(scope):
-                full = refused(INTERNAL_ERROR, "Too many open sessions")
-                response = Response(text_of(full.answer), 503, {"retry-after": "5"}, _JSON)
+                full = refuse_message(INTERNAL_ERROR, "Too many open sessions")
+                response = Response(write_message(full.answer), 503, {"retry-after": "5"}, _JSON)
                 return await response(scope, receive, send)
             await self._app(scope, receive, note)
         finally:

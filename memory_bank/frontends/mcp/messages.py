@@ -29,7 +29,7 @@ class InvalidMessage:
     """The error for the sender."""
 
 
-def message_of(data: bytes) -> JSONRPCMessage | InvalidMessage:
+def parse_message(data: bytes) -> JSONRPCMessage | InvalidMessage:
     """Parse one message from UTF-8 bytes.
 
     Refused as invalid JSON (-32700), besides what JSON forbids: halves of surrogate pairs, NaN and
@@ -40,26 +40,26 @@ def message_of(data: bytes) -> JSONRPCMessage | InvalidMessage:
     try:
         value = from_json(data, allow_inf_nan=False)
     except ValueError as error:
-        return refused(PARSE_ERROR, f"Parse error: {error}")
+        return refuse_message(PARSE_ERROR, f"Parse error: {error}")
     try:
         message = jsonrpc_message_adapter.validate_python(value, by_name=False)
     except ValidationError:
-        return refused(INVALID_REQUEST, _reason(value), _id_of(value))
+        return refuse_message(INVALID_REQUEST, _reason(value), _id_of(value))
     if "id" in value and "method" in value and not isinstance(message, JSONRPCRequest):
         # the model of notifications accepts what the model of requests refused
-        return refused(
+        return refuse_message(
             INVALID_REQUEST, "Invalid request: its id is neither a string nor an integer"
         )
     return message
 
 
-def refused(code: int, reason: str, request: RequestId | None = None) -> InvalidMessage:
+def refuse_message(code: int, reason: str, request: RequestId | None = None) -> InvalidMessage:
     """Return the error answer to an invalid message."""
     error = ErrorData(code=code, message=reason)
     return InvalidMessage(JSONRPCError(jsonrpc="2.0", id=request, error=error))
 
 
-def text_of(message: JSONRPCMessage) -> str:
+def write_message(message: JSONRPCMessage) -> str:
     """Return a message as JSON on one line; an error if it can't be written as JSON."""
     try:
         return message.model_dump_json(by_alias=True, exclude_unset=True)

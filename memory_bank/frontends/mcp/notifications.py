@@ -19,7 +19,7 @@ from mcp_types import (
     UnsubscribeRequestParams,
 )
 
-from memory_bank.base.rendering import plain
+from memory_bank.base.rendering import to_plain
 from memory_bank.sessions.answers import SessionStep
 
 if TYPE_CHECKING:  # a server answers before it loads an index
@@ -40,7 +40,7 @@ _SHOWN = frozenset({"debug", "info"})
 _MOST_SUBSCRIBED = 1000
 
 
-def uri_of(path: str) -> str:
+def note_uri(path: str) -> str:
     """Return the resource URI of a note, given its path below the bank."""
     return NOTE + quote(path)
 
@@ -103,7 +103,7 @@ class Changes:
                 params=LoggingMessageNotificationParams(
                     level=_LEVEL,
                     logger=LOGGER,
-                    data=plain(happened),
+                    data=to_plain(happened),
                 )
             )
             for happened in news
@@ -139,5 +139,5 @@ class Changes:
 def _uris(paths: Iterable[str]) -> Iterable[str]:
     """Yield the resource URIs of notes, with their suffix and without."""
     for path in paths:
-        yield uri_of(path)
-        yield uri_of(path).removesuffix(".md")
+        yield note_uri(path)
+        yield note_uri(path).removesuffix(".md")

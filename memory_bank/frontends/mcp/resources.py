@@ -13,12 +13,12 @@ from pydantic import Field
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, Hint, MemoryBankError, NoteNotFound
-from memory_bank.base.rendering import document
+from memory_bank.base.rendering import render_document
 from memory_bank.base.text import Quotes, one_line
-from memory_bank.frontends.mcp.arguments import structured
-from memory_bank.frontends.mcp.hints import worded
-from memory_bank.frontends.mcp.notifications import NOTE, RECENT, SESSIONS, TAGS, uri_of
-from memory_bank.frontends.mcp.tool import failed
+from memory_bank.frontends.mcp.arguments import structure_record
+from memory_bank.frontends.mcp.hints import drop_unserved
+from memory_bank.frontends.mcp.notifications import NOTE, RECENT, SESSIONS, TAGS, note_uri
+from memory_bank.frontends.mcp.tool import report_failure
 from memory_bank.frontends.mcp.toolbox import Toolbox
 from memory_bank.frontends.serving.shared_bank import SharedBank
 
@@ -60,7 +60,7 @@ _FIXED = (
 )
 
 
-def listed(shared: SharedBank) -> list[Resource]:
+def list_resources(shared: SharedBank) -> list[Resource]:
     """Return the resources; without a bank only the fixed ones.
 
     Names and titles of notes are quoted, as all text of notes.
@@ -76,7 +76,7 @@ def listed(shared: SharedBank) -> list[Resource]:
         *_FIXED,
         *(
             Resource(
-                uri=uri_of(note.path),
+                uri=note_uri(note.path),
                 name=quotes.inside(one_line(note.path)),
                 title=quotes.inside(one_line(note.title)),
                 mime_type=_MARKDOWN,
@@ -97,29 +97,31 @@ def read(
     try:
         return _read(shared.bank(), uri)
     except (NoteNotFound, BadInput) as error:
-        raise ResourceNotFoundError(failed(error, hide, words)) from error
+        raise ResourceNotFoundError(report_failure(error, hide, words)) from error
     except MemoryBankError as error:
-        raise ResourceError(failed(error, hide, words)) from error
+        raise ResourceError(report_failure(error, hide, words)) from error
 
 
 def _read(bank: Bank, uri: str) -> tuple[str, str]:
     from memory_bank.base.view import write_agent
     from memory_bank.memory import show, views
     from memory_bank.sessions import listing
-    from memory_bank.sessions.events import recent
+    from memory_bank.sessions.events import recent_news
 
     quotes = Quotes()
     if uri == TAGS:
         counts = show.tag_counts(bank)
-        return document(
-            structured(quotes, {"result_count": len(counts), "tags": counts}), indent=None
+        return render_document(
+            structure_record(quotes, {"result_count": len(counts), "tags": counts}), indent=None
         ), _JSON
     if uri == RECENT:
-        return document(structured(quotes, show.list_notes(bank, _NEWEST)), indent=None), _JSON
+        return render_document(
+            structure_record(quotes, show.list_notes(bank, _NEWEST)), indent=None
+        ), _JSON
     if uri == SESSIONS:
         rows = listing.list_sessions(bank, _NEWEST).sessions
-        answer = {"result_count": len(rows), "sessions": rows, "events": recent(bank, _NEWEST)}
-        return document(structured(quotes, answer), indent=None), _JSON
+        answer = {"result_count": len(rows), "sessions": rows, "events": recent_news(bank, _NEWEST)}
+        return render_document(structure_record(quotes, answer), indent=None), _JSON
     if uri.startswith(NOTE):
         note = show.show(bank, unquote(uri.removeprefix(NOTE)))
         return write_agent(views.view_notes(note), quotes), _MARKDOWN
@@ -197,5 +199,5 @@ def add(server: MCPServer[Any], toolbox: Toolbox) -> None:
 
 def _number_steps(steps: str, served: Container[str]) -> str:
     """Return steps with numbers, each on a line, and name only tools that are served."""
-    sentences = filter(None, (worded(step, served) for step in steps.splitlines()))
+    sentences = filter(None, (drop_unserved(step, served) for step in steps.splitlines()))
     return "\n".join(f"{number}. {step}" for number, step in enumerate(sentences, 1))

@@ -45,14 +45,19 @@ from mcp_types import (
 )
 
 from memory_bank.base import __version__
-from memory_bank.base.errors import BadInput, exhausted
+from memory_bank.base.errors import BadInput, find_exhausted
 from memory_bank.frontends.mcp import resources
-from memory_bank.frontends.mcp.hints import worded
-from memory_bank.frontends.mcp.messages import InvalidMessage, message_of, refused, text_of
+from memory_bank.frontends.mcp.hints import drop_unserved
+from memory_bank.frontends.mcp.messages import (
+    InvalidMessage,
+    parse_message,
+    refuse_message,
+    write_message,
+)
 from memory_bank.frontends.mcp.notifications import Changes
-from memory_bank.frontends.mcp.tool import failed
+from memory_bank.frontends.mcp.tool import report_failure
 from memory_bank.frontends.mcp.toolbox import Toolbox
-from memory_bank.frontends.mcp.transports import claim
+from memory_bank.frontends.mcp.transports import claim_streams
 from memory_bank.frontends.serving.serving_background import Background
 from memory_bank.frontends.serving.shared_bank import FOLDER_SECONDS, SharedBank
 from memory_bank.memory.maintenance import ChangedPaths
@@ -117,18 +122,18 @@ class MemoryServer(MCPServer[Background]):
             tool = tools.get(name)
             if tool is None or context is None:
                 problem = BadInput(f"there is no tool {name[:60]!r}", "choose one of tools/list")
-                raise ToolError(failed(problem, self.hide, {}))
+                raise ToolError(report_failure(problem, self.hide, {}))
             return await tool.run(self.shared, arguments, context, self.hide)
         except (ToolError, MCPError):
             raise
         except Exception as error:  # the outermost frame: details go to stderr, not to the agent
-            if plain := exhausted(error):
-                raise ToolError(failed(plain, self.hide, {})) from error
+            if plain := find_exhausted(error):
+                raise ToolError(report_failure(plain, self.hide, {})) from error
             raise UnexpectedToolError(_FAULT.format(name)) from error
 
     async def list_resources(self) -> list[Resource]:
         """Return the resources, among them the most recently changed notes."""
-        return await to_thread.run_sync(resources.listed, self.shared)
+        return await to_thread.run_sync(resources.list_resources, self.shared)
 
     async def list_resource_templates(self) -> list[ResourceTemplate]:
         """Return the URI template of notes."""
@@ -147,28 +152,28 @@ class MemoryServer(MCPServer[Background]):
         except (ResourceError, MCPError):
             raise
         except Exception as error:  # the outermost frame
-            if plain := exhausted(error):
-                raise ResourceError(failed(plain, self.hide, {})) from error
+            if plain := find_exhausted(error):
+                raise ResourceError(report_failure(plain, self.hide, {})) from error
             raise UnexpectedResourceError(_FAULT.format("resources/read")) from error
         return [ReadResourceContents(content=text, mime_type=kind)]
 
     async def run_stdio_async(self) -> None:
         """Serve one client over stdin and stdout."""
         low = self._lowlevel_server
-        async with connected() as (incoming, outgoing):
+        async with connect_streams() as (incoming, outgoing):
             await low.run(incoming, outgoing, low.create_initialization_options())
 
     async def _awake(
         self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
     ) -> HandlerResult:
         """Start background work after the first answer, not before; find the client's folders."""
-        if ctx.method == "initialize" and self.asks_folders and offered(ctx.params):
+        if ctx.method == "initialize" and self.asks_folders and offers_folders(ctx.params):
             self.shared.expect_folders()
         answer = await call_next(ctx)
         if ctx.method == "notifications/initialized":
             self.changes.met(ctx.session)
         if ctx.method in ASKED_AFTER and self.asks_folders:
-            self.shared.take_folders(await folders(ctx.session))
+            self.shared.take_folders(await list_folders(ctx.session))
         ctx.lifespan_context.start()
         return answer
 
@@ -224,13 +229,13 @@ _MOST = 100
 _log = logging.getLogger(__name__)
 
 
-def offered(params: Mapping[str, Any] | None) -> bool:
+def offers_folders(params: Mapping[str, Any] | None) -> bool:
     """Tell whether the parameters of `initialize` offer the client's folders."""
     capabilities = (params or {}).get("capabilities")
     return isinstance(capabilities, Mapping) and capabilities.get("roots") is not None
 
 
-async def folders(session: ServerSession) -> list[Path]:
+async def list_folders(session: ServerSession) -> list[Path]:
     """Return the client's folders; none if it doesn't offer them or gives no answer in time."""
     params = session.client_params
     if params is None or params.capabilities.roots is None:
@@ -283,7 +288,7 @@ def instructions(served: Container[str]) -> str:
     """Return what an agent is told of a server; only tools that are `served` are named."""
     first = [f"`{name}`" for name in _FIRST if name in served]
     load = f"If tools have to be loaded, load {', '.join(first)} first." if first else ""
-    return " ".join(filter(None, (_ABOUT, load, worded(_WHEN, served), _QUOTED)))
+    return " ".join(filter(None, (_ABOUT, load, drop_unserved(_WHEN, served), _QUOTED)))
 
 
 MAX_LINE = 32 * 2**20
@@ -296,11 +301,11 @@ _Incoming = SessionMessage | Exception
 
 
 @asynccontextmanager
-async def connected() -> AsyncIterator[
+async def connect_streams() -> AsyncIterator[
     tuple[MemoryObjectReceiveStream[_Incoming], MemoryObjectSendStream[SessionMessage]]
 ]:
     """Yield the streams of incoming and outgoing messages, until the client closes stdin."""
-    lines, answers = claim()
+    lines, answers = claim_streams()
     arrived, incoming = anyio.create_memory_object_stream[_Incoming](0)
     outgoing, leaving = anyio.create_memory_object_stream[SessionMessage](0)
     async with anyio.create_task_group() as group:
@@ -327,7 +332,7 @@ async def _send(answers: BinaryIO, leaving: MemoryObjectReceiveStream[SessionMes
     async with leaving:
         async for message in leaving:
             with suppress(BrokenPipeError):  # a client that disconnects closes stdin, too
-                await to_thread.run_sync(_write, answers, text_of(message.message))
+                await to_thread.run_sync(_write, answers, write_message(message.message))
 
 
 def _next(lines: BinaryIO) -> JSONRPCMessage | InvalidMessage | None:
@@ -336,9 +341,11 @@ def _next(lines: BinaryIO) -> JSONRPCMessage | InvalidMessage | None:
         if len(line) > MAX_LINE:
             while line and not line.endswith(b"\n"):
                 line = lines.readline(_PIECE)
-            return refused(PARSE_ERROR, f"Parse error: a line of more than {MAX_LINE:,} bytes")
+            return refuse_message(
+                PARSE_ERROR, f"Parse error: a line of more than {MAX_LINE:,} bytes"
+            )
         if line.strip():
-            return message_of(line)
+            return parse_message(line)
     return None
 
 

@@ -29,21 +29,21 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base import operation as operations
 from memory_bank.base.errors import BadInput, Busy, Hint, MemoryBankError
 from memory_bank.base.operation import Operation
-from memory_bank.base.plugins import pattern
-from memory_bank.base.rendering import document, failure
+from memory_bank.base.plugins import lazy_pattern
+from memory_bank.base.rendering import render_document, render_failure
 from memory_bank.base.text import Quotes, agent_name, escape_text, one_line
 from memory_bank.base.view import write_agent
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.frontends import declared
 from memory_bank.frontends.mcp.arguments import (
     NOTICE,
-    metadata,
-    structured,
+    build_metadata,
+    list_parameters,
+    structure_record,
     structured_schema,
-    taken,
-    unquoted,
+    unquote_argument,
 )
-from memory_bank.frontends.mcp.hints import hints, worded
+from memory_bank.frontends.mcp.hints import drop_unserved, hints
 from memory_bank.frontends.serving.path_redaction import without_paths
 from memory_bank.frontends.serving.shared_bank import SharedBank, reporting_to, tell
 
@@ -63,13 +63,13 @@ _OMITTED = frozenset([
 
 _LONGEST_MESSAGE = 600
 
-_TEXT_ALONE = pattern(
+_TEXT_ALONE = lazy_pattern(
     "claude|codex|copilot|cursor|gemini|opencode|visual studio code|vscode|windsurf|zed",
     re.IGNORECASE,
 )
 """Names of agents' programs, of which some hand their model the structure instead of the text."""
 
-_CAPITAL = pattern("[A-Z]")
+_CAPITAL = lazy_pattern("[A-Z]")
 
 _SPELLINGS = {
     "tags_filter": ("tags",),
@@ -134,7 +134,9 @@ class BankTool:
         """The tool's description for clients."""
         return Tool(
             name=self.name,
-            description=worded(" ".join(self._tool.about.split()), self._served()).replace("`", ""),
+            description=drop_unserved(" ".join(self._tool.about.split()), self._served()).replace(
+                "`", ""
+            ),
             input_schema=_compact(self._metadata.arg_model.model_json_schema()),
             output_schema=self._output if self._structure else None,
             annotations=self._annotations,
@@ -196,7 +198,7 @@ class BankTool:
 
     @cached_property
     def _metadata(self) -> FuncMetadata:
-        return metadata(self._operation, self._tool)
+        return build_metadata(self._operation, self._tool)
 
     def _check_arguments(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         input_schema = self.listed.input_schema["properties"]
@@ -210,10 +212,10 @@ class BankTool:
                 f"{self.name} has no argument {text}",
                 f"it has: {', '.join(input_schema)}",
             )
-            raise ToolError(failed(BadInput(message, hint), str, {}))
+            raise ToolError(report_failure(BadInput(message, hint), str, {}))
         required = self.listed.input_schema.get("required", ())
         arguments = {  # many clients send null for what they leave out
-            name: unquoted(value)
+            name: unquote_argument(value)
             for name, value in arguments.items()
             if value is not None or name in required
         }
@@ -223,11 +225,11 @@ class BankTool:
             problems = error.errors(include_url=False, include_context=False)[:_MOST_WRONG]
             wrong = "; ".join(_problem_text(problem) for problem in problems)
             problem = BadInput(f"{self.name}: {wrong}", "call it again with valid arguments")
-            raise ToolError(failed(problem, str, {})) from error
+            raise ToolError(report_failure(problem, str, {})) from error
 
     def _ran(self, call: ToolContext, fields: Mapping[str, Any]) -> Any:  # noqa: ANN401  (any record)
         """Run the operation with what an agent gave and what the server knows."""
-        parameters = taken(self._operation, self._tool)
+        parameters = list_parameters(self._operation, self._tool)
         values = {parameters[name].name: value for name, value in fields.items()} | {
             **self._tool.fixed
         }
@@ -263,7 +265,7 @@ class BankTool:
         try:
             value = self._ran(call, fields)
         except MemoryBankError as error:
-            raise ToolError(failed(error, hide, hints(self._served()))) from error
+            raise ToolError(report_failure(error, hide, hints(self._served()))) from error
         value = without_paths(value, hide)
         repaired = [*getattr(value, "repaired", ()), *call.shared.repairs.take()]
         text = self._write_answer(value, quotes)
@@ -274,7 +276,7 @@ class BankTool:
         content: list[ContentBlock] = [TextContent(type="text", text=text)]
         if not call.structure:
             return CallToolResult(content=content)
-        structure = structured(quotes, value, self._tool.without)
+        structure = structure_record(quotes, value, self._tool.without)
         notices = [*structure.pop("notices", ()), *notices]
         if repaired:
             structure["repaired"] = repaired
@@ -285,9 +287,9 @@ class BankTool:
     def _write_answer(self, value: Any, quotes: Quotes) -> str:  # noqa: ANN401  (any record)
         if make_view := self._tool.view or self._operation.view:
             view = make_view(value)
-            then = view.then and worded(view.then, self._served())
+            then = view.then and drop_unserved(view.then, self._served())
             return write_agent(view._replace(then=then), quotes)
-        return quotes.introduced(document(value))
+        return quotes.introduced(render_document(value))
 
 
 def _return_type_of(function: Callable[..., Any]) -> Any:  # noqa: ANN401  (any type)
@@ -303,7 +305,9 @@ def _report(context: Context[Any, Any], text: str, number: int, total: int) -> N
     from_thread.run(context.report_progress, number, total, text)
 
 
-def failed(error: MemoryBankError, hide: Callable[[str], str], words: Mapping[Hint, str]) -> str:
+def report_failure(
+    error: MemoryBankError, hide: Callable[[str], str], words: Mapping[Hint, str]
+) -> str:
     """Return an error as JSON for an agent.
 
     The message is quoted, and what a hint has of a note or a file: it may contain anything.
@@ -313,9 +317,11 @@ def failed(error: MemoryBankError, hide: Callable[[str], str], words: Mapping[Hi
     def quote(text: str) -> str:
         return quotes.inside(one_line(_short(hide(text))))
 
-    answer: dict[str, Any] = failure(error.code, quote(error.message), error.hint_in(words, quote))
+    answer: dict[str, Any] = render_failure(
+        error.code, quote(error.message), error.hint_in(words, quote)
+    )
     answer["error"][NOTICE] = quotes.notice
-    return document(answer, indent=None)
+    return render_document(answer, indent=None)
 
 
 def _find_argument(name: str, names: Collection[str], snakes: Collection[str]) -> str:
@@ -347,7 +353,7 @@ def _shorten_value(value: object) -> str:
     """Return a client's value as short JSON on one line."""
     if isinstance(value, str):
         value = value[: _SHOWN + 1]
-    text = escape_text(document(value, indent=None))
+    text = escape_text(render_document(value, indent=None))
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 

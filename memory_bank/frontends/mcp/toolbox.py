@@ -52,7 +52,7 @@ class Toolbox:
 
         With `structured`, tools have output schemas, and agents get structured content, too.
         """
-        firsts = {FIRST, *declared.toolsets()}
+        firsts = {FIRST, *declared.list_toolsets()}
         if not firsts.issuperset(toolsets):
             firsts |= {tool.toolset for _, tool in declared.installed_tools().values()}
         for name in toolsets:
@@ -72,7 +72,7 @@ class Toolbox:
         return frozenset(
             name
             for name in _EARLY
-            for toolset, reads in [declared.toolset(name)]
+            for toolset, reads in [declared.find_toolset(name)]
             if toolset in self.toolsets or (FIRST in self.toolsets and name in _FIRST_TOOLS)
             if reads or not self.read_only
         )
@@ -90,12 +90,12 @@ class Toolbox:
 
     def _of(self, toolset: str) -> list[BankTool]:
         if toolset == FIRST:
-            sets = dict.fromkeys(declared.toolset(name)[0] for name in _FIRST_TOOLS)
+            sets = dict.fromkeys(declared.find_toolset(name)[0] for name in _FIRST_TOOLS)
             tools = [tool for name in sets for tool in self._of(name) if tool.name in _FIRST_TOOLS]
             return sorted(tools, key=_place)
         tools = [
             BankTool(*tool, lambda: self.tools, structure=self.structured)
-            for tool in declared.tools(toolset)
+            for tool in declared.load_tools(toolset)
         ]
         return sorted(tools, key=_place)
 
@@ -140,7 +140,7 @@ class Cost:
     method: str
 
 
-def cost(toolbox: Toolbox) -> Cost:
+def count_cost(toolbox: Toolbox) -> Cost:
     """Count the tokens of the listed tools."""
     listed = toolbox.listed()
     whole = count_tokens([_json(tool) for tool in listed])

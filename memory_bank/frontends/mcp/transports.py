@@ -10,7 +10,7 @@ from typing import BinaryIO
 _BUFFER = 2**16
 
 
-def claim() -> tuple[BinaryIO, BinaryIO]:
+def claim_streams() -> tuple[BinaryIO, BinaryIO]:
     """Reserve stdin and stdout for the protocol, and return them.
 
     Other code that reads stdin gets end of file; its prints go to stderr.

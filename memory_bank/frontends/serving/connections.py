@@ -155,7 +155,7 @@ class Server(uvicorn.Server):
         now = asyncio.get_running_loop().time()
         if now - self._swept >= _SWEEP:
             self._swept = now
-            sweep(self.server_state)
+            close_stalled(self.server_state)
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -164,14 +164,14 @@ class Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-def sweep(state: ServerState) -> None:
+def close_stalled(state: ServerState) -> None:
     """Close the stalled connections of a server."""
     for connection in list(state.connections):
         if isinstance(connection, Connection):
             connection.end_if_stalled()
 
 
-def protocol(limits: Limits) -> type[Connection]:
+def limit_protocol(limits: Limits) -> type[Connection]:
     """Return the protocol of a server with these limits."""
     return type("Connection", (Connection,), {"limits": limits})
 

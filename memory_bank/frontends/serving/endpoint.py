@@ -23,8 +23,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from memory_bank.base import paths
 from memory_bank.base.errors import BadInput, Hint, NoteExists, StorageFailed
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
-from memory_bank.frontends.serving.connections import Limits, Server, protocol
+from memory_bank.base.plugins import lazy_pattern
+from memory_bank.frontends.serving.connections import Limits, Server, limit_protocol
 from memory_bank.notes.storage import files
 
 _BYTES = 32
@@ -39,7 +39,7 @@ _MOST = 4096
 _OTHERS = 0o077
 """Permission bits of everyone but the owner."""
 
-_SHAPE = pattern(rb"[!-~]{%d,}" % _SHORTEST)
+_SHAPE = lazy_pattern(rb"[!-~]{%d,}" % _SHORTEST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def new_token() -> Token:
     return Token(_value())
 
 
-def token(file: Path | None = None) -> Token:
+def read_token(file: Path | None = None) -> Token:
     """Return the token of a file; create a private file with a new token if there is none.
 
     The default file is the user's, for all banks. Raises BadInput if others can read the file or
@@ -75,7 +75,7 @@ def _make(file: Path) -> None:
     try:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise files.failed("make", file.parent, error) from error
+        raise files.refusal_error("make", file.parent, error) from error
     with suppress(NoteExists):  # another server was faster: its token is used
         files.replace(file, _value() + b"\n", files.ABSENT, mode=0o600)
 
@@ -90,7 +90,7 @@ def _read(file: Path) -> bytes:
             _check_private(file, os.fstat(stream.fileno()))
             value = stream.read(_MOST).strip()
     except OSError as error:
-        raise files.failed("read", file, error) from error
+        raise files.refusal_error("read", file, error) from error
     if not _SHAPE.fullmatch(value):
         raise BadInput(
             f"{file} has no token: one line of at least {_SHORTEST} ASCII characters",
@@ -116,7 +116,7 @@ def _check_private(file: Path, file_stat: os.stat_result) -> None:
 
 def listen(address: str) -> socket.socket:
     """Return a socket that is bound to HOST:PORT; raise BadInput."""
-    host, port = parsed(address)
+    host, port = parse_endpoint(address)
     try:
         getaddrinfo = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (socket.gaierror, UnicodeError) as error:
@@ -136,7 +136,7 @@ def listen(address: str) -> socket.socket:
     return listener
 
 
-def parsed(address: str) -> tuple[str, int]:
+def parse_endpoint(address: str) -> tuple[str, int]:
     """Return the host, without brackets, and the port of HOST:PORT; raise BadInput.
 
     A port alone is one of this machine.
@@ -202,7 +202,7 @@ def serve(
 ) -> None:
     """Serve an application until SIGINT, which is raised as KeyboardInterrupt, or SIGTERM.
 
-    `path` is that of the URL, `token` returns the token for an address that other machines can
+    `path` is that of the URL, `read_token` returns the token for an address that other machines can
     reach or not, `hosts` are further host names that clients may use, and `on_start` is called once
     clients can connect. Raises BadInput for an address that can't be listened on.
     """
@@ -210,7 +210,7 @@ def serve(
         host, port = listener.getsockname()[:2]
         remote = not ipaddress.ip_address(host).is_loopback
         secret = token(remote)
-        app = application(RequestGuard(own_names(parsed(address)[0], host, hosts), secret))
+        app = application(RequestGuard(own_names(parse_endpoint(address)[0], host, hosts), secret))
         on_start(Endpoint(f"http://{url_host(host)}:{port}{path}", secret, remote))
         server = Server(_config(app, limits))
         try:
@@ -228,7 +228,7 @@ def same_secret(text: str, expected: bytes) -> bool:
 def _config(app: ASGIApp, limits: Limits) -> uvicorn.Config:
     return uvicorn.Config(
         app,
-        http=protocol(limits),
+        http=limit_protocol(limits),
         ws="none",
         log_config=None,
         log_level="warning",
@@ -246,9 +246,9 @@ _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 _HOST = rb"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::([1-9][0-9]{0,4}))?"
 
-_NAMED = pattern(_HOST)
+_NAMED = lazy_pattern(_HOST)
 
-_ORIGIN = pattern(rb"https?://" + _HOST)
+_ORIGIN = lazy_pattern(rb"https?://" + _HOST)
 
 _LAST_PORT = 65535
 

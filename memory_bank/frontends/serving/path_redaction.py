@@ -15,12 +15,12 @@ from typing import Any, TypeVar
 
 from memory_bank.base import paths
 from memory_bank.base.errors import MemoryBankError
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.frontends.serving.shared_bank import SharedBank
 
 _END = r"""[^\s'",;:()\\]*"""
 
-_ABSOLUTE = pattern(
+_ABSOLUTE = lazy_pattern(
     rf"""(?<![\w/\\.:~…])(?:/(?=[^\s/]){_END}|[A-Za-z]:(?:[/\\]+[^\s'",;:()/\\]+)+)"""
 )
 

@@ -32,7 +32,7 @@ def may_enter(request: Request, token: bytes) -> bool:
     return same_secret(request.cookies.get(_cookie_name(request), ""), _cookie(token))
 
 
-def entered(request: Request, token: Token) -> Response | None:
+def enter_page(request: Request, token: Token) -> Response | None:
     """Return the answer to an address with the right token; None for any other."""
     query_param = request.query_params.get(TOKEN_FIELD)
     if request.method != "GET" or query_param is None or not same_secret(query_param, token.value):
@@ -95,13 +95,13 @@ def remember(response: Response, browser: str) -> None:
     response.set_cookie(BROWSER_COOKIE, browser, httponly=True, samesite="strict")
 
 
-def token(secret: bytes, browser: str) -> str:
+def make_token(secret: bytes, browser: str) -> str:
     """Return a new token for the forms of a page."""
     salt = secrets.token_hex(_SALT)
     return f"{salt}.{_signature(secret, browser, salt)}"
 
 
-def form_of(body: bytes, kind: str) -> dict[str, str]:
+def read_form(body: bytes, kind: str) -> dict[str, str]:
     """Return the fields of a form, of several of one name the last; empty for any other body."""
     if kind.partition(";")[0].strip().lower() != _FORM:
         return {}

@@ -33,8 +33,8 @@ from memory_bank.frontends.serving.endpoint import (
     RequestGuard,
     Token,
     new_token,
+    read_token,
     serve,
-    token,
 )
 from memory_bank.frontends.web import access
 from memory_bank.frontends.web.site import HINTS, Site
@@ -74,7 +74,7 @@ _SIGN = "\0"
 _FAULT = "The server made a mistake, which is logged where it was started"
 
 
-def status_of(error: MemoryBankError) -> int:
+def http_status(error: MemoryBankError) -> int:
     """Return the HTTP status of an error."""
     return next((STATUS[kind] for kind in type(error).__mro__ if kind in STATUS), 500)
 
@@ -118,7 +118,7 @@ class ErrorPages:
         hide = self._site.hide
         message, hint = hide(error.message), hide(error.hint_in(HINTS, _between))
         links = _with_links(hint) if isinstance(error, errors.NoteNotFound) else hint
-        return await self.refusal(request, status_of(error), message, links.replace(_SIGN, ""))
+        return await self.refusal(request, http_status(error), message, links.replace(_SIGN, ""))
 
     async def http(self, request: Request, error: Exception) -> Response:
         """Return the page of an address or a method that does not exist."""
@@ -133,10 +133,10 @@ class ErrorPages:
 
     async def exhausted(self, _: Request, error: Exception) -> Response:
         """Return a text if memory or threads ran out, since a page needs some; else raise."""
-        plain = errors.exhausted(error)
+        plain = errors.find_exhausted(error)
         if plain is None:
             raise error
-        return PlainTextResponse(f"{plain.message}\n{plain.hint}\n", status_of(plain))
+        return PlainTextResponse(f"{plain.message}\n{plain.hint}\n", http_status(plain))
 
     async def unknown(self, request: Request, _: Exception) -> Response:
         """Return the page of a fault of ours, which the server logs."""
@@ -160,7 +160,7 @@ HEADERS = {
 _READS = frozenset({"GET", "HEAD"})
 
 
-def guarded(app: ASGIApp, guard: RequestGuard, pages: ErrorPages, site: Site) -> ASGIApp:
+def guard_application(app: ASGIApp, guard: RequestGuard, pages: ErrorPages, site: Site) -> ASGIApp:
     """Return an application behind all of its guards."""
     inner: ASGIApp = Forms(app, pages, secret=site.secret, write=site.write)
     inner = Bodies(inner, LIMITS.body_bytes)
@@ -200,7 +200,7 @@ class Entrance:
         if scope["type"] == "http":
             request = Request(scope)
             public = self._static.has(request.url.path)
-            if response := access.entered(request, self._token):
+            if response := access.enter_page(request, self._token):
                 answer = response
             elif not public and not access.may_enter(request, self._token.value):
                 answer = await self._pages.locked(request)
@@ -229,7 +229,7 @@ class Forms:
             refusal.headers["Allow"] = ", ".join(sorted(_READS))
             await refusal(scope, receive, send)
             return
-        form = access.form_of(scope[BODY], request.headers.get("content-type", ""))
+        form = access.read_form(scope[BODY], request.headers.get("content-type", ""))
         if not access.is_ours(request, form, self._secret):
             hint = "load the page again, then repeat; the dashboard may have been started anew"
             refusal = await self._pages.refusal(
@@ -241,7 +241,7 @@ class Forms:
         await self._app(scope, receive, send)
 
 
-def application(site: Site, guard: RequestGuard) -> ASGIApp:
+def build_application(site: Site, guard: RequestGuard) -> ASGIApp:
     """Return the ASGI application of a dashboard."""
     pages = ErrorPages(site)
 
@@ -265,7 +265,7 @@ def application(site: Site, guard: RequestGuard) -> ASGIApp:
         lifespan=running,
     )
     app.router.redirect_slashes = False  # one address for each page
-    return guarded(app, guard, pages, site)
+    return guard_application(app, guard, pages, site)
 
 
 ADDRESS = "127.0.0.1:8766"
@@ -300,7 +300,7 @@ def serve_web(
 
     def needed(remote: bool) -> Token | None:  # noqa: FBT001  (as `serve` calls it)
         if not no_token:
-            return token(token_file) if remote or token_file else new_token()
+            return read_token(token_file) if remote or token_file else new_token()
         if remote:
             raise BadInput(
                 f"other machines can reach {address}: there a token is needed",
@@ -310,7 +310,7 @@ def serve_web(
 
     try:
         serve(
-            lambda guard: application(site, guard),
+            lambda guard: build_application(site, guard),
             address,
             "/",
             token=needed,
@@ -334,7 +334,7 @@ def redirect_file(address: str) -> Iterator[str]:
         yield file.as_uri()
 
 
-def entrance(endpoint: Endpoint) -> str:
+def first_address(endpoint: Endpoint) -> str:
     """Return the address to open first: with the token, where one is needed."""
     url = endpoint.url
     for any_address in _ANY:

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from functools import lru_cache
 from math import log
 
-from memory_bank.bank.backlinks import linked_titles
+from memory_bank.bank.backlinks import list_linked_titles
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import Hint, NoteNotFound
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.frontends.web import note_graph
 from memory_bank.frontends.web.note_graph import (
     NOTE,
@@ -109,7 +109,7 @@ def _hub(part: GraphPart, inside: Sequence[int]) -> str:
 _NEIGHBOURS = 100
 """Neighbours that are listed of a node."""
 
-_PARAGRAPHS = pattern(r"\n[ \t]*\n|^#[^\n]*$", re.MULTILINE)
+_PARAGRAPHS = lazy_pattern(r"\n[ \t]*\n|^#[^\n]*$", re.MULTILINE)
 """What stands between paragraphs; headings are none."""
 
 
@@ -134,7 +134,7 @@ class NodeDetails(NamedTuple):
     """How many neighbours are too many."""
 
 
-def choices(bank: Bank) -> dict[str, tuple[str, ...]]:
+def count_choices(bank: Bank) -> dict[str, tuple[str, ...]]:
     """Return the types and the tags of notes, the most frequent first."""
     graph = note_graph.whole_graph(bank)
     types = Counter(node.type for node in graph.nodes if node.type)
@@ -142,7 +142,7 @@ def choices(bank: Bank) -> dict[str, tuple[str, ...]]:
     return {"types": _frequent(types), "tags": _frequent(tags)}
 
 
-def alone(bank: Bank) -> int:
+def count_alone(bank: Bank) -> int:
     """Return the number of notes without a link to or from another note."""
     graph = note_graph.whole_graph(bank)
     linked = {
@@ -159,7 +159,7 @@ def alone(bank: Bank) -> int:
     )
 
 
-def details(bank: Bank, name: str) -> NodeDetails:
+def view_node(bank: Bank, name: str) -> NodeDetails:
     """Return a node by its id; raise NoteNotFound."""
     graph = note_graph.whole_graph(bank)
     if name not in graph.places:
@@ -173,7 +173,7 @@ def details(bank: Bank, name: str) -> NodeDetails:
         start = next(
             filter(None, map(str.strip, _PARAGRAPHS.split(note.text[note.body_start :]))), ""
         )
-        titles = linked_titles(bank, [node.id])[node.id]
+        titles = list_linked_titles(bank, [node.id])[node.id]
         text = snippets.snippet(snippets.without_links(start, titles), "").text
     left_out = max(len(near) - _NEIGHBOURS, 0)
     return NodeDetails(node, graph.degrees[place], text, tuple(near[:_NEIGHBOURS]), left_out)

@@ -13,23 +13,23 @@ from functools import cache
 from markdown_it import MarkdownIt
 
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
-from memory_bank.base.rendering import same_words
+from memory_bank.base.plugins import lazy_pattern
+from memory_bank.base.rendering import has_same_words
 from memory_bank.notes import front_matter
 from memory_bank.notes.inline import plain_text
-from memory_bank.notes.schema import key_of, read_meta
+from memory_bank.notes.schema import read_meta, spelled_key
 from memory_bank.notes.sections import read_body
 
-_NEWLINE = pattern(r"\r\n?")
+_NEWLINE = lazy_pattern(r"\r\n?")
 
-_TITLE = pattern(r"\A(\ufeff?\s*#[ \t]+)([^\n]*)\n?")
+_TITLE = lazy_pattern(r"\A(\ufeff?\s*#[ \t]+)([^\n]*)\n?")
 
-_BLANK = pattern(r"\A\ufeff?(?:[ \t]*\n)*")
+_BLANK = lazy_pattern(r"\A\ufeff?(?:[ \t]*\n)*")
 
-_STAYS = pattern(r"::|(?:  |\\|\s\^[\w-]+)$|^[ \t]")
+_STAYS = lazy_pattern(r"::|(?:  |\\|\s\^[\w-]+)$|^[ \t]")
 """In a line that is not joined: a relation, a hard break or a block id at its end, an indent."""
 
-_WORD = pattern(r"\s|[^\s]+")
+_WORD = lazy_pattern(r"\s|[^\s]+")
 
 _MOST_WORDS = 4000
 """Words between the first and the last edit that are compared."""
@@ -58,18 +58,18 @@ class NoteFields(NamedTuple):
         return f"# {self.title}\n\n{self.text}".strip() + "\n" if self.title else self.text
 
 
-def items(text: str) -> list[str]:
+def split_items(text: str) -> list[str]:
     """Return what commas separate."""
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
-def fields_of(content: str) -> NoteFields | None:
+def read_fields(content: str) -> NoteFields | None:
     """Return the fields of a note; None if its front matter can't be edited key by key."""
     parts = _read(_NEWLINE.sub("\n", content))
     return parts.fields if parts else None
 
 
-def rewritten(content: str, fields: NoteFields) -> str:
+def rewrite_fields(content: str, fields: NoteFields) -> str:
     r"""Return the text of a note with changed fields, with `\n` as line ends.
 
     Raises UnreadableNote if its front matter can't be edited.
@@ -77,7 +77,7 @@ def rewritten(content: str, fields: NoteFields) -> str:
     text = _NEWLINE.sub("\n", content)
     parts = _read(text)
     if parts is None:
-        raise front_matter.not_rewritten("its front matter can't be read", 1)
+        raise front_matter.rewrite_error("its front matter can't be read", 1)
     was, head, body = parts.fields, parts.head, parts.body
     if fields.title != was.title and fields.title and parts.heading:
         head = head[: parts.heading[0]] + fields.title + head[parts.heading[1] :]
@@ -85,11 +85,13 @@ def rewritten(content: str, fields: NoteFields) -> str:
         head = f"{head}# {fields.title}\n\n"
     if parts.sentence and fields.text:
         head = head.rstrip("\n") + "\n\n"
-    text = head + merged(body, fields.text)
+    text = head + merge_edited(body, fields.text)
     changes: dict[str, object] = {}
     for name, value in (("type", fields.type), ("tags", fields.tags), ("file_refs", fields.files)):
         if value != {"type": was.type, "tags": was.tags, "file_refs": was.files}[name]:
-            changes[key_of(parts.raw, name)] = (value if name == "type" else items(value)) or None
+            changes[spelled_key(parts.raw, name)] = (
+                value if name == "type" else split_items(value)
+            ) or None
     if parts.title_key and fields.title != was.title:
         changes[parts.title_key] = fields.title or None
     return front_matter.set_keys(text, changes) if changes else text
@@ -111,12 +113,12 @@ class _NoteParts(NamedTuple):
 
 def _read(text: str) -> _NoteParts | None:
     parts = front_matter.split(text)
-    raw, faults = front_matter.metadata(parts)
+    raw, faults = front_matter.read_metadata(parts)
     meta, more = read_meta(raw)
     if faults or more:
         return None
     start = len(text) - len(parts.body)
-    key = key_of(raw, "title") if meta.title else ""
+    key = spelled_key(raw, "title") if meta.title else ""
     match = _TITLE.match(parts.body)
     heading, sentence = None, False
     words = match[2].rstrip(" \t").rstrip("#").rstrip(" \t") if match else ""
@@ -127,17 +129,17 @@ def _read(text: str) -> _NoteParts | None:
     start += blank.end() if blank else 0
     named = "" if key or heading else read_body(text[start:]).first
     line = text[start:].strip()
-    if named and "\n" not in line and same_words(plain_text(line), named):
+    if named and "\n" not in line and has_same_words(plain_text(line), named):
         heading, sentence = (start, start + len(line.rstrip(".\u3002"))), True
         start = len(text)
     title = meta.title or (text[slice(*heading)] if heading else named)
     tags = ", ".join(meta.tags)
     files = ", ".join(meta.file_refs)
-    fields = NoteFields(title, shown(text[start:]), meta.type, tags, files)
+    fields = NoteFields(title, join_lines(text[start:]), meta.type, tags, files)
     return _NoteParts(fields, raw, text[:start], text[start:], heading, key, sentence)
 
 
-def shown(text: str) -> str:
+def join_lines(text: str) -> str:
     """Return a text with the lines of each of its paragraphs joined; its length is the same."""
     lines = text.split("\n")
     ends = ["\n"] * (len(lines) - 1) + [""]
@@ -159,17 +161,17 @@ def _parser() -> MarkdownIt:
     return markdown
 
 
-def merged(text: str, edited: str) -> str:
+def merge_edited(text: str, edited: str) -> str:
     """Return a text with what was edited in what is shown of it; the rest stays as it is.
 
     What is shown of the answer is what was edited. If a line break would now mean something else,
     the edited part has the line breaks of the form.
     """
-    before = shown(text)
+    before = join_lines(text)
     start = _common(before, edited)
     end = _common(before[start:][::-1], edited[start:][::-1])
     for word in (_by_words(text, before, edited, start, end), _by_place(text, edited, start, end)):
-        if shown(word) == edited:
+        if join_lines(word) == edited:
             return word
     return edited
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache, partial
 
-from memory_bank.bank.backlinks import GHOST, node_of
+from memory_bank.bank.backlinks import GHOST, find_node
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, Hint, NoteNotFound
 from memory_bank.base.named_tuple import NamedTuple
@@ -106,7 +106,7 @@ def whole_graph(bank: Bank) -> NoteGraph:
     return _built(rows, bank.layout)
 
 
-def part(bank: Bank, request: WantedGraph) -> GraphPart:
+def choose_part(bank: Bank, request: WantedGraph) -> GraphPart:
     """Return the wanted part of the graph; raise NoteNotFound, BadInput."""
     if request.depth not in _DEPTHS:
         raise BadInput(f"depth is {request.depth}", "it is 1 or 2")
@@ -127,7 +127,7 @@ def part(bank: Bank, request: WantedGraph) -> GraphPart:
     return _cut(graph, name, chosen, len(order) - len(chosen))
 
 
-def names(bank: Bank, text: str, limit: int = 20) -> list[Node]:
+def find_names(bank: Bank, text: str, limit: int = 20) -> list[Node]:
     """Return the nodes whose names have a text, those that begin with it first."""
     graph = whole_graph(bank)
     sought = text.strip().casefold()
@@ -217,7 +217,7 @@ def _named(bank: Bank, graph: NoteGraph, name: str) -> int:
     for form in (name, tag.casefold() if tag.startswith(TAG) else ""):
         if form in graph.places:
             return graph.places[form]
-    node = node_of(bank, name)
+    node = find_node(bank, name)
     if node not in graph.places:
         raise NoteNotFound(f"nothing links to {name!r}", Hint.LIST_GHOSTS)
     return graph.places[node]

@@ -21,19 +21,19 @@ from markdown_it.utils import OptionsDict
 from markupsafe import Markup, escape
 
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
-from memory_bank.base.rendering import same_words, visible
+from memory_bank.base.plugins import lazy_pattern
+from memory_bank.base.rendering import has_same_words, make_visible
 from memory_bank.frontends.web.templating import quoted, url_of
 from memory_bank.memory.note_view import LinkedPlace, LinkTargets
 from memory_bank.notes.okf import Source
 
 _SCHEMES = frozenset({"http", "https", "mailto"})
 
-_SCHEME = pattern(r"\s*([a-zA-Z][a-zA-Z0-9+.-]*):")
+_SCHEME = lazy_pattern(r"\s*([a-zA-Z][a-zA-Z0-9+.-]*):")
 
-_LINE = pattern(r"L[1-9]\d*")
+_LINE = lazy_pattern(r"L[1-9]\d*")
 
-_NOT_IN_SLUG = pattern(r"[^\w\- ]")
+_NOT_IN_SLUG = lazy_pattern(r"[^\w\- ]")
 
 _NOTE: Final = "note"
 
@@ -44,12 +44,12 @@ _SIGN = Markup('<span class="hidden-text"> ({})</span></a>')
 _NOTHING = "there is no note or file of this name"
 
 
-def slug(heading: str) -> str:
+def heading_anchor(heading: str) -> str:
     """Return the anchor of a heading, as code hosts make it."""
     return _NOT_IN_SLUG.sub("", heading.strip().lower()).replace(" ", "-")
 
 
-def place_of(goal: LinkedPlace) -> str:
+def note_address(goal: LinkedPlace) -> str:
     """Return the address of a note or file, else of the list of notes that name the goal."""
     if goal.file:
         line = _LINE.match(goal.heading)
@@ -57,7 +57,7 @@ def place_of(goal: LinkedPlace) -> str:
     if goal.kind != _NOTE:
         return f"/notes?cites={quote(goal.name.encode('utf-8', 'surrogateescape'), safe='')}"
     path = url_of(goal.name)
-    inside = f"^{goal.block}" if goal.block else slug(goal.heading.rpartition("#")[2])
+    inside = f"^{goal.block}" if goal.block else heading_anchor(goal.heading.rpartition("#")[2])
     return f"/notes/{quoted(path)}" + (f"#{quote(inside)}" if inside else "")
 
 
@@ -69,7 +69,7 @@ def is_allowed(url: str) -> bool:
     return match is None or match[1].lower() in _SCHEMES
 
 
-def wikilink(inside: str, goals: LinkTargets, *, embedded: bool = False) -> Markup:
+def parse_wikilink(inside: str, goals: LinkTargets, *, embedded: bool = False) -> Markup:
     """Return the link `[[inside]]`, or the picture that `![[inside]]` embeds."""
     goal, words = goals.wiki(inside)
     if goal and goal.picture and embedded:
@@ -88,21 +88,21 @@ def wikilink(inside: str, goals: LinkTargets, *, embedded: bool = False) -> Mark
     return _to(goal) + Markup("{}").format(words) + after
 
 
-def opened(href: str, goals: LinkTargets) -> Markup:
+def open_link(href: str, goals: LinkTargets) -> Markup:
     """Return the start of the link to an address that is allowed."""
     if _SCHEME.match(href):
         return Markup('<a class="external" href="{}" rel="noreferrer noopener">').format(href)
     path, _, fragment = href.partition("#")
     goal = goals.markdown(unquote(path), unquote(fragment))
     if goal is None:
-        return Markup('<a href="#{}">').format(quote(slug(unquote(fragment))))
+        return Markup('<a href="#{}">').format(quote(heading_anchor(unquote(fragment))))
     return _to(goal)
 
 
 def source_link(source: Source, goals: LinkTargets) -> Markup:
     """Return the name of a source, as a link if it has an address or a place."""
     if _SCHEME.match(source.resource) and is_allowed(source.resource):
-        return opened(source.resource, goals) + Markup("{}</a>").format(source.name)
+        return open_link(source.resource, goals) + Markup("{}</a>").format(source.name)
     goal = goals.reference(source.resource)
     return _to(goal) + Markup("{}</a>").format(source.name) if goal else escape(source.name)
 
@@ -116,7 +116,7 @@ def _to(goal: LinkedPlace) -> Markup:
     else:
         title = goal.name if goal.kind == "name" else f"{goal.kind} {goal.name}"
     kind = kinds.get(goal.kind, "cited")
-    return Markup('<a class="{}" href="{}" title="{}">').format(kind, place_of(goal), title)
+    return Markup('<a class="{}" href="{}" title="{}">').format(kind, note_address(goal), title)
 
 
 _LONGEST = 300_000
@@ -133,20 +133,20 @@ _MARKS = "[`<*_"
 _NESTING = 100
 """Depth at which markdown-it stops."""
 
-_WIKILINK = pattern(r"!?\[\[([^\[\]\n]+)\]\]")
+_WIKILINK = lazy_pattern(r"!?\[\[([^\[\]\n]+)\]\]")
 
-_BLOCK_ID = pattern(r"(?:^|(?<=\s))\^([\w-]+)[ \t]*\Z")
+_BLOCK_ID = lazy_pattern(r"(?:^|(?<=\s))\^([\w-]+)[ \t]*\Z")
 
-_TASK = pattern(r"\[([ xX])\](?=\s)")
+_TASK = lazy_pattern(r"\[([ xX])\](?=\s)")
 
-_RELATION = pattern(r"([A-Za-z][\w-]*):: *")
+_RELATION = lazy_pattern(r"([A-Za-z][\w-]*):: *")
 """The start of `extends:: [[note]]`."""
 
-_FOOTNOTE = pattern(r"\[\^([^\]\s]{1,200})\](?!:)")
+_FOOTNOTE = lazy_pattern(r"\[\^([^\]\s]{1,200})\](?!:)")
 
-_DEFINITION = pattern(r"\[\^([^\]\s]{1,200})\]:[ \t]*")
+_DEFINITION = lazy_pattern(r"\[\^([^\]\s]{1,200})\]:[ \t]*")
 
-_NEWLINE = pattern(r"\r\n?")
+_NEWLINE = lazy_pattern(r"\r\n?")
 
 Env = MutableMapping[str, Any]
 
@@ -175,7 +175,7 @@ def render(
     A first heading that says `title` is left out: the page has it. So is the text of a note of one
     sentence, unless it has links or other marks.
     """
-    source = visible(_NEWLINE.sub("\n", text))
+    source = make_visible(_NEWLINE.sub("\n", text))
     marks = _marks(source)
     if len(source) > _LONGEST or marks > _MOST_MARKS:
         return Rendered(Markup('<pre tabindex="0">{}</pre>').format(source), (), too_long=True)
@@ -299,7 +299,7 @@ def _without_title(tokens: list[Token], title: str) -> list[Token]:
     tokens = tokens[3:] if entry else tokens
     if len(tokens) == _PARAGRAPH and tokens[0].type == "paragraph_open":
         plain = all(child.type == "text" for child in tokens[1].children or ())
-        if plain and same_words(title, _plain(tokens[1])):
+        if plain and has_same_words(title, _plain(tokens[1])):
             return []
     return tokens
 
@@ -313,7 +313,7 @@ def _headings(tokens: Sequence[Token]) -> tuple[ContentsHeading, ...]:
         if token.type != "heading_open":
             continue
         text = _plain(tokens[number + 1])
-        anchor = slug(text)
+        anchor = heading_anchor(text)
         times = used[anchor] = used.get(anchor, -1) + 1
         anchor = f"{anchor}-{times}" if times else anchor
         last = level = max(2, min(int(token.tag[1]), last + 1))
@@ -360,7 +360,7 @@ def _image(token: Token, env: Env) -> Markup:
     goal = None if _SCHEME.match(address) else env["goals"].markdown(unquote(path), fragment)
     if goal and goal.picture:
         return _picture(goal.picture, _plain(token))
-    return opened(address, env["goals"]) + Markup("picture: {}</a>").format(words)
+    return open_link(address, env["goals"]) + Markup("picture: {}</a>").format(words)
 
 
 def _task(token: Token, _: Env) -> Markup:
@@ -385,8 +385,8 @@ _RULES: Mapping[str, Callable[[Token, Env], Markup]] = {
     "text": lambda token, _: escape(token.content),
     "code_inline": lambda token, _: Markup("<code>{}</code>").format(token.content),
     "heading_close": _heading_close,
-    "link_open": lambda token, env: opened(str(token.attrGet("href") or ""), env["goals"]),
-    "wikilink": lambda token, env: wikilink(
+    "link_open": lambda token, env: open_link(str(token.attrGet("href") or ""), env["goals"]),
+    "wikilink": lambda token, env: parse_wikilink(
         token.content, env["goals"], embedded=token.meta["embedded"]
     ),
     "image": _image,

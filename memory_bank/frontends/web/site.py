@@ -49,7 +49,7 @@ class Site:
         """Filters our own messages: paths of this machine are redacted."""
         self.secret = secrets.token_bytes(32)
         """Signs the tokens of forms while this process runs."""
-        self._pages = [plugins.load(KIND, name) for name in plugins.names(KIND)]
+        self._pages = [plugins.load(KIND, name) for name in plugins.list_plugins(KIND)]
         self._templates = templating.environment(self.static.url)
 
     def start(self) -> None:
@@ -112,7 +112,7 @@ class Site:
             "layout": "part.html" if _is_part(request) else "layout.html",
             "menu": self._menu(request.url.path),
             "write": self.write,
-            "csrf": access.token(self.secret, browser) if self.write else "",
+            "csrf": access.make_token(self.secret, browser) if self.write else "",
             "foot": await to_thread.run_sync(self._foot) if not _is_part(request) else (),
             **values,
         }
@@ -155,7 +155,7 @@ class Site:
 
     @cached_property
     def _known_project(self) -> str:
-        return state.project_of(self.shared.bank())
+        return state.bank_project(self.shared.bank())
 
     def _menu(self, path: str) -> list[tuple[str, str, bool]]:
         listed = sorted((module for module in self._pages if module.PLACE is not None), key=_place)

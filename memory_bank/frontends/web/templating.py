@@ -12,19 +12,19 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from memory_bank.base.plugins import pattern
-from memory_bank.base.rendering import count, visible
+from memory_bank.base.plugins import lazy_pattern
+from memory_bank.base.rendering import count, make_visible
 from memory_bank.search.snippets import PLACE_IN_TARGET, plain
 from memory_bank.sessions.answers import SessionEntry
 
-_FIELD = pattern(r"(?<!\S)(?:[-*]\s*+)?[A-Za-z][\w-]*+::\s*+\[\[?[^\[\]]*\]")
+_FIELD = lazy_pattern(r"(?<!\S)(?:[-*]\s*+)?[A-Za-z][\w-]*+::\s*+\[\[?[^\[\]]*\]")
 """A relation in the words around a link, such as `extends:: [target]`."""
 
-_TARGET = pattern(r"\[\[?[^\[\]]*\]")
+_TARGET = lazy_pattern(r"\[\[?[^\[\]]*\]")
 
 _ENDS = frozenset('.!?…:)]”"')
 
-_SENTENCES = pattern(r".{40,}[.!?](?= [A-Z])")
+_SENTENCES = lazy_pattern(r".{40,}[.!?](?= [A-Z])")
 
 _SHORTEST = 12
 """Characters of a text around a link that says something."""
@@ -157,4 +157,6 @@ def _moment(when: str) -> datetime | None:
 
 def _shown(value: Any) -> Any:  # noqa: ANN401  (whatever a template shows)
     r"""Show harmful characters as `\x1b`; what is markup already stays as it is."""
-    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    return (
+        make_visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    )

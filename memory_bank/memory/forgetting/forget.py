@@ -22,7 +22,7 @@ from memory_bank.base.errors import (
 from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.operation import Param, operation
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.base.screen import FOUND, Call
 from memory_bank.memory.forgetting import forget_report, forgotten_texts
 from memory_bank.memory.forgetting.forget_report import (
@@ -41,11 +41,11 @@ from memory_bank.search.manifest import document_rows, link_rows
 from memory_bank.search.manifest.entries import session_id_of
 from memory_bank.search.manifest.link_rows import incoming
 from memory_bank.sessions import note_reading, queue_rows, session_edit
-from memory_bank.sessions.compress import alone, observation_id
+from memory_bank.sessions.compress import hold_compression, make_observation_id
 from memory_bank.sessions.records import OBSERVATION_ID, Session
-from memory_bank.sessions.state import IndexedNotes, opened
+from memory_bank.sessions.state import IndexedNotes, open_store
 
-_NOTE_ID = pattern(r"[0-9a-f]{12}")
+_NOTE_ID = lazy_pattern(r"[0-9a-f]{12}")
 
 _WAIT = 30.0
 """Seconds to wait for another process that compresses."""
@@ -68,7 +68,7 @@ def _asked(
     if not (
         dry_run
         or yes
-        or forget_report.agreed(call, forget(bank, text, as_text=as_text, dry_run=True))
+        or forget_report.ask_to_remove(call, forget(bank, text, as_text=as_text, dry_run=True))
     ):
         call.remark("nothing was changed")
         return FOUND
@@ -115,7 +115,7 @@ def forget(
     with _still_here():
         if dry_run:
             return _forget(bank, what, as_text=as_text, dry_run=True)
-        with alone(bank, _WAIT) as is_alone:
+        with hold_compression(bank, _WAIT) as is_alone:
             if not is_alone:
                 raise Busy("another process makes observations of events", Hint.TRY_AGAIN)
             with bank.lock:
@@ -136,7 +136,7 @@ def _forget(bank: Bank, text: str, *, as_text: bool, dry_run: bool) -> Forgotten
     kind, name = (TEXT, text) if as_text else _find_target(bank, text)
     run = Removal(bank, kind, dry_run)
     if kind == TEXT:
-        removed = forgotten_texts.checked(text)
+        removed = forgotten_texts.check_text(text)
         forgotten_texts.forget_text(run, removed)
         forgotten_texts.clean(run)
         forget_report.add(run, removed=removed)
@@ -178,7 +178,7 @@ def _find_target(bank: Bank, text: str) -> tuple[str, str]:
     path = _note(bank, name)
     if not path:
         return TEXT, text
-    session = session_of(path, bank.roots.of(path).read(path) or b"")
+    session = read_session_note(path, bank.roots.of(path).read(path) or b"")
     return (SESSION, session.session_id) if session else (NOTE, path)
 
 
@@ -187,9 +187,9 @@ def _is_session(bank: Bank, name: str) -> bool:
         return False
     if bank.answer(lambda view: session_ids(view, name)):
         return True
-    if name in queue_rows.forgotten(bank.layout.state(bank.id)):
+    if name in queue_rows.list_forgotten(bank.layout.state(bank.id)):
         return True
-    with opened(bank) as store:
+    with open_store(bank) as store:
         if store.queue.session(name) is not None:
             return True
     return bool(files_of_session(Removal(bank, SESSION, dry_run=True), name))
@@ -228,7 +228,7 @@ def _paths(bank: Bank, name: str) -> list[str]:
     entries = []
     for form in filter(None, forms):
         try:
-            entries.append(names.path_of(form))
+            entries.append(names.note_path(form))
         except BadName:
             continue  # a text
     return entries
@@ -277,7 +277,7 @@ class File(NamedTuple):
         return files.read_in(self.root.folder, self.path) or b""
 
 
-def session_of(path: str, data: bytes) -> Session | None:
+def read_session_note(path: str, data: bytes) -> Session | None:
     """Return the session of a note; None for another note, or a file that can't be read."""
     with suppress(UnreadableNote):
         return note_reading.parse(path, data)
@@ -288,7 +288,7 @@ def files_with(run: Removal, text: str) -> Iterator[tuple[File, bytes]]:
     """Yield the notes, also those in the trash, whose bytes have an id."""
     needle = text.encode("utf-8", "replace")
     for root in run.bank.roots.written():
-        for path in list(removal.paths(root.folder)):
+        for path in list(removal.yield_files(root.folder)):
             if removal.is_note(path):
                 data = File(root, path).read()
                 if needle in data:
@@ -299,7 +299,7 @@ def files_of_session(run: Removal, session_id: str) -> list[File]:
     """Return the notes of a session, also those in the trash."""
     entries = []
     for file, data in files_with(run, session_id):
-        session = session_of(file.path, data)
+        session = read_session_note(file.path, data)
         if session is not None and session.session_id == session_id:
             entries.append(file)
     return entries
@@ -312,7 +312,7 @@ def forget_session(run: Removal, session_id: str) -> list[str]:
     """
     if not run.dry_run:
         queue_rows.add_forgotten(run.state, session_id)
-    with opened(run.bank) as store:
+    with open_store(run.bank) as store:
         queue = store.queue
         number = len(queue.pending(session_id)) + len(queue.prompts(session_id))
         number += queue.session(session_id) is not None
@@ -330,7 +330,7 @@ def files_of_note(run: Removal, path: str) -> list[File]:
     home = run.bank.roots.home(path)
     note_files = [File(home, path)] if row is not None else []
     for root in run.bank.roots.written():
-        for copy in removal.paths(root.folder):
+        for copy in removal.yield_files(root.folder):
             if removal.is_trashed(copy) and removal.is_note(copy):
                 file = File(root, copy)
                 is_same = copy.split("/", 2)[2] == path
@@ -386,7 +386,7 @@ def files_of_observation(run: Removal, identity: str) -> list[File]:
     """Return the notes that have an observation, also those in the trash."""
     entries = []
     for file, data in files_with(run, f"^{identity}"):
-        session = session_of(file.path, data)
+        session = read_session_note(file.path, data)
         if session is not None and any(
             observation.id == identity for observation in session.observations
         ):
@@ -400,7 +400,7 @@ def forget_observation(run: Removal, identity: str, targets: Sequence[File]) -> 
     with run.bank.store.writing():
         for file in targets:
             kind = "trash" if removal.is_trashed(file.path) else "note"
-            without = partial(session_edit.without_observation, file.path, observation_id=identity)
+            without = partial(session_edit.remove_observation, file.path, observation_id=identity)
             with run.trying(file.path):
                 if not run.dry_run:
                     run.bank.store.enter(file.root)
@@ -415,14 +415,18 @@ def forget_observation(run: Removal, identity: str, targets: Sequence[File]) -> 
 def _remove_events(run: Removal, identity: str, targets: Sequence[File]) -> None:
     """Remove the events of the observation that a killed process has left in the queue."""
     ids = {
-        session.session_id for file in targets if (session := session_of(file.path, file.read()))
+        session.session_id
+        for file in targets
+        if (session := read_session_note(file.path, file.read()))
     }
-    with opened(run.bank) as store:
+    with open_store(run.bank) as store:
         if not run.dry_run and store.queue.file.exists():
             store.queue.remove_news(identity)
         for session_id in ids:
             for batch, events in store.queue.unfinished(session_id):
-                observation_ids = {observation_id(session_id, batch, n) for n in range(len(events))}
+                observation_ids = {
+                    make_observation_id(session_id, batch, n) for n in range(len(events))
+                }
                 if identity in observation_ids:
                     run.found(str(store.queue.file), "queue", len(events))
                     if not run.dry_run:

@@ -15,7 +15,7 @@ from memory_bank.bank.bank_id import former_ids
 from memory_bank.base import paths
 from memory_bank.base.errors import BadInput, MemoryBankError
 from memory_bank.base.hit_view import Place, style_piece
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.base.removed_text import RemovedText
 from memory_bank.base.rendering import count
 from memory_bank.base.screen import FAILED, FOUND, NOTHING, Call, Piece
@@ -23,7 +23,7 @@ from memory_bank.base.view import Block, View
 from memory_bank.git import repository
 from memory_bank.git.repository import shared_folder
 
-_REMEMBERED = pattern(rb"([0-9a-f]{16}) \S* (.+)", re.DOTALL)
+_REMEMBERED = lazy_pattern(rb"([0-9a-f]{16}) \S* (.+)", re.DOTALL)
 """What is stored with the id of an index: the bank's id, and its folder."""
 
 _HISTORY = "git history"
@@ -273,7 +273,7 @@ def view_forgotten(removal: Forgotten) -> View:
     return View("", [Block(lines)], code=FAILED if failures else found)
 
 
-def agreed(call: Call, removal: Forgotten) -> bool:
+def ask_to_remove(call: Call, removal: Forgotten) -> bool:
     """Show where something is, and ask whether to remove it; what is nowhere needs no answer."""
     if not removal.count:
         return True

@@ -41,7 +41,7 @@ _FORMAT = (
 """Words that notes and the queue are made of."""
 
 
-def checked(text: str) -> RemovedText:
+def check_text(text: str) -> RemovedText:
     """Return a text to forget; raise BadInput for one that can't be told from others."""
     if sum(char.isalnum() for char in text) < LEAST:
         raise BadInput(
@@ -84,7 +84,7 @@ def forget_text(run: Removal, removed: RemovedText) -> None:
 
 def _in_files(run: Removal, root: NoteRoot, removed: RemovedText) -> None:
     """Replace the text in the notes and the trash of a root, and remove leftovers."""
-    for path in list(removal.paths(root.folder)):
+    for path in list(removal.yield_files(root.folder)):
         with run.trying(_shown(root, path)):
             if not removal.is_leftover(path):
                 _in_file(run, root, path, removed)
@@ -106,7 +106,7 @@ def _in_file(run: Removal, root: NoteRoot, path: str, removed: RemovedText) -> N
     elif new != path:
         way = "empty the trash" if removal.is_trashed(path) else "rename the file"
         run.left(new_name, f"its name has the text: {way}")
-    text = removal.look(root.folder, path, removed)
+    text = removal.count_text(root.folder, path, removed)
     if text is None:
         return
     if not (removal.is_note(path) or removal.is_trashed(path)):
@@ -165,7 +165,7 @@ def _in_included(run: Removal, removed: RemovedText) -> None:
         if not run.bank.roots.is_included(path):
             continue
         with run.trying(path):
-            if removal.look(run.bank.roots.of(path).folder, path, removed) is not None:
+            if removal.count_text(run.bank.roots.of(path).folder, path, removed) is not None:
                 run.left(path, "it has the text, but is a file of the project: change it yourself")
             elif removal.new_name(path, removed) != path:
                 run.left(path, "its name has the text: rename the file")
@@ -242,7 +242,7 @@ def _empty_index(run: Removal) -> None:
 
 def _remove_copies(run: Removal) -> None:
     """Remove the copies of the bank as of other revisions, which may have it."""
-    for slot in copies.of_bank(run.bank.layout):
+    for slot in copies.list_copies(run.bank.layout):
         run.found(str(slot), "index", 1)
         with run.trying(str(slot)):
             if not (run.dry_run or copies.remove_copy(slot)):

@@ -84,7 +84,7 @@ def markdown_files(path: Path) -> Iterator[MarkdownFile | NotImported]:
         yield _markdown(file, place)
 
 
-def item_of(file: MarkdownFile, *, kind: str) -> Item:
+def parse_item(file: MarkdownFile, *, kind: str) -> Item:
     """Return a Markdown file as a note; a changed name becomes an alias."""
     name = nfc(file.name).translate(_NOT_IN_NAMES)
     stem = file.name.rpartition("/")[2]
@@ -125,7 +125,7 @@ def _markdown(file: Path, place: str) -> MarkdownFile | NotImported:
     except UnreadableNote as error:
         return NotImported(place, error.message)
     parts = front_matter.split(decoded.text)
-    raw, faults = front_matter.metadata(parts)
+    raw, faults = front_matter.read_metadata(parts)
     lost = decoded.faults if not decoded.writable else faults if parts.block and not raw else ()
     if lost:
         return NotImported(place, f"{lost[0].reason} (line {lost[0].line})")

@@ -9,14 +9,14 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from memory_bank.base.plugins import pattern
-from memory_bank.memory.importers.base import ImportedNote, item_of, markdown_files
+from memory_bank.base.plugins import lazy_pattern
+from memory_bank.memory.importers.base import ImportedNote, markdown_files, parse_item
 from memory_bank.memory.records import NotImported
 from memory_bank.notes.relations import as_type
 
 SUMMARY = "a folder of basic-memory: its observations and relations"
 
-_RELATION = pattern(
+_RELATION = lazy_pattern(
     r"""(?P<mark>[ \t]*[*+-][ \t]+)(?:(?P<quote>["'])(?P<words>[^"'\[\]]+)(?P=quote)"""
     r"""|(?P<word>[^\s\[\]"'`:]+))[ \t]+\[\[(?P<target>[^\[\]\n]+)\]\]"""
     r"""(?P<context>[ \t]*\([^()]*\))?[ \t]*"""
@@ -37,7 +37,7 @@ def read(path: Path) -> Iterator[ImportedNote | NotImported]:
         if isinstance(file, NotImported):
             yield file
             continue
-        item = item_of(file, kind="note")
+        item = parse_item(file, kind="note")
         permalink = str(file.meta.extra.get("permalink", ""))
         aliases = [*item.aliases, permalink] if permalink else item.aliases
         yield ImportedNote(file.path, item._replace(content=_linked(file.body), aliases=aliases))

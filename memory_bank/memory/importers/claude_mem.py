@@ -16,7 +16,7 @@ from typing import Any
 
 from memory_bank.base.dates import to_datetime
 from memory_bank.base.errors import BadInput
-from memory_bank.base.filenames import outside
+from memory_bank.base.filenames import why_outside
 from memory_bank.base.setting_sections import OBSERVATION_TYPES
 from memory_bank.memory.importers.base import ImportedNote
 from memory_bank.memory.records import Item, NotImported
@@ -134,6 +134,6 @@ def _item(row: Mapping[str, Any], title: str, body: str, kind: str) -> Item:
         created_at=datetime.fromtimestamp(when / 1000, UTC)
         if isinstance(when, int) and 0 < when < 1 << 42
         else to_datetime(_text(row, "created_at")),
-        file_refs=[file for file in dict.fromkeys(files) if not outside(file)][:_MOST_FILES],
+        file_refs=[file for file in dict.fromkeys(files) if not why_outside(file)][:_MOST_FILES],
         extra={key: value for key, value in extra.items() if value},
     )

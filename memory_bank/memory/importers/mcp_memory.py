@@ -16,7 +16,7 @@ from memory_bank.memory.importers.base import ImportedNote
 from memory_bank.memory.records import Item, NotImported
 from memory_bank.notes.identity import slug
 from memory_bank.notes.relations import as_type
-from memory_bank.notes.schema import folder_of
+from memory_bank.notes.schema import folder_for_type
 
 SUMMARY = "the file of the MCP reference memory server (memory.jsonl)"
 
@@ -108,7 +108,7 @@ def _names(entities: dict[str, _Entity]) -> dict[str, str]:
     entries: dict[str, str] = {}
     texts: set[str] = set()
     for name, entity in entities.items():
-        first = text = f"{folder_of(entity.kind)}/{slug(name)}"
+        first = text = f"{folder_for_type(entity.kind)}/{slug(name)}"
         number = 1
         while text in texts:
             number += 1

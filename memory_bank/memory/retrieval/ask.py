@@ -15,8 +15,8 @@ from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import ShownNote
 from memory_bank.base.errors import BadInput, MemoryBankError, NoBank, NoRepository
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.operation import LONGEST_QUERY, Param, Tool, operation, several
-from memory_bank.base.plugins import pattern
+from memory_bank.base.operation import LONGEST_QUERY, Param, Tool, operation, split_list
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.base.screen import Call
 from memory_bank.base.setting_sections import BANK, MODES, Search
 from memory_bank.code.coupled import TOGETHER
@@ -59,7 +59,7 @@ _CITED = 3
 _EACH = 3
 """How many other results stand before each commit: a commit says why, a file what holds now."""
 
-_ASKS_FOR_COMMITS = pattern(
+_ASKS_FOR_COMMITS = lazy_pattern(
     r"\b(?:(?:which|what|whose) commits?|commits? (?:that|which|by|where)|since when"
     r"|who (?:has |have |had )?(?:added|changed|did|fixed|introduced|made|moved|removed|renamed"
     r"|reverted|touched|wrote|written|broke|deleted|decided)|when (?:was|were|did))\b",
@@ -144,7 +144,7 @@ def ask(
         Param(
             f"Only these kinds: {', '.join(INCLUDE)}",
             metavar="A,B",
-            accept=several,
+            accept=split_list,
             most=20,
             about="symbols, notes, docs, coupling, tests, commits",
         ),

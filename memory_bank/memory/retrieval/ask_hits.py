@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
-from memory_bank.bank.backlinks import linked_titles
+from memory_bank.bank.backlinks import list_linked_titles
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import Origin, ShownNote
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.rendering import same_words, starts_text
+from memory_bank.base.rendering import has_same_words, starts_text
 from memory_bank.base.setting_sections import BANK, BOTH, SHARED
 from memory_bank.code.index.codebase import Codebase, CodeHit
 from memory_bank.code.records import plain_words
@@ -196,7 +196,7 @@ def ask_hits(
     words = parse(query, fields).question.text
     allowed = bank.settings.secrets.allow if bank else ()
     own = [note.path for note in answer.notes.values() if note.origin is None]
-    titles = linked_titles(bank, own) if bank else {}
+    titles = list_linked_titles(bank, own) if bank else {}
     hits = [
         _hit(entry, answer, words, allowed, titles.get(entry.id or "", {}))
         for entry in answer.answer.results or ()
@@ -283,7 +283,7 @@ def _hit(
         note = answer.notes[result.id or ""]
         text = snippets.plain(note.snippet, titles)
         title = text if starts_text(note.title, text) else note.title
-        text = "" if same_words(title, text) else text
+        text = "" if has_same_words(title, text) else text
         marks = marked(title or note.path, words), marked(text, words)
         return AskHit(kind, result, *marks, note.heading, note.weak, why(note.reasons), note)
     hit = answer.code.get((result.kind, result.id or ""))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from memory_bank.bank.backlinks import node_of
+from memory_bank.bank.backlinks import find_node
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import SearchRequest
 from memory_bank.base.dates import iso_of
@@ -324,7 +324,7 @@ def recall(
         mode=mode,
         limit=min(max(bank.settings.search.limit if limit is None else limit, 1), MOST),
         archived=include_archived,
-        node="" if linked_to is None else node_of(bank, linked_to),
+        node="" if linked_to is None else find_node(bank, linked_to),
         times=since is None and before is None,
         texts=detail != INDEX,
         whole=detail == NOTE or tokens is not None,

@@ -5,13 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Mapping
 
-from memory_bank.bank.backlinks import GHOST, LinkShown, by_words, linked_notes, with_file_names
+from memory_bank.bank.backlinks import (
+    GHOST,
+    LinkShown,
+    map_linked_notes,
+    sort_by_words,
+    with_file_names,
+)
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import SearchRequest, ShownNote
 from memory_bank.bank.open_index import BY_HAND, note_of
 from memory_bank.base.dates import iso_of
 from memory_bank.base.documents import Section, Span
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.memory import amendments
 from memory_bank.memory.retrieval.answers import SCHEMA_VERSION, Answer
 from memory_bank.notes import okf
@@ -36,7 +42,7 @@ from memory_bank.search.retrievers.base import Reason
 from memory_bank.search.times import TimeWords
 from memory_bank.sessions import note_text
 from memory_bank.trust import trust
-from memory_bank.trust.authors import editors
+from memory_bank.trust.authors import list_editors
 from memory_bank.trust.stale_cache import StaleHits, stale_hits
 
 
@@ -46,7 +52,7 @@ def lines(view: View, hit: Hit, span: Span) -> str | None:
     None if it changed since it was indexed.
     """
     text = view.source.text(hit.document.key, hit.document.hash, span)
-    return note_text.shown(text) if text and session_id_of(hit.document) else text
+    return note_text.show_text(text) if text and session_id_of(hit.document) else text
 
 
 def snippet(view: View, hit: Hit, passage: PassageRow, text: str) -> str:
@@ -63,7 +69,7 @@ def heading(place: Section, headings: Collection[str] = ()) -> str:
 
 _CHANGING = "notes kept changing during the search: some may be missing"
 
-_GAPS = pattern(r"\n{3,}")
+_GAPS = lazy_pattern(r"\n{3,}")
 
 _DAY = 10
 """Characters of the date in a timestamp."""
@@ -153,7 +159,7 @@ def _search(bank: Bank, view: View, request: SearchRequest) -> tuple[_Searched, 
         bank.state.updates() if any(condition.key == "since" for condition in required) else {}
     )
     within = filters.scope(view.manifest, required, hidden=request.archived, written=written)
-    links = linked_notes(view, request.node) if request.node else {}
+    links = map_linked_notes(view, request.node) if request.node else {}
     text = parsed.question.text
     within = within.narrowed(links) if request.node else within
     rarities, scales = request.together or (None, {})
@@ -171,7 +177,7 @@ def _search(bank: Bank, view: View, request: SearchRequest) -> tuple[_Searched, 
     if links and text:
         links, search_result = _links_about(links, search_result, text)
     search_result, newer = _newest_first(bank, view, search_result, request)
-    edited = editors(bank, [note_of(hit.document) for hit in search_result.hits])
+    edited = list_editors(bank, [note_of(hit.document) for hit in search_result.hits])
     firsts = document_rows.first_passages(
         view.manifest, [hit.document.number for hit in search_result.hits]
     )
@@ -192,7 +198,7 @@ def _search(bank: Bank, view: View, request: SearchRequest) -> tuple[_Searched, 
     ]
     notices = remarks(view.manifest, parsed.unread, conditions)
     notices += () if search_result.hits else nothing_within(conditions)
-    badges = trust.badges(bank, search_result.hits)
+    badges = trust.tiers_of_hits(bank, search_result.hits)
     notes = [note and note._replace(trust=tier) for note, tier in zip(notes, badges, strict=True)]
     if not request.texts:
         notes = [note and note._replace(content="", snippet="", also=()) for note in notes]
@@ -241,7 +247,7 @@ def _links_about(
             or (hit.score >= MATCHES and (link.kind == "reference" or _is_in_passage(link, hit)))
         ]
         if kept_links:
-            about[hit.document.number] = by_words(kept_links, text)
+            about[hit.document.number] = sort_by_words(kept_links, text)
     hits = tuple(hit for hit in search_result.hits if hit.document.number in about)
     return about, search_result._replace(hits=hits)
 
@@ -279,12 +285,12 @@ def _newest_first(
     hits = list(search_result.hits)
     near = hits[:_NEAREST]
     good = [at for at, hit in enumerate(near) if hit.score >= MATCHES]
-    notes = amendments.dated(bank.roots, view, [hit.document for hit in near])
+    notes = amendments.date_notes(bank.roots, view, [hit.document for hit in near])
     if len(notes) < len(near):  # another process has just removed one
         return search_result._replace(hits=tuple(hits[: request.limit])), {}
     by_meaning = search_result.mode != "lexical"
     pairs = amendments.amended_by_meaning(view, notes, near) if by_meaning else {}
-    by_words = amendments.amended(view, [notes[at] for at in good])
+    by_words = amendments.map_amended(view, [notes[at] for at in good])
     pairs |= {good[old]: good[new] for old, new in by_words.items()}
     for old, new in () if amendments.asks_about_past(request.query) else sorted(pairs.items()):
         if hits.index(near[old]) < hits.index(near[new]):

@@ -140,7 +140,7 @@ def _search_with_shared(
         source.catch_up(progress)
     question, keys = _parse_for_all(local, request)
     words = words_of(question.text)
-    with shared_hits.asking(bank, request, keys) as shared:
+    with shared_hits.open_question(bank, request, keys) as shared:
         counts = shared.counts(words)
         known_rarities = rarities(words, [*(_counts(source, words) for source in local), counts])
         local = local if shared.includes_bank else []

@@ -11,12 +11,12 @@ from urllib.parse import quote
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import Origin, ShownNote
 from memory_bank.bank.note_files import SESSION
-from memory_bank.base.dates import iso
+from memory_bank.base.dates import format_iso
 from memory_bank.base.hit_view import WEAKER, Hit, Place, format_place
 from memory_bank.base.operation import Param
-from memory_bank.base.plugins import pattern
-from memory_bank.base.rendering import count, plain, quote_path, same_words, starts_text
-from memory_bank.base.screen import FOUND, NOTHING, Call, Piece, place
+from memory_bank.base.plugins import lazy_pattern
+from memory_bank.base.rendering import count, has_same_words, quote_path, starts_text, to_plain
+from memory_bank.base.screen import FOUND, NOTHING, Call, Piece, show_place
 from memory_bank.base.text import one_line
 from memory_bank.base.view import Entry, View
 from memory_bank.memory.retrieval.answers import (
@@ -45,7 +45,7 @@ _COMMIT, _DAY = 16, 10
 # Characters of a title for agents.
 _MOST_TITLE = 100
 
-_MARKUP = pattern(r"[\\`*_{}\[\]<>#!|~&$]")
+_MARKUP = lazy_pattern(r"[\\`*_{}\[\]<>#!|~&$]")
 
 _KINDS = {"test_guard": "test", "coupled_file": "coupled file"}
 """Kinds as a person calls them."""
@@ -80,7 +80,7 @@ def view_recall(
         parts = [Entry(_place(note, None)) for note in answer.notes]
     elif explain and parsed is not None:
         parts = [f"read as: {_describe_query(parsed)}; mode: {answer.mode_used}", *hits]
-    fields = plain(answer)
+    fields = to_plain(answer)
     read_as = _query_fields(parsed) if parsed else None
     return View(
         _head(answer),
@@ -178,7 +178,7 @@ def _hit(note: ShownNote, *, explain: bool) -> Hit:
         about,
         "\n".join([*links, *text]),
         note.weak,
-        "" if same_words(note.title, note.description or "") else note.description or "",
+        "" if has_same_words(note.title, note.description or "") else note.description or "",
     )
 
 
@@ -249,12 +249,16 @@ def _section(note: ShownNote) -> list[str]:
     if note.title and note.title not in headings[:1]:
         headings.insert(0, note.title)
     above = " > ".join(headings)
-    startswith = note.content.startswith("#") or same_words(above, note.content)
+    startswith = note.content.startswith("#") or has_same_words(above, note.content)
     startswith = startswith or starts_text(above, note.content)
     words = note.description or ""
-    described = "" if same_words(note.title, words) or words in note.content else words
+    described = "" if has_same_words(note.title, words) or words in note.content else words
     above = "" if startswith and not described else above
     return list(filter(None, (above, described, note.content)))
+
+
+def _show_value(value: str | datetime) -> str:
+    return value if isinstance(value, str) else format_iso(value)
 
 
 def _query_fields(query: Query) -> dict[str, str | Sequence[str]]:
@@ -264,8 +268,7 @@ def _query_fields(query: Query) -> dict[str, str | Sequence[str]]:
         "phrases": query.question.required + query.question.preferred,
         "without": query.question.excluded,
         "conditions": [
-            f"{'-' * condition.negated}{condition.key}:"
-            f"{condition.value if isinstance(condition.value, str) else iso(condition.value)}"
+            f"{'-' * condition.negated}{condition.key}:{_show_value(condition.value)}"
             for condition in query.conditions
         ],
     }
@@ -309,7 +312,7 @@ def view_ask(answer: Answer, codebase: Codebase | None = None, query: str = "") 
         if result.kind == "commit":
             where = file_of(result)
         elif codebase is not None and result.kind != "note":
-            where = place(codebase.root / file_of(result), line_of(result) or None)
+            where = show_place(codebase.root / file_of(result), line_of(result) or None)
         hit = _result_hit(result, where)
         hits.append(hit._replace(snippet=" ".join(plain_words(hit.snippet).split())))
     head = f"{count(answer.result_count, 'match')}: kind | score | place | title, then a line of it"
@@ -353,12 +356,12 @@ def _result_hit(result: Result, where: Place | str) -> Hit:
     row += f" | {short}" if short and short != at else ""
     described = result.description or ""
     row += f"\n  {one_line(described)}" if described else ""
-    row += "" if same_words(short, result.snippet) else f"\n  {one_line(result.snippet)}"
+    row += "" if has_same_words(short, result.snippet) else f"\n  {one_line(result.snippet)}"
     return Hit(
         where,
         result.relevance_score,
         "" if title == file_of(result) else title,
-        "" if same_words(title, result.snippet) else result.snippet,
+        "" if has_same_words(title, result.snippet) else result.snippet,
         (result.created_at or "")[:_DAY] if result.kind == "note" else "",
         [_KINDS.get(result.kind, result.kind)],
         text=row,

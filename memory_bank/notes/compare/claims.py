@@ -7,22 +7,24 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.notes.compare import text_diff
 from memory_bank.notes.compare.note_change import ClaimChange, TextSpan
-from memory_bank.notes.compare.text_diff import runs, share, words_of
+from memory_bank.notes.compare.text_diff import align_runs, share_of_words, split_words
 
-_LINE = pattern(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
+_LINE = lazy_pattern(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 
-_FENCE = pattern(r"[ \t>]*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)?(`{3,}|~{3,})")
+_FENCE = lazy_pattern(r"[ \t>]*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)?(`{3,}|~{3,})")
 
-_STARTS = pattern(r"[ \t>]*(?:[-*+][ \t]|\d{1,9}[.)][ \t]|\||#{1,6}[ \t]|\[[^\]\r\n]{1,200}\]:)")
+_STARTS = lazy_pattern(
+    r"[ \t>]*(?:[-*+][ \t]|\d{1,9}[.)][ \t]|\||#{1,6}[ \t]|\[[^\]\r\n]{1,200}\]:)"
+)
 
-_HEADING = pattern(r"[ ]{0,3}#{1,6}(?:[ \t]|$)")
+_HEADING = lazy_pattern(r"[ ]{0,3}#{1,6}(?:[ \t]|$)")
 
-_UNDERLINE = pattern(r"[ ]{0,3}(?:=+|-+)[ \t]*$", re.MULTILINE)
+_UNDERLINE = lazy_pattern(r"[ ]{0,3}(?:=+|-+)[ \t]*$", re.MULTILINE)
 
-_SENTENCE_END = pattern(r"[.!?\u2026][)\]\"'\u201d\u2019*_]*\s+(?![a-z])|[\u3002\uff01\uff1f]")
+_SENTENCE_END = lazy_pattern(r"[.!?\u2026][)\]\"'\u201d\u2019*_]*\s+(?![a-z])|[\u3002\uff01\uff1f]")
 
 
 class Claim(NamedTuple):
@@ -39,7 +41,7 @@ class Claim(NamedTuple):
         return self.text.rstrip() if self.kind == "code" else " ".join(self.text.split())
 
 
-def claims_of(text: str, *, heading: bool) -> list[Claim]:
+def split_claims(text: str, *, heading: bool) -> list[Claim]:
     """Split a section's text; the claims' texts joined are the text. `heading`: it starts so."""
     splitter = _Splitter()
     lines = _LINE.findall(text)
@@ -149,12 +151,12 @@ ClaimDiff = tuple[tuple[ClaimChange, ...], str | None]
 """How the claims of a section changed, or why they are not listed."""
 
 
-def whole(text: str, line: int, kind: Whole, *, heading: bool) -> ClaimDiff:
+def whole_section(text: str, line: int, kind: Whole, *, heading: bool) -> ClaimDiff:
     """Return a section that was added or removed; `line` is its first."""
     span: Literal["insert", "delete"] = "insert" if kind == "added" else "delete"
     changes = tuple(
         ClaimChange(kind, line + claim.row, (TextSpan(span, claim.text),))
-        for claim in claims_of(text, heading=heading)
+        for claim in split_claims(text, heading=heading)
         if claim.kind in _CLAIMS
     )
     if len(changes) > MAX_CLAIMS:
@@ -162,12 +164,14 @@ def whole(text: str, line: int, kind: Whole, *, heading: bool) -> ClaimDiff:
     return changes, None
 
 
-def diff(before: Sequence[Claim], after: Sequence[Claim], old_line: int, line: int) -> ClaimDiff:
+def compare_claims(
+    before: Sequence[Claim], after: Sequence[Claim], old_line: int, line: int
+) -> ClaimDiff:
     """Compare the claims of two sections, which start at these lines."""
     if (count := len(before) + len(after)) > MAX_CLAIMS:
         return (), f"{count:,} claims, more than {MAX_CLAIMS:,}: not compared"
     changes: list[ClaimChange] = []
-    for run in runs([claim.key for claim in before], [claim.key for claim in after]):
+    for run in align_runs([claim.key for claim in before], [claim.key for claim in after]):
         if run.kind != "equal":
             news = after[run.other_start : run.other_end]
             for old, new in _paired(before[run.start : run.end], news):
@@ -178,7 +182,7 @@ def diff(before: Sequence[Claim], after: Sequence[Claim], old_line: int, line: i
 
 def _words(old: Claim | None, new: Claim | None) -> tuple[TextSpan, ...]:
     before, after = old.text if old else "", new.text if new else ""
-    text_spans = text_diff.diff(before, after)
+    text_spans = text_diff.diff_texts(before, after)
     if old and new and all(span.kind == "equal" for span in text_spans):
         # code whose indentation changed
         return TextSpan("delete", before), TextSpan("insert", after)
@@ -208,11 +212,19 @@ def _paired(
 
 def _alike(old_claims: Sequence[Claim], new_claims: Sequence[Claim]) -> list[tuple[int, int]]:
     """Return the positions of claims that are alike, best first, without crossing."""
-    entries, right = ([words_of(claim.text) for claim in side] for side in (old_claims, new_claims))
+    entries, right = (
+        [split_words(claim.text) for claim in side] for side in (old_claims, new_claims)
+    )
 
     def likeness(old: int, new: int) -> float:
         headings = [claim.kind == "heading" for claim in (old_claims[old], new_claims[new])]
-        return 1.0 if all(headings) else 0.0 if any(headings) else share(entries[old], right[new])
+        return (
+            1.0
+            if all(headings)
+            else 0.0
+            if any(headings)
+            else share_of_words(entries[old], right[new])
+        )
 
     if len(old_claims) * len(new_claims) > _COMPARED:
         # In order, which costs no comparison of each with each.

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from memory_bank.base.documents import Link
 from memory_bank.base.errors import UnreadableNote
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.base.text import estimate
 from memory_bank.notes import front_matter, parsing
 from memory_bank.notes.characters import decode
@@ -20,8 +20,8 @@ from memory_bank.notes.compare.note_change import (
     NoteChange,
     SectionChange,
 )
-from memory_bank.notes.compare.section_changes import changes
-from memory_bank.notes.compare.text_diff import Words, pairs, words_of
+from memory_bank.notes.compare.section_changes import compare_sections
+from memory_bank.notes.compare.text_diff import Words, pair_texts, split_words
 from memory_bank.notes.identity import content_hash
 from memory_bank.notes.note import Note
 from memory_bank.notes.secrets import secrets
@@ -118,7 +118,7 @@ ALIKE = 0.5
 """Share of words in common from which a new note is a removed one, as in git."""
 
 
-def renamed(before: Mapping[str, Note], after: Mapping[str, Note]) -> dict[str, str]:
+def match_renamed(before: Mapping[str, Note], after: Mapping[str, Note]) -> dict[str, str]:
     """Map paths of removed notes to those of added ones that are the same note.
 
     The same note has the same id, else the same text, else at least half the words in common. git
@@ -131,11 +131,11 @@ def renamed(before: Mapping[str, Note], after: Mapping[str, Note]) -> dict[str, 
         paths |= _equal(removed, added, value)
         removed = {path: note for path, note in removed.items() if path not in paths}
         added = {path: note for path, note in added.items() if path not in set(paths.values())}
-    return paths | pairs(_words_by_path(removed), _words_by_path(added), ALIKE)
+    return paths | pair_texts(_words_by_path(removed), _words_by_path(added), ALIKE)
 
 
 def _words_by_path(side: Mapping[str, Note]) -> dict[str, Words]:
-    return {path: words_of(note.text[note.body_start :]) for path, note in side.items()}
+    return {path: split_words(note.text[note.body_start :]) for path, note in side.items()}
 
 
 def _equal(
@@ -168,7 +168,7 @@ MAX_TOTAL = 4_000_000
 _BYTES_PER_TOKEN = 4
 """A count of the tokens of all texts, however large, would take a minute."""
 
-_WORD = pattern(r"\d+(?:[.,]\d+)+|\w+")
+_WORD = lazy_pattern(r"\d+(?:[.,]\d+)+|\w+")
 
 
 class UnreadFile(NamedTuple):
@@ -193,7 +193,7 @@ def compare(before: Side, after: Side, file_of: Callable[[str], str]) -> tuple[N
     old_notes, new_notes = (
         {path: note for path, note in side.items() if isinstance(note, Note)} for side in (old, new)
     )
-    renames = renamed(old_notes, new_notes)
+    renames = match_renamed(old_notes, new_notes)
     sources = {now: was for was, now in renames.items()}
     entries = []
     for path in sorted({*before, *after} - set(renames)):
@@ -260,7 +260,7 @@ def _title(note: Note | None, path: str) -> str:
 
 
 def _compared(change: NoteChange, old: Note | None, new: Note | None) -> NoteChange:
-    sections = changes(old.body.sections if old else (), new.body.sections if new else ())
+    sections = compare_sections(old.body.sections if old else (), new.body.sections if new else ())
     keys = key_changes(_keys(old), _keys(new))
     links = [note.body.links if note else () for note in (old, new)]
     gained, lost = gained_links(*links), gained_links(*links[::-1])
@@ -276,7 +276,7 @@ def _compared(change: NoteChange, old: Note | None, new: Note | None) -> NoteCha
 
 
 def _keys(note: Note | None) -> dict[str, object]:
-    return front_matter.metadata(front_matter.split(note.text))[0] if note else {}
+    return front_matter.read_metadata(front_matter.split(note.text))[0] if note else {}
 
 
 def _number_of_words(sections: tuple[SectionChange, ...], kind: str) -> int:

@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
 from memory_bank.notes.compare import claims
-from memory_bank.notes.compare.claims import claims_of
+from memory_bank.notes.compare.claims import split_claims
 from memory_bank.notes.compare.note_change import SectionChange
-from memory_bank.notes.compare.text_diff import pairs, words_of
+from memory_bank.notes.compare.text_diff import pair_texts, split_words
 from memory_bank.notes.note import NoteSection
 
 _ALIKE = 0.6
@@ -17,7 +17,7 @@ _ALIKE = 0.6
 Headings = tuple[str, ...]
 
 
-def paired(before: Sequence[NoteSection], after: Sequence[NoteSection]) -> dict[int, int]:
+def pair_sections(before: Sequence[NoteSection], after: Sequence[NoteSection]) -> dict[int, int]:
     """Map numbers of sections to those of the same sections in the version after.
 
     Sections are the same if they have the same headings and text, else the same headings, else the
@@ -28,14 +28,14 @@ def paired(before: Sequence[NoteSection], after: Sequence[NoteSection]) -> dict[
         old_of |= _equal(before, after, old_of, path_and_text)
     paired_olds = set(old_of.values())
     old_words = {
-        old: words_of(_below(section)) for old, section in enumerate(before) if old not in old_of
+        old: split_words(_below(section)) for old, section in enumerate(before) if old not in old_of
     }
     new_words = {
-        new: words_of(_below(section))
+        new: split_words(_below(section))
         for new, section in enumerate(after)
         if new not in paired_olds
     }
-    return old_of | pairs(old_words, new_words, _ALIKE)
+    return old_of | pair_texts(old_words, new_words, _ALIKE)
 
 
 def renamed_sections(
@@ -104,7 +104,7 @@ MAX_SECTIONS = 4_000
 """Number of sections of both versions beyond which the notes are compared as one section."""
 
 
-def changes(
+def compare_sections(
     before: Sequence[NoteSection], after: Sequence[NoteSection]
 ) -> tuple[SectionChange, ...]:
     """Return the sections that changed, in the order of the version after; removed ones are last.
@@ -134,7 +134,7 @@ def _said(change: SectionChange, reason: str) -> SectionChange:
 def _by_section(
     before: Sequence[NoteSection], after: Sequence[NoteSection]
 ) -> tuple[SectionChange, ...]:
-    pairing = paired(before, after)
+    pairing = pair_sections(before, after)
     renamed = renamed_sections(before, after, pairing)
     old_of = {new: old for old, new in pairing.items()}
     section_changes: list[SectionChange] = []
@@ -151,7 +151,9 @@ def _by_section(
 
 
 def _whole(section: NoteSection, kind: claims.Whole) -> SectionChange:
-    changes, shortened = claims.whole(section.text, section.line, kind, heading=section.level > 0)
+    changes, shortened = claims.whole_section(
+        section.text, section.line, kind, heading=section.level > 0
+    )
     return SectionChange(
         kind=kind,
         headings=section.headings,
@@ -167,9 +169,9 @@ def _changed(before: NoteSection, after: NoteSection, *, renamed: bool) -> Itera
     """Yield how a section changed, if it did."""
     if before.text == after.text and not renamed:
         return
-    changes, shortened = claims.diff(
-        claims_of(before.text, heading=before.level > 0),
-        claims_of(after.text, heading=after.level > 0),
+    changes, shortened = claims.compare_claims(
+        split_claims(before.text, heading=before.level > 0),
+        split_claims(after.text, heading=after.level > 0),
         before.line,
         after.line,
     )

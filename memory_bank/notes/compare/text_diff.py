@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from typing import Literal, TypeVar
 
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.notes.compare.note_change import ClaimChange, TextSpan
 
 _MOST_ELEMENTS = 10_000
@@ -26,7 +26,7 @@ class AlignedRun(NamedTuple):
     other_end: int
 
 
-def runs(before: Sequence[Hashable], after: Sequence[Hashable]) -> list[AlignedRun]:
+def align_runs(before: Sequence[Hashable], after: Sequence[Hashable]) -> list[AlignedRun]:
     """Return the runs that make `after` of `before`, in order; equal and replaced alternate."""
     size = _common_start(before, after)
     rest = min(len(before), len(after)) - size
@@ -54,7 +54,7 @@ def _common_start(before: Sequence[Hashable], after: Sequence[Hashable]) -> int:
 
 _CJK = "\u3040-\u9fff\uac00-\ud7af"
 
-_WORD = pattern(rf"[{_CJK}]|[^\W{_CJK}]+")
+_WORD = lazy_pattern(rf"[{_CJK}]|[^\W{_CJK}]+")
 
 _MOST_PAIRS = 5_000
 """Pairs of texts beyond which none is compared: a hostile change may have any number."""
@@ -64,22 +64,24 @@ Words = Counter[str]
 Key = TypeVar("Key", bound=Hashable)
 
 
-def words_of(text: str) -> Words:
+def split_words(text: str) -> Words:
     """Return the words of a text in lower case with their numbers; a CJK character is a word."""
     return Counter(_WORD.findall(text[:MAX_CHARACTERS].lower()))
 
 
-def share(words: Words, other_words: Words) -> float:
+def share_of_words(words: Words, other_words: Words) -> float:
     """Return the share of words in common: 1 for the same words, whatever their order."""
     return 2 * (words & other_words).total() / ((words.total() + other_words.total()) or 1)
 
 
-def pairs(before: Mapping[Key, Words], after: Mapping[Key, Words], least: float) -> dict[Key, Key]:
+def pair_texts(
+    before: Mapping[Key, Words], after: Mapping[Key, Words], least: float
+) -> dict[Key, Key]:
     """Map keys of texts to those of the most similar ones, at least `least`; each text is once."""
     if len(before) * len(after) > _MOST_PAIRS:
         return {}
     scored = sorted(
-        (-share(words, others), new, old)
+        (-share_of_words(words, others), new, old)
         for new, others in enumerate(after.values())
         for old, words in enumerate(before.values())
     )
@@ -92,7 +94,7 @@ def pairs(before: Mapping[Key, Words], after: Mapping[Key, Words], least: float)
     return keys
 
 
-_TOKEN = pattern(rf"\s*(?:[{_CJK}]|[^\s{_CJK}]{{1,40}})|\s+\Z")
+_TOKEN = lazy_pattern(rf"\s*(?:[{_CJK}]|[^\s{_CJK}]{{1,40}})|\s+\Z")
 """A word with its signs, and the white space before it; a longer one is divided."""
 
 MAX_CHARACTERS = 20_000
@@ -102,17 +104,19 @@ _FEW = 2
 """Words between two longer changes that count as changed, so that the diff can be read."""
 
 
-def diff(before: str, after: str) -> tuple[TextSpan, ...]:
+def diff_texts(before: str, after: str) -> tuple[TextSpan, ...]:
     """Return the spans that make one text of another; no word is divided.
 
     Equal and inserted spans joined are `after`; equal and deleted ones are `before` up to white
     space.
     """
     if len(before) + len(after) > MAX_CHARACTERS:
-        return joined([TextSpan("delete", before), TextSpan("insert", after)])
+        return join_spans([TextSpan("delete", before), TextSpan("insert", after)])
     old, new = _TOKEN.findall(before), _TOKEN.findall(after)
     spans: list[TextSpan] = []
-    for run in _readable(runs([word.strip() for word in old], [word.strip() for word in new])):
+    for run in _readable(
+        align_runs([word.strip() for word in old], [word.strip() for word in new])
+    ):
         deleted = "".join(old[run.start : run.end])
         inserted = "".join(new[run.other_start : run.other_end])
         if run.kind == "equal":
@@ -122,7 +126,7 @@ def diff(before: str, after: str) -> tuple[TextSpan, ...]:
             spans += TextSpan("delete", deleted.lstrip()), TextSpan("insert", inserted.lstrip())
         else:
             spans += TextSpan("delete", deleted), TextSpan("insert", inserted)
-    return joined(spans)
+    return join_spans(spans)
 
 
 def _readable(aligned_runs: Iterable[AlignedRun]) -> list[AlignedRun]:
@@ -143,7 +147,7 @@ def _size(run: AlignedRun) -> int:
     return max(run.end - run.start, run.other_end - run.other_start)
 
 
-def joined(spans: Iterable[TextSpan]) -> tuple[TextSpan, ...]:
+def join_spans(spans: Iterable[TextSpan]) -> tuple[TextSpan, ...]:
     """Join adjacent spans of a kind, and drop empty ones; deleted text comes before inserted."""
     text_spans: list[TextSpan] = []
     deleted = inserted = ""
@@ -166,11 +170,11 @@ def _change(deleted: str, inserted: str) -> list[TextSpan]:
     return [span for span in text_spans if span.text]
 
 
-_BREAK = pattern(r"(?<! {2})(?<!\\)(?:\r\n|\r|\n)[ \t]*(?=[^\s>])")
+_BREAK = lazy_pattern(r"(?<! {2})(?<!\\)(?:\r\n|\r|\n)[ \t]*(?=[^\s>])")
 """A soft line break, which Markdown shows as a space."""
 
 
-def spans_of(claim: ClaimChange) -> list[TextSpan]:
+def claim_spans(claim: ClaimChange) -> list[TextSpan]:
     """Return the spans of a claim with spaces for soft line breaks."""
     return [TextSpan(kind, _BREAK.sub(" ", text)) for kind, text in claim.spans]
 
@@ -179,7 +183,7 @@ _CONTEXT = 120
 """Characters of unchanged text that are shown on each side of a change."""
 
 
-def context(spans: Sequence[TextSpan], place: int) -> str:
+def cut_context(spans: Sequence[TextSpan], place: int) -> str:
     """Return the text of a span; of an unchanged one the part near a change."""
     kind, text = spans[place]
     first, last = place == 0, place == len(spans) - 1

@@ -11,23 +11,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
-from memory_bank.notes.compare.text_diff import runs
+from memory_bank.base.plugins import lazy_pattern
+from memory_bank.notes.compare.text_diff import align_runs
 from memory_bank.notes.merging.conflicts import (
     ConflictingChange,
     Lines,
     Part,
     ThreeWay,
     common_start,
-    conflict,
     merged_order,
+    yield_conflict,
 )
 
-_HEADING = pattern(r" {0,3}(#{1,6})(?:[ \t\r]|\Z)")
+_HEADING = lazy_pattern(r" {0,3}(#{1,6})(?:[ \t\r]|\Z)")
 
-_ITEM = pattern(r"[ \t]*(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t]|\r?$)")
+_ITEM = lazy_pattern(r"[ \t]*(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t]|\r?$)")
 
-_FENCE = pattern(r" {0,3}(`{3,}|~{3,})(.*)")
+_FENCE = lazy_pattern(r" {0,3}(`{3,}|~{3,})(.*)")
 
 _MOST_SECTIONS = 2_000
 """A note with more sections is one conflict, which git may merge by lines: a plain choice."""
@@ -38,7 +38,7 @@ def is_blank(line: str) -> bool:
     return not line or line.isspace()
 
 
-def heading(line: str) -> tuple[int, str] | None:
+def parse_heading(line: str) -> tuple[int, str] | None:
     """Return the level and the text of the heading that a line is, `#` to `######`."""
     match = _HEADING.match(line) if "#" in line[:4] else None
     return (len(match[1]), line[match.end() :].strip(" \t\r#")) if match else None
@@ -54,7 +54,7 @@ def says_something(line: str) -> bool:
     return not _FENCE.match(line) and any(map(str.isalnum, line))
 
 
-def code(lines: Lines) -> list[bool]:
+def mark_code(lines: Lines) -> list[bool]:
     """Tell of each line, and of the end, whether it follows the start of a fence of code."""
     fence = ""
     inside = [False]
@@ -82,7 +82,7 @@ def is_balanced(base: Lines, ours: Lines, theirs: Lines, parts: Sequence[Part]) 
     for line in old | mine | its:
         added = mine[line] + its[line] - old[line]
         most = max(mine[line], its[line])
-        if old[line] or (base and heading(line)):
+        if old[line] or (base and parse_heading(line)):
             most = max(added, min(mine[line], its[line]))
         if sure[line] > most:
             return False
@@ -108,7 +108,7 @@ class _Change(NamedTuple):
 def _changes(base: Lines, new: Lines, *, is_ours: bool) -> list[_Change]:
     return [
         _Change(run.start, run.end, new[run.other_start : run.other_end], is_ours)
-        for run in runs(base, new)
+        for run in align_runs(base, new)
         if run.kind == "replaced"
     ]
 
@@ -123,7 +123,7 @@ def merge_lines(base: Lines, ours: Lines, theirs: Lines) -> list[Part]:
         return list(ours)
     if ours == base:
         return list(theirs)
-    inside, parts, at = code(base), list[Part](), 0
+    inside, parts, at = mark_code(base), list[Part](), 0
     changes = [*_changes(base, ours, is_ours=True), *_changes(base, theirs, is_ours=False)]
     for group in _touching(sorted(changes)):
         start, end = group[0].start, max(change.end for change in group)
@@ -139,7 +139,7 @@ def merge_lines(base: Lines, ours: Lines, theirs: Lines) -> list[Part]:
             resolved = _apart(base, group)
             if resolved is None:
                 resolved = _both(base, mine, its, start, end)
-        parts += conflict(mine, its, base[start:end]) if resolved is None else resolved
+        parts += yield_conflict(mine, its, base[start:end]) if resolved is None else resolved
         at = end
     return [*parts, *base[at:]]
 
@@ -188,7 +188,11 @@ def _both(base: Lines, mine: Lines, its: Lines, start: int, end: int) -> list[st
     besides: then they are two versions of one text.
     """
     size = end - start
-    if not list(base[start:end]) == mine[:size] == its[:size] or code(mine)[-1] or code(its)[-1]:
+    if (
+        not list(base[start:end]) == mine[:size] == its[:size]
+        or mark_code(mine)[-1]
+        or mark_code(its)[-1]
+    ):
         return None
     same = common_start(mine, its)
     top, first, second = mine[:same], mine[same:], its[same:]
@@ -217,7 +221,7 @@ def _may_part(above: Sequence[str], below: Sequence[str]) -> bool:
     """Tell whether two lines belong to different blocks; no line is the start or end of a text."""
     if not above or not below or is_blank(above[0]) or is_blank(below[0]):
         return True
-    return bool(heading(above[0]) or heading(below[0])) or is_row(below[0])
+    return bool(parse_heading(above[0]) or parse_heading(below[0])) or is_row(below[0])
 
 
 def _blanks(count: int, lines: Sequence[Part]) -> list[str]:
@@ -247,7 +251,7 @@ def merge(base: Lines, ours: Lines, theirs: Lines) -> list[Part]:
             parts = list(_joined(merged, sides))
             if _is_nested(merged) and is_balanced(base, ours, theirs, parts):
                 return parts
-    return list(conflict(ours, theirs, base))
+    return list(yield_conflict(ours, theirs, base))
 
 
 def _are_comparable(sides: ThreeWay[_Sections]) -> bool:
@@ -264,8 +268,8 @@ def _are_comparable(sides: ThreeWay[_Sections]) -> bool:
 def _sections(lines: Lines) -> _Sections:
     found: dict[Key, list[str]] = {(): []}
     path, key, counts = Key(), Key(), Counter[Key]()
-    for line, is_code in zip(lines, code(lines), strict=False):
-        head = None if is_code else heading(line)
+    for line, is_code in zip(lines, mark_code(lines), strict=False):
+        head = None if is_code else parse_heading(line)
         if head is not None:
             path = (*(above for above in path if above[0] < head[0]), head)
             key = (*path, (counts[path], ""))
@@ -289,9 +293,9 @@ def _merged(key: Key, sides: ThreeWay[_Sections]) -> list[Part] | None:
         changed = theirs if base == ours else ours
         return None if changed is None else [*changed]
     if ours is None or theirs is None:
-        return list(conflict(ours or (), theirs or (), base or ()))
+        return list(yield_conflict(ours or (), theirs or (), base or ()))
     if base is None and not (set(ours) <= set(theirs) or set(theirs) <= set(ours)):
-        return list(conflict(ours, theirs))
+        return list(yield_conflict(ours, theirs))
     return merge_lines(base or (), ours, theirs)
 
 

@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 from memory_bank.base.errors import Hint, UnreadableNote
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.notes.characters import BOM, BREAK
 
 Value = TypeVar("Value")
@@ -60,7 +60,7 @@ def read(data: bytes) -> Text:
     return Text(text, Form(mark, newline, ended))
 
 
-def lines(text: str, newline: str) -> list[str]:
+def split_lines(text: str, newline: str) -> list[str]:
     """Return the lines without line ends; the last one may lack it."""
     if not text:
         return []
@@ -68,7 +68,7 @@ def lines(text: str, newline: str) -> list[str]:
     return text.removesuffix(newline).split(newline)
 
 
-def merged(base: Form, ours: Form, theirs: Form) -> Form:
+def merge_forms(base: Form, ours: Form, theirs: Form) -> Form:
     """Return the form with the changes of both sides; ours where they differ."""
     return Form(
         theirs.mark if ours.mark == base.mark else ours.mark,
@@ -112,7 +112,7 @@ class Labels(NamedTuple):
     """If it is not empty, conflicts show the lines of the base, as git's style `zdiff3` does."""
 
 
-def conflict(ours: Lines, theirs: Lines, base: Lines = ()) -> Iterator[Part]:
+def yield_conflict(ours: Lines, theirs: Lines, base: Lines = ()) -> Iterator[Part]:
     """Yield a conflict; lines that both start or end with are outside of it."""
     start = common_start(ours, theirs)
     end = common_start(ours[start:][::-1], theirs[start:][::-1])
@@ -159,7 +159,7 @@ def count(parts: Iterable[Part]) -> int:
     return sum(isinstance(part, ConflictingChange) for part in parts)
 
 
-def rendered(parts: Iterable[Part], labels: Labels, end: str = "") -> Iterator[str]:
+def render_lines(parts: Iterable[Part], labels: Labels, end: str = "") -> Iterator[str]:
     r"""Yield the lines, conflicts as git marks them; `end` is `\r` where lines end with it."""
     for part in parts:
         if isinstance(part, str):
@@ -180,7 +180,7 @@ UNRESOLVED = "unresolved merge conflict"
 OPENING = "<<<<<<< "
 """What git starts the first line of a conflict with."""
 
-_MARKER = pattern(r"<{7} .*|\|{7}(?: .*)?|={7}|>{7}(?: .*)?")
+_MARKER = lazy_pattern(r"<{7} .*|\|{7}(?: .*)?|={7}|>{7}(?: .*)?")
 
 _BEFORE = {"|": {"<"}, "=": {"<", "<|"}, ">": {"<=", "<|="}}
 """What must stand before a marker, by first letters: git writes them in this order."""

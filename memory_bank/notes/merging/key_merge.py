@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 from memory_bank.base.dates import to_datetime
 from memory_bank.base.errors import BadInput
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.notes import yaml
 from memory_bank.notes.blocks import BlockError, line_end, line_start
 from memory_bank.notes.merging.conflicts import ConflictingChange, Part, ThreeWay, merged_order
 from memory_bank.notes.schema import plain_key
 from memory_bank.notes.yaml import YamlNode
 
-_COMMENT = pattern(r"(?:^|[ \t])(#[^\r\n]*)", re.MULTILINE)
+_COMMENT = lazy_pattern(r"(?:^|[ \t])(#[^\r\n]*)", re.MULTILINE)
 
 
 class KeyLines(NamedTuple):
@@ -42,7 +42,7 @@ class Keys:
 def read(block: str) -> Keys:
     """Return the keys of a block; raise BlockError if they are not one below the other."""
     root = yaml.parse(block)
-    values, faults = yaml.values(root, block)
+    values, faults = yaml.read_values(root, block)
     if faults:
         raise BlockError(faults[0].reason)
     if root is None:
@@ -69,7 +69,7 @@ def _nodes(root: YamlNode) -> Iterator[YamlNode]:
         waiting += node.children
 
 
-def comments(text: str) -> set[str]:
+def find_comments(text: str) -> set[str]:
     """Return what may be comments in the lines of a key."""
     return {match.strip() for match in _COMMENT.findall(text)}
 
@@ -97,7 +97,7 @@ def is_list(key: str, values: ThreeWay[object]) -> bool:
     )
 
 
-def united(key: str, values: ThreeWay[object]) -> list[object]:
+def unite_lists(key: str, values: ThreeWay[object]) -> list[object]:
     """Return a list with what either side added and without what either side removed."""
     base, ours, theirs = (
         {_same(key, item): item for item in value} if isinstance(value, list) else {}
@@ -137,7 +137,9 @@ def takes_theirs(key: str, values: ThreeWay[object], *, ours_is_older: bool | No
     return None
 
 
-def older(ours: Sequence[tuple[str, object]], theirs: Sequence[tuple[str, object]]) -> bool:
+def is_created_first(
+    ours: Sequence[tuple[str, object]], theirs: Sequence[tuple[str, object]]
+) -> bool:
     """Tell whether ours was created first, by the keys and values of front matter; else its id."""
     return _age(ours) <= _age(theirs)
 
@@ -196,7 +198,7 @@ def _older(ours: Keys, theirs: Keys) -> bool:
     mine, its = (
         [(key, key_lines.value) for key, key_lines in keys.of.items()] for keys in (ours, theirs)
     )
-    return older(mine, its)
+    return is_created_first(mine, its)
 
 
 def _merged(key: str, three: ThreeWay[KeyLines], *, ours_is_older: bool | None) -> list[Part]:
@@ -236,7 +238,7 @@ def _chosen(key: str, three: ThreeWay[KeyLines], *, ours_is_older: bool | None) 
         if base is not _MISSING and texts[0] == texts[1]:
             return theirs.text
     if is_list(key, values):
-        return _with_items(key, three, united(key, values))
+        return _with_items(key, three, unite_lists(key, values))
     takes = None
     if ours is not _MISSING and theirs is not _MISSING:
         takes = takes_theirs(key, values, ours_is_older=ours_is_older)
@@ -260,8 +262,8 @@ def _with_items(key: str, three: ThreeWay[KeyLines], items: list[object]) -> str
 
 
 def _keeps_comments(text: str, three: ThreeWay[KeyLines]) -> bool:
-    base, ours, theirs = (comments(key_lines.text) for key_lines in three)
-    return (ours | theirs) - base <= comments(text)
+    base, ours, theirs = (find_comments(key_lines.text) for key_lines in three)
+    return (ours | theirs) - base <= find_comments(text)
 
 
 def _text(base: str, ours: str, theirs: str) -> str:
@@ -286,14 +288,14 @@ def _value(note_parts: Iterable[Part], key: str) -> tuple[object] | None:
     if not parts or any(isinstance(part, ConflictingChange) for part in parts):
         return None
     text = "".join(f"{part}\n" for part in parts)
-    values, _ = yaml.values(yaml.parse(text), text)
+    values, _ = yaml.read_values(yaml.parse(text), text)
     return (values[key],) if key in values else None
 
 
 def _verify(parts: Sequence[Part], fields: Mapping[str, object]) -> None:
     """Raise BlockError unless the lines outside of conflicts say what each key's lines say."""
     block = "".join(f"{part}\n" for part in parts if isinstance(part, str))
-    entries, faults = yaml.values(yaml.parse(block), block)
+    entries, faults = yaml.read_values(yaml.parse(block), block)
     if faults or {key: repr(value) for key, value in entries.items()} != {
         key: repr(value) for key, value in fields.items()
     }:

@@ -47,12 +47,12 @@ def merge(base: bytes, ours: bytes, theirs: bytes, labels: Labels = Labels()) ->
     if any(conflicts.find(text.text) for text in texts):
         raise CannotMerge("it has an unresolved conflict")
     forms = [text.form for text in texts]
-    form = conflicts.merged(*forms)
+    form = conflicts.merge_forms(*forms)
     newline = form.newline
     if any(form.newline == "" for form in forms):
         newline, form = "", form._replace(newline="")
     ends = ["" if newline == "" else text.form.newline or "" for text in texts]
-    lines = [conflicts.lines(text.text, end) for text, end in zip(texts, ends, strict=True)]
+    lines = [conflicts.split_lines(text.text, end) for text, end in zip(texts, ends, strict=True)]
     read = ["".join(f"{line}\n" for line in text_lines) for text_lines in lines]
     three = ThreeWay(*map(front_matter.split, read))
     try:
@@ -67,7 +67,7 @@ def keeps_all(base: bytes, ours: bytes, theirs: bytes, merged: bytes) -> bool:
     Raises UnicodeDecodeError.
     """
     texts = [data.decode().replace("\r\n", "\n") for data in (base, ours, theirs, merged)]
-    entries, faults = front_matter.metadata(front_matter.split(texts[3]))
+    entries, faults = front_matter.read_metadata(front_matter.split(texts[3]))
     has_keys = any(front_matter.split(text).opening for text in texts[1:3])
     if faults or (has_keys and not entries):
         return False
@@ -89,13 +89,13 @@ def _merged(three: ThreeWay[Split], form: Form, labels: Labels, *, is_new: bool)
 
 def _check(side: Split) -> None:
     """Raise BlockError for front matter that can't be read."""
-    entries, faults = front_matter.metadata(side)
+    entries, faults = front_matter.read_metadata(side)
     if faults and not entries:
         raise BlockError(faults[0].reason)
 
 
 def _values(side: Split) -> dict[str, object]:
-    return front_matter.metadata(side)[0]
+    return front_matter.read_metadata(side)[0]
 
 
 def _same_id(three: ThreeWay[Split]) -> bool:
@@ -130,7 +130,7 @@ def _head(three: ThreeWay[Split], *, are_two_notes: bool) -> list[Part]:
 def _body(three: ThreeWay[Split], *, are_two_notes: bool) -> list[Part]:
     if are_two_notes:
         keys = [[*_values(side).items()] if side.format != "none" else [] for side in three[1:]]
-        older = three.ours if key_merge.older(keys[0], keys[1]) else three.theirs
+        older = three.ours if key_merge.is_created_first(keys[0], keys[1]) else three.theirs
         return [*_lines(older.body)]
     return body.merge(*(_lines(side.body) for side in three))
 
@@ -145,7 +145,7 @@ def _written(parts: Sequence[Part], form: Form, labels: Labels) -> bytes:
     mixed = form.newline == "" and any(
         isinstance(part, str) and part.endswith("\r") for part in parts
     )
-    lines = list(conflicts.rendered(parts, labels, "\r" if mixed else ""))
+    lines = list(conflicts.render_lines(parts, labels, "\r" if mixed else ""))
     text = newline.join(lines)
     ends = form.ended is not False or (bool(parts) and isinstance(parts[-1], ConflictingChange))
     return form.mark + f"{text}{newline if lines and ends else ''}".encode()

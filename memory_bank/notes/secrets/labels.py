@@ -7,23 +7,29 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
-from memory_bank.notes.secrets.placeholders import chosen, drawn, generated, placeholder, table
-from memory_bank.notes.secrets.secret_places import PASSWORD, TOKEN, SecretPlace, each
+from memory_bank.base.plugins import lazy_pattern
+from memory_bank.notes.secrets.placeholders import (
+    is_chosen,
+    is_generated,
+    is_placeholder,
+    is_random,
+    read_table,
+)
+from memory_bank.notes.secrets.secret_places import PASSWORD, TOKEN, SecretPlace, find_each
 
 _LEAST_PASSWORD, _LEAST_TOKEN = 6, 16
 
 _AROUND = 400
 """Characters before and after the text of a place that its pattern may match."""
 
-_VALUE = pattern(r"""[!#-&(-;=?-_a-{}~]{4,200}""")
+_VALUE = lazy_pattern(r"""[!#-&(-;=?-_a-{}~]{4,200}""")
 """Printable ASCII without quotes, blanks, `<`, `>` and `|`."""
 
 _TRAILING = ".,;:)*_]}\\"
 
-_DATE = pattern(r"(?:19|20)\d\d[01]\d")
+_DATE = lazy_pattern(r"(?:19|20)\d\d[01]\d")
 
-_UUID = pattern(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
+_UUID = lazy_pattern(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 
 
 class _Label(NamedTuple):
@@ -49,10 +55,10 @@ class _Place(NamedTuple):
 @cache
 def _labels() -> tuple[_Label, ...]:
     labels = []
-    for row in table()["labels"]:
+    for row in read_table()["labels"]:
         verbs = "|".join(map(re.escape, row["verbs"]))
         verbs = rf"(?:{verbs})" if row.get("attached") else rf"\b(?:{verbs})\b"
-        gap = pattern(
+        gap = lazy_pattern(
             rf"\w{{0,{row['ending']}}}"
             r"[\"'`*_\])}】」]{0,4}"
             r"(?:[ ]?[(（][^()（）\n]{1,40}[)）])?"
@@ -73,25 +79,25 @@ def _places() -> tuple[_Place, ...]:
         _Place(
             row["description"],
             mark,
-            pattern(row["regex"], re.IGNORECASE),
+            lazy_pattern(row["regex"], re.IGNORECASE),
             row.get("drawn", False),
         )
-        for row in table()["places"]
+        for row in read_table()["places"]
         for mark in row["keywords"]
     )
 
 
-def labelled(text: str, lower: str) -> Iterator[SecretPlace]:
+def find_labelled(text: str, lower: str) -> Iterator[SecretPlace]:
     """Find values after a label, as in `пароль: …`; `lower` is the text in lower case."""
     for label in _labels():
-        for start in each(lower, label.word):
+        for start in find_each(lower, label.word):
             if label.word.isascii() and lower[max(0, start - 1) : start].isalpha():
                 continue
             end = start + len(label.word)
             gap = label.gap.match(text, end)
             value = _VALUE.match(text, gap.end()) if gap else None
             core = value[0].rstrip(_TRAILING) if value else ""
-            if gap is None or value is None or not (gap["sign"] or generated(core)):
+            if gap is None or value is None or not (gap["sign"] or is_generated(core)):
                 continue
             if _is_secret(core, password=label.password):
                 kind = PASSWORD if label.password else TOKEN
@@ -100,15 +106,15 @@ def labelled(text: str, lower: str) -> Iterator[SecretPlace]:
 
 def _is_secret(value: str, *, password: bool) -> bool:
     """Return whether a value after a label is a password, or a random token."""
-    if placeholder(value) or "://" in value or "](" in value:
+    if is_placeholder(value) or "://" in value or "](" in value:
         return False
     if not password and ":" in value:  # `chave: cache:v2:users` is the key of a store
         return False
-    if len(value) >= _LEAST_TOKEN and (_UUID.fullmatch(value) or drawn(value)):
+    if len(value) >= _LEAST_TOKEN and (_UUID.fullmatch(value) or is_random(value)):
         return True
     if not password or len(value) < _LEAST_PASSWORD:
         return False
-    return not _DATE.match(value) if value.isdigit() else chosen(value.rstrip("!?"), loose=True)
+    return not _DATE.match(value) if value.isdigit() else is_chosen(value.rstrip("!?"), loose=True)
 
 
 def label_ends(head: str) -> bool | None:
@@ -120,13 +126,13 @@ def label_ends(head: str) -> bool | None:
     return None
 
 
-def placed(text: str, lower: str) -> Iterator[SecretPlace]:
+def find_placed(text: str, lower: str) -> Iterator[SecretPlace]:
     """Find values in the places that the data file describes; `lower` is in lower case."""
     for place in _places():
-        for start, end in _windows(text, each(lower, place.mark)):
+        for start, end in _windows(text, find_each(lower, place.mark)):
             for match in place.pattern.finditer(text, start, end):
                 value = match[1]
-                if not placeholder(value) and (not place.is_drawn or drawn(value)):
+                if not is_placeholder(value) and (not place.is_drawn or is_random(value)):
                     yield SecretPlace(place.kind, *match.span(1))
 
 

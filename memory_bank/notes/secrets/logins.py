@@ -6,17 +6,17 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.notes.secrets.placeholders import (
-    chosen,
-    drawn,
-    generated,
-    joined,
-    masked,
-    placeholder,
-    strong,
+    is_chosen,
+    is_generated,
+    is_joined,
+    is_masked,
+    is_placeholder,
+    is_random,
+    is_strong,
 )
-from memory_bank.notes.secrets.secret_places import MOST, PASSWORD, SecretPlace, each
+from memory_bank.notes.secrets.secret_places import MOST, PASSWORD, SecretPlace, find_each
 
 SEED, CODE, COOKIE, PHRASE = (
     "seed of one-time codes",
@@ -27,43 +27,43 @@ SEED, CODE, COOKIE, PHRASE = (
 
 _SEED_WORDS = ("otp", "oath", "2fa", "mfa", "authenticator", "factor", "faktor")
 
-_OTHER_WORD = pattern(r"(?:re|bene)factor|hotp[a-z]|[a-gi-su-z]otp|[a-z]oath")
+_OTHER_WORD = lazy_pattern(r"(?:re|bene)factor|hotp[a-z]|[a-gi-su-z]otp|[a-z]oath")
 """Words that contain one of these: refactor, hotplug, footprint."""
 
-_SEED = pattern(
+_SEED = lazy_pattern(
     r"(?<![A-Za-z0-9])(?:[A-Z2-7]{16,128}|[a-z2-7]{16,128}|[A-Za-z2-7]{4}(?:[ -][A-Za-z2-7]{4}){3,31})(?=={0,6}(?![A-Za-z0-9]))"
 )
 
-_CONSONANTS = pattern(r"[bcdfghjklmnpqrstvwxz]{5}", re.IGNORECASE)
+_CONSONANTS = lazy_pattern(r"[bcdfghjklmnpqrstvwxz]{5}", re.IGNORECASE)
 
-_HEX = pattern(r"[0-9a-f]+", re.IGNORECASE)
+_HEX = lazy_pattern(r"[0-9a-f]+", re.IGNORECASE)
 
 _CODE_WORDS = (
     "recovery", "backup code", "backup-code", "backup_code", "backupcode", "scratch code", "rescue code", "emergency code",
     "one-time code", "wiederherstellung", "ersatzcode", "notfallcode", "einmalcode", "bitlocker",
 )  # fmt: skip
 
-_CODES_NAMED = pattern(
+_CODES_NAMED = lazy_pattern(
     r"(?:recovery|wiederherstellungs?)[ _-]{0,2}(?:codes?|key|schlüssel|kit)|(?:[a-z]{3,9}[ _-]?|ersatz|notfall|einmal)codes?|bitlocker"
 )
 
-_ONE_CODE = pattern(
+_ONE_CODE = lazy_pattern(
     r"(?<![\w./#-])(?:[A-Za-z0-9]{4,10}(?:-[A-Za-z0-9]{4,10}){1,7}|\d{8}|\d{4} \d{4}|[a-z0-9]{10,64}|[A-Z0-9]{10,64})(?![\w/-])"
 )
 
-_BEGINS = pattern(
+_BEGINS = lazy_pattern(
     r"(?:^|[:=|>\n–—]|\b(?:is|are|was|were|ist|sind|lautet|lauten)\b)(?:[\s\"'`*_()\[>|•–—+-]|\d{1,2}[.)](?=\s))*$"
 )
 """What stands before the first code: nothing, a colon, the start of a list, or `are`."""
 
-_OWN_KEY = pattern(r"\n(?:id|imported_hash): $")
+_OWN_KEY = lazy_pattern(r"\n(?:id|imported_hash): $")
 """Front-matter keys of a note whose values are random digits."""
 
-_YEARS = pattern(r"(?:19|20)\d\d(?:[- ](?:19|20)\d\d|[01]\d[0-3]\d)")
+_YEARS = lazy_pattern(r"(?:19|20)\d\d(?:[- ](?:19|20)\d\d|[01]\d[0-3]\d)")
 
 _COOKIE_WORDS = ("cookie", "sessionid", "sessid", "connect.sid")
 
-_COOKIE = pattern(
+_COOKIE = lazy_pattern(
     r"(?:(?<![?&\w.%-])[\w.-]{1,60}[ ]?=[ ]?"  # name=value
     r"|(?:cookie|session[ _-]?id|sessid|connect\.sid)[\"'`*]{0,3}(?:[ ]is[ ]|[ ]?=[ ]?)"
     r"|(?P<said>[\w.-]{0,30}(?:cookie|sess|session|session[ _-]?id|sid|value)[\"'`*]{0,3}(?::[ ]?|[ ](?=[\"'`]))))[\"'`*]{0,3}"
@@ -72,16 +72,16 @@ _COOKIE = pattern(
 )
 """A pair, `name=value`, or a value that is said to be a cookie's."""
 
-_NOT_A_COOKIE = pattern(r"[/.]|[A-Za-z]+\d?(?:[._-][A-Za-z]+\d{0,2})+\W*$|.*[a-z]{10}")
+_NOT_A_COOKIE = lazy_pattern(r"[/.]|[A-Za-z]+\d?(?:[._-][A-Za-z]+\d{0,2})+\W*$|.*[a-z]{10}")
 
 # Hex digits of SHA-1 and SHA-256, which commits have.
 _OF_HASHES = (40, 64)
 
-_WIFI = pattern(r"[^\n]{0,80}?(?:(?<=;)|(?<=:))P:((?:[^;\\\s]|\\.){6,80}+);")
+_WIFI = lazy_pattern(r"[^\n]{0,80}?(?:(?<=;)|(?<=:))P:((?:[^;\\\s]|\\.){6,80}+);")
 
 _PHRASE_WORDS = ("seed", "mnemonic", "recovery phrase")
 
-_PHRASE = pattern(
+_PHRASE = lazy_pattern(
     r"[^\n]{0,60}?(?::|=|\bis\b|\n)[\s\"'`]{0,8}((?:[a-z]{3,8}[ ]){11,23}[a-z]{3,8})(?=[\"'`]|\.?[ \t]{0,4}(?:\n|$))"
 )
 """A seed phrase: 12 to 24 words with no other text."""
@@ -90,34 +90,34 @@ _PHRASE = pattern(
 _REACH, _GAP, _MOST_CODES, _LEAST_WORDS, _LONGEST = 160, 80, 12, 10, 400
 
 
-def codes(text: str, lower: str) -> Iterator[SecretPlace]:
+def find_codes(text: str, lower: str) -> Iterator[SecretPlace]:
     """Find seeds of second factors, recovery codes, session cookies and Wi-Fi keys."""
     yield from _seeds(text, lower)
     for word in _CODE_WORDS:
         end = 0
-        for at in each(lower, word):
+        for at in find_each(lower, word):
             match = _CODES_NAMED.match(lower, at) if at >= end else None
             for place in _listed(text, match.end()) if match else ():
                 end = place.end
                 yield place
     yield from _cookies(text, lower)
-    for at in each(text, "WIFI:"):
+    for at in find_each(text, "WIFI:"):
         key = _WIFI.match(text, at + len("WIFI"))
-        if key and not placeholder(key[1]):
+        if key and not is_placeholder(key[1]):
             yield SecretPlace(PASSWORD, *key.span(1))
 
 
 def _seeds(text: str, lower: str) -> Iterator[SecretPlace]:
     """Find seeds in base32 and seed phrases of wallets."""
     for word in _SEED_WORDS:
-        for at in each(lower, word):
+        for at in find_each(lower, word):
             if _OTHER_WORD.search(lower, max(0, at - 4), at + len(word) + 1):
                 continue
             for match in _SEED.finditer(text, at, at + _REACH):
                 if _is_seed(match[0]):
                     yield SecretPlace(SEED, *match.span())
     for word in _PHRASE_WORDS:
-        for at in each(lower, word):
+        for at in find_each(lower, word):
             phrase = _PHRASE.match(lower, at + len(word))
             if phrase and len(set(phrase[1].split())) >= _LEAST_WORDS:
                 yield SecretPlace(PHRASE, *phrase.span(1))
@@ -125,21 +125,25 @@ def _seeds(text: str, lower: str) -> Iterator[SecretPlace]:
 
 def _cookies(text: str, lower: str) -> Iterator[SecretPlace]:
     for word in _COOKIE_WORDS:
-        for at in each(lower, word):
+        for at in find_each(lower, word):
             for match in _COOKIE.finditer(text, at, at + _REACH + _LONGEST):
                 value = match["value"]
                 if match.start() > at + _REACH:
                     break
                 if match["said"] and len(value) in _OF_HASHES and _HEX.fullmatch(value):
                     continue  # a commit or a checksum rather than a session
-                if not _NOT_A_COOKIE.match(value) and not placeholder(value) and drawn(value):
+                if (
+                    not _NOT_A_COOKIE.match(value)
+                    and not is_placeholder(value)
+                    and is_random(value)
+                ):
                     yield SecretPlace(COOKIE, *match.span("value"))
 
 
 def _is_seed(value: str) -> bool:
     """Tell random base32 from words, hexadecimal digits and masks."""
     bare = "".join(char for char in value if char.isalnum())
-    if masked(bare) or _HEX.fullmatch(bare):
+    if is_masked(bare) or _HEX.fullmatch(bare):
         return False
     return any(char.isdigit() for char in bare) or (
         value.isupper() and bool(_CONSONANTS.search(bare))
@@ -160,9 +164,9 @@ def _listed(text: str, number: int) -> Iterator[SecretPlace]:
 
 
 def _is_code(value: str) -> bool:
-    if masked(value) or _YEARS.fullmatch(value) or not any(char.isdigit() for char in value):
+    if is_masked(value) or _YEARS.fullmatch(value) or not any(char.isdigit() for char in value):
         return False
-    return "-" in value or " " in value or value.isdigit() or drawn(value)
+    return "-" in value or " " in value or value.isdigit() or is_random(value)
 
 
 _ACCESS = (
@@ -184,14 +188,14 @@ _LEFT, _RIGHT, _LEAST_TOKEN = 80, 160, 16
 
 _USERS = r"(?:root|admin(?:istrator)?|user|guest|postgres|deploy|manager|ubuntu|operator|service|sa|test)"
 
-_VALUE = pattern(
+_VALUE = lazy_pattern(
     rf"(?:(?<![\w/.:@#=&?%+-])|(?<![^\W_]){_USERS}[:/])(?<!\]\()"
     r"([A-Za-z0-9!][A-Za-z0-9!#$%&*+?@_^~.-]{5,40})(?=[:;]?[\s\"'`|,)<]|$)",
     re.IGNORECASE,
 )
 """A single word, or the word after a user, between white space, quotes or table bars."""
 
-_GIVEN = pattern(
+_GIVEN = lazy_pattern(
     r"(?<![^\W_])(?P<word>with|using|uses|wants|needs|mit|per|und|and|are|is|it's)[ ]?:?[ ][\"'`]{0,2}$"
     r"|[,:/=–→>-][ ]?[\"'`]{0,2}$",
     re.IGNORECASE,
@@ -202,18 +206,18 @@ _TRAILING = ".,;:*_~"
 
 _PAIRS = ("cred", "login", "log in", "sign in", "zugang", "anmeldedaten")
 
-_PAIR = pattern(
+_PAIR = lazy_pattern(
     r"[a-z]{0,12}\W{0,4}(?:[ ]?(?:is|are|with|as|using|via|mit|als))?[ :]{1,3}"
     r"[`\"'*]{0,2}[\w.@+-]{2,40}[`\"'*]{0,2}[ ]?[:/][ ]?[`\"'*]{0,2}([^\s`\"'|,;<>*]{6,100})"
 )
 
-_NETRC = pattern(r"login[ \t\n]{1,8}\S{1,80}\s{1,8}password\s{1,8}(\S{4,120})")
+_NETRC = lazy_pattern(r"login[ \t\n]{1,8}\S{1,80}\s{1,8}password\s{1,8}(\S{4,120})")
 
-_PGPASS = pattern(r":(\d{2,5}|\*):[\w*.-]{1,64}:[\w*.@-]{1,64}:([^\s:`\"'|]{6,100})")
+_PGPASS = lazy_pattern(r":(\d{2,5}|\*):[\w*.-]{1,64}:[\w*.@-]{1,64}:([^\s:`\"'|]{6,100})")
 
-_PGPASS_PORT = pattern(r"[56][45]3\d|\*")
+_PGPASS_PORT = lazy_pattern(r"[56][45]3\d|\*")
 
-_HOST = pattern(r"(?:^|[^\w:./*-])(?:\*|\d{0,3}[.a-z][\w.-]{1,60})$")
+_HOST = lazy_pattern(r"(?:^|[^\w:./*-])(?:\*|\d{0,3}[.a-z][\w.-]{1,60})$")
 
 _COMMANDS = (
     "sshpass", "mysql", "mariadb", "mongo", "docker login", "redis-cli", "psql", "ldapsearch", "smbclient", "curl",
@@ -221,33 +225,35 @@ _COMMANDS = (
     "keytool", "htpasswd", "freerdp", "plink", "influx",
 )  # fmt: skip
 
-_OPTION = pattern(
+_OPTION = lazy_pattern(
     r"[^\n]{0,300}?[ ](?:-[paw][ =]?['\"]?(?P<any>[^\s'\"`|;-][^\s'\"`|;]{5,100})"
     r"|(?:-u|-U|--user)[ =]?['\"]?[^\s:%'\"]{1,60}[:%](?P<user>[^\s'\"`|;]{6,100})"
     r"|(?:-[Pc]|-pw|-storepass)[ =]['\"]?(?P<rare>[^\s'\"`|;-][^\s'\"`|;]{5,100}))"
 )
 """Options that take a password; those in `rare` often take something else."""
 
-_ECHO = pattern(r"echo[ ](?:-n[ ])?['\"]?([^\s'\"`|;<>]{7,100})['\"]?(?=[ ]?[|'\"])")
+_ECHO = lazy_pattern(r"echo[ ](?:-n[ ])?['\"]?([^\s'\"`|;<>]{7,100})['\"]?(?=[ ]?[|'\"])")
 
 
-def logins(text: str, lower: str) -> Iterator[SecretPlace]:
+def find_logins(text: str, lower: str) -> Iterator[SecretPlace]:
     """Find passwords of users, programs and servers."""
     yield from _near_access(text, lower)
     for word in _PAIRS:
-        for at in each(lower, word):
+        for at in find_each(lower, word):
             pair = _PAIR.match(text, at + len(word))
-            if pair and (strong(pair[1]) or joined(pair[1].rstrip(_TRAILING))):
+            if pair and (is_strong(pair[1]) or is_joined(pair[1].rstrip(_TRAILING))):
                 yield SecretPlace(PASSWORD, *pair.span(1))
-    for at in each(lower, "login"):
+    for at in find_each(lower, "login"):
         match = _NETRC.match(text, at)
-        if match and not placeholder(match[1]) and chosen(match[1], loose=True):
+        if match and not is_placeholder(match[1]) and is_chosen(match[1], loose=True):
             yield SecretPlace(PASSWORD, *match.span(1))
     for match in islice(_PGPASS.finditer(text), MOST) if ":" in text else ():
         value = match[2].rstrip(_TRAILING)
-        if not _HOST.search(lower, max(0, match.start() - 70), match.start()) or placeholder(value):
+        if not _HOST.search(lower, max(0, match.start() - 70), match.start()) or is_placeholder(
+            value
+        ):
             continue
-        if _PGPASS_PORT.match(match[1]) or strong(value):
+        if _PGPASS_PORT.match(match[1]) or is_strong(value):
             yield SecretPlace(PASSWORD, match.start(2), match.start(2) + len(value))
     yield from _in_commands(text, lower)
 
@@ -256,7 +262,7 @@ def _near_access(text: str, lower: str) -> Iterator[SecretPlace]:
     """Find generated values in lines about access, and answers to questions for a password."""
     for word in (*_ACCESS, *_HOLDERS):
         line_end = 0
-        for at in each(lower, word):
+        for at in find_each(lower, word):
             if at < line_end or lower[at - 1 : at].isalnum():
                 continue
             start = max(text.rfind("\n", max(0, at - _LEFT), at) + 1, at - _LEFT, 0)
@@ -268,15 +274,15 @@ def _near_access(text: str, lower: str) -> Iterator[SecretPlace]:
                 value = match[1].rstrip(_TRAILING)
                 access = _GIVEN.search(text, max(start, match.start(1) - 12), match.start(1))
                 handed = access is not None
-                if answer and handed and match.end() == line_end and joined(value):
+                if answer and handed and match.end() == line_end and is_joined(value):
                     sure = True
                 elif match.start() < match.start(1) and len(value) >= _LEAST_TOKEN:
-                    sure = drawn(value) and not placeholder(value)
-                elif generated(value):
+                    sure = is_random(value) and not is_placeholder(value)
+                elif is_generated(value):
                     worded = access is not None and access["word"] is not None
                     sure = word not in _HOLDERS or _signed(value) or worded
                 else:
-                    sure = handed and _signed(value) and strong(value)
+                    sure = handed and _signed(value) and is_strong(value)
                 if sure:
                     yield SecretPlace(PASSWORD, match.start(1), match.start(1) + len(value))
 
@@ -295,13 +301,15 @@ def _signed(value: str) -> bool:
 def _in_commands(text: str, lower: str) -> Iterator[SecretPlace]:
     """Find passwords given to programs, as in `curl -u user:…` and `mysql -p…`."""
     for word in _COMMANDS:
-        for at in each(lower, word):
+        for at in find_each(lower, word):
             match = _OPTION.match(text, at + len(word))
             if match is not None:
                 group = match.lastgroup or "any"
-                if not placeholder(match[group]) and chosen(match[group], loose=group != "rare"):
+                if not is_placeholder(match[group]) and is_chosen(
+                    match[group], loose=group != "rare"
+                ):
                     yield SecretPlace(PASSWORD, *match.span(group))
-    for at in each(lower, "echo "):
+    for at in find_each(lower, "echo "):
         match = _ECHO.match(text, at)
-        if match and generated(match[1]):
+        if match and is_generated(match[1]):
             yield SecretPlace(PASSWORD, *match.span(1))

@@ -6,24 +6,24 @@ import re
 from collections.abc import Iterator, Mapping
 
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.notes.secrets.labels import label_ends
 from memory_bank.notes.secrets.placeholders import (
-    chosen,
-    drawn,
-    generated,
-    joined,
-    placeholder,
-    strong,
+    is_chosen,
+    is_generated,
+    is_joined,
+    is_placeholder,
+    is_random,
+    is_strong,
 )
-from memory_bank.notes.secrets.secret_places import PASSWORD, TOKEN, SecretPlace, each
+from memory_bank.notes.secrets.secret_places import PASSWORD, TOKEN, SecretPlace, find_each
 
 _STEMS = (
     "pass", "pwd", "secret", "token", "credential", "auth", "kennwort", "contraseña", "pin", "dsn",
     "connection", "key", "pw", "schlüssel", "geheimnis", "psk", "identified",
 )  # fmt: skip
 
-_NAME = pattern(
+_NAME = lazy_pattern(
     r"pass(?:word|wort|wd|phrase|code|key)|passw(?![a-z])|pwd|pass(?![a-z])|secret|token|credential"
     r"|kennwort|contraseña|auth(?![a-z])|pin(?![a-z]|[ ]to[ ])|dsn(?![a-z])|connection[_ ]?string"
     r"|key(?![a-z])|pw(?![a-z])|schlüssel(?![a-zäöü])|geheimnis(?![a-z])|psk(?![a-z]|_tls)|identified by(?= )"
@@ -33,7 +33,7 @@ _NAME = pattern(
 _WHOLE = frozenset(["pass", "auth", "pin", "dsn", "pw", "psk"])
 """Names that count only as whole words."""
 
-_OWNER = pattern(
+_OWNER = lazy_pattern(
     r"(?:api|access|auth|account|private|encryption|signing|master|storage|licen[sc]e|service|shared|hmac"
     r"|security|webhook|deploy|admin|app|application|project|integration|ingest|write|root|consumer|rest"
     r"|recovery|unseal|global|live|jwt|session|cookie|server|bot|personal|developer"
@@ -42,7 +42,9 @@ _OWNER = pattern(
 )
 """Words before `key` that make the key a secret."""
 
-_WIRELESS = pattern(r"(?:wlan|wi-?fi|wireless|wpa\d?|guest|gäste|hotspot|netzwerk|psk)[ _.-]?$")
+_WIRELESS = lazy_pattern(
+    r"(?:wlan|wi-?fi|wireless|wpa\d?|guest|gäste|hotspot|netzwerk|psk)[ _.-]?$"
+)
 """Words before `key` that make the key a password."""
 
 _KEYS, _PASSWORDS = (
@@ -50,11 +52,11 @@ _KEYS, _PASSWORDS = (
     ("pass", "pw", "kennwort", "contra", "pin", "psk", "identified"),
 )
 
-_BARE_KEY = pattern(r"[\"'`*_ ]{0,3}(?:[:=]| is )")
+_BARE_KEY = lazy_pattern(r"[\"'`*_ ]{0,3}(?:[:=]| is )")
 
-_REST = pattern(r"[A-Za-z0-9_.-]{0,30}")
+_REST = lazy_pattern(r"[A-Za-z0-9_.-]{0,30}")
 
-_NO_VALUE = pattern(
+_NO_VALUE = lazy_pattern(
     r"(?:^|[_.-]|(?<=[a-z]))(?:name|id|ids|type|url|uri|path|file|len(?:gth)?|size|count|limit|hash(?:ed)?|field|policy|ttl"
     r"|expir\w*|prefix|manager|store|reset|mode|enabled?|required|min|max|hint|prompt|label|version"
     r"|endpoint|rotation|usage|budget|izer|ize[ds]?|ization|s?_?per\w*|info|format|source|provider|algorithm"
@@ -63,16 +65,16 @@ _NO_VALUE = pattern(
 )
 """Ends of names of properties of a secret, such as its length."""
 
-_PUBLIC = pattern(
+_PUBLIC = lazy_pattern(
     r"(?:public|publishable|cache|primary|foreign|sort|partition|idempotency|object|map|dict|hot|short|cut"
     r"|arrow|sharing|index|composite|translation|widget|csrf|xsrf|next|page|design|continuation|cancellation"
     r"|commit|host|site|anon)[ _.-]?$"
 )
 
-_ROUND = pattern(r"(?:first|second|third|last|next|each|every|final|one|single)[ -]$")
+_ROUND = lazy_pattern(r"(?:first|second|third|last|next|each|every|final|one|single)[ -]$")
 """Words before `pass` that make it one of several."""
 
-_BETWEEN = pattern(
+_BETWEEN = lazy_pattern(
     r"""[\\"'`*_\])}]{0,6}                              # what closes the name
     (?:[ ]{1,2}\#?\d{1,2}(?=[ :=]))?                     # 1
     (?:[ ]{0,2}\([^()\n]{1,40}\))?                      # (staging)
@@ -96,33 +98,37 @@ _BETWEEN = pattern(
 _ALLOW = "] allow"
 """The setting `[secrets] allow`, whose hashes are not secrets; errors show such a line."""
 
-_SCOPE = pattern(
+_SCOPE = lazy_pattern(
     r"(?<![a-z])(?:build|chore|ci|deps|docs|feat|fix|perf|refactor|revert|security|style|test)\([\w/ -]{0,30}$"
 )
 """The type of a commit, whose scope in parentheses is no name of a value: `fix(auth): …`."""
 
-_SAID = pattern(r"\s(?:is|was|to|ist|war|lautet)(?:[ ](?:now|currently|still|set to))?[ ]?:?[ ]$")
+_SAID = lazy_pattern(
+    r"\s(?:is|was|to|ist|war|lautet)(?:[ ](?:now|currently|still|set to))?[ ]?:?[ ]$"
+)
 
-_VALUE = pattern(r"""[^\s"'`<>|“”‘’]{4,200}""")
+_VALUE = lazy_pattern(r"""[^\s"'`<>|“”‘’]{4,200}""")
 
-_WORDS = pattern(r"[a-z]{3,12}(?:[ ][a-z]{3,12}){3,11}(?=[\"'`]|[.,]?[ \t]*(?:\n|$))")
+_WORDS = lazy_pattern(r"[a-z]{3,12}(?:[ ][a-z]{3,12}){3,11}(?=[\"'`]|[.,]?[ \t]*(?:\n|$))")
 
 _ASSIGN = tuple(":=\"'`“")
 
 _TRAILING = ".,;:)*_]}\\"
 
-_USER = pattern(r"(?:user|benutzer|login|account|konto)\w*\W[^\n]{1,30}[,;/][ ]?$", re.IGNORECASE)
+_USER = lazy_pattern(
+    r"(?:user|benutzer|login|account|konto)\w*\W[^\n]{1,30}[,;/][ ]?$", re.IGNORECASE
+)
 
-_FLAG = pattern(r"[ ]{1,4}['\"]?")
+_FLAG = lazy_pattern(r"[ ]{1,4}['\"]?")
 
-_IS_THE = pattern(
+_IS_THE = lazy_pattern(
     r"[ ](?:as|is|for)[ ](?:the|its|their|my|our|a)[ ](?:[\w-]{1,20}[ ]){0,3}?"
     r"(?:password|passphrase|token|secret|api key|access key)"
 )
 
 _REACH = 210
 
-_ROW = pattern(r"[ \t>]{0,8}\|?[ \t:|-]{5,300}\n")
+_ROW = lazy_pattern(r"[ \t>]{0,8}\|?[ \t:|-]{5,300}\n")
 """The delimiter row of a table."""
 
 _ROW_MARKS = ("|-", "| -", "|:", "| :")
@@ -130,9 +136,9 @@ _ROW_MARKS = ("|-", "| -", "|:", "| :")
 # Of a table that are read below its heading.
 _MOST_ROWS = 200
 
-_UUID = pattern(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
+_UUID = lazy_pattern(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 
-_DATE = pattern(r"(?:19|20)\d\d[01]\d")
+_DATE = lazy_pattern(r"(?:19|20)\d\d[01]\d")
 
 # Chosen on planted secrets and real commits (tests/benchmarks/planted.py, refusals.py).
 _LEAST_TOKEN, _LEAST_PASSWORD = 16, 6
@@ -150,11 +156,11 @@ class _Name(NamedTuple):
     sure: bool
 
 
-def named(text: str, lower: str) -> Iterator[SecretPlace]:
+def find_named(text: str, lower: str) -> Iterator[SecretPlace]:
     """Find values that follow a word for a secret; `lower` is the text in lower case."""
     for stem in _STEMS:
         after = 0
-        for start in each(lower, stem):
+        for start in find_each(lower, stem):
             if start < after:
                 continue
             name = _name(lower, start)
@@ -205,7 +211,7 @@ def _value(text: str, start: int, name: _Name) -> SecretPlace | None:
     gap, at = between[0], between.end()
     assigned = gap.rstrip()[-1:] in _ASSIGN
     words = _WORDS.match(text, at) if name.word == "passphrase" and assigned else None
-    if words and joined("-".join(words[0].split())):
+    if words and is_joined("-".join(words[0].split())):
         return SecretPlace(PASSWORD, *words.span())
     quoted = gap[-1:] in "\"'`“‘" and gap != ""
     value = raw[0] if quoted else _unquoted(raw[0])
@@ -229,47 +235,49 @@ def _unquoted(raw: str) -> str:
 def _is_verb(name: _Name, gap: str, value: str) -> bool:
     """Tell `pass X to Y`, `bypass X`, and a name that only a blank parts from a word."""
     if (name.word == "pass" and gap.endswith(" to ")) or (
-        name.word == "…pass" and not generated(value)
+        name.word == "…pass" and not is_generated(value)
     ):
         return True
     if name.word.startswith("identified") and gap.strip(" ") not in ("'", '"'):
         return True
-    return gap == " " and (not value.isascii() or (name.word in _WHOLE and not generated(value)))
+    return gap == " " and (not value.isascii() or (name.word in _WHOLE and not is_generated(value)))
 
 
 def _secret(value: str, name: _Name, *, tight: bool, letters: bool) -> bool:
     """Tell whether a name may have a value; with `letters`, lower-case letters may be a password."""
-    if placeholder(value) or "](" in value or "://" in value:
+    if is_placeholder(value) or "](" in value or "://" in value:
         return False
-    if len(value) >= _LEAST_TOKEN and (_UUID.fullmatch(value) or drawn(value)):
+    if len(value) >= _LEAST_TOKEN and (_UUID.fullmatch(value) or is_random(value)):
         return name.sure or len(value) >= 2 * _LEAST_TOKEN
     if not name.sure or len(value) < _LEAST_PASSWORD:
         return False
     if name.password and tight and value.isdigit():
         return not _DATE.match(value)
-    if chosen(value, loose=name.password and tight):
+    if is_chosen(value, loose=name.password and tight):
         return True
-    return name.password and joined(value, phrase=not letters)
+    return name.password and is_joined(value, phrase=not letters)
 
 
 def said_to_be(text: str, lower: str) -> Iterator[SecretPlace]:
     """Find values before a name, as in: use … as the API key."""
     for word in (" as ", " is ", " for "):
-        for at in each(lower, word):
+        for at in find_each(lower, word):
             if text[at - 1].isspace() or not _IS_THE.match(lower, at):
                 continue
             start = max(text.rfind(mark, max(0, at - _REACH), at) for mark in " \n(") + 1
             value = text[start:at].strip("`\"'*")
             quoted = text[at - 1] in "`\"'"
-            if len(value) >= _LEAST_TOKEN and not placeholder(value) and drawn(value):
+            if len(value) >= _LEAST_TOKEN and not is_placeholder(value) and is_random(value):
                 yield SecretPlace(TOKEN, start, at)
             elif (
-                strong(value) if quoted else generated(value) or (word != " for " and joined(value))
+                is_strong(value)
+                if quoted
+                else is_generated(value) or (word != " for " and is_joined(value))
             ):
                 yield SecretPlace(PASSWORD, start, at)
 
 
-_PROSE = pattern(
+_PROSE = lazy_pattern(
     r"\b(?P<name>pass(?:word|phrase|code)?|pass[ -]phrase|pwd|key|token|secret|credentials?|schlüssel|passwort|kennwort|passphrase|clé"
     r"|mot de passe|clave|contraseña)\b(?:[ \t]+(?!(?:is|are|was|ist|est|es)\b)[\w./@-]{1,40}){0,6}[ \t]+"
     r"(?:is|are|was|will be|ist|lautet|est|es)(?:[ \t]+now)?[ \t]{0,3}:?[ \t]+(?P<quote>[\"'`“]?)(?P<value>\S{6,200})",
@@ -277,7 +285,7 @@ _PROSE = pattern(
 )
 """A name, a few words, and its value, as in: the passphrase of the backup is …"""
 
-_AS_NAME = pattern(
+_AS_NAME = lazy_pattern(
     r"\b(?:use|take|with|nimm|mit)[ \t]+[\"'`]?(?P<value>\S{8,200}?)[\"'`]?[ \t]+(?:as|als)[ \t]+(?:\w+[ \t-]+){0,3}"
     r"(?:token|key|password|passphrase|secret|passwort|schlüssel)\b",
     2,
@@ -307,16 +315,18 @@ def in_prose(text: str, lower: str) -> Iterator[SecretPlace]:
         yield from _valued(match, chosen=True)
 
 
-_TEMPLATE = pattern(r"<[\w-]+>|\{[\w-]+\}")
+_TEMPLATE = lazy_pattern(r"<[\w-]+>|\{[\w-]+\}")
 """A part of a value that stands for another, as in `order:<id>`."""
 
 
 def _valued(match: re.Match[str], *, chosen: bool) -> Iterator[SecretPlace]:
     value = match["value"].rstrip(".,;:!?)\"'`”")
-    random = len(value) >= _LEAST_TOKEN and drawn(value)
+    random = len(value) >= _LEAST_TOKEN and is_random(value)
     if _TEMPLATE.search(value):
         return
-    if not placeholder(value) and (random or (chosen and (strong(value) or generated(value)))):
+    if not is_placeholder(value) and (
+        random or (chosen and (is_strong(value) or is_generated(value)))
+    ):
         start = match.start("value")
         yield SecretPlace(TOKEN if random else PASSWORD, start, start + len(value))
 
@@ -324,7 +334,9 @@ def _valued(match: re.Match[str], *, chosen: bool) -> Iterator[SecretPlace]:
 def in_columns(text: str, lower: str) -> Iterator[SecretPlace]:
     """Find values in table columns whose heading names a secret."""
     marks = {
-        text.rfind("\n", max(0, at - _REACH), at) for mark in _ROW_MARKS for at in each(text, mark)
+        text.rfind("\n", max(0, at - _REACH), at)
+        for mark in _ROW_MARKS
+        for at in find_each(text, mark)
     }
     after = 0
     for newline in sorted(marks):
@@ -348,7 +360,7 @@ def in_columns(text: str, lower: str) -> Iterator[SecretPlace]:
 def _heads(head: str) -> _Name | None:
     """Return the name of a secret at the end of a column heading."""
     for stem in _STEMS:
-        for at in each(head, stem):
+        for at in find_each(head, stem):
             name = _name(head, at)
             if name and name.end >= len(head.rstrip(" *`")):
                 return name

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 
 
 class Format(NamedTuple):
@@ -30,7 +30,7 @@ class Format(NamedTuple):
 
 
 @cache
-def table() -> dict[str, Any]:
+def read_table() -> dict[str, Any]:
     """Return the data file: formats, and words that are no secret."""
     document: dict[str, Any] = json.loads(Path(__file__).with_name("secrets.json").read_bytes())
     document["allowlist"]["stopwords"] = frozenset(document["allowlist"]["stopwords"])
@@ -38,15 +38,15 @@ def table() -> dict[str, Any]:
 
 
 @cache
-def formats() -> tuple[Format, ...]:
+def read_formats() -> tuple[Format, ...]:
     """Return the formats."""
     return tuple(
         Format(row["description"], row["keywords"][0], row["regex"], row.get("near", ""))
-        for row in table()["rules"]
+        for row in read_table()["rules"]
     )
 
 
-_RUN = pattern(r"[A-Za-z0-9_.:/+~=$%@-]{16,}")
+_RUN = lazy_pattern(r"[A-Za-z0-9_.:/+~=$%@-]{16,}")
 """What can hold any of the forms: a few parts in a hundred of most texts, looked through alone."""
 
 _NEAR = 80
@@ -64,7 +64,7 @@ class FormatMatch(NamedTuple):
     body: str
 
 
-def matches(text: str) -> Iterator[FormatMatch]:
+def find_formats(text: str) -> Iterator[FormatMatch]:
     """Find all matches of the formats, in time linear in the text."""
     starts, ends, runs, size = list[int](), list[int](), list[str](), 0
     for run in _RUN.finditer(text):
@@ -73,7 +73,7 @@ def matches(text: str) -> Iterator[FormatMatch]:
         runs.append(run[0])
         size += len(run[0]) + 1
     joined = "\n".join(runs)
-    for form in formats():
+    for form in read_formats():
         if form.mark not in joined:
             continue
         for match in islice(_fitting(joined, form), _MOST):
@@ -87,7 +87,7 @@ def matches(text: str) -> Iterator[FormatMatch]:
 
 def _fitting(text: str, form: Format) -> Iterator[re.Match[str]]:
     """Try a pattern only where its mark stands, if it starts with it: `str.find` is fastest."""
-    fits = compiled(form.pattern)
+    fits = compile_format(form.pattern)
     if not form.pattern.replace("\\", "").startswith(form.mark):
         yield from fits.finditer(text)
         return
@@ -100,7 +100,7 @@ def _fitting(text: str, form: Format) -> Iterator[re.Match[str]]:
 
 
 @cache
-def compiled(pattern: str) -> re.Pattern[str]:
+def compile_format(pattern: str) -> re.Pattern[str]:
     """Return the pattern, which matches only at the start of a word."""
     return re.compile(rf"(?<![A-Za-z0-9])(?:{pattern})")
 
@@ -121,7 +121,7 @@ _SEQUENCES = (
 _IN_A_ROW = 8
 """Sequences of the keyboard or the alphabet, which are not random."""
 
-_INVENTED = pattern(
+_INVENTED = lazy_pattern(
     r"example|placeholder|changeme|change[-_]?this|replace[-_]?(?:me|with|this)?|your[-_ ]|[-_ ]here\b|yourkey|yourtoken"
     r"|my[-_]?(?:secret|token|password|api|key)|dummy|redacted|insert|foobar|foo[-_]?bar|sample"
     r"|todo|fixme|x{4,}|\*{3,}|\.{3}|…|•{3}|password|passwd|passw0rd|p4ssw0rd|p@ssw0rd|deadbeef"
@@ -130,7 +130,7 @@ _INVENTED = pattern(
 )
 """Parts of placeholders."""
 
-_INSIDE_CODE = pattern(
+_INSIDE_CODE = lazy_pattern(
     r"[$%@#]\{|\{\{|\$\(|[-_/:.]\$[A-Za-z_]+$|^\$|^%[A-Za-z_]\w*%|^[<{\[(]|^[A-Za-z_][\w.:>-]*[(\[{]"
     r"|^(?:process|os|env|config|settings|secrets|vars|self|this|request|req|ctx|options|params)[.\[]"
     r"|^(?:https?|ssh|ftp|file|git|arn|urn|op|vault|ref|data|sha256|sha512|sha1)[:/@]"
@@ -143,39 +143,39 @@ _VARIABLES, _IN_CALLS = ("${", "{{", "$(", "#{", "@{", "%{", "<"), frozenset(",.
 _LEAST_SCRAMBLED, _MOST_WORDS = 40, 0.3
 """Letters of keys that frameworks make of letters, digits and signs, and the share of words."""
 
-_TECHNICAL = pattern(
+_TECHNICAL = lazy_pattern(
     r"v?\d+(?:\.\d+)*[a-z]?|(?:sha|md|aes|rsa|hs|rs|es|ps|utf|iso|rfc|ed|pbkdf|argon|oauth|base|http|s|ec|p|nist|fips|cve|k|tls)-?\d[\w./-]*"
     r"|\d+(?:st|nd|rd|th|px|em|rem|pt|kb|mb|gb|ms|s|min|h|d|am|pm|bits?|bytes?|chars?|x|k|m|%)\+?"
     r"|\d{1,4}[-/.:]\d{1,2}(?:[-/.:]\d{1,4})?\S*|(?:ctrl|cmd|alt|shift|option|meta)\+\S*|[a-z]+-\d+|(?:pre|post|non)-#\d+|e2e\S*"
 )
 
-_WORD = pattern(r"[A-Z]?[a-z]{4,}|[A-Z]{5,}")
+_WORD = lazy_pattern(r"[A-Z]?[a-z]{4,}|[A-Z]{5,}")
 
 # Chosen on planted secrets and real commits (tests/benchmarks/planted.py, refusals.py).
 _CLASSES, _LEAST_MIXED, _LEAST_LETTERS = 3, 7, 8
 
-_HEX = pattern(r"[0-9a-fA-F-]+")
+_HEX = lazy_pattern(r"[0-9a-fA-F-]+")
 
 _SIGNS = "!#$%*?^"
 
-_NAMED = pattern(
+_NAMED = lazy_pattern(
     r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|[^%]*%[0-9A-Fa-f]{2}[^%]*%.*|0x[0-9A-Fa-f]+|[a-z]{2,8}_\w+|.*\.[A-Za-z]{2,12}"
 )
 """Addresses, escaped names, numbers, ids with a prefix, names of files."""
 
-_LOWER_RUN, _DIGIT_WITHIN = pattern(r"[a-z]{5}"), pattern(r"[0-9][A-Za-z]")
+_LOWER_RUN, _DIGIT_WITHIN = lazy_pattern(r"[a-z]{5}"), lazy_pattern(r"[0-9][A-Za-z]")
 
 _LETTERS, _PHRASE = (
-    pattern(r"[a-zäöüß]{10,64}"),
-    pattern(r"[a-z]{3,12}(?:[-_.][a-z]{3,12}){3,11}"),
+    lazy_pattern(r"[a-zäöüß]{10,64}"),
+    lazy_pattern(r"[a-z]{3,12}(?:[-_.][a-z]{3,12}){3,11}"),
 )
 
-_LINKING = pattern(
+_LINKING = lazy_pattern(
     r"(?:^|[-_.])(?:the|to|by|a|see|in|from|your|not|for|and|of|with|ask|use|set|key|secret|token|db|prod|staging|name|path"
     r"|file|app|service|credentials?|pass|default|env|user|value|manager|config)(?:$|[-_.])"
 )
 
-_INFLECTED = pattern(
+_INFLECTED = lazy_pattern(
     r"(?:ed|ings?|ions?|ables?|ibles?|ly|ments?|als?|ives?|ics?|ous|ity|ties|ness|less|ful|an[tc]e?s?|en[tc]e?s?|ar[yi]\w{0,3}"
     r"|or[yi]\w{0,3}|at(?:e|es|or|ors)|i[sz](?:e|es|er|ers|ed|m)|ists?|ships?|wards?|where|thing|one|bod(?:y|ies)|texts?|scripts?"
     r"|phrases?|systems?|bases?|stores?|sql|points?|names?|graph|mode|ware|files?|fields?|forms?|words?|codes?|keys?|ids?|ever"
@@ -186,11 +186,11 @@ _INFLECTED = pattern(
 """Patterns of English and German words; other letters are compounds or random."""
 
 
-def placeholder(value: str) -> bool:
+def is_placeholder(value: str) -> bool:
     """Tell whether a value is a placeholder: a variable, a mask, an example, a common word."""
     return (
-        value.lower() in table()["allowlist"]["stopwords"]
-        or masked(value)
+        value.lower() in read_table()["allowlist"]["stopwords"]
+        or is_masked(value)
         or (bool(_INSIDE_CODE.search(value)) and not _is_scrambled(value))
     )
 
@@ -200,7 +200,7 @@ def _is_scrambled(value: str) -> bool:
     if len(value) < _LEAST_SCRAMBLED or value.startswith(_VARIABLES) or _IN_CALLS & set(value):
         return False
     words = sum(len(match) for match in _WORD.findall(value))
-    return words <= _MOST_WORDS * len(value) and drawn(value)
+    return words <= _MOST_WORDS * len(value) and is_random(value)
 
 
 # Bits a character of what is drawn, its share of words, and its changes of class a character.
@@ -208,7 +208,7 @@ def _is_scrambled(value: str) -> bool:
 _LEAST_HEX, _LEAST_ENTROPY, _MOST_WORDS, _LEAST_CHANGES, _DRAWN_CHANGES = 2.5, 3.0, 0.65, 0.2, 0.35
 
 
-def masked(value: str) -> bool:
+def is_masked(value: str) -> bool:
     """Tell whether the random part of a token is an example, a mask or a sequence."""
     lower = value.lower()
     if _INVENTED.search(lower):
@@ -221,18 +221,18 @@ def masked(value: str) -> bool:
     return len(chars) >= _IN_A_ROW and _in_sequence("".join(chars))
 
 
-def drawn(value: str) -> bool:
+def is_random(value: str) -> bool:
     """Tell whether a token looks random: no words, more than one class of characters."""
     core = value.strip("=")
     if not any(char.isdigit() for char in core) or not any(char.isalpha() for char in core):
         return False
-    if entropy(core) < (_LEAST_HEX if _HEX.fullmatch(core) else _LEAST_ENTROPY):
+    if measure_entropy(core) < (_LEAST_HEX if _HEX.fullmatch(core) else _LEAST_ENTROPY):
         return False
     words = sum(len(match) for match in _WORD.findall(core))
     return words <= _MOST_WORDS * len(core) and _changes(core) > _LEAST_CHANGES * len(core)
 
 
-def chosen(value: str, *, loose: bool) -> bool:
+def is_chosen(value: str, *, loose: bool) -> bool:
     """Tell whether a value looks like a password that a person chose.
 
     It mixes three of lower case, upper case, digits and signs. A `loose` look takes letters with
@@ -254,15 +254,15 @@ def chosen(value: str, *, loose: bool) -> bool:
     return (lower or upper) and (digit or (sign and mixed > 1))
 
 
-def strong(value: str) -> bool:
+def is_strong(value: str) -> bool:
     """Tell whether a value is a password whenever it follows a user."""
-    return not placeholder(value) and chosen(value.rstrip(".,;:)*_]}\\"), loose=False)
+    return not is_placeholder(value) and is_chosen(value.rstrip(".,;:)*_]}\\"), loose=False)
 
 
-def generated(value: str) -> bool:
+def is_generated(value: str) -> bool:
     """Tell whether a value mixes lower case, upper case and digits as generated passwords do."""
     core = value.rstrip(".,;:!?*_~")
-    if len(value) < _LEAST_LETTERS or _NAMED.fullmatch(value) or not strong(value):
+    if len(value) < _LEAST_LETTERS or _NAMED.fullmatch(value) or not is_strong(value):
         return False
     if not (
         any(c.islower() for c in core)
@@ -279,19 +279,19 @@ def generated(value: str) -> bool:
     )
 
 
-def joined(value: str, *, phrase: bool = False) -> bool:
+def is_joined(value: str, *, phrase: bool = False) -> bool:
     """Tell whether lower-case letters are not one word, but a compound or random.
 
     With `phrase`, only four words or more with hyphens between them.
     """
-    if placeholder(value) or value.isdigit():
+    if is_placeholder(value) or value.isdigit():
         return False
     if _PHRASE.fullmatch(value):
         return not _LINKING.search(value)
     return not phrase and bool(_LETTERS.fullmatch(value)) and not _INFLECTED.search(value)
 
 
-def entropy(value: str) -> float:
+def measure_entropy(value: str) -> float:
     """Return the Shannon entropy of a value in bits per character."""
     size = len(value)
     return -sum(

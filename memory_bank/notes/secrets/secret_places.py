@@ -6,8 +6,8 @@ from binascii import Error as NotBase64
 from collections.abc import Iterator
 
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
-from memory_bank.notes.secrets.placeholders import drawn, placeholder
+from memory_bank.base.plugins import lazy_pattern
+from memory_bank.notes.secrets.placeholders import is_placeholder, is_random
 
 
 class SecretPlace(NamedTuple):
@@ -23,17 +23,17 @@ MOST = 20_000
 
 PASSWORD, TOKEN, URL, HEADER = "password", "token or key", "URL with a password", "auth header"
 
-_SCHEME = pattern(r"[ \t:]{1,3}[`\"']?([A-Za-z0-9._~+/=-]{8,4000})")
+_SCHEME = lazy_pattern(r"[ \t:]{1,3}[`\"']?([A-Za-z0-9._~+/=-]{8,4000})")
 
-_USERINFO = pattern(r"""://([^\s:/@"'`<>()|]{0,80}):([^\s@"'`<>|]{1,200})@(?=[\w.\[$*{-])""")
+_USERINFO = lazy_pattern(r"""://([^\s:/@"'`<>()|]{0,80}):([^\s@"'`<>|]{1,200})@(?=[\w.\[$*{-])""")
 
-_BARE_USERINFO = pattern(r"://([A-Za-z0-9_.~+-]{20,300})(?::x-oauth-basic)?@(?=[\w.\[-])")
+_BARE_USERINFO = lazy_pattern(r"://([A-Za-z0-9_.~+-]{20,300})(?::x-oauth-basic)?@(?=[\w.\[-])")
 
 # As in notes/secrets/named_values.py.
 _LEAST_TOKEN, _LEAST_PASSWORD = 16, 6
 
 
-def each(text: str, word: str) -> Iterator[int]:
+def find_each(text: str, word: str) -> Iterator[int]:
     """Yield the positions of a word in a text; much faster than a pattern of many words."""
     at = text.find(word)
     for _ in range(MOST):
@@ -45,10 +45,10 @@ def each(text: str, word: str) -> Iterator[int]:
 
 def in_urls(text: str) -> Iterator[SecretPlace]:
     """Find passwords and tokens before the host of a URL."""
-    for at in each(text, "://"):
+    for at in find_each(text, "://"):
         match = _USERINFO.match(text, at)
         bare = None if match else _BARE_USERINFO.match(text, at)
-        if bare and not placeholder(bare[1]) and drawn(bare[1]):
+        if bare and not is_placeholder(bare[1]) and is_random(bare[1]):
             yield SecretPlace(URL, *bare.span(1))
         if match is None:
             continue
@@ -56,7 +56,7 @@ def in_urls(text: str) -> Iterator[SecretPlace]:
         if (
             len(value) >= _LEAST_PASSWORD
             and value != user
-            and not placeholder(value)
+            and not is_placeholder(value)
             and "/" not in value[:1]
         ):
             yield SecretPlace(URL, *match.span(2))
@@ -65,14 +65,14 @@ def in_urls(text: str) -> Iterator[SecretPlace]:
 def in_headers(text: str, lower: str) -> Iterator[SecretPlace]:
     """Find credentials after `Bearer` and `Basic`; `lower` is the text in lower case."""
     for word in ("bearer", "basic"):
-        for at in each(lower, word):
+        for at in find_each(lower, word):
             value = _SCHEME.match(text, at + len(word))
-            if value is None or placeholder(value[1]):
+            if value is None or is_placeholder(value[1]):
                 continue
             if word == "basic":
                 sure = _pair(value[1])
             else:
-                sure = len(value[1]) >= _LEAST_TOKEN and drawn(value[1])
+                sure = len(value[1]) >= _LEAST_TOKEN and is_random(value[1])
             if sure:
                 yield SecretPlace(HEADER, *value.span(1))
 
@@ -86,22 +86,22 @@ def _pair(value: str) -> bool:
     except (NotBase64, UnicodeDecodeError, ValueError):
         return False
     user, colon, password = decoded.partition(":")
-    return bool(colon and user and decoded.isprintable()) and not placeholder(password)
+    return bool(colon and user and decoded.isprintable()) and not is_placeholder(password)
 
 
 _REACH, _BEFORE = 400, 60
 """Characters before a value in which its link begins, and in which a word says that it is a commit."""
 
-_ID = pattern(
+_ID = lazy_pattern(
     r"(?:sym|test)-[0-9a-f]{12}"
     r"|[0-9a-f]{7,40}\.{2,3}[0-9a-f]{7,40}"  # a range of commits
     r"|[\w.-]+(?:/[\w.-]+)+@[0-9a-f]{7,40}"  # a commit of a repository
     r"|sha(?:1|256|384|512)[:=-][A-Za-z0-9+/=]{27,}"  # a checksum
 )
 
-_HASH = pattern(r"[0-9a-f]{7,40}|[0-9a-f]{64}")
+_HASH = lazy_pattern(r"[0-9a-f]{7,40}|[0-9a-f]{64}")
 
-_COMMIT = pattern(
+_COMMIT = lazy_pattern(
     r"(?:(?<![a-z])(?:commits?|committed|revisions?|rev|reverts?|reverted|cherry[- ]?picked|backported|merge[ds]?|rebased|bisected"
     r"|sha-?1?|head|parent|upstream|fixup!?|squash!?|index)(?:[ ](?:in|into|of|at|to|by|from|with|and|id|hash|is|was|as|on))*[ :=]{0,2})[\"'`*_(\[<]{0,3}$",
     2,  # IGNORECASE
@@ -110,7 +110,7 @@ _COMMIT = pattern(
 
 _LINE = r"(?::|#L)\d{1,6}(?:-L?\d{1,6})?"
 
-_FILE = pattern(
+_FILE = lazy_pattern(
     rf"(?:\.{{0,2}}/)?(?:[\w.@+-]+/)+[\w.@+-]*\.[A-Za-z][A-Za-z0-9]{{0,7}}(?:{_LINE})?"  # with a folder
     rf"|[\w@+-][\w.@+-]*\.[A-Za-z]{{1,8}}{_LINE}"  # with a line
 )
@@ -123,7 +123,7 @@ _PARTS = frozenset("/.#-")
 """Signs between the parts of a path, which a link to a note or a file has."""
 
 
-def cited(text: str, place: SecretPlace) -> bool:
+def is_cited(text: str, place: SecretPlace) -> bool:
     """Tell whether a value is the id of a symbol or a commit, a file, or in the target of a link."""
     start, end = place.start, place.end
     while start > max(0, place.start - _REACH) and text[start - 1] not in _EDGE:

@@ -15,32 +15,37 @@ from itertools import islice
 
 from memory_bank.base.errors import Hint, SecretFound
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
-from memory_bank.notes.secrets.labels import labelled, placed
-from memory_bank.notes.secrets.logins import codes, logins
-from memory_bank.notes.secrets.named_values import in_columns, in_prose, named, said_to_be
-from memory_bank.notes.secrets.placeholders import drawn, masked, matches, placeholder
-from memory_bank.notes.secrets.secret_places import SecretPlace, cited, in_headers, in_urls
+from memory_bank.base.plugins import lazy_pattern
+from memory_bank.notes.secrets.labels import find_labelled, find_placed
+from memory_bank.notes.secrets.logins import find_codes, find_logins
+from memory_bank.notes.secrets.named_values import find_named, in_columns, in_prose, said_to_be
+from memory_bank.notes.secrets.placeholders import (
+    find_formats,
+    is_masked,
+    is_placeholder,
+    is_random,
+)
+from memory_bank.notes.secrets.secret_places import SecretPlace, in_headers, in_urls, is_cited
 
 DIGITS = 16
 """Hexadecimal digits of a hash: 64 bits, so that collisions are negligible."""
 
 _CONTEXT = "memory_bank 2026-11 allowed secret"
 
-_BLOCK = pattern(r"-----BEGIN ([A-Z0-9 ]{0,40}?)PRIVATE KEY(?: BLOCK)?-----")
+_BLOCK = lazy_pattern(r"-----BEGIN ([A-Z0-9 ]{0,40}?)PRIVATE KEY(?: BLOCK)?-----")
 
-_PUTTY = pattern(r"Private-Lines:[ \t]{0,3}\d{1,4}")
+_PUTTY = lazy_pattern(r"Private-Lines:[ \t]{0,3}\d{1,4}")
 
-_KEY_TEXT = pattern(r"[A-Za-z0-9+/]{24,}")
+_KEY_TEXT = lazy_pattern(r"[A-Za-z0-9+/]{24,}")
 
 _NEAR, _LONGEST, _MOST = 800, 20_000, 20_000
 """Characters in which a private key's text must begin, its most, and the most keys of a text."""
 
 _SECOND_PART = (".eyJ", ".ewo", ".eyA")
 
-_JWT = pattern(r"(?<![\w-])([\w-]{10,})\.((?:ey[JA]|ewo)[\w-]{8,})\.([\w-]{10,})")
+_JWT = lazy_pattern(r"(?<![\w-])([\w-]{10,})\.((?:ey[JA]|ewo)[\w-]{8,})\.([\w-]{10,})")
 
-_NEAR_KEY = pattern(r"(?<![A-Za-z0-9/+=])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])")
+_NEAR_KEY = lazy_pattern(r"(?<![A-Za-z0-9/+=])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])")
 
 _AWS_REACH = 160
 
@@ -79,7 +84,7 @@ def fingerprint(value: str) -> str:
     return digest.hexdigest()[:DIGITS]
 
 
-def line(text: str, start: int) -> int:
+def line_at(text: str, start: int) -> int:
     """Return the 1-based line of a character of a text."""
     ends = [text.count(mark, 0, start) for mark in ("\n", "\r", "\r\n")]
     return 1 + ends[0] + ends[1] - ends[2]
@@ -113,7 +118,7 @@ def why_private(name: str, text: str, allowed: Collection[str]) -> str:
     """Return which secret a note has in its text or name, for its owner; empty if it has none."""
     for secret in find(text, allowed):
         mark = fingerprint(secret.value)
-        return f"has a secret: {secret.kind}, line {line(text, secret.start)} ({mark})"
+        return f"has a secret: {secret.kind}, line {line_at(text, secret.start)} ({mark})"
     return "has a secret in its name" if find(name, allowed) else ""
 
 
@@ -129,13 +134,22 @@ def _places(text: str) -> Iterator[SecretPlace]:
     yield from _web_tokens(text)
     yield from in_urls(text)
     yield from in_headers(text, lower)
-    for look in (named, said_to_be, in_prose, in_columns, logins, codes, labelled, placed):
-        yield from (place for place in look(text, lower) if not cited(text, place))
+    for look in (
+        find_named,
+        said_to_be,
+        in_prose,
+        in_columns,
+        find_logins,
+        find_codes,
+        find_labelled,
+        find_placed,
+    ):
+        yield from (place for place in look(text, lower) if not is_cited(text, place))
 
 
 def _formats(text: str) -> Iterator[SecretPlace]:
-    for kind, start, end, body in matches(text):
-        if not masked(body):
+    for kind, start, end, body in find_formats(text):
+        if not is_masked(body):
             yield SecretPlace(kind, start, end)
             if kind == "AWS access key":
                 yield from _aws_secret(text, end)
@@ -144,7 +158,7 @@ def _formats(text: str) -> Iterator[SecretPlace]:
 def _aws_secret(text: str, start: int) -> Iterator[SecretPlace]:
     """Find the secret key of an access key: 40 characters soon after it."""
     match = _NEAR_KEY.search(text, start, start + _AWS_REACH)
-    if match and drawn(match[0]) and not placeholder(match[0]):
+    if match and is_random(match[0]) and not is_placeholder(match[0]):
         yield SecretPlace("AWS secret key", *match.span())
 
 
@@ -153,12 +167,12 @@ def _private_keys(text: str) -> Iterator[SecretPlace]:
         for match in islice(_BLOCK.finditer(text), _MOST):
             body = _KEY_TEXT.search(text, match.end(), match.end() + _NEAR)
             end = text.find("-----END", match.end(), match.end() + _LONGEST)
-            if body and not (0 <= end < body.start()) and not masked(body[0]):
+            if body and not (0 <= end < body.start()) and not is_masked(body[0]):
                 yield SecretPlace("private key", match.start(), end if end > 0 else body.end())
     if "Private-Lines:" in text:
         for match in islice(_PUTTY.finditer(text), _MOST):
             body = _KEY_TEXT.search(text, match.end(), match.end() + _NEAR)
-            if body and not masked(body[0]):
+            if body and not is_masked(body[0]):
                 yield SecretPlace("PuTTY private key", match.start(), body.end())
 
 
@@ -166,7 +180,7 @@ def _web_tokens(text: str) -> Iterator[SecretPlace]:
     if any(part in text for part in _SECOND_PART):
         for match in _JWT.finditer(text):
             start = max(match[1].rfind("eyJ"), match[1].rfind("ewo"))
-            if start >= 0 and not masked(match[3]):
+            if start >= 0 and not is_masked(match[3]):
                 yield SecretPlace("JSON web token", match.start() + start, match.end())
 
 
@@ -221,8 +235,8 @@ def _bare(value: str) -> str:
 def _place(text: str, text_before: str, secret: Secret) -> str:
     at = text_before.find(secret.value)
     if at >= 0:
-        return f"line {line(text_before, at)}"
-    return f"line {line(text, secret.start)} of the note"
+        return f"line {line_at(text_before, at)}"
+    return f"line {line_at(text, secret.start)} of the note"
 
 
 def _refusal(secrets: Sequence[Secret], places: Sequence[str]) -> SecretFound:

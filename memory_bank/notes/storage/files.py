@@ -30,7 +30,13 @@ from memory_bank.base.filenames import (
 )
 from memory_bank.notes.characters import nfc
 from memory_bank.notes.identity import etag
-from memory_bank.notes.storage.folders import FolderEntry, entry, held, is_link, open_folder
+from memory_bank.notes.storage.folders import (
+    FolderEntry,
+    folder_entry,
+    hold_folder,
+    is_link,
+    open_folder,
+)
 
 if TYPE_CHECKING:
     import ctypes
@@ -74,7 +80,7 @@ def open_for_writing(file: FolderEntry | Path) -> bool:
     import fcntl
     import signal
 
-    handle = entry(file).open(os.O_RDONLY)
+    handle = folder_entry(file).open(os.O_RDONLY)
     try:
         fcntl.fcntl(handle, fcntl.F_SETSIG, signal.SIGURG)
         fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_RDLCK)
@@ -113,7 +119,7 @@ def read(file: FolderEntry | Path) -> bytes | None:
 
     Raises BadName for a symbolic link in a folder that is held open, StorageFailed otherwise.
     """
-    file = entry(file)
+    file = folder_entry(file)
     try:
         with os.fdopen(file.open(os.O_RDONLY), "rb", buffering=0) as stream:
             return stream.read()
@@ -122,31 +128,31 @@ def read(file: FolderEntry | Path) -> bytes | None:
     except OSError as error:
         if error.errno == errno.ELOOP and file.folder is not None:
             raise is_link(file.path.name) from None
-        raise failed("read", file.path, error) from error
+        raise refusal_error("read", file.path, error) from error
 
 
 @contextmanager
-def opened(root: Path, path: str, verb: str, *, make: bool = False) -> Iterator[FolderEntry]:
+def open_parent(root: Path, path: str, verb: str, *, make: bool = False) -> Iterator[FolderEntry]:
     """Open a file's folder as `folders.held` does; convert OSError to StorageFailed.
 
     `verb` says in the message what can't be done: read, write, move.
     """
     try:
-        with held(root, path, make=make) as file:
+        with hold_folder(root, path, make=make) as file:
             yield file
     except OSError as error:
-        raise failed(verb, root / path, error) from error
+        raise refusal_error(verb, root / path, error) from error
 
 
 def read_in(root: Path, path: str) -> bytes | None:
     """Return the bytes of a file below `root`; None if there is none. Errors as in `read`."""
     try:
-        with held(root, path) as file:
+        with hold_folder(root, path) as file:
             return read(file)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise failed("read", root / path, error) from error
+        raise refusal_error("read", root / path, error) from error
 
 
 def current_in(root: Path, path: str) -> str:
@@ -155,7 +161,7 @@ def current_in(root: Path, path: str) -> str:
     return ABSENT if data is None else etag(data)
 
 
-def current(file: FolderEntry | Path) -> str:
+def current_etag(file: FolderEntry | Path) -> str:
     """Return the etag of a file as it is now, ABSENT when it isn't there."""
     data = read(file)
     return ABSENT if data is None else etag(data)
@@ -167,8 +173,8 @@ def check(file: FolderEntry | Path, expected: str | None) -> None:
     An etag may be abbreviated to SHORT digits.
     """
     if expected is not None:
-        file = entry(file)
-        _compare(file.path.name, current(file), expected)
+        file = folder_entry(file)
+        _compare(file.path.name, current_etag(file), expected)
 
 
 def check_in(root: Path, path: str, expected: str) -> None:
@@ -180,7 +186,7 @@ def _compare(name: str, digest: str, expected: str) -> None:
     if digest == expected or (len(expected) >= SHORT and digest.startswith(expected)):
         return
     if expected == ABSENT:
-        raise taken(name)
+        raise taken_error(name)
     raise _changed(name, expected, digest)
 
 
@@ -193,13 +199,13 @@ def replace(
     Conflict or NoteExists is raised and nothing changed. Where the system can exchange files, this
     also holds if a program without a lock writes the file.
     """
-    file = entry(file)
+    file = folder_entry(file)
     try:
         if file.folder is None:
             make_folder(file.path.parent)
         temporary = _write_temporary(file, data, mode)
     except OSError as error:
-        raise failed("write", file.path, error) from error
+        raise refusal_error("write", file.path, error) from error
     try:
         check(file, expected)
         if expected == ABSENT:
@@ -208,7 +214,7 @@ def replace(
             temporary.replace(file)
         file.sync()
     except OSError as error:
-        raise failed("write", file.path, error) from error
+        raise refusal_error("write", file.path, error) from error
     finally:
         temporary.unlink()
 
@@ -218,7 +224,7 @@ def remove(file: FolderEntry | Path, aside: FolderEntry | Path, expected: str) -
 
     It is checked after the rename, so that no program can save to it in between.
     """
-    file, aside = entry(file), entry(aside)
+    file, aside = folder_entry(file), folder_entry(aside)
     check(file, expected)
     try:
         file.replace(aside)
@@ -227,26 +233,26 @@ def remove(file: FolderEntry | Path, aside: FolderEntry | Path, expected: str) -
         else:
             _publish_new(aside, file)
             aside.unlink()
-            raise _changed(file.path.name, expected, current(file))
+            raise _changed(file.path.name, expected, current_etag(file))
         file.sync()
     except OSError as error:
-        raise failed("remove", file.path, error) from error
+        raise refusal_error("remove", file.path, error) from error
 
 
 def move(source: FolderEntry | Path, target: FolderEntry | Path) -> None:
     """Move a file to a name that is free."""
-    source, target = entry(source), entry(target)
+    source, target = folder_entry(source), folder_entry(target)
     try:
         if target.folder is None:
             make_folder(target.path.parent)
         # a change of case alone is the same file
         if target.exists() and not os.path.samestat(target.stat(), source.stat()):
-            raise taken(target.path.name)
+            raise taken_error(target.path.name)
         source.replace(target)
         target.sync()
         source.sync()
     except OSError as error:
-        raise failed("move", source.path, error) from error
+        raise refusal_error("move", source.path, error) from error
 
 
 def copy(source: FolderEntry, target: FolderEntry) -> None:
@@ -268,10 +274,10 @@ def make_folder(folder: Path) -> None:
     if not folder.is_dir():
         make_folder(folder.parent)
         folder.mkdir(exist_ok=True)
-        entry(folder).sync()
+        folder_entry(folder).sync()
 
 
-def failed(verb: str, file: Path, error: OSError) -> StorageFailed:
+def refusal_error(verb: str, file: Path, error: OSError) -> StorageFailed:
     """Return the error for a refusal of the disk, with what to do."""
     hints = {
         errno.ENOSPC: "free some space and try again: nothing was changed",
@@ -284,7 +290,7 @@ def failed(verb: str, file: Path, error: OSError) -> StorageFailed:
     return StorageFailed(f"can't {verb} {file}: {reason}", hints.get(error.errno or 0, ""))
 
 
-def taken(path: str) -> NoteExists:
+def taken_error(path: str) -> NoteExists:
     """Return the error for a name that is not free."""
     return NoteExists(f"{path} exists already", Hint.CHOOSE_ANOTHER_NAME)
 
@@ -301,7 +307,7 @@ def is_unchanged(file: FolderEntry, expected: str) -> bool:
 
     Open writers are checked first: a write that ends afterwards shows in the bytes.
     """
-    return not open_for_writing(file) and current(file) == expected
+    return not open_for_writing(file) and current_etag(file) == expected
 
 
 def _exchange_if_unchanged(
@@ -320,9 +326,9 @@ def _exchange_if_unchanged(
         raise _changed(file.path.name, expected, ABSENT) from None
     inside = ours
     while not (inside == ours and is_unchanged(temporary, expected)):
-        digest = current(temporary)
+        digest = current_etag(temporary)
         exchange(temporary, file)
-        if current(temporary) == inside:
+        if current_etag(temporary) == inside:
             raise _changed(file.path.name, expected, digest)
         inside = digest
     return True
@@ -364,7 +370,7 @@ def _publish_new(temporary: FolderEntry, file: FolderEntry) -> None:
     try:
         temporary.link(file)
     except FileExistsError:
-        raise taken(file.path.name) from None
+        raise taken_error(file.path.name) from None
     except OSError:  # a file system without hard links: only the bank's lock protects the name
         check(file, ABSENT)
         temporary.replace(file)
@@ -422,7 +428,7 @@ def scan_part(
         if path == ".":
             _walk(str(root), None, "", file_scan, folders)
             return ""
-        with held(root, path) as entry:
+        with hold_folder(root, path) as entry:
             stat = os.stat(entry.name, dir_fd=entry.folder, follow_symlinks=False)
             if S_ISDIR(stat.st_mode):
                 _walk(str(root / path), entry.folder, f"{path}/", file_scan, folders)
@@ -435,7 +441,7 @@ def scan_part(
         raise _unreadable(str(root / path), error) from error
     reason = _no_note(path, stat.st_mode)
     if not reason:
-        file_scan.files[path] = filenames.signature(stat)
+        file_scan.files[path] = filenames.read_signature(stat)
     return reason
 
 

@@ -97,13 +97,13 @@ class FolderEntry:
                 os.close(handle)
 
 
-def entry(file: FolderEntry | Path) -> FolderEntry:
+def folder_entry(file: FolderEntry | Path) -> FolderEntry:
     """Return a path as an entry; an entry stays."""
     return file if isinstance(file, FolderEntry) else FolderEntry(file)
 
 
 @contextmanager
-def held(root: Path, path: str, *, make: bool = False) -> Iterator[FolderEntry]:
+def hold_folder(root: Path, path: str, *, make: bool = False) -> Iterator[FolderEntry]:
     """Open the folder of a path below `root`, and make it if wanted; `root` must be resolved.
 
     Raises BadName if a part of the path is a symbolic link, FileNotFoundError or NotADirectoryError
@@ -111,9 +111,9 @@ def held(root: Path, path: str, *, make: bool = False) -> Iterator[FolderEntry]:
     """
     parts = path.split("/")
     if not {"", ".", ".."}.isdisjoint(parts):
-        raise leaves(path)
+        raise leaves_error(path)
     if not HOLDS:  # pragma: no cover
-        file = inside(root, path)
+        file = resolve_inside(root, path)
         if make:
             file.parent.mkdir(parents=True, exist_ok=True)
         yield FolderEntry(file)
@@ -134,7 +134,7 @@ def _opened(part: str, above: int | None, path: str) -> int:
         return os.open(part, _FOLDER | _NO_LINK, dir_fd=above)
     except OSError as error:
         if error.errno in {errno.ELOOP, errno.ENOTDIR} and _is_link(part, above):
-            raise leaves(path) from None
+            raise leaves_error(path) from None
         raise
 
 
@@ -158,7 +158,7 @@ def _is_link(part: str, above: int | None) -> bool:
         return False
 
 
-def leaves(path: str) -> BadName:
+def leaves_error(path: str) -> BadName:
     """Return the error for a path that leads out of the bank."""
     return BadName(f"{path!r} leaves the bank", Hint.NAME_BELOW_BANK)
 
@@ -168,12 +168,12 @@ def is_link(path: str) -> BadName:
     return BadName(f"{path!r} is a symbolic link", "memory-bank reads and writes plain files only")
 
 
-def inside(root: Path, path: str) -> Path:
+def resolve_inside(root: Path, path: str) -> Path:
     """Return the file of a path below `root`; raise BadName when links lead out of the bank."""
     file = root / path
     folder = os.path.realpath(file.parent)
     if folder != str(root) and not folder.startswith(str(root) + os.sep):
-        raise leaves(path)
+        raise leaves_error(path)
     if file.is_symlink():
         raise is_link(path)
     return file
@@ -193,7 +193,7 @@ def open_folder(folder: str, above: int | None) -> int | None:
 def names_in(root: Path, path: str = "") -> list[str]:
     """Return the names in a folder below `root`; none if it is missing or a symbolic link."""
     try:
-        with held(root, f"{path}/x".lstrip("/")) as entry:
+        with hold_folder(root, f"{path}/x".lstrip("/")) as entry:
             where = entry.path.parent if entry.folder is None else entry.folder
             return os.listdir(where)  # noqa: PTH208  (an open folder has no path)
     except (FileNotFoundError, NotADirectoryError, BadName):
@@ -204,17 +204,17 @@ def files_in(root: Path, path: str) -> Iterator[str]:
     """Yield the plain files in a folder and in those below it, by path below `root`."""
     for name in names_in(root, path):
         below = f"{path}/{name}"
-        stat = stat_of(root, below)
+        stat = read_stat(root, below)
         if stat is not None and S_ISDIR(stat.st_mode):
             yield from files_in(root, below)
         elif stat is not None and S_ISREG(stat.st_mode):
             yield below
 
 
-def stat_of(root: Path, path: str) -> os.stat_result | None:
+def read_stat(root: Path, path: str) -> os.stat_result | None:
     """Return the status of a file below `root`; None if there is none."""
     try:
-        with held(root, path) as entry:
+        with hold_folder(root, path) as entry:
             return os.stat(entry.name, dir_fd=entry.folder, follow_symlinks=False)
     except (FileNotFoundError, NotADirectoryError, BadName):
         return None

@@ -17,17 +17,17 @@ from stat import S_ISDIR, S_ISREG
 from memory_bank.base.errors import BadName, Hint, MemoryBankError, StorageFailed
 from memory_bank.base.filenames import JOURNAL_PREFIX, NOTE_SUFFIXES
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.notes import names
 from memory_bank.notes.identity import etag
 from memory_bank.notes.storage import files
-from memory_bank.notes.storage.folders import FolderEntry, held, names_in, stat_of
+from memory_bank.notes.storage.folders import FolderEntry, hold_folder, names_in, read_stat
 
 _PLAN = "plan.json"
 
 _LEAVING = "leaving-"
 
-_STAMP = pattern(r"\d{1,40}")
+_STAMP = lazy_pattern(r"\d{1,40}")
 
 
 class JournalEntry(NamedTuple):
@@ -64,7 +64,7 @@ class _JournalFolder(NamedTuple):
     def note(
         self, path: str, verb: str, *, make: bool = False
     ) -> AbstractContextManager[FolderEntry]:
-        return files.opened(self.root, path, verb, make=make)
+        return files.open_parent(self.root, path, verb, make=make)
 
     def opened(
         self, name: str, verb: str, *, make: bool = False
@@ -140,9 +140,9 @@ def _check(root: Path, changes: Sequence[JournalEntry]) -> None:
 
     On a case-insensitive file system, a new name may be that of a file that is removed.
     """
-    leaving = [stat for c in changes if c.data is None and (stat := stat_of(root, c.path))]
+    leaving = [stat for c in changes if c.data is None and (stat := read_stat(root, c.path))]
     for change in changes:
-        file_stat = stat_of(root, change.path) if change.expected == files.ABSENT else None
+        file_stat = read_stat(root, change.path) if change.expected == files.ABSENT else None
         if not (
             file_stat and any(os.path.samestat(file_stat, other_stat) for other_stat in leaving)
         ):
@@ -174,7 +174,7 @@ def _read_plan(place: _JournalFolder) -> list[_Step]:
 
     All of its files must be notes inside the bank, and all new contents intact.
     """
-    stat = stat_of(place.root, place.folder)
+    stat = read_stat(place.root, place.folder)
     if stat is None or not S_ISDIR(stat.st_mode):
         raise BadName(f"{place.folder} is not a folder")
     data = place.read(_PLAN)
@@ -197,7 +197,7 @@ def _check_inside(root: Path, path: str) -> None:
     hidden = any(part[:1] in {"", "."} or len(part.encode()) > names.MAX_BYTES for part in parts)
     if hidden or "\0" in path or not path.endswith(NOTE_SUFFIXES):
         raise BadName(f"{path!r} is not the path of a note")
-    with suppress(FileNotFoundError, NotADirectoryError), held(root, path) as file:
+    with suppress(FileNotFoundError, NotADirectoryError), hold_folder(root, path) as file:
         if file.exists() and not S_ISREG(file.stat().st_mode):
             raise BadName(f"{path!r} is not a regular file")
 

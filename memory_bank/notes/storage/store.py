@@ -19,7 +19,7 @@ from memory_bank.base.errors import (
     UnreadableNote,
 )
 from memory_bank.base.filenames import JOURNAL_PREFIX
-from memory_bank.base.locks import locked
+from memory_bank.base.locks import hold_lock
 from memory_bank.base.paths import Layout
 from memory_bank.notes import names, okf
 from memory_bank.notes.identity import etag
@@ -28,7 +28,7 @@ from memory_bank.notes.note import Note
 from memory_bank.notes.roots import SESSIONS, NoteRoot, Roots
 from memory_bank.notes.storage import files, trash_folder
 from memory_bank.notes.storage.files import FileScan, scan
-from memory_bank.notes.storage.folders import FolderEntry, held, names_in
+from memory_bank.notes.storage.folders import FolderEntry, hold_folder, names_in
 from memory_bank.notes.storage.journal import JournalEntry
 from memory_bank.notes.storage.trash_folder import TRASH, Trashed, new_version
 
@@ -56,7 +56,7 @@ class WriteLock:
                 self._hold(path)
                 yield
                 return
-            with locked(self.roots.bank.folder), ExitStack() as other_locks:
+            with hold_lock(self.roots.bank.folder), ExitStack() as other_locks:
                 self._held = other_locks
                 try:
                     self._recover(self.roots.bank)
@@ -76,7 +76,7 @@ class WriteLock:
         if root is not self.roots.private or self._private_held or self._held is None:
             return
         self.roots.private.make()
-        self._held.enter_context(locked(root.folder, make=self.roots.private.make))
+        self._held.enter_context(hold_lock(root.folder, make=self.roots.private.make))
         self._private_held = True
         self._recover(root)
 
@@ -141,13 +141,13 @@ class Store(WriteLock):
 
     def exists(self, path: str) -> bool:
         """Tell whether a file has this path, or one that some file systems consider equal."""
-        with suppress(FileNotFoundError, NotADirectoryError), held(self.root, path) as file:
+        with suppress(FileNotFoundError, NotADirectoryError), hold_folder(self.root, path) as file:
             if file.exists():
                 return True
         if self.roots.is_included(path) and self.roots.of(path).has(path):
             return True
         folders = [self.root]
-        if self.roots.private is not None and names.folded(path).startswith(SESSIONS):
+        if self.roots.private is not None and names.fold_path(path).startswith(SESSIONS):
             folders.append(self.roots.private.folder)
         return any(_has_alike(folder, path) for folder in folders)
 
@@ -156,7 +156,7 @@ class Store(WriteLock):
         if path.rpartition("/")[2] in okf.RESERVED and self.roots.bundle(path) is not None:
             raise BadName(f"{path} is no name of a note in a bundle", Hint.CHOOSE_FREE_NAME)
         if self.exists(path):
-            raise self.roots.taken(path) or files.taken(path)
+            raise self.roots.taken(path) or files.taken_error(path)
 
     def create(
         self, path: str, text: str, *, given: str = "", relinked: Sequence[JournalEntry] = ()
@@ -171,13 +171,13 @@ class Store(WriteLock):
         names.check_new(path)
         with self.writing(path):
             self.check_new(path, text, given=given)
-            data = parsing.encoded(text)
+            data = parsing.encode_text(text)
             if relinked:
                 self.apply([JournalEntry(path, data, files.ABSENT), *relinked], given=given)
                 return etag(data)
             root = self.roots.home(path)
             self._place(root, path)
-            with files.opened(root.folder, path, "write", make=True) as file:
+            with files.open_parent(root.folder, path, "write", make=True) as file:
                 files.replace(file, data, files.ABSENT)
         return etag(data)
 
@@ -222,10 +222,10 @@ class Store(WriteLock):
 
         with self.writing(path):
             data = self.read_bytes(path)
-            with files.opened(self.roots.of(path).folder, path, "write") as file:
+            with files.open_parent(self.roots.of(path).folder, path, "write") as file:
                 if if_match is not None:
                     files.check(file, if_match)
-                new = parsing.edited(data, checked)
+                new = parsing.edit_bytes(data, checked)
                 changes = relinked()
                 if new != data and not changes:
                     files.replace(file, new, etag(data))
@@ -250,7 +250,10 @@ class Store(WriteLock):
             root = new_root if is_new and new_root else self.roots.home(change.path)
             if not is_new:
                 self.roots.check_writable(change.path)
-            with suppress(FileNotFoundError, NotADirectoryError), held(root.folder, change.path):
+            with (
+                suppress(FileNotFoundError, NotADirectoryError),
+                hold_folder(root.folder, change.path),
+            ):
                 pass  # raises for a path that leaves the bank
             by_root.setdefault(root, []).append(change)
         self._check_changes(changes, given)
@@ -308,7 +311,7 @@ class Store(WriteLock):
         self.roots.check_writable(path)
         with self.writing(path):
             current_etag, root = etag(self.read_bytes(path)), self.roots.home(path)
-            with files.opened(root.folder, path, "move") as file:
+            with files.open_parent(root.folder, path, "move") as file:
                 files.check(file, current_etag if if_match is None else if_match)
                 trashed = Trashed(path, new_version())
                 with self._in_trash(root, trashed) as target:
@@ -321,7 +324,7 @@ class Store(WriteLock):
         trashed, root = Trashed(path, new_version()), self.roots.home(path)
         with (
             self.writing(path),
-            files.opened(root.folder, path, "copy") as source,
+            files.open_parent(root.folder, path, "copy") as source,
             self._in_trash(root, trashed) as copy,
         ):
             files.copy(source, copy)
@@ -329,11 +332,11 @@ class Store(WriteLock):
 
     def trashed(self) -> list[Trashed]:
         """List the notes in the trash, the newest first."""
-        return trash_folder.trashed([root.folder for root in self.roots.written()])
+        return trash_folder.list_trashed([root.folder for root in self.roots.written()])
 
     def chosen(self, path: str, version: str = "") -> Trashed:
         """Return a deleted version of the note of a path: see `trash.chosen`."""
-        return trash_folder.chosen(self.trashed(), path, version)
+        return trash_folder.choose_version(self.trashed(), path, version)
 
     def read_trashed(self, note: Trashed) -> bytes:
         """Return the bytes of a deleted note; empty if it is gone."""
@@ -358,7 +361,7 @@ class Store(WriteLock):
             self._place(root, target)
             with (
                 self._in_trash(root, trashed) as source,
-                files.opened(root.folder, target, "move", make=True) as goal,
+                files.open_parent(root.folder, target, "move", make=True) as goal,
             ):
                 files.move(source, goal)
             _remove_empty(root.folder, trashed.place)
@@ -366,7 +369,7 @@ class Store(WriteLock):
 
     def emptied(self, before: datetime | None = None) -> list[Trashed]:
         """List the notes that `empty_trash` deletes."""
-        return trash_folder.emptied([root.folder for root in self.roots.written()], before)
+        return trash_folder.list_emptied([root.folder for root in self.roots.written()], before)
 
     def empty_trash(self, before: datetime | None = None) -> list[Trashed]:
         """Delete the notes in the trash for good, or those deleted before a time; return them."""
@@ -394,7 +397,7 @@ class Store(WriteLock):
         for path in paths:
             # removed meanwhile, or open: left to the next sweep
             folder = self.roots.of(path).folder
-            with suppress(OSError, BadName), held(folder, path) as file:
+            with suppress(OSError, BadName), hold_folder(folder, path) as file:
                 if file.stat().st_mtime < limit:
                     file.unlink()
 
@@ -404,7 +407,7 @@ class Store(WriteLock):
             raise StorageFailed(
                 f"{root.folder / TRASH} is a symbolic link", "remove it: a plain folder is made"
             )
-        with files.opened(root.folder, f"{TRASH}/.gitignore", "make", make=True) as rules:
+        with files.open_parent(root.folder, f"{TRASH}/.gitignore", "make", make=True) as rules:
             if not rules.exists():
                 handle = rules.open(os.O_WRONLY | os.O_CREAT | os.O_EXCL)
                 with os.fdopen(handle, "wb") as stream:
@@ -414,7 +417,7 @@ class Store(WriteLock):
     def _in_trash(self, root: NoteRoot, trashed: Trashed) -> Iterator[FolderEntry]:
         """Open the folder of a deleted note in the trash of a root, made if missing."""
         self._make_trash(root)
-        with files.opened(root.folder, trashed.place, "move", make=True) as file:
+        with files.open_parent(root.folder, trashed.place, "move", make=True) as file:
             yield file
 
 
@@ -422,12 +425,12 @@ def _has_alike(root: Path, path: str) -> bool:
     """Tell whether a folder has a file of a path that some file systems consider equal."""
     places = [""]
     for part in path.split("/"):
-        folded = names.folded(part)
+        folded = names.fold_path(part)
         places = [
             f"{place}/{name}".lstrip("/")
             for place in places
             for name in names_in(root, place)
-            if names.folded(name) == folded
+            if names.fold_path(name) == folded
         ]
     return bool(places)
 
@@ -436,7 +439,7 @@ def _remove_empty(root: Path, path: str) -> None:
     """Remove the folders of a path in the trash that are empty."""
     while (path := path.rpartition("/")[0]) != TRASH:
         try:
-            with held(root, path) as folder:
+            with hold_folder(root, path) as folder:
                 folder.rmdir()
         except (OSError, BadName):
             return  # not empty

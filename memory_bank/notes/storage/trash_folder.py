@@ -10,16 +10,16 @@ from stat import S_ISDIR
 from memory_bank.base.errors import Conflict, Hint, NoteNotFound
 from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.notes import names
 from memory_bank.notes.storage import files
-from memory_bank.notes.storage.folders import files_in, names_in, stat_of
+from memory_bank.notes.storage.folders import files_in, names_in, read_stat
 
 TRASH = ".trash"
 
 _TIME = "%Y%m%d%H%M%S%f"
 
-_VERSION = pattern(r"[0-9]{20}")
+_VERSION = lazy_pattern(r"[0-9]{20}")
 """A folder of ours, in contrast to one that another program, such as Obsidian, put there."""
 
 
@@ -51,7 +51,7 @@ def deleted_at(version: str) -> datetime | None:
         return None
 
 
-def trashed(roots: Iterable[Path]) -> list[Trashed]:
+def list_trashed(roots: Iterable[Path]) -> list[Trashed]:
     """List the notes in the trash of some folders of notes, the newest first."""
     versions = [
         Trashed(file.removeprefix(f"{TRASH}/{version}/"), version)
@@ -64,7 +64,7 @@ def trashed(roots: Iterable[Path]) -> list[Trashed]:
     return sorted(versions, key=lambda note: (note.version, note.path), reverse=True)
 
 
-def chosen(among: Iterable[Trashed], path: str, version: str = "") -> Trashed:
+def choose_version(among: Iterable[Trashed], path: str, version: str = "") -> Trashed:
     """Return the deleted version of a path that starts with some digits, by default the first.
 
     Raises NoteNotFound if there is none, Conflict if several start so.
@@ -94,14 +94,14 @@ def remove_version(root: Path, version: str) -> None:
     _remove(root, f"{TRASH}/{version}")
 
 
-def emptied(roots: Iterable[Path], before: datetime | None = None) -> list[Trashed]:
+def list_emptied(roots: Iterable[Path], before: datetime | None = None) -> list[Trashed]:
     """List the versions of deleted notes, or those from before a time.
 
     What other programs put there is left out, and an interrupted change.
     """
     return [
         note
-        for note in trashed(roots)
+        for note in list_trashed(roots)
         if (moment := deleted_at(note.version)) and (before is None or moment < before)
     ]
 
@@ -110,11 +110,11 @@ def _remove(root: Path, path: str) -> None:
     """Remove a folder and what is in it; symbolic links are not followed."""
     for name in names_in(root, path):
         below = f"{path}/{name}"
-        stat = stat_of(root, below)
+        stat = read_stat(root, below)
         if stat is not None and S_ISDIR(stat.st_mode):
             _remove(root, below)
         else:
-            with files.opened(root, below, "delete") as file:
+            with files.open_parent(root, below, "delete") as file:
                 file.unlink()
-    with files.opened(root, path, "delete") as folder:
+    with files.open_parent(root, path, "delete") as folder:
         folder.rmdir()

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from memory_bank.bank.findings import Finding
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.base.settings import Settings
 from memory_bank.notes import characters, names
 from memory_bank.notes.parsing import NoteText
@@ -176,7 +176,7 @@ def agent_command(note: NoteText, _: Settings) -> Iterator[Finding]:
         yield from _place(note, start, end)
     if text.isascii():
         return
-    plain, places = characters.without(names.latin(text))
+    plain, places = characters.remove_invisible(names.to_latin(text))
     if plain != text:
         starts = {start for start, _ in _found(text, offsets)}
         for start, end in _found(plain, places):
@@ -212,7 +212,7 @@ def _place(note: NoteText, start: int, end: int) -> Iterator[Finding]:
         )
 
 
-_MARKS = pattern(
+_MARKS = lazy_pattern(
     r"</?(?:[a-z]{1,9}:)?(?:function_calls?|function_results?|tool_calls?|tool_use|tool_results?"
     r"|tool_response|invoke|system-reminder|system_prompt|user_query|important_instructions?"
     r"|assistant|system)(?=[\s>/])[^<>\r\n]{0,200}>"
@@ -223,13 +223,15 @@ _MARKS = pattern(
     re.IGNORECASE | re.MULTILINE,
 )
 
-_TURN = pattern(
+_TURN = lazy_pattern(
     r"^[ \t]{0,9}(?:>[ ]?){0,5}[*_#\[]{0,4}(system|assistant|human|user|developer)[*_\]]{0,4}"
     r"[ ]{0,3}:[*_]{0,3}[ \t]{1,9}(\S[^\r\n]{0,200})",
     re.IGNORECASE | re.MULTILINE,
 )
 
-_TO_AGENT = pattern(r"\b(?:you (?:are|must|will|should)|ignore|instructions?)\b", re.IGNORECASE)
+_TO_AGENT = lazy_pattern(
+    r"\b(?:you (?:are|must|will|should)|ignore|instructions?)\b", re.IGNORECASE
+)
 
 _FIX_TOOL_CALL = "write it in a block of code if the note quotes it"
 

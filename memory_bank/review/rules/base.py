@@ -269,23 +269,25 @@ def note_rule(
 def rules() -> dict[str, Rule]:
     """Return the rules by their names."""
     rule_of: dict[str, Rule] = {}
-    for name in reversed(plugins.names(_KIND)):  # ours last, so that no other takes its name
+    for name in reversed(plugins.list_plugins(_KIND)):  # ours last, so that no other takes its name
         module = plugins.load(_KIND, name).__name__
         rule_of |= {rule.name: rule for (where, _), rule in _declared.items() if where == module}
     return dict(sorted(rule_of.items()))
 
 
-def chosen(settings: Settings, names: Collection[str] = ()) -> list[Rule]:
+def choose_rules(settings: Settings, names: Collection[str] = ()) -> list[Rule]:
     """Return the rules of some names, or all; with the severities of the settings.
 
     Rules that the settings disable are left out unless they are named.
     """
     return [
-        rule for rule in listed(settings) if (rule.name in names if names else not rule.disabled)
+        rule
+        for rule in list_settings(settings)
+        if (rule.name in names if names else not rule.disabled)
     ]
 
 
-def listed(settings: Settings) -> list[Rule]:
+def list_settings(settings: Settings) -> list[Rule]:
     """Return all rules as the settings have them."""
     severities = settings.lint.severity
     return [
@@ -303,7 +305,7 @@ def findings(
 
     `names` are those of rules; by default all that are not disabled. `without` names some to skip.
     """
-    chosen_rules = [rule for rule in chosen(bank.settings, names) if rule.name not in without]
+    chosen_rules = [rule for rule in choose_rules(bank.settings, names) if rule.name not in without]
     bank.named = names
     all_findings = [
         place._replace(
@@ -319,7 +321,7 @@ def findings(
     all_findings = [
         finding
         for finding in all_findings
-        if finding.rule not in allowed(bank.note(finding.path), finding.rule)
+        if finding.rule not in list_allowed(bank.note(finding.path), finding.rule)
     ]
     for path in bank.files if bank.paths is None else sorted(bank.paths):
         if note := bank.note(path):
@@ -338,7 +340,7 @@ def note_findings(
     for rule in note_rules:
         if rule.check_note is None or (private and not rule.private):
             continue
-        if rule.name not in allowed(note, rule.name):
+        if rule.name not in list_allowed(note, rule.name):
             for number, place in enumerate(rule.check_note(note, settings)):
                 if number == MOST_IN_NOTE:
                     message = f"{place.message}; what is below is not listed"
@@ -347,7 +349,7 @@ def note_findings(
                 yield place._replace(rule=rule.name, severity=rule.severity)
 
 
-def allowed(note: NoteText | None, rule: str) -> Collection[str]:
+def list_allowed(note: NoteText | None, rule: str) -> Collection[str]:
     """Return the names of rules whose findings the front matter of a note accepts."""
     if note is None or ALLOW not in note.head or rule in _NEVER_ALLOWED:
         return ()

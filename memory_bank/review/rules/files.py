@@ -26,11 +26,11 @@ _STARTS = ("front matter can't be parsed", "front matter opens on line 1")
 def bad_front_matter(note: NoteText, _: Settings) -> Iterator[Finding]:
     """Yield what is wrong in front matter that gives no values."""
     for fault in note.faults:
-        if unparsed(fault):
+        if is_unparsed(fault):
             yield problem(note.path, fault.line, fault.reason)
 
 
-def unparsed(fault: Fault) -> bool:
+def is_unparsed(fault: Fault) -> bool:
     """Tell whether a fault is that of front matter that gives no values."""
     return fault.reason != UNRESOLVED and fault.reason.startswith(_STARTS)
 
@@ -46,7 +46,7 @@ def empty_note(note: NoteText, _: Settings) -> Iterator[Finding]:
 def fault(bank: RuleContext) -> Iterator[Finding]:
     """Yield the faults of all notes, except those with a rule of their own."""
     for path, line, reason in document_rows.faults(bank.manifest):
-        if reason != UNRESOLVED and not unparsed(Fault(reason, line)):
+        if reason != UNRESOLVED and not is_unparsed(Fault(reason, line)):
             yield problem(path, line, reason)
 
 
@@ -95,7 +95,7 @@ def large_note(note: NoteText, _: Settings) -> Iterator[Finding]:
 def odd_name(bank: RuleContext) -> Iterator[Finding]:
     """Yield the notes with odd names, each with the reason."""
     for path in bank.wanted(document_rows.hashes(bank.manifest)):
-        if reason := names.oddity(path):
+        if reason := names.find_oddity(path):
             yield problem(path, 1, reason)
 
 

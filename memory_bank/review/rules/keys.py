@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 from memory_bank.bank.findings import Finding
-from memory_bank.base.dates import iso, to_datetime
+from memory_bank.base.dates import format_iso, to_datetime
 from memory_bank.base.errors import similar_names
 from memory_bank.base.filenames import SETTINGS
 from memory_bank.base.setting_sections import TypeSchema
 from memory_bank.base.settings import Settings
 from memory_bank.notes.parsing import NoteText
 from memory_bank.notes.relations import TYPES
-from memory_bank.notes.schema import KEYS, keys_of, known_type, plain_key
+from memory_bank.notes.schema import KEYS, known_type, plain_key, spelled_keys
 from memory_bank.review.rules.base import ALLOW, RuleContext, bank_rule, note_rule, problem, rules
 
 
@@ -33,10 +33,10 @@ def future_date(note: NoteText, _: Settings) -> Iterator[Finding]:
     """Yield each such date; a date of today in any time zone is none."""
     limit = datetime.now(UTC) + _ZONES
     for name in ("created_at", "updated_at", "verified_at") if note.head else ():
-        for key in keys_of(note.keys, name):
+        for key in spelled_keys(note.keys, name):
             moment = to_datetime(note.keys[key])
             if moment is not None and moment > limit:
-                message = f"{key} is in the future: {iso(moment)}"
+                message = f"{key} is in the future: {format_iso(moment)}"
                 yield problem(
                     note.path, note.key_line(key), message, "write the day on which it was"
                 )
@@ -61,17 +61,17 @@ def schema(note: NoteText, settings: Settings) -> Iterator[Finding]:
     """Yield each key that is missing or empty."""
     if not settings.schema.types or not note.head:
         return
-    kind, schema = schema_of(note, settings)
+    kind, schema = find_schema(note, settings)
     for name in schema.required:
-        if not any(_says_something(note.keys[key]) for key in keys_of(note.keys, name)):
-            line = next((note.key_line(key) for key in keys_of(note.keys, name)), 0)
+        if not any(_says_something(note.keys[key]) for key in spelled_keys(note.keys, name)):
+            line = next((note.key_line(key) for key in spelled_keys(note.keys, name)), 0)
             message = f"a note of type {kind} must have the key {name!r}"
             yield problem(note.path, line or note.key_line("type"), message, f"add {name}: …")
 
 
-def schema_of(note: NoteText, settings: Settings) -> tuple[str, TypeSchema]:
+def find_schema(note: NoteText, settings: Settings) -> tuple[str, TypeSchema]:
     """Return the type of a note, and its schema."""
-    note_type = next((note.keys[key] for key in keys_of(note.keys, "type")), "")
+    note_type = next((note.keys[key] for key in spelled_keys(note.keys, "type")), "")
     kind = known_type(str(note_type))
     by_type = {known_type(name): schema for name, schema in settings.schema.types.items()}
     return kind, by_type.get(kind, TypeSchema())
@@ -93,7 +93,7 @@ def unknown_key(note: NoteText, settings: Settings) -> Iterator[Finding]:
     """Yield each key that is neither ours nor in the schema of the note's type."""
     if not note.head or not settings.schema.types:
         return
-    _, schema = schema_of(note, settings)
+    _, schema = find_schema(note, settings)
     plain_keys = KNOWN | set(map(plain_key, (*schema.required, *schema.optional)))
     for key in note.keys if schema.strict else ():
         if plain_key(key) not in plain_keys:

@@ -19,19 +19,19 @@ from memory_bank.base.errors import (
 )
 from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.code.code_at import NOW
-from memory_bank.code.index.work_tree import work_tree_of
+from memory_bank.code.index.work_tree import find_work_tree
 from memory_bank.notes import front_matter
 from memory_bank.notes.characters import BREAK
 from memory_bank.notes.link_targets import path_names
-from memory_bank.notes.links import edits
+from memory_bank.notes.links import plan_edits
 from memory_bank.notes.names import key, name_of, of_file, without_id_start
 from memory_bank.notes.note import RELATIVE_KINDS
 from memory_bank.review.rules.base import RuleContext, bank_rule, problem
 from memory_bank.search.manifest import document_rows
 from memory_bank.search.manifest.link_rows import all_links, links_of, problems
-from memory_bank.trust.citations import cited, target_places
+from memory_bank.trust.citations import list_cited, target_places
 from memory_bank.trust.stale import moved_citations
 from memory_bank.trust.stale_report import Citation
 
@@ -46,13 +46,13 @@ def broken_link(bank: RuleContext) -> Iterator[Finding]:
 
 def broken(bank: RuleContext) -> Iterator[tuple[Link, str]]:
     """Yield the broken and the ambiguous links, each with its problem."""
-    rows = bank.once(links)
+    rows = bank.once(read_links)
     for row, message in zip(rows, problems(bank.manifest, rows), strict=True):
         if message:
             yield row, message
 
 
-def links(bank: RuleContext) -> list[Link]:
+def read_links(bank: RuleContext) -> list[Link]:
     """Return the links of the bank, or of the notes whose findings are wanted."""
     if bank.paths is None:
         return all_links(bank.manifest)
@@ -70,13 +70,13 @@ def ambiguous_link(bank: RuleContext) -> Iterator[Finding]:
             yield problem(row.source_key, row.line, text, _FIX_AMBIGUOUS_LINK)
 
 
-_NO_FILE = pattern(r"[*?\[\0]|://|\A[A-Za-z]:|\A/|\A\.\.?(?:/|\Z)")
+_NO_FILE = lazy_pattern(r"[*?\[\0]|://|\A[A-Za-z]:|\A/|\A\.\.?(?:/|\Z)")
 """Patterns, URLs, and paths outside the project, which are not checked."""
 
-_PLAIN = pattern(r"[\w./-]+(?:[#:][\w.-]+)?")
+_PLAIN = lazy_pattern(r"[\w./-]+(?:[#:][\w.-]+)?")
 """Paths that are written in front matter as they are."""
 
-_INSIDE = pattern(r"[#:].*", re.DOTALL)
+_INSIDE = lazy_pattern(r"[#:].*", re.DOTALL)
 """A line or a heading after a file's name."""
 
 
@@ -135,7 +135,7 @@ def _moved_code(bank: RuleContext) -> Iterator[Citation]:
         return
     notes = None if bank.paths is None else document_rows.numbers_of(bank.manifest, bank.paths)
     with suppress(MemoryBankError):
-        citations = cited(bank.manifest, bank.bank, work_tree_of(bank.layout.project), notes)
+        citations = list_cited(bank.manifest, bank.bank, find_work_tree(bank.layout.project), notes)
         yield from (
             citation
             for citation in moved_citations(bank.bank, citations, end=NOW)
@@ -204,7 +204,7 @@ def _moved(bank: RuleContext) -> Iterator[tuple[Link, str, str]]:
     prefix = bank.layout.prefix
     ghosts = [
         (row, key(name_of(row.ghost.removeprefix(prefix))))
-        for row in bank.once(links)
+        for row in bank.once(read_links)
         if row.ghost and not row.ambiguous and row.kind != _REFERENCE
     ]
     if not ghosts:
@@ -224,7 +224,7 @@ def _edits(bank: RuleContext, row: Link, target: str) -> tuple[Edit, ...] | None
         return None
     lines = row.line, row.target
     try:
-        link_edits = edits(
+        link_edits = plan_edits(
             note.text,
             lambda link: target if (link.line, link.target) == lines else None,
             note.body_start,
@@ -259,7 +259,7 @@ _SHORTEST, _LONGEST = 5, 100
 """Characters of a name from which on another letter is a mistake rather than another name, and up
 to which it is looked for."""
 
-_NUMBERED = pattern(r"(?:.*/)?[^\W\d_]+[-_ ]?\d+(?=[-_ ])")
+_NUMBERED = lazy_pattern(r"(?:.*/)?[^\W\d_]+[-_ ]?\d+(?=[-_ ])")
 
 _MOST = 5_000
 """Names of ghosts that are compared: all their forms are in memory."""
@@ -268,7 +268,7 @@ _MOST = 5_000
 @bank_rule("warning", "a link's target is nearly the name of a note")
 def mistyped_link(bank: RuleContext) -> Iterator[Finding]:
     """Yield the links to ghosts that nearly have the name of a note, with that name."""
-    ghosts = {row: name for row in bank.once(links) if (name := _name(bank, row))}
+    ghosts = {row: name for row in bank.once(read_links) if (name := _name(bank, row))}
     for row, _, _ in bank.once(_moved):
         ghosts.pop(row, None)  # git tells the new name of these
     near = _near(bank, set(ghosts.values())) if ghosts else {}

@@ -7,22 +7,22 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from memory_bank.bank.findings import Finding
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.base.settings import Settings
 from memory_bank.notes.characters import BREAK
 from memory_bank.notes.merging import conflicts
-from memory_bank.notes.merging.body import code, heading, is_row
+from memory_bank.notes.merging.body import is_row, mark_code, parse_heading
 from memory_bank.notes.merging.conflicts import UNRESOLVED
 from memory_bank.notes.parsing import NoteText
 from memory_bank.review.rules.base import note_rule, problem
 
-_ONCE = pattern(r"(id|title|type|status|created_at|source_type|source_agent)[ \t]*[:=]")
+_ONCE = lazy_pattern(r"(id|title|type|status|created_at|source_type|source_agent)[ \t]*[:=]")
 
-_FENCE = pattern(r"(?:---|\+\+\+)[ \t]*")
+_FENCE = lazy_pattern(r"(?:---|\+\+\+)[ \t]*")
 
-_ID = pattern(r"id(?::| =)")
+_ID = lazy_pattern(r"id(?::| =)")
 
-_KEY = pattern(r"[A-Za-z_][\w-]*[ \t]*[:=](?:[ \t]|$)|- |[ \t]+\S|#")
+_KEY = lazy_pattern(r"[A-Za-z_][\w-]*[ \t]*[:=](?:[ \t]|$)|- |[ \t]+\S|#")
 """A line of front matter: a key, an item of a list, what belongs to a key, or a comment."""
 
 _SHORTEST = 40
@@ -41,7 +41,7 @@ def bad_union_merge(note: NoteText, _: Settings) -> Iterator[Finding]:
     yield from _keys(note)
     first = len(BREAK.split(note.text[: note.body_start]))
     lines = BREAK.sub("\n", note.parts.body).split("\n")
-    inside = code(lines)
+    inside = mark_code(lines)
     yield from _second_head(note, lines, inside, first)
     yield from _repeated(note, lines, inside, first)
 
@@ -81,7 +81,7 @@ def _repeated(
     places: dict[str, int] = {}
     start = 0
     for number, line in enumerate([*lines, ""]):
-        if line.strip() and not (heading(line) or inside[number]):
+        if line.strip() and not (parse_heading(line) or inside[number]):
             continue
         text = "\n".join(map(str.strip, lines[start:number]))
         before = places.setdefault(text, first + start)
@@ -91,12 +91,12 @@ def _repeated(
             and not any(map(is_row, text.split("\n")))
         ):
             yield problem(note.path, first + start, f"this text is also on line {before}", _REMOVE)
-        if heading(line) and not inside[number]:
+        if parse_heading(line) and not inside[number]:
             places = {}
         start = number + 1
 
 
-_NAMED_ONCE = pattern(
+_NAMED_ONCE = lazy_pattern(
     r"(?:^|(?<=\s))(?P<block>\^[\w-]+)[ \t]*\r?$|^[ \t>]*(?P<footnote>\[\^[^\[\]\s]+\]):",
     re.MULTILINE,
 )

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from memory_bank.bank.findings import Finding
 from memory_bank.base.dates import to_datetime
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.notes import okf as bundle_format
 from memory_bank.notes.characters import BREAK
 from memory_bank.notes.parsing import NoteText
@@ -15,18 +15,18 @@ from memory_bank.review.rules.base import RuleContext, bank_rule, problem
 
 _STATUSES = ("draft", "stable", "deprecated", "active", "archived")
 
-_DAY_HEADING = pattern(r"##[ \t]+\d{4}-\d\d-\d\d(?:\W.*|[ \t]*)")
+_DAY_HEADING = lazy_pattern(r"##[ \t]+\d{4}-\d\d-\d\d(?:\W.*|[ \t]*)")
 
 _DAY = len("2026-01-01")
 
-_ACTOR = pattern(r"(?:human|process|team):\S.*|[^\s/]+/\S+")
+_ACTOR = lazy_pattern(r"(?:human|process|team):\S.*|[^\s/]+/\S+")
 
-_OFFSET = pattern(r"\d{4}-\d\d-\d\d[T ].*(?:Z|[+-]\d\d:?\d\d)", re.IGNORECASE)
+_OFFSET = lazy_pattern(r"\d{4}-\d\d-\d\d[T ].*(?:Z|[+-]\d\d:?\d\d)", re.IGNORECASE)
 
-_FOOTNOTE = pattern(r"\[\^([^\]\s]{1,200})\](?!:)")
+_FOOTNOTE = lazy_pattern(r"\[\^([^\]\s]{1,200})\](?!:)")
 
 
-_DEFINED = pattern(r"^ {0,3}\[\^([^\]\s]{1,200})\]:", re.MULTILINE)
+_DEFINED = lazy_pattern(r"^ {0,3}\[\^([^\]\s]{1,200})\]:", re.MULTILINE)
 
 
 @bank_rule("error", "a file does not conform to the Open Knowledge Format", has_remarks=True)

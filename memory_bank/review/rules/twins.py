@@ -15,8 +15,8 @@ from memory_bank.base.rendering import quote_path
 from memory_bank.git import authorship, process, repository
 from memory_bank.memory import amendments
 from memory_bank.notes.identity import content_hash
-from memory_bank.notes.names import folded, name_of, record_name
-from memory_bank.notes.schema import folder_of
+from memory_bank.notes.names import fold_path, name_of, record_name
+from memory_bank.notes.schema import folder_for_type
 from memory_bank.review.rules.base import RuleContext, bank_rule, problem
 from memory_bank.search.manifest import document_rows
 
@@ -45,14 +45,16 @@ def _groups(bank: RuleContext) -> Iterator[Sequence[NoteRow]]:
 
 def _shared(bank: RuleContext, paths: Sequence[str]) -> set[str]:
     """Return the notes that git tracks or would track."""
-    sessions = f"{folder_of(SESSION)}/"
+    sessions = f"{folder_for_type(SESSION)}/"
     by_file = {
         bank.layout.origin.root / path: path for path in paths if not path.startswith(sessions)
     }
     if bank.tree is None:
         return set(by_file.values())
     return {
-        by_file[file] for file in repository.trackable(bank.tree, list(by_file)) if file in by_file
+        by_file[file]
+        for file in repository.list_trackable(bank.tree, list(by_file))
+        if file in by_file
     }
 
 
@@ -79,7 +81,9 @@ def may_amend(bank: RuleContext) -> Iterator[Finding]:
     for row in document_rows.all_documents(bank.manifest) if view else ():
         if view is None or (bank.paths is not None and row.key not in bank.paths):
             continue
-        if (older := amendments.older_of(bank.roots, view, row)) and not bank.is_included(row.key):
+        if (older := amendments.find_older(bank.roots, view, row)) and not bank.is_included(
+            row.key
+        ):
             yes = f"add the line `- supersedes:: [[{name_of(older)}]]` if it replaces that"
             fix = f"{yes}, else `- related_to:: [[{name_of(older)}]]`"
             yield problem(row.key, 1, f"may amend {quote_path(older)}", fix)
@@ -159,10 +163,10 @@ def twin_name(bank: RuleContext) -> Iterator[Finding]:
     written: dict[str, set[str]] = {}
     for path in bank.files:
         for part in _parts(path):
-            written.setdefault(folded(part), set()).add(part)
+            written.setdefault(fold_path(part), set()).add(part)
     for path in bank.wanted(bank.files):
         for part in _parts(path):
-            if others_written := sorted(written[folded(part)] - {part}):
+            if others_written := sorted(written[fold_path(part)] - {part}):
                 text = "" if part == path else f"the folder {part} of "
                 form = ", in another Unicode form," if _composed(part, others_written[0]) else ""
                 message = (

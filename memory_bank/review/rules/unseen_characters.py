@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 
 from memory_bank.bank.findings import Edit, Finding
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.base.settings import Settings
-from memory_bank.notes.characters import direction_controls, invisible, named
-from memory_bank.notes.names import deceptive
+from memory_bank.notes.characters import direction_controls, find_invisible, name_characters
+from memory_bank.notes.names import find_deceptive
 from memory_bank.notes.parsing import NoteText
 from memory_bank.review.rules.base import at, note_rule, problem
 
@@ -29,7 +29,7 @@ def bidi_control(note: NoteText, _: Settings) -> Iterator[Finding]:
         yield at(note, unseen.start, unseen.end, message, "remove it")._replace(edits=(edit,))
 
 
-_TAG = pattern(r"<[a-z][^<>]*", re.IGNORECASE)
+_TAG = lazy_pattern(r"<[a-z][^<>]*", re.IGNORECASE)
 
 _WHITE = (
     r"(?:white|snow|ivory|transparent|#f{3,4}\b|#(?:f[c-f]){3}(?:[\da-f]{2})?\b"
@@ -37,7 +37,7 @@ _WHITE = (
     r"|hsla?\(\s{0,9}[\w.]{1,9}[,\s]\s{0,9}[\d.%]{1,9}[,\s]\s{0,9}100%\s{0,9}\)?|rgba\([^()]{1,40},\s{0,9}0?\.?0\s{0,9}\))"
 )
 
-_STYLE = pattern(
+_STYLE = lazy_pattern(
     rf"(?<![\w-])color\s{{0,9}}[:=]\s{{0,9}}[\"']?{_WHITE}|\bdisplay\s{{0,9}}:\s{{0,9}}none"
     r"|\bvisibility\s{0,9}:\s{0,9}(?:hidden|collapse)|\bopacity\s{0,9}:\s{0,9}0?\.?0(?![.\d])"
     r"|\bfont-size\s{0,9}:\s{0,9}[01]?(?:\.\d{1,9})?(?:px|pt|em|rem|%)?\s{0,9}(?=[;\"'!]|\Z)"
@@ -46,7 +46,7 @@ _STYLE = pattern(
     re.IGNORECASE,
 )
 
-_FORMULA = pattern(
+_FORMULA = lazy_pattern(
     rf"\\(?:text)?color\s{{0,9}}\{{\s{{0,9}}{_WHITE}|\\[hv]?phantom\s{{0,9}}\{{", re.IGNORECASE
 )
 
@@ -78,7 +78,7 @@ def invisible_character(note: NoteText, _: Settings) -> Iterator[Finding]:
     """Yield each place with such characters, unless a script or an emoji needs them."""
     if note.text.isascii() and note.text.isprintable():
         return
-    for unseen in invisible(note.text):
+    for unseen in find_invisible(note.text):
         place = at(note, unseen.start, unseen.end, f"{unseen.named} can't be seen")
         if unseen.removable:
             old = note.text[unseen.start : unseen.end]
@@ -87,16 +87,16 @@ def invisible_character(note: NoteText, _: Settings) -> Iterator[Finding]:
         yield place
 
 
-_TARGET = pattern(
+_TARGET = lazy_pattern(
     r"\[\[([^\[\]\r\n|#^]{1,1000})|\]\([ \t]{0,9}<?([^\s()<>]{1,1000})"
     r"|<(https?://[^\s<>]{1,1000})>|^[ ]{0,3}\[[^\[\]\r\n]{1,999}\]:[ \t]{0,9}<?(\S{1,1000})",
     re.MULTILINE | re.IGNORECASE,
 )
 
-_PATH = pattern(r"[\w./-]+")
+_PATH = lazy_pattern(r"[\w./-]+")
 """What may be a path in front matter, or have the name of a file in it."""
 
-_NAME = pattern(r"[\w-]+(\.[a-z]\w{0,7}\b)?")
+_NAME = lazy_pattern(r"[\w-]+(\.[a-z]\w{0,7}\b)?")
 """Words; with the group, names of files. A pattern of names only is slow in long words."""
 
 
@@ -106,7 +106,7 @@ _NAME = pattern(r"[\w-]+(\.[a-z]\w{0,7}\b)?")
 )
 def mixed_script(note: NoteText, _: Settings) -> Iterator[Finding]:
     """Yield each name or target with such letters, and the letters."""
-    if words := deceptive(note.path):
+    if words := find_deceptive(note.path):
         yield problem(
             note.path,
             1,
@@ -116,7 +116,7 @@ def mixed_script(note: NoteText, _: Settings) -> Iterator[Finding]:
     if note.text.isascii():
         return
     for start, target in _targets(note):
-        if words := deceptive(target):
+        if words := find_deceptive(target):
             message = f"the target has {_letters(words)}"
             place = at(note, start, start + len(target), message, _fix(target, words))
             yield place._replace(words=target)
@@ -145,7 +145,7 @@ def _references(head: str) -> Iterator[re.Match[str]]:
 
 
 def _letters(entries: list[tuple[int, str, str]]) -> str:
-    texts = [f"{named(char)}, which looks like {letter!r}" for _, char, letter in entries]
+    texts = [f"{name_characters(char)}, which looks like {letter!r}" for _, char, letter in entries]
     return " and ".join(dict.fromkeys(texts))
 
 
@@ -156,9 +156,9 @@ def _fix(path: str, entries: list[tuple[int, str, str]]) -> str:
     return f"write {''.join(letters)} if that is meant"
 
 
-_DETAILS = pattern(r"<details\b([^<>]*)>?", re.IGNORECASE)
+_DETAILS = lazy_pattern(r"<details\b([^<>]*)>?", re.IGNORECASE)
 
-_OPEN = pattern(r"\bopen\b", re.IGNORECASE)
+_OPEN = lazy_pattern(r"\bopen\b", re.IGNORECASE)
 
 
 @note_rule("info", "a part of the text is collapsed")
@@ -170,7 +170,7 @@ def collapsed_details(note: NoteText, _: Settings) -> Iterator[Finding]:
             yield at(note, *match.span(), "what follows is collapsed", fix)
 
 
-_DATA = pattern(
+_DATA = lazy_pattern(
     r"(?<![\w.-])data:(?:[\w.+-]{1,60}/[\w.+-]{1,80})?(?:;[\w=.+-]{1,80})*+,\S", re.IGNORECASE
 )
 
@@ -189,7 +189,7 @@ def data_uri(note: NoteText, _: Settings) -> Iterator[Finding]:
 
 _END = "-->"
 
-_TOOLS = pattern(
+_TOOLS = lazy_pattern(
     r"/?(?:markdownlint|prettier|dprint|c?spell|spell-?checker|vale|textlint|eslint|lint|remark|rumdl"
     r"|mdformat|alex|markdown-link-check|toc|tocstop|omit (?:in|from) toc|more|excerpt|test|readme"
     r"|mermaid|memory-bank)(?![a-z])[\w-]{0,40}(?:[ ,]{1,2}MD\d{3})*"
@@ -202,7 +202,7 @@ _TOOLS = pattern(
 )
 """Instructions for other programs: of a few words, so that nothing is said to agents."""
 
-_DEFINITION = pattern(
+_DEFINITION = lazy_pattern(
     r"^[ ]{0,3}\[[^\[\]\r\n]{1,99}\]:[ \t]{0,9}(?:#|<>|<#>)[ \t]{1,9}([\"'(][^\r\n]{1,2000})",
     re.MULTILINE,
 )

@@ -12,7 +12,7 @@ from unicodedata import category
 from memory_bank.base.documents import Link
 from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.notes.characters import written_words
-from memory_bank.notes.identity import number_of
+from memory_bank.notes.identity import number_text
 from memory_bank.notes.note import RELATIVE_KINDS
 from memory_bank.search.manifest.manifest import DONE, GONE, PENDING, SEPARATOR, Manifest
 
@@ -25,7 +25,7 @@ def name_number(name: str) -> int:
 
     Hashes take a third of the space; names are only looked up as a whole.
     """
-    return number_of(name) if name else NO_NAME
+    return number_text(name) if name else NO_NAME
 
 
 def names_of(manifest: Manifest, documents: Iterable[int]) -> set[int]:

@@ -138,12 +138,12 @@ class Manifest:
         copy is not used. Raises IndexDamaged.
         """
         self.file = file
-        self._identity = sqlite.identity(file)
+        self._identity = sqlite.file_identity(file)
         self._memos: dict[Callable[[Manifest], Any], sqlite.Memo[Any]] = {}
         owner = os.urandom(16).hex()
         born = f";\nINSERT INTO meta VALUES ('owner', '{owner}'), ('index', '{index_id}')"
         self._base = sqlite.connect(file, _TABLES + born, VERSION, make=make)
-        self._identity = sqlite.identity(file) if make else self._identity
+        self._identity = sqlite.file_identity(file) if make else self._identity
         with sqlite.convert_errors(file):
             meta = self.meta("index")
             self.owner = str(self.meta("owner"))
@@ -154,7 +154,7 @@ class Manifest:
 
     def current(self) -> bool:
         """Tell whether the path still leads to the open file."""
-        return sqlite.identity(self.file) == self._identity
+        return sqlite.file_identity(self.file) == self._identity
 
     def execute(self, sql: str, values: Sequence[Any] = ()) -> Cursor:
         """Run a statement."""
@@ -178,7 +178,7 @@ class Manifest:
 
     def version(self) -> int:
         """Return a number that changes when another connection commits."""
-        return sqlite.version(self._base)
+        return sqlite.data_version(self._base)
 
     def cached(self, load: Callable[[Manifest], Table]) -> Table | None:
         """Return what `load` returns, cached until a write; see `sqlite.Memo`."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from memory_bank.base.documents import Document, Passage, Signature, Unchanged, Unreadable
 from memory_bank.base.errors import IndexDamaged
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.search.manifest.link_rows import NO_NAME, name_number
 from memory_bank.search.manifest.manifest import (
     DONE,
@@ -42,7 +42,7 @@ _LINKS = (
     " text, before, after) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 
-_CODE_CHARACTER = pattern(r"[(){}=;<>_]")
+_CODE_CHARACTER = lazy_pattern(r"[(){}=;<>_]")
 """Characters that are frequent in code; without `[`, `]` and `*`, which Markdown uses in prose."""
 
 

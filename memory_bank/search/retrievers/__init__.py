@@ -72,7 +72,7 @@ class RetrieverSet:
 
 def names() -> list[str]:
     """Return the names of all retrievers."""
-    return plugins.names(KIND)
+    return plugins.list_plugins(KIND)
 
 
 def module(name: str) -> RetrieverModule:

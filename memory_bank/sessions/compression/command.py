@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import IO, Any
 
 from memory_bank.base.setting_sections import OBSERVATION_TYPES
-from memory_bank.git.process import kill
+from memory_bank.git.process import kill_git
 from memory_bank.sessions.compression.definitions import Paths
-from memory_bank.sessions.compression.texts import cut, observation
-from memory_bank.sessions.compression.tool_calls import read, tokens
+from memory_bank.sessions.compression.texts import bound_observation, cut
+from memory_bank.sessions.compression.tool_calls import estimate_tokens, read
 from memory_bank.sessions.queue_rows import Event
 from memory_bank.sessions.records import Observation, Prompt
 
@@ -40,7 +40,7 @@ class NoObservations(Exception):
     """A program or a model gave no observations; the message says why."""
 
 
-def question(
+def build_question(
     events: Sequence[Event], prompts: Sequence[Prompt], model: str, project: str
 ) -> dict[str, Any]:
     """Return what is asked, as JSON can hold it."""
@@ -70,7 +70,7 @@ def _value(text: str) -> Any:  # noqa: ANN401 - what JSON can hold
         return text
 
 
-def observations(
+def parse_observations(
     answer: str, events: Sequence[Event], root: Path | None
 ) -> tuple[Observation, ...]:
     """Return the observations of an answer; raise NoObservations if it isn't in the right form.
@@ -91,7 +91,7 @@ def observations(
             *last.files_modified,
             *(path for path in changed if path not in path_names),
         ),
-        discovery_tokens=last.discovery_tokens + sum(map(tokens, remaining.values())),
+        discovery_tokens=last.discovery_tokens + sum(map(estimate_tokens, remaining.values())),
     )
     return tuple(accepted)
 
@@ -138,14 +138,14 @@ def _take_observations(
         ]
         last = max(own or events, key=lambda event: event.created_at)
         prompt = entry.get("prompt_number")
-        yield observation(
+        yield bound_observation(
             obs_type,
             texts.pop("title"),
             last.created_at,
             lists=lists,
             most=_NARRATIVE,
             prompt_number=prompt if type(prompt) is int and prompt > 0 else last.prompt_number,
-            discovery_tokens=sum(map(tokens, own)),
+            discovery_tokens=sum(map(estimate_tokens, own)),
             **texts,
         )
 
@@ -248,7 +248,7 @@ def _run(words: list[str], given: IO[bytes], errors: IO[bytes]) -> tuple[bytes, 
 
     def stop() -> None:
         late.set()
-        kill(running)
+        kill_git(running)
 
     try:
         running = subprocess.Popen(  # noqa: S603 - the user's own setting, without a shell
@@ -272,5 +272,5 @@ def _run(words: list[str], given: IO[bytes], errors: IO[bytes]) -> tuple[bytes, 
                 running.wait()
         finally:
             timer.cancel()
-            kill(running)
+            kill_git(running)
     return answer, running.returncode, late.is_set()

@@ -18,49 +18,51 @@ TABLES: Mapping[str, re.RegexFlag] = {"rules.toml": re.IGNORECASE, "programs.tom
 
 
 @lru_cache
-def table(file: str) -> Mapping[str, Any]:
+def read_table(file: str) -> Mapping[str, Any]:
     """Return all tables of a file."""
     return tomllib.loads(Path(__file__).with_name(file).read_text("utf-8"))
 
 
 @lru_cache
-def rows(kind: str) -> tuple[tuple[Mapping[str, Any], re.Pattern[str]], ...]:
+def compile_rows(kind: str) -> tuple[tuple[Mapping[str, Any], re.Pattern[str]], ...]:
     """Return the rows of a kind, each with its pattern."""
-    file = next(name for name in TABLES if kind in table(name))
-    return tuple((row, _compiled(row["pattern"], file)) for row in table(file)[kind])
+    file = next(name for name in TABLES if kind in read_table(name))
+    return tuple((row, _compiled(row["pattern"], file)) for row in read_table(file)[kind])
 
 
 @lru_cache
-def rule(kind: str) -> re.Pattern[str]:
+def compile_rule(kind: str) -> re.Pattern[str]:
     """Return all patterns of a kind as one."""
-    file = next(name for name in TABLES if kind in table(name))
-    return _compiled("|".join(f"(?:{row['pattern']})" for row in table(file)[kind]), file)
+    file = next(name for name in TABLES if kind in read_table(name))
+    return _compiled("|".join(f"(?:{row['pattern']})" for row in read_table(file)[kind]), file)
 
 
-def pattern(text: str) -> re.Pattern[str]:
+def compile_sentences(text: str) -> re.Pattern[str]:
     """Return a pattern of sentences with the words that it names as `{word}`."""
     return _compiled(text, "rules.toml")
 
 
 def _compiled(text: str, file: str) -> re.Pattern[str]:
-    for name, word_rows in table(file)["words"].items():
+    for name, word_rows in read_table(file)["words"].items():
         text = text.replace(f"{{{name}}}", word_rows)
     return re.compile(text, TABLES[file])
 
 
 @lru_cache
-def words(group: str, name: str) -> KeysView[str]:
+def list_words(group: str, name: str) -> KeysView[str]:
     """Return the words of a list, such as the readers among the programs, in order."""
     entry = next(
-        entries[group][name] for entries in map(table, TABLES) if name in entries.get(group, ())
+        entries[group][name]
+        for entries in map(read_table, TABLES)
+        if name in entries.get(group, ())
     )
     return dict.fromkeys(entry.split()).keys()
 
 
 @lru_cache
-def lists(group: str) -> Mapping[str, str]:
+def lists_by_word(group: str) -> Mapping[str, str]:
     """Return the name of the list in which each word of a group is."""
-    group_words = table("programs.toml")[group]
+    group_words = read_table("programs.toml")[group]
     return {word: name for name, listed in group_words.items() for word in listed.split()}
 
 
@@ -86,16 +88,16 @@ class DefinedName(NamedTuple):
         return f"{self.kind} {self.name}"
 
 
-def kind_of(path: str) -> FileKind:
+def file_kind(path: str) -> FileKind:
     """Return what a file is for, by its path."""
-    kind = next((row["of"] for row, of in rows("file") if of.search(path)), "code")
+    kind = next((row["of"] for row, of in compile_rows("file") if of.search(path)), "code")
     return cast("FileKind", kind)
 
 
-def names(path: str, lines: Iterable[str]) -> Iterator[DefinedName]:
+def yield_defined_names(path: str, lines: Iterable[str]) -> Iterator[DefinedName]:
     """Yield the names that lines of a file define."""
-    code = kind_of(path) in ("code", "test")
-    patterns = [(row["of"], of) for row, of in rows("name")] if code else []
+    code = file_kind(path) in ("code", "test")
+    patterns = [(row["of"], of) for row, of in compile_rows("name")] if code else []
     for line in filter(str.strip, lines if patterns else ()):
         matches = ((entry, pattern.match(line[:_LINE])) for entry, pattern in patterns)
         yield from [DefinedName(entry, match[1].strip()) for entry, match in matches if match][:1]

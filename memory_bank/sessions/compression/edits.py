@@ -10,8 +10,14 @@ from functools import cached_property
 from itertools import islice
 from typing import Literal, cast
 
-from memory_bank.base.plugins import pattern
-from memory_bank.sessions.compression.definitions import DefinedName, FileKind, kind_of, names, rule
+from memory_bank.base.plugins import lazy_pattern
+from memory_bank.sessions.compression.definitions import (
+    DefinedName,
+    FileKind,
+    compile_rule,
+    file_kind,
+    yield_defined_names,
+)
 
 Action = Literal["add", "update", "delete", "move"]
 
@@ -20,7 +26,7 @@ _MOST_LINES = 20_000
 
 _BEGIN, _MOVED = "*** Begin Patch", "*** Move to: "
 
-_FILE = pattern(r"^\*\*\* (Add|Update|Delete) File: (.*)$", re.MULTILINE)
+_FILE = lazy_pattern(r"^\*\*\* (Add|Update|Delete) File: (.*)$", re.MULTILINE)
 
 _LEAST_REMARK = 5
 """Fewest words of a comment that is told."""
@@ -48,13 +54,13 @@ class FileChange:
     @cached_property
     def kind(self) -> FileKind:
         """What the file is for."""
-        return kind_of(self.path)
+        return file_kind(self.path)
 
     @cached_property
     def _names(self) -> tuple[tuple[DefinedName, ...], tuple[DefinedName, ...]]:
         """The names that added lines and removed lines define, each once."""
         new, old = (
-            tuple(dict.fromkeys(islice(names(self.path, lines), 500)))
+            tuple(dict.fromkeys(islice(yield_defined_names(self.path, lines), 500)))
             for lines in (self.added, self.removed)
         )
         return new, old
@@ -78,7 +84,9 @@ class FileChange:
     def title(self) -> str:
         """What was done, as an order: `Add retry()`; empty where only lines changed."""
         if self.new:
-            return f"Create {self.path}" + (f" with {listed(self.gains)}" if self.gains else "")
+            return f"Create {self.path}" + (
+                f" with {list_in_words(self.gains)}" if self.gains else ""
+            )
         if self.action == "move":
             return f"Move {self.path} to {self.moved_to}"
         return f"Remove {self.path}" if self.action == "delete" else _title(self.gains, self.loses)
@@ -91,24 +99,28 @@ class FileChange:
         if self.action == "delete":
             yield f"removes {self.path}"
         elif self.new or self.gains:
-            gained = listed(self.gains, 8)
+            gained = list_in_words(self.gains, 8)
             yield (f"new file{' with ' * bool(gained)}{gained}" if self.new else f"adds {gained}")
         if self.loses and self.action != "delete":
-            yield f"removes {listed(self.loses, 8)}"
+            yield f"removes {list_in_words(self.loses, 8)}"
         if defined_names := [name for name in self._names[0] if name not in self.gains]:
-            yield f"changes the definition of {listed(defined_names)}"
+            yield f"changes the definition of {list_in_words(defined_names)}"
         yield from (f"says: {remark}" for remark in _remarks(self))
 
 
 def _title(gains: Sequence[DefinedName], loses: Sequence[DefinedName]) -> str:
     if not (gains and loses):
-        return f"{'Add' if gains else 'Remove'} {listed(gains or loses)}" if gains or loses else ""
+        return (
+            f"{'Add' if gains else 'Remove'} {list_in_words(gains or loses)}"
+            if gains or loses
+            else ""
+        )
     if len(gains) == len(loses) == 1:
         return f"Replace {loses[0].shown} by {gains[0].shown}"
-    return f"Add {listed(gains, 2)}, remove {listed(loses, 2)}"
+    return f"Add {list_in_words(gains, 2)}, remove {list_in_words(loses, 2)}"
 
 
-def between(path: str, old: str, new: str, action: Action = "update") -> FileChange:
+def compare_texts(path: str, old: str, new: str, action: Action = "update") -> FileChange:
     """Return the change from one text to another: lines by their number of occurrences.
 
     It takes linear time, which a shortest edit script doesn't.
@@ -127,10 +139,10 @@ def _take_first_lines(lines: Iterable[str], counts: Counter[str]) -> Iterator[st
             yield line
 
 
-def of_lines(path: str, lines: Sequence[str], action: Action = "update") -> FileChange:
+def change_from_lines(path: str, lines: Sequence[str], action: Action = "update") -> FileChange:
     """Return the change that the lines of a diff say: `-` removed, `+` added, blank kept."""
     old, new = ("\n".join(line[1:] for line in lines if line.startswith(sign)) for sign in "-+")
-    return between(path, old, new, action)
+    return compare_texts(path, old, new, action)
 
 
 def is_patch(text: str) -> bool:
@@ -138,7 +150,7 @@ def is_patch(text: str) -> bool:
     return _BEGIN in text
 
 
-def of_patch(text: str) -> Iterator[FileChange]:
+def changes_from_patch(text: str) -> Iterator[FileChange]:
     """Yield the changes of a patch in the form of `apply_patch`."""
     body = text[text.find(_BEGIN) :].partition("\n*** End Patch")[0]
     parts = _FILE.split(body)
@@ -146,10 +158,10 @@ def of_patch(text: str) -> Iterator[FileChange]:
         lines = changed.splitlines()[1:_MOST_LINES]
         moved = [line.removeprefix(_MOVED).strip() for line in lines if line.startswith(_MOVED)]
         how = cast("Action", "move" if moved else action.lower())
-        yield replace(of_lines(path.strip(), lines, how), moved_to="".join(moved[-1:]))
+        yield replace(change_from_lines(path.strip(), lines, how), moved_to="".join(moved[-1:]))
 
 
-def merged(path: str, changes: Sequence[FileChange]) -> FileChange:
+def merge_changes(path: str, changes: Sequence[FileChange]) -> FileChange:
     """Return several changes of one file as one; what was added and removed again is in none."""
     if len(changes) == 1:
         return replace(changes[0], path=path)
@@ -160,14 +172,14 @@ def merged(path: str, changes: Sequence[FileChange]) -> FileChange:
     action: Action = "add" if first.action == "add" else last.action
     if last.action == "delete" or moved:
         action = "delete" if last.action == "delete" else "move"
-    return replace(between(path, removed, added, action), moved_to=moved)
+    return replace(compare_texts(path, removed, added, action), moved_to=moved)
 
 
 def _remarks(change: FileChange) -> Iterator[str]:
     """Yield what new comments in code say: they tell why."""
     text = ""
     for line in [*change.added[:400], ""]:
-        if match := rule("remark").match(line):
+        if match := compile_rule("remark").match(line):
             text = f"{text} {match[1].strip()}".strip()
             continue
         if len(text.split()) >= _LEAST_REMARK:
@@ -175,7 +187,7 @@ def _remarks(change: FileChange) -> Iterator[str]:
         text = ""
 
 
-def listed(defined_names: Sequence[DefinedName], most: int = _MOST_NAMES) -> str:
+def list_in_words(defined_names: Sequence[DefinedName], most: int = _MOST_NAMES) -> str:
     """Return names as a list of words: `a(), b() and 2 more`; a kind is said once in a row."""
     entries, last = list[str](), ""
     for name in defined_names[:most]:

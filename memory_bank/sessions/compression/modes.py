@@ -10,9 +10,9 @@ from memory_bank.base.errors import MemoryBankError
 from memory_bank.base.setting_sections import CompressionSettings
 from memory_bank.sessions.compression import command, wording
 from memory_bank.sessions.compression.definitions import Paths
-from memory_bank.sessions.compression.sentences import telling
-from memory_bank.sessions.compression.texts import PART, Compressed, cut, observation
-from memory_bank.sessions.compression.tool_calls import ToolCall, read, tokens
+from memory_bank.sessions.compression.sentences import find_telling
+from memory_bank.sessions.compression.texts import PART, Compressed, bound_observation, cut
+from memory_bank.sessions.compression.tool_calls import ToolCall, estimate_tokens, read
 from memory_bank.sessions.queue_rows import Event
 from memory_bank.sessions.records import Observation, Prompt
 
@@ -42,18 +42,22 @@ def compress(
         return Compressed(_keep_whole_events(events, project_root), "none")
     if settings.mode != "local" and events:
         project = project_root.name if project_root else ""
-        question = command.question(events, prompts, settings.model, project)
+        question = command.build_question(events, prompts, settings.model, project)
         try:
             if settings.mode == "command":
                 answer = command.ask(settings.command, question)
             else:
                 answer = _asked(sample, command.client_prompt(question))
-            return Compressed(command.observations(answer, events, project_root), settings.mode)
+            return Compressed(
+                command.parse_observations(answer, events, project_root), settings.mode
+            )
         except command.NoObservations as error:
             reason = str(error)
         except MemoryBankError as error:
             reason = error.message
-    return Compressed(wording.observations(events, prompts, project_root, before), "local", reason)
+    return Compressed(
+        wording.word_observations(events, prompts, project_root, before), "local", reason
+    )
 
 
 def _asked(sample: Sample | None, prompt: str) -> str:
@@ -82,9 +86,9 @@ def _observation(call: ToolCall, paths: Paths) -> Observation:
     narrative = f"Input:\n\n{event.tool_input}\n\nOutput:\n\n{event.tool_output}"
     if call.kind == "message":
         narrative = event.tool_output
-        title = telling(narrative) or cut(narrative, PART - 1)
+        title = find_telling(narrative) or cut(narrative, PART - 1)
     read_files = [paths.shown(call.path, event.cwd)] if call.kind == "read" and call.path else []
-    return observation(
+    return bound_observation(
         "change" if changed else "discovery",
         title,
         event.created_at,
@@ -92,5 +96,5 @@ def _observation(call: ToolCall, paths: Paths) -> Observation:
         narrative=narrative,
         most=_MOST,
         prompt_number=event.prompt_number,
-        discovery_tokens=tokens(event),
+        discovery_tokens=estimate_tokens(event),
     )

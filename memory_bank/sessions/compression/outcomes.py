@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.sessions.compression import definitions, shell
-from memory_bank.sessions.compression.definitions import Paths, rule
+from memory_bank.sessions.compression.definitions import Paths, compile_rule
 from memory_bank.sessions.compression.texts import COMMAND, PART, cut
 from memory_bank.sessions.compression.tool_calls import ToolCall
 
@@ -45,10 +45,10 @@ class FirstError(NamedTuple):
     """The lines that matter."""
 
 
-def tests(output: str) -> Tests:
+def count_tests(output: str) -> Tests:
     """Return how many tests failed and passed, added up over the runs of an output."""
     count = Counter[str]()
-    for _, pattern in definitions.rows("count"):
+    for _, pattern in definitions.compile_rows("count"):
         for match in pattern.finditer(output):
             for name, text in match.groupdict().items():
                 count[name] += int(text) if (text or "").isdigit() else bool(text)
@@ -57,24 +57,28 @@ def tests(output: str) -> Tests:
 
 def says_success(output: str) -> bool:
     """Tell whether a summary line says that all passed, and nothing speaks of a failure."""
-    counts = tests(output)
-    good = counts.passed > 0 or rule("good").search(output) is not None
-    return good and not counts.failed and not rule("bad").search(rule("none").sub("", output))
+    counts = count_tests(output)
+    good = counts.passed > 0 or compile_rule("good").search(output) is not None
+    return (
+        good
+        and not counts.failed
+        and not compile_rule("bad").search(compile_rule("none").sub("", output))
+    )
 
 
 def says_failure(output: str) -> bool:
     """Tell whether an output without an exit code is one of a failure."""
-    return rule("surely").search(output) is not None
+    return compile_rule("surely").search(output) is not None
 
 
-def problem(output: str) -> FirstError:
+def find_problem(output: str) -> FirstError:
     """Return the error that says most, the earliest of them, and the lines that matter."""
     best, message, where, place = 0, "", "", ""
     entries = dict[str, int]()
     last = ""
     for line in _lines(output):
         last = line.strip() or last
-        match = rule("place").match(line)
+        match = compile_rule("place").match(line)
         if match:
             file = match["file"] or ""
             if not file or not re.search(r"site-packages|dist-packages|/lib/python|<frozen", file):
@@ -92,9 +96,9 @@ def problem(output: str) -> FirstError:
 
 def _judge_line(line: str) -> tuple[int, str, str]:
     """Return how much a line says about an error, its message and its place."""
-    if len(line) < _LEAST_LINE or not rule("error_word").search(line):
+    if len(line) < _LEAST_LINE or not compile_rule("error_word").search(line):
         return 0, "", ""
-    for row, pattern in definitions.rows("error"):
+    for row, pattern in definitions.compile_rows("error"):
         if match := pattern.match(line):
             groups = match.groupdict("")
             return row["score"], groups.get("message", "").strip(), groups.get("where", "")
@@ -108,10 +112,12 @@ def _lines(output: str) -> Iterator[str]:
     return (line[:_MOST_LINE].rstrip() for line in lines)
 
 
-def look(call: ToolCall, paths: Paths) -> tuple[list[str], str]:
+def look_at_read(call: ToolCall, paths: Paths) -> tuple[list[str], str]:
     """Return the files that a call read, and what it showed where no answer tells it."""
     if call.kind == "command":
-        read = [path for step in shell.steps(call.command) for path in shell.reads(step)]
+        read = [
+            path for step in shell.split_commands(call.command) for path in shell.list_reads(step)
+        ]
     else:
         read = [call.path] if call.kind == "read" and call.path else []
     command = cut(call.words or call.event.tool_input, PART)
@@ -123,18 +129,20 @@ def look(call: ToolCall, paths: Paths) -> tuple[list[str], str]:
 def failure_fact(call: ToolCall, counts: Tests) -> str:
     """Name a command that failed, with what it said."""
     code = f" with exit code {call.exit_code}" if call.exit_code else ""
-    return f"`{cut(call.command, COMMAND)}` fails{code}{said_of(counts, problem(call.output))}"
+    return f"`{cut(call.command, COMMAND)}` fails{code}{quote_failure(counts, find_problem(call.output))}"
 
 
-def said_of(counts: Tests, error: FirstError | None) -> str:
+def quote_failure(counts: Tests, error: FirstError | None) -> str:
     """Return what the output of a failure says, after a colon."""
     parts = counts.shown, error.message if error else ""
     text = "; ".join(filter(None, parts))
     return f": {cut(text, COMMAND)}" if text else ""
 
 
-def result(output: str) -> str:
+def result_line(output: str) -> str:
     """Return the line of an output that says its result: the last one that isn't progress."""
-    lines = [line for line in output.splitlines()[-200:] if not rule("progress").match(line)]
-    telling = (line for line in lines if rule("result").match(line.strip()))
+    lines = [
+        line for line in output.splitlines()[-200:] if not compile_rule("progress").match(line)
+    ]
+    telling = (line for line in lines if compile_rule("result").match(line.strip()))
     return cut(next(telling, lines[-1] if lines else ""), 120)

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from memory_bank.base import plugins
 from memory_bank.sessions.compression import definitions
-from memory_bank.sessions.compression.definitions import pattern, rule
+from memory_bank.sessions.compression.definitions import compile_rule, compile_sentences
 
 DECIDED, NEXT, COMMITTED = "decided: ", "next: ", "committed"
 """Starts of facts: a decision or rule, an open step, and that a commit has the changes."""
@@ -16,43 +16,43 @@ DECIDED, NEXT, COMMITTED = "decided: ", "next: ", "committed"
 # Of the texts of agents that are read (tests/benchmarks/compression.py).
 _MOST, _MOST_SENTENCES, _LONGEST = 12_000, 120, 600
 
-_FENCE = plugins.pattern(
+_FENCE = plugins.lazy_pattern(
     r"^ {0,3}(`{3,}+|~{3,}+)[^\n]*\n.*?(?:^ {0,3}\1[^\n]*$|\Z)", re.DOTALL | re.MULTILINE
 )
 
-_BLOCK = plugins.pattern(r"^\s*(?:(?:[-*+•]|\d{1,3}[.)]|#{1,6})\s+|>\s?)")
+_BLOCK = plugins.lazy_pattern(r"^\s*(?:(?:[-*+•]|\d{1,3}[.)]|#{1,6})\s+|>\s?)")
 
-_SKIPPED = plugins.pattern(r"^\s*(?:#{1,6}\s|\||[-=*_]{3,}\s*$)")
+_SKIPPED = plugins.lazy_pattern(r"^\s*(?:#{1,6}\s|\||[-=*_]{3,}\s*$)")
 
-_END = plugins.pattern(r"(?<=[.!?…])[\"')\]”’*_`]{0,3}\s+|(?<=[。！？])")
+_END = plugins.lazy_pattern(r"(?<=[.!?…])[\"')\]”’*_`]{0,3}\s+|(?<=[。！？])")
 
-_SHORTENED = plugins.pattern(
+_SHORTENED = plugins.lazy_pattern(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|dr|mr|z\.\s?b|bzw|usw|ca|d\.\s?h|p\.\s?ex)|(?:^|\s)\w)\.$",
     re.IGNORECASE,
 )
 
-_MARKS = plugins.pattern(
+_MARKS = plugins.lazy_pattern(
     r"(\*{1,3}|(?<!\w)__?|`{1,3}|~~)(?=[^\s*_`])([^\n]{1,400}?)(?<=[^\s*`])\1(?!\w)"
 )
 
-_LINK = plugins.pattern(r"!?\[([^\]\n]{1,200})\]\([^)\n]{1,400}\)")
+_LINK = plugins.lazy_pattern(r"!?\[([^\]\n]{1,200})\]\([^)\n]{1,400}\)")
 
-_CLAUSE = plugins.pattern(
+_CLAUSE = plugins.lazy_pattern(
     r"[;:] | [–—-] |, (?=(?:and|but|so|since|because|which|while|otherwise|else|und|aber|weil|sodass|mais|pero|porque)\b)"
 )
 
-_LIST = plugins.pattern(
+_LIST = plugins.lazy_pattern(
     r"^(?P<head>[^\n]{2,80})\n\s*+(?P<items>(?:[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+[^\n]+(?:\n|\Z))+)",
     re.MULTILINE,
 )
 
-_TO_DO = plugins.pattern(r"^[ \t]*[-*+] \[ \] ([^\n]+)", re.MULTILINE)
+_TO_DO = plugins.lazy_pattern(r"^[ \t]*[-*+] \[ \] ([^\n]+)", re.MULTILINE)
 
 # Of a sentence that tells something (tests/benchmarks/compression.py).
 _LEAST_WORDS, _LEAST_CLAUSE = 5, 45
 
 
-def sentences(text: str) -> list[str]:
+def split_sentences(text: str) -> list[str]:
     """Return the sentences of a text without marks of Markdown, code blocks, headings and tables."""
     return [word for line in _lines(text[:_MOST]) for word in _split(line)][:_MOST_SENTENCES]
 
@@ -81,34 +81,38 @@ def _split(line: str) -> Iterator[str]:
     start = 0
     for match in _END.finditer(line):
         if match.end() > start and not _SHORTENED.search(line[start : match.start()]):
-            yield from filter(None, [plain(line[start : match.end()])])
+            yield from filter(None, [strip_marks(line[start : match.end()])])
             start = match.end()
-    yield from filter(None, [plain(line[start:])])
+    yield from filter(None, [strip_marks(line[start:])])
 
 
-def plain(text: str) -> str:
+def strip_marks(text: str) -> str:
     """Return a text in one line without marks of Markdown."""
     return " ".join(_MARKS.sub(r"\2", _LINK.sub(r"\1", text)).split())[:_LONGEST]
 
 
-def telling(text: str) -> str:
+def find_telling(text: str) -> str:
     """Return the first sentence that says something of the work; empty if there is none.
 
     One of few words is taken where no longer one says anything.
     """
     telling = [
-        word for word in map(opened, sentences(text)) if word and not rule("empty").search(word)
+        word
+        for word in map(strip_opening, split_sentences(text))
+        if word and not compile_rule("empty").search(word)
     ]
-    candidates = [sentence for sentence in telling if size(sentence) >= _LEAST_WORDS] or telling
+    candidates = [
+        sentence for sentence in telling if count_words(sentence) >= _LEAST_WORDS
+    ] or telling
     return next(
-        (sentence for sentence in candidates if not rule("next").search(sentence)),
+        (sentence for sentence in candidates if not compile_rule("next").search(sentence)),
         candidates[0] if candidates else "",
     )
 
 
-def opened(sentence: str) -> str:
+def strip_opening(sentence: str) -> str:
     """Return a sentence without first words such as `Done:`."""
-    match = rule("opening").match(sentence)
+    match = compile_rule("opening").match(sentence)
     rest = sentence[match.end() :] if match else sentence
     return _capital(rest) if match else rest
 
@@ -118,10 +122,10 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:] if re.match(r"[^\W\d_]+[\s,:;]", text) else text
 
 
-def step_of(sentence: str) -> str:
+def strip_step(sentence: str) -> str:
     """Return a sentence that plans without words such as `Next:`."""
-    label = pattern(r"^(?:and )?(?:{label})(?: is| are)?\s*[:,–—-]\s+")
-    return _capital(label.sub("", opened(sentence)))
+    label = compile_sentences(r"^(?:and )?(?:{label})(?: is| are)?\s*[:,–—-]\s+")
+    return _capital(label.sub("", strip_opening(sentence)))
 
 
 def headline(sentence: str, most: int) -> str:
@@ -135,47 +139,49 @@ def headline(sentence: str, most: int) -> str:
     return stripped[: most - 1].rsplit(" ", 1)[0].rstrip(" ,;:(") + "…"
 
 
-def decided(text: str) -> list[str]:
+def find_decided(text: str) -> list[str]:
     """Return the sentences that decide something or state a rule; questions do not."""
     return _found("decides", text)
 
 
-def planned(text: str) -> list[str]:
+def find_planned(text: str) -> list[str]:
     """Return the sentences that say what is still to be done, and the lists of such things."""
     text = _FENCE.sub("\n", text[:_MOST])
-    listed = [plain(match) for match in _TO_DO.findall(text)]
+    listed = [strip_marks(match) for match in _TO_DO.findall(text)]
     for item in _LIST.finditer(text):
-        head = plain(_BLOCK.sub("", item["head"])).rstrip(" :.")
-        if pattern("{label}").fullmatch(head):
+        head = strip_marks(_BLOCK.sub("", item["head"])).rstrip(" :.")
+        if compile_sentences("{label}").fullmatch(head):
             items = (_BLOCK.sub("", line) for line in item["items"].splitlines())
-            listed += [plain(word) for word in items if word.strip()]
+            listed += [strip_marks(word) for word in items if word.strip()]
     return list(dict.fromkeys([*listed, *_found("next", text)]))
 
 
 def _found(kind: str, text: str) -> list[str]:
     candidates = [
         sentence
-        for sentence in sentences(text)
-        if size(sentence) > 2  # noqa: PLR2004 - `and then` says nothing
+        for sentence in split_sentences(text)
+        if count_words(sentence) > 2  # noqa: PLR2004 - `and then` says nothing
         and not sentence.endswith("?")
-        and rule(kind).search(opened(sentence))
+        and compile_rule(kind).search(strip_opening(sentence))
     ]
     return list(dict.fromkeys(candidates))
 
 
-def words(text: str) -> frozenset[str]:
+def word_starts(text: str) -> frozenset[str]:
     """Return the starts of the words that tell what a sentence is about."""
     matches = re.findall(r"[^\W\d_][\w-]{3,}|\b\w+_\w+", _UNSPACED.sub(" ", text.casefold()))
     matches += map("".join, pairwise(_UNSPACED.findall(text)))
-    common = definitions.words("words", "common_in_steps")
+    common = definitions.list_words("words", "common_in_steps")
     return frozenset(word[:5] for word in matches if word not in common)
 
 
-_UNSPACED = plugins.pattern(r"[\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+_UNSPACED = plugins.lazy_pattern(
+    r"[\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
+)
 """Letters of languages without blanks between words."""
 
 
-def size(text: str) -> int:
+def count_words(text: str) -> int:
     """Return the number of words of a text; where no blanks divide them, two letters count as one."""
     return len(text.split()) + len(_UNSPACED.findall(text)) // 2
 
@@ -185,8 +191,8 @@ REPEATED, ASKED, TOLD = 0.6, 0.4, 0.8
 the best of those tried (tests/benchmarks/compression.py)."""
 
 
-def covered(step: str, entries: Sequence[str], share: float = REPEATED) -> bool:
+def is_covered(step: str, entries: Sequence[str], share: float = REPEATED) -> bool:
     """Tell whether one of some texts has that share of the words of a step."""
-    step_words = words(opened(step))
-    most = max((len(step_words & words(word)) for word in entries), default=0)
+    step_words = word_starts(strip_opening(step))
+    most = max((len(step_words & word_starts(word)) for word in entries), default=0)
     return len(step_words) > 1 and most >= share * len(step_words)

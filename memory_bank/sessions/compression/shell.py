@@ -10,12 +10,12 @@ from functools import partial
 from itertools import dropwhile, pairwise, takewhile
 
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.sessions.compression import definitions
-from memory_bank.sessions.compression.definitions import rule
+from memory_bank.sessions.compression.definitions import compile_rule
 from memory_bank.sessions.compression.edits import FileChange
 
-_TOKEN = pattern(
+_TOKEN = lazy_pattern(
     r"(?P<blank>[ \t]+|\\\n)|(?P<comment>(?<![^\s;&|(])\#[^\n]*)"
     r"|(?P<here><<-?[ \t]*(?P<quote>['\"\\]?)(?P<mark>[A-Za-z_]\w{0,40})(?P=quote)?)"
     r"|(?P<out>(?:\d|&)?>>?\|?(?!&)|(?:\d)?>&(?=[^\d-]))|(?P<dup>\d?[<>]&[\d-]?)|(?P<in><(?!<)|<<<)"
@@ -24,19 +24,19 @@ _TOKEN = pattern(
     re.DOTALL,
 )
 
-_REPLACES = pattern(
+_REPLACES = lazy_pattern(
     r"s(?P<mark>[/|#,@])(?P<old>(?:\\.|(?!(?P=mark))[^\\\n])++)(?P=mark)"
     r"(?P<new>(?:\\.|(?!(?P=mark))[^\\\n])*+)(?P=mark)(?P<flags>\w*)"
 )
 
-_IN_PLACE = pattern(r"-[a-zA-Z]{0,4}i(?:\..{0,10})?[a-zA-Z]{0,3}|--in-place(?:=.*)?")
+_IN_PLACE = lazy_pattern(r"-[a-zA-Z]{0,4}i(?:\..{0,10})?[a-zA-Z]{0,3}|--in-place(?:=.*)?")
 
-_ASSIGNED = pattern(r"[A-Za-z_]\w{0,60}=")
+_ASSIGNED = lazy_pattern(r"[A-Za-z_]\w{0,60}=")
 
 # Of a command that are read: hostile ones are longer.
 _MOST, _MOST_STEPS, _LONGEST = 60_000, 200, 400
 
-_programs = partial(definitions.words, "programs")
+_programs = partial(definitions.list_words, "programs")
 
 
 @dataclass(slots=True)
@@ -85,11 +85,11 @@ class SimpleCommand:
 
 def _before(word: str) -> bool:
     """Tell whether a word at the start of a command is not its program."""
-    wrappers = definitions.words("before", "wrappers")
+    wrappers = definitions.list_words("before", "wrappers")
     return bool(_ASSIGNED.match(word) or word in wrappers or re.match(r"-|\d+\w?$", word))
 
 
-def steps(command: str) -> list[SimpleCommand]:
+def split_commands(command: str) -> list[SimpleCommand]:
     """Return the simple commands of a command line; a text that is no shell gives odd words."""
     command = command[:_MOST]
     simple_commands, step, at, target = list[SimpleCommand](), SimpleCommand(), 0, ""
@@ -137,7 +137,7 @@ def _here(command: str, at: int, waiting: list[tuple[SimpleCommand, str]]) -> in
     return at
 
 
-def writes(step: SimpleCommand) -> Iterator[FileChange]:
+def list_writes(step: SimpleCommand) -> Iterator[FileChange]:
     """Yield the changes of files by a command, as far as its words say so."""
     for change in _writes(step):
         moved = _below(step, change.moved_to) if change.moved_to else ""
@@ -152,7 +152,7 @@ def _writes(step: SimpleCommand) -> Iterator[FileChange]:
         yield from _edited_in_place(step.operands)
         return
     files = [word for word in step.operands if _is_file(word)]
-    how = definitions.lists("writers").get(step.program)
+    how = definitions.lists_by_word("writers").get(step.program)
     for path in files[:-1] if how in ("move", "copy") else files:
         match how:
             case "move":
@@ -199,7 +199,7 @@ def _is_file(path: str) -> bool:
     return bool(path) and not re.match(r"/dev/|[&$*-]|\d+$|https?:", path) and len(path) < _LONGEST
 
 
-def reads(step: SimpleCommand) -> Iterator[str]:
+def list_reads(step: SimpleCommand) -> Iterator[str]:
     """Yield the files that a command shows."""
     yield from (_below(step, path) for path in step.inputs if _is_file(path))
     if step.program in _programs("readers"):
@@ -213,15 +213,15 @@ def only_looks(simple_commands: Sequence[SimpleCommand]) -> bool:
     """Tell whether commands only read, search or list, and change nothing."""
     looks = {*_programs("readers"), *_programs("seekers")}
     return bool(simple_commands) and all(
-        step.program in looks and not _edits_in_place(step) and not list(writes(step))
+        step.program in looks and not _edits_in_place(step) and not list(list_writes(step))
         for step in simple_commands
     )
 
 
-def shown(command: str) -> str:
+def show_command(command: str) -> str:
     """Return a command line for people: without `cd`, assignments, filters and redirections."""
     entries = list[str]()
-    for step in steps(command):
+    for step in split_commands(command):
         filtering = step.piped and step.program in _programs("filters")
         if not filtering and step.program not in ("cd", "export", "set", "source"):
             words = [*dropwhile(_ASSIGNED.match, step.words[:-1]), *step.words[-1:]]
@@ -238,7 +238,7 @@ def _after_flags(words: list[str]) -> list[str]:
     return words
 
 
-def option(step: SimpleCommand, *names: str) -> list[str]:
+def option_values(step: SimpleCommand, *names: str) -> list[str]:
     """Return the values of an option, as of `-m` in `git commit -am "…" -m "…"`."""
     afters = [after for word, after in pairwise(step.words) if word in names]
     long = tuple(f"{name}=" for name in names)
@@ -290,7 +290,7 @@ def _hides_failures(run: ProgramRun, rest: Sequence[SimpleCommand]) -> bool:
 
 
 def _run(step: SimpleCommand) -> ProgramRun:
-    starters = definitions.words("before", "starters")
+    starters = definitions.list_words("before", "starters")
     words = step.arguments
     words = [*dropwhile(lambda word: _name(word) in starters or _is_flag(word), words)] or words
     if len(words) > 1 and re.match(r"(?:python|py)[\d.]*$", _name(words[0])):
@@ -305,7 +305,7 @@ def _run(step: SimpleCommand) -> ProgramRun:
     if name in _programs("two_words") and rest:
         number = 2 if rest[0] == "run" and len(rest) > 1 else 1
         name, rest = " ".join([name, *rest[:number]]), rest[number:]
-    return ProgramRun(name, frozenset(rest), check=bool(rule("check").match(name)))
+    return ProgramRun(name, frozenset(rest), check=bool(compile_rule("check").match(name)))
 
 
 def _name(word: str) -> str:

@@ -9,12 +9,16 @@ from datetime import datetime
 from typing import Any
 
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.sessions.records import TITLE_LIMIT, Observation
 
-_UNSEEN = pattern(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f]")
+_UNSEEN = lazy_pattern(
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f]"
+)
 
-_ESCAPES = pattern(r"\x1b(?:\[[0-9;?]{0,20}[A-Za-z]|\][^\x07\x1b]{0,200}(?:\x07|\x1b\\)|[@-_])")
+_ESCAPES = lazy_pattern(
+    r"\x1b(?:\[[0-9;?]{0,20}[A-Za-z]|\][^\x07\x1b]{0,200}(?:\x07|\x1b\\)|[@-_])"
+)
 
 NARRATIVE = 4000
 """Characters of the text of an observation; the middle of a longer one is cut out."""
@@ -43,7 +47,7 @@ class Compressed(NamedTuple):
     """Why it isn't the mode that was set; empty if it is."""
 
 
-def visible(text: str) -> str:
+def make_visible(text: str) -> str:
     """Return a text without terminal escapes and unseen characters."""
     if text.isprintable():
         return text
@@ -52,7 +56,7 @@ def visible(text: str) -> str:
 
 def cut(text: str, most: int) -> str:
     """Return a text as one line of at most so many characters, cut at a word."""
-    line = " ".join(visible(text[: 8 * most + 200]).split())
+    line = " ".join(make_visible(text[: 8 * most + 200]).split())
     if len(line) <= most:
         return line
     head = line[: most - 1]
@@ -60,9 +64,9 @@ def cut(text: str, most: int) -> str:
     return (head[:word] if word > most // 2 else head).rstrip(" ,;:(") + "…"
 
 
-def ends(text: str, most: int) -> str:
+def cut_middle(text: str, most: int) -> str:
     """Return the start and the end of a long text, cut at lines or words."""
-    text = visible(text).strip()
+    text = make_visible(text).strip()
     if len(text) <= most:
         return text
     last = int(most * _SHARE_OF_END)
@@ -72,7 +76,7 @@ def ends(text: str, most: int) -> str:
     return f"{head}\n\n…\n\n{tail}"
 
 
-def observation(
+def bound_observation(
     obs_type: str,
     title: str,
     created_at: datetime,
@@ -94,7 +98,7 @@ def observation(
         observation_record,
         subtitle=cut(observation_record.subtitle, COMMAND),
         facts=tuple(filter(None, facts))[:_FACTS],
-        narrative=ends(narrative, most),
+        narrative=cut_middle(narrative, most),
         concepts=tuple(filter(None, concepts))[:_CONCEPTS],
         files_read=tuple(path for path in read if path not in modified),
         files_modified=modified,
@@ -102,4 +106,4 @@ def observation(
 
 
 def _path(path: str) -> str:
-    return " ".join(visible(path).split("\n"))[:1000]
+    return " ".join(make_visible(path).split("\n"))[:1000]

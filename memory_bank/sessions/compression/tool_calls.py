@@ -12,8 +12,8 @@ from typing import Any, Literal, cast
 
 from memory_bank.base.text import estimate
 from memory_bank.sessions.compression import definitions, edits
-from memory_bank.sessions.compression.definitions import Paths, rule
-from memory_bank.sessions.compression.edits import FileChange, between, of_patch
+from memory_bank.sessions.compression.definitions import Paths, compile_rule
+from memory_bank.sessions.compression.edits import FileChange, changes_from_patch, compare_texts
 from memory_bank.sessions.queue_rows import MESSAGE, Event
 
 Kind = Literal["edit", "read", "search", "command", "plan", "agent", "fetch", "message", "other"]
@@ -59,7 +59,7 @@ class ToolCall:
     def output(self) -> str:
         """The output as text, without what clients wrap it in."""
         text = "\n".join(_texts(self.answer, 0))
-        return rule("wrapping").sub("", text[:_MOST_TEXT]).strip("\n")
+        return compile_rule("wrapping").sub("", text[:_MOST_TEXT]).strip("\n")
 
     @cached_property
     def exit_code(self) -> int | None:
@@ -67,7 +67,9 @@ class ToolCall:
         code = _code(self.answer)
         if code is None:
             text = "\n".join(_texts(self.answer, 0))
-            stated = rule("exit_code").search(text[:2000]) or rule("exit_code").search(text[-2000:])
+            stated = compile_rule("exit_code").search(text[:2000]) or compile_rule(
+                "exit_code"
+            ).search(text[-2000:])
             if stated is not None:
                 code = int(next(filter(None, stated.groups())))
         return code
@@ -108,7 +110,7 @@ class ToolCall:
         return [step for step, status in firsts if step and status.casefold() not in closed]
 
 
-def tokens(event: Event) -> int:
+def estimate_tokens(event: Event) -> int:
     """Return the estimated tokens of an event."""
     return estimate(event.tool_input) + estimate(event.tool_output)
 
@@ -120,7 +122,7 @@ def read(event: Event) -> ToolCall:
     if event.tool_name == MESSAGE:
         return ToolCall(event, "message", arguments, event.tool_output)
     name = event.tool_name.rpartition(".")[2]
-    parsed = definitions.lists("tools").get(re.sub(r"[^a-z]", "", name.casefold()), "other")
+    parsed = definitions.lists_by_word("tools").get(re.sub(r"[^a-z]", "", name.casefold()), "other")
     kind = cast("Kind", parsed)
     if name.startswith(("mcp_", "MCP:", "mcp-")):
         kind = "other"
@@ -148,7 +150,7 @@ def _parse_json_twice(text: str) -> object:
 
 
 def _keys(name: str) -> Collection[str]:
-    return definitions.words("keys", name)
+    return definitions.list_words("keys", name)
 
 
 def _first(values: Mapping[str, Any], keys: Collection[str]) -> str:
@@ -195,7 +197,7 @@ def _changes(call: ToolCall) -> Iterator[FileChange]:
     arguments, answer = call.arguments, call.answer
     patch = _patch(arguments)
     if patch:
-        yield from of_patch(patch)
+        yield from changes_from_patch(patch)
         return
     listed = arguments.get("changes") or (isinstance(answer, dict) and answer.get("changes"))
     if isinstance(listed, dict):
@@ -206,7 +208,7 @@ def _changes(call: ToolCall) -> Iterator[FileChange]:
         for edit in edits[:1000]:
             if isinstance(edit, dict):
                 path = _first(edit, _keys("path")) or call.path
-                yield between(path, _first(edit, _keys("old")), _first(edit, _keys("new")))
+                yield compare_texts(path, _first(edit, _keys("old")), _first(edit, _keys("new")))
     elif call.path:
         yield _change(call)
 
@@ -220,17 +222,19 @@ def _change(call: ToolCall) -> FileChange:
     lines = _hunks(answer.get("structuredPatch"))
     old, new = _first(arguments, _keys("old")), _first(arguments, _keys("new"))
     if old or new:
-        return edits.between(path, old, new, "update" if old else _is_new_file(call, "update"))
+        return edits.compare_texts(
+            path, old, new, "update" if old else _is_new_file(call, "update")
+        )
     whole = _first(arguments, _keys("content"))
     action = _is_new_file(call, "add")
     before = answer.get("originalFile")
     if isinstance(before, str):
-        return edits.between(path, before, whole, action)
+        return edits.compare_texts(path, before, whole, action)
     if lines and action == "update":
-        return edits.of_lines(path, lines, action)
+        return edits.change_from_lines(path, lines, action)
     if not any(isinstance(arguments.get(key), str) for key in _keys("content")):
         return FileChange(path, "update")  # the event does not say what was written
-    return edits.between(path, "", whole, action)
+    return edits.compare_texts(path, "", whole, action)
 
 
 def _is_new_file(call: ToolCall, unsaid: edits.Action) -> edits.Action:
@@ -263,9 +267,9 @@ def _list_changes(listed: Mapping[str, Any]) -> Iterator[FileChange]:
         diff = _first(change, ("unified_diff", "diff", "content"))
         if kind in ("add", "delete") and not diff.startswith(("@@", "---")):
             sides = ("", diff) if kind == "add" else (diff, "")
-            yield edits.between(path, *sides, "add" if kind == "add" else "delete")
+            yield edits.compare_texts(path, *sides, "add" if kind == "add" else "delete")
         else:
-            change_by_lines = edits.of_lines(
+            change_by_lines = edits.change_from_lines(
                 path, diff.splitlines()[:20_000], "move" if moved else "update"
             )
             yield replace(change_by_lines, moved_to=moved)

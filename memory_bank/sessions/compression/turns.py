@@ -6,14 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 from memory_bank.sessions.compression import outcomes, shell
-from memory_bank.sessions.compression.definitions import Paths, kind_of
-from memory_bank.sessions.compression.edits import FileChange, merged
+from memory_bank.sessions.compression.definitions import Paths, file_kind
+from memory_bank.sessions.compression.edits import FileChange, merge_changes
 from memory_bank.sessions.compression.texts import COMMAND, cut
-from memory_bank.sessions.compression.tool_calls import ToolCall, tokens
+from memory_bank.sessions.compression.tool_calls import ToolCall, estimate_tokens
 
-_HERE = pattern(r"^\$\(cat <<-?['\"]?(\w+)['\"]?\n|\n[ \t]*(?:EOF|END|MSG|COMMIT|EOM)\n?\)?\s*$")
+_HERE = lazy_pattern(
+    r"^\$\(cat <<-?['\"]?(\w+)['\"]?\n|\n[ \t]*(?:EOF|END|MSG|COMMIT|EOM)\n?\)?\s*$"
+)
 
 _MESSAGE = ("-m", "--message", "-am", "-qm", "-qam", "-aqm", "-sm", "-asm")
 
@@ -85,7 +87,7 @@ class TurnWork:
     def describe(self) -> None:
         """Tell its changes in words, but those that were put back."""
         for path, changes in self.changes.items():
-            net = merged(path, changes)
+            net = merge_changes(path, changes)
             if len(changes) == 1 or net.action != "update" or net.added or net.removed:
                 self.words.append(net)
 
@@ -115,7 +117,7 @@ class Turn:
         if not self.works or self.works[-1].commit:
             self.works.append(TurnWork(event.prompt_number, event.created_at))
         work = self.works[-1]
-        work.tokens += tokens(event)
+        work.tokens += estimate_tokens(event)
         work.when = max(work.when, event.created_at)
         if call.kind == "message":
             self.said = call.output.strip() or self.said
@@ -147,7 +149,7 @@ class Turn:
         return turn_works
 
     def _look(self, work: TurnWork, call: ToolCall) -> None:
-        read, fact = outcomes.look(call, self.paths)
+        read, fact = outcomes.look_at_read(call, self.paths)
         work.reads += read
         work.looks += [fact] if fact else []
 
@@ -164,10 +166,10 @@ class Turn:
             moved = self.paths.shown(change.moved_to, call.event.cwd) if change.moved_to else ""
             display = replace(change, path=path, moved_to=moved)
             work.changes.setdefault(path, []).append(display)
-            self.edits += kind_of(path) == "code"
+            self.edits += file_kind(path) == "code"
 
     def _command(self, work: TurnWork, call: ToolCall) -> None:
-        steps = shell.steps(call.command)
+        steps = shell.split_commands(call.command)
         if shell.only_looks(steps):
             self._look(work, call)
             if call.failed:
@@ -186,15 +188,15 @@ class Turn:
 
     def _run(self, call: ToolCall, steps: list[shell.SimpleCommand]) -> Run:
         program = shell.run_of(steps)
-        counts = outcomes.tests(call.output)
+        counts = outcomes.count_tests(call.output)
         sure = program.sure and not (call.exit_code is None and isinstance(call.answer, str))
         failed = call.failed or counts.failed > 0
         if not failed and not sure:
             failed = outcomes.says_failure(call.output)
         good = not program.selected and outcomes.says_success(call.output)
         passed = not failed and (sure or good)
-        error = outcomes.problem(call.output) if failed else None
-        command = cut(shell.shown(call.command), COMMAND)
+        error = outcomes.find_problem(call.output) if failed else None
+        command = cut(shell.show_command(call.command), COMMAND)
         run = Run(command, call, program, failed, passed, counts, error, self.edits)
         if passed:
             for former in self.runs:
@@ -210,15 +212,18 @@ def _writes(steps: Sequence[shell.SimpleCommand], *, failed: bool) -> list[FileC
     """Return what commands write; of some that failed all but the last one were done."""
     last = steps[-1:] if failed else ()
     undone = {
-        change for step in last for change in shell.writes(step) if change.path not in step.outputs
+        change
+        for step in last
+        for change in shell.list_writes(step)
+        if change.path not in step.outputs
     }
-    return [change for step in steps for change in shell.writes(step) if change not in undone]
+    return [change for step in steps for change in shell.list_writes(step) if change not in undone]
 
 
 def _commit(steps: Sequence[shell.SimpleCommand]) -> str | None:
     """Return the message of a `git commit`; None if there is none among the commands."""
     for step in steps:
         if step.program == "git-commit":
-            texts = [_HERE.sub("", text) for text in shell.option(step, *_MESSAGE)]
+            texts = [_HERE.sub("", text) for text in shell.option_values(step, *_MESSAGE)]
             return "\n\n".join(text.strip() for text in texts) or step.here
     return None

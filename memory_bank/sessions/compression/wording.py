@@ -9,23 +9,23 @@ from pathlib import Path
 
 from memory_bank.notes.characters import nfc
 from memory_bank.sessions.compression import definitions, outcomes
-from memory_bank.sessions.compression.definitions import Paths, rule
+from memory_bank.sessions.compression.definitions import Paths, compile_rule
 from memory_bank.sessions.compression.sentences import (
     ASKED,
     COMMITTED,
     DECIDED,
     NEXT,
-    covered,
-    decided,
+    count_words,
+    find_decided,
+    find_planned,
+    find_telling,
     headline,
-    opened,
-    planned,
-    sentences,
-    size,
-    step_of,
-    telling,
+    is_covered,
+    split_sentences,
+    strip_opening,
+    strip_step,
 )
-from memory_bank.sessions.compression.texts import COMMAND, cut, ends, observation
+from memory_bank.sessions.compression.texts import COMMAND, bound_observation, cut, cut_middle
 from memory_bank.sessions.compression.tool_calls import read
 from memory_bank.sessions.compression.turns import Run, Turn, TurnWork
 from memory_bank.sessions.queue_rows import Event
@@ -49,7 +49,7 @@ _REPORT = 1500
 """Characters of what one subagent said."""
 
 
-def observations(
+def word_observations(
     events: Sequence[Event],
     prompts: Sequence[Prompt],
     project_root: Path | None,
@@ -83,7 +83,7 @@ def _of_turn(turn: Turn, before: Sequence[Observation]) -> Iterator[Observation]
         key=lambda turn_work: (bool(turn_work.changes), len(turn_work.modified)),
         default=None,
     )
-    stated = decided(turn.request)
+    stated = find_decided(turn.request)
     for work in works:
         text = turn.said if work is main else ""
         wording = _Wording(turn, work, text, stated if work is main else [], before)
@@ -104,11 +104,11 @@ class _Wording:
     ) -> None:
         self._turn, self._work, self._said, self._before = turn, work, text, before
         self._decided = [cut(statement, _TITLE * 2) for statement in stated[:_MOST_RULES]]
-        self._planned = planned(text)
-        telling_sentences = telling(text)
-        repeated = telling_sentences in map(opened, self._planned) and all(
-            covered(sentence, [turn.request], ASKED)
-            for sentence in sentences(text)
+        self._planned = find_planned(text)
+        telling_sentences = find_telling(text)
+        repeated = telling_sentences in map(strip_opening, self._planned) and all(
+            is_covered(sentence, [turn.request], ASKED)
+            for sentence in split_sentences(text)
             if len(sentence) > _LEAST_SAID
         )
         self._answer = "" if repeated else telling_sentences
@@ -122,7 +122,7 @@ class _Wording:
     def worth_keeping(self) -> bool:
         work = self._work
         steps = self._turn.steps or [
-            step for step in self._planned if not covered(step, [self._turn.request], ASKED)
+            step for step in self._planned if not is_covered(step, [self._turn.request], ASKED)
         ]
         changes = work.changes or work.commit or work.runs or work.reports
         reported = not self._turn.request  # by the agent itself, not by a hook
@@ -131,7 +131,7 @@ class _Wording:
     def observation(self) -> Observation:
         """Return the work as an observation."""
         work, short = self._work, self._paths.short
-        return observation(
+        return bound_observation(
             self._type(),
             short(self._title()),
             work.when,
@@ -158,9 +158,11 @@ class _Wording:
     def _type(self) -> str:
         subject = self._work.commit.split("\n", 1)[0]
         prefix = _PREFIX.match(subject)
-        if self._decided or decided(self._work.commit):
+        if self._decided or find_decided(self._work.commit):
             return "decision"
-        types = definitions.lists("commit_types").get(prefix[1].casefold()) if prefix else None
+        types = (
+            definitions.lists_by_word("commit_types").get(prefix[1].casefold()) if prefix else None
+        )
         if types:
             return types
         subjects = [subject] if subject else [self._said.lstrip(), self._turn.request.lstrip()]
@@ -168,8 +170,8 @@ class _Wording:
         texts = (
             ("discovery", not self._words and not subject),
             ("change", not code and not subject),
-            ("bugfix", self._work.mends or any(map(rule("fixes").match, subjects))),
-            ("refactor", any(map(rule("tidies").match, subjects))),
+            ("bugfix", self._work.mends or any(map(compile_rule("fixes").match, subjects))),
+            ("refactor", any(map(compile_rule("tidies").match, subjects))),
             ("feature", any(word.new or word.gains for word in code)),
         )
         return next((kind for kind, holds in texts if holds), "change")
@@ -197,7 +199,7 @@ class _Wording:
             text = f": {run.error.message}" if run.error and run.error.message else ""
             return cut(f"{cut(run.shown, 60)} fails{text}", _TITLE)
         if work.reports:
-            return headline(telling(work.reports[0]) or work.reports[0], _TITLE)
+            return headline(find_telling(work.reports[0]) or work.reports[0], _TITLE)
         if self._last:
             run = self._last[-1]
             return cut(f"{run.shown} passes" if run.passed else f"Run {run.shown}", _TITLE)
@@ -205,7 +207,7 @@ class _Wording:
             files = ", ".join(map(_short, work.reads[:3]))
             return cut(next(iter(work.looks), f"Look at {files or 'the project'}"), _TITLE)
         subjects = self._planned or self._turn.steps or self._decided or [self._said]
-        return headline(opened(subjects[0]), _TITLE)
+        return headline(strip_opening(subjects[0]), _TITLE)
 
     def _place(self) -> str:
         """Return the files of a change for a title: the path of one, the number of others."""
@@ -221,7 +223,7 @@ class _Wording:
         """Return decisions, outcomes, what is open, then what changed."""
         work = self._work
         facts = [f"{DECIDED}{decision}" for decision in self._decided]
-        facts += [f"{DECIDED}{decision}" for decision in decided(self._said)[:2]]
+        facts += [f"{DECIDED}{decision}" for decision in find_decided(self._said)[:2]]
         facts += self._steps()
         facts += self._outcomes()
         if work.commit:
@@ -239,7 +241,7 @@ class _Wording:
     def _steps(self) -> list[str]:
         last = self._work is self._turn.works[-1]
         steps = [*(self._turn.steps if last or self._said else ()), *self._planned]
-        return [f"{NEXT}{step_of(step)}" for step in steps[:_MOST_STEPS]]
+        return [f"{NEXT}{strip_step(step)}" for step in steps[:_MOST_STEPS]]
 
     def _outcomes(self) -> Iterator[str]:
         """Yield how the runs of each command ended, failures first."""
@@ -258,14 +260,14 @@ class _Wording:
                 and still.edits < self._turn.edits
                 and (still.program.check)
             ):
-                more = outcomes.said_of(run.counts, error)
+                more = outcomes.quote_failure(run.counts, error)
                 yield f"`{cut(run.call.command, COMMAND)}` failed before the last change, not run since{more}"
             else:
                 yield outcomes.failure_fact(run.call, run.counts)
             if error and error.where:
                 yield f"at {self._paths.shown(error.where, run.call.event.cwd)}"
         for text, run in last.items():
-            result = run.counts.shown or outcomes.result(run.call.output)
+            result = run.counts.shown or outcomes.result_line(run.call.output)
             more = f": {result}" if result else ""
             if run.passed and run.program.check:
                 yield f"`{text}` passes{more}"
@@ -275,10 +277,16 @@ class _Wording:
     def _narrative(self) -> str:
         """Return the agent's last text, a commit's message, what subagents said, and errors."""
         work = self._work
-        parts = [self._said] if telling(self._said) or size(self._said) > _MOST_RULES else []
+        parts = (
+            [self._said]
+            if find_telling(self._said) or count_words(self._said) > _MOST_RULES
+            else []
+        )
         if "\n" in work.commit:
             parts.append(work.commit.split("\n", 1)[1].strip())
-        parts += [ends(report, _REPORT) for report in work.reports if report not in self._said]
+        parts += [
+            cut_middle(report, _REPORT) for report in work.reports if report not in self._said
+        ]
         errors = [run.error for run in work.runs if run.error]
         text = " ".join(error.message for error in errors)
         lines = dict.fromkeys(line for error in errors for line in error.lines)
@@ -307,7 +315,7 @@ class _Wording:
 def _parts_of(text: str) -> list[str]:
     """Return the words of a name that may name what something is about."""
     parts = [part for letters in _LETTERS.findall(nfc(text)) for part in _parts(letters)]
-    common = definitions.words("words", "common_in_names")
+    common = definitions.list_words("words", "common_in_names")
     return [
         word.casefold()
         for word in parts

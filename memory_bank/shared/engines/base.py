@@ -20,7 +20,7 @@ from memory_bank.base.errors import BadInput, Hint, SharedUnavailable
 from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.git import repository
 from memory_bank.git.repository import remote_url
-from memory_bank.shared.addresses import problem_of, remote_of
+from memory_bank.shared.addresses import find_url_problem, parse_remote
 
 KIND = "shared.engines"
 
@@ -342,7 +342,7 @@ class EngineModule(Protocol):
 
 def engine_module(url: str) -> EngineModule:
     """Return the module of the engine whose URL that is; by default, that of PostgreSQL."""
-    for name in plugins.names(KIND):
+    for name in plugins.list_plugins(KIND):
         module = cast("EngineModule", plugins.load(KIND, name))
         if url.startswith(module.FORMS):
             return module
@@ -387,7 +387,7 @@ class Identity(NamedTuple):
     tree: Path
 
 
-def identity_of(bank: Bank, repo: str = "") -> Identity | None:
+def bank_identity(bank: Bank, repo: str = "") -> Identity | None:
     """Return a bank's identity; None if it has none, as without a remote.
 
     `repo` is a name that was given; else the setting `shared.repository` counts, then the remote.
@@ -397,12 +397,12 @@ def identity_of(bank: Bank, repo: str = "") -> Identity | None:
     tree = repository.worktree(place.root)
     if tree is None:
         return None
-    remote = remote_of(remote_url(tree))
+    remote = parse_remote(remote_url(tree))
     remote_name, web = remote or ("", "")
     name = repo or bank.settings.shared.repository
     if not name and remote is None:
         return None
-    if name and (problem := problem_of(name)):
+    if name and (problem := find_url_problem(name)):
         raise BadInput(f"{name!r} can't name a repository: it {problem}", "write host/owner/name")
     return Identity(
         repo=name or remote_name,

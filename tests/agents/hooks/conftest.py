@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from memory_bank.bank.bank import open_bank
-from memory_bank.base.locks import locked
+from memory_bank.base.locks import hold_lock
 from memory_bank.sessions.queue import EventQueue
 from tests.support import forked
 
@@ -103,7 +103,7 @@ def queue(state: Path) -> Iterator[EventQueue]:
     folder = state / "compressing"
     folder.mkdir(parents=True)
     queue = EventQueue(state)
-    with locked(folder):
+    with hold_lock(folder):
         yield queue
     queue.close()
 

@@ -220,7 +220,7 @@ def test_context_has_the_form_that_the_program_reads(client: str, start: str, pr
 
 
 def test_our_own_tools_are_known_where_the_program_does_not_name_the_server() -> None:
-    for name in Toolbox(declared.toolsets()).tools:
+    for name in Toolbox(declared.list_toolsets()).tools:
         assert capture.is_own(f"MCP:{name}"), f"add {name} to the names in agents/capture.py"
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from memory_bank.bank.bank import open_bank
-from memory_bank.base.locks import locked
+from memory_bank.base.locks import hold_lock
 from memory_bank.sessions.note_reading import parse
 from memory_bank.sessions.queue import EventQueue
 from memory_bank.sessions.records import Session
@@ -105,7 +105,7 @@ def test_no_agent_waits_for_it(hook: Hook, state: Path) -> None:
     killed(hook, work(hook, "gone", HOURS))
     folder = state / "compressing"
     folder.mkdir(parents=True, exist_ok=True)
-    with locked(folder):  # nothing can be compressed
+    with hold_lock(folder):  # nothing can be compressed
         start(hook)
         queue = EventQueue(state)
         time.sleep(1)  # what follows the hook finds that another process compresses

@@ -12,7 +12,7 @@ from memory_bank.base.documents import Document, Read, Scan, Section, Span, line
 from memory_bank.base.paths import Layout
 from memory_bank.base.settings import Settings
 from memory_bank.notes import note
-from memory_bank.notes.passages import passages
+from memory_bank.notes.passages import split_passages
 from memory_bank.search.engine import Engine
 from memory_bank.search.index import Index
 from memory_bank.search.query import parse
@@ -65,7 +65,7 @@ class TestCollection:
             return None
         lines = Section(1, one.body.count("\n") + 2)
         whole = note.NoteSection((), 0, lines.line, lines.end_line, 0, one.body)
-        found = tuple(passage._replace(section=0) for passage in passages(whole))
+        found = tuple(passage._replace(section=0) for passage in split_passages(whole))
         return Document(key, self._hashes[key], one.title, found, sections=(lines,))
 
     def text(self, key: str, hash: str, span: Span) -> str | None:  # noqa: A002

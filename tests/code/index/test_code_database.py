@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_bank.base.errors import IndexDamaged
-from memory_bank.code.index.database import CodeDatabase, FileRow, last_part, names_of, replace
+from memory_bank.code.index.database import CodeDatabase, FileRow, last_part, parse_names, replace
 from memory_bank.code.parse.parsed_file import Intent, ParsedFile, Symbol
 
 NAMES = st.lists(st.sampled_from(["a", "a.b", "c", "main"]), max_size=4)
@@ -94,4 +94,4 @@ def test_the_last_part_of_a_call_is_its_name(written: str, last: str) -> None:
 
 def test_a_damaged_row_is_told() -> None:
     with pytest.raises(IndexDamaged):
-        names_of("no JSON")
+        parse_names("no JSON")

@@ -12,12 +12,12 @@ import pytest
 
 from memory_bank.bank.bank import open_bank
 from memory_bank.base.errors import BadInput, NoRepository
-from memory_bank.base.locks import locked
+from memory_bank.base.locks import hold_lock
 from memory_bank.base.paths import private_folder
 from memory_bank.code.index import codebase
 from memory_bank.code.index.codebase import Codebase, open_codebase
 from memory_bank.code.index.work_tree import TreeScan, WorkTree
-from memory_bank.code.lookup import symbol_named
+from memory_bank.code.lookup import find_symbol
 from memory_bank.search.embedders import static
 from tests.support.shop import FILES, write
 
@@ -108,7 +108,7 @@ def test_a_hit_says_where_it_is_and_why(code: Codebase) -> None:
     assert (hit.path, hit.headings, hit.lane) == (
         "shop/payments.py", ("Gateway", "send"), "files",
     )  # fmt: skip
-    assert hit.symbol == symbol_named(code.table, "Gateway.send")
+    assert hit.symbol == find_symbol(code.table, "Gateway.send")
     assert (hit.line, hit.end_line) == (hit.symbol.symbol.line, hit.symbol.symbol.end_line)
     assert 0 < hit.score <= 1
     assert hit.hit.reasons
@@ -155,7 +155,7 @@ def test_conditions_restrict_by_folder_kind_and_language(code: Codebase) -> None
 
 
 def test_a_moved_symbol_is_found_at_its_new_place(shop: Path, code: Codebase) -> None:
-    before = symbol_named(code.table, "Gateway.send").id
+    before = find_symbol(code.table, "Gateway.send").id
     (shop / "shop/payments.py").rename(shop / "door.py")
     code.catch_up()
     (hit, *_) = code.search("files", "send an amount over the wire", 5, parts=True).hits
@@ -166,7 +166,7 @@ def test_accesses_raise_a_symbol(shop: Path, code: Codebase) -> None:
     write(shop, {"twins.py": "".join(f"def zebra_{one}():\n    '''A zebra.'''\n" for one in "abc")})
     code.catch_up()
     first = found(code, "symbols", "zebra", mode="lexical")
-    last = symbol_named(code.table, first[-1])
+    last = find_symbol(code.table, first[-1])
     for _ in range(3):
         assert code.count_access([last.id]) == ""
     assert found(code, "symbols", "zebra", mode="lexical")[0] == last.symbol.qualified
@@ -242,7 +242,7 @@ def test_a_deleted_cache_is_made_again_while_open(code: Codebase) -> None:
 def test_relations_are_those_of_the_current_state(shop: Path, code: Codebase) -> None:
     first = code.relations()
     assert code.relations() is first
-    assert first.guards.of_symbol(symbol_named(code.table, "Order.check"))
+    assert first.guards.of_symbol(find_symbol(code.table, "Order.check"))
     write(shop, {"a.py": "from shop.orders import charge_with_retry\ncharge_with_retry(1, 2)\n"})
     code.refresh()
     assert "a.py" in code.relations().imports.importers("shop/orders.py")
@@ -282,13 +282,13 @@ def test_a_first_question_waits_for_the_process_that_reads_the_files(
     with open_codebase(shop) as code, ThreadPoolExecutor() as threads:
         private_folder(code.folder)
         assert code.table.files() == {}  # made, and nothing read yet
-        with locked(code.folder):
+        with hold_lock(code.folder):
             asked = threads.submit(code.refresh)
             assert not wait([asked], timeout=0.2).done
         assert asked.result() == ""
         assert "shop/orders.py" in code.table.files()
         (shop / "more.py").write_text("def more():\n    pass\n")
-        with locked(code.folder):
+        with hold_lock(code.folder):
             assert "the latest changes may be missing" in threads.submit(code.refresh).result()
 
 
@@ -296,10 +296,10 @@ def test_a_lookup_loads_no_index(shop: Path) -> None:
     program = (
         "import sys\n"
         "from memory_bank.code.index.codebase import open_codebase\n"
-        "from memory_bank.code.lookup import symbol_named\n"
+        "from memory_bank.code.lookup import find_symbol\n"
         f"with open_codebase({str(shop)!r}) as code:\n"
         "    code.refresh()\n"
-        "    print(symbol_named(code.table, 'Order.place').path)\n"
+        "    print(find_symbol(code.table, 'Order.place').path)\n"
         "print(*sorted(set(sys.modules) & {'numpy', 'tantivy', 'usearch', 'tokenizers'}))\n"
     )
     done = subprocess.run(

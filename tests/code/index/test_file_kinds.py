@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory_bank.code.index.work_tree import factor
+from memory_bank.code.index.work_tree import likelihood_factor
 
 
 @pytest.mark.parametrize(
@@ -22,9 +22,9 @@ from memory_bank.code.index.work_tree import factor
     ],
 )
 def test_a_kind_ranks_lower_unless_it_is_asked_for(path: str, lower: str, asks: str) -> None:
-    assert factor(path, lower) < factor(path, asks) == 1
+    assert likelihood_factor(path, lower) < likelihood_factor(path, asks) == 1
 
 
 @pytest.mark.parametrize("path", ["src/flask/sessions.py", "tree.go", "src/a.rs"])
 def test_code_and_documentation_do_not(path: str) -> None:
-    assert factor(path, "where is a session signed") == 1
+    assert likelihood_factor(path, "where is a session signed") == 1

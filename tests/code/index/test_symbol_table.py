@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank.base.errors import Busy
-from memory_bank.base.locks import locked
+from memory_bank.base.locks import hold_lock
 from memory_bank.code.index.symbol_table import SymbolTable
 from memory_bank.code.index.work_tree import BINARY, GENERATED, LINK, TOO_LARGE
 from memory_bank.code.parse import parsing
@@ -230,6 +230,6 @@ def test_a_killed_reader_loses_nothing(shop: Path, open_table: OpenTable, tmp_pa
 
 def test_two_processes_do_not_write_at_once(shop: Path, table: SymbolTable) -> None:
     (shop / "a.py").write_text("def one():\n    pass\n")
-    with locked(table.file.parent), pytest.raises(Busy):
+    with hold_lock(table.file.parent), pytest.raises(Busy):
         table.refresh(wait=0.01)
     assert table.refresh()

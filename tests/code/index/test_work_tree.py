@@ -15,7 +15,7 @@ from memory_bank.code.index.work_tree import (
     TOO_LARGE,
     TreeScan,
     WorkTree,
-    work_tree_of,
+    find_work_tree,
 )
 
 Git = Callable[..., str]
@@ -137,14 +137,14 @@ def test_files_that_are_not_checked_out_are_left_out(shop: Path, git: Git) -> No
 
 
 def test_without_a_work_tree_the_error_says_so(shop: Path, tmp_path: Path, git: Git) -> None:
-    assert work_tree_of(shop / "tests") == shop
+    assert find_work_tree(shop / "tests") == shop
     git(tmp_path, "clone", "-q", "--bare", str(shop), "bare.git")
     for place in (tmp_path, tmp_path / "bare.git"):
         with pytest.raises(NoRepository, match="in no git work tree"):
-            work_tree_of(place)
+            find_work_tree(place)
     (shop / ".git/HEAD").write_text("broken")
     with pytest.raises(NoRepository, match="git can't read the repository"):
-        work_tree_of(shop)
+        find_work_tree(shop)
     with pytest.raises(StorageFailed, match="git can't read the repository"):
         scanned(shop)
 
@@ -152,4 +152,4 @@ def test_without_a_work_tree_the_error_says_so(shop: Path, tmp_path: Path, git: 
 def test_without_git_the_error_says_so(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(NoRepository, match="git is not installed"):
-        work_tree_of(shop)
+        find_work_tree(shop)

@@ -254,7 +254,7 @@ def test_only_files_of_tests_may_hold_python_tests() -> None:
     assert not parsing.may_hold_tests("src/connection.py", "python")
 
 
-@pytest.mark.parametrize("language", parsing.languages())
+@pytest.mark.parametrize("language", parsing.list_languages())
 def test_the_docs_list_each_language(language: str) -> None:
     page = (ROOT / "docs/code.md").read_text(encoding="utf-8")
     rows = page.partition("## Languages")[2].partition("## What is a symbol")[0]

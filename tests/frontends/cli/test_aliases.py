@@ -64,7 +64,7 @@ def test_former_words_write_as_options_of_edit_do(mb: Run, project: Path) -> Non
 
 
 def test_aliases_mean_commands_that_there_are_and_are_hidden(mb: Run) -> None:
-    known = declared.words()
+    known = declared.list_words()
     for meant in aliases.COMMANDS.values():
         words = meant.partition(" --")[0].split()
         assert mb(*meant.split(), "-h").out.startswith(f"Usage: memory-bank {' '.join(words)} ")

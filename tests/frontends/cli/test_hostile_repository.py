@@ -47,7 +47,7 @@ def test_no_command_starts_a_program_that_the_repository_names(
         assert answer.code in {0, 1}, (line, answer.err)
         assert not sprung.exists(), (line, sprung.read_text())
     named = {line.split()[0] for line in COMMANDS}
-    assert named >= set(declared.words())
+    assert named >= set(declared.list_words())
 
 
 def test_a_git_that_hangs_costs_a_command_its_limit_once_and_doctor_says_so(

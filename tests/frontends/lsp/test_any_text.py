@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.frontends.lsp import completion, destinations, problems, rename
-from memory_bank.frontends.lsp.open_texts import Texts, link_at, links_of
-from memory_bank.frontends.lsp.symbol_notes import around, parsed, word_at
+from memory_bank.frontends.lsp.open_texts import Texts, link_at, read_links
+from memory_bank.frontends.lsp.symbol_notes import parse_text, symbols_around, word_at
 
 PARTS = st.sampled_from(
     [
@@ -39,17 +39,19 @@ def test_any_note_is_answered(
     bank = opening(tmp_path / "project")
     texts = Texts(bank, {"t.md": text})
     offset = data.draw(st.integers(0, len(text)))
-    spans = [(one.start, one.end) for one in completion.choices(texts, "t.md", text, offset).found]
-    spans += [(one.start, one.end) for one in problems.problems(texts, "t.md")]
-    spans += [(one.start, one.end) for one in problems.fixes(texts, "t.md", offset, offset)]
+    spans = [
+        (one.start, one.end) for one in completion.list_choices(texts, "t.md", text, offset).found
+    ]
+    spans += [(one.start, one.end) for one in problems.list_problems(texts, "t.md")]
+    spans += [(one.start, one.end) for one in problems.list_fixes(texts, "t.md", offset, offset)]
     note = texts.note("t.md")
     if note is not None:
-        spans += [(one.first, one.last) for one in links_of(note)]
+        spans += [(one.first, one.last) for one in read_links(note)]
         destinations.part_at(note, offset)
         if (written := link_at(note, offset)) is not None:
             (goal,) = destinations.leads_to(texts, "t.md", [written.link])
-            destinations.references(texts, goal)
-        if (what := rename.renameable(texts, "t.md", offset)) is not None:
+            destinations.find_references(texts, goal)
+        if (what := rename.find_renameable(texts, "t.md", offset)) is not None:
             spans.append((what.start, what.end))
             try:
                 made = rename.rename(texts, what, "Other name")
@@ -64,7 +66,7 @@ def test_any_note_is_answered(
 def test_any_source_file_is_answered(text: str, data: st.DataObject) -> None:
     offset = data.draw(st.integers(0, len(text)))
     _, start, end = word_at(text, offset)
-    file = parsed("a.py", text)
+    file = parse_text("a.py", text)
     assert file is not None
-    around(file, data.draw(st.integers(1, 30)))
+    symbols_around(file, data.draw(st.integers(1, 30)))
     assert 0 <= start <= end <= len(text)

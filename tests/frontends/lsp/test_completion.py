@@ -6,7 +6,7 @@ import pytest
 
 from memory_bank.code.index.codebase import Codebase, open_codebase
 from memory_bank.code.lookup import symbols_meant
-from memory_bank.frontends.lsp.completion import Completion, choices
+from memory_bank.frontends.lsp.completion import Completion, list_choices
 from tests.frontends.lsp.conftest import Make, cursor
 
 NOTES = {
@@ -19,7 +19,7 @@ NOTES = {
 def chosen(make: Make, text: str) -> dict[str, str]:
     """Return what the note becomes with each choice, by its label."""
     plain, offset = cursor(text)
-    found = choices(make(NOTES, new=plain), "new.md", plain, offset)
+    found = list_choices(make(NOTES, new=plain), "new.md", plain, offset)
     return {one.label: applied(plain, one) for one in found.found}
 
 
@@ -74,22 +74,22 @@ def test_the_files_of_the_project_are_offered(make: Make) -> None:
         (project / name).parent.mkdir(exist_ok=True)
         (project / name).write_text("ignored.py\n")
     subprocess.run(["git", "init", "-q", str(project)], check=True)
-    found = choices(texts, "new.md", "[[src/", 6)
+    found = list_choices(texts, "new.md", "[[src/", 6)
     assert [one.text for one in found.found] == ["src/index.py]]"]
 
 
 def test_many_notes_are_offered_in_parts(make: Make) -> None:
     texts = make({f"n{number:03}.md": "x\n" for number in range(250)}, new="[[n")
-    found = choices(texts, "new.md", "[[n", 3)
+    found = list_choices(texts, "new.md", "[[n", 3)
     assert (len(found.found), found.complete) == (200, False)
-    assert choices(texts, "new.md", "[[n249", 6).found[0].label == "n249"
+    assert list_choices(texts, "new.md", "[[n249", 6).found[0].label == "n249"
 
 
 def test_letters_that_many_names_nearly_have_take_no_time(make: Make) -> None:
     text = f"[[{'a' * 30}b"
     texts = make({f"{'a' * 100}{number}.md": "x\n" for number in range(50)}, new=text)
     began = time.process_time()
-    assert choices(texts, "new.md", text, len(text)).found == ()
+    assert list_choices(texts, "new.md", text, len(text)).found == ()
     assert time.process_time() - began < 10
 
 
@@ -145,14 +145,14 @@ def test_references_are_completed_as_valid_yaml(
 ) -> None:
     plain, offset = cursor(text)
     texts = make({}, new=plain)
-    found = choices(texts, "new.md", plain, offset, lambda: code)
+    found = list_choices(texts, "new.md", plain, offset, lambda: code)
     made = [applied(plain, one) for one in found.found]
     assert made[: len(becomes) or None] == becomes  # then those that only have the letters
 
 
 def test_each_completed_symbol_is_one_that_the_note_belongs_to(make: Make, code: Codebase) -> None:
     plain, offset = cursor("---\nsymbol_refs: [‸]\n---\n")
-    found = choices(make({}, new=plain), "new.md", plain, offset, lambda: code)
+    found = list_choices(make({}, new=plain), "new.md", plain, offset, lambda: code)
     names = [one.text.strip('"') for one in found.found]
     assert {len(symbols_meant(code.table, name)) for name in names} == {1}
     assert len(names) == 5
@@ -161,8 +161,8 @@ def test_each_completed_symbol_is_one_that_the_note_belongs_to(make: Make, code:
 def test_symbols_come_when_the_code_has_been_read(make: Make) -> None:
     plain, offset = cursor("---\nsymbol_refs: [‸]\n---\n")
     texts = make(NOTES, new=plain)
-    assert choices(texts, "new.md", plain, offset).found == ()
+    assert list_choices(texts, "new.md", plain, offset).found == ()
     subprocess.run(["git", "init", "-q", str(texts.bank.layout.project)], check=True)
     with open_codebase(texts.bank.layout.project) as unread:
-        found = choices(texts, "new.md", plain, offset, lambda: unread)
+        found = list_choices(texts, "new.md", plain, offset, lambda: unread)
     assert (found.found, found.complete) == ((), False)

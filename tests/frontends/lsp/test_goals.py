@@ -3,9 +3,9 @@ import pytest
 from memory_bank.frontends.lsp.destinations import (
     CursorPart,
     LinkTarget,
+    find_references,
     leads_to,
     part_at,
-    references,
     section_at,
 )
 from memory_bank.frontends.lsp.open_texts import Texts, link_at
@@ -83,7 +83,7 @@ def test_a_file_of_the_project_is_a_goal(make: Make) -> None:
 
 def test_references_are_the_links_of_other_notes(make: Make) -> None:
     texts = make(NOTES, b="New: [[bm25]]")
-    found = references(texts, LinkTarget("facts/bm25.md"))
+    found = find_references(texts, LinkTarget("facts/bm25.md"))
     words = [texts.read(path).text[start:end] for path, start, end in found]
     assert words == [
         "[[facts/bm25]]",
@@ -91,13 +91,13 @@ def test_references_are_the_links_of_other_notes(make: Make) -> None:
         "[BM25](facts/bm25.md#how-it-ranks)",
         "[[bm25]]",
     ]
-    part = references(texts, LinkTarget("facts/bm25.md"), heading="How it ranks")
+    part = find_references(texts, LinkTarget("facts/bm25.md"), heading="How it ranks")
     assert [start for _, start, _ in part] == [NOTES["a.md"].index("[BM25]")]
 
 
 def test_references_to_a_file_are_those_to_its_ghost(make: Make) -> None:
     texts = make({"a.md": "[[src/a.py]]", "b.md": "[a](../src/a.py) [[src/b.py]]"})
-    found = references(texts, LinkTarget(ghost="src/a.py"))
+    found = find_references(texts, LinkTarget(ghost="src/a.py"))
     assert [path for path, _, _ in found] == ["a.md", "b.md"]
 
 

@@ -8,7 +8,7 @@ import pytest
 from memory_bank.bank.bank import Bank
 from memory_bank.frontends.lsp.destinations import written_goals
 from memory_bank.frontends.lsp.open_texts import Texts
-from memory_bank.frontends.lsp.problems import all_findings, fixes, problems
+from memory_bank.frontends.lsp.problems import all_findings, list_fixes, list_problems
 from memory_bank.review.doctor import doctor
 from tests.conftest import SHARED
 from tests.frontends.lsp.conftest import Make
@@ -21,13 +21,13 @@ def fixed(make: Make, text: str, at: str) -> list[str]:
     offset = text.index(at)
     return [
         text[: one.start] + one.text + text[one.end :]
-        for one in fixes(texts, "new.md", offset, offset)
+        for one in list_fixes(texts, "new.md", offset, offset)
     ]
 
 
 def test_broken_links_and_faults_of_unsaved_text_are_problems(make: Make) -> None:
     text = "---\ntype: [\n---\n[[x]] [[bm25#Rankin]] [[bm25#Ranking]]\n"
-    found = problems(make(NOTES, new=text), "new.md")
+    found = list_problems(make(NOTES, new=text), "new.md")
     assert {one.rule for one in found} == {"bad-front-matter", "ambiguous-link", "broken-link"}
     marked = {one.rule: text[one.start : one.end] for one in found}
     assert marked["ambiguous-link"] == "[[x]]"
@@ -38,16 +38,16 @@ def test_severities_and_rules_that_are_off_count_for_faults_and_links(make: Make
     text = "---\ncreated_at: soon\n---\n[[x]] [[bm25#Rankin]]\n"
     lint = '[lint.severity]\nambiguous-link = "off"\nfault = "info"\n'
     texts = make({**NOTES, "config.toml": f'{lint}broken-link = "error"\n'}, new=text)
-    found = {(one.rule, one.severity) for one in problems(texts, "new.md")}
+    found = {(one.rule, one.severity) for one in list_problems(texts, "new.md")}
     assert found == {("fault", "info"), ("broken-link", "error")}
     ambiguous, broken = text.index("[[x]]"), text.index("Rankin")
-    assert fixes(texts, "new.md", ambiguous, ambiguous + 1) == []
-    assert fixes(texts, "new.md", broken, broken)
+    assert list_fixes(texts, "new.md", ambiguous, ambiguous + 1) == []
+    assert list_fixes(texts, "new.md", broken, broken)
 
 
 def test_what_a_note_accepts_is_no_problem(make: Make) -> None:
     text = "---\nlint_allow: [ambiguous-link]\n---\n[[x]] [[bm25#Rankin]]\n"
-    found = problems(make(NOTES, new=text), "new.md")
+    found = list_problems(make(NOTES, new=text), "new.md")
     assert {one.rule for one in found} == {"broken-link"}
 
 
@@ -57,7 +57,7 @@ def test_invisible_characters_are_removed_by_a_fix(make: Make) -> None:
 
 
 def test_a_binary_text_is_a_problem(make: Make) -> None:
-    (found,) = problems(make(NOTES, new="a\0b"), "new.md")
+    (found,) = list_problems(make(NOTES, new="a\0b"), "new.md")
     assert "NUL" in found.message
 
 
@@ -93,12 +93,12 @@ def test_findings_of_files_are_fixed_where_a_name_is_known(make: Make) -> None:
     saved = all_findings(texts.bank)["new.md"]
     assert {one.rule for one in saved} == {"missing-file-ref", "moved-link"}
     # two links on one line lead to the old name: which of them is meant is not guessed
-    found = fixes(texts, "new.md", 0, len(note), saved)
+    found = list_fixes(texts, "new.md", 0, len(note), saved)
     assert [(one.rule, one.text) for one in found] == [("missing-file-ref", "kept.py")]
     assert note[found[0].start : found[0].end] == "gone.py"
     (root / "new.md").write_text("See [[old#Old|it]].\n")
     texts.bank.catch_up()
-    (one,) = fixes(texts, "new.md", 0, 20, all_findings(texts.bank)["new.md"])
+    (one,) = list_fixes(texts, "new.md", 0, 20, all_findings(texts.bank)["new.md"])
     assert (one.text, one.start, one.end) == ("moved", 6, 9)
 
 

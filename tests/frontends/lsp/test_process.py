@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from lsprotocol import types
 
-from memory_bank.base.locks import WAIT, locked
+from memory_bank.base.locks import WAIT, hold_lock
 from memory_bank.base.paths import private_folder
 from tests.frontends.cli.conftest import command, environment
 from tests.frontends.lsp.client import Editor, position, uri
@@ -61,7 +61,7 @@ def test_each_folder_has_its_bank(start: Start, tmp_path: Path) -> None:
 
 def test_no_request_waits_while_a_bank_is_indexed(start: Start, tmp_path: Path) -> None:
     root = make_project(tmp_path / "project")
-    with locked(private_folder(root / ".memories/.index")):  # as another process that indexes
+    with hold_lock(private_folder(root / ".memories/.index")):  # as another process that indexes
         editor = start(root)
         began = time.monotonic()
         assert not defined(editor, root / ".memories")

@@ -9,12 +9,12 @@ from memory_bank.base.errors import BadInput, BadName, NoteExists, UnreadableNot
 from memory_bank.frontends.lsp.open_texts import LastAnswer, Texts
 from memory_bank.frontends.lsp.rename import (
     Renaming,
-    moved,
-    moves_of,
+    find_renameable,
+    map_moves,
+    move_links,
     of_note,
     record,
     rename,
-    renameable,
 )
 from memory_bank.memory import move_and_merge
 from tests.frontends.lsp.conftest import Make, cursor
@@ -80,7 +80,7 @@ def test_what_a_rename_changes_depends_on_the_cursor(
     make: Make, text: str, name: str | None
 ) -> None:
     plain, offset = cursor(text)
-    what = renameable(make(NOTES, new=plain), "new.md", offset)
+    what = find_renameable(make(NOTES, new=plain), "new.md", offset)
     assert (what.name if what else None) == name
 
 
@@ -89,7 +89,7 @@ def test_a_heading_is_renamed_with_the_links_to_it(make: Make) -> None:
     texts = make(
         {**NOTES, "new.md": text, "m.md": "[[new#ranks|x]] [y](new.md#ranks) [[new#Deep]]\n"}
     )
-    what = renameable(texts, "new.md", text.index("Ranks"))
+    what = find_renameable(texts, "new.md", text.index("Ranks"))
     assert what is not None
     changed = applied(texts, rename(texts, what, "Scores of 5"))
     assert changed == {
@@ -101,7 +101,7 @@ def test_a_heading_is_renamed_with_the_links_to_it(make: Make) -> None:
 def test_the_title_is_renamed_with_the_links_by_title(make: Make) -> None:
     notes = {"a.md": "# Old title\n", "b.md": "[[Old title]] [[a]] [[Old title#Old title|x]]\n"}
     texts = make(notes)
-    what = renameable(texts, "a.md", 3)
+    what = find_renameable(texts, "a.md", 3)
     assert what is not None
     changed = applied(texts, rename(texts, what, "New title"))
     assert changed == {
@@ -112,7 +112,7 @@ def test_the_title_is_renamed_with_the_links_by_title(make: Make) -> None:
 
 def test_a_setext_heading_is_renamed(make: Make) -> None:
     texts = make({"a.md": "Title\r\n=====\r\n\r\nx\r\n"})
-    what = renameable(texts, "a.md", 2)
+    what = find_renameable(texts, "a.md", 2)
     assert what is not None
     assert applied(texts, rename(texts, what, "Other")) == {"a.md": "Other\r\n=====\r\n\r\nx\r\n"}
 
@@ -137,7 +137,7 @@ def test_a_name_that_a_note_can_not_have_is_refused(
 @pytest.mark.parametrize("new", ["", "two\nlines", "a ] b"])
 def test_a_heading_that_no_link_can_name_is_refused(make: Make, new: str) -> None:
     texts = make({"a.md": "# T\n\n## Part\n\n[[#Part]]\n"})
-    what = renameable(texts, "a.md", 8)
+    what = find_renameable(texts, "a.md", 8)
     assert what is not None
     with pytest.raises(BadInput):
         rename(texts, what, new)
@@ -146,13 +146,13 @@ def test_a_heading_that_no_link_can_name_is_refused(make: Make, new: str) -> Non
 def test_the_notes_of_a_moved_folder_move(make: Make) -> None:
     texts = make(NOTES)
     root = texts.bank.layout.root
-    moves = moves_of(texts.bank, str(root / "facts"), str(root / "known/facts"))
+    moves = map_moves(texts.bank, str(root / "facts"), str(root / "known/facts"))
     assert moves == {"facts/bm25.md": "known/facts/bm25.md", "facts/idf.md": "known/facts/idf.md"}
-    changed = applied(texts, Renaming(tuple(moved(texts, moves))))
+    changed = applied(texts, Renaming(tuple(move_links(texts, moves))))
     assert "[x](../../known/facts/bm25.md#ranks)" in changed["deep/er/n.md"]
     assert "[whoosh](../../decisions/whoosh.md)" in changed["facts/bm25.md"]
-    assert moves_of(texts.bank, str(root / "facts"), "/elsewhere") == {}
-    assert moves_of(texts.bank, str(root / "a.txt"), str(root / "b.txt")) == {}
+    assert map_moves(texts.bank, str(root / "facts"), "/elsewhere") == {}
+    assert map_moves(texts.bank, str(root / "a.txt"), str(root / "b.txt")) == {}
 
 
 def test_counts_stay_those_of_a_note_that_moved(make: Make) -> None:
@@ -179,7 +179,7 @@ def test_only_the_latest_text_of_a_file_is_kept() -> None:
 def test_a_link_that_is_not_indexed_yet_is_renamed(make: Make) -> None:
     texts = make(NOTES)
     (texts.bank.layout.root / "later.md").write_text("[[facts/bm25]]\n")
-    what = renameable(Texts(texts.bank, {"x.md": "[[bm25]]"}), "x.md", 3)
+    what = find_renameable(Texts(texts.bank, {"x.md": "[[bm25]]"}), "x.md", 3)
     assert what is not None
     changed = applied(texts, rename(texts, what, "facts/okapi"))
     assert changed["later.md"] == "[[facts/okapi]]\n"

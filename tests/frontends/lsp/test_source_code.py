@@ -13,7 +13,7 @@ from memory_bank.bank.hits import ShownNote
 from memory_bank.code.coupled import CoupledFile
 from memory_bank.code.index.codebase import open_codebase
 from memory_bank.frontends.lsp.buffers import Clock
-from memory_bank.frontends.lsp.source_code import ago, of_symbol
+from memory_bank.frontends.lsp.source_code import format_age, of_symbol
 from memory_bank.frontends.lsp.symbol_notes import SymbolContext
 from tests.frontends.lsp.client import Editor, position, uri
 from tests.support.shop import FILES
@@ -80,7 +80,7 @@ def test_three_tests_are_named_and_all_are_counted() -> None:
     [(-5, "just now"), (90, "1m ago"), (7_200, "2h ago"), (200_000, "2d ago"), (10**7, "3mo ago"), (10**8, "3y ago")],
 )  # fmt: skip
 def test_ages_are_short(seconds: float, said: str) -> None:
-    assert ago(seconds) == said
+    assert format_age(seconds) == said
 
 
 def test_hovers_count_at_most_one_access_of_a_symbol_in_a_minute() -> None:

@@ -1,6 +1,6 @@
 import pytest
 
-from memory_bank.frontends.lsp.symbol_notes import around, parsed, word_at
+from memory_bank.frontends.lsp.symbol_notes import parse_text, symbols_around, word_at
 from tests.frontends.lsp.conftest import cursor
 
 PYTHON = '@charge\ndef charge(a):\n    """Charge."""\n\n\nclass Gate:\n    # send it\n    def send(self):\n        return 1\n'
@@ -17,11 +17,11 @@ def test_the_word_at_a_cursor(text: str, word: str) -> None:
 
 
 def test_symbols_around_a_line_come_innermost_first() -> None:
-    file = parsed("a.py", PYTHON)
+    file = parse_text("a.py", PYTHON)
     assert file is not None
-    assert [one.qualified for one in around(file, 9)] == ["Gate.send", "Gate"]
+    assert [one.qualified for one in symbols_around(file, 9)] == ["Gate.send", "Gate"]
 
 
 def test_other_files_are_not_parsed() -> None:
-    assert parsed("a.unknown", "x") is None
-    assert parsed("a.py", "x" * 1_000_001) is None
+    assert parse_text("a.unknown", "x") is None
+    assert parse_text("a.py", "x" * 1_000_001) is None

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from memory_bank.bank.bank import Bank, note_path
 from memory_bank.frontends.lsp.open_texts import (
     Texts,
-    links_of,
+    read_links,
 )
 from memory_bank.notes import parsing
 from tests.frontends.lsp.conftest import Make
@@ -16,7 +16,7 @@ from tests.frontends.lsp.conftest import Make
 
 def whole_links(text: str) -> list[str]:
     note = parsing.parse("a.md", text.encode())
-    return [note.text[one.first : one.last] for one in links_of(note)]
+    return [note.text[one.first : one.last] for one in read_links(note)]
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ SERVE = [
     "serve",
     "mcp",
     "--toolsets",
-    ",".join(declared.toolsets()),
+    ",".join(declared.list_toolsets()),
 ]
 
 Run = Callable[..., subprocess.CompletedProcess[str]]

@@ -12,19 +12,19 @@ from memory_bank.base.errors import Hint, NoteNotFound
 from memory_bank.frontends import declared
 from memory_bank.frontends.mcp.hints import hints
 from memory_bank.frontends.mcp.server import MemoryServer
-from memory_bank.frontends.mcp.tool import failed
+from memory_bank.frontends.mcp.tool import report_failure
 from memory_bank.frontends.mcp.toolbox import DEFAULT, Toolbox
 from memory_bank.frontends.serving.shared_bank import SharedBank
 from tests.frontends.mcp.calls import CALLS
 from tests.frontends.mcp.conftest import Agent
 
 Make = Callable[..., Agent]
-EVERY = Toolbox(declared.toolsets()).tools
+EVERY = Toolbox(declared.list_toolsets()).tools
 SETS = [
     (),
-    *itertools.combinations(declared.toolsets(), 1),
+    *itertools.combinations(declared.list_toolsets(), 1),
     ("store", "code"),
-    tuple(declared.toolsets()),
+    tuple(declared.list_toolsets()),
 ]
 CASES = [(toolsets, read_only) for toolsets in SETS for read_only in (False, True)]
 CALLED = re.compile(
@@ -71,7 +71,7 @@ def test_hints_of_errors_name_only_tools_that_are_served(
 ) -> None:
     served = Toolbox(toolsets or DEFAULT, read_only=read_only).tools
     for hint in Hint:
-        text = failed(NoteNotFound("x", hint, **ARGUMENTS), str, hints(served))
+        text = report_failure(NoteNotFound("x", hint, **ARGUMENTS), str, hints(served))
         assert named(text) <= set(served), text
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from mcp_types import INTERNAL_ERROR, JSONRPCResponse
 
-from memory_bank.frontends.mcp.messages import text_of
+from memory_bank.frontends.mcp.messages import write_message
 from memory_bank.frontends.mcp.server import MAX_LINE
 from tests.frontends.mcp.conftest import Process, line
 from tests.frontends.mcp.malformed import NO_JSON, NO_REQUEST
@@ -161,4 +161,4 @@ def test_answers_are_json_whatever_files_are_called(process: Start, project: Pat
 
 def test_an_answer_that_json_can_not_have_is_an_error() -> None:
     answer = JSONRPCResponse(jsonrpc="2.0", id=7, result={"text": "\ud800"})
-    assert json.loads(text_of(answer))["error"]["code"] == INTERNAL_ERROR
+    assert json.loads(write_message(answer))["error"]["code"] == INTERNAL_ERROR

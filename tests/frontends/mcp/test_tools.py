@@ -165,7 +165,7 @@ def test_recall_has_the_words_that_programs_search_tools_by_and_is_always_loaded
 
 
 def test_the_usual_tools_cost_little_of_an_agents_context() -> None:
-    found = toolbox.cost(Toolbox())
+    found = toolbox.count_cost(Toolbox())
     assert found.model_tokens <= toolbox.LIMIT
     assert {tool.name for tool in found.tools} == BANK | STORE | SESSIONS | CODE
 

@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 
 from memory_bank.frontends.serving.endpoint import RequestGuard
 from memory_bank.frontends.serving.shared_bank import SharedBank
-from memory_bank.frontends.web.app import application
+from memory_bank.frontends.web.app import build_application
 from memory_bank.frontends.web.site import Site
 from tests.support.command_lines import SHELL, replay, typed
 from tests.support.session_builder import observation, session
@@ -94,7 +94,7 @@ def fields(page: str) -> dict[str, str]:
 def ask(project: Path) -> Iterator[Callable[[str], tuple[str, int]]]:
     """Ask a dashboard that writes: GET, or POST with fields over those of the page before."""
     shared = SharedBank(str(project))
-    app = application(Site(shared, write=True), RequestGuard(["testserver"], None))
+    app = build_application(Site(shared, write=True), RequestGuard(["testserver"], None))
     with TestClient(app, follow_redirects=False) as client:
         page = ""
 

@@ -7,7 +7,7 @@ import httpx2
 import pytest
 
 from memory_bank.bank.bank import Bank
-from memory_bank.frontends.web.note_fields import fields_of, rewritten
+from memory_bank.frontends.web.note_fields import read_fields, rewrite_fields
 from memory_bank.sessions.compress import compress_now
 from memory_bank.sessions.listing import list_sessions
 from memory_bank.sessions.sessions import store_observation
@@ -145,14 +145,14 @@ SENTENCE = "---\ntype: fact\n---\nWe page by `cursor`, since offsets miss rows.\
 def test_the_sentence_of_a_note_is_its_title_in_the_form(
     title: str, text: str, content: str
 ) -> None:
-    fields = fields_of(SENTENCE)
+    fields = read_fields(SENTENCE)
     assert fields is not None
     assert (fields.title, fields.text) == ("We page by `cursor`, since offsets miss rows", "")
-    assert rewritten(SENTENCE, fields._replace(title=title, text=text)) == content
+    assert rewrite_fields(SENTENCE, fields._replace(title=title, text=text)) == content
 
 
 def test_the_first_sentence_of_a_longer_note_is_its_title_and_stays_in_the_text() -> None:
-    fields = fields_of("We page by cursor. Offsets miss rows.\n")
+    fields = read_fields("We page by cursor. Offsets miss rows.\n")
     assert fields is not None
     assert (fields.title, fields.text) == (
         "We page by cursor",

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from memory_bank.frontends.web import note_fields, note_html
-from memory_bank.frontends.web.note_html import is_allowed, place_of, render
+from memory_bank.frontends.web.note_html import is_allowed, note_address, render
 from memory_bank.memory.note_view import LinkedPlace, LinkTargets
 from memory_bank.notes.okf import Source
 
@@ -96,12 +96,12 @@ def test_a_wikilink_has_its_words_and_its_goal() -> None:
     assert ">words</a>" in html("| a |\n|---|\n| [[c\\|words]] |", c=note)
     assert "[[unknown]]" in html("[[unknown]]")
     assert "[[c]]" in html("`[[c]]`", c=note)
-    assert place_of(note._replace(heading="A#In it")) == "/notes/a%20b/c#in-it"
-    assert place_of(note._replace(block="id")) == "/notes/a%20b/c#%5Eid"
+    assert note_address(note._replace(heading="A#In it")) == "/notes/a%20b/c#in-it"
+    assert note_address(note._replace(block="id")) == "/notes/a%20b/c#%5Eid"
     inside = LinkedPlace("symbol", "src/a b.py", heading="L3", file="sub/src/a b.py")
     assert '<a class="cited" href="/code/sub/src/a%20b.py#L3"' in html("[[c]]", c=inside)
-    assert place_of(inside._replace(heading="f")) == "/code/sub/src/a%20b.py"
-    assert place_of(LinkedPlace("file", "src/a&b.py")) == "/notes?cites=src%2Fa%26b.py"
+    assert note_address(inside._replace(heading="f")) == "/code/sub/src/a%20b.py"
+    assert note_address(LinkedPlace("file", "src/a&b.py")) == "/notes?cites=src%2Fa%26b.py"
 
 
 @pytest.mark.slow

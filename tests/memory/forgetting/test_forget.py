@@ -33,7 +33,7 @@ from memory_bank.sessions.observations import search_observations
 from memory_bank.sessions.queue import EventQueue
 from memory_bank.sessions.queue_rows import MESSAGE, Event
 from memory_bank.sessions.sessions import start_session, store_observation, store_prompt
-from memory_bank.sessions.state import opened
+from memory_bank.sessions.state import open_store
 from tests.support import forked
 
 TEXT = 'Zebra-42 of Jörg: "vault"'
@@ -270,7 +270,7 @@ def test_what_an_agent_said_last_is_forgotten_with_its_bytes(bank: Bank, project
     store_prompt(bank, "s-1", "When is the launch?")
     said = "The **Falcon Project** is launched in May, since the gateway is not ready before."
     for text in (said, f"{said} Ann knows more about the Falcon Project."):
-        with opened(bank) as store:
+        with open_store(bank) as store:
             event = Event(0, "s-1", MESSAGE, "", text, 1, datetime.now(UTC))
             store.queue_pending(event, f"said {len(text)}")
         assert holders(project, "Falcon Project")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_bank.notes.compare.text_diff import runs
+from memory_bank.notes.compare.text_diff import align_runs
 
 elements = st.lists(st.sampled_from("aabbcdefgh"), max_size=60)
 
@@ -16,7 +16,7 @@ elements = st.lists(st.sampled_from("aabbcdefgh"), max_size=60)
 def test_the_runs_make_one_sequence_of_the_other(before: list[str], after: list[str]) -> None:
     made: list[str] = []
     i = j = 0
-    for run in runs(before, after):
+    for run in align_runs(before, after):
         assert (run.start, run.other_start) == (i, j)
         i, j = run.end, run.other_end
         made += after[run.other_start : run.other_end]
@@ -27,19 +27,19 @@ def test_the_runs_make_one_sequence_of_the_other(before: list[str], after: list[
 
 @given(words=elements)
 def test_equal_sequences_are_one_run(words: list[str]) -> None:
-    assert [run.kind for run in runs(words, words)] == ["equal"] * bool(words)
+    assert [run.kind for run in align_runs(words, words)] == ["equal"] * bool(words)
 
 
 @given(before=elements, after=elements)
 def test_kinds_alternate(before: list[str], after: list[str]) -> None:
-    kinds = [run.kind for run in runs(before, after)]
+    kinds = [run.kind for run in align_runs(before, after)]
     assert all(one != other for one, other in itertools.pairwise(kinds))
 
 
 def test_an_insertion_in_a_long_text_is_found() -> None:
     before = [f"word {number % 700}" for number in range(5000)]
     after = [*before[:2000], "new", *before[2000:]]
-    assert [run for run in runs(before, after) if run.kind == "replaced"] == [
+    assert [run for run in align_runs(before, after) if run.kind == "replaced"] == [
         ("replaced", 2000, 2000, 2000, 2001)
     ]
 
@@ -62,5 +62,5 @@ def test_an_insertion_in_a_long_text_is_found() -> None:
 )
 def test_hostile_sequences_take_bounded_time(before: list[str], after: list[str]) -> None:
     start = time.process_time()
-    runs(before, after)
+    align_runs(before, after)
     assert time.process_time() - start < 8

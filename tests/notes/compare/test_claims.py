@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_bank.notes.compare.claims import claims_of
+from memory_bank.notes.compare.claims import split_claims
 
 LINES = [
     "# Heading", "One sentence. Another one.", "- an item", "  more of it", "1. first", "| a | b |",
@@ -17,7 +17,7 @@ texts = st.lists(st.sampled_from(LINES), max_size=12).flatmap(
 
 @given(text=texts | st.text(max_size=60), heading=st.booleans())
 def test_the_claims_joined_are_the_text(text: str, *, heading: bool) -> None:
-    assert "".join(claim.text for claim in claims_of(text, heading=heading)) == text
+    assert "".join(claim.text for claim in split_claims(text, heading=heading)) == text
 
 
 def test_sentences_items_rows_and_lines_of_code_are_claims() -> None:
@@ -28,7 +28,7 @@ def test_sentences_items_rows_and_lines_of_code_are_claims() -> None:
     )
     found = [
         (claim.row, " ".join(claim.text.split()), claim.kind)
-        for claim in claims_of(text, heading=True)
+        for claim in split_claims(text, heading=True)
     ]
     assert found == [
         (0, "# Heading", "heading"),
@@ -48,5 +48,5 @@ def test_sentences_items_rows_and_lines_of_code_are_claims() -> None:
 
 
 def test_an_underlined_heading_is_one_claim() -> None:
-    found = claims_of("Two\nlines\n=====\nText.\n", heading=True)
+    found = split_claims("Two\nlines\n=====\nText.\n", heading=True)
     assert [claim.text for claim in found] == ["Two\nlines\n=====\n", "Text.\n"]

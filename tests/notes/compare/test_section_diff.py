@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_bank.notes.compare.note_change import SectionChange
-from memory_bank.notes.compare.section_changes import changes
+from memory_bank.notes.compare.section_changes import compare_sections
 from memory_bank.notes.sections import read_body
 
 NOTE = """\
@@ -40,7 +40,7 @@ texts = st.lists(st.sampled_from(PARTS), max_size=14).map("".join)
 
 
 def compared(before: str, after: str) -> tuple[SectionChange, ...]:
-    return changes(read_body(before).sections, read_body(after).sections)
+    return compare_sections(read_body(before).sections, read_body(after).sections)
 
 
 @given(text=texts)

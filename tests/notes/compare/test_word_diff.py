@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_bank.notes.compare.note_change import TextSpan
-from memory_bank.notes.compare.text_diff import MAX_CHARACTERS, diff
+from memory_bank.notes.compare.text_diff import MAX_CHARACTERS, diff_texts
 
 words = st.lists(
     st.sampled_from(
@@ -23,7 +23,7 @@ def marked(spans: tuple[TextSpan, ...]) -> str:
 
 @given(before=words, after=words)
 def test_applying_the_diff_gives_the_text_after(before: str, after: str) -> None:
-    spans = diff(before, after)
+    spans = diff_texts(before, after)
     assert "".join(span.text for span in spans if span.kind != "delete") == after
     kept = "".join(span.text for span in spans if span.kind != "insert")
     assert "".join(kept.split()) == "".join(before.split())
@@ -31,7 +31,7 @@ def test_applying_the_diff_gives_the_text_after(before: str, after: str) -> None
 
 @given(text=words)
 def test_no_change_gives_no_change(text: str) -> None:
-    assert all(span.kind == "equal" for span in diff(text, text))
+    assert all(span.kind == "equal" for span in diff_texts(text, text))
 
 
 @pytest.mark.parametrize(
@@ -52,9 +52,9 @@ def test_no_change_gives_no_change(text: str) -> None:
     ],
 )
 def test_the_diff_is_readable(before: str, after: str, shown: str) -> None:
-    assert marked(diff(before, after)) == shown
+    assert marked(diff_texts(before, after)) == shown
 
 
 def test_very_long_texts_replace_each_other() -> None:
     before, after = "a " * MAX_CHARACTERS, "b a " * MAX_CHARACTERS
-    assert diff(before, after) == (TextSpan("delete", before), TextSpan("insert", after))
+    assert diff_texts(before, after) == (TextSpan("delete", before), TextSpan("insert", after))

@@ -88,10 +88,10 @@ def test_the_mode_stays(folder: Path) -> None:
 
 def test_reading_tells_absent_from_unreadable(folder: Path) -> None:
     assert files.read(folder / "nothing.md") is None
-    assert files.current(folder / "nothing.md") == files.ABSENT
+    assert files.current_etag(folder / "nothing.md") == files.ABSENT
     (folder / "file").write_bytes(b"")
     assert files.read(folder / "file" / "below.md") is None
-    assert files.current(folder / "file") == etag(b"")
+    assert files.current_etag(folder / "file") == etag(b"")
     (folder / "folder.md").mkdir()
     with pytest.raises(StorageFailed, match=r"folder\.md"):
         files.read(folder / "folder.md")
@@ -156,7 +156,7 @@ def test_a_file_cut_short_by_the_system_never_takes_the_old_ones_place(
 def test_the_first_digits_of_an_etag_stand_for_it(tmp_path: Path) -> None:
     file = tmp_path / "note.md"
     file.write_bytes(b"one")
-    whole = files.current(file)
+    whole = files.current_etag(file)
     files.check(file, whole)
     files.check(file, whole[: files.SHORT])
     for wrong in (whole[: files.SHORT - 1], "0" * files.SHORT, whole + "0"):

@@ -17,7 +17,7 @@ from memory_bank.notes.identity import etag
 from memory_bank.notes.roots import NoteRoot, Roots
 from memory_bank.notes.source import NotesSource
 from memory_bank.notes.storage import files
-from memory_bank.notes.storage.folders import HOLDS, FolderEntry, held, names_in
+from memory_bank.notes.storage.folders import HOLDS, FolderEntry, hold_folder, names_in
 from memory_bank.notes.storage.journal import JournalEntry
 from memory_bank.notes.storage.store import Store
 
@@ -134,7 +134,7 @@ def test_a_link_on_the_way_or_in_the_end_is_refused(folder: Path, tmp_path: Path
     (folder / "in").mkdir()
     (folder / "in/x.md").symlink_to(tmp_path / "outside/x.md")
     for path in ("away/x.md", "away/deep/x.md", "../outside/x.md", "in/../x.md", "/etc/passwd", ""):
-        with pytest.raises(BadName), held(folder, path, make=True):
+        with pytest.raises(BadName), hold_folder(folder, path, make=True):
             pass
     with pytest.raises(BadName):
         files.read_in(folder, "in/x.md")
@@ -168,7 +168,7 @@ def test_no_descriptor_is_left_open(folder: Path) -> None:
 
 def test_a_pipe_in_the_place_of_a_note_keeps_nobody_waiting(folder: Path) -> None:
     os.mkfifo(folder / "x.md")
-    with held(folder, "x.md") as file:
+    with hold_folder(folder, "x.md") as file:
         assert files.read(file) == b""
 
 

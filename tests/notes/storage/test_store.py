@@ -27,7 +27,7 @@ from memory_bank.notes.storage.store import Store
 
 @pytest.fixture
 def store(folder: Path) -> Store:
-    return Store(paths.at(folder))
+    return Store(paths.layout_at(folder))
 
 
 def test_a_note_is_created_once(store: Store, folder: Path) -> None:

@@ -5,13 +5,13 @@ import pytest
 from memory_bank.bank.findings import Edit, Finding
 from memory_bank.base.settings import Settings
 from memory_bank.notes.parsing import NoteText
-from memory_bank.review.rules.base import MOST_IN_NOTE, chosen, note_findings
+from memory_bank.review.rules.base import MOST_IN_NOTE, choose_rules, note_findings
 from tests.support.growth import times_as_long
 
 
 def found(text: str, path: str = "a.md") -> list[Finding]:
     note = NoteText(path, text, len(text.encode()))
-    return list(note_findings(note, Settings(), chosen(Settings())))
+    return list(note_findings(note, Settings(), choose_rules(Settings())))
 
 
 def words(text: str, rule: str) -> list[str]:

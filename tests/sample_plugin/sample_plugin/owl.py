@@ -25,15 +25,20 @@ def hooks():
 
 
 def read(event, given):
-    session = payload.identifier(given, "session")
+    session = payload.read_identifier(given, "session")
     if not session:
         return None
     found = HookEvent(
-        EVENTS[event], session, NAME, payload.project(given), payload.text(given, "cwd"), event
+        EVENTS[event],
+        session,
+        NAME,
+        payload.read_project(given),
+        payload.read_text(given, "cwd"),
+        event,
     )
     return found._replace(
-        prompt=payload.text(given, "prompt"),
-        tool_name=payload.text(given, "tool"),
+        prompt=payload.read_text(given, "prompt"),
+        tool_name=payload.read_text(given, "tool"),
         tool_input=given.get("input"),
         tool_output=given.get("output"),
     )

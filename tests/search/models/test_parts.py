@@ -41,7 +41,7 @@ def test_listing_the_embedders_imports_nothing_heavy() -> None:
 import sys
 from memory_bank.base import plugins
 from memory_bank.base.settings import Settings
-for name in plugins.names("search.embedders"):
+for name in plugins.list_plugins("search.embedders"):
     module = plugins.load("search.embedders", name)
     assert module.SUMMARY
     assert module.fingerprint(Settings())

@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 from memory_bank.base.errors import BadInput, FileNotFound, Hint, did_you_mean, similar_names
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.code.code_names import below
+from memory_bank.code.code_names import path_below
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.frontends.web.site import Site
 from memory_bank.notes.secrets import secrets
@@ -46,7 +46,7 @@ def code_view(code: Codebase, path: str) -> CodeView:
     if not settings.code.enabled:
         where = settings.origins.get("code.enabled", "the settings")
         raise BadInput("code is turned off here", "set enabled = true ({where})", where=where)
-    path = below(code.root, path)
+    path = path_below(code.root, path)
     scan = code.tree.scan()
     if path in scan.refused:
         return CodeView(path, (), refused=scan.refused[path])

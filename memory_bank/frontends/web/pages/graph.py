@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput
-from memory_bank.base.rendering import visible
+from memory_bank.base.rendering import make_visible
 from memory_bank.frontends.web import graph_clusters, note_graph
 from memory_bank.frontends.web.note_graph import NOTE, WantedGraph
 from memory_bank.frontends.web.site import Site, number_in
@@ -45,7 +45,7 @@ def routes(site: Site) -> Sequence[Route]:
 
     async def node(request: Request) -> Response:
         name = request.query_params.get("id", "")
-        node_details = await site.ask(graph_clusters.details, name)
+        node_details = await site.ask(graph_clusters.view_node, name)
         values = {
             "details": node_details,
             "url": _url(_WHOLE._replace(whole=False)),
@@ -58,11 +58,11 @@ def routes(site: Site) -> Sequence[Route]:
 
     async def names(request: Request) -> Response:
         text = request.query_params.get("q", "")
-        nodes = await site.ask(note_graph.names, text)
+        nodes = await site.ask(note_graph.find_names, text)
         rows = [
             {
                 "id": node.id,
-                "label": visible(node.label),
+                "label": make_visible(node.label),
                 "kind": node.kind,
                 "url": note_url(node.id) if node.kind == NOTE else "",
             }
@@ -79,16 +79,16 @@ def routes(site: Site) -> Sequence[Route]:
 
 
 def _values(bank: Bank, graph: WantedGraph) -> dict[str, Any]:
-    part = note_graph.part(bank, graph)
-    details = graph_clusters.details(bank, part.centre) if part.centre else None
+    part = note_graph.choose_part(bank, graph)
+    details = graph_clusters.view_node(bank, part.centre) if part.centre else None
     query = _query(graph)
     return {
         "wanted": graph,
         "part": part,
         "listed": list(zip(part.nodes, part.degrees, strict=True))[:_LISTED],
         "details": details,
-        "choices": graph_clusters.choices(bank),
-        "alone": graph_clusters.alone(bank),
+        "choices": graph_clusters.count_choices(bank),
+        "alone": graph_clusters.count_alone(bank),
         "data": f"{PATH}/data?{query}",
         "url": _url(graph),
         "note_url": note_url,
@@ -97,7 +97,7 @@ def _values(bank: Bank, graph: WantedGraph) -> dict[str, Any]:
 
 def _data(bank: Bank, graph: WantedGraph) -> dict[str, Any]:
     """Return what the browser draws; where a node is, it computes itself."""
-    part = note_graph.part(bank, graph)
+    part = note_graph.choose_part(bank, graph)
     members, clusters = graph_clusters.find_clusters(part)
     rows = zip(part.nodes, part.degrees, members, strict=True)
     return {
@@ -106,9 +106,9 @@ def _data(bank: Bank, graph: WantedGraph) -> dict[str, Any]:
         "nodes": [
             {
                 "id": node.id,
-                "label": visible(node.label),
+                "label": make_visible(node.label),
                 "kind": node.kind,
-                "type": visible(node.type),
+                "type": make_visible(node.type),
                 "archived": node.hidden,
                 "degree": degree,
                 "cluster": cluster,
@@ -117,7 +117,7 @@ def _data(bank: Bank, graph: WantedGraph) -> dict[str, Any]:
         ],
         "edges": part.edges,
         "clusters": [
-            cluster._replace(name=visible(cluster.name))._asdict() for cluster in clusters
+            cluster._replace(name=make_visible(cluster.name))._asdict() for cluster in clusters
         ],
     }
 

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from memory_bank.bank.backlinks import linked_titles
+from memory_bank.bank.backlinks import list_linked_titles
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.note_files import SESSION
 from memory_bank.base.errors import MemoryBankError
@@ -129,7 +129,7 @@ def _groups(changed_latelies: Iterator[ChangedLately]) -> Iterator[tuple[Changed
 
 def _sentences(bank: Bank, paths: Sequence[str]) -> dict[str, str]:
     """Return how notes begin; empty if one can't be read."""
-    titles = linked_titles(bank, paths)
+    titles = list_linked_titles(bank, paths)
     fromkeys = dict.fromkeys(paths, "")
     for path in paths:
         with suppress(MemoryBankError):

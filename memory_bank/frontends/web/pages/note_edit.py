@@ -19,12 +19,17 @@ from memory_bank.base.errors import (
     NoteNotFound,
     UnreadableNote,
 )
-from memory_bank.base.plugins import pattern
-from memory_bank.base.rendering import visible
+from memory_bank.base.plugins import lazy_pattern
+from memory_bank.base.rendering import make_visible
 from memory_bank.frontends.lsp import completion
 from memory_bank.frontends.lsp.open_texts import Texts
-from memory_bank.frontends.web.app import status_of
-from memory_bank.frontends.web.note_fields import NoteFields, fields_of, items, rewritten
+from memory_bank.frontends.web.app import http_status
+from memory_bank.frontends.web.note_fields import (
+    NoteFields,
+    read_fields,
+    rewrite_fields,
+    split_items,
+)
 from memory_bank.frontends.web.note_graph import whole_graph
 from memory_bank.frontends.web.site import HINTS, Site
 from memory_bank.frontends.web.templating import url_of
@@ -33,7 +38,7 @@ from memory_bank.memory.change import ChangedSince
 from memory_bank.memory.records import WrittenNote
 from memory_bank.memory.remember import CREATED, remember
 from memory_bank.memory.retrieval import ask_hits
-from memory_bank.notes.compare.text_diff import spans_of
+from memory_bank.notes.compare.text_diff import claim_spans
 from memory_bank.notes.schema import KNOWN_TYPES
 
 TITLE = "Edit"
@@ -44,7 +49,7 @@ PATH = "/notes"
 
 NEW = "/new"
 
-_WORDS = pattern(r"[^\W_]+")
+_WORDS = lazy_pattern(r"[^\W_]+")
 
 _MOST_WORDS = 60
 """Words of a text for which notes are searched while somebody writes."""
@@ -118,7 +123,7 @@ def _new_routes(site: Site) -> list[Route]:
                 "problem": site.hide(error.message),
                 "hint": site.hide(error.hint_in(HINTS)),
             }
-            return await _new_form(site, request, fields, form_values, status_of(error))
+            return await _new_form(site, request, fields, form_values, http_status(error))
         word = "created" if remembered.action == CREATED else "known"
         return await _answer(site, request, (remembered.path, remembered.warning), word)
 
@@ -158,7 +163,7 @@ def _edit_routes(site: Site) -> list[Route]:
             )
         except MemoryBankError as error:
             values = await _refused(site, name, submitted, error)
-            status = status_of(error)
+            status = http_status(error)
             return await site.page(request, "note_edit.html", values, title=TITLE, status=status)
 
     return [
@@ -172,12 +177,14 @@ def _targets(bank: Bank, typed: str, path: str) -> list[dict[str, str]]:
     text = f"[[{typed}"
     return [
         {
-            "label": visible(choice.label),
-            "detail": visible(choice.detail),
+            "label": make_visible(choice.label),
+            "detail": make_visible(choice.detail),
             "kind": choice.kind,
             "text": choice.text,
         }
-        for choice in completion.choices(Texts(bank), path, text, len(text)).found[:_MOST_TARGETS]
+        for choice in completion.list_choices(Texts(bank), path, text, len(text)).found[
+            :_MOST_TARGETS
+        ]
     ]
 
 
@@ -222,8 +229,8 @@ def _remembered(bank: Bank, fields: NoteFields) -> WrittenNote:
         bank,
         fields.content,
         type=fields.type,
-        tags=items(fields.tags),
-        file_refs=items(fields.files),
+        tags=split_items(fields.tags),
+        file_refs=split_items(fields.files),
     )
 
 
@@ -263,7 +270,7 @@ def _form(bank: Bank, name: str, *, source: bool = False) -> dict[str, Any]:
     note = show.show(bank, change.check_writable(bank, name))
     if not note.writable:
         raise UnreadableNote(f"{note.path}: {note.faults[0].reason}", "convert the file to UTF-8")
-    fields = None if source else fields_of(note.content)
+    fields = None if source else read_fields(note.content)
     if fields is None:
         return _values(note.path, note.content, note.etag) | {"source": True}
     return _values(note.path, "", note.etag) | fields._asdict()
@@ -282,7 +289,7 @@ def _values(path: str, text: str, etag: str) -> dict[str, Any]:
         "new": False,
         "source": False,
         "types": KNOWN_TYPES[:-1],
-        "words": spans_of,
+        "words": claim_spans,
     }
 
 
@@ -290,7 +297,7 @@ def _saved(bank: Bank, name: str, form: dict[str, str]) -> _Done:
     """Write what a form says: the whole text of the file, or the fields of a note."""
     fields = NoteFields.sent(form)
     if form.get("create"):
-        text, tags = fields.text if form.get("source") else fields.content, items(fields.tags)
+        text, tags = fields.text if form.get("source") else fields.content, split_items(fields.tags)
         create.create(bank, name, text, tags=tags, type=fields.type)
         return name, None
     note = change.rewrite(bank, name, _text(bank, name, form), if_match=_etag(form))
@@ -302,7 +309,7 @@ def _text(bank: Bank, name: str, form: dict[str, str]) -> str:
     fields = NoteFields.sent(form)
     if form.get("source") or "title" not in form:
         return fields.text
-    return rewritten(show.show(bank, change.check_writable(bank, name)).content, fields)
+    return rewrite_fields(show.show(bank, change.check_writable(bank, name)).content, fields)
 
 
 async def _refused(

@@ -10,16 +10,16 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from memory_bank.bank.backlinks import linked_titles
+from memory_bank.bank.backlinks import list_linked_titles
 from memory_bank.bank.bank import Bank
-from memory_bank.frontends.web.note_html import place_of, render, source_link
+from memory_bank.frontends.web.note_html import note_address, render, source_link
 from memory_bank.frontends.web.site import Site, number_in
 from memory_bank.frontends.web.templating import url_of
 from memory_bank.memory import note_view, overview
 from memory_bank.memory.note_view import PAGE as COMMITS
 from memory_bank.memory.note_view import NoteView
 from memory_bank.memory.overview import PAGE as NOTES
-from memory_bank.notes.compare.text_diff import spans_of
+from memory_bank.notes.compare.text_diff import claim_spans
 from memory_bank.trust import note_status
 from memory_bank.trust.note_status import NoteStatus
 
@@ -79,7 +79,7 @@ def routes(site: Site) -> Sequence[Route]:
             if note is not None:
                 return RedirectResponse(f"{PATH}/{quote(url_of(note))}", 303)
         note_history = await site.ask(note_view.history, name, _from(request))
-        values = {"history": note_history, "words": spans_of, "step": COMMITS}
+        values = {"history": note_history, "words": claim_spans, "step": COMMITS}
         return await site.page(request, "note_history.html", values, title="History of a note")
 
     return [
@@ -139,10 +139,10 @@ def _note(bank: Bank, name: str, *, full: bool = False) -> dict[str, Any]:
         "text": text,
         "standing": standing,
         "standing_alone": False,
-        "place_of": place_of,
+        "place_of": note_address,
         "source_link": source_link,
         "relations": _RELATIONS,
-        "titles": linked_titles(
+        "titles": list_linked_titles(
             bank, [backlink.path for backlink in view.backlinks[:_MOST_QUOTED]]
         ),
         "url": url,

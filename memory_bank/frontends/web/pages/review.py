@@ -21,10 +21,10 @@ from memory_bank.frontends.serving.serving_background import Background
 from memory_bank.frontends.serving.shared_bank import SharedBank
 from memory_bank.frontends.web.health import by_rule
 from memory_bank.frontends.web.site import HINTS, Site
-from memory_bank.notes.compare.text_diff import spans_of
+from memory_bank.notes.compare.text_diff import claim_spans
 from memory_bank.review import review, revision_range
 from memory_bank.review.records import HEADINGS, Review, Side
-from memory_bank.review.review_markdown import headline
+from memory_bank.review.review_markdown import find_headline
 from memory_bank.search.manifest.document_rows import all_documents
 
 _AT_ONCE = 2
@@ -80,7 +80,7 @@ class Reviews:
 
     def _sides(self, revisions: Range) -> tuple[Side, Side]:
         bank = self._shared.bank()
-        return revision_range.sides(
+        return revision_range.resolve_sides(
             bank.layout.root,
             revisions.revisions or None,
             staged=revisions.staged,
@@ -135,7 +135,7 @@ def routes(site: Site) -> Sequence[Route]:
         return {
             "range": query_params.get("range", "").strip(),
             "of": query_params.get("of", ""),
-            "branches": await site.ask(revision_range.branches),
+            "branches": await site.ask(revision_range.list_branches),
             **dict.fromkeys(("report", "sides", "refused")),
         }
 
@@ -192,8 +192,8 @@ def _report(bank: Bank, report: Review) -> dict[str, Any]:
         "removed": kinds["removed"],
         "gone": {change.path for change in kinds["removed"]},
         "titles": titles,
-        "first": headline,
-        "words": spans_of,
+        "first": find_headline,
+        "words": claim_spans,
         "most": _MOST,
     }
 

@@ -16,13 +16,13 @@ from starlette.routing import Route
 from memory_bank.base.errors import BadInput, NoBank, NoRepository
 from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.setting_sections import BANK, BOTH, SHARED
-from memory_bank.frontends.web.note_html import slug
+from memory_bank.frontends.web.note_html import heading_anchor
 from memory_bank.frontends.web.site import HINTS, Site, number_in
 from memory_bank.frontends.web.templating import quoted
 from memory_bank.memory import overview
 from memory_bank.memory.retrieval import ask, ask_hits
 from memory_bank.memory.retrieval.ask_hits import AskHit, FoundHits
-from memory_bank.notes.names import path_of
+from memory_bank.notes.names import note_path
 
 TITLE = "Search"
 
@@ -136,8 +136,8 @@ def _successors(site: Site, hits: FoundHits) -> dict[str, str]:
     superseded_bies = {note.superseded_by for note in notes if note.superseded_by}
     if not superseded_bies:
         return {}
-    paths = {path_of(name): name for name in superseded_bies}
-    return {paths[row.path]: row.title for row in overview.rows_of(site.shared.bank(), paths)}
+    paths = {note_path(name): name for name in superseded_bies}
+    return {paths[row.path]: row.title for row in overview.read_rows(site.shared.bank(), paths)}
 
 
 def _found(site: Site, search_state: SearchState) -> tuple[FoundHits, bool, bool]:
@@ -182,7 +182,7 @@ def link(hit: AskHit) -> str:
         return ""
     if hit.kind != "notes":
         return f"/code/{quoted(hit.path)}" + (f"#L{hit.line}" if hit.line else "")
-    anchor = slug(hit.heading.rpartition(" > ")[2])
+    anchor = heading_anchor(hit.heading.rpartition(" > ")[2])
     address = f"/notes/{quoted(hit.path.removesuffix('.md'))}"
     if hit.note and hit.note.observation_id:
         return f"{address}#{quoted(f'^{hit.note.observation_id}')}"

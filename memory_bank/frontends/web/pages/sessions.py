@@ -72,7 +72,7 @@ def write_routes(site: Site) -> Sequence[Route]:
         except MemoryBankError as error:
             fields = {"of": part, "what": site.hide(error.message)}
             fields["next"] = site.hide(error.hint_in(HINTS))
-            refused = {"said": {**form, **fields}, "status": app.status_of(error)}
+            refused = {"said": {**form, **fields}, "status": app.http_status(error)}
             return await _session_page(site, request, refused)
         where = f"{PATH}/{quoted(request.path_params['name'])}?{urlencode({'at': part})}"
         return RedirectResponse(f"{where}#{quoted(part)}", 303)

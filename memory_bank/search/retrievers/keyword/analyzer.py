@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from unicodedata import category, normalize
 
 from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import pattern
+from memory_bank.base.plugins import lazy_pattern
 
 if TYPE_CHECKING:
     from tantivy import TextAnalyzer
@@ -40,17 +40,17 @@ MOST_WORDS = 64
 
 # Boundary of two parts of an identifier: aB, HTTPServer, x2, 2x. The pattern starts with a set of
 # characters instead of a look-behind, which is several times as fast on prose.
-_JOINT = pattern(
+_JOINT = lazy_pattern(
     r"[A-Z\d](?:(?<=[a-z\d][A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[^\W\d_]\d)|(?<=\d)(?=[^\W\d_]))"
 )
 
-_WORD = pattern(r"[^\W_]+")
+_WORD = lazy_pattern(r"[^\W_]+")
 
-_FILE_NAME = pattern(r"\w[\w-]*\.[a-zA-Z]\w{0,4}")
+_FILE_NAME = lazy_pattern(r"\w[\w-]*\.[a-zA-Z]\w{0,4}")
 
 _PUNCTUATION = ".,;:!?()[]{}<>\"'`"
 
-_PART = pattern(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
+_PART = lazy_pattern(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
 
 # Scripts without spaces between words: Thai, Lao, Tibetan, Burmese, Khmer, Japanese, Chinese; and
 # Korean, whose words have endings.
@@ -67,15 +67,15 @@ _LINK_LINE = (
     r"(?:!?\[\[[^\[\]\n]*+\]\][ \t,]*+)++$"
 )
 
-_CONTENTS_LINE = pattern(
+_CONTENTS_LINE = lazy_pattern(
     r"(?m)^[ \t>]*+(?:[-*+]|\d{1,9}+[.)])[ \t]++[^\w\[\]\n]{0,8}+\[([^\[\]\n]*+)\]"
     r"\((?!\w++:)[^\s()]*?\.md(?:#[^\s()]*+)?\)[ \t]*+$"
 )
 """A line of a table of contents: an item that is a link to another note and nothing else."""
 
-_WIKILINK = pattern(r"!?\[\[([^\[\]\n|]*+)(?:\|([^\[\]\n]*+))?\]\]")
+_WIKILINK = lazy_pattern(r"!?\[\[([^\[\]\n|]*+)(?:\|([^\[\]\n]*+))?\]\]")
 
-_DESTINATION = pattern(r"(?<=\]\()(?:<[^<>\n]*+>|[^\s()<>]*?(?:/|\.md\b)[^\s()<>]*+)(?=[\s)])")
+_DESTINATION = lazy_pattern(r"(?<=\]\()(?:<[^<>\n]*+>|[^\s()<>]*?(?:/|\.md\b)[^\s()<>]*+)(?=[\s)])")
 """The destination of a Markdown link that is a path or an address."""
 
 
@@ -143,17 +143,17 @@ def paths(text: str) -> tuple[str, ...]:
     return tuple(word for word in words if "/" in word or _FILE_NAME.fullmatch(word))
 
 
-_FOLDED = pattern("[\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u064b-\u065f\u0670\u0640]")
+_FOLDED = lazy_pattern("[\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u064b-\u065f\u0670\u0640]")
 """Marks of Latin, Greek, Cyrillic, Hebrew and Arabic, which many leave out."""
 
 _CHARACTERS = _UNSPACED[1:-2]
 
-_SCRIPTS = pattern(
+_SCRIPTS = lazy_pattern(
     f"(?<=[{_CHARACTERS}])(?=[^\\W{_CHARACTERS}])|(?<=[^\\W{_CHARACTERS}])(?=[{_CHARACTERS}])"
 )
 """Boundary between a script without spaces and another one."""
 
-_BRITISH = pattern(
+_BRITISH = lazy_pattern(
     r"[cioruyCIORUY](?=[eusEUS])(?i:(?<=i)s(?<=\w\w\w..)(?=(?:e[drs]?|ers|ing|able|ations?)\b)"
     r"|(?<=y)s(?<=\w\w..)(?=(?:e[drs]?|ers|ing)\b)"
     r"|(?<=o)ur(?<=\w\w\w...)(?=(?:s|ed|ing|ful|able|ite|al|ally|hood|ly)?\b)"

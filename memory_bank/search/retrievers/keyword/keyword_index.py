@@ -27,7 +27,7 @@ from pathlib import Path
 import tantivy
 from tantivy import Document, Order, Query, SchemaBuilder
 
-from memory_bank.base.errors import IndexDamaged, StorageFailed, exhausted
+from memory_bank.base.errors import IndexDamaged, StorageFailed, find_exhausted
 from memory_bank.base.filenames import TEMPORARY_PREFIX
 from memory_bank.search.retrievers.base import IndexedPassage, Matches, Question, Scope, Unit
 from memory_bank.search.retrievers.keyword.analyzer import (
@@ -476,12 +476,12 @@ def _guarded(folder: Path) -> Iterator[None]:
         if "No space left" in str(error) or "Permission denied" in str(error):
             reason = f"{folder} can't be written: {error}"
             raise StorageFailed(reason, "free some space, or check its permissions") from error
-        if plain := exhausted(error):
+        if plain := find_exhausted(error):
             raise plain from error
         raise IndexDamaged(f"{folder} is damaged: {error}", "it is rebuilt") from error
     except BaseException as error:
         if type(error).__name__ != "PanicException":
             raise
-        if plain := exhausted(error):
+        if plain := find_exhausted(error):
             raise plain from error
         raise IndexDamaged(f"{folder} is damaged: {error}", "it is rebuilt") from error

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from memory_bank.base import sqlite
 from memory_bank.base.errors import EmbedderUnavailable, IndexDamaged, StorageFailed
-from memory_bank.notes.identity import number_of
+from memory_bank.notes.identity import number_text
 from memory_bank.search.embedders.base import Embedder, Kind, Vectors, identity
 from memory_bank.search.retrievers.base import (
     FEW_TEXTS,
@@ -127,7 +127,7 @@ class VectorIndex(sqlite.Opened):
             numbers = ((document,) for document in replaced)
             base.executemany("DELETE FROM entries WHERE document = ?", numbers)
             texts = [
-                (entry, number_of(text), text) for entry in entries if (text := text_of(entry))
+                (entry, number_text(text), text) for entry in entries if (text := text_of(entry))
             ]
             base.executemany(
                 "INSERT OR REPLACE INTO entries VALUES (?, ?, ?)",

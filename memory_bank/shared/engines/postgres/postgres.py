@@ -24,8 +24,12 @@ from memory_bank.shared.engines.base import (
     Where,
 )
 from memory_bank.shared.engines.postgres import publishing, searching
-from memory_bank.shared.engines.postgres.connection import Connection, guarded, no_index
-from memory_bank.shared.engines.postgres.tables import MOST_DIMENSIONS, VERSION, statement
+from memory_bank.shared.engines.postgres.connection import (
+    Connection,
+    convert_errors,
+    missing_index_error,
+)
+from memory_bank.shared.engines.postgres.tables import MOST_DIMENSIONS, VERSION, table_statements
 
 _LOCK = "SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtext('memory_bank tables'))"
 
@@ -68,7 +72,7 @@ class Postgres:
                 f"vectors of {dimension:,} components are too long for an index",
                 f"choose an embedder of at most {MOST_DIMENSIONS:,}",
             )
-        with guarded(self.place), self._connection.transaction():
+        with convert_errors(self.place), self._connection.transaction():
             self._connection.execute(_LOCK)
             index_info = self._stored_if_made()
             if index_info is not None:
@@ -76,7 +80,7 @@ class Postgres:
             self._make_extension()
             new_index = IndexInfo(secrets.token_hex(8), VERSION, embedder, dimension)
             self._connection.execute("CREATE SCHEMA memory_bank")
-            statements = statement(vector=self._vector, dimension=dimension)
+            statements = table_statements(vector=self._vector, dimension=dimension)
             self._connection.execute(statements.encode())
             for key in ("id", "version", "embedder", "dimension"):
                 value = getattr(new_index, key)
@@ -87,7 +91,7 @@ class Postgres:
 
     def drop(self) -> bool:
         """Remove the tables and all that is published; tell whether there were any."""
-        with guarded(self.place), self._connection.transaction():
+        with convert_errors(self.place), self._connection.transaction():
             self._connection.execute(_LOCK)
             index_info = self._stored_if_made()
             self._connection.execute("DROP SCHEMA IF EXISTS memory_bank CASCADE")
@@ -129,10 +133,10 @@ class Postgres:
     def info(self) -> IndexInfo:
         """Return what was fixed when the index was made."""
         if self._info is None:
-            with guarded(self.place):
+            with convert_errors(self.place):
                 index_info = self._stored()
             if index_info is None:
-                raise no_index(self.place)
+                raise missing_index_error(self.place)
             if index_info.version != VERSION:
                 raise _other_version(self.place, index_info.version)
             self._info = index_info
@@ -141,72 +145,74 @@ class Postgres:
     @contextmanager
     def one_state(self) -> Iterator[None]:
         """Let all questions within see one state of the index."""
-        with guarded(self.place), self._connection.transaction():
+        with convert_errors(self.place), self._connection.transaction():
             self._connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             yield
 
     def heads(self) -> list[Head]:
         """Return the heads of all banks."""
         self.info()
-        with guarded(self.place):
-            return searching.heads(self._connection)
+        with convert_errors(self.place):
+            return searching.read_heads(self._connection)
 
     def known(self, repo: str, bank: str) -> KnownBank:
         """Return what the index has of a bank."""
         self.info()
-        with guarded(self.place):
+        with convert_errors(self.place):
             number = publishing.number_of_repo(self._connection, repo)
-            return publishing.known(self._connection, number, bank)
+            return publishing.read_published(self._connection, number, bank)
 
     def positions(self, repo: str, bank: str, paths: Collection[str]) -> dict[str, Position]:
         """Return the positions of the passages of some notes by key."""
         self.info()
-        with guarded(self.place):
+        with convert_errors(self.place):
             number = publishing.number_of_repo(self._connection, repo)
-            return publishing.positions(self._connection, number, bank, paths)
+            return publishing.read_positions(self._connection, number, bank, paths)
 
     def publish(self, publication: Publication) -> None:
         """Replace a bank's head in one transaction."""
         self.info()
-        with guarded(self.place):
+        with convert_errors(self.place):
             number = publishing.number_of_repo(self._connection, publication.head.repo, make=True)
             publishing.publish(self._connection, number, publication, self._vector)
 
     def remove(self, repo: str, bank: str) -> bool:
         """Remove all that is published of a bank; tell whether anything was."""
         self.info()
-        with guarded(self.place):
+        with convert_errors(self.place):
             number = publishing.number_of_repo(self._connection, repo)
             return publishing.remove(self._connection, number, bank)
 
     def size(self) -> int:
         """Count the passages."""
-        with guarded(self.place):
-            return searching.size(self._connection)
+        with convert_errors(self.place):
+            return searching.count_passages(self._connection)
 
     def frequencies(self, words: Collection[int]) -> dict[int, int]:
         """Count the passages that have each word."""
-        with guarded(self.place):
-            return searching.frequencies(self._connection, words)
+        with convert_errors(self.place):
+            return searching.count_frequencies(self._connection, words)
 
     def words(
         self, question_words: Sequence[AskedWord], limit: int, where: Where
     ) -> list[SharedMatch]:
         """Return the passages with the highest BM25 scores, best first."""
-        with guarded(self.place):
-            return searching.by_words(self._connection, question_words, limit, where, self._vector)
+        with convert_errors(self.place):
+            return searching.find_by_words(
+                self._connection, question_words, limit, where, self._vector
+            )
 
     def nearest(self, vector: Sequence[float], limit: int, where: Where) -> list[SharedMatch]:
         """Return the passages with the highest cosines, best first."""
         if not self.info().dimension:
             return []
-        with guarded(self.place):
-            return searching.nearest(self._connection, vector, limit, where, self._vector)
+        with convert_errors(self.place):
+            return searching.find_nearest(self._connection, vector, limit, where, self._vector)
 
     def passages(self, rows: Collection[int]) -> dict[int, SharedPassage]:
         """Return some passages by row."""
-        with guarded(self.place):
-            return searching.passages(self._connection, rows)
+        with convert_errors(self.place):
+            return searching.read_passages(self._connection, rows)
 
     @cached_property
     def _vector(self) -> str:

@@ -17,7 +17,7 @@ from memory_bank.shared.engines.base import (
     PublishedNote,
     PublishedPassage,
 )
-from memory_bank.shared.engines.postgres.connection import Connection, batches, clean
+from memory_bank.shared.engines.postgres.connection import Connection, clean, split_batches
 from memory_bank.shared.word_weights import DIMENSIONS
 
 _AT_ONCE = 500
@@ -118,7 +118,7 @@ def number_of_repo(connection: Connection, name: str, *, make: bool = False) -> 
     return int(row[0]) if row else UNKNOWN
 
 
-def known(connection: Connection, repo: int, bank: str) -> KnownBank:
+def read_published(connection: Connection, repo: int, bank: str) -> KnownBank:
     """Return what is published of a bank, in one state."""
     with connection.transaction():
         connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
@@ -130,7 +130,7 @@ def known(connection: Connection, repo: int, bank: str) -> KnownBank:
     return KnownBank(commit, dict(notes), passages)
 
 
-def positions(
+def read_positions(
     connection: Connection, repo: int, bank: str, paths: Collection[str]
 ) -> dict[str, Position]:
     """Return the positions of the passages of some notes by key."""
@@ -148,16 +148,16 @@ def publish(connection: Connection, repo: int, publication: Publication, vector:
         if row is None or row[0] != publication.base:
             raise Conflict(f"{head.repo}: another commit was published meanwhile", "it is repeated")
         counts: Counter[int] = Counter()
-        for batch in batches(publication.gone_passages, _AT_ONCE):
+        for batch in split_batches(publication.gone_passages, _AT_ONCE):
             keys = [bytes.fromhex(key) for key in batch]
             gone = connection.execute(_DROP_PASSAGES, (repo, head.bank, keys))
             for (words,) in gone:
                 counts.subtract(words)
         _put(connection, of, publication, counts, vector)
-        for batch in batches([*publication.moved.items()], 10 * _AT_ONCE):
+        for batch in split_batches([*publication.moved.items()], 10 * _AT_ONCE):
             moved = [{"key": key, **where._asdict()} for key, where in batch]
             connection.execute(_MOVE, {**of, "moved": Json(moved)})
-        for note_batch in batches(publication.gone_notes, 10 * _AT_ONCE):
+        for note_batch in split_batches(publication.gone_notes, 10 * _AT_ONCE):
             connection.execute(
                 "DELETE FROM memory_bank.notes WHERE repo = %s AND bank = %s AND path = ANY(%s)",
                 (repo, head.bank, [clean(path) for path in note_batch]),
@@ -195,12 +195,12 @@ def _put(
     vector: str,
 ) -> None:
     """Add notes and passages, and their words to the counts."""
-    for notes in batches(publication.notes, _AT_ONCE):
+    for notes in split_batches(publication.notes, _AT_ONCE):
         connection.execute(_PUT_NOTES, {**of, "notes": Json([_note(note) for note in notes])})
         paths = [clean(note.path) for note in notes]
         connection.execute(_FIELDS, {**of, "paths": paths})
     statement = _PUT_PASSAGES.format(vector=vector)
-    for passage_batch in batches(publication.passages, _AT_ONCE):
+    for passage_batch in split_batches(publication.passages, _AT_ONCE):
         rows = [_passage(batch) for batch in passage_batch]
         inserted = connection.execute(statement, {**of, "passages": Json(rows)})
         if inserted.rowcount != len(rows):
@@ -214,7 +214,7 @@ def _put(
 def _count(connection: Connection, repo: int, counts: Counter[int]) -> None:
     """Add to how many passages have each word."""
     changed = sorted((word, count) for word, count in counts.items() if count)
-    for batch in batches(changed, 100 * _AT_ONCE):
+    for batch in split_batches(changed, 100 * _AT_ONCE):
         words, numbers = [word for word, _ in batch], [count for _, count in batch]
         connection.execute(_COUNT, {"repo": repo, "words": words, "counts": numbers})
         connection.execute(_UNUSED, (repo, [word for word, count in batch if count < 0]))

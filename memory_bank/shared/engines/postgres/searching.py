@@ -104,7 +104,7 @@ AND p."row" = a.number & {2**BITS - 1}
 """
 
 
-def heads(connection: Connection) -> list[Head]:
+def read_heads(connection: Connection) -> list[Head]:
     """Return the heads of all banks."""
     rows = connection.execute(_HEADS, _of_banks(Where()))
     return [Head(*row) for row in rows]
@@ -118,7 +118,7 @@ def scope_of(connection: Connection, where: Where) -> tuple[list[int] | None, in
     return [repo for repo, _ in rows] if bounded else None, passages
 
 
-def frequencies(connection: Connection, words: Collection[int]) -> dict[int, int]:
+def count_frequencies(connection: Connection, words: Collection[int]) -> dict[int, int]:
     """Count the passages that have each word."""
     sql = (
         "SELECT word, sum(passages) FROM memory_bank.frequencies WHERE word = ANY(%s) GROUP BY word"
@@ -126,13 +126,13 @@ def frequencies(connection: Connection, words: Collection[int]) -> dict[int, int
     return {word: int(count) for word, count in connection.execute(sql, ([*words],))}
 
 
-def size(connection: Connection) -> int:
+def count_passages(connection: Connection) -> int:
     """Count the passages that may be read."""
     row = connection.execute("SELECT coalesce(sum(passages), 0) FROM memory_bank.heads").fetchone()
     return int(row[0]) if row else 0
 
 
-def by_words(
+def find_by_words(
     connection: Connection, words: Sequence[AskedWord], limit: int, where: Where, vector: str
 ) -> list[SharedMatch]:
     """Return the passages with the highest BM25 scores."""
@@ -152,7 +152,7 @@ def by_words(
     return [SharedMatch(*row) for row in rows if row[2] > 0]
 
 
-def nearest(
+def find_nearest(
     connection: Connection, entries: Sequence[float], limit: int, where: Where, vector: str
 ) -> list[SharedMatch]:
     """Return the passages with the highest cosines."""
@@ -175,7 +175,7 @@ def nearest(
     return [SharedMatch(*row) for row in rows]
 
 
-def passages(connection: Connection, rows: Collection[int]) -> dict[int, SharedPassage]:
+def read_passages(connection: Connection, rows: Collection[int]) -> dict[int, SharedPassage]:
     """Return some passages with their notes."""
     passage_rows = connection.execute(_PASSAGES, ([*rows],))
     return {

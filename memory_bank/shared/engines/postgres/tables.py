@@ -113,7 +113,7 @@ CREATE INDEX passages_nearest ON memory_bank.passages
 """
 
 
-def statement(*, vector: str, dimension: int) -> str:
+def table_statements(*, vector: str, dimension: int) -> str:
     """Return the statements that make the tables.
 
     `vector` is the schema of the extension, quoted.
