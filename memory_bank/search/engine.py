@@ -229,14 +229,16 @@ class Engine:
             if document_graph.any_supersedes(self._manifest)
             else {}
         )
-        candidates.rank_superseded(found_candidates, successors)
+        if successors:
+            candidates.rank_superseded(found_candidates, successors)
         asked_stems = weighted_stems(question.text).keys()
         statuses = {  # a question for what was rejected keeps its order
             document: status
             for document, status in document_graph.ended(self._manifest, documents).items()
             if not asked_stems & set(stems(status))
         }
-        candidates.rank_ended(found_candidates, statuses)
+        if statuses:
+            candidates.rank_ended(found_candidates, statuses)
         return bool(successors or statuses)
 
     def _find_words(

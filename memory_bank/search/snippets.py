@@ -363,8 +363,8 @@ def _chosen(
     bags = [_words(sentence.text) for sentence in sentences]
     stems = set(analyzer.weighted_stems(question))
     stems.update(analyzer.grams(question).split())
-    having = Counter(word for bag in bags for word in bag & stems)
-    rarity = {word: math.log1p(len(bags) / count) for word, count in having.items()}
+    having = {word: sum(word in bag for bag in bags) for word in stems}
+    rarity = {word: math.log1p(len(bags) / count) for word, count in having.items() if count}
     total = sum(rarity.values()) or 1.0
     rarities = [{word: rarity[word] / total for word in bag & stems} for bag in bags]
     costs = [measure(sentence.text) + 1 for sentence in sentences]

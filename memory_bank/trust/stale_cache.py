@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -208,13 +208,19 @@ class StaleHits:
         self._known |= {number: states[row.key] for number, row in rows.items()}
         return {number: self._known[number] for number in rows}
 
-    def _states(self, notes: Mapping[str, DocumentRow]) -> dict[str, NoteState]:
-        etags = {path: row.hash for path, row in notes.items()}
-        commits, states = self._bank.commits(""), dict[str, NoteState]()
+    @cached_property
+    def _cache(self) -> StaleCache | None:
+        """What is known of the commit that is checked out; None if that can't be read in time."""
+        commits = self._bank.commits("")
         if commits is not None:
             commits.refresh(seconds=_SECONDS)
             if commits.at is not None and commits.at.head == self._head:
-                states = self._judge_notes(StaleCache(commits, commits.at), etags, notes)
+                return StaleCache(commits, commits.at)
+        return None
+
+    def _states(self, notes: Mapping[str, DocumentRow]) -> dict[str, NoteState]:
+        etags = {path: row.hash for path, row in notes.items()}
+        states = self._judge_notes(self._cache, etags, notes) if self._cache else {}
         return {path: states.get(path) or NoteState(etag, (), ()) for path, etag in etags.items()}
 
     def _judge_notes(

@@ -7,6 +7,7 @@ from collections.abc import Collection
 
 from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.notes.decision_records import ENDED
+from memory_bank.search.manifest.document_rows import with_status
 from memory_bank.search.manifest.manifest import DONE, IS_SUPERSEDING, PENDING, Manifest
 
 
@@ -113,7 +114,7 @@ def ended(manifest: Manifest, numbers: Collection[int]) -> dict[int, str]:
     )
     words = (
         (number, str(status).casefold().split()[:1])
-        for number, status in manifest.chunked(sql, list(numbers))
+        for number, status in manifest.chunked(sql, with_status(manifest, numbers, ENDED))
     )
     return {number: word[0] for number, word in words if not ENDED.isdisjoint(word)}
 
