@@ -17,9 +17,9 @@ from typing import Any
 from memory_bank.agents.clients.base import HookEvent
 from memory_bank.agents.hook_bank import HookBank
 from memory_bank.agents.payload import message_key
+from memory_bank.base import lazy_pattern
 from memory_bank.base.errors import BadInput
 from memory_bank.base.filenames import FOLDER
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.sessions.queue import EventQueue
 from memory_bank.sessions.queue_rows import MESSAGE, Event, NewPrompt, NewSession, parse_time
 from memory_bank.sessions.redaction import SECRET, redact, redact_id, redact_value

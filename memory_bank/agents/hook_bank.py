@@ -11,9 +11,8 @@ import os
 import zlib
 from contextlib import suppress
 
-from memory_bank.base import __version__, filenames
+from memory_bank.base import NamedTuple, __version__, filenames
 from memory_bank.base.filenames import project_name, user_state
-from memory_bank.base.named_tuple import NamedTuple
 
 _Stamp = tuple[str, int, int, int]
 """A path with its time of change, size and number; zeros if there is no such file."""

@@ -17,8 +17,8 @@ from memory_bank.agents.client_files import ClientChange, ClientPlace, HookClien
 from memory_bank.agents.clients import SCOPES
 from memory_bank.bank import program_files
 from memory_bank.bank.bank import Bank
+from memory_bank.base import NamedTuple
 from memory_bank.base.errors import BadInput, Hint, MemoryBankError
-from memory_bank.base.named_tuple import NamedTuple
 
 _HOOKS = "hooks"
 

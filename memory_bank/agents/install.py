@@ -12,10 +12,9 @@ from memory_bank.agents.bundled import find_bundle_file, is_bundled
 from memory_bank.agents.client_files import ClientChange, ClientPlace, McpClient
 from memory_bank.bank import program_files
 from memory_bank.bank.bank import Bank
+from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.errors import BadInput, Hint, MemoryBankError
 from memory_bank.base.filenames import FOLDER
-from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import lazy_pattern
 
 SERVER = program_files.PROGRAM
 """The default name of the server in a client's configuration."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from memory_bank.agents import clients
-from memory_bank.base.plugins import lazy_pattern
+from memory_bank.base import lazy_pattern
 
 AGENTS = "AGENTS.md"
 

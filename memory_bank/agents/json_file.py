@@ -15,10 +15,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from memory_bank.base import toml
+from memory_bank.base import NamedTuple, lazy_pattern, toml
 from memory_bank.base.errors import BadInput
-from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.base.text import edit_lines
 from memory_bank.notes.blocks import line_start, splice
 

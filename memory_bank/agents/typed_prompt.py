@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from memory_bank.base.plugins import lazy_pattern
+from memory_bank.base import lazy_pattern
 
 _ADDED = lazy_pattern(
     r"<(system[-_]reminder|ide_[a-z_]{1,40}|hook_context|session_context|environment_context"

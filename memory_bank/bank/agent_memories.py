@@ -14,10 +14,9 @@ from typing import Protocol, cast
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.copies import PrivateLayout
-from memory_bank.base import plugins
+from memory_bank.base import NamedTuple, plugins
 from memory_bank.base.documents import Scan
 from memory_bank.base.errors import BadInput, NoteReadOnly
-from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.paths import Layout
 from memory_bank.git import repository
 from memory_bank.notes.note import Note

@@ -9,10 +9,10 @@ from functools import partial
 
 from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
+from memory_bank.base import NamedTuple
 from memory_bank.base.documents import Link
 from memory_bank.base.errors import Hint, NoteNotFound
 from memory_bank.base.filenames import is_utf8
-from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.text import join_link
 from memory_bank.notes import names
 from memory_bank.notes.link_targets import TargetNames, resolve_target

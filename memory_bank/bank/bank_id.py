@@ -6,9 +6,9 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+from memory_bank.base import lazy_pattern
 from memory_bank.base.errors import StorageFailed
 from memory_bank.base.paths import NOTES, Layout
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.git import repository
 
 QUEUE = "sessions.db"

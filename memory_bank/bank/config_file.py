@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from memory_bank.base import toml
+from memory_bank.base import lazy_pattern, toml
 from memory_bank.base.errors import BadSetting, NoBank, did_you_mean, similar_names
 from memory_bank.base.operation import Param, operation
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.base.screen import Call, show_place
 from memory_bank.base.setting_sections import Key
 from memory_bank.base.settings import Settings, describe, load, user_file

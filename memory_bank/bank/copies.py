@@ -16,6 +16,7 @@ from functools import cached_property, partial
 from pathlib import Path
 
 from memory_bank.bank.bank_id import all_ids, bank_id
+from memory_bank.base import NamedTuple
 from memory_bank.base.documents import Scan
 from memory_bank.base.errors import BadInput, Busy, NoteReadOnly, StorageFailed
 from memory_bank.base.filenames import (
@@ -28,7 +29,6 @@ from memory_bank.base.filenames import (
     is_utf8,
 )
 from memory_bank.base.locks import hold_lock
-from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.paths import Layout, user_folder
 from memory_bank.git import objects, repository
 from memory_bank.git.objects import Blob, Revision

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base import NamedTuple
 
 Severity = Literal["error", "warning", "info"]
 

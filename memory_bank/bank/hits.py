@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memory_bank.bank.backlinks import LinkShown
+from memory_bank.base import NamedTuple
 from memory_bank.base.documents import Fault
-from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.notes.note import Entity
 from memory_bank.notes.okf import Source
 from memory_bank.search.manifest import filters

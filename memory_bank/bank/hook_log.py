@@ -8,8 +8,8 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 
+from memory_bank.base import NamedTuple
 from memory_bank.base.filenames import user_state
-from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.removed_text import RemovedText
 
 FILE = "hooks.log"

@@ -6,9 +6,8 @@ import re
 from itertools import islice
 
 from memory_bank.bank.bank import Bank
-from memory_bank.base import plugins
+from memory_bank.base import lazy_pattern, plugins
 from memory_bank.base.errors import MemoryBankError
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.notes.characters import decode
 
 _ENGLISH = frozenset(["minilm", "static"])

@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from stat import S_ISREG
 
+from memory_bank.base import NamedTuple
 from memory_bank.base.errors import BadInput, BadName, StorageFailed
 from memory_bank.base.filenames import work_tree
-from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.notes.storage import folders
 from memory_bank.notes.storage.folders import FolderEntry
 

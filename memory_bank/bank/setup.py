@@ -12,11 +12,10 @@ from pathlib import Path
 from memory_bank.bank import note_files, program_files
 from memory_bank.bank.config_file import change_file, with_setting
 from memory_bank.bank.program_files import RULES
-from memory_bank.base import paths, settings
+from memory_bank.base import lazy_pattern, paths, settings
 from memory_bank.base.errors import BadInput, MemoryBankError, StorageFailed
 from memory_bank.base.filenames import FOLDER, NOTE_SUFFIXES, find_bank_above, why_outside
 from memory_bank.base.paths import Layout, link_error, user_bank_folder
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.git import repository
 from memory_bank.notes import decision_records, parsing
 from memory_bank.notes.storage import files

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, date, datetime, timedelta
 
-from memory_bank.base.plugins import lazy_pattern
+from memory_bank.base import lazy_pattern
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Literal, Protocol
 
-from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base import NamedTuple
 
 Signature = str
 """A text that differs whenever a document may have changed; empty if unknown."""

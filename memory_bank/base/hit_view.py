@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base import NamedTuple
 from memory_bank.base.rendering import has_same_words, make_visible, one_line, starts_text
 from memory_bank.base.screen import Call, Piece, count_cells, cut
 

@@ -13,8 +13,8 @@ from datetime import datetime
 from types import MappingProxyType, UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args, get_origin
 
+from memory_bank.base import NamedTuple
 from memory_bank.base.errors import BadInput
-from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.text import agent_name
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -11,7 +10,7 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, AnyStr, cast
+from typing import TYPE_CHECKING, cast
 
 from memory_bank.base.errors import BadInput, PluginFailed, find_exhausted
 
@@ -171,26 +170,3 @@ def install_hint(extra: str) -> str:
 
 def _package(point: EntryPoint) -> str:
     return point.dist.name if point.dist else point.value
-
-
-def lazy_pattern(text: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
-    """Return a pattern that is compiled when one of its methods is first asked for.
-
-    A module with many patterns takes tens of milliseconds to compile them all, of which most
-    texts need few.
-    """
-    return cast("re.Pattern[AnyStr]", _Pattern(text, flags))
-
-
-class _Pattern:
-    """Stand in for a pattern; its methods are the compiled pattern's, kept after the first use."""
-
-    def __init__(self, text: str | bytes, flags: int) -> None:
-        self._given: tuple[Any, int] = text, flags
-
-    def __getattr__(self, name: str) -> object:
-        if name.startswith("__"):
-            raise AttributeError(name)  # copying and pickling ask before there is a pattern
-        answer: object = getattr(re.compile(*self._given), name)
-        setattr(self, name, answer)
-        return answer

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Annotated, Any
 
+from memory_bank.base import NamedTuple
 from memory_bank.base.filenames import why_outside
-from memory_bank.base.named_tuple import NamedTuple
 
 _MOST = 200
 """Maximum number of entries of a table, and of items of a list in one."""

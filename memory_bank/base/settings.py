@@ -13,10 +13,9 @@ from stat import S_ISREG
 from types import MappingProxyType
 from typing import Any, TypeVar, get_type_hints
 
-from memory_bank.base import plugins
+from memory_bank.base import NamedTuple, plugins
 from memory_bank.base.errors import BadInput, BadSetting
 from memory_bank.base.filenames import SETTINGS
-from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.setting_sections import (
     BadTable,
     Code,

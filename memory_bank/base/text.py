@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import cast
 
-from memory_bank.base.plugins import lazy_pattern
+from memory_bank.base import lazy_pattern
 from memory_bank.base.rendering import escape_hidden
 
 MOST_CHARACTERS = 64

@@ -13,8 +13,7 @@ from contextlib import suppress
 from itertools import pairwise
 from typing import Any
 
-from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import lazy_pattern
+from memory_bank.base import NamedTuple, lazy_pattern
 
 Path = tuple[str, ...]
 """Keys of tables, from the outermost one inwards."""

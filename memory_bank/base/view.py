@@ -11,6 +11,7 @@ from functools import partial
 from itertools import accumulate
 from types import MappingProxyType
 
+from memory_bank.base import NamedTuple
 from memory_bank.base.hit_view import (
     WEAKER,
     Hit,
@@ -20,7 +21,6 @@ from memory_bank.base.hit_view import (
     print_hits,
     style_piece,
 )
-from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.rendering import count, make_visible
 from memory_bank.base.screen import FOUND, NOTHING, Call, Piece, join_pieces
 from memory_bank.base.text import Quotes, estimate, one_line

@@ -11,8 +11,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import lazy_pattern
+from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.code.imports import Bound, ImportTargets
 from memory_bank.code.index.database import SEPARATOR, IntentRow, SymbolRow
 from memory_bank.code.parse.parsed_file import Import

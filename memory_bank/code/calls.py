@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from itertools import chain
 
-from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base import NamedTuple
 from memory_bank.code.call_targets import (
     HOW,
     Caller,

@@ -13,8 +13,8 @@ from itertools import takewhile
 from textwrap import dedent
 from typing import Literal
 
+from memory_bank.base import NamedTuple
 from memory_bank.base.filenames import is_utf8
-from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.code.code_at import FOLDER, CitedPlace, CodeAt
 from memory_bank.code.code_words import CodeWords
 from memory_bank.code.parse import parsing

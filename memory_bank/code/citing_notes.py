@@ -16,10 +16,9 @@ from memory_bank.bank.bank import Bank
 from memory_bank.bank.findings import Finding
 from memory_bank.bank.hits import ShownNote
 from memory_bank.bank.open_index import NoteRow, note_of
+from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.documents import Link
 from memory_bank.base.errors import did_you_mean, differ_by_one_letter
-from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.code import lookup
 from memory_bank.code.code_names import SYMBOL, linked_symbol
 from memory_bank.code.index.codebase import Codebase

@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from memory_bank.base import NamedTuple
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.base.filenames import NOTE_SUFFIXES
-from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.code import lookup
 from memory_bank.code.index.database import Key, ParseCache, SymbolRow
 from memory_bank.code.index.work_tree import WorkTree, why_unreadable

@@ -6,9 +6,9 @@ import os
 import posixpath
 from pathlib import Path
 
+from memory_bank.base import lazy_pattern
 from memory_bank.base.documents import Link
 from memory_bank.base.errors import BadInput, FileNotFound, did_you_mean, similar_names
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.code.coupled import CouplingState
 from memory_bank.code.index.codebase import Codebase
 

@@ -13,8 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
-from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import lazy_pattern
+from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.code.parse.parsed_file import ParsedFile, Symbol
 
 _BOM = b"\xef\xbb\xbf"

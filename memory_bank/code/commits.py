@@ -10,10 +10,9 @@ from pathlib import Path
 from blake3 import blake3
 
 from memory_bank.bank.note_files import open_history
+from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.errors import Busy
 from memory_bank.base.filenames import is_utf8
-from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.git import repository
 from memory_bank.git.commits import Commit, CommitsAt, PathPair
 

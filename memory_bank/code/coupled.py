@@ -31,12 +31,10 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from sqlite3 import Connection
 
-from memory_bank.base import sqlite
+from memory_bank.base import NamedTuple, lazy_pattern, sqlite
 from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import Busy, IndexDamaged
 from memory_bank.base.filenames import StatSignature, is_trusted, signature_text
-from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.code.commits import CodeHistory, CountedCommit, CountedCommits
 from memory_bank.code.index import work_tree
 from memory_bank.code.index.symbol_table import SymbolTable

@@ -6,10 +6,10 @@ import os
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import NoteRow, note_at
+from memory_bank.base import lazy_pattern
 from memory_bank.base.dates import iso_of
 from memory_bank.base.documents import Document, Span
 from memory_bank.base.errors import SymbolNotFound
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.code import lookup
 from memory_bank.code.code_names import existing_file
 from memory_bank.code.commits import message_reason

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from memory_bank.base import lazy_pattern
 from memory_bank.base.errors import SymbolNotFound, did_you_mean, similar_names
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.code.index.database import CodeDatabase, SymbolRow
 from memory_bank.code.parse.parsed_file import SYMBOL, TEST
 

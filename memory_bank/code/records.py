@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from memory_bank.bank.hits import ShownNote
-from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import lazy_pattern
+from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.code.coupled import CoupledFile
 from memory_bank.code.guards import Guard
 from memory_bank.code.index.database import SymbolRow

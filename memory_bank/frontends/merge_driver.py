@@ -10,8 +10,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from memory_bank.base import NamedTuple
 from memory_bank.base.errors import BadInput, MemoryBankError, find_exhausted
-from memory_bank.base.named_tuple import NamedTuple
 
 MERGED, CONFLICT, WRONG_USE = 0, 1, 2
 

@@ -15,8 +15,7 @@ from pathlib import Path
 from textwrap import TextWrapper, shorten
 from typing import Any
 
-from memory_bank.base import operation
-from memory_bank.base.plugins import lazy_pattern
+from memory_bank.base import lazy_pattern, operation
 from memory_bank.base.rendering import render_document
 from memory_bank.frontends import declared
 

@@ -15,7 +15,7 @@ from collections.abc import Collection
 from functools import lru_cache
 from pathlib import Path
 
-from memory_bank.base.plugins import lazy_pattern
+from memory_bank.base import lazy_pattern
 from memory_bank.git.process import run
 
 SECONDS = 5.0

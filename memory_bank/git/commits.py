@@ -9,9 +9,8 @@ from functools import cached_property
 from sqlite3 import Connection
 from typing import Any, Protocol
 
+from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.errors import IndexDamaged
-from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import lazy_pattern
 
 _COLUMNS = (
     "c.n, c.id, c.parents, c.written, c.made, w.name, w.mail, c.subject, c.body, c.people,"

@@ -18,11 +18,9 @@ from pathlib import Path
 from sqlite3 import Connection
 from typing import Any
 
-from memory_bank.base import sqlite
+from memory_bank.base import NamedTuple, lazy_pattern, sqlite
 from memory_bank.base.errors import Busy, IndexDamaged, StorageFailed
-from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.paths import private_folder
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.git import authorship, process, repository
 from memory_bank.git.commits import Change, CommitNode, CommitsAt, list_ancestors, yield_leaves
 from memory_bank.git.log import FORMAT, CommitRecord, yield_commits

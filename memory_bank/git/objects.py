@@ -16,11 +16,10 @@ from pathlib import Path
 from subprocess import Popen
 from typing import BinaryIO, Self
 
+from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import BadInput, StorageFailed
 from memory_bank.base.filenames import is_utf8
-from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.git import repository
 from memory_bank.git.process import LIMIT, end, kill_git, read, start_git
 

@@ -13,8 +13,8 @@ from functools import lru_cache
 from pathlib import Path
 from stat import S_ISDIR
 
+from memory_bank.base import lazy_pattern
 from memory_bank.base.paths import user_folder
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.git import process
 from memory_bank.git.process import read
 from memory_bank.git.process import run as _run

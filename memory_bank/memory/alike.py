@@ -6,10 +6,9 @@ from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.note_files import SESSION
 from memory_bank.bank.open_index import NoteRow
+from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.documents import Span
 from memory_bank.base.errors import MemoryBankError
-from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.git import repository
 from memory_bank.memory.records import WrittenNote
 from memory_bank.notes import front_matter

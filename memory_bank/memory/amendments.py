@@ -15,10 +15,9 @@ from operator import mul
 from typing import TYPE_CHECKING, cast
 
 from memory_bank.bank.bank import Bank
+from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.documents import Span
 from memory_bank.base.errors import EmbedderUnavailable, MemoryBankError
-from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.notes.roots import Roots
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_graph, document_rows

@@ -14,9 +14,8 @@ from difflib import SequenceMatcher
 
 from memory_bank.bank import note_files, open_index
 from memory_bank.bank.bank import Bank
+from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.errors import BadInput, Conflict, Hint, NoteNotFound
-from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.memory import amendments
 from memory_bank.memory.dead_links import dead_links
 from memory_bank.memory.records import WrittenNote

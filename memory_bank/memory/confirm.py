@@ -9,9 +9,9 @@ from typing import Annotated
 
 from memory_bank.bank import agent_memories
 from memory_bank.bank.bank import Bank
+from memory_bank.base import lazy_pattern
 from memory_bank.base.errors import BadInput, NoteNotFound
 from memory_bank.base.operation import Agent, IfMatch, Notes, Param, Tool, operation
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.base.screen import Call
 from memory_bank.code.code_at import NOW
 from memory_bank.code.index.work_tree import find_work_tree

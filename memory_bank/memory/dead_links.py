@@ -5,8 +5,8 @@ from __future__ import annotations
 from urllib.parse import quote
 
 from memory_bank.bank.bank import Bank
+from memory_bank.base import lazy_pattern
 from memory_bank.base.documents import Link
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.search.index import View
 from memory_bank.search.manifest.link_rows import links_of, problems
 

@@ -15,12 +15,12 @@ from memory_bank.bank import open_index, output_files
 from memory_bank.bank.backlinks import resolve_links
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import NoteRow
+from memory_bank.base import lazy_pattern
 from memory_bank.base.dates import iso_of
 from memory_bank.base.documents import Link
 from memory_bank.base.errors import BadInput, StorageFailed
 from memory_bank.base.hit_view import Place
 from memory_bank.base.operation import Param, operation, topic
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.base.rendering import count
 from memory_bank.base.screen import Piece
 from memory_bank.base.view import Block, View

@@ -12,10 +12,10 @@ from memory_bank.bank import open_index
 from memory_bank.bank.backlinks import LinkShown, link_shown
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import ShownNote
+from memory_bank.base import NamedTuple
 from memory_bank.base.documents import Link
 from memory_bank.base.errors import Hint, MemoryBankError, NoteNotFound
 from memory_bank.base.filenames import is_utf8
-from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.code.code_names import has_kind
 from memory_bank.git import objects, repository
 from memory_bank.git.commits import Change

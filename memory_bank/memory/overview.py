@@ -9,9 +9,9 @@ from collections.abc import Collection, Sequence
 from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import NoteRow
+from memory_bank.base import NamedTuple
 from memory_bank.base.dates import iso_of
 from memory_bank.base.filenames import NOTE_SUFFIXES
-from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.operation import Tool, operation
 from memory_bank.git.commits import Change
 from memory_bank.memory import views

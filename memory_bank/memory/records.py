@@ -10,7 +10,7 @@ from types import MappingProxyType
 from memory_bank.bank.backlinks import LinkShown
 from memory_bank.bank.hits import ShownNote
 from memory_bank.bank.open_index import NoteRow
-from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base import NamedTuple
 from memory_bank.notes.note import Entity
 
 

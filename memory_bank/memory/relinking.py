@@ -10,9 +10,9 @@ from itertools import chain
 from memory_bank.bank import open_index
 from memory_bank.bank.backlinks import LinkShown, link_shown, resolve_links
 from memory_bank.bank.bank import Bank
+from memory_bank.base import NamedTuple
 from memory_bank.base.documents import Link
 from memory_bank.base.errors import UnreadableNote
-from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.notes import front_matter, names, okf, parsing
 from memory_bank.notes.identity import etag
 from memory_bank.notes.link_targets import yield_names

@@ -11,9 +11,8 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
 from memory_bank.bank.bank import Bank
+from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.errors import MemoryBankError
-from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.git.process import LIMIT
 from memory_bank.notes import names
 from memory_bank.notes.file_patterns import matches_file, yield_patterns

@@ -14,10 +14,9 @@ from typing import Literal
 
 from memory_bank.bank import program_files
 from memory_bank.bank.bank import Bank
+from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.errors import BadInput, StorageFailed
 from memory_bank.base.filenames import FOLDER
-from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.base.text import one_line
 from memory_bank.git import objects, repository
 from memory_bank.memory.rules import ProjectRule, list_rules

@@ -9,12 +9,11 @@ from typing import Annotated
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import ShownNote
 from memory_bank.bank.note_files import open_history
+from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import BadInput, Hint, NoteNotFound, StorageFailed
 from memory_bank.base.hit_view import Place
-from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.operation import LONGEST_NAME, Param, Tool, operation
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.base.rendering import has_same_words
 from memory_bank.base.screen import FOUND, NOTHING, Piece, cut
 from memory_bank.base.setting_sections import BANK

@@ -12,7 +12,7 @@ from markdown_it.common.utils import mdTrim
 from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 
-from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base import NamedTuple
 from memory_bank.notes.characters import BREAK
 
 Rule = Callable[[StateBlock, int, int, bool], bool]

@@ -7,10 +7,9 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
+from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.documents import Fault
 from memory_bank.base.errors import UnreadableNote
-from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import lazy_pattern
 
 BOM = codecs.BOM_UTF8
 

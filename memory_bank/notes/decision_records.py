@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from urllib.parse import unquote
 
+from memory_bank.base import lazy_pattern
 from memory_bank.base.dates import date_in_name, to_datetime
 from memory_bank.base.documents import Link
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.notes.characters import BREAK
 from memory_bank.notes.names import name_of, record_name
 from memory_bank.notes.note import Note

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
 
+from memory_bank.base import lazy_pattern
 from memory_bank.base.filenames import why_outside
-from memory_bank.base.plugins import lazy_pattern
 
 APPLIES_TO = "applies_to"
 """Key of front matter with the files that a rule is for."""

@@ -18,12 +18,10 @@ from typing import Literal
 import frontmatter
 from frontmatter.default_handlers import YAMLHandler
 
-from memory_bank.base import toml
+from memory_bank.base import NamedTuple, lazy_pattern, toml
 from memory_bank.base.dates import format_iso
 from memory_bank.base.documents import Fault
 from memory_bank.base.errors import UnreadableNote
-from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.notes import yaml
 from memory_bank.notes.blocks import BlockError, last_break, line_at
 from memory_bank.notes.characters import BREAK

@@ -16,8 +16,7 @@ from markdown_it.common.utils import normalizeReference
 from markdown_it.helpers import parseLinkDestination, parseLinkLabel
 from markdown_it.rules_inline import StateInline
 
-from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import lazy_pattern
+from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.notes.blocks import Blocks, InlineBlock, parse_blocks
 from memory_bank.notes.relations import CODE, LINK
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Callable, Iterable, Iterator
 
+from memory_bank.base import NamedTuple
 from memory_bank.base.documents import (
     BY_ALIAS,
     BY_ID,
@@ -16,7 +17,6 @@ from memory_bank.base.documents import (
     Name,
 )
 from memory_bank.base.filenames import NOTE_SUFFIXES
-from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.notes.characters import nfc
 from memory_bank.notes.names import (
     OUTSIDE,

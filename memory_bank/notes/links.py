@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import unescape
 from urllib.parse import quote, unquote
 
+from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.documents import Link, LinkKind
 from memory_bank.base.errors import BadInput
-from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.notes import okf
 from memory_bank.notes.blocks import parse_blocks
 from memory_bank.notes.characters import BREAK

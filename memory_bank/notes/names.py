@@ -12,10 +12,10 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import unquote
 
+from memory_bank.base import lazy_pattern
 from memory_bank.base.errors import BadName, Hint
 from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.base.paths import Layout
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.notes.characters import nfc
 from memory_bank.notes.identity import DEVICES
 

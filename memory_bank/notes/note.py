@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from memory_bank.base import NamedTuple
 from memory_bank.base.documents import Fault, Link
 from memory_bank.base.errors import Conflict, Hint, NoteNotFound
-from memory_bank.base.named_tuple import NamedTuple
 
 _NOTHING: Mapping[str, Any] = {}
 """Never written to. A mappingproxy could not be pickled."""

@@ -14,11 +14,10 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.dates import format_iso, to_datetime
 from memory_bank.base.documents import Link
 from memory_bank.base.errors import MemoryBankError
-from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.notes.note import Note
 from memory_bank.notes.storage import files
 

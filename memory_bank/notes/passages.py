@@ -7,9 +7,8 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from operator import itemgetter
 
+from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.documents import Passage
-from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.notes.blocks import Blocks, InlineBlock
 from memory_bank.notes.note import NoteSection
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from memory_bank.base.plugins import lazy_pattern
+from memory_bank.base import lazy_pattern
 
 LINK = "\x01"
 

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 
+from memory_bank.base import NamedTuple
 from memory_bank.base.errors import BadName, Conflict, UnreadableNote
 from memory_bank.base.filenames import LOCK_FILE, NOTE_SUFFIXES, TEMPORARY_PREFIX
-from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.removed_text import PLAIN_MARK, RemovedText
 from memory_bank.notes import characters, front_matter, parsing
 from memory_bank.notes.identity import etag, slug

@@ -10,12 +10,12 @@ from pathlib import Path
 from stat import S_ISDIR
 from typing import Protocol, TypeVar
 
+from memory_bank.base import NamedTuple
 from memory_bank.base.dates import date_in_name
 from memory_bank.base.documents import Committed, Dates, Scan, Signature
 from memory_bank.base.errors import BadName, Hint, NoteExists, NoteReadOnly, StorageFailed
 from memory_bank.base.file_watches import ChangeQueue
 from memory_bank.base.filenames import NOTE_SUFFIXES, StatSignature, is_trusted
-from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.notes import okf
 from memory_bank.notes.characters import nfc
 from memory_bank.notes.note import Meta

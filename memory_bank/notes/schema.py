@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, time
 
+from memory_bank.base import lazy_pattern
 from memory_bank.base.dates import to_datetime
 from memory_bank.base.documents import Fault
 from memory_bank.base.errors import BadInput, Hint
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.base.text import agent_name
 from memory_bank.notes import okf
 from memory_bank.notes.characters import nfc

@@ -8,8 +8,8 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 
+from memory_bank.base import lazy_pattern
 from memory_bank.base.documents import Fault, Link
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.base.text import join_link
 from memory_bank.notes.blocks import Blocks, InlineBlock, parse_blocks
 from memory_bank.notes.front_matter import MARK, MAX_FIELDS, Field, yield_fields

@@ -9,6 +9,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
+from memory_bank.base import lazy_pattern
 from memory_bank.base.dates import to_datetime
 from memory_bank.base.documents import (
     Dates,
@@ -26,7 +27,6 @@ from memory_bank.base.documents import (
 )
 from memory_bank.base.errors import BadName, StorageFailed, UnreadableNote
 from memory_bank.base.filenames import StatSignature, signature_of
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.base.text import estimate
 from memory_bank.notes import okf
 from memory_bank.notes.characters import decode, written_words

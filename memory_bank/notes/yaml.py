@@ -19,10 +19,10 @@ from typing import Any, Literal
 
 import yaml
 
+from memory_bank.base import lazy_pattern
 from memory_bank.base.dates import format_iso
 from memory_bank.base.documents import Fault
 from memory_bank.base.errors import BadInput
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.notes.blocks import BlockError, last_break, line_at, line_end, line_start, splice
 
 # Limits of front matter, beyond which it is hostile.

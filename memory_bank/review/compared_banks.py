@@ -11,9 +11,8 @@ from types import MappingProxyType
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.revisions import bank_at, find_tree, notes_at
+from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.filenames import SETTINGS
-from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.base.rendering import count
 from memory_bank.git import objects, repository
 from memory_bank.notes.compare.note_comparison import (

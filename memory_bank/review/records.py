@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from memory_bank.bank.findings import Finding, ReviewFinding, Severity
-from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base import NamedTuple
 from memory_bank.base.rendering import count
 from memory_bank.notes.compare.note_change import NoteChange
 

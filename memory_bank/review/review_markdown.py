@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from memory_bank.bank.findings import ReviewFinding
-from memory_bank.base.plugins import lazy_pattern
+from memory_bank.base import lazy_pattern
 from memory_bank.base.rendering import count
 from memory_bank.base.text import one_line
 from memory_bank.notes.compare.note_change import (

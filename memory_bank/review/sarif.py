@@ -14,7 +14,7 @@ from typing import cast
 from urllib.parse import quote
 
 from memory_bank.bank.findings import Finding
-from memory_bank.base.plugins import lazy_pattern
+from memory_bank.base import lazy_pattern
 from memory_bank.base.rendering import count, escape_hidden, quote_path, render_document
 from memory_bank.review.records import Review, RuleWithFindings
 

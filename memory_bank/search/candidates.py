@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from operator import attrgetter
 from types import MappingProxyType
 
-from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base import NamedTuple
 from memory_bank.base.setting_sections import Memory
 from memory_bank.search import boosts
 from memory_bank.search.manifest import document_graph, document_rows, entries

@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from math import inf
 
+from memory_bank.base import NamedTuple
 from memory_bank.base.documents import Scan, Signature
-from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.search.manifest import document_rows, writer
 from memory_bank.search.manifest.manifest import Manifest
 

@@ -8,8 +8,8 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Generic, Literal, TypeVar, cast
 
+from memory_bank.base import NamedTuple
 from memory_bank.base.errors import EmbedderUnavailable
-from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.settings import Settings
 from memory_bank.search import candidates
 from memory_bank.search.boosts import by_ranks

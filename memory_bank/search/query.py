@@ -9,10 +9,9 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
+from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.dates import format_iso
 from memory_bank.base.errors import BadInput, did_you_mean, similar_names
-from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.base.rendering import count
 from memory_bank.search import times as time_words
 from memory_bank.search.manifest import document_rows, filters

@@ -23,7 +23,7 @@ from heapq import nlargest
 from operator import neg
 from typing import TypeVar
 
-from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base import NamedTuple
 from memory_bank.search.retrievers.base import Matches, Ranking, Reason, Scale
 
 LEAST = 0.03

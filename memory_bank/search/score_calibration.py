@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base import NamedTuple
 from memory_bank.search.retrievers.base import Scale
 from memory_bank.search.retrievers.keyword import keyword_query
 from memory_bank.search.retrievers.keyword.analyzer import grams, weighted_stems

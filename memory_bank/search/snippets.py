@@ -16,8 +16,7 @@ from heapq import heapify, heappop, heappush
 from itertools import groupby
 from types import MappingProxyType
 
-from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import lazy_pattern
+from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.text import estimate
 from memory_bank.search.retrievers.keyword import analyzer
 

@@ -13,9 +13,8 @@ import re
 from datetime import UTC, datetime, timedelta
 from functools import cache
 
+from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.errors import BadInput, Hint
-from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.search.manifest.filters import Condition
 
 MONTHS = (

@@ -10,9 +10,9 @@ from typing import Annotated, Any
 
 from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
+from memory_bank.base import lazy_pattern
 from memory_bank.base.errors import BadInput
 from memory_bank.base.operation import LONGEST_NAME, REQUIRED, Param, Tool, operation
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.base.setting_sections import ContextSettings
 from memory_bank.base.text import estimate
 from memory_bank.search.index import View

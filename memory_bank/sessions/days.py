@@ -10,10 +10,10 @@ from datetime import UTC, date, datetime
 from itertools import groupby
 
 from memory_bank.bank.bank import Bank
+from memory_bank.base import NamedTuple
 from memory_bank.base.dates import iso_of, to_datetime
 from memory_bank.base.documents import PathProblem
 from memory_bank.base.errors import BadInput
-from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.notes.roots import SESSIONS
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows

@@ -13,8 +13,8 @@ from typing import Annotated
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.bank_id import former_ids, move_state
+from memory_bank.base import NamedTuple
 from memory_bank.base.errors import NoteNotFound, StorageFailed, UnreadableNote
-from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.operation import Param, operation, topic
 from memory_bank.base.text import estimate
 from memory_bank.search.index import View

@@ -13,7 +13,7 @@ from typing import Any
 
 from blake3 import blake3
 
-from memory_bank.base.plugins import lazy_pattern
+from memory_bank.base import lazy_pattern
 from memory_bank.base.text import agent_name
 from memory_bank.notes import front_matter
 from memory_bank.notes.identity import note_id, slug

@@ -9,9 +9,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
 
+from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.dates import to_datetime
-from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.base.setting_sections import OBSERVATION_TYPES
 from memory_bank.notes import parsing
 from memory_bank.notes.characters import BREAK

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 
+from memory_bank.base import lazy_pattern
 from memory_bank.base.dates import format_iso
-from memory_bank.base.plugins import lazy_pattern
 
 _ESCAPED = lazy_pattern(r"\\([!-/:-@\[-`{-~])")
 

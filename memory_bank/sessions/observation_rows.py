@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from memory_bank.base import NamedTuple
 from memory_bank.base.dates import iso_of
 from memory_bank.base.documents import Section, Span, lines_between
-from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.setting_sections import OBSERVATION_TYPES
 from memory_bank.base.text import estimate
 from memory_bank.notes.names import name_of

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, get_args
 
 from memory_bank.bank.bank import Bank
+from memory_bank.base import NamedTuple
 from memory_bank.base.errors import BadInput
-from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.operation import (
     LONGEST_NAME,
     LONGEST_QUERY,

@@ -11,8 +11,8 @@ from pathlib import Path
 from sqlite3 import Connection
 from typing import Any
 
+from memory_bank.base import NamedTuple
 from memory_bank.base.errors import StorageFailed
-from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.text import estimate
 
 COUNTS = ("input_tokens", "output_tokens", "redactions")

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol
 
+from memory_bank.base import lazy_pattern
 from memory_bank.base.errors import BadInput
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.base.setting_sections import OBSERVATION_TYPES
 from memory_bank.sessions.queue_rows import Event
 

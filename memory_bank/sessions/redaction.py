@@ -12,9 +12,8 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import accumulate
 from typing import Any, TypeAlias, TypeVar
 
+from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.errors import BadInput
-from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import lazy_pattern
 
 PRIVATE, SECRET = "[private]", "[redacted]"
 """What replaces a private span and a secret."""

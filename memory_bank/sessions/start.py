@@ -10,8 +10,8 @@ from itertools import chain, islice, takewhile
 from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import NoteRow
+from memory_bank.base import NamedTuple
 from memory_bank.base.errors import Busy, NoteNotFound, StorageFailed
-from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.setting_sections import ContextSettings
 from memory_bank.base.text import estimate
 from memory_bank.git import repository

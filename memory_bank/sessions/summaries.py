@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
+from memory_bank.base import lazy_pattern
 from memory_bank.base.errors import BadInput
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.sessions.compression.sentences import (
     DECIDED,
     NEXT,

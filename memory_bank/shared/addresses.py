@@ -13,8 +13,8 @@ from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
+from memory_bank.base import lazy_pattern
 from memory_bank.base.errors import BadSetting
-from memory_bank.base.plugins import lazy_pattern
 
 EMBEDDED = "embedded:"
 """Start of the URL of a server of this machine in a folder, which is started when needed."""

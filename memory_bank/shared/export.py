@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, cast
 from blake3 import blake3
 
 from memory_bank.bank.bank import Bank
+from memory_bank.base import NamedTuple
 from memory_bank.base.documents import Document
 from memory_bank.base.errors import EmbedderUnavailable, Hint
-from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.notes.characters import decode
 from memory_bank.notes.secrets import secrets
 from memory_bank.notes.source import READER

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base import NamedTuple
 from memory_bank.base.setting_sections import Memory
 from memory_bank.search import boosts
 from memory_bank.search.candidates import Asked, Candidate, judge, rank_superseded

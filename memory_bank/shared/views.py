@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base import NamedTuple
 from memory_bank.base.rendering import count, quote_path
 from memory_bank.base.screen import FINDINGS, FOUND, NOTHING, Piece
 from memory_bank.base.view import Block, Part, Table, View

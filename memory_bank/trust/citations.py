@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Literal
 
 from memory_bank.bank.bank import Bank
+from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.documents import Link
 from memory_bank.base.filenames import NOTE_SUFFIXES
-from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.code.code_at import CitedPlace
 from memory_bank.code.code_names import SYMBOL, linked_symbol
 from memory_bank.code.lookup import dotted_name

@@ -8,10 +8,10 @@ from typing import Self
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.note_files import open_history
+from memory_bank.base import NamedTuple
 from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import MemoryBankError, StorageFailed
 from memory_bank.base.filenames import NOTE_SUFFIXES
-from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.code.changes import Compared, SymbolChanges
 from memory_bank.code.code_at import FOLDER, CitedPlace, CodeAt
 from memory_bank.code.code_words import CodeWords, NamedCode

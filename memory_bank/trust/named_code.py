@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from memory_bank.base.plugins import lazy_pattern
+from memory_bank.base import lazy_pattern
 from memory_bank.code.code_words import NamedCode, split_name, strip_unit, tokens_of_call
 from memory_bank.code.parse import parsing
 from memory_bank.notes.blocks import parse_blocks

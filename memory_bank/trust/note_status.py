@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from memory_bank.bank.bank import Bank
+from memory_bank.base import NamedTuple
 from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import BadInput, MemoryBankError, NoRepository
-from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.git import objects, repository
 from memory_bank.trust import provenance
 from memory_bank.trust.provenance import FRONT_MATTER

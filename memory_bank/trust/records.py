@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from time import time
 from typing import Any
 
+from memory_bank.base import NamedTuple
 from memory_bank.base.dates import iso_of
-from memory_bank.base.named_tuple import NamedTuple
 
 _DAY = 86400
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memory_bank.bank.bank import Bank
+from memory_bank.base import NamedTuple
 from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import MemoryBankError, StorageFailed
-from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.code.parse.parsed_file import VERSION
 from memory_bank.git import objects, repository
 from memory_bank.git.commits import CommitsAt

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
+from memory_bank.base import NamedTuple
 from memory_bank.base.documents import PathProblem
-from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.rendering import count
 from memory_bank.code.changes import State
 

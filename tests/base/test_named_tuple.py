@@ -8,7 +8,7 @@ from typing import get_type_hints
 
 import pytest
 
-from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base import NamedTuple
 
 
 class Measured(NamedTuple):

@@ -19,7 +19,7 @@ from memory_bank.agents.payload import (
     read_project,
     read_text,
 )
-from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base import NamedTuple
 from memory_bank.sessions.queue_rows import MESSAGE
 
 if TYPE_CHECKING:

@@ -37,7 +37,7 @@ from memory_bank.agents.payload import (
 )
 from memory_bank.agents.transcript_lines import Line
 from memory_bank.agents.typed_prompt import typed_prompt
-from memory_bank.base.plugins import lazy_pattern
+from memory_bank.base import lazy_pattern
 
 if TYPE_CHECKING:
     from memory_bank.agents.client_files import HookClient, McpClient

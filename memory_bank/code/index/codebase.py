@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Literal, Self
 
 from memory_bank.bank.bank_id import bank_id
 from memory_bank.bank.bank_state import BankState
-from memory_bank.base import paths
+from memory_bank.base import NamedTuple, paths
 from memory_bank.base.documents import Document, Source, Span
 from memory_bank.base.errors import BadInput, Busy, IndexDamaged, NoBank, StorageFailed
 from memory_bank.base.locks import WAIT
-from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.paths import Layout
 from memory_bank.base.setting_sections import HYBRID
 from memory_bank.base.settings import Settings, load

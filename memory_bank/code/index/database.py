@@ -14,12 +14,10 @@ from typing import Any
 
 from blake3 import blake3
 
-from memory_bank.base import sqlite
+from memory_bank.base import NamedTuple, lazy_pattern, sqlite
 from memory_bank.base.errors import Busy, IndexDamaged, StorageFailed
 from memory_bank.base.filenames import as_utf8
-from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.paths import private_folder
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.code.parse.parsed_file import (
     SYMBOL,
     TEST,

@@ -8,11 +8,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from stat import S_ISLNK, S_ISREG
 
-from memory_bank.base import filenames
+from memory_bank.base import NamedTuple, filenames, lazy_pattern
 from memory_bank.base.errors import NoRepository, StorageFailed
 from memory_bank.base.filenames import NOTE_SUFFIXES, StatSignature, as_utf8, is_utf8
-from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.git import repository
 
 LINK = "symbolic link: not followed"

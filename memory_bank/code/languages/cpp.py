@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from memory_bank.base.plugins import lazy_pattern
+from memory_bank.base import lazy_pattern
 from memory_bank.code.languages import _c_family
 from memory_bank.code.languages.base import Rules, head
 

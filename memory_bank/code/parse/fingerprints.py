@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from blake3 import blake3
 
-from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import lazy_pattern
+from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.code.languages.base import text_of
 
 if TYPE_CHECKING:

@@ -16,9 +16,8 @@ from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, cast
 
-from memory_bank.base import plugins
+from memory_bank.base import lazy_pattern, plugins
 from memory_bank.base.paths import user_folder
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.code.code_words import join_spans
 from memory_bank.code.index.database import ParseCache
 from memory_bank.code.languages.base import (

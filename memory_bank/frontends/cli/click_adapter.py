@@ -8,8 +8,8 @@ import click
 from click.exceptions import Exit
 from click.shell_completion import shell_complete
 
+from memory_bank.base import lazy_pattern
 from memory_bank.base.errors import MemoryBankError
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.base.screen import BadUsage
 from memory_bank.frontends.cli.aliases import RIGHTS
 from memory_bank.frontends.cli.overview import COMPLETE, PROGRAM

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from memory_bank.base import lazy_pattern
 from memory_bank.base.errors import BadInput, MemoryBankError
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.base.screen import FOUND
 from memory_bank.frontends import declared
 from memory_bank.frontends.cli import aliases

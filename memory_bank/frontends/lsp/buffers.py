@@ -22,9 +22,8 @@ from lsprotocol.types import (
 from pygls.uris import from_fs_path, to_fs_path
 
 from memory_bank.bank.bank import Bank, note_path
+from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.filenames import NOTE_SUFFIXES
-from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.frontends.lsp.open_banks import OpenBank
 from memory_bank.frontends.lsp.open_texts import Texts, note_file
 

@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Literal
 
 from memory_bank.bank.bank import Bank
+from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.documents import Link
-from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.frontends.lsp.destinations import leads_to, project_files, read_symbols
 from memory_bank.frontends.lsp.open_texts import Texts

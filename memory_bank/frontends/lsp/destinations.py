@@ -11,9 +11,8 @@ from pathlib import Path
 from memory_bank.bank import open_index
 from memory_bank.bank.backlinks import resolve_links
 from memory_bank.bank.bank import Bank
+from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.documents import Link
-from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.code.parse.parsed_file import Symbol
 from memory_bank.frontends.lsp.open_texts import Texts, read_links
 from memory_bank.frontends.lsp.symbol_notes import MAX_CHARACTERS, parse_text

@@ -23,7 +23,7 @@ from lsprotocol.types import (
     TextEdit,
 )
 
-from memory_bank.base.plugins import lazy_pattern
+from memory_bank.base import lazy_pattern
 from memory_bank.base.text import escape_text, one_line
 from memory_bank.code import lookup
 from memory_bank.code.code_names import named_symbol

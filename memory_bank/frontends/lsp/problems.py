@@ -8,8 +8,8 @@ from itertools import islice
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.findings import Finding, Severity
+from memory_bank.base import NamedTuple
 from memory_bank.base.errors import MemoryBankError, NoteNotFound, similar_names
-from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.frontends.lsp.destinations import LinkTarget, written_goals
 from memory_bank.frontends.lsp.open_texts import Texts
 from memory_bank.notes.characters import BREAK

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from memory_bank.bank.bank import Bank, note_path
+from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.errors import BadInput, UnreadableNote
-from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.frontends.lsp.destinations import (
     LinkTarget,
     list_sources,

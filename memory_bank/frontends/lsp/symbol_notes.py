@@ -8,7 +8,7 @@ from pathlib import Path
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import ShownNote
-from memory_bank.base.plugins import lazy_pattern
+from memory_bank.base import lazy_pattern
 from memory_bank.code.call_targets import Caller
 from memory_bank.code.citing_notes import CitingNotes, citing_notes
 from memory_bank.code.coupled import LOW, RISKS, CoupledFile

@@ -11,8 +11,8 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from mcp.server.mcpserver.utilities.func_metadata import FuncMetadata, func_metadata
 from pydantic import BeforeValidator, Field
 
+from memory_bank.base import lazy_pattern
 from memory_bank.base.operation import REQUIRED, Operation, Param, Parameter, Tool, parameters
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.base.rendering import build_schema, fields_of, fields_shown, to_plain
 from memory_bank.base.text import Quotes, escape_text
 

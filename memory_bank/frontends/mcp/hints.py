@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping
 
+from memory_bank.base import lazy_pattern
 from memory_bank.base.errors import Hint
-from memory_bank.base.plugins import lazy_pattern
 
 _READ_AGAIN = "read it again with `read_memory`"
 

@@ -26,10 +26,10 @@ from mcp_types import (
 from pydantic import ValidationError
 
 from memory_bank.bank.bank import Bank
+from memory_bank.base import lazy_pattern
 from memory_bank.base import operation as operations
 from memory_bank.base.errors import BadInput, Busy, Hint, MemoryBankError
 from memory_bank.base.operation import Operation
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.base.rendering import render_document, render_failure
 from memory_bank.base.text import Quotes, agent_name, escape_text, one_line
 from memory_bank.base.view import write_agent

@@ -20,10 +20,8 @@ import uvicorn
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from memory_bank.base import paths
+from memory_bank.base import NamedTuple, lazy_pattern, paths
 from memory_bank.base.errors import BadInput, Hint, NoteExists, StorageFailed
-from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.frontends.serving.connections import Limits, Server, limit_protocol
 from memory_bank.notes.storage import files
 

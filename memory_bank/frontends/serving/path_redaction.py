@@ -13,9 +13,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
-from memory_bank.base import paths
+from memory_bank.base import lazy_pattern, paths
 from memory_bank.base.errors import MemoryBankError
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.frontends.serving.shared_bank import SharedBank
 
 _END = r"""[^\s'",;:()\\]*"""

@@ -10,9 +10,8 @@ from math import log
 
 from memory_bank.bank.backlinks import list_linked_titles
 from memory_bank.bank.bank import Bank
+from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.errors import Hint, NoteNotFound
-from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.frontends.web import note_graph
 from memory_bank.frontends.web.note_graph import (
     NOTE,

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.findings import Finding
+from memory_bank.base import NamedTuple
 from memory_bank.base.errors import BadInput, NoRepository
-from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.frontends.web.note_graph import NOTE, whole_graph
 from memory_bank.review import lint
 from memory_bank.review.rules.base import rules

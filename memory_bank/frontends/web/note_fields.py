@@ -12,8 +12,7 @@ from functools import cache
 
 from markdown_it import MarkdownIt
 
-from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import lazy_pattern
+from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.rendering import has_same_words
 from memory_bank.notes import front_matter
 from memory_bank.notes.inline import plain_text

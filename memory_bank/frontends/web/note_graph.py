@@ -8,8 +8,8 @@ from functools import lru_cache, partial
 
 from memory_bank.bank.backlinks import GHOST, find_node
 from memory_bank.bank.bank import Bank
+from memory_bank.base import NamedTuple
 from memory_bank.base.errors import BadInput, Hint, NoteNotFound
-from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.paths import Layout
 from memory_bank.code.code_names import SYMBOL
 from memory_bank.notes.names import may_be_file

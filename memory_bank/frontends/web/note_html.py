@@ -20,8 +20,7 @@ from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
 from markupsafe import Markup, escape
 
-from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import lazy_pattern
+from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.rendering import has_same_words, make_visible
 from memory_bank.frontends.web.templating import quoted, url_of
 from memory_bank.memory.note_view import LinkedPlace, LinkTargets

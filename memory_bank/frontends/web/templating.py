@@ -12,7 +12,7 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from memory_bank.base.plugins import lazy_pattern
+from memory_bank.base import lazy_pattern
 from memory_bank.base.rendering import count, make_visible
 from memory_bank.search.snippets import PLACE_IN_TARGET, plain
 from memory_bank.sessions.answers import SessionEntry

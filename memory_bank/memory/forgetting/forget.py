@@ -9,6 +9,7 @@ from typing import Annotated
 
 from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
+from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.errors import (
     BadName,
     Busy,
@@ -20,9 +21,7 @@ from memory_bank.base.errors import (
     UnreadableNote,
 )
 from memory_bank.base.filenames import NOTE_SUFFIXES
-from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.operation import Param, operation
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.base.screen import FOUND, Call
 from memory_bank.memory.forgetting import forget_report, forgotten_texts
 from memory_bank.memory.forgetting.forget_report import (

@@ -12,10 +12,9 @@ from pathlib import Path
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.bank_id import former_ids
-from memory_bank.base import paths
+from memory_bank.base import lazy_pattern, paths
 from memory_bank.base.errors import BadInput, MemoryBankError
 from memory_bank.base.hit_view import Place, style_piece
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.base.removed_text import RemovedText
 from memory_bank.base.rendering import count
 from memory_bank.base.screen import FAILED, FOUND, NOTHING, Call, Piece

@@ -21,9 +21,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
+from memory_bank.base import NamedTuple
 from memory_bank.base.errors import UnreadableNote
 from memory_bank.base.filenames import NOTE_SUFFIXES
-from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.memory.records import Item, NotImported
 from memory_bank.notes import characters, front_matter
 from memory_bank.notes.characters import nfc

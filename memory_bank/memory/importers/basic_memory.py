@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from memory_bank.base.plugins import lazy_pattern
+from memory_bank.base import lazy_pattern
 from memory_bank.memory.importers.base import ImportedNote, markdown_files, parse_item
 from memory_bank.memory.records import NotImported
 from memory_bank.notes.relations import as_type

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from memory_bank.base import NamedTuple
 from memory_bank.base.errors import BadInput
-from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.memory.importers.base import ImportedNote
 from memory_bank.memory.records import Item, NotImported
 from memory_bank.notes.identity import slug

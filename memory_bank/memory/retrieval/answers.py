@@ -9,7 +9,7 @@ from typing import Literal
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import ShownNote
 from memory_bank.bank.note_files import SESSION
-from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base import NamedTuple
 from memory_bank.base.rendering import count
 from memory_bank.base.text import estimate
 from memory_bank.git.objects import Revision

@@ -13,10 +13,9 @@ from typing import Annotated, Any
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import ShownNote
+from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.errors import BadInput, MemoryBankError, NoBank, NoRepository
-from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.operation import LONGEST_QUERY, Param, Tool, operation, split_list
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.base.screen import Call
 from memory_bank.base.setting_sections import BANK, MODES, Search
 from memory_bank.code.coupled import TOGETHER

@@ -15,9 +15,9 @@ from memory_bank.bank.backlinks import (
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import SearchRequest, ShownNote
 from memory_bank.bank.open_index import BY_HAND, note_of
+from memory_bank.base import lazy_pattern
 from memory_bank.base.dates import iso_of
 from memory_bank.base.documents import Section, Span
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.memory import amendments
 from memory_bank.memory.retrieval.answers import SCHEMA_VERSION, Answer
 from memory_bank.notes import okf

@@ -14,8 +14,8 @@ from contextlib import ExitStack
 from memory_bank.bank import agent_memories
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import Origin, SearchRequest, ShownNote
+from memory_bank.base import NamedTuple
 from memory_bank.base.errors import BadInput, SharedUnavailable
-from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.setting_sections import BANK, BOTH, SCOPES
 from memory_bank.memory.retrieval.answers import SCHEMA_VERSION, Answer
 from memory_bank.memory.retrieval.recall_bank import keys_of, search_notes

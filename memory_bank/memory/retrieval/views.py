@@ -11,10 +11,10 @@ from urllib.parse import quote
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import Origin, ShownNote
 from memory_bank.bank.note_files import SESSION
+from memory_bank.base import lazy_pattern
 from memory_bank.base.dates import format_iso
 from memory_bank.base.hit_view import WEAKER, Hit, Place, format_place
 from memory_bank.base.operation import Param
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.base.rendering import count, has_same_words, quote_path, starts_text, to_plain
 from memory_bank.base.screen import FOUND, NOTHING, Call, Piece, show_place
 from memory_bank.base.text import one_line

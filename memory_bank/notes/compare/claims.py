@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import lazy_pattern
+from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.notes.compare import text_diff
 from memory_bank.notes.compare.note_change import ClaimChange, TextSpan
 from memory_bank.notes.compare.text_diff import align_runs, share_of_words, split_words

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base import NamedTuple
 
 ChangeKind = Literal["added", "changed", "removed", "renamed"]
 """Of a note or section; `renamed` has the same text under another name."""

@@ -7,8 +7,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import Literal, TypeVar
 
-from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import lazy_pattern
+from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.notes.compare.note_change import ClaimChange, TextSpan
 
 _MOST_ELEMENTS = 10_000

@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from typing import Generic, TypeVar
 
+from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.errors import Hint, UnreadableNote
-from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.notes.characters import BOM, BREAK
 
 Value = TypeVar("Value")

@@ -7,10 +7,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.dates import to_datetime
 from memory_bank.base.errors import BadInput
-from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.notes import yaml
 from memory_bank.notes.blocks import BlockError, line_end, line_start
 from memory_bank.notes.merging.conflicts import ConflictingChange, Part, ThreeWay, merged_order

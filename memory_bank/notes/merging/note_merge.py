@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base import NamedTuple
 from memory_bank.notes import front_matter
 from memory_bank.notes.blocks import BlockError
 from memory_bank.notes.front_matter import Split

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import lazy_pattern
+from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.notes.secrets.placeholders import (
     is_chosen,
     is_generated,

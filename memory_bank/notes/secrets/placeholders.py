@@ -12,8 +12,7 @@ from math import log2
 from pathlib import Path
 from typing import Any
 
-from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import lazy_pattern
+from memory_bank.base import NamedTuple, lazy_pattern
 
 
 class Format(NamedTuple):

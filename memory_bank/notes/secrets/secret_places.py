@@ -5,8 +5,7 @@ from __future__ import annotations
 from binascii import Error as NotBase64
 from collections.abc import Iterator
 
-from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import lazy_pattern
+from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.notes.secrets.placeholders import is_placeholder, is_random
 
 

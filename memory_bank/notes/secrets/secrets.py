@@ -13,9 +13,8 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 
+from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.errors import Hint, SecretFound
-from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.notes.secrets.labels import find_labelled, find_placed
 from memory_bank.notes.secrets.logins import find_codes, find_logins
 from memory_bank.notes.secrets.named_values import find_named, in_columns, in_prose, said_to_be

@@ -14,10 +14,9 @@ from os import urandom
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 
+from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.errors import BadName, Hint, MemoryBankError, StorageFailed
 from memory_bank.base.filenames import JOURNAL_PREFIX, NOTE_SUFFIXES
-from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.notes import names
 from memory_bank.notes.identity import etag
 from memory_bank.notes.storage import files

@@ -7,10 +7,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from stat import S_ISDIR
 
+from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.errors import Conflict, Hint, NoteNotFound
 from memory_bank.base.filenames import NOTE_SUFFIXES
-from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.notes import names
 from memory_bank.notes.storage import files
 from memory_bank.notes.storage.folders import files_in, names_in, read_stat

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from memory_bank.bank.findings import Finding
-from memory_bank.base.plugins import lazy_pattern
+from memory_bank.base import lazy_pattern
 from memory_bank.base.settings import Settings
 from memory_bank.notes import characters, names
 from memory_bank.notes.parsing import NoteText

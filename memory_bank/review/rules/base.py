@@ -17,9 +17,8 @@ from typing import Any, TypeVar, cast
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.findings import Edit, Finding, Severity, order
-from memory_bank.base import plugins
+from memory_bank.base import NamedTuple, plugins
 from memory_bank.base.errors import MemoryBankError
-from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.setting_sections import OFF
 from memory_bank.base.settings import Settings
 from memory_bank.git import process, repository

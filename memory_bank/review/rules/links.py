@@ -9,6 +9,7 @@ from contextlib import suppress
 from itertools import islice
 
 from memory_bank.bank.findings import Edit, Finding
+from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.documents import Link
 from memory_bank.base.errors import (
     BadInput,
@@ -18,8 +19,6 @@ from memory_bank.base.errors import (
     without_one_letter,
 )
 from memory_bank.base.filenames import NOTE_SUFFIXES
-from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.code.code_at import NOW
 from memory_bank.code.index.work_tree import find_work_tree
 from memory_bank.notes import front_matter

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from memory_bank.bank.findings import Finding
-from memory_bank.base.plugins import lazy_pattern
+from memory_bank.base import lazy_pattern
 from memory_bank.base.settings import Settings
 from memory_bank.notes.characters import BREAK
 from memory_bank.notes.merging import conflicts

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 
 from memory_bank.bank.findings import Finding
+from memory_bank.base import lazy_pattern
 from memory_bank.base.dates import to_datetime
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.notes import okf as bundle_format
 from memory_bank.notes.characters import BREAK
 from memory_bank.notes.parsing import NoteText

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from memory_bank.bank.findings import Edit, Finding
-from memory_bank.base.plugins import lazy_pattern
+from memory_bank.base import lazy_pattern
 from memory_bank.base.settings import Settings
 from memory_bank.notes.characters import direction_controls, find_invisible, name_characters
 from memory_bank.notes.names import find_deceptive

@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 
 from blake3 import blake3
 
+from memory_bank.base import NamedTuple
 from memory_bank.base.errors import BadSetting, EmbedderUnavailable, Hint
-from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.setting_sections import Key
 from memory_bank.base.settings import Settings
 from memory_bank.search.embedders.base import (

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from blake3 import blake3
 
-from memory_bank.base import plugins
+from memory_bank.base import NamedTuple, plugins
 from memory_bank.base.errors import EmbedderUnavailable
-from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.setting_sections import Key
 from memory_bank.base.settings import Settings
 from memory_bank.search.embedders.base import (

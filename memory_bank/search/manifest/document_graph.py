@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection
 
-from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base import NamedTuple
 from memory_bank.notes.decision_records import ENDED
 from memory_bank.search.manifest.document_rows import with_status
 from memory_bank.search.manifest.manifest import DONE, IS_SUPERSEDING, PENDING, Manifest

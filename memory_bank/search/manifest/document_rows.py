@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, TypeVar
 
+from memory_bank.base import NamedTuple
 from memory_bank.base.documents import Section, Span
 from memory_bank.base.errors import IndexDamaged
-from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.search.manifest.manifest import (
     DONE,
     GONE,

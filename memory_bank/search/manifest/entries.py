@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from memory_bank.base import NamedTuple
 from memory_bank.base.documents import Section
-from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.notes.names import key as link_key
 from memory_bank.notes.roots import SESSIONS as SESSIONS_FOLDER
 from memory_bank.search.manifest import document_graph

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
 
-from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base import NamedTuple
 from memory_bank.notes.names import key
 from memory_bank.search.manifest import document_rows
 from memory_bank.search.manifest.link_rows import name_number

@@ -9,8 +9,8 @@ from itertools import takewhile
 from typing import Any
 from unicodedata import category
 
+from memory_bank.base import NamedTuple
 from memory_bank.base.documents import Link
-from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.notes.characters import written_words
 from memory_bank.notes.identity import number_text
 from memory_bank.notes.note import RELATIVE_KINDS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base import NamedTuple
 from memory_bank.search.manifest.entries import IS_OBSERVATION, WORK_TOKENS
 from memory_bank.search.manifest.manifest import DONE, HASH, PENDING, UNREADABLE, Manifest
 

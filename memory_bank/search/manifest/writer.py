@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any
 
+from memory_bank.base import lazy_pattern
 from memory_bank.base.documents import Document, Passage, Signature, Unchanged, Unreadable
 from memory_bank.base.errors import IndexDamaged
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.search.manifest.link_rows import NO_NAME, name_number
 from memory_bank.search.manifest.manifest import (
     DONE,

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from memory_bank.base import NamedTuple
 from memory_bank.base.errors import EmbedderUnavailable
-from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.search.models.vectors import np
 
 if TYPE_CHECKING:  # numpy is imported from vectors alone

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from tokenizers import Tokenizer
 
+from memory_bank.base import NamedTuple
 from memory_bank.base.errors import EmbedderUnavailable
-from memory_bank.base.named_tuple import NamedTuple
 
 # Characters of a text that are split first: far more than models read. Splitting ten million
 # to keep 256 tokens takes seconds and a gigabyte.

@@ -7,8 +7,8 @@ import json
 import os
 from pathlib import Path
 
+from memory_bank.base import NamedTuple
 from memory_bank.base.errors import EmbedderUnavailable
-from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.paths import user_folder
 
 

@@ -7,7 +7,7 @@ from itertools import repeat
 from pathlib import Path
 from typing import Literal, Protocol, Self
 
-from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base import NamedTuple
 from memory_bank.base.settings import Settings
 
 Unit = Literal["passages", "documents"]

@@ -11,7 +11,7 @@ from pathlib import Path
 from posixpath import normpath
 from typing import Any, Literal, cast
 
-from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base import NamedTuple
 
 TABLES: Mapping[str, re.RegexFlag] = {"rules.toml": re.IGNORECASE, "programs.toml": re.MULTILINE}
 """Files with tables: sentences of people, and what programs say. The flags of their patterns."""

@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import islice
 from typing import Literal, cast
 
-from memory_bank.base.plugins import lazy_pattern
+from memory_bank.base import lazy_pattern
 from memory_bank.sessions.compression.definitions import (
     DefinedName,
     FileKind,

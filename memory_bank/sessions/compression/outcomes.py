@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from memory_bank.base.named_tuple import NamedTuple
+from memory_bank.base import NamedTuple
 from memory_bank.sessions.compression import definitions, shell
 from memory_bank.sessions.compression.definitions import Paths, compile_rule
 from memory_bank.sessions.compression.texts import COMMAND, PART, cut

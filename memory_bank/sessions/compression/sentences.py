@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from memory_bank.base import plugins
+from memory_bank.base import lazy_pattern
 from memory_bank.sessions.compression import definitions
 from memory_bank.sessions.compression.definitions import compile_rule, compile_sentences
 
@@ -16,37 +16,37 @@ DECIDED, NEXT, COMMITTED = "decided: ", "next: ", "committed"
 # Of the texts of agents that are read (tests/benchmarks/compression.py).
 _MOST, _MOST_SENTENCES, _LONGEST = 12_000, 120, 600
 
-_FENCE = plugins.lazy_pattern(
+_FENCE = lazy_pattern(
     r"^ {0,3}(`{3,}+|~{3,}+)[^\n]*\n.*?(?:^ {0,3}\1[^\n]*$|\Z)", re.DOTALL | re.MULTILINE
 )
 
-_BLOCK = plugins.lazy_pattern(r"^\s*(?:(?:[-*+•]|\d{1,3}[.)]|#{1,6})\s+|>\s?)")
+_BLOCK = lazy_pattern(r"^\s*(?:(?:[-*+•]|\d{1,3}[.)]|#{1,6})\s+|>\s?)")
 
-_SKIPPED = plugins.lazy_pattern(r"^\s*(?:#{1,6}\s|\||[-=*_]{3,}\s*$)")
+_SKIPPED = lazy_pattern(r"^\s*(?:#{1,6}\s|\||[-=*_]{3,}\s*$)")
 
-_END = plugins.lazy_pattern(r"(?<=[.!?…])[\"')\]”’*_`]{0,3}\s+|(?<=[。！？])")
+_END = lazy_pattern(r"(?<=[.!?…])[\"')\]”’*_`]{0,3}\s+|(?<=[。！？])")
 
-_SHORTENED = plugins.lazy_pattern(
+_SHORTENED = lazy_pattern(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|dr|mr|z\.\s?b|bzw|usw|ca|d\.\s?h|p\.\s?ex)|(?:^|\s)\w)\.$",
     re.IGNORECASE,
 )
 
-_MARKS = plugins.lazy_pattern(
+_MARKS = lazy_pattern(
     r"(\*{1,3}|(?<!\w)__?|`{1,3}|~~)(?=[^\s*_`])([^\n]{1,400}?)(?<=[^\s*`])\1(?!\w)"
 )
 
-_LINK = plugins.lazy_pattern(r"!?\[([^\]\n]{1,200})\]\([^)\n]{1,400}\)")
+_LINK = lazy_pattern(r"!?\[([^\]\n]{1,200})\]\([^)\n]{1,400}\)")
 
-_CLAUSE = plugins.lazy_pattern(
+_CLAUSE = lazy_pattern(
     r"[;:] | [–—-] |, (?=(?:and|but|so|since|because|which|while|otherwise|else|und|aber|weil|sodass|mais|pero|porque)\b)"
 )
 
-_LIST = plugins.lazy_pattern(
+_LIST = lazy_pattern(
     r"^(?P<head>[^\n]{2,80})\n\s*+(?P<items>(?:[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+[^\n]+(?:\n|\Z))+)",
     re.MULTILINE,
 )
 
-_TO_DO = plugins.lazy_pattern(r"^[ \t]*[-*+] \[ \] ([^\n]+)", re.MULTILINE)
+_TO_DO = lazy_pattern(r"^[ \t]*[-*+] \[ \] ([^\n]+)", re.MULTILINE)
 
 # Of a sentence that tells something (tests/benchmarks/compression.py).
 _LEAST_WORDS, _LEAST_CLAUSE = 5, 45
@@ -175,9 +175,7 @@ def word_starts(text: str) -> frozenset[str]:
     return frozenset(word[:5] for word in matches if word not in common)
 
 
-_UNSPACED = plugins.lazy_pattern(
-    r"[\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
-)
+_UNSPACED = lazy_pattern(r"[\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 """Letters of languages without blanks between words."""
 
 

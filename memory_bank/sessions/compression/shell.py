@@ -9,8 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import dropwhile, pairwise, takewhile
 
-from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import lazy_pattern
+from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.sessions.compression import definitions
 from memory_bank.sessions.compression.definitions import compile_rule
 from memory_bank.sessions.compression.edits import FileChange

@@ -8,8 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import lazy_pattern
+from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.sessions.records import TITLE_LIMIT, Observation
 
 _UNSEEN = lazy_pattern(

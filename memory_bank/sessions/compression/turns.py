@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from memory_bank.base.plugins import lazy_pattern
+from memory_bank.base import lazy_pattern
 from memory_bank.sessions.compression import outcomes, shell
 from memory_bank.sessions.compression.definitions import Paths, file_kind
 from memory_bank.sessions.compression.edits import FileChange, merge_changes

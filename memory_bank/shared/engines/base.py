@@ -14,10 +14,9 @@ from types import MappingProxyType
 from typing import Any, Protocol, Self, cast
 
 from memory_bank.bank.bank import Bank
-from memory_bank.base import plugins
+from memory_bank.base import NamedTuple, plugins
 from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import BadInput, Hint, SharedUnavailable
-from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.git import repository
 from memory_bank.git.repository import remote_url
 from memory_bank.shared.addresses import find_url_problem, parse_remote

@@ -12,6 +12,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from memory_bank.bank.bank import Bank
+from memory_bank.base import lazy_pattern
 from memory_bank.base.errors import (
     BadInput,
     Conflict,
@@ -19,7 +20,6 @@ from memory_bank.base.errors import (
     NoteNotFound,
     UnreadableNote,
 )
-from memory_bank.base.plugins import lazy_pattern
 from memory_bank.base.rendering import make_visible
 from memory_bank.frontends.lsp import completion
 from memory_bank.frontends.lsp.open_texts import Texts

@@ -15,8 +15,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from memory_bank.bank.bank import Bank
+from memory_bank.base import NamedTuple
 from memory_bank.base.errors import BadInput
-from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.frontends.serving.serving_background import Background
 from memory_bank.frontends.serving.shared_bank import SharedBank
 from memory_bank.frontends.web.health import by_rule

@@ -13,8 +13,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from memory_bank.base import NamedTuple
 from memory_bank.base.errors import BadInput, NoBank, NoRepository
-from memory_bank.base.named_tuple import NamedTuple
 from memory_bank.base.setting_sections import BANK, BOTH, SHARED
 from memory_bank.frontends.web.note_html import heading_anchor
 from memory_bank.frontends.web.site import HINTS, Site, number_in

@@ -9,8 +9,7 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 from unicodedata import category, normalize
 
-from memory_bank.base.named_tuple import NamedTuple
-from memory_bank.base.plugins import lazy_pattern
+from memory_bank.base import NamedTuple, lazy_pattern
 
 if TYPE_CHECKING:
     from tantivy import TextAnalyzer
