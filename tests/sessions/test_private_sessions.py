@@ -73,7 +73,7 @@ def test_a_write_waits_for_that_of_another_work_tree(
     other = opening(tree)
     assert session_note(other, X).action == "updated_existing"
     monkeypatch.setattr(
-        store, "locked", lambda folder, **how: hold_lock(folder, **how | {"wait": 0})
+        store, "hold_lock", lambda folder, **how: hold_lock(folder, **how | {"wait": 0})
     )
     with bank.store.writing(path):
         for change in (
