@@ -12,6 +12,7 @@ from memory_bank.bank import open_index
 from memory_bank.bank.backlinks import LinkShown, link_shown
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import ShownNote
+from memory_bank.bank.open_index import NoteRow
 from memory_bank.base import NamedTuple
 from memory_bank.base.documents import Link
 from memory_bank.base.errors import Hint, MemoryBankError, NoteNotFound
@@ -107,13 +108,6 @@ class Cite(NamedTuple):
     """Where, 1-based; 1 for the front matter."""
 
 
-class Successor(NamedTuple):
-    """A note that supersedes this one, or that this one supersedes."""
-
-    path: str
-    title: str
-
-
 class Observed(NamedTuple):
     """An observation in the note of a session."""
 
@@ -132,8 +126,8 @@ class NoteView(NamedTuple):
     """All of the front matter, as text."""
     verified: str
     """The commit at which it was confirmed; empty if it never was."""
-    superseded_by: Successor | None
-    supersedes: tuple[Successor, ...]
+    superseded_by: NoteRow | None
+    supersedes: tuple[NoteRow, ...]
     backlinks: tuple[Backlink, ...]
     cites: tuple[Cite, ...]
     observations: tuple[Observed, ...]
@@ -165,7 +159,7 @@ def view(bank: Bank, name: str) -> NoteView:
             verified=str(raw.get(VERIFIED) or "").strip(),
             superseded_by=_successor(view, by[0]) if by else None,
             supersedes=tuple(
-                Successor(titles[old].key, titles[old].title)
+                open_index.note_of(titles[old])
                 for old, (new, _) in succeeding.items()
                 if new == row.number and old in titles
             ),
@@ -274,9 +268,9 @@ def _observations(sections: Sequence[NoteSection], goals: LinkTargets) -> Iterat
             )
 
 
-def _successor(view: View, number: int) -> Successor | None:
+def _successor(view: View, number: int) -> NoteRow | None:
     row = document_rows.documents(view.manifest, {number}).get(number)
-    return Successor(row.key, row.title) if row else None
+    return open_index.note_of(row) if row else None
 
 
 def _text(value: object) -> str:

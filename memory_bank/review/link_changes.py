@@ -14,7 +14,6 @@ from memory_bank.notes.names import name_of
 from memory_bank.notes.note import RELATIVE_KINDS
 from memory_bank.review.records import OWN
 from memory_bank.review.revision_range import BankState, is_ghost
-from memory_bank.search.manifest.link_rows import LinkDestination
 
 
 class LinkComparison(NamedTuple):
@@ -175,9 +174,7 @@ def yield_neighbours(
         )
 
 
-def _may_break(
-    old: LinkDestination | Link, new: LinkDestination | Link, touched: Collection[str]
-) -> bool:
+def _may_break(old: Link, new: Link, touched: Collection[str]) -> bool:
     inside = old.dest_key in touched and old.inside
     return bool(old.dest_key) and (inside or old.dest_key != new.dest_key)
 

@@ -15,7 +15,6 @@ from memory_bank.review.records import Side
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_graph, document_rows, link_rows
 from memory_bank.search.manifest.document_rows import Version
-from memory_bank.search.manifest.link_rows import LinkDestination
 
 STAGED, WORKTREE = "staged", "worktree"
 
@@ -131,7 +130,7 @@ class BankState:
         return {path: value for path, value in texts.items() if path not in self.left_out}
 
     @cached_property
-    def goals(self) -> dict[str, list[LinkDestination]]:
+    def goals(self) -> dict[str, list[Link]]:
         """Where the links of each note lead, in their order."""
         link_destinations = self.bank.read(lambda view: link_rows.destinations(view.manifest))
         return {
@@ -186,7 +185,7 @@ class BankState:
             return b""
 
 
-def is_ghost(link: LinkDestination | Link) -> bool:
+def is_ghost(link: Link) -> bool:
     """Tell whether a link leads to no note, though it names neither a person nor code."""
     return bool(link.ghost) and not link.ambiguous and link.kind != "reference"
 

@@ -61,8 +61,9 @@ def test_a_view_has_backlinks_front_matter_and_the_successor(bank: Bank, project
         gone="---\nstatus: archived\n---\n# Gone\n\nAs [[old]].\n",
     )
     old, new = note_view.view(bank, "old"), note_view.view(bank, "new")
-    assert old.superseded_by == note_view.Successor("new.md", "New")
-    assert new.supersedes == (note_view.Successor("old.md", "Old"),)
+    assert old.superseded_by is not None
+    assert (old.superseded_by.path, old.superseded_by.title) == ("new.md", "New")
+    assert [(note.path, note.title) for note in new.supersedes] == [("old.md", "Old")]
     assert dict(old.keys)["tags"] == "x, y"
     assert dict(old.keys)["nested"] == '{"a": 1}'
     assert old.verified == "abc"

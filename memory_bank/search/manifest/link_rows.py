@@ -9,7 +9,6 @@ from itertools import takewhile
 from typing import Any
 from unicodedata import category
 
-from memory_bank.base import NamedTuple
 from memory_bank.base.documents import Link
 from memory_bank.notes.characters import written_words
 from memory_bank.notes.identity import number_text
@@ -219,31 +218,21 @@ def taken(manifest: Manifest, names: Mapping[str, int], leaving: Collection[int]
     return [row for row in rows if is_taken(row)]
 
 
-class LinkDestination(NamedTuple):
-    """Where a link leads, without its text."""
-
-    dest_key: str
-    """Empty if no document has its name."""
-    ghost: str
-    """Name of the target if no document has it, else empty."""
-    ambiguous: bool
-    kind: str
-    inside: bool
-    """Whether it leads to a heading or block."""
-
-
-def destinations(manifest: Manifest) -> dict[str, list[LinkDestination]]:
-    """Return where the links of each document lead, in their order; faster than all links."""
+def destinations(manifest: Manifest) -> dict[str, list[Link]]:
+    """Return the links of each document in their order, without texts; faster than all links."""
     sql = (
-        "SELECT source.key, coalesce(goal.key, ''), iif(goal.id, '', links.ghost), links.ambiguous,"
-        f" links.kind, links.heading <> '' OR links.anchor <> '' {_FROM} WHERE {_LIVE}"
+        "SELECT source.key, links.kind, links.heading, links.anchor, iif(goal.id, '', links.ghost),"
+        f" links.ambiguous, coalesce(goal.key, '') {_FROM} WHERE {_LIVE}"
         " ORDER BY source.key, links.line, links.id"
     )
-    link_destinations: dict[str, list[LinkDestination]] = {}
-    for source, dest, ghost, ambiguous, kind, inside in manifest.execute(sql):
-        goal = LinkDestination(dest, ghost, bool(ambiguous), kind, bool(inside))
-        link_destinations.setdefault(source, []).append(goal)
-    return link_destinations
+    links: dict[str, list[Link]] = {}
+    for source, kind, heading, block, ghost, ambiguous, dest in manifest.execute(sql):
+        link = Link(
+            "", kind, 0, "", heading, block,
+            ghost=ghost, ambiguous=bool(ambiguous), dest_key=dest,
+        )  # fmt: skip
+        links.setdefault(source, []).append(link)
+    return links
 
 
 def edges(manifest: Manifest) -> list[tuple[str, str, str]]:
