@@ -88,7 +88,7 @@ class CodeHistory:
         Commits that change more than `max_files` files don't count, except for their renames.
         Raises Busy or StorageFailed if the database can't be used.
         """
-        head = repository.checked_out(self._tree)
+        head = repository.read_head_commit(self._tree)
         if not head:
             problem = repository.find_problem(self._tree) or "there are no commits yet"
             return CountedCommits(notes=(problem,))
@@ -103,7 +103,7 @@ class CodeHistory:
 
     def reached(self) -> CommitsAt | None:
         """Return the commits up to HEAD; None if git can't say yet, or there are none."""
-        head = repository.checked_out(self._tree)
+        head = repository.read_head_commit(self._tree)
         try:
             return self._history.at(head, seconds=_SECONDS) if head else None
         except Busy:

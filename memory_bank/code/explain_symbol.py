@@ -204,7 +204,7 @@ def _wrote(code: Codebase, row: SymbolRow) -> list[tuple[Commit, int]]:
     None if its file has other lines than in HEAD, or git can't say in time.
     """
     tree, now = code.root, code.tree.read(row.path)
-    head = repository.checked_out(tree)
+    head = repository.read_head_commit(tree)
     lines = authorship.blame_lines(tree, head, row.path) if head and now else None
     if not lines or not now or len(lines) != len(now.data.splitlines()):
         return []

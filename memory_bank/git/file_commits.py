@@ -220,7 +220,7 @@ class FileCommits:
         """
         self._look()
         tree = self.tree
-        head = (self._rev or repository.checked_out(tree)) if tree else ""
+        head = (self._rev or repository.read_head_commit(tree)) if tree else ""
         self._empty = tree is None or (not head and not repository.find_problem(tree))
         if self._history is None or tree is None or not head:
             changed = self._empty and bool(self._files)

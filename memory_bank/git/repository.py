@@ -300,7 +300,7 @@ def with_converted_line_ends(tree: Path, files: Sequence[str]) -> frozenset[str]
     return frozenset(converted)
 
 
-def changed_elsewhere(folder: Path, files: Collection[str], since: float) -> frozenset[str]:
+def list_changed_elsewhere(folder: Path, files: Collection[str], since: float) -> frozenset[str]:
     """Return those of some files below a folder that another branch, stash or work tree changed.
 
     Commits count from a time on, in seconds since 1970, unless HEAD has them.
@@ -370,7 +370,7 @@ _REF = lazy_pattern(r"ref: (refs/heads/[^\s~^:?*\[\\\x00-\x1f]+)")
 _MOST_HEAD = 1000
 
 
-def checked_out(tree: Path) -> str:
+def read_head_commit(tree: Path) -> str:
     """Return the id of the commit that is checked out; empty if there is none."""
     return branch_and_commit(tree)[1]
 

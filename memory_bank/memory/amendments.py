@@ -159,7 +159,7 @@ def map_amended(view: View, notes: Sequence[DatedNote]) -> dict[int, int]:
     return _unlinked(view, notes, older)
 
 
-def amended_by_meaning(
+def find_amended_by_meaning(
     view: View, notes: Sequence[DatedNote], hits: Sequence[Hit]
 ) -> dict[int, int]:
     """Map as `map_amended` does, of hits whose passages are about one subject by their vectors.

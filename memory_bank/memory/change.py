@@ -173,7 +173,7 @@ def append_paragraph(text: str, content: str) -> str:
     return f"{text}{joint}{gap}{body}{newline}"
 
 
-def replaced_text(text: str, old: str, new: str, count: int) -> str:
+def replace_in_text(text: str, old: str, new: str, count: int) -> str:
     """Return a text with `old` replaced, which must occur `count` times; 0: any number.
 
     Line ends of any form match each other; those of the text stay. Raises NoteNotFound if it does
@@ -200,7 +200,7 @@ def replaced_text(text: str, old: str, new: str, count: int) -> str:
     return "".join((*parts, text[end:]))
 
 
-def replaced_section(text: str, heading: str, new: str) -> str:
+def replace_section(text: str, heading: str, new: str) -> str:
     """Return a text with what stands under a heading replaced; raises as `section_of`.
 
     A new text that begins with that heading has it once.

@@ -15,8 +15,8 @@ from memory_bank.memory.change import (
     append_paragraph,
     check_writable,
     detect_newline,
-    replaced_section,
-    replaced_text,
+    replace_in_text,
+    replace_section,
     set_status,
     with_line_ends,
     write,
@@ -329,8 +329,8 @@ def edit(
 
     def change(text: str) -> str:
         if old:
-            return replaced_text(text, old, content, count)
-        return replaced_section(text, section, content)
+            return replace_in_text(text, old, content, count)
+        return replace_section(text, section, content)
 
     return write(bank, name, change, if_match=if_match, agent=agent, given=new)
 

@@ -29,7 +29,7 @@ from memory_bank.base.text import agent_name
 from memory_bank.memory import views
 from memory_bank.memory.concepts import conform, conform_text
 from memory_bank.memory.records import WrittenNote
-from memory_bank.memory.relinking import rebased_body, relink_moved
+from memory_bank.memory.relinking import rebase_body, relink_moved
 from memory_bank.notes import front_matter, names, okf, parsing
 from memory_bank.notes.characters import decode
 from memory_bank.notes.identity import note_id
@@ -146,7 +146,7 @@ def _asked(
     if text is not None:
         return merged(paths, target, text)
     moves = dict.fromkeys(paths, names.new_path(target, bank.layout))
-    texts = (rebased_body(bank, path, moves) for path in paths)
+    texts = (rebase_body(bank, path, moves) for path in paths)
     bodies = "\n".join(f"{text.strip()}\n" for text in texts)
     with call.edited("merged.md", bodies) as written:
         return merged(paths, target, written)

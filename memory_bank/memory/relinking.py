@@ -152,7 +152,7 @@ def _relink(
     return Relinking(tuple(changes), tuple(broken))
 
 
-def rebased_body(bank: Bank, path: str, moves: Mapping[str, str]) -> str:
+def rebase_body(bank: Bank, path: str, moves: Mapping[str, str]) -> str:
     """Return the text of a note below its front matter, with its links as where it moves."""
     rows = bank.read(
         lambda view: list(

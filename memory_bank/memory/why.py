@@ -200,7 +200,7 @@ def why(
     path, line = _placed(bank.layout.project, tree, target)
     history = open_history(tree)
     try:
-        head = repository.checked_out(tree)
+        head = repository.read_head_commit(tree)
         at = history.at(head, seconds=_SECONDS) if head else None
         if at is None:
             return Why(SCHEMA_VERSION, path, line, (), problem=_UNREAD)
@@ -300,7 +300,7 @@ def promote_commit(bank: Bank, name: str, *, type: str = "decision", path: str =
     tree = find_work_tree(bank.layout.project)
     history = open_history(tree)
     try:
-        head = repository.checked_out(tree)
+        head = repository.read_head_commit(tree)
         at = history.at(head, seconds=_SECONDS) if head else None
         if head and at is None:
             raise StorageFailed(_UNREAD, Hint.TRY_AGAIN)

@@ -65,7 +65,7 @@ def parse_blocks(text: str) -> Blocks:
     starts = [0, *(match.end() for match in BREAK.finditer(text))]
     source = BREAK.sub("\n", text) if "\r" in text else text
     source = source.replace("\0", "\ufffd")
-    if unread := exceeded_limit(source, len(starts)):
+    if unread := find_exceeded_limit(source, len(starts)):
         return Blocks(source, starts, [], {}, unread)
     parser, tokens, env = _parser(), list[Token](), dict[str, Any]()
     parser.block.parse(source, parser, env, tokens)
@@ -76,7 +76,7 @@ def parse_blocks(text: str) -> Blocks:
     return Blocks(source, starts, inline_blocks, definitions, code=code)
 
 
-def exceeded_limit(source: str, lines: int) -> str:
+def find_exceeded_limit(source: str, lines: int) -> str:
     """Return which limit a text exceeds; empty if none."""
     if lines > MAX_LINES:
         return f"{lines:,} lines, more than {MAX_LINES:,}"

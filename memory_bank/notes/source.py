@@ -179,7 +179,7 @@ class NotesSource:
             if stat_signature[0] > _MAX_UNPARSED_BYTES:
                 text = decode(data).text
                 lines = parsing.count_lines(text) + 1
-                if excess := blocks.exceeded_limit(text, lines):
+                if excess := blocks.find_exceeded_limit(text, lines):
                     reason = f"{excess}, in more than {_MAX_UNPARSED_BYTES:,} bytes"
                     return Unreadable(reason, signature, hashed, stat_signature[0])
             note = parsing.parse(key, data)

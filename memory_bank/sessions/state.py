@@ -235,7 +235,7 @@ def mark_taken_back(project: Path, sessions: Sequence[Session]) -> list[Session]
     words = ("--literal-pathspecs", "ls-files", "-z", "--", *sorted(files)[:_MOST_FILES])
     tracked = frozenset((process.run(project, *words) or "").split("\0"))
     clean = tracked - repository.list_uncommitted(project, files)
-    clean -= repository.changed_elsewhere(project, files, commit_time)
+    clean -= repository.list_changed_elsewhere(project, files, commit_time)
     return [
         replace(
             session,

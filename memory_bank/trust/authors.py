@@ -48,7 +48,7 @@ def record(bank: Bank, paths: Iterable[str], agent: str | None) -> str:
 def _record_head(bank: Bank, paths: Iterable[str]) -> None:
     """Record which code the writer of notes had: until they are committed, git can't say."""
     tree = repository.worktree(bank.layout.project)
-    head = repository.checked_out(tree) if tree is not None else ""
+    head = repository.read_head_commit(tree) if tree is not None else ""
     if not head:
         return
     etags = []

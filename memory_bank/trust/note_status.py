@@ -78,7 +78,7 @@ class NoteStatus(NamedTuple):
         return len({section.source.commit for section in texts}) > 1
 
 
-def standing(bank: Bank, name: str, verified: str = "") -> NoteStatus:
+def read_note_status(bank: Bank, name: str, verified: str = "") -> NoteStatus:
     """Return what git says of a note; raise NoteNotFound.
 
     `verified` is the commit at which it was confirmed, as it says itself.

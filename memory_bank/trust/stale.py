@@ -132,7 +132,7 @@ def moved_citations(bank: Bank, citations: Sequence[Cited], *, end: str) -> list
     Raises NoRepository, StorageFailed.
     """
     tree = find_work_tree(bank.layout.project)
-    head = repository.checked_out(tree)
+    head = repository.read_head_commit(tree)
     if not head or not citations:
         return []
     with CodeComparison(bank, head, end=end) as comparison:
@@ -154,7 +154,7 @@ def _live(view: View, keys: Collection[str]) -> set[int]:
 def _ends(tree: Path, range_: str | None) -> tuple[str, str]:
     """Return the commits of a range: where both ends part, and the later end."""
     if not range_:
-        return "", repository.checked_out(tree) or objects.commit_of(tree, "HEAD")
+        return "", repository.read_head_commit(tree) or objects.commit_of(tree, "HEAD")
     first, dots, last = range_.partition("..")
     last = last.removeprefix(".") if dots else ""
     base = objects.commit_of(tree, first or "HEAD")

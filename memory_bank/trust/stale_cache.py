@@ -297,7 +297,7 @@ def stale_hits(bank: Bank, view: View) -> StaleHits | None:
     tree = repository.worktree(bank.layout.root)
     if tree is None or tree != repository.worktree(bank.layout.project):
         return None
-    head = repository.checked_out(tree)
+    head = repository.read_head_commit(tree)
     return StaleHits(bank, view, tree, head) if head else None
 
 

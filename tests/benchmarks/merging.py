@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memory_bank.memory import change
-from memory_bank.memory.change import replaced_section, with_keys
+from memory_bank.memory.change import replace_section, with_keys
 from memory_bank.notes import front_matter
 from memory_bank.notes.identity import note_id, slug
 from memory_bank.notes.merging import note_merge
@@ -76,7 +76,7 @@ def extend_section(rng: random.Random, text: str) -> str:
     head = rng.choice(heads)
     old = text.split(f"## {head}\n\n", 1)[1].split("\n\n## ", 1)[0].strip("\n")
     new = f"\n- {sentence(rng)}" if old.startswith("- ") else f"\n\n{paragraph(rng)}"
-    return replaced_section(text, head, old + new)
+    return replace_section(text, head, old + new)
 
 
 def edit_line(rng: random.Random, text: str) -> str:

@@ -13,7 +13,7 @@ from memory_bank.base.errors import (
     NoteNotFound,
     UnreadableNote,
 )
-from memory_bank.memory.change import replaced_text, set_status
+from memory_bank.memory.change import replace_in_text, set_status
 from memory_bank.memory.edit import append, edit, update
 from memory_bank.memory.move_and_merge import rename
 from memory_bank.memory.retrieval.recall import recall
@@ -316,4 +316,4 @@ def test_the_heading_of_a_section_is_written_once(bank: Bank, note: Note, new: s
 def test_line_ends_of_any_form_match_and_those_of_the_text_stay(
     text: str, old: str, new: str, edited: str
 ) -> None:
-    assert replaced_text(text, old, new, 0) == edited
+    assert replace_in_text(text, old, new, 0) == edited

@@ -146,7 +146,7 @@ def structure_record(
     return {name: item for name, item in entries.items() if name not in without}
 
 
-def structured_schema(
+def describe_structure(
     kind: Any,  # noqa: ANN401  (any type)
     *,
     depth: int,

@@ -38,9 +38,9 @@ from memory_bank.frontends import declared
 from memory_bank.frontends.mcp.arguments import (
     NOTICE,
     build_metadata,
+    describe_structure,
     list_parameters,
     structure_record,
-    structured_schema,
     unquote_argument,
 )
 from memory_bank.frontends.mcp.hints import drop_unserved, hints
@@ -188,7 +188,7 @@ class BankTool:
             kind = _return_type_of(self._operation.run)
         kinds = get_args(kind) or (kind,)
         schemas = [
-            structured_schema(kind, depth=self._tool.depth, without=self._tool.without)
+            describe_structure(kind, depth=self._tool.depth, without=self._tool.without)
             for kind in kinds
         ]
         schema = schemas[0]

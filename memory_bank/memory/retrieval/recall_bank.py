@@ -289,7 +289,7 @@ def _newest_first(
     if len(notes) < len(near):  # another process has just removed one
         return search_result._replace(hits=tuple(hits[: request.limit])), {}
     by_meaning = search_result.mode != "lexical"
-    pairs = amendments.amended_by_meaning(view, notes, near) if by_meaning else {}
+    pairs = amendments.find_amended_by_meaning(view, notes, near) if by_meaning else {}
     by_words = amendments.map_amended(view, [notes[at] for at in good])
     pairs |= {good[old]: good[new] for old, new in by_words.items()}
     for old, new in () if amendments.asks_about_past(request.query) else sorted(pairs.items()):

@@ -87,7 +87,7 @@ def without_secrets(data: bytes, allowed: Collection[str] = ()) -> bytes:
     return "".join([*parts, text[:end]][::-1]).encode() if parts else data
 
 
-def gained_links(before: Sequence[Link], after: Sequence[Link]) -> tuple[LinkChange, ...]:
+def list_gained_links(before: Sequence[Link], after: Sequence[Link]) -> tuple[LinkChange, ...]:
     """Return the links that the version after has and the one before hasn't, in their order.
 
     Exchange the arguments for the links that were lost. References of the front matter are left out
@@ -262,7 +262,7 @@ def _compared(change: NoteChange, old: Note | None, new: Note | None) -> NoteCha
     sections = compare_sections(old.body.sections if old else (), new.body.sections if new else ())
     keys = key_changes(_keys(old), _keys(new))
     links = [note.body.links if note else () for note in (old, new)]
-    gained, lost = gained_links(*links), gained_links(*links[::-1])
+    gained, lost = list_gained_links(*links), list_gained_links(*links[::-1])
     return change._replace(
         sections=sections,
         front_matter=keys,

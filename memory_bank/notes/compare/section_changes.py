@@ -38,7 +38,7 @@ def pair_sections(before: Sequence[NoteSection], after: Sequence[NoteSection]) -
     return old_of | pair_texts(old_words, new_words, _ALIKE)
 
 
-def renamed_sections(
+def find_renamed_sections(
     before: Sequence[NoteSection], after: Sequence[NoteSection], entries: Mapping[int, int]
 ) -> frozenset[int]:
     """Return those of paired sections whose own heading changed, or that are below another one.
@@ -135,7 +135,7 @@ def _by_section(
     before: Sequence[NoteSection], after: Sequence[NoteSection]
 ) -> tuple[SectionChange, ...]:
     pairing = pair_sections(before, after)
-    renamed = renamed_sections(before, after, pairing)
+    renamed = find_renamed_sections(before, after, pairing)
     old_of = {new: old for old, new in pairing.items()}
     section_changes: list[SectionChange] = []
     for new, section in enumerate(after):

@@ -133,7 +133,7 @@ def read(file: FolderEntry | Path) -> bytes | None:
 
 @contextmanager
 def open_parent(root: Path, path: str, verb: str, *, make: bool = False) -> Iterator[FolderEntry]:
-    """Open a file's folder as `folders.held` does; convert OSError to StorageFailed.
+    """Open a file's folder as `folders.hold_folder` does; convert OSError to StorageFailed.
 
     `verb` says in the message what can't be done: read, write, move.
     """

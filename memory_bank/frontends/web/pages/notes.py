@@ -160,4 +160,4 @@ def _standing(bank: Bank, name: str) -> dict[str, Any]:
 
 
 def _stands(bank: Bank, view: NoteView) -> NoteStatus:
-    return note_status.standing(bank, view.note.path, view.verified)
+    return note_status.read_note_status(bank, view.note.path, view.verified)
