@@ -14,6 +14,7 @@ from memory_bank.agents.json_file import JsonFile, TomlFile
 from memory_bank.bank import program_files
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.program_files import FileEdit
+from memory_bank.base import NamedTuple
 from memory_bank.base.errors import BadInput, Hint
 from memory_bank.base.filenames import FOLDER
 
@@ -98,8 +99,7 @@ class McpClient(Program):
     """Whether the server can find the bank: it is started in the project, or told its folder."""
 
 
-@dataclass(frozen=True, slots=True)
-class ClientPlace:
+class ClientPlace(NamedTuple):
     """The hooks or the server of this program in one file of a client."""
 
     client: str

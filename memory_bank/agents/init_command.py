@@ -6,7 +6,7 @@ import os
 import shlex
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -18,6 +18,7 @@ from memory_bank.bank import setup
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.bank.language import multilingual_hint
 from memory_bank.bank.setup import IncludeCandidate, MadeBank
+from memory_bank.base import NamedTuple
 from memory_bank.base.errors import BadInput, MemoryBankError
 from memory_bank.base.filenames import SETTINGS
 from memory_bank.base.operation import Param, operation
@@ -33,8 +34,7 @@ _PARTS = frozenset(["hooks", "plugins"])
 """Folders of a program that are made only for its first hook."""
 
 
-@dataclass(frozen=True, slots=True)
-class FoundAgent:
+class FoundAgent(NamedTuple):
     """A program that this user has."""
 
     name: str
@@ -44,8 +44,7 @@ class FoundAgent:
     the project's bundle gives the program all of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class AgentSetUp:
+class AgentSetUp(NamedTuple):
     """What was done for one program."""
 
     name: str

@@ -12,7 +12,6 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from memory_bank.base import NamedTuple, lazy_pattern, toml
@@ -47,8 +46,7 @@ class _Item(NamedTuple):
     value: object
 
 
-@dataclass(frozen=True, slots=True)
-class JsonFile:
+class JsonFile(NamedTuple):
     """An editor of JSON of the form that one program reads; its methods raise BadInput."""
 
     comments: bool = False

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from memory_bank.agents import client_files, clients, instructions
 from memory_bank.bank import program_files
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.program_files import FileEdit
+from memory_bank.base import NamedTuple
 from memory_bank.base.errors import BadInput, Conflict
 from memory_bank.base.filenames import FOLDER
 from memory_bank.git import repository
@@ -42,8 +42,7 @@ _NAMES = ("context", "fileName")
 _GEMINI_DEFAULT = "GEMINI.md"
 
 
-@dataclass(frozen=True, slots=True)
-class RuleFiles:
+class RuleFiles(NamedTuple):
     """What is in the files, and what should be."""
 
     file: str

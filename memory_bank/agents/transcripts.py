@@ -18,7 +18,7 @@ from memory_bank.agents.hook_bank import HookBank
 from memory_bank.agents.payload import digest
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.bank_id import bank_id
-from memory_bank.base import paths
+from memory_bank.base import NamedTuple, paths
 from memory_bank.base.dates import iso_of
 from memory_bank.base.errors import BadInput, MemoryBankError
 from memory_bank.base.operation import Param, operation
@@ -53,8 +53,7 @@ Progress = Callable[[str, int, int], None]
 """Told what is done, how much of it, and of how much."""
 
 
-@dataclass(frozen=True, slots=True)
-class ImportedSession:
+class ImportedSession(NamedTuple):
     """What was made of the transcripts of one session."""
 
     session_id: str
@@ -75,8 +74,7 @@ class ImportedSession:
     """Lines that were not understood, by the reason."""
 
 
-@dataclass(frozen=True, slots=True)
-class SkippedTranscript:
+class SkippedTranscript(NamedTuple):
     """A transcript, or all of one session, of which nothing was made."""
 
     client: str

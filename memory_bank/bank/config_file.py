@@ -7,11 +7,10 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from memory_bank.base import lazy_pattern, toml
+from memory_bank.base import NamedTuple, lazy_pattern, toml
 from memory_bank.base.errors import BadSetting, NoBank, did_you_mean, similar_names
 from memory_bank.base.operation import Param, operation
 from memory_bank.base.screen import Call, show_place
@@ -26,8 +25,7 @@ _HIDDEN = "***"
 _PASSWORD = lazy_pattern(r"(?<=://)[^/@\s]*@")
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(NamedTuple):
     """One effective setting."""
 
     name: str

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, cast
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.config_file import change_file, with_setting
-from memory_bank.base import plugins, settings
+from memory_bank.base import NamedTuple, plugins, settings
 from memory_bank.base.errors import BadInput, EmbedderUnavailable, MemoryBankError
 from memory_bank.base.operation import Param, operation, topic
 from memory_bank.base.screen import Call, Piece
@@ -24,8 +23,7 @@ KIND = "search.embedders"
 SETTING = "memory.embedder"
 
 
-@dataclass(frozen=True, slots=True)
-class EmbedderShown:
+class EmbedderShown(NamedTuple):
     """An embedder, and whether it can be used."""
 
     name: str
@@ -36,8 +34,7 @@ class EmbedderShown:
     hint: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ChosenEmbedder:
+class ChosenEmbedder(NamedTuple):
     """The embedder chosen for a bank."""
 
     embedder: str
@@ -65,7 +62,7 @@ topic(
 
 def _view_embedders(embedders: Sequence[EmbedderShown], call: Call) -> View:
     """Describe each embedder in a row."""
-    worded = [replace(embedder, hint=call.hint(embedder.hint)) for embedder in embedders]
+    worded = [embedder._replace(hint=call.hint(embedder.hint)) for embedder in embedders]
     rows = [
         (embedder.name, "*" if embedder.active else "", embedder.summary, _state(embedder))
         for embedder in worded

@@ -55,48 +55,28 @@ def line_commits(tree: Path, commit: str, path: str, line: int, most: int) -> li
 
 _GITHUB = "users.noreply.github.com"
 
-_ACCOUNTS = {
-    "claude": "Claude",
-    "copilot": "Copilot",
-    "copilot-swe-agent": "Copilot",
-    "github-copilot": "Copilot",
-    "cursor": "Cursor",
-    "cursoragent": "Cursor",
-    "codex": "Codex",
-    "chatgpt-codex-connector": "Codex",
-    "gemini-cli": "Gemini",
-    "gemini-code-assist": "Gemini",
-    "google-labs-jules": "Jules",
-    "devin": "Devin",
-    "devin-ai-integration": "Devin",
-    "aider": "aider",
-    "openhands": "OpenHands",
-    "openhands-agent": "OpenHands",
-    "amp-agent": "Amp",
-    "windsurf": "Windsurf",
-    "amazon-q-developer": "Amazon Q",
-    "opencode-agent": "opencode",
-    "goose-agent": "Goose",
-}
-"""Agents by their accounts at GitHub, in lower case."""
-
-_MAILBOXES = (
-    ("Claude", "noreply claude claude-code", "anthropic.com"),
-    ("Copilot", "copilot github-copilot", "github.com"),
-    ("Cursor", "cursoragent agent noreply", "cursor.com cursor.sh"),
-    ("Codex", "codex noreply", "openai.com"),
-    ("Gemini", "gemini gemini-cli gemini-code-assist", "google.com"),
-    ("Jules", "jules", "google.com"),
-    ("Devin", "devin", "devin.ai cognition.ai"),
-    ("aider", "noreply aider", "aider.chat"),
-    ("OpenHands", "openhands", "all-hands.dev"),
-    ("Amp", "amp", "ampcode.com"),
-    ("Windsurf", "cascade noreply", "windsurf.com codeium.com"),
-    ("Amazon Q", "amazonq", "amazon.com"),
-    ("opencode", "noreply", "opencode.ai"),
-    ("Goose", "goose", "block.xyz"),
+_AGENTS = (
+    ("Claude", "claude", "noreply claude claude-code", "anthropic.com"),
+    ("Copilot", "copilot copilot-swe-agent github-copilot", "copilot github-copilot", "github.com"),
+    ("Cursor", "cursor cursoragent", "cursoragent agent noreply", "cursor.com cursor.sh"),
+    ("Codex", "codex chatgpt-codex-connector", "codex noreply", "openai.com"),
+    (
+        "Gemini",
+        "gemini-cli gemini-code-assist",
+        "gemini gemini-cli gemini-code-assist",
+        "google.com",
+    ),
+    ("Jules", "google-labs-jules", "jules", "google.com"),
+    ("Devin", "devin devin-ai-integration", "devin", "devin.ai cognition.ai"),
+    ("aider", "aider", "noreply aider", "aider.chat"),
+    ("OpenHands", "openhands openhands-agent", "openhands", "all-hands.dev"),
+    ("Amp", "amp-agent", "amp", "ampcode.com"),
+    ("Windsurf", "windsurf", "cascade noreply", "windsurf.com codeium.com"),
+    ("Amazon Q", "amazon-q-developer", "amazonq", "amazon.com"),
+    ("opencode", "opencode-agent", "noreply", "opencode.ai"),
+    ("Goose", "goose-agent", "goose", "block.xyz"),
 )
-"""Agents, and the parts of their other addresses before and after the @."""
+"""Agents, their accounts at GitHub, and their other addresses: names before the @, and hosts."""
 
 _BOT = lazy_pattern(
     r"(?>.*?\[bot\]@users\.noreply\.).+"  # GitHub, of a company too
@@ -126,14 +106,13 @@ def name_agent(mail: str, name: str = "") -> str:
     A bot of a forge (`…[bot]@users.noreply.github.com`) is an agent with its own name.
     """
     address = mail.strip().casefold()
-    account, _, host = address.partition("@")
-    if host == _GITHUB:
-        number, plus, user = account.partition("+")
-        user = user if plus and number.isdecimal() else account
-        if agent := _ACCOUNTS.get(user.removesuffix("[bot]")):
+    user, _, host = address.partition("@")
+    number, plus, account = user.partition("+")
+    account = (account if plus and number.isdecimal() else user).removesuffix("[bot]")
+    for agent, accounts, users, hosts in _AGENTS:
+        if host == _GITHUB and account in accounts.split():
             return agent
-    for agent, users, hosts in _MAILBOXES:
-        if host in hosts.split() and account in users.split():
+        if host in hosts.split() and user in users.split():
             return agent
     if _BOT.fullmatch(address):
         return name or "a bot"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated
 
 from memory_bank.bank.bank import Bank
+from memory_bank.base import NamedTuple
 from memory_bank.base.errors import BadInput, Conflict, MemoryBankError, NoteExists, UnreadableNote
 from memory_bank.base.operation import LONGEST_NAME, Param, Tags, Tool, operation
 from memory_bank.base.text import agent_name
@@ -101,8 +101,7 @@ REFUSALS = (BadInput, NoteExists, UnreadableNote, Conflict)
 """Errors that refuse one item; a storage error ends the whole write."""
 
 
-@dataclass(frozen=True, slots=True)
-class RefusedItem:
+class RefusedItem(NamedTuple):
     """An item that was not written, and why."""
 
     code: str

@@ -5,7 +5,6 @@ from __future__ import annotations
 import posixpath
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Annotated
@@ -15,7 +14,7 @@ from memory_bank.bank import open_index, output_files
 from memory_bank.bank.backlinks import resolve_links
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import NoteRow
-from memory_bank.base import lazy_pattern
+from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.dates import iso_of
 from memory_bank.base.documents import Link
 from memory_bank.base.errors import BadInput, StorageFailed
@@ -60,8 +59,7 @@ _STATUS = {
 """What our statuses are in the format, whose own are as they are; most notes have none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Exported:
+class Exported(NamedTuple):
     """The bundle that was written."""
 
     folder: str

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated
 
 from memory_bank.bank import open_index
 from memory_bank.bank.backlinks import GHOST, LinkShown, find_node, link_shown
 from memory_bank.bank.bank import Bank
+from memory_bank.base import NamedTuple
 from memory_bank.base.documents import Link
 from memory_bank.base.operation import Param, operation
 from memory_bank.base.rendering import count, quote_path
@@ -22,8 +23,7 @@ if TYPE_CHECKING:
     import networkx as nx
 
 
-@dataclass(frozen=True, slots=True)
-class NoteLinks:
+class NoteLinks(NamedTuple):
     """The links of one note or ghost."""
 
     path: str
@@ -40,8 +40,7 @@ class Ghost:
     sources: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PathStep:
+class PathStep(NamedTuple):
     """One link of a path, from `source` to `target`; a path may follow it backwards."""
 
     source: str
@@ -49,8 +48,7 @@ class PathStep:
     type: str
 
 
-@dataclass(frozen=True, slots=True)
-class Related:
+class Related(NamedTuple):
     """A note near another one in the graph."""
 
     path: str
@@ -132,7 +130,7 @@ def related(bank: Bank, name: str, limit: int = 10) -> tuple[Related, ...]:
         for _, other_direct, score in nx.adamic_adar_index(graph, pairs)
     ]
     best = sorted(scores, key=lambda row: (-row.score, row.path))[:limit]
-    return tuple(replace(row, score=round(row.score, 4)) for row in best)
+    return tuple(row._replace(score=round(row.score, 4)) for row in best)
 
 
 def count_problems(view: View) -> Counter[str]:

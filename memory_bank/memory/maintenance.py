@@ -7,12 +7,12 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import Annotated
 
 from memory_bank.bank.bank import Bank
+from memory_bank.base import NamedTuple
 from memory_bank.base.errors import Busy, NoBank, NoRepository
 from memory_bank.base.operation import Param, Tool, operation
 from memory_bank.base.paths import Layout
@@ -220,8 +220,7 @@ def watch(bank: Bank, say: Callable[[str], None], stop: threading.Event) -> None
                 say(_summary(report))
 
 
-@dataclass(frozen=True, slots=True)
-class ChangedPaths:
+class ChangedPaths(NamedTuple):
     """The paths of the notes added, removed and changed in one batch."""
 
     added: tuple[str, ...] = ()

@@ -72,8 +72,7 @@ class TokenChange(NamedTuple):
     after: int
 
 
-@dataclass(frozen=True, slots=True)
-class Review:
+class Review(NamedTuple):
     """What a change does to the notes of a bank."""
 
     schema_version: str
@@ -141,8 +140,7 @@ def ignore_lines(finding: ReviewFinding) -> tuple[str, str, str, str | None]:
     return finding.path, finding.rule, finding.message, finding.fix
 
 
-@dataclass(frozen=True, slots=True)
-class CodeHealth:
+class CodeHealth(NamedTuple):
     """The state of what is derived from the project's code."""
 
     files: int

@@ -31,12 +31,6 @@ class Aborted(BadInput):
     """The user left an empty text in the editor."""
 
 
-def _compute_vectors(root: str) -> None:
-    """Start the process that computes the vectors of a bank, where a process can be started."""
-    with suppress(OSError):
-        start_background(root)
-
-
 @contextmanager
 def _in_directory() -> Iterator[None]:
     """Say what is wrong if the working directory is gone."""
@@ -152,7 +146,8 @@ class CommandCall:
             with bank:
                 yield bank
                 if bank.waiting:
-                    _compute_vectors(str(bank.layout.root))
+                    with suppress(OSError):
+                        start_background(str(bank.layout.root))
         finally:
             self._bars.stop()
             if not self.json:  # a JSON document contains both

@@ -6,7 +6,6 @@ import os
 import time
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 
@@ -114,8 +113,7 @@ class Buffer(NamedTuple):
     version: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Editor:
+class Editor(NamedTuple):
     """What is open in the editor, and what it can do; taken at the time of a request."""
 
     buffers: Mapping[str, Buffer]

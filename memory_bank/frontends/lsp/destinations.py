@@ -5,7 +5,6 @@ from __future__ import annotations
 import posixpath
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from memory_bank.bank import open_index
@@ -32,8 +31,7 @@ _PLACE = lazy_pattern(r"(.+?):(\d{1,9})(?::\d+)?")
 """A file with a line."""
 
 
-@dataclass(frozen=True, slots=True)
-class LinkTarget:
+class LinkTarget(NamedTuple):
     """What a link leads to: a note, a file of the project, or neither."""
 
     path: str = ""

@@ -6,7 +6,6 @@ import os
 import posixpath
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from urllib.parse import quote
 
 from memory_bank.bank.bank import Bank, note_path
@@ -45,8 +44,7 @@ class OffsetEdit(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Renameable:
+class Renameable(NamedTuple):
     """What a rename at a place changes: a note, or a heading of one."""
 
     path: str
@@ -60,8 +58,7 @@ class Renameable:
     """The heading's section; None for the note."""
 
 
-@dataclass(frozen=True, slots=True)
-class Renaming:
+class Renaming(NamedTuple):
     """The changes of a rename; the file moves after the edits."""
 
     edits: tuple[OffsetEdit, ...]

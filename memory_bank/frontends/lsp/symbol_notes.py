@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import ShownNote
-from memory_bank.base import lazy_pattern
+from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.code.call_targets import Caller
 from memory_bank.code.citing_notes import CitingNotes, citing_notes
 from memory_bank.code.coupled import LOW, RISKS, CoupledFile
@@ -65,8 +64,7 @@ MAX_PURPOSE = 400
 _RISK = {word: number for number, (word, _, _) in enumerate(RISKS)}
 
 
-@dataclass(frozen=True, slots=True)
-class Pointed:
+class Pointed(NamedTuple):
     """The symbol that an identifier means."""
 
     symbol: Symbol
@@ -76,8 +74,7 @@ class Pointed:
     """In the table, if it is known there."""
 
 
-@dataclass(frozen=True, slots=True)
-class SymbolContext:
+class SymbolContext(NamedTuple):
     """A symbol with its context; what is not known is empty."""
 
     name: str

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from mcp_types import (
@@ -20,9 +19,10 @@ from mcp_types import (
 from pydantic import ValidationError
 from pydantic_core import from_json
 
+from memory_bank.base import NamedTuple
 
-@dataclass(frozen=True, slots=True)
-class InvalidMessage:
+
+class InvalidMessage(NamedTuple):
     """An invalid message."""
 
     answer: JSONRPCError

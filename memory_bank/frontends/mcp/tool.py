@@ -6,7 +6,6 @@ import re
 import warnings
 from collections.abc import Callable, Collection, Container, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, get_args
 
@@ -26,7 +25,7 @@ from mcp_types import (
 from pydantic import ValidationError
 
 from memory_bank.bank.bank import Bank
-from memory_bank.base import lazy_pattern
+from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base import operation as operations
 from memory_bank.base.errors import BadInput, Busy, Hint, MemoryBankError
 from memory_bank.base.operation import Operation
@@ -83,8 +82,7 @@ _SPELLINGS = {
 """Other spellings of arguments, also accepted in camel case."""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolContext:
+class ToolContext(NamedTuple):
     """The context of one tool call: its bank and its agent."""
 
     shared: SharedBank

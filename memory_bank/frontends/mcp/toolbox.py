@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from mcp_types import Tool
 
+from memory_bank.base import NamedTuple
 from memory_bank.base.errors import BadInput, Hint
 from memory_bank.frontends import declared
 from memory_bank.frontends.mcp.hints import hints
@@ -117,8 +117,7 @@ _MODEL_FIELDS = ("name", "description", "inputSchema")
 """Fields that agents' programs give to their model; the others are for the programs."""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCost:
+class ToolCost(NamedTuple):
     """The cost of one tool."""
 
     name: str
@@ -129,8 +128,7 @@ class ToolCost:
     """Tokens of every listed field, including annotations and output schema."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
+class Cost(NamedTuple):
     """The cost of a server's tools."""
 
     toolsets: tuple[str, ...]

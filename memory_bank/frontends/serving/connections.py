@@ -6,7 +6,6 @@ import asyncio
 import logging
 import math
 import socket
-from dataclasses import dataclass
 from typing import Any
 
 import h11
@@ -16,12 +15,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
+from memory_bank.base import NamedTuple
+
 _SWEEP = 0.25
 """Seconds between two checks of all connections."""
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(NamedTuple):
     """Limits of the server; times in seconds."""
 
     connections: int = 512

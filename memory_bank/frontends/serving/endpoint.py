@@ -169,8 +169,7 @@ _SHUTDOWN_SECONDS = 3
 LIMITS = Limits()
 
 
-@dataclass(frozen=True, slots=True)
-class Endpoint:
+class Endpoint(NamedTuple):
     """The address of a running server, and what clients need."""
 
     url: str

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.bank_id import former_ids
-from memory_bank.base import lazy_pattern, paths
+from memory_bank.base import NamedTuple, lazy_pattern, paths
 from memory_bank.base.errors import BadInput, MemoryBankError
 from memory_bank.base.hit_view import Place, style_piece
 from memory_bank.base.removed_text import RemovedText
@@ -164,8 +164,7 @@ class ForgottenPlace:
     """`replaced`, `removed`, `renamed` or `rebuilt`."""
 
 
-@dataclass(frozen=True, slots=True)
-class OutOfReach:
+class OutOfReach(NamedTuple):
     """A place that has it still, or may have it."""
 
     place: str

@@ -16,7 +16,6 @@ from __future__ import annotations
 import os
 import posixpath
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
@@ -37,8 +36,7 @@ _NOT_IN_NAMES = str.maketrans('<>:"|?*\\#^[]', "------------")
 """Characters that some systems refuse in names."""
 
 
-@dataclass(frozen=True, slots=True)
-class ImportedNote:
+class ImportedNote(NamedTuple):
     """A note of a source."""
 
     key: str

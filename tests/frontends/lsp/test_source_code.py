@@ -3,7 +3,6 @@
 import re
 import subprocess
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -57,22 +56,22 @@ def test_a_hover_has_a_line_for_each_part_of_the_context() -> None:
 @pytest.mark.parametrize("missing", list(LINES))
 def test_what_is_not_known_has_no_line(missing: str) -> None:
     rest = [line for part, line in LINES.items() if part != missing]
-    text = of_symbol(replace(FULL, **{missing: EMPTY[missing]}), NOW)
+    text = of_symbol(FULL._replace(**{missing: EMPTY[missing]}), NOW)
     assert text == f"{BASE}\n\n---\n" + "  \n".join(rest)
 
 
 def test_without_context_a_hover_is_byte_for_byte_the_plain_one() -> None:
-    assert of_symbol(replace(FULL, **EMPTY), NOW) == BASE
-    bare = replace(FULL, **EMPTY, purpose="", calls=())
+    assert of_symbol(FULL._replace(**EMPTY), NOW) == BASE
+    bare = FULL._replace(**EMPTY, purpose="", calls=())
     assert of_symbol(bare, NOW) == "## `process_payment`"
 
 
 def test_three_tests_are_named_and_all_are_counted() -> None:
     guards = tuple(f"test {number}" for number in range(7))
-    assert of_symbol(replace(FULL, guards=guards), NOW).endswith(
+    assert of_symbol(FULL._replace(guards=guards), NOW).endswith(
         "🧪 *7 test guards: test 0, test 1, test 2*"
     )
-    assert of_symbol(replace(FULL, guards=("a",)), NOW).endswith("🧪 *1 test guard: a*")
+    assert of_symbol(FULL._replace(guards=("a",)), NOW).endswith("🧪 *1 test guard: a*")
 
 
 @pytest.mark.parametrize(
