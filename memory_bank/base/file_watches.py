@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import struct
 import sys
 import time
 from contextlib import suppress
@@ -20,6 +21,12 @@ _LOCAL = frozenset(
 
 _CHANGES = 0xFCE
 """The events of inotify(7) but for opened, read and closed unchanged."""
+
+_OF_FOLDER = 0x4000_0000
+"""What the event of a folder has."""
+
+_EVENT_BYTES = 16
+"""Length of an event without its name."""
 
 _SECONDS = 60.0
 """Seconds after which files are compared anyway: writes through mapped memory are not reported."""
@@ -57,10 +64,14 @@ class ChangeQueue:
         elif self._queue < 0:
             self.problem = _refused("no folder can be watched", "instances")
         folders = [str(root)]
+        self._folders: dict[int, str] = {}
+        """The paths of the folders below the root by their numbers in the queue, with a slash."""
         while folders and not self.problem:
             folder = folders.pop()
             # a folder is watched before it is read, so that each new one below it is seen
-            if library.inotify_add_watch(self._queue, os.fsencode(folder), _CHANGES) < 0:
+            number = library.inotify_add_watch(self._queue, os.fsencode(folder), _CHANGES)
+            self._folders[number] = f"{folder}/".removeprefix(f"{root}/")
+            if number < 0:
                 if ctypes.get_errno() not in {errno.ENOENT, errno.ENOTDIR}:  # removed meanwhile
                     self.problem = _refused(f"{folder} can't be watched", "watches")
                 continue
@@ -72,16 +83,29 @@ class ChangeQueue:
                 ]
         self._place = self._stat()
 
-    def is_quiet(self) -> bool:
-        """Return whether nothing has changed since the queue was made, which was not long ago."""
+    def take(self) -> set[str] | None:
+        """Return the paths below the root that changed since the last call, but for hidden ones.
+
+        None if any may have: after a minute, in a fork, after a change of a folder, or of too many.
+        """
         late = time.monotonic() > self._made + _SECONDS or self._process != os.getpid()
         if late or self._place != self._stat():
-            return False
-        try:
-            os.read(self._queue, 4096)
-        except BlockingIOError:
-            return True
-        return False
+            return None
+        paths = set[str]()
+        with suppress(BlockingIOError):
+            while events := os.read(self._queue, 1 << 16):
+                start = 0
+                while start < len(events):
+                    folder, change, _, length = struct.unpack_from("iIII", events, start)
+                    start += _EVENT_BYTES
+                    name = os.fsdecode(events[start : start + length].rstrip(b"\0"))
+                    start += length
+                    if name.startswith("."):
+                        continue
+                    if not name or change & _OF_FOLDER or folder not in self._folders:
+                        return None
+                    paths.add(f"{self._folders[folder]}{name}")
+        return paths
 
     def close(self) -> None:
         """Queue no more changes."""

@@ -15,7 +15,13 @@ from memory_bank.base.dates import date_in_name
 from memory_bank.base.documents import Committed, Dates, Scan, Signature
 from memory_bank.base.errors import BadName, Hint, NoteExists, NoteReadOnly, StorageFailed
 from memory_bank.base.file_watches import ChangeQueue
-from memory_bank.base.filenames import NOTE_SUFFIXES, StatSignature, is_trusted
+from memory_bank.base.filenames import (
+    NOTE_SUFFIXES,
+    StatSignature,
+    is_trusted,
+    is_utf8,
+    signature_of,
+)
 from memory_bank.notes import okf
 from memory_bank.notes.characters import nfc
 from memory_bank.notes.note import Meta
@@ -106,8 +112,8 @@ class NoteRoot:
         Raises StorageFailed for a folder that can't be read (its notes are not gone), NoBank if the
         folder is missing.
         """
-        queue, state = self._queue, self.history and self.history.state
-        if queue and self._scanned_at is state and queue.is_quiet():
+        state = self.history and self.history.state
+        if self._queue and self._scanned_at is state and self._take_changes(self._queue):
             return self._last_scan
         self._close_queue()
         self._scans_until_live -= 1
@@ -123,6 +129,31 @@ class NoteRoot:
             self._last_scan = Scan(self._signatures(self._notes(file_scan.files)), compared[1])
         self._scanned_at, self._compared = state, compared
         return self._last_scan
+
+    def _take_changes(self, queue: ChangeQueue) -> bool:
+        """Apply what changed since the last scan; return False if only a new scan can tell."""
+        paths = queue.take()
+        if not paths:
+            return paths is not None
+        signatures, (compared, refused) = dict(self._last_scan.signatures), self._compared
+        compared = dict(compared)
+        if len(paths - signatures.keys()) > 1:
+            return False  # new ones are indexed in the order of a scan
+        for path in paths:
+            name = path.rpartition("/")[2]
+            if name in okf.RESERVED or not (name.endswith(NOTE_SUFFIXES) and is_utf8(path)):
+                return False
+            stat = folders.read_stat(self.folder, path)
+            stat_signature = signature_of(stat) if stat else None
+            if stat_signature is not None:
+                compared[path] = stat_signature
+                signatures[path] = self._signature(path, stat_signature)
+            elif stat or path not in signatures:
+                return False
+            else:
+                del signatures[path], compared[path]
+        self._last_scan, self._compared = Scan(signatures, refused), (compared, refused)
+        return True
 
     def _notes(self, stat_signatures: dict[str, StatSignature]) -> dict[str, StatSignature]:
         """Return files without the lists and logs of bundles, which some folders may be."""

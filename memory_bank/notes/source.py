@@ -119,8 +119,8 @@ class NotesSource:
         scans = [root.scan() for root in self._roots.all()]
         if scans == self._scans:
             return self._scanned
-        signatures, refused = dict[str, Signature](), dict[str, str]()
-        for root, scanned in zip(self._roots.all(), scans, strict=True):
+        signatures, refused = dict(scans[0].signatures), dict(scans[0].refused)
+        for root, scanned in zip(self._roots.all()[1:], scans[1:], strict=True):
             refused |= scanned.refused
             for key, signature in scanned.signatures.items():
                 if key in signatures:

@@ -203,6 +203,8 @@ def test_files_are_compared_only_after_a_change_or_a_minute(
             count_scans()
         assert count_scans() == 0
         (project / ".memories/other.md").write_text("another")
+        assert count_scans() == 0  # only that file is looked at
+        (project / ".memories/folder").mkdir()
         assert count_scans()
         assert count_scans() == 0
         with monkeypatch.context() as later:
