@@ -16,12 +16,12 @@ from memory_bank.frontends.web import note_graph
 from memory_bank.frontends.web.note_graph import (
     NOTE,
     TAG_EDGE,
-    Edge,
     GraphPart,
     Node,
     NoteGraph,
 )
 from memory_bank.search import snippets
+from memory_bank.search.manifest.document_graph import GraphLink
 
 MOST = 16
 """Clusters with a name."""
@@ -52,7 +52,7 @@ class Cluster(NamedTuple):
 
 def find_clusters(part: GraphPart) -> tuple[list[int], list[Cluster]]:
     """Return the number of each node's cluster, or REST, and the clusters, the largest first."""
-    pairs = tuple((edge.source, edge.target) for edge in part.edges)
+    pairs = tuple((edge.source, edge.dest) for edge in part.edges)
     groups = _groups(len(part.nodes), pairs)
     sizes = Counter(groups)
     large = [group for group, size in sizes.most_common(MOST) if size >= _LEAST]
@@ -99,7 +99,7 @@ def _names(part: GraphPart, members: Sequence[int], count: int) -> list[str]:
 def _hub(part: GraphPart, inside: Sequence[int]) -> str:
     """Return the name of the node with most links, for a cluster without tags."""
     counts = Counter(
-        end for edge in part.edges if edge.kind != TAG_EDGE for end in (edge.source, edge.target)
+        end for edge in part.edges if edge.kind != TAG_EDGE for end in (edge.source, edge.dest)
     )
     best = max(inside, key=lambda at: (counts[at], -at))
     return f"around {part.nodes[best].label}"
@@ -148,9 +148,9 @@ def count_alone(bank: Bank) -> int:
         place
         for edges in graph.near
         for edge in edges
-        if graph.nodes[edge.source].kind == graph.nodes[edge.target].kind == NOTE
-        for place in (edge.source, edge.target)
-        if edge.source != edge.target
+        if graph.nodes[edge.source].kind == graph.nodes[edge.dest].kind == NOTE
+        for place in (edge.source, edge.dest)
+        if edge.source != edge.dest
     }
     return sum(
         node.kind == NOTE and not node.hidden and at not in linked
@@ -183,7 +183,7 @@ def _neighbours(graph: NoteGraph, place: int) -> list[LinkedNode]:
     relations: dict[int, tuple[list[str], list[str]]] = {}
     for edge in graph.near[place]:
         incoming = edge.source != place
-        source = edge.source if incoming else edge.target
+        source = edge.source if incoming else edge.dest
         sides = relations.setdefault(source, ([], []))
         if (relation := _relation(edge)) not in sides[incoming]:
             sides[incoming].append(relation)
@@ -202,7 +202,7 @@ def _neighbours(graph: NoteGraph, place: int) -> list[LinkedNode]:
     ]
 
 
-def _relation(edge: Edge) -> str:
+def _relation(edge: GraphLink) -> str:
     if edge.kind == TAG_EDGE:
         return "tag"
     return "embed" if edge.kind == note_graph.EMBED else edge.type

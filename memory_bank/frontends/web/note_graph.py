@@ -14,7 +14,7 @@ from memory_bank.base.paths import Layout
 from memory_bank.code.code_names import SYMBOL
 from memory_bank.notes.names import may_be_file
 from memory_bank.search.manifest import document_graph
-from memory_bank.search.manifest.document_graph import GraphRows
+from memory_bank.search.manifest.document_graph import GraphLink, GraphRows
 
 NOTE, GHOST_KIND, FILE, TAG_KIND = KINDS = ("note", "ghost", "file", "tag")
 """Kinds of nodes: a ghost is what links name without a note or a file; symbols are files."""
@@ -54,21 +54,12 @@ class Node(NamedTuple):
     hidden: bool = False
 
 
-class Edge(NamedTuple):
-    """A link between two nodes, by their places in the list of nodes."""
-
-    source: int
-    target: int
-    kind: str
-    type: str
-
-
 class NoteGraph(NamedTuple):
-    """The whole graph; `near` has the edges at each node."""
+    """The whole graph; `near` has the edges at each node, between places in the list of nodes."""
 
     nodes: tuple[Node, ...]
     places: dict[str, int]
-    near: tuple[tuple[Edge, ...], ...]
+    near: tuple[tuple[GraphLink, ...], ...]
     degrees: tuple[int, ...]
     """The number of links at each node; those to tags count for the tags only."""
 
@@ -93,7 +84,7 @@ class GraphPart(NamedTuple):
 
     centre: str
     nodes: tuple[Node, ...]
-    edges: tuple[Edge, ...]
+    edges: tuple[GraphLink, ...]
     degrees: tuple[int, ...]
     """In the whole graph."""
     left_out: int
@@ -156,7 +147,7 @@ def _built(rows: GraphRows, place: Layout) -> NoteGraph:
     ]
     numbers = {graph_document.number: at for at, graph_document in enumerate(rows.documents)}
     keys: dict[str, int] = {}
-    edges: dict[Edge, None] = {}
+    edges: dict[GraphLink, None] = {}
 
     def other(key: str, node: Callable[[], Node]) -> int:
         if key not in keys:
@@ -175,18 +166,18 @@ def _built(rows: GraphRows, place: Layout) -> NoteGraph:
         else:
             target = other(GHOST + link.ghost.casefold(), partial(ghost, link.ghost))
         kind = _EDGE_KINDS.get(link.kind, LINK)
-        edges[Edge(numbers[link.source], target, kind, link.type)] = None
+        edges[GraphLink(numbers[link.source], target, kind, link.type)] = None
     for at, graph_document in enumerate(rows.documents):
         for tag in graph_document.tags:
             key = TAG + tag.casefold()
             target = other(key, partial(Node, key, f"#{tag}", TAG_KIND))
-            edges[Edge(at, target, TAG_EDGE, "")] = None
-    near: list[list[Edge]] = [[] for _ in nodes]
+            edges[GraphLink(at, target, TAG_EDGE, "")] = None
+    near: list[list[GraphLink]] = [[] for _ in nodes]
     for edge in edges:
         near[edge.source].append(edge)
-        near[edge.target].append(edge)
+        near[edge.dest].append(edge)
     places = {node.id: at for at, node in enumerate(nodes)}
-    degrees = Counter(edge.target for edge in edges)
+    degrees = Counter(edge.dest for edge in edges)
     degrees.update(edge.source for edge in edges if edge.kind != TAG_EDGE)
     counts = tuple(degrees[at] for at in range(len(nodes)))
     return NoteGraph(tuple(nodes), places, tuple(map(tuple, near)), counts)
@@ -206,7 +197,7 @@ def _centre(bank: Bank, graph: NoteGraph, request: WantedGraph) -> int | None:
     notes = [at for at, node in enumerate(graph.nodes) if node.kind == NOTE and not node.hidden]
 
     def drawn(at: int) -> bool:
-        ends = (edge.target if edge.source == at else edge.source for edge in graph.near[at])
+        ends = (edge.dest if edge.source == at else edge.source for edge in graph.near[at])
         return any(graph.nodes[end].kind in request.kinds for end in ends)
 
     return max(notes, key=lambda at: (drawn(at), graph.degrees[at], -at), default=None)
@@ -240,7 +231,7 @@ def _kept(graph: NoteGraph, request: WantedGraph, centre: int | None) -> set[int
         place
         for at in notes
         for edge in graph.near[at]
-        for place in (edge.source, edge.target)
+        for place in (edge.source, edge.dest)
         if graph.nodes[place].kind in request.kinds and graph.nodes[place].kind != NOTE
     }
     is_shown = NOTE in request.kinds
@@ -266,16 +257,16 @@ def _neighbourhood(graph: NoteGraph, centre: int, entries: set[int], depth: int)
 
 def _beside(graph: NoteGraph, place: int) -> Iterator[int]:
     for edge in graph.near[place]:
-        yield edge.target if edge.source == place else edge.source
+        yield edge.dest if edge.source == place else edge.source
 
 
 def _cut(graph: NoteGraph, centre: str, chosen: Iterable[int], left_out: int) -> GraphPart:
     places = {at: number for number, at in enumerate(chosen)}
     edges = [
-        Edge(places[edge.source], places[edge.target], edge.kind, edge.type)
+        GraphLink(places[edge.source], places[edge.dest], edge.kind, edge.type)
         for at in places
         for edge in graph.near[at]
-        if edge.source == at and edge.target in places
+        if edge.source == at and edge.dest in places
     ]
     edges.sort(key=lambda edge: edge.kind == TAG_EDGE)
     return GraphPart(

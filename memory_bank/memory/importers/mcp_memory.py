@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from memory_bank.base import NamedTuple
+from memory_bank.base.documents import Link
 from memory_bank.base.errors import BadInput
 from memory_bank.memory.importers.base import ImportedNote
 from memory_bank.memory.records import Item, NotImported
@@ -26,19 +26,12 @@ _MOST_BYTES = 100_000_000
 _NOT_IN_LINK = str.maketrans("[]|#^\r\n", "       ")
 
 
-class _Relation(NamedTuple):
-    source: str
-    target: str
-    type: str
-    line: int
-
-
 @dataclass
 class _Entity:
     kind: str
     observations: dict[str, None] = field(default_factory=dict)
     """In order, without duplicates."""
-    relations: list[_Relation] = field(default_factory=list)
+    relations: list[Link] = field(default_factory=list)
 
 
 def detect(path: Path) -> bool:
@@ -54,22 +47,22 @@ def read(path: Path) -> Iterator[ImportedNote | NotImported]:
     if path.stat().st_size > _MOST_BYTES:
         raise BadInput(f"{path} is larger than {_MOST_BYTES:,} bytes", "import it in parts")
     entities: dict[str, _Entity] = {}
-    relations: list[_Relation] = []
+    relations: list[Link] = []
     for number, line in enumerate(path.read_bytes().split(b"\n"), 1):
         if line.strip() and (reason := _add(line, number, entities, relations)):
             yield NotImported(f"line {number}", reason)
     for relation in relations:
-        if relation.source in entities:
-            entities[relation.source].relations.append(relation)
+        if relation.source_key in entities:
+            entities[relation.source_key].relations.append(relation)
         else:
-            reason = f"a relation of {relation.source!r}, which is no entity"
+            reason = f"a relation of {relation.source_key!r}, which is no entity"
             yield NotImported(f"line {relation.line}", reason)
     names = _names(entities)
     for name, entity in entities.items():
         yield ImportedNote(name, _item(name, entity, names))
 
 
-def _add(line: bytes, number: int, entities: dict[str, _Entity], relations: list[_Relation]) -> str:
+def _add(line: bytes, number: int, entities: dict[str, _Entity], relations: list[Link]) -> str:
     """Read a line; return why it can't be read, empty if it could."""
     try:
         record = json.loads(line.decode("utf-8-sig"))
@@ -97,7 +90,7 @@ def _add(line: bytes, number: int, entities: dict[str, _Entity], relations: list
             "to": str(target),
             "relationType": str(kind),
         }:
-            relations.append(_Relation(source, target, kind, number))
+            relations.append(Link(target, "wiki", number, kind, source_key=source))
         case _:
             return "neither an entity nor a relation"
     return ""
@@ -135,7 +128,7 @@ def _indented(text: str) -> str:
     return "\n  ".join(text.strip().splitlines())
 
 
-def _link(relation: _Relation, names: dict[str, str]) -> str:
+def _link(relation: Link, names: dict[str, str]) -> str:
     text = " ".join(relation.target.translate(_NOT_IN_LINK).split())
     target = names.get(relation.target, text)
     link = f"[[{target}]]" if target == text else f"[[{target}|{text}]]"

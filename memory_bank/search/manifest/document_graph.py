@@ -29,9 +29,9 @@ class GraphLink(NamedTuple):
     source: int
     dest: int
     """0 for a ghost."""
-    ghost: str
     kind: str
     type: str
+    ghost: str = ""
 
 
 class GraphRows:
@@ -70,7 +70,7 @@ def _read(manifest: Manifest) -> GraphRows:
         for number, key, title, kind, status, hidden, tags in found_rows
     )
     links = manifest.execute(
-        "SELECT DISTINCT document, coalesce(dest, 0), iif(dest IS NULL, ghost, ''), kind, type"
+        "SELECT DISTINCT document, coalesce(dest, 0), kind, type, iif(dest IS NULL, ghost, '')"
         " FROM links JOIN documents AS source ON source.id = document"
         f" WHERE {live} AND NOT ambiguous AND dest IS NOT document"
         " AND (dest IS NOT NULL OR ghost <> '') ORDER BY source.key, links.id"

@@ -7,7 +7,8 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import NoteNotFound
 from memory_bank.frontends.web import graph_clusters
 from memory_bank.frontends.web.graph_clusters import REST, find_clusters
-from memory_bank.frontends.web.note_graph import LINK, Edge, GraphPart, Node
+from memory_bank.frontends.web.note_graph import LINK, GraphPart, Node
+from memory_bank.search.manifest.document_graph import GraphLink
 
 
 def part(tags: list[list[tuple[str, ...]]]) -> GraphPart:
@@ -20,9 +21,11 @@ def part(tags: list[list[tuple[str, ...]]]) -> GraphPart:
             for at, own in enumerate(group)
         ]
         places = range(first, len(nodes))
-        edges += [Edge(one, other, LINK, "related_to") for one, other in combinations(places, 2)]
+        edges += [
+            GraphLink(one, other, LINK, "related_to") for one, other in combinations(places, 2)
+        ]
         if first:
-            edges.append(Edge(first, 0, LINK, "related_to"))
+            edges.append(GraphLink(first, 0, LINK, "related_to"))
     return GraphPart("", tuple(nodes), tuple(edges), (1,) * len(nodes), 0)
 
 
@@ -42,7 +45,7 @@ def test_equal_names_are_numbered_and_a_group_without_tags_is_named_by_its_hub()
 def test_pairs_and_single_nodes_are_the_rest() -> None:
     made = part([[("web",)] * 5])
     nodes = (*made.nodes, Node("a", "A", "note"), Node("b", "B", "note"))
-    pair = Edge(5, 6, LINK, "related_to")
+    pair = GraphLink(5, 6, LINK, "related_to")
     members, named = find_clusters(made._replace(nodes=nodes, edges=(*made.edges, pair)))
     assert members == [0] * 5 + [REST, REST]
     assert [one.name for one in named] == ["web"]

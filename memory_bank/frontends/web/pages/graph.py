@@ -115,7 +115,7 @@ def _data(bank: Bank, graph: WantedGraph) -> dict[str, Any]:
             }
             for node, degree, cluster in rows
         ],
-        "edges": part.edges,
+        "edges": [edge[:4] for edge in part.edges],
         "clusters": [
             cluster._replace(name=make_visible(cluster.name))._asdict() for cluster in clusters
         ],

@@ -83,7 +83,7 @@ def _hubs(bank: Bank) -> list[tuple[str, str, int]]:
     hubs = []
     for place, node in enumerate(graph.nodes):
         if node.kind == NOTE and not node.hidden:
-            sources = {edge.source for edge in graph.near[place] if edge.target == place}
+            sources = {edge.source for edge in graph.near[place] if edge.dest == place}
             hubs.append((node.id, node.label, len(sources - {place})))
     hubs.sort(key=lambda hub: (-hub[2], hub[0]))
     return [hub for hub in hubs[:_HUBS] if hub[2] > 1]
