@@ -74,7 +74,7 @@ def plan_bundle(bank: Bank, *, remove: bool = False) -> list[FileEdit]:
     project = bank.layout.project
     edits = [*_own(project, remove=remove)]
     for name, parts in _SETTINGS.items():
-        edits += _shared(bank, name, parts, remove=remove)
+        edits += _edit_program_files(bank, name, parts, remove=remove)
     return edits
 
 
@@ -116,14 +116,16 @@ def generate_files() -> dict[str, str]:
 def _own(project: Path, *, remove: bool) -> Iterator[FileEdit]:
     """Yield the changes of files that are all ours; one that somebody wrote is not overwritten."""
     for name, text in generate_files().items():
-        file = program_files.in_project(project, name)
+        file = program_files.project_file(project, name)
         before = program_files.read_text(file)
         if before is not None and before != text and PROGRAM not in before:
             raise Conflict(f"{file} is not of this bundle", "move it elsewhere")
         yield FileEdit(file, before, None if remove else text)
 
 
-def _shared(bank: Bank, name: str, parts: tuple[str, ...], *, remove: bool) -> Iterator[FileEdit]:
+def _edit_program_files(
+    bank: Bank, name: str, parts: tuple[str, ...], *, remove: bool
+) -> Iterator[FileEdit]:
     """Yield the changes of a program's own files of the project."""
     texts: dict[Path, list[str | None]] = {}
     for part in parts:
@@ -132,10 +134,10 @@ def _shared(bank: Bank, name: str, parts: tuple[str, ...], *, remove: bool) -> I
             if part == clients.HOOKS
             else client_files.mcp_client(name)
         )
-        file = program_files.in_project(bank.layout.project, hook_client.project_file)
+        file = program_files.project_file(bank.layout.project, hook_client.project_file)
         states = texts.setdefault(file, [program_files.read_text(file)])
         with program_files.explain_errors(file):
-            states.append(_changed(hook_client, states[-1], remove=remove))
+            states.append(_edit_part(hook_client, states[-1], remove=remove))
     for file, states in texts.items():
         before, after = states[0], states[-1]
         content = after if after and after.strip() else None
@@ -143,7 +145,7 @@ def _shared(bank: Bank, name: str, parts: tuple[str, ...], *, remove: bool) -> I
         yield FileEdit(file, before, content and content + end)
 
 
-def _changed(entry: HookClient | McpClient, text: str | None, *, remove: bool) -> str | None:
+def _edit_part(entry: HookClient | McpClient, text: str | None, *, remove: bool) -> str | None:
     """Return a file's text with our part, or without it."""
     if isinstance(entry, HookClient):
         return (
@@ -192,7 +194,7 @@ def _bundle(
             write_files(edits)
         project = bank.layout.project
         paths = [file_edit.file.relative_to(project).as_posix() for file_edit in edits]
-        ignored = [] if remove else _ignored(project, paths)
+        ignored = [] if remove else _list_ignored(project, paths)
     edits = [file_edit for file_edit in edits if file_edit.changed]
     call.answer(
         {"files": paths, "changed": [str(edit.file) for edit in edits], "ignored": ignored},
@@ -204,9 +206,9 @@ def _bundle(
     return FINDINGS if check and (edits or ignored) else FOUND
 
 
-def _ignored(project: Path, files: Sequence[str]) -> list[str]:
+def _list_ignored(project: Path, files: Sequence[str]) -> list[str]:
     """Return those of the files which a rule of git keeps out of clones."""
-    tree = repository.worktree(project)
+    tree = repository.find_worktree(project)
     there = [file for file in files if (project / file).exists()]
     tracked = repository.list_not_ignored(tree, project, there) if tree and there else None
     return [] if tracked is None else [file for file in there if file not in tracked]

@@ -109,12 +109,12 @@ def capture(bank: HookBank, queue: EventQueue, event: HookEvent, git: str = "") 
     secrets = set[str]()
     counts = dict(event.counts)
     if event.kind == "prompt":
-        text, count = redact(_shortened(event.prompt), bank.allowed, secrets)
+        text, count = redact(_cut_around_private(event.prompt), bank.allowed, secrets)
         key, more = redact_id(event.key, bank.allowed)
-        prompt = NewPrompt(_cut(text, MOST_TEXT), key, event.created_at)
+        prompt = NewPrompt(_cut_middle(text, MOST_TEXT), key, event.created_at)
         counts["redactions"] = count + more
     elif event.kind in ("tool", "subagent"):
-        if saved := _saved(event):
+        if saved := _detect_saving(event):
             counts["worded"] = saved == "worded"
         if not (is_own(event.tool_name) or is_forgetting(event.tool_input)):
             stored = _event(bank, event, counts, secrets)
@@ -174,8 +174,8 @@ def end(queue: EventQueue, event: HookEvent) -> None:
 def _event(bank: HookBank, event: HookEvent, counts: dict[str, int], secrets: set[str]) -> Event:
     """Return an event as it is stored; count its redactions and edits, and add its secrets."""
     fields = {
-        "input": _bounded(event.tool_input),
-        "output": _bounded(event.tool_output),
+        "input": _bound_texts(event.tool_input),
+        "output": _bound_texts(event.tool_output),
         "tool": event.tool_name[:200],
         "cwd": event.cwd,
     }
@@ -191,7 +191,11 @@ def _event(bank: HookBank, event: HookEvent, counts: dict[str, int], secrets: se
         event.session_id,
         tool,
         _text({} if before is None else before),
-        _cut(after, MOST_TEXT) if isinstance(after, str) else "" if after is None else _text(after),
+        _cut_middle(after, MOST_TEXT)
+        if isinstance(after, str)
+        else ""
+        if after is None
+        else _text(after),
         event.prompt_number,
         parse_time(event.created_at or time.time()),
         event.failed,
@@ -248,7 +252,7 @@ def is_forgetting(tool_input: object) -> bool:
     return False
 
 
-def _saved(event: HookEvent) -> str:
+def _detect_saving(event: HookEvent) -> str:
     """Return `worded` if the event says that the agent saved something in its own words."""
     if event.failed:
         return ""
@@ -266,7 +270,7 @@ def _text(value: object) -> str:
     """Return a value as JSON of bounded length."""
     limit = MOST_TEXT
     while True:
-        text = json.dumps(_mapped(value, limit), ensure_ascii=False)
+        text = json.dumps(_map_texts(value, limit), ensure_ascii=False)
         if len(text) <= _MOST_ALL or limit <= _LEAST_TEXT:
             break
         limit //= 10
@@ -275,40 +279,40 @@ def _text(value: object) -> str:
     return json.dumps({"cut": f"{len(text):,} characters"})
 
 
-def _bounded(value: object) -> Any:  # noqa: ANN401  (what JSON can hold)
+def _bound_texts(value: object) -> Any:  # noqa: ANN401  (what JSON can hold)
     """Return a value whose texts have lengths in which secrets are found in time."""
-    return _shortened(value) if isinstance(value, str) else _mapped(value, 0)
+    return _cut_around_private(value) if isinstance(value, str) else _map_texts(value, 0)
 
 
-def _mapped(value: object, limit: int, depth: int = 0) -> object:
+def _map_texts(value: object, limit: int, depth: int = 0) -> object:
     """Return a value with its texts cut to a limit, or shortened with limit 0."""
     if isinstance(value, str):
-        return _cut(value, limit) if limit else _shortened(value)
+        return _cut_middle(value, limit) if limit else _cut_around_private(value)
     if depth > _DEEPEST:
         return "[too deep]"
     if isinstance(value, dict):
-        return {str(key)[:1000]: _mapped(item, limit, depth + 1) for key, item in value.items()}
+        return {str(key)[:1000]: _map_texts(item, limit, depth + 1) for key, item in value.items()}
     if isinstance(value, list):
-        return [_mapped(item, limit, depth + 1) for item in value]
+        return [_map_texts(item, limit, depth + 1) for item in value]
     return value
 
 
-def _shortened(text: str) -> str:
+def _cut_around_private(text: str) -> str:
     """Cut the middle out of a very long text, but not a part of a private span."""
     if len(text) <= 2 * _WINDOW:
         return text
     if re.search(r"<\s*+(?:/\s*+)?private", text, re.IGNORECASE):
         return f"[{len(text):,} characters with private parts were not stored]"
-    return _joined(text, _WINDOW, _WINDOW)
+    return _join_ends(text, _WINDOW, _WINDOW)
 
 
-def _cut(text: str, limit: int) -> str:
+def _cut_middle(text: str, limit: int) -> str:
     """Cut the middle out of a text of more than `limit` characters."""
     if len(text) <= limit:
         return text
     last = int(limit * _SHARE_OF_END)
-    return _joined(text, limit - last, last)
+    return _join_ends(text, limit - last, last)
 
 
-def _joined(text: str, first: int, last: int) -> str:
+def _join_ends(text: str, first: int, last: int) -> str:
     return f"{text[:first]}\n[… {len(text) - first - last:,} characters cut …]\n{text[-last:]}"

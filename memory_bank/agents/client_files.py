@@ -158,7 +158,7 @@ def client_file(program: Program, bank: Bank | None, scope: str) -> Path:
     if bank is None or bank.layout.root.name != FOLDER:
         raise BadInput("this bank is not in a project's .memories", Hint.USE_USER_SCOPE)
     hint = Hint.REMOVE_LINK_OR_USE_USER_SCOPE
-    return program_files.in_project(bank.layout.project, program.project_file, hint)
+    return program_files.project_file(bank.layout.project, program.project_file, hint)
 
 
 def user_file(

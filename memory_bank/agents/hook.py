@@ -64,7 +64,7 @@ def run(args: Sequence[str]) -> int:
     place = _Place()
     try:
         if names[1] == AFTER:
-            _after(args, place)
+            _run_afterwards(args, place)
         elif names[1] == BACKGROUND:
             _work(args[2], place)
         else:
@@ -222,7 +222,7 @@ def _follow(name: str, bank: HookBank, event: HookEvent) -> None:
     start_detached(["hook", name, AFTER, _text(after)])
 
 
-def _after(args: Sequence[str], place: _Place) -> None:
+def _run_afterwards(args: Sequence[str], place: _Place) -> None:
     """Do what `_follow` started this process for."""
     from pathlib import Path
 

@@ -153,11 +153,11 @@ def start_context(hook_bank: HookBank, session_id: str, quotes: Quotes, client: 
     with _open(hook_bank.root) as bank:
         quote = quotes.introduced
         rules = partial(_untold, client=client)
-        more = _more(bank, client)
+        more = _offer_more(bank, client)
         return start_text(bank, hook_bank.project, session_id, rules=rules, quote=quote, more=more)
 
 
-def _more(bank: Bank, client: str) -> str:
+def _offer_more(bank: Bank, client: str) -> str:
     """Return what to tell an agent of asking for more: only tools that its program has."""
     from memory_bank.agents.bundled import find_bundle_file
     from memory_bank.agents.clients import SERVERS
@@ -183,10 +183,10 @@ def _rest_in_background(bank: Bank) -> Iterator[None]:
 
 def _untold(bank: Bank, client: str) -> Sequence[str]:
     """Return the rules that no file tells which the client loads."""
-    from memory_bank.search.manifest.document_rows import with_field
+    from memory_bank.search.manifest.document_rows import find_by_field
 
     fields = ("type", "rule"), ("pin", "true")
-    if not bank.read(lambda view: any(with_field(view.manifest, *field) for field in fields)):
+    if not bank.read(lambda view: any(find_by_field(view.manifest, *field) for field in fields)):
         return ()
     from memory_bank.agents.rule_files import (
         list_unread_rules,  # start-up: most banks have no rules
@@ -227,8 +227,11 @@ def prompt_context(
             count_access=False,
             scope=BANK,
         )
-        ruled = _ruled(bank, prompt[:_MOST_PROMPT], client)
-        loaded = [*_shown(hook_bank, session_id), *_loaded(bank, answer.notes, client)]
+        ruled = _map_rules(bank, prompt[:_MOST_PROMPT], client)
+        loaded = [
+            *_list_shown_notes(hook_bank, session_id),
+            *_list_loaded_notes(bank, answer.notes, client),
+        ]
     lines = {path: line for path, line in ruled.items() if line and path not in loaded}
     loaded += ruled
     notes = [note for note in answer.notes if note.path not in loaded]
@@ -245,17 +248,17 @@ def prompt_context(
             )
         ),
         hook_bank.prompt_tokens - estimate(head),
-        lambda note: estimate(_quoted(note, quotes)) + _JOINED,
+        lambda note: estimate(_quote_note(note, quotes)) + _JOINED,
         most=_MOST_EXCERPT,
     )
     notes = [note for note in fitting.notes if note.content]
     if not (notes or lines):
         return "", ()
-    text = "\n".join((head, *(_quoted(note, quotes, note.content) for note in notes)))
+    text = "\n".join((head, *(_quote_note(note, quotes, note.content) for note in notes)))
     return text, [*lines, *(note.path for note in notes)]
 
 
-def _shown(bank: HookBank, session_id: str) -> list[str]:
+def _list_shown_notes(bank: HookBank, session_id: str) -> list[str]:
     """Return the paths of the notes that a session was shown, and of its own.
 
     Where the queue can't be read, they are unknown: storing the prompt reports that.
@@ -269,7 +272,7 @@ def _shown(bank: HookBank, session_id: str) -> list[str]:
         queue.close()
 
 
-def _loaded(bank: Bank, notes: Sequence[ShownNote], client: str) -> list[str]:
+def _list_loaded_notes(bank: Bank, notes: Sequence[ShownNote], client: str) -> list[str]:
     """Return the paths of those notes that are files which the client loads itself."""
     included = [note.path for note in notes if bank.roots.is_included(note.path)]
     if not included:
@@ -280,16 +283,16 @@ def _loaded(bank: Bank, notes: Sequence[ShownNote], client: str) -> list[str]:
     return [path for path in included if bank.roots.file(path).resolve() in files]
 
 
-def _ruled(bank: Bank, prompt: str, client: str) -> dict[str, str]:
+def _map_rules(bank: Bank, prompt: str, client: str) -> dict[str, str]:
     """Map the paths of the reviewed rules for the files that a prompt names to their lines.
 
     The line of a rule is empty if the client has read it in its files of instructions.
     """
     from memory_bank.notes.file_patterns import APPLIES_TO, named_files
-    from memory_bank.search.manifest.document_rows import counts
+    from memory_bank.search.manifest.document_rows import count_values
 
     files = named_files(prompt)
-    if not files or not bank.read(lambda view: counts(view.manifest, APPLIES_TO)):
+    if not files or not bank.read(lambda view: count_values(view.manifest, APPLIES_TO)):
         return {}
     from memory_bank.memory import rules, rules_block  # start-up: they load the parser of Markdown
 
@@ -310,7 +313,7 @@ def _ruled(bank: Bank, prompt: str, client: str) -> dict[str, str]:
     return {path: "" if line in rule_lines else line for path, line in lines.items()}
 
 
-def _quoted(note: ShownNote, quotes: Quotes, text: str = "") -> str:
+def _quote_note(note: ShownNote, quotes: Quotes, text: str = "") -> str:
     about: dict[str, object] = {
         "at": f"{note.path}:{note.line}",
         "type": note.type,
@@ -349,17 +352,17 @@ def _agreeing(notes: Iterable[ShownNote], prompt: str) -> Iterator[ShownNote]:
     """
     from memory_bank.search.retrievers.keyword import analyzer
 
-    subject = {stem for word in _subject_words(prompt) for stem in analyzer.stems(word)}
+    subject = {stem for word in _subject_words(prompt) for stem in analyzer.stem_words(word)}
 
     def shared_words(text: str) -> int:
-        having = {*analyzer.stems(text), *analyzer.stems(analyzer.identifier_parts(text))}
+        having = {*analyzer.stem_words(text), *analyzer.stem_words(analyzer.identifier_parts(text))}
         return len(subject & having)
 
     for note in notes:
         if note.weak or note.relevance_score < _LIKELY:
             continue
         text = " ".join((note.title, note.heading, " ".join(note.tags), note.content))
-        agreeing = shared_words(analyzer.cleaned(text))
+        agreeing = shared_words(analyzer.clean_text(text))
         if agreeing >= min(_AGREEING, len(subject)):
             yield note._replace(weak=agreeing * 2 < len(subject))
         elif note.relevance_score >= _CERTAIN and shared_words(note.title):

@@ -47,14 +47,14 @@ def find_hook_bank(folder: str) -> HookBank | None:
     if plain and root is not None:
         if filenames.find_link(os.path.abspath(folder), root):
             return None
-        if (bank := _kept(root)) is not None:
+        if (bank := _read_kept(root)) is not None:
             return bank
     if plain and root is None and not os.path.exists(user_settings()):
         return None
-    return _found(folder, keep=plain and root is not None)
+    return _find_and_keep(folder, keep=plain and root is not None)
 
 
-def _found(folder: str, *, keep: bool) -> HookBank | None:
+def _find_and_keep(folder: str, *, keep: bool) -> HookBank | None:
     """Find the bank with all that the settings say, and keep what was found."""
     from pathlib import Path
 
@@ -128,7 +128,7 @@ def _file(root: str) -> str:
     return os.path.join(user_state(), "hooks", name)
 
 
-def _kept(root: str) -> HookBank | None:
+def _read_kept(root: str) -> HookBank | None:
     """Return what was kept about a bank, if nothing that it depends on has changed."""
     try:
         with open(_file(root), encoding="utf-8") as file:
@@ -144,7 +144,7 @@ def _kept(root: str) -> HookBank | None:
 
 
 def _keep(bank: HookBank, stamps: list[_Stamp]) -> None:
-    """Write a file for `_kept`; without it, the next hook takes longer."""
+    """Write a file for `_read_kept`; without it, the next hook takes longer."""
     name = _file(bank.root)
     temporary = f"{name}.{os.urandom(4).hex()}"
     with suppress(OSError, UnicodeEncodeError):

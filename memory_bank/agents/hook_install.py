@@ -68,7 +68,7 @@ def install(
             _check_plugin(file, before)
             after = _plugin(hook_client.plugin, scope)
         else:
-            after = _with_hooks(hook_client, before or "", scope)
+            after = _add_hooks(hook_client, before or "", scope)
     if before is None:
         after = after.removesuffix("\n") + "\n"
     elsewhere = tuple(
@@ -99,7 +99,7 @@ def uninstall(bank: Bank | None, client: str, *, scope: str = "user") -> ClientC
 
 def add_bundled_hooks(client: HookClient, text: str) -> str:
     """Return a file's text with hooks that do nothing where this program is not installed."""
-    return _with_hooks(client, text, _BUNDLE)
+    return _add_hooks(client, text, _BUNDLE)
 
 
 def remove_hooks(client: HookClient, before: str | None) -> str | None:
@@ -135,7 +135,7 @@ def list_places(client: str, bank: Bank | None) -> Iterator[ClientPlace]:
 def _command(client: HookClient, event: str, scope: str, key: str) -> str:
     """Return the command of an event: with this machine's path, or one for all of a project."""
     if scope == _BUNDLE:
-        return _guarded(client, event, key)
+        return _guard_command(client, event, key)
     words = [program_files.PROGRAM] if scope == "project" else program_files.find_program()
     quoted = " ".join(f'"{word}"' if " " in word else word for word in words)
     if os.name != "nt":
@@ -143,7 +143,7 @@ def _command(client: HookClient, event: str, scope: str, key: str) -> str:
     return f"{quoted} hook {client.name} {event}"
 
 
-def _guarded(client: HookClient, event: str, key: str) -> str:
+def _guard_command(client: HookClient, event: str, key: str) -> str:
     """Return a command that starts an installed program, and else says how to get it, once."""
     module = clients.find(client.name, clients.HOOKS)
     run = f"{program_files.PROGRAM} hook {client.name} {event}"
@@ -156,7 +156,7 @@ def _guarded(client: HookClient, event: str, key: str) -> str:
     return f"{GUARD} || {absent}; {run} || exit 0"
 
 
-def _with_hooks(client: HookClient, text: str, scope: str) -> str:
+def _add_hooks(client: HookClient, text: str, scope: str) -> str:
     """Return the text with a hook for each event; other keys of a hook that is there stay."""
     handlers = _handlers(client, text)
     handler_of = {handler.event: handler for handler in reversed(handlers)}
@@ -173,11 +173,11 @@ def _with_hooks(client: HookClient, text: str, scope: str) -> str:
             for key, command in commands.items():
                 text = client.editor.set_value(text, (*handler_of[event].path, key), command)
         else:
-            text = _added(client, text, event, commands)
+            text = _add_hook(client, text, event, commands)
     return text
 
 
-def _added(client: HookClient, text: str, event: str, commands: Mapping[str, str]) -> str:
+def _add_hook(client: HookClient, text: str, event: str, commands: Mapping[str, str]) -> str:
     limits = {key: client.short.get(event, value) for key, value in client.timeouts.items()}
     entry: dict[str, object] = {**client.extra, **commands, **limits}
     if client.form == "groups":

@@ -62,7 +62,7 @@ def list_agents(project: Path | None = None) -> tuple[FoundAgent, ...]:
 
     What the bundle of a `project` gives them is left out of their files.
     """
-    return tuple(agent for name in clients.with_parts() if (agent := _found(name, project)))
+    return tuple(agent for name in clients.with_parts() if (agent := _find_agent(name, project)))
 
 
 def set_up(bank: Bank | None, name: str) -> AgentSetUp:
@@ -86,7 +86,7 @@ def set_up(bank: Bank | None, name: str) -> AgentSetUp:
     return AgentSetUp(name, _title(name), tuple(written), join_steps(steps), "; ".join(problems))
 
 
-def _found(name: str, project: Path | None) -> FoundAgent | None:
+def _find_agent(name: str, project: Path | None) -> FoundAgent | None:
     files = {part: client_files.user_file(program) for part, program in _programs(name)}
     untracked = [
         str(file) for part, file in files.items() if not find_bundle_file(name, part, project)
@@ -160,7 +160,7 @@ def init(
         _check_enclosing(call, folder)
     asks = not (call.json or user or yes) and call.interactive
     if not (user or include) and (asks or yes):
-        include = _chosen(call, setup.find_candidates(folder), yes=yes)
+        include = _choose_included(call, setup.find_candidates(folder), yes=yes)
     bank = setup.init(folder, user=user, include=include)
     set_ups = () if no_agents or user or not (asks or yes) else _agents(call, bank, yes=yes)
 
@@ -200,7 +200,7 @@ def _show(call: Call, bank: MadeBank, next_: str) -> None:
 
 def _warn_of_ignored(call: Call, root: Path) -> None:
     """Say that a rule of git, such as one of `.gitignore`, keeps the bank out of clones."""
-    tree = repository.worktree(root)
+    tree = repository.find_worktree(root)
     note, settings = root / "note.md", root / SETTINGS
     files = [file for file in (note, settings) if tree and repository.is_ignored(tree, file)]
     if files:
@@ -225,7 +225,9 @@ def _check_enclosing(call: Call, folder: str | None) -> None:
         raise KeyboardInterrupt
 
 
-def _chosen(call: Call, candidates: Sequence[IncludeCandidate], *, yes: bool) -> tuple[str, ...]:
+def _choose_included(
+    call: Call, candidates: Sequence[IncludeCandidate], *, yes: bool
+) -> tuple[str, ...]:
     """Ask whether to include the files and folders that were found."""
     if not candidates:
         return ()

@@ -82,7 +82,7 @@ def install(
             message = f"{place.file} has a server {name!r} for another bank, {theirs}"
             raise BadInput(message, Hint.NAME_SERVER, name=name)
         entry["args"] = [*_args(entry), *_options(old)]
-        entry |= {key: _joined(_list(old, key), entry[key]) for key in mcp_client.extra}
+        entry |= {key: _join_values(_list(old, key), entry[key]) for key in mcp_client.extra}
         after = before or ""
         for key, value in entry.items() if isinstance(old, Mapping) else ():
             after = mcp_client.editor.set_value(after, (*place.path, key), value)
@@ -163,7 +163,7 @@ def _list(entry: object, key: str) -> list[object]:
     return values if isinstance(values, list) else []
 
 
-def _joined(theirs: list[object], ours: object) -> object:
+def _join_values(theirs: list[object], ours: object) -> object:
     """Return our value of a key; what a person added to a list of ours stays in it."""
     if not isinstance(ours, list):
         return ours

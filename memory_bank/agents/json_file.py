@@ -281,7 +281,7 @@ class TomlFile:
     def value_at(self, text: str, path: Path) -> object:
         """Return the value at a path; None if there is none."""
         try:
-            document: Any = toml.loads(text.removeprefix("\ufeff"))
+            document: Any = toml.parse_toml(text.removeprefix("\ufeff"))
         except ValueError as error:
             raise BadInput(str(error)) from error
         for key in path:
@@ -292,7 +292,7 @@ class TomlFile:
         """Return the text with a value at a path."""
         if self.value_at(text, path) == value:
             return text
-        return self._changed(text, path, value, toml.with_value)
+        return self._changed(text, path, value, toml.insert_value)
 
     def remove(self, text: str, path: Path) -> str:
         """Return the text without a value and the blank line before it; comments stay."""
@@ -333,7 +333,7 @@ def _comment_tables(text: str, path: Path, _: object) -> Iterator[str]:
 def _replace_tables(text: str, path: Path, replace: Callable[[str], str]) -> str:
     """Return the text with other lines for the table at a path and the tables inside it."""
     head = ""
-    for table in toml.tables(text):
+    for table in toml.split_tables(text):
         if table.keys[: len(path)] != path:
             head += table.text + table.comments
             continue

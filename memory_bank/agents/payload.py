@@ -57,17 +57,19 @@ def read_seconds(value: object) -> float:
     if isinstance(value, int | float) and not isinstance(value, bool):
         if not abs(value) < _MOST_NUMBER * 1000:
             return 0.0  # also NaN; not all whole numbers can be floats
-        return _checked(float(value) / (1000 if value > _LAST else 1))
+        return _check_time(float(value) / (1000 if value > _LAST else 1))
     if isinstance(value, str) and value:
         from datetime import UTC, datetime
 
         with suppress(ValueError, OverflowError):
             moment = datetime.fromisoformat(value)
-            return _checked((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
+            return _check_time(
+                (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+            )
     return 0.0
 
 
-def _checked(score: float) -> float:
+def _check_time(score: float) -> float:
     return score if _FIRST < score < _LAST else 0.0  # NaN isn't either
 
 

@@ -80,7 +80,7 @@ def check_files(bank: Bank, *, remove: bool = False) -> RuleFiles:
     )
     text = "" if remove else written_block.text
     project = bank.layout.project
-    file = program_files.in_project(project, FILE)
+    file = program_files.project_file(project, FILE)
     before = program_files.read_text(file)
     after = rules_block.replace_block(before, text)
     refused = [
@@ -117,7 +117,7 @@ def _unread(project: Path, rule: str, needed: Sequence[Path], *, written: bool) 
 
     What programs load is looked at once the files are `written`.
     """
-    tree = repository.worktree(project) if rule else None
+    tree = repository.find_worktree(project) if rule else None
     for file in needed:
         if tree and file.exists() and repository.is_ignored(tree, file):
             yield f"git ignores {file.relative_to(project)}: no clone has it; track it"
@@ -193,8 +193,8 @@ def write_files(rule_files: RuleFiles, *, edited: bool = False) -> None:
 
 def _pointers(project: Path, *, add: bool) -> Iterator[FileEdit]:
     """Yield the changes of files that make other programs read AGENTS.md."""
-    yield _claude(program_files.in_project(project, _CLAUDE), project, add=add)
-    yield _gemini(program_files.in_project(project, _GEMINI), add=add)
+    yield _claude(program_files.project_file(project, _CLAUDE), project, add=add)
+    yield _gemini(program_files.project_file(project, _GEMINI), add=add)
 
 
 def _claude(file: Path, project: Path, *, add: bool) -> FileEdit:

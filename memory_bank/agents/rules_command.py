@@ -75,7 +75,7 @@ def list_rules(
         chosen = project_rules.pending if pending else project_rules.rules
         if files:
             project = bank.layout.project
-            chosen = rules.rules_for(chosen, [_below(project, file) for file in files])
+            chosen = rules.rules_for(chosen, [_path_in_project(project, file) for file in files])
     if call.json:
         call.document(
             {"result_count": len(chosen), "rules": chosen, "notices": project_rules.limits}
@@ -90,7 +90,7 @@ def list_rules(
     return FOUND if chosen else NOTHING
 
 
-def _below(project: object, file: str) -> str:
+def _path_in_project(project: object, file: str) -> str:
     """Return a file's path from the project's root: as given, or from the working directory."""
     from pathlib import Path
 
@@ -159,7 +159,7 @@ def _show(call: Call, report: RuleFiles, *, write: bool, remove: bool) -> None:
         for reason in report.unread:
             call.warn(reason)
     else:
-        _compared(call, report)
+        _show_comparison(call, report)
     if (report.current and not is_changed) or (is_changed and not report.edits):
         text = "AGENTS.md has all rules" if report.rules else "there is no rule"
         call.console.line("nothing to remove" if remove else f"nothing to write: {text}")
@@ -170,7 +170,7 @@ def _show(call: Call, report: RuleFiles, *, write: bool, remove: bool) -> None:
         call.remark(f"{_waiting(report.pending)} {_WAITS_FOR}")
 
 
-def _compared(call: Call, report: RuleFiles) -> None:
+def _show_comparison(call: Call, report: RuleFiles) -> None:
     block = report.block
     for reason in report.unread:
         call.console.line((reason, "bad"))

@@ -114,7 +114,7 @@ def _install(
     rows = []
     code = FOUND
     with call.open_if_there(needed=scope == "project") as bank:
-        for part in _chosen(client, "server" if named and not only else only):
+        for part in _choose_parts(client, "server" if named and not only else only):
             change = plan_change(
                 bank, client, part, scope=scope, name=name, named=named, force=force
             )
@@ -166,7 +166,7 @@ def _remove(
     rows = []
     code = NOTHING
     with call.open_if_there(needed=scope == "project") as bank:
-        for part in _chosen(client, only):
+        for part in _choose_parts(client, only):
             change = plan_change(bank, client, part, scope=scope, name=name, remove=True)
             done = _make(call, change, yes=yes)
             text = f"server {name}" if part != HOOKS else "hooks"
@@ -184,7 +184,7 @@ def _remove(
     return code
 
 
-def _chosen(client: str, only: str | None) -> list[str]:
+def _choose_parts(client: str, only: str | None) -> list[str]:
     parts = [part for part in list_parts(client) if only in (None, part)]
     if not parts:
         raise BadInput(f"{client} has no {only} that is known", "leave out --only")
@@ -314,7 +314,7 @@ def _show_places(
     for client in clients.with_parts():
         rows = [row for row in places if row.client == client and (row.installed or row.problem)]
         for row in rows:
-            call.console.line(*_described(row))
+            call.console.line(*_describe_row(row))
             if row.missing:
                 call.console.line(f"  without {', '.join(row.missing)}: install them again")
         if not rows:
@@ -324,7 +324,7 @@ def _show_places(
             call.console.line(f"  last event: {event['event']} at {event['created_at']}")
 
 
-def _described(row: ClientPlace) -> list[Piece]:
+def _describe_row(row: ClientPlace) -> list[Piece]:
     state = ("installed", "good")
     if row.problem or not row.runs:
         state = (row.problem or f"{row.command} was not found", "bad")

@@ -19,7 +19,7 @@ from memory_bank.agents.payload import digest
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.bank_id import bank_id
 from memory_bank.base import NamedTuple, paths
-from memory_bank.base.dates import iso_of
+from memory_bank.base.dates import seconds_to_iso
 from memory_bank.base.errors import BadInput, MemoryBankError
 from memory_bank.base.operation import Param, operation
 from memory_bank.base.rendering import count
@@ -179,8 +179,8 @@ def import_sessions(
     bank.settings.check_enabled()
     check_captured(bank)
     sessions = ImportedSessions(dry_run=dry_run)
-    after = times.moment(since).timestamp() if since else 0.0
-    entries = _found(bank, client, path, after, sessions)
+    after = times.parse_moment(since).timestamp() if since else 0.0
+    entries = _find_sessions(bank, client, path, after, sessions)
     run = _TranscriptImport(bank, sessions)
     for number, (name, parts) in enumerate(entries):
         if progress:
@@ -201,7 +201,7 @@ _NOT_UNDERSTOOD = (ArithmeticError, LookupError, RecursionError, TypeError, Valu
 """What a transcript of an unknown form may raise: that session is skipped, all others go on."""
 
 
-def _found(
+def _find_sessions(
     bank: Bank,
     client: str | None,
     path: str | Path | None,
@@ -320,8 +320,8 @@ class _TranscriptImport:
                 client=client,
                 state=state,
                 title=one_line(prompts_of_parts[0])[:_TITLE] if prompts_of_parts else "",
-                started_at=iso_of(min(part.started_at for part in parts)),
-                ended_at=iso_of(max(part.ended_at for part in parts)),
+                started_at=seconds_to_iso(min(part.started_at for part in parts)),
+                ended_at=seconds_to_iso(max(part.ended_at for part in parts)),
                 prompts=prompts,
                 events=len(new) - prompts,
                 observations=stored,
@@ -418,7 +418,7 @@ class _TranscriptImport:
     def _git(self, transcript: Transcript, began: float) -> GitState | None:
         """Return the state of git when a session began, as far as the repository still knows."""
         now = git_state(self._bank.layout.project)
-        tree = repository.worktree(self._bank.layout.project)
+        tree = repository.find_worktree(self._bank.layout.project)
         if now is None or tree is None:
             return None
         commit = transcript.commit or repository.commit_at(tree, began, transcript.branch)

@@ -46,19 +46,19 @@ _UNSEEN = "\ufeff\u200b\u200c\u200d\u2060"
 _INK = lazy_pattern(r"\S")
 
 
-def typed_prompt(prompt: str) -> str:
+def strip_program_text(prompt: str) -> str:
     """Return what a person typed of a prompt; empty if a program sent it.
 
     A prompt that is nothing but tags with their content is a program's, also with unknown tags.
     """
-    text = _without_additions(prompt).strip().lstrip(_UNSEEN).strip()
+    text = _strip_additions(prompt).strip().lstrip(_UNSEEN).strip()
     is_sent = text[:60].lower().startswith(_STARTS) or _ANOTHER_SESSION.match(text)
     if is_sent or _is_tagged(text):
         return ""
     return text
 
 
-def _without_additions(prompt: str) -> str:
+def _strip_additions(prompt: str) -> str:
     """Return a prompt without the closed tags that programs add."""
     parts, at = list[str](), 0
     while opening := _ADDED.search(prompt, at):

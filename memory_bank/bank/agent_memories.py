@@ -111,7 +111,7 @@ def list_memories(project: Path, *, everywhere: bool = False) -> list[Memories]:
 
     With `everywhere`, also those that a program has for all projects.
     """
-    tree = repository.worktree(project) or project
+    tree = repository.find_worktree(project) or project
     memories = []
     for name in plugins.list_plugins(KIND):
         module = plugins.load(KIND, name)

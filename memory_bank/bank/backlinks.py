@@ -44,7 +44,7 @@ def find_node(bank: Bank, name: str) -> str:
     nothing links to it. Raises NoteNotFound for other names.
     """
     written = name.removeprefix(GHOST)
-    file = names.of_file(written, bank.layout)
+    file = names.file_link_name(written, bank.layout)
     if ".." in file.split("/"):
         file = posixpath.normpath(file)
     is_ghost = name.startswith(GHOST)
@@ -70,12 +70,12 @@ def list_linked_titles(bank: Bank, paths: Collection[str]) -> dict[str, dict[str
 
     def ask(view: View) -> dict[str, dict[str, str]]:
         rows = {path: open_index.note_at(view.manifest, path) for path in paths}
-        links = {path: link_rows.outgoing(view.manifest, row.number) if row else []
+        links = {path: link_rows.read_outgoing(view.manifest, row.number) if row else []
                  for path, row in rows.items()}  # fmt: skip
         goals = {
             row.dest for note_links in links.values() for row in note_links if row.dest is not None
         }
-        notes = document_rows.documents(view.manifest, goals)
+        notes = document_rows.read_documents(view.manifest, goals)
         return {
             path: {row.target: notes[row.dest].title for row in note_links if row.dest in notes}
             for path, note_links in links.items()
@@ -95,16 +95,16 @@ def _is_other_file(bank: Bank, file: str, note: str) -> bool:
 
 
 def _to_ghost(view: View, name: str) -> list[Link]:
-    return link_rows.to_ghost(view.manifest, name)
+    return link_rows.find_to_ghost(view.manifest, name)
 
 
 def map_linked_notes(view: View, node: str) -> dict[int, tuple[LinkShown, ...]]:
     """Map the numbers of the notes that link to a note or ghost to those links."""
     if node.startswith(GHOST):
-        into = link_rows.to_ghost(view.manifest, node.removeprefix(GHOST))
+        into = link_rows.find_to_ghost(view.manifest, node.removeprefix(GHOST))
     else:
         note = open_index.note_at(view.manifest, node)
-        into = link_rows.incoming(view.manifest, note.number if note else -1)
+        into = link_rows.read_incoming(view.manifest, note.number if note else -1)
     links_of: dict[int, list[LinkShown]] = {}
     for row in into:
         links_of.setdefault(row.source, []).append(link_shown(row))
@@ -142,18 +142,18 @@ def resolve_links(
     ]
     number = link_rows.name_number
     pairs = [(number(names_[0]), number("".join(names_[1:2]))) for names_, _ in targets]
-    keys = bank.read(lambda view: link_rows.candidates(view.manifest, pairs))
+    keys = bank.read(lambda view: link_rows.map_candidates(view.manifest, pairs))
     return [
         (target, keys[pair] if link.target else [path])
         for link, target, pair in zip(links, targets, pairs, strict=True)
     ]
 
 
-def with_file_names(bank: Bank, condition: filters.Condition) -> filters.Condition:
+def name_files(bank: Bank, condition: filters.Condition) -> filters.Condition:
     """Return a condition with its file names in the form that links use."""
     if condition.key != "links" or not isinstance(condition.value, str):
         return condition
-    files = (names.of_file(file, bank.layout) for file in condition.value.split(","))
+    files = (names.file_link_name(file, bank.layout) for file in condition.value.split(","))
     return condition._replace(value=",".join(files))
 
 

@@ -23,7 +23,7 @@ from memory_bank.base.repairs import WRITING, Reports
 from memory_bank.base.settings import Settings, load
 from memory_bank.git.file_commits import FileCommits
 from memory_bank.git.objects import Revision
-from memory_bank.notes.names import key, name_included, of_note
+from memory_bank.notes.names import link_name, lookup_key, name_included
 from memory_bank.notes.roots import Roots, Watched
 from memory_bank.notes.storage.store import Store
 from memory_bank.search.document_changes import UNLIMITED, IndexLimits, Progress, SyncReport
@@ -327,7 +327,7 @@ class Bank:
         a name or an id. Before a note is `changing`, the name of a deleted one is no such start: a
         call that is repeated must not change another note.
         """
-        forms = [name, of_note(name, self.layout)]  # the unchanged name first
+        forms = [name, link_name(name, self.layout)]  # the unchanged name first
         if outside := name_included(name, self.layout):
             forms.append(outside)
         if private := self.roots.key_of(forms[1]):
@@ -347,8 +347,8 @@ class Bank:
 
     def _has_deleted(self, forms: Iterable[str]) -> bool:
         """Return whether the trash has a note of a name, whole or without its folders."""
-        ends = tuple(f"/{key(form)}" for form in forms)
-        return any(f"/{key(note.path)}".endswith(ends) for note in self.store.trashed())
+        ends = tuple(f"/{lookup_key(form)}" for form in forms)
+        return any(f"/{lookup_key(note.path)}".endswith(ends) for note in self.store.trashed())
 
     def count_opened(self, names: Iterable[str]) -> None:
         """Count that notes were opened, cited or confirmed; what is no note is left out.
@@ -414,15 +414,15 @@ def note_path(bank: Bank, file: str) -> str:
         return private
     layout, included = bank.layout, bank.roots.included
     for form in dict.fromkeys((os.path.normpath(file), os.path.realpath(file))):
-        below = _below(form, layout.root)
+        below = _path_below(form, layout.root)
         if below:
             return "" if any(part.startswith(".") for part in below.split("/")) else below
-        if included and (below := _below(form, layout.project)) and included.owns(below):
+        if included and (below := _path_below(form, layout.project)) and included.owns(below):
             return below
     return ""
 
 
-def _below(file: str, folder: Path) -> str:
+def _path_below(file: str, folder: Path) -> str:
     """Return a file's path below a folder with forward slashes; empty if it is not inside."""
     start = str(folder).rstrip(os.sep) + os.sep
     return file.removeprefix(start).replace(os.sep, "/") if file.startswith(start) else ""

@@ -28,18 +28,18 @@ def bank_id(place: Layout) -> str:
     bank's id. Raises NoBank when the bank is gone.
     """
     place = place.origin
-    tree = repository.worktree(place.root)
+    tree = repository.find_worktree(place.root)
     where = b" %s %s" % (_signature(tree), os.fsencode(place.root))
     remembered = place.remembered()
     if _ID.fullmatch(remembered[:16].decode("ascii", "replace")) and remembered[16:] == where:
         return remembered[:16].decode()
     commit = repository.root_commit(tree) if tree else None
-    by_path = _hashed(os.fsencode(place.root))
+    by_path = _hash_name(os.fsencode(place.root))
     if tree is None or commit is None:
         identity = by_path
     else:
         below = os.fsencode(place.root.relative_to(tree).as_posix())
-        identity = _hashed(b"%s:%s" % (commit.encode(), below))
+        identity = _hash_name(b"%s:%s" % (commit.encode(), below))
         _carry_over(place, by_path, identity)
     if commit or not tree:  # a repository without a commit will have another id soon
         with suppress(OSError):
@@ -52,7 +52,9 @@ def bank_id(place: Layout) -> str:
 
 def all_ids(place: Layout) -> list[str]:
     """Return the id of a bank and those that its folder had before."""
-    return list(dict.fromkeys([bank_id(place), *filter(_ID.fullmatch, _recorded(place.origin))]))
+    return list(
+        dict.fromkeys([bank_id(place), *filter(_ID.fullmatch, _read_recorded(place.origin))])
+    )
 
 
 def former_ids(place: Layout, current: str) -> list[str]:
@@ -63,7 +65,7 @@ def former_ids(place: Layout, current: str) -> list[str]:
     """
     return [
         recorded
-        for recorded in _recorded(place)
+        for recorded in _read_recorded(place)
         if recorded != current and _has_sessions(place.state(recorded)) and _ID.fullmatch(recorded)
     ]
 
@@ -84,7 +86,7 @@ def _has_sessions(state: Path) -> bool:
     return (state / QUEUE).exists() or any((state / NOTES).rglob("*.md"))
 
 
-def _recorded(place: Layout) -> list[str]:
+def _read_recorded(place: Layout) -> list[str]:
     """Return the ids that were computed for the bank in this folder, the first one first."""
     try:
         return _record_file(place).read_text(encoding="utf-8").split()
@@ -93,7 +95,7 @@ def _recorded(place: Layout) -> list[str]:
 
 
 def _record(place: Layout, *ids: str) -> None:
-    recorded = _recorded(place)
+    recorded = _read_recorded(place)
     fromkeys = list(dict.fromkeys([*recorded, *filter(_ID.fullmatch, ids)]))
     if fromkeys != recorded:
         file = _record_file(place)
@@ -102,7 +104,7 @@ def _record(place: Layout, *ids: str) -> None:
 
 
 def _record_file(place: Layout) -> Path:
-    return place.state(_IDS) / _hashed(os.fsencode(place.root))
+    return place.state(_IDS) / _hash_name(os.fsencode(place.root))
 
 
 def _signature(tree: Path | None) -> bytes:
@@ -134,7 +136,7 @@ def _move_missing(source: Path, target: Path) -> None:
                 Path(folder, name).rename(goal / name)
 
 
-def _hashed(name: bytes) -> str:
+def _hash_name(name: bytes) -> str:
     from hashlib import sha256  # start-up: OpenSSL comes with it, and ids are remembered
 
     return sha256(name).hexdigest()[:16]

@@ -221,7 +221,7 @@ class BankState(DurableFile):
                 return  # another process has just done it
             try:
                 with closing(sqlite.connect(former, "", _VERSION, make=False)) as former_base:
-                    mark, rows = _marked(former_base, former)
+                    mark, rows = _mark_former(former_base, former)
                     _add(base, mark, rows)  # an error here is none of the former file
                     with sqlite.convert_errors(former):
                         _empty(former_base, rows)
@@ -257,7 +257,7 @@ ON CONFLICT DO UPDATE SET head = ?2, time = ?3 WHERE ?3 > time
 _FormerRows = dict[str, list[tuple[object, ...]]]
 
 
-def _marked(base: Connection, former: Path) -> tuple[int, _FormerRows]:
+def _mark_former(base: Connection, former: Path) -> tuple[int, _FormerRows]:
     """Mark a former file; lock it, and return its mark and its rows by table."""
     with sqlite.convert_errors(former):
         base.execute("PRAGMA synchronous = FULL")

@@ -17,7 +17,7 @@ from memory_bank.base.screen import Call, show_place
 from memory_bank.base.setting_sections import Key
 from memory_bank.base.settings import Settings, describe, load, user_file
 from memory_bank.base.text import edit_lines
-from memory_bank.notes.identity import etag
+from memory_bank.notes.identity import hash_bytes
 from memory_bank.notes.storage import files
 
 _HIDDEN = "***"
@@ -45,7 +45,7 @@ def list_settings(settings: Settings) -> tuple[Setting, ...]:
     return tuple(
         Setting(
             name=f"{section}.{key}",
-            value=_masked(getattr(settings.section(section), key), meta),
+            value=_mask_value(getattr(settings.section(section), key), meta),
             default=default,
             origin=settings.origins.get(f"{section}.{key}", "default"),
             help=meta.told,
@@ -56,7 +56,7 @@ def list_settings(settings: Settings) -> tuple[Setting, ...]:
     )
 
 
-def _masked(value: object, meta: Key) -> object:
+def _mask_value(value: object, meta: Key) -> object:
     """Return a value with keys and the passwords of URLs masked."""
     if meta.secret and value:
         return _HIDDEN
@@ -72,13 +72,13 @@ def change_file(file: Path, edit: Callable[[str], str]) -> bool:
     text = (data or b"").decode("utf-8")
     if (new := edit(text)) == text:
         return False
-    files.replace(file, new.encode(), files.ABSENT if data is None else etag(data))
+    files.replace(file, new.encode(), files.ABSENT if data is None else hash_bytes(data))
     return True
 
 
-def with_setting(text: str, section: str, key: str, value: Value) -> str:
+def set_setting(text: str, section: str, key: str, value: Value) -> str:
     """Return the text with `key = "value"` in a section; raise BadSetting if that is impossible."""
-    before = toml.loads(text)
+    before = toml.parse_toml(text)
     if before.get(section, {}).get(key) == value:
         return text
     sections = {**before, section: {**before.get(section, {}), key: value}}
@@ -86,11 +86,11 @@ def with_setting(text: str, section: str, key: str, value: Value) -> str:
 
     def edit(plain: str) -> str:
         for candidate in (
-            *_in_place_of_example(plain, key, line),
-            *toml.with_value(plain, (section, key), value),
+            *_replace_example(plain, key, line),
+            *toml.insert_value(plain, (section, key), value),
         ):
             with suppress(ValueError):
-                if toml.loads(candidate) == sections:
+                if toml.parse_toml(candidate) == sections:
                     return candidate if candidate.endswith("\n") else f"{candidate}\n"
         raise BadSetting(
             f"{section}.{key} can't be set automatically in this file",
@@ -102,7 +102,7 @@ def with_setting(text: str, section: str, key: str, value: Value) -> str:
     return edit_lines(text, edit)
 
 
-def _in_place_of_example(text: str, key: str, line: str) -> Iterator[str]:
+def _replace_example(text: str, key: str, line: str) -> Iterator[str]:
     """Yield the text with a line in place of each commented example, as `init` writes them."""
     for match in re.finditer(rf"^#[ \t]*{re.escape(key)}[ \t]*=[^\n#]*", text, re.MULTILINE):
         rest = text[match.end() :]
@@ -130,7 +130,7 @@ def config(
     key: Annotated[tuple[str, ...], Param(argument=True, metavar="[KEY]")] = (),
 ) -> int:
     """Show the settings, and which files to edit."""
-    settings, mine = _loaded(call)
+    settings, mine = _load_settings(call)
     files = {"bank": mine, "user": user_file(os.environ)}
     edit = f"{files['user']} (all your banks)"
     if mine:
@@ -139,21 +139,22 @@ def config(
         raise call.usage_error(f"settings are changed in a file: edit {edit}")
     checked = list_settings(settings)
     if key:
-        checked = (_one(call, checked, key[0]),)
+        checked = (_find_setting(call, checked, key[0]),)
     if call.json:
         call.console.document(checked[0] if key else {"settings": checked, "files": files})
     elif key:
-        call.console.line(_shown(checked[0]))
+        call.console.line(_show_setting(checked[0]))
     else:
         rows = [
-            (setting.name, _shown(setting), _origin(setting), setting.help) for setting in checked
+            (setting.name, _show_setting(setting), _origin(setting), setting.help)
+            for setting in checked
         ]
         call.console.table(("setting", "value", "from", "what it is"), rows)
         call.remark(f"to change a setting, edit {edit}")
     return 0
 
 
-def _loaded(call: Call) -> tuple[Settings, Path | None]:
+def _load_settings(call: Call) -> tuple[Settings, Path | None]:
     """Return the settings and the bank's file; outside a bank the user's settings."""
     try:
         with call.open() as bank:
@@ -165,7 +166,7 @@ def _loaded(call: Call) -> tuple[Settings, Path | None]:
         return load(), None
 
 
-def _one(call: Call, settings: tuple[Setting, ...], name: str) -> Setting:
+def _find_setting(call: Call, settings: tuple[Setting, ...], name: str) -> Setting:
     """Return the setting of a name; its section may be left out if that is unambiguous."""
     folded = name.lower()
     fitting = [
@@ -177,7 +178,7 @@ def _one(call: Call, settings: tuple[Setting, ...], name: str) -> Setting:
     return fitting[0]
 
 
-def _shown(setting: Setting) -> str:
+def _show_setting(setting: Setting) -> str:
     value = setting.value
     if isinstance(value, tuple):
         return ", ".join(map(str, value))

@@ -62,7 +62,7 @@ _indexed: set[Path] = set()
 def list_copies(place: Layout) -> list[Path]:
     """Return the copies of a bank, the last used first, also those that it had by another id."""
     folders = (user_folder("cache") / _FOLDER / identity for identity in all_ids(place))
-    return sorted((slot for path in folders for slot in path.glob("*")), key=_used, reverse=True)
+    return sorted((slot for path in folders for slot in path.glob("*")), key=_used_at, reverse=True)
 
 
 @contextmanager
@@ -105,7 +105,7 @@ def hold_copy(
     for path in list_copies(place)[MOST:]:
         is_made = not path.name.startswith(TEMPORARY_PREFIX)
         with suppress(OSError):
-            if is_made or time.time() - _used(path) > _LEFT_SECONDS:
+            if is_made or time.time() - _used_at(path) > _LEFT_SECONDS:
                 remove_copy(path, wait=0)
 
 
@@ -138,7 +138,7 @@ def read_refused(slot: Path) -> dict[str, str]:
     return document
 
 
-def _used(slot: Path) -> float:
+def _used_at(slot: Path) -> float:
     try:
         return slot.stat().st_mtime
     except OSError:
@@ -173,7 +173,7 @@ def _make(
         temporary.rename(slot)
     except OSError as error:
         if not slot.exists():
-            raise _failed(slot, error) from error
+            raise _write_error(slot, error) from error
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 
@@ -219,7 +219,7 @@ def _write_file(file: Path, data: bytes, when: float) -> str:
         os.utime(file, (when, when))
     except (OSError, ValueError) as error:
         if isinstance(error, OSError) and error.errno not in _NAMES:
-            raise _failed(file, error) from error
+            raise _write_error(file, error) from error
         reason = error.strerror if isinstance(error, OSError) else str(error)
         return f"this file system refuses its name: {reason}"
     return ""
@@ -245,7 +245,7 @@ def _too_large(
             yield path, object_id, reason
 
 
-def _failed(file: Path, error: OSError) -> StorageFailed:
+def _write_error(file: Path, error: OSError) -> StorageFailed:
     return StorageFailed(
         f"{file} can't be written: {error.strerror}",
         "check the disk's space and permissions, or set XDG_CACHE_HOME to a folder of yours",
@@ -372,9 +372,9 @@ class WantedFiles(NamedTuple):
     """Files that can't be notes, with the reason."""
 
 
-def work_tree_of(place: Layout) -> Path:
+def find_work_tree(place: Layout) -> Path:
     """Return the work tree with a bank; raise BadInput outside git."""
-    tree = repository.worktree(place.root)
+    tree = repository.find_worktree(place.root)
     if tree is None:
         raise BadInput(
             f"{place.root} is in no git repository: it has no other revisions",
@@ -387,9 +387,9 @@ def work_tree_of(place: Layout) -> Path:
 
 def bank_files(tree: Path, place: Layout, revision: Revision) -> WantedFiles:
     """Return the files of a bank."""
-    folder = _below(tree, place.project)
+    folder = _path_below(tree, place.project)
     bank = posixpath.join(folder, place.prefix.rstrip("/"))
-    return _kept(_listed(tree, revision, bank), folder, place.prefix, notes_only=False)
+    return _choose_notes(_list_blobs(tree, revision, bank), folder, place.prefix, notes_only=False)
 
 
 def included_files(
@@ -398,13 +398,13 @@ def included_files(
     """Return the Markdown files at or below some paths of the project, except those of the bank."""
     if not place.prefix or not place.project.is_relative_to(tree):
         return WantedFiles({}, {})
-    folder = _below(tree, place.project)
+    folder = _path_below(tree, place.project)
     blobs: dict[str, str] = {}
     refused: dict[str, str] = {}
     for path in dict.fromkeys(map(posixpath.normpath, paths)):
         below = folder if path == "." else posixpath.join(folder, path)
         inside = "" if path == "." else f"{path}/"
-        files = _kept(_listed(tree, revision, below), folder, inside, notes_only=True)
+        files = _choose_notes(_list_blobs(tree, revision, below), folder, inside, notes_only=True)
         blobs |= files.blobs
         refused |= files.refused
     ours = place.prefix
@@ -416,26 +416,26 @@ def included_files(
 
 def project_names(tree: Path, place: Layout, revision: Revision) -> list[str]:
     """Return the paths of all files of the project, below it."""
-    folder = _below(tree, place.project) if place.project.is_relative_to(tree) else ""
+    folder = _path_below(tree, place.project) if place.project.is_relative_to(tree) else ""
     start = f"{folder}/" if folder else ""
-    return [path.removeprefix(start) for path in _listed(tree, revision, folder)]
+    return [path.removeprefix(start) for path in _list_blobs(tree, revision, folder)]
 
 
 def first_commit(tree: Path, place: Layout) -> str:
     """Return the first commit that HEAD has of a bank, with its date; empty if there is none."""
-    below = _below(tree, place.root) or "."
+    below = _path_below(tree, place.root) or "."
     words = ("log", "--reverse", "--format=%h of %as", "--no-mailmap", "--no-show-signature")
     text = read(tree, *words, "--", below, most=10_000_000) or b""
     return text.decode("ascii", "replace").partition("\n")[0]
 
 
-def _listed(tree: Path, revision: Revision, below: str) -> dict[str, Blob]:
+def _list_blobs(tree: Path, revision: Revision, below: str) -> dict[str, Blob]:
     if revision.staged:
         return objects.staged_entries(tree, below)
     return objects.entries_at(tree, revision.commit, below)
 
 
-def _kept(
+def _choose_notes(
     entries: Mapping[str, Blob], folder: str, prefix: str, *, notes_only: bool
 ) -> WantedFiles:
     """Return the notes of a list, and the settings of a bank, by their paths below the project."""
@@ -447,7 +447,7 @@ def _kept(
         name = path.removeprefix(prefix)
         if notes_only and prefix and name == path:  # the file itself is included
             name = posixpath.basename(path).lstrip(".")
-        reason = _refused(name, blob, len(blobs))
+        reason = _find_refusal(name, blob, len(blobs))
         if reason is None or (notes_only and not name.endswith(NOTE_SUFFIXES)):
             continue
         if reason:
@@ -457,7 +457,7 @@ def _kept(
     return WantedFiles(blobs, refused)
 
 
-def _refused(name: str, blob: Blob, count: int) -> str | None:
+def _find_refusal(name: str, blob: Blob, count: int) -> str | None:
     """Return why a file can't be a note; empty if it can, None if it is not meant as one."""
     lower = name.lower()
     special = blob.mode in {objects.LINK, objects.SUBMODULE}
@@ -483,7 +483,7 @@ def _reasons(name: str, count: int) -> Iterator[str]:
         yield f"the revision has more than {_MOST_FILES:,} notes"
 
 
-def _below(tree: Path, folder: Path) -> str:
+def _path_below(tree: Path, folder: Path) -> str:
     """Return a folder's path below the work tree; empty for the work tree itself."""
     if not folder.is_relative_to(tree):
         return ""

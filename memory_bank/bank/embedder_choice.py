@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, cast
 
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.config_file import change_file, with_setting
+from memory_bank.bank.config_file import change_file, set_setting
 from memory_bank.base import NamedTuple, plugins, settings
 from memory_bank.base.errors import BadInput, EmbedderUnavailable, MemoryBankError
 from memory_bank.base.operation import Param, operation, topic
@@ -105,7 +105,7 @@ def embedder_list(settings: Settings) -> tuple[EmbedderShown, ...]:
 
     Return all embedders, and for each whether it can be used.
     """
-    return tuple(_shown(name, settings) for name in plugins.list_plugins(KIND))
+    return tuple(_view_embedder(name, settings) for name in plugins.list_plugins(KIND))
 
 
 @operation(
@@ -128,7 +128,7 @@ def embedder_use(bank: Bank, name: Annotated[str, Param(argument=True)]) -> Chos
     _module(name).load(bank.settings)
     file = bank.layout.config
     with bank.store.writing():
-        changed = change_file(file, lambda text: with_setting(text, "memory", "embedder", name))
+        changed = change_file(file, lambda text: set_setting(text, "memory", "embedder", name))
     effective = settings.load(bank.layout.root)
     origin = effective.origins.get(SETTING, "")
     problem = f"{origin} sets {effective.memory.embedder!r} and overrides it"
@@ -140,7 +140,7 @@ def embedder_use(bank: Bank, name: Annotated[str, Param(argument=True)]) -> Chos
     )
 
 
-def _shown(name: str, settings: Settings) -> EmbedderShown:
+def _view_embedder(name: str, settings: Settings) -> EmbedderShown:
     module = _module(name)
     problem: MemoryBankError | None = None
     try:

@@ -85,10 +85,14 @@ def describe_failures(root: str, state: str) -> str:
     recent = recent_failures(root, state)
     if recent is None:
         return ""
-    from memory_bank.base.dates import iso_of
+    from memory_bank.base.dates import seconds_to_iso
 
-    times = "once" if recent.times == 1 else f"{recent.times} times since {iso_of(recent.since)}"
-    last = f"{recent.client} {recent.event} at {iso_of(recent.last)}: {recent.message}"
+    times = (
+        "once"
+        if recent.times == 1
+        else f"{recent.times} times since {seconds_to_iso(recent.since)}"
+    )
+    last = f"{recent.client} {recent.event} at {seconds_to_iso(recent.last)}: {recent.message}"
     return f"hooks failed {times}; the last: {last} (log: {recent.log})"
 
 

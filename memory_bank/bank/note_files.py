@@ -19,7 +19,7 @@ from memory_bank.git import repository
 from memory_bank.git.file_commits import FileCommits
 from memory_bank.git.history import History
 from memory_bank.notes import okf
-from memory_bank.notes.characters import nfc
+from memory_bank.notes.characters import to_nfc
 from memory_bank.notes.roots import IncludedRoot, NoteRoot, PrivateRoot, Roots
 from memory_bank.notes.storage import files
 
@@ -52,7 +52,7 @@ def shares_sessions(place: Layout) -> bool:
     """
     if rule_removed(place):
         return True
-    tree = repository.worktree(place.root)
+    tree = repository.find_worktree(place.root)
     return tree is not None and repository.tracks_below(tree, place.root / _FOLDER)
 
 
@@ -71,7 +71,7 @@ def warn_of_place(place: Layout, path: str, source_type: str = "") -> str | None
         return None
     if not (place.root / path).exists() or shares_sessions(place):
         return None  # not there: it is in the private state
-    tree = repository.worktree(place.root)
+    tree = repository.find_worktree(place.root)
     if tree is None or not repository.list_trackable(tree, [place.root / path]):
         return None
     return (
@@ -112,10 +112,10 @@ def open_history(tree: Path) -> History:
 
     Secrets in the texts of commits are replaced when they are read.
     """
-    return History(tree, _without_secrets)
+    return History(tree, _redact_secrets)
 
 
-def _without_secrets(texts: Sequence[str]) -> Sequence[str]:
+def _redact_secrets(texts: Sequence[str]) -> Sequence[str]:
     """Return texts with `[redacted]` in place of secrets."""
     from memory_bank.notes.secrets import secrets  # start-up: most commits are known
 
@@ -144,13 +144,15 @@ def list_included(place: Layout, settings: Settings) -> IncludedRoot | None:
         return None
     project = place.project
     origin = settings.origins.get(_INCLUDE, "the settings")
-    tree = repository.worktree(project)
+    tree = repository.find_worktree(project)
     return IncludedRoot(
         project,
         paths,
         bank=place.prefix.rstrip("/"),
-        origin=f"the setting {_INCLUDE} ({_shown(origin, project)})",
-        known_to_git=partial(_known, tree, project) if tree else partial(_outside_git, project),
+        origin=f"the setting {_INCLUDE} ({_show_origin(origin, project)})",
+        known_to_git=partial(_list_known, tree, project)
+        if tree
+        else partial(_outside_git, project),
         history=FileCommits(project, open_history, paths),
         optional=not origin.startswith(str(place.config)),
     )
@@ -173,7 +175,7 @@ def bank_signature(files: Sequence[str]) -> tuple[object, ...]:
     return tuple(map(_signature, files))
 
 
-def _known(tree: Path, project: Path, paths: Sequence[str]) -> Collection[str] | None:
+def _list_known(tree: Path, project: Path, paths: Sequence[str]) -> Collection[str] | None:
     not_ignored = repository.list_not_ignored(tree, project, paths)
     return None if not_ignored is None else set(map(_text, not_ignored))
 
@@ -183,11 +185,11 @@ def _outside_git(project: Path, paths: Sequence[str]) -> Collection[str] | None:
     entries: set[str] = set()
     for path in paths:
         place = project / path
-        tree = repository.worktree(place)
+        tree = repository.find_worktree(place)
         if tree is None:
             entries.update(_all_files(project, place))
             continue
-        listed = _known(tree, tree, [place.relative_to(tree).as_posix()])
+        listed = _list_known(tree, tree, [place.relative_to(tree).as_posix()])
         if listed is None:
             return None
         entries.update((tree.relative_to(project) / name).as_posix() for name in listed)
@@ -212,10 +214,10 @@ def _name(file: Path, project: Path) -> str:
 
 def _text(path: str) -> str:
     """Return a path as `included.Known` has it."""
-    return as_utf8(nfc(path))
+    return as_utf8(to_nfc(path))
 
 
-def _shown(origin: str, project: Path) -> str:
+def _show_origin(origin: str, project: Path) -> str:
     """Return the origin of a setting; a file of the project by its path below it."""
     return re.sub(rf"\A{re.escape(str(project))}/", "", origin)
 

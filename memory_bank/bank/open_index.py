@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from memory_bank.bank import note_files
 from memory_bank.bank.bank_state import BankState
-from memory_bank.base.dates import iso_of
+from memory_bank.base.dates import seconds_to_iso
 from memory_bank.base.errors import BadName, Busy, Hint, NoteNotFound, StorageFailed, similar_names
 from memory_bank.base.filenames import NOTE_SUFFIXES, is_utf8
 from memory_bank.base.paths import LEFT_ALONE, Layout
@@ -22,16 +22,16 @@ from memory_bank.notes import okf
 from memory_bank.notes.link_targets import path_names
 from memory_bank.notes.names import (
     begun_so,
-    key,
+    lookup_key,
     name_of,
     note_path,
     record_asked,
-    without_id_start,
+    strip_id_start,
 )
 from memory_bank.notes.roots import Roots
 from memory_bank.notes.source import NotesSource
 from memory_bank.search.document_changes import UNLIMITED, IndexLimits
-from memory_bank.search.index import Index, ReopenedIndex, View, discard, empty
+from memory_bank.search.index import Index, ReopenedIndex, View, discard_manifest, empty_index
 from memory_bank.search.manifest import document_rows, link_rows
 from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.manifest.manifest import Manifest
@@ -147,14 +147,14 @@ class OpenIndex(ReopenedIndex):
         """Remove the manifest, when no other process is in the middle of a batch."""
         self._drop()
         self._make_folder()
-        discard(self.layout)
+        discard_manifest(self.layout)
 
     def empty(self) -> None:
         """Remove all derived files, when no other process is in the middle of a batch."""
         with self.lock:
             self._drop()
             self._make_folder()
-            empty(self.layout)
+            empty_index(self.layout)
 
     def close(self) -> None:
         """Let go of all files; they are opened again when they are needed."""
@@ -249,7 +249,7 @@ class NoteRow(DocumentRow):
     @property
     def description(self) -> str | None:
         """What it is about, as its front matter says; None if it doesn't."""
-        return okf.description(self.data.get("extra", {}))
+        return okf.read_description(self.data.get("extra", {}))
 
     @property
     def type(self) -> str:
@@ -274,12 +274,12 @@ class NoteRow(DocumentRow):
     @property
     def created_at(self) -> str:
         """When it was created, as ISO 8601."""
-        return iso_of(self.created)
+        return seconds_to_iso(self.created)
 
     @property
     def updated_at(self) -> str:
         """When it was changed last, as ISO 8601."""
-        return iso_of(self.updated)
+        return seconds_to_iso(self.updated)
 
 
 def note_of(row: DocumentRow) -> NoteRow:
@@ -293,23 +293,23 @@ def note_at(manifest: Manifest, path: str) -> NoteRow | None:
     return note_of(row) if row else None
 
 
-def with_content(manifest: Manifest, content_hash: str) -> list[NoteRow]:
+def find_by_content(manifest: Manifest, content_hash: str) -> list[NoteRow]:
     """Return the notes with a content that are not archived, the oldest first."""
-    return [note_of(row) for row in document_rows.with_content(manifest, content_hash)]
+    return [note_of(row) for row in document_rows.find_by_content(manifest, content_hash)]
 
 
 def newest_notes(
     manifest: Manifest, scope: Scope, limit: int, written: Mapping[str, float] = _NO_DATES
 ) -> list[NoteRow]:
     """Return the notes in scope that were created or updated last; see `documents.newest`."""
-    return [note_of(row) for row in document_rows.newest(manifest, scope, limit, written)]
+    return [note_of(row) for row in document_rows.find_newest(manifest, scope, limit, written)]
 
 
 def yield_notes(manifest: Manifest, numbers: Sequence[int]) -> Iterator[NoteRow]:
     """Yield the notes of some numbers, in their order; few are read at a time."""
     for start in range(0, len(numbers), _AT_A_TIME):
         batch = numbers[start : start + _AT_A_TIME]
-        rows = document_rows.documents(manifest, batch)
+        rows = document_rows.read_documents(manifest, batch)
         yield from (note_of(rows[number]) for number in batch if number in rows)
 
 
@@ -324,7 +324,7 @@ def find_candidates(manifest: Manifest, name: str) -> list[str]:
     for path in (name, exact):  # first unchanged: existing files may have any name
         if path and link_rows.has_key(manifest, path):
             return [path]
-    return link_rows.keys_of(manifest, key(name))
+    return link_rows.find_keys(manifest, lookup_key(name))
 
 
 def short_names(manifest: Manifest, paths: Iterable[str]) -> list[str]:
@@ -343,20 +343,22 @@ def find_nearly_named(manifest: Manifest, written: str) -> list[str]:
     They are the decision records with that number, the notes named so but for the start of their
     id, those whose name begins so, and those whose id does. A name with its suffix is a whole one.
     """
-    name = key(written)
+    name = lookup_key(written)
     folder, _, last = name.rpartition("/")
     number = record_asked(last, bare=True)
-    words = link_rows.keys_of(manifest, number) if number else []
+    words = link_rows.find_keys(manifest, number) if number else []
     if folder:
         words = [
-            word for word in words if f"/{key(word)}".rpartition("/")[0].endswith(f"/{folder}")
+            word
+            for word in words
+            if f"/{lookup_key(word)}".rpartition("/")[0].endswith(f"/{folder}")
         ]
     if words or not name:
         return words
     paths = [path for _, path in document_rows.all_keys(manifest)]
     for path in paths:
-        whole = key(path)
-        stem = without_id_start(whole)
+        whole = lookup_key(path)
+        stem = strip_id_start(whole)
         if stem != whole and f"/{stem}".endswith(f"/{name}"):
             words.append(path)
     if words or written.strip().endswith(NOTE_SUFFIXES):
@@ -392,7 +394,7 @@ def find_similar_names(manifest: Manifest, name: str, most: int = 3) -> list[str
         for row in document_rows.all_documents(manifest)
         for word, _ in path_names(row.key, row.data.get("aliases", ()))
     }
-    searched = key(name)
+    searched = lookup_key(name)
     longer = sorted(word for word in paths if word.startswith(searched)) if searched else []
     near = [*longer[:most], *similar_names(searched, paths, most=most)]
     return list(dict.fromkeys(paths[word] for word in near))[:most]

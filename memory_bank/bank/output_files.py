@@ -43,7 +43,7 @@ class OutputFolder(NamedTuple):
             with folders.hold_folder(self.root, self.below + name, make=make) as entry:
                 yield entry
         except BadName:
-            raise _linked(self.shown / name) from None
+            raise _link_error(self.shown / name) from None
 
 
 def resolve_folder(path: Path) -> OutputFolder:
@@ -52,12 +52,12 @@ def resolve_folder(path: Path) -> OutputFolder:
     Raises StorageFailed for a path that leads nowhere.
     """
     try:
-        place = _followed(path)
+        place = _follow_path(path)
         tree = work_tree(str(place))
         above = (place, *place.parents)
         root = Path(tree) if tree else next(path for path in above if path.is_dir())
     except OSError as error:
-        raise _failed(path, error) from error
+        raise _write_error(path, error) from error
     below = place.relative_to(root).as_posix()
     return OutputFolder(path, root, "" if below == "." else f"{below}/")
 
@@ -80,7 +80,7 @@ def write_file(path: Path, data: bytes) -> None:
     Raises BadInput if a link of a repository is on the way, StorageFailed.
     """
     try:
-        place = _followed(path)
+        place = _follow_path(path)
         if place.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         if not work_tree(str(place.parent)):
@@ -89,7 +89,7 @@ def write_file(path: Path, data: bytes) -> None:
         with resolve_folder(path.parent).file(path.name) as file:
             put_file(file, data)
     except (OSError, ValueError) as error:
-        raise _failed(path, error) from error
+        raise _write_error(path, error) from error
 
 
 def _has(file: FolderEntry, data: bytes) -> bool:
@@ -103,7 +103,7 @@ def _has(file: FolderEntry, data: bytes) -> bool:
         return False
 
 
-def _followed(path: Path) -> Path:
+def _follow_path(path: Path) -> Path:
     """Return where a path leads, which need not exist; raise BadInput for a link of a repository.
 
     Raises OSError.
@@ -119,7 +119,7 @@ def _followed(path: Path) -> Path:
         elif not step.is_symlink():
             place = step
         elif work_tree(str(place)):
-            raise _linked(step)
+            raise _link_error(step)
         elif (links := links + 1) > _MOST_LINKS:
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
         else:
@@ -127,13 +127,13 @@ def _followed(path: Path) -> Path:
     return place
 
 
-def _linked(path: Path) -> BadInput:
+def _link_error(path: Path) -> BadInput:
     return BadInput(
         f"{path} is behind a symbolic link, which a repository may contain: it is not written",
         "remove the link, or name another place",
     )
 
 
-def _failed(path: Path, error: OSError | ValueError) -> StorageFailed:
+def _write_error(path: Path, error: OSError | ValueError) -> StorageFailed:
     reason = getattr(error, "strerror", None) or error
     return StorageFailed(f"{path} can't be written: {reason}", "name another place")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from memory_bank.base.errors import BadInput, Hint, StorageFailed
 from memory_bank.base.filenames import TEMPORARY_PREFIX
-from memory_bank.notes.identity import etag
+from memory_bank.notes.identity import hash_bytes
 from memory_bank.notes.storage import files
 
 PROGRAM = "memory-bank"
@@ -43,7 +43,7 @@ class FileEdit:
         """
         if not self.changed:
             return
-        absent = files.ABSENT if self.before is None else etag(self.before.encode())
+        absent = files.ABSENT if self.before is None else hash_bytes(self.before.encode())
         file = self.file.resolve()  # the link to a file kept elsewhere stays a link
         if self.after is not None:
             files.replace(file, self.after.encode(), absent)
@@ -77,7 +77,7 @@ def read_text(file: Path, hint: Hint = Hint.EDIT_BY_HAND) -> str | None:
         return None if data is None else data.decode()
 
 
-def in_project(project: Path, name: str, hint: str = "remove the link") -> Path:
+def project_file(project: Path, name: str, hint: str = "remove the link") -> Path:
     """Return a file of a project; raise BadInput if a link of the repository leads out of it."""
     file = project / name
     if not file.resolve().is_relative_to(project.resolve()):

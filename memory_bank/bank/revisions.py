@@ -58,7 +58,7 @@ def bank_at(
     own = bank_files(tree, place, revision)
     if required and not (own.blobs or own.refused):
         raise _no_notes(tree, bank, revision)
-    files, settings = _with_included(bank, revision, own)
+    files, settings = _add_included(bank, revision, own)
     files = files._replace(
         blobs={
             path: blob
@@ -92,7 +92,7 @@ def notes_at(bank: Bank, rev: str) -> dict[str, str]:
     place = bank.layout.origin
     revision = find_revision(bank, rev)
     own = copies.bank_files(find_tree(bank), place, revision)
-    files, _ = _with_included(bank, revision, own)
+    files, _ = _add_included(bank, revision, own)
     return {
         path.removeprefix(place.prefix): blob
         for path, blob in files.blobs.items()
@@ -100,9 +100,7 @@ def notes_at(bank: Bank, rev: str) -> dict[str, str]:
     }
 
 
-def _with_included(
-    bank: Bank, revision: Revision, own: WantedFiles
-) -> tuple[WantedFiles, Settings]:
+def _add_included(bank: Bank, revision: Revision, own: WantedFiles) -> tuple[WantedFiles, Settings]:
     """Add the included files to the files of a bank; return the settings that include them."""
     tree, place = find_tree(bank), bank.layout.origin
     with _settings_file(tree, place, own) as folder:
@@ -113,7 +111,7 @@ def _with_included(
 
 def find_tree(bank: Bank) -> Path:
     """Return the work tree of a bank's repository; raise BadInput outside git."""
-    return copies.work_tree_of(bank.layout.origin)
+    return copies.find_work_tree(bank.layout.origin)
 
 
 def _is_unreadable(settings: Settings) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memory_bank.bank import note_files, program_files
-from memory_bank.bank.config_file import change_file, with_setting
+from memory_bank.bank.config_file import change_file, set_setting
 from memory_bank.bank.program_files import RULES
 from memory_bank.base import lazy_pattern, paths, settings
 from memory_bank.base.errors import BadInput, MemoryBankError, StorageFailed
@@ -103,7 +103,7 @@ def init(
         raise link_error(root, root)
     if user and include:
         raise BadInput(f"the bank {user!r} is in no project: it includes nothing", _NO_INCLUDE)
-    paths = [_below(place, path) for path in include]
+    paths = [_path_below(place, path) for path in include]
     created = _make(root)
     if user:
         return MadeBank(str(root), created)
@@ -124,7 +124,7 @@ def find_enclosing_bank(folder: str | Path | None = None) -> str:
     place = Path(folder or Path.cwd()).resolve()
     if (place / FOLDER).exists() or _strategy(place, folder):
         return ""
-    text, tree = find_bank_above(str(place)), repository.worktree(place)
+    text, tree = find_bank_above(str(place)), repository.find_worktree(place)
     if text is None or (tree is not None and not Path(text).is_relative_to(tree)):
         return ""
     return text
@@ -180,7 +180,7 @@ def _text(file: Path) -> str | None:
 
 def _records(place: Path) -> list[str]:
     """Return the folders of decision records that git does not ignore, the largest first."""
-    tree = repository.worktree(place)
+    tree = repository.find_worktree(place)
     not_ignored = repository.list_not_ignored(tree, place, ["."]) if tree else ()
     folders = Counter[str]()
     inside: dict[str, list[str]] = {}
@@ -237,7 +237,7 @@ def _make(root: Path) -> tuple[str, ...]:
     return tuple(created)
 
 
-def _below(place: Path, path: str) -> str:
+def _path_below(place: Path, path: str) -> str:
     """Return a path to include as the settings have it; raise BadInput."""
     whole = Path(path).expanduser()
     if whole.is_absolute() and whole.is_relative_to(place):
@@ -261,7 +261,7 @@ def _include(file: Path, paths: Sequence[str]) -> None:
     settings.load(file.parent)  # raises BadSetting
     former_include = settings.read_file(file)[1].get("memory", {}).get("include", ())
     fromkeys = list(dict.fromkeys((*former_include, *paths)))
-    change_file(file, lambda text: with_setting(text, "memory", "include", fromkeys))
+    change_file(file, lambda text: set_setting(text, "memory", "include", fromkeys))
 
 
 def _vaults(place: Path) -> Iterator[str]:

@@ -104,6 +104,6 @@ def _from_text(text: str) -> datetime:
     return _utc(datetime.fromisoformat(f"{day}T{hour:0>2}:{rest}{zone}"))
 
 
-def iso_of(seconds: float) -> str:
+def seconds_to_iso(seconds: float) -> str:
     """Return seconds since 1970 as `2026-11-21T10:00:00Z`."""
     return format_iso(_EPOCH + timedelta(seconds=seconds))

@@ -246,11 +246,11 @@ class Source(Protocol):
         return
 
 
-def lines_between(text: str, span: Span) -> str:
+def read_lines(text: str, span: Span) -> str:
     r"""Return some lines of a text, counted as Markdown does: at \r\n, \r and \n only."""
-    return "\n".join(lines_of(text)[span.line - 1 : span.end_line - 1]).strip("\n")
+    return "\n".join(split_lines(text)[span.line - 1 : span.end_line - 1]).strip("\n")
 
 
-def lines_of(text: str) -> list[str]:
+def split_lines(text: str) -> list[str]:
     r"""Return the lines of a text as Markdown counts them: to \r\n, \r and \n only."""
     return re.split(r"\r\n|\r|\n", text) if "\r" in text else text.split("\n")

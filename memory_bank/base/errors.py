@@ -310,8 +310,8 @@ def differ_by_one_letter(text: str, other_text: str) -> bool:
     Digits, and letters alone between signs, count things: `part-a` and `part-b` are two names; but
     a letter and a digit that look alike are one.
     """
-    start = _same(text, other_text)
-    end = _same(text[start:][::-1], other_text[start:][::-1])
+    start = _count_same(text, other_text)
+    end = _count_same(text[start:][::-1], other_text[start:][::-1])
     first, second = text[start : len(text) - end], other_text[start : len(other_text) - end]
     if len(first) > 1 or len(second) > 1:
         return len(first) == 2 and first.isalpha() and first == second[::-1]  # noqa: PLR2004
@@ -323,7 +323,7 @@ def differ_by_one_letter(text: str, other_text: str) -> bool:
     return any(map(str.isalpha, beside))
 
 
-def _same(text: str, other_text: str) -> int:
+def _count_same(text: str, other_text: str) -> int:
     """Return the number of characters with which both begin."""
     return sum(
         1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(text, other_text, strict=False))

@@ -62,7 +62,7 @@ class ChangeQueue:
         if kind not in _LOCAL:
             self.problem = f"not every change on {kind or 'this file system'} is reported"
         elif self._queue < 0:
-            self.problem = _refused("no folder can be watched", "instances")
+            self.problem = _name_limit("no folder can be watched", "instances")
         folders = [str(root)]
         self._folders: dict[int, str] = {}
         """The paths of the folders below the root by their numbers in the queue, with a slash."""
@@ -73,7 +73,7 @@ class ChangeQueue:
             self._folders[number] = f"{folder}/".removeprefix(f"{root}/")
             if number < 0:
                 if ctypes.get_errno() not in {errno.ENOENT, errno.ENOTDIR}:  # removed meanwhile
-                    self.problem = _refused(f"{folder} can't be watched", "watches")
+                    self.problem = _name_limit(f"{folder} can't be watched", "watches")
                 continue
             with suppress(OSError), os.scandir(folder) as entries:
                 folders += [
@@ -124,7 +124,7 @@ class ChangeQueue:
         return stat.st_dev, stat.st_ino
 
 
-def _refused(text: str, limit: str) -> str:
+def _name_limit(text: str, limit: str) -> str:
     import ctypes  # start-up: only servers watch folders
 
     number = ctypes.get_errno()

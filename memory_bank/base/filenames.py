@@ -172,7 +172,7 @@ def read_signature(stat: os.stat_result) -> StatSignature:
     return stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino
 
 
-def signature_of(stat: os.stat_result) -> StatSignature | None:
+def signature_from_stat(stat: os.stat_result) -> StatSignature | None:
     """Return the signature of a file by what the system knows of it; None for no plain file."""
     return read_signature(stat) if S_ISREG(stat.st_mode) else None
 

@@ -36,10 +36,10 @@ def hold_lock(
             handle = _hold_lock(folder, wait, deadline)
         except FileNotFoundError as error:
             if make is None or not tries:
-                raise _refused(folder, error) from error
+                raise _lock_error(folder, error) from error
             make()
         except OSError as error:  # a file system without locks, some network shares for one
-            raise _refused(folder, error) from error
+            raise _lock_error(folder, error) from error
     try:
         try:
             yield
@@ -76,7 +76,7 @@ def _hold_lock(folder: Path, wait: float, deadline: float) -> int | None:
     return None
 
 
-def _refused(folder: Path, error: OSError) -> StorageFailed:
+def _lock_error(folder: Path, error: OSError) -> StorageFailed:
     return StorageFailed(
         f"{folder} can't be locked: {error.strerror}", "check that it is there, on a local disk"
     )

@@ -332,7 +332,7 @@ def visible_name(text: str | None) -> str | None:
     return text
 
 
-def _some(argument: Any) -> Any:  # noqa: ANN401  (of an agent)
+def _drop_empty(argument: Any) -> Any:  # noqa: ANN401  (of an agent)
     """Take an empty text for none."""
     return argument or None
 
@@ -359,7 +359,7 @@ Before = Annotated[
 IncludeArchived = Annotated[bool, Param("Include archived notes")]
 IfMatch = Annotated[
     str | None,
-    Param("Only if the note still has this etag (show --json)", metavar="ETAG", accept=_some),
+    Param("Only if the note still has this etag (show --json)", metavar="ETAG", accept=_drop_empty),
 ]
 Agent = Annotated[
     str | None, Param("The agent that makes the change", metavar="NAME", read=visible_name)

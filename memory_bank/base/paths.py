@@ -340,10 +340,10 @@ def layout_at(root: Path, environ: Mapping[str, str] | None = None) -> Layout:
             ours, writable = True, writable and _can_be_made(ids)
     if ours and writable:
         return Layout(root, index, ids=ids)
-    return Layout(root, _cached(root, environ), ids=ids, left_alone=not ours)
+    return Layout(root, _cache_folder(root, environ), ids=ids, left_alone=not ours)
 
 
-def _cached(root: Path, environ: Mapping[str, str] | None) -> Path:
+def _cache_folder(root: Path, environ: Mapping[str, str] | None) -> Path:
     """Return the folder in the user's cache for the index of a bank."""
     name = _cache_name(root)
     cache = user_folder("cache", environ) / name
@@ -448,7 +448,7 @@ def private_folder(path: Path) -> Path:
     try:
         path.mkdir(parents=True, exist_ok=True)
         ignore = path / ".gitignore"
-        if not ignore.is_symlink() and not ignore.exists() and not _ignored(path):
+        if not ignore.is_symlink() and not ignore.exists() and not _is_ignored(path):
             ignore.write_text(_IGNORE_ALL, encoding="utf-8")
     except OSError as error:
         raise StorageFailed(
@@ -457,7 +457,7 @@ def private_folder(path: Path) -> Path:
     return path
 
 
-def _ignored(folder: Path) -> bool:
+def _is_ignored(folder: Path) -> bool:
     """Tell whether one of the two folders above has such a file; no link is followed."""
     for rules in (path / ".gitignore" for path in folder.parents[:2]):
         with suppress(OSError):

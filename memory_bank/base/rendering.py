@@ -56,9 +56,9 @@ def to_plain(value: object) -> object:
     A record may name fields in `nullable` that are then null, and in `sparse` fields that are left
     out when they are empty, too.
     """
-    fields = fields_of(type(value))
+    fields = read_fields(type(value))
     if fields is not None:
-        names = fields_shown(value, fields)
+        names = yield_fields(value, fields)
         return {name: to_plain(item) for name, item in names}
     if isinstance(value, Mapping):
         return {str(key): to_plain(item) for key, item in value.items()}
@@ -88,7 +88,7 @@ def build_schema(kind: Any, *, depth: int, without: Collection[str] = ()) -> dic
         if issubclass(origin, Mapping):
             return {"type": "object", "additionalProperties": inside(rest[0], depth=depth)}
         return {"type": "array", "items": inside(first, depth=depth)}
-    names = fields_of(kind)
+    names = read_fields(kind)
     if names is None:
         return {"type": _JSON_TYPES[kind]} if kind in _JSON_TYPES else {}
     if not depth:
@@ -99,7 +99,7 @@ def build_schema(kind: Any, *, depth: int, without: Collection[str] = ()) -> dic
     return {"type": "object", "properties": fields}
 
 
-def fields_shown(value: object, names: Collection[str]) -> Iterator[tuple[str, Any]]:
+def yield_fields(value: object, names: Collection[str]) -> Iterator[tuple[str, Any]]:
     """Yield the fields of a record that are not None, or may be null; not empty `sparse` ones."""
     nullable: Collection[str] = getattr(value, "nullable", ())
     sparse: Collection[str] = getattr(value, "sparse", ())
@@ -109,7 +109,7 @@ def fields_shown(value: object, names: Collection[str]) -> Iterator[tuple[str, A
             yield name, item
 
 
-def fields_of(kind: type) -> Collection[str] | None:
+def read_fields(kind: type) -> Collection[str] | None:
     """Return the fields of a named tuple or dataclass in JSON; None for any other type.
 
     They are all of them, unless the record names others by `in_json`, such as properties.
@@ -159,7 +159,7 @@ def describe_alike(alike: int) -> str:
     return f"{count(alike, 'symbol')} of that name"
 
 
-def one_of(number: int) -> str:
+def warn_of_namesakes(number: int) -> str:
     """Return that others have the name of a symbol, too; empty if none has."""
     return f", one of {number + 1} of that name" if number else ""
 

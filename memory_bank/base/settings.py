@@ -135,7 +135,7 @@ def load(
             default, meta = _find_setting(_section_class_of(section), key)
             own = values[name][0] if name in values else default
             if _raises(meta, value, own):
-                ignored += (_raised(name, origin, own),)
+                ignored += (_warn_of_raise(name, origin, own),)
             else:
                 values[name] = value, origin
     values.update(_from_environment(environ))
@@ -155,7 +155,7 @@ def _raises(meta: Key, value: object, own: object) -> bool:
     return isinstance(value, int | float) and isinstance(own, int | float) and value > own
 
 
-def _raised(name: str, origin: str, own: object) -> SettingProblem:
+def _warn_of_raise(name: str, origin: str, own: object) -> SettingProblem:
     """Return the remark on a project's value that is more than the user's own."""
     text = str(own).lower() if isinstance(own, bool) else str(own)
     return SettingProblem(
@@ -260,7 +260,7 @@ def _entries(
         kind = _section_class_of(section)
         if kind is None or not isinstance(keys, dict):
             line = find_line(text, "", section)
-            yield _problem(line, f"unknown setting {section!r}", _listed(load_sections()))
+            yield _problem(line, f"unknown setting {section!r}", _list_known(load_sections()))
             continue
         for key, value in _gather_keys(kind, keys).items():
             name, line = f"{section}.{key}", find_line(text, section, key)
@@ -370,7 +370,7 @@ def _check_value(name: str, value: object) -> object:
     kind = _section_class_of(section)
     if kind is None or key not in kind._fields:
         fields = kind._fields if kind else load_sections()
-        raise BadSetting(f"unknown setting {name!r}", _listed(fields))
+        raise BadSetting(f"unknown setting {name!r}", _list_known(fields))
     default, meta = _find_setting(kind, key)
     if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
         value = float(value) if abs(value) < _HUGE else math.inf
@@ -410,7 +410,7 @@ def _check_range(name: str, value: float, meta: Key) -> None:
         )
 
 
-def _listed(keys: Iterable[str]) -> str:
+def _list_known(keys: Iterable[str]) -> str:
     return "known: " + ", ".join(sorted(keys))
 
 
@@ -439,7 +439,7 @@ def read_file(path: Path) -> tuple[str, dict[str, Any]]:
     try:
         from memory_bank.base import toml  # start-up: a file of comments needs no parser
 
-        return text, toml.loads(text)
+        return text, toml.parse_toml(text)
     except ValueError as error:
         raise BadSetting(f"{path}: {error}", "repair the TOML") from error
 

@@ -173,18 +173,18 @@ def _script(high: int) -> str:
     return next((script for first, last, script in blocks if first <= high <= last), "o")
 
 
-def _only(body: bytes, mark: bytes) -> bytes:
+def _mark_table(body: bytes, mark: bytes) -> bytes:
     """Return the table that maps some characters to a mark, and all others to blanks."""
     return bytes(mark[0] if byte in body else 32 for byte in range(256))
 
 
 _ASCII = bytes(range(128))
 
-_LETTERS = _only(bytes(byte for byte in _ASCII if chr(byte).isalpha()), b"a")
+_LETTERS = _mark_table(bytes(byte for byte in _ASCII if chr(byte).isalpha()), b"a")
 
-_DIGITS = _only(b"0123456789", b"0")
+_DIGITS = _mark_table(b"0123456789", b"0")
 
-_OTHERS = _only(bytes(byte for byte in _ASCII if not chr(byte).isalnum() and byte > 32), b".")  # noqa: PLR2004 - a blank
+_OTHERS = _mark_table(bytes(byte for byte in _ASCII if not chr(byte).isalnum() and byte > 32), b".")  # noqa: PLR2004 - a blank
 
 _HIGH = "".join(map(_script, range(256))).encode()
 

@@ -60,7 +60,7 @@ class Table(NamedTuple):
     comments: str
 
 
-def loads(text: str) -> dict[str, Any]:
+def parse_toml(text: str) -> dict[str, Any]:
     """Parse TOML; raise ValueError, as TOMLDecodeError or TooComplex.
 
     An integer with more digits than Python converts raises a plain ValueError.
@@ -69,12 +69,14 @@ def loads(text: str) -> dict[str, Any]:
     return tomllib.loads(text)
 
 
-def tables(text: str) -> list[Table]:
-    """Return the tables of a text that `loads` accepts; the first is the part above all headers."""
+def split_tables(text: str) -> list[Table]:
+    """Return the tables of a text that `parse_toml` accepts; the first is above all headers."""
     table_list: list[Table] = []
     spans = [*_spans(text), (len(text), len(text))]
     for (start, end), (following, _) in pairwise(spans):
-        tree: Any = loads(text[start:end].partition("\n")[0].rstrip("\r")) if table_list else {}
+        tree: Any = (
+            parse_toml(text[start:end].partition("\n")[0].rstrip("\r")) if table_list else {}
+        )
         keys: list[str] = []
         while tree and isinstance(tree, dict):
             keys += tree
@@ -103,7 +105,7 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
     yield start, end if fresh else len(text)
 
 
-def with_value(text: str, path: Path, value: object) -> Iterator[str]:
+def insert_value(text: str, path: Path, value: object) -> Iterator[str]:
     """Yield the text with a value in a new table at the end, then in each table that can hold it.
 
     A final line end stays. The caller checks that a text reads as wanted.
@@ -129,7 +131,7 @@ def change_value(text: str, path: Path, value: object) -> Iterator[str]:
     """
     import tomlkit
 
-    for table in reversed(tables(text)):
+    for table in reversed(split_tables(text)):
         if table.keys != path[: len(table.keys)]:
             continue
         with suppress(ValueError, LookupError, TypeError, AttributeError):  # it is in another one

@@ -150,7 +150,7 @@ def write_terminal(call: Call, view: View) -> None:
         call.console.block(view.text)
         return
     if view.head and not view.parts and (view.code != NOTHING or not view.remarks):
-        text = _with_facts(f"{view.head[0].lower()}{view.head[1:]}", view.facts)
+        text = _append_facts(f"{view.head[0].lower()}{view.head[1:]}", view.facts)
         (call.remark if view.code == NOTHING else call.console.line)(text)
     _print_parts(call, view.parts)
     if hits := [part for part in view.parts if isinstance(part, Hit)]:
@@ -239,7 +239,7 @@ def write_agent(view: View, quotes: Quotes) -> str:
         return view.text
     untitled = [part for part in view.parts if isinstance(part, Table) and not part.title]
     headings = [" | ".join(table.headings) for table in untitled]
-    head = ": ".join(filter(None, (_with_facts(view.head, view.facts), *headings)))
+    head = ": ".join(filter(None, (_append_facts(view.head, view.facts), *headings)))
     parts = _hit_texts([part for part in view.parts if isinstance(part, Hit)], quotes)
     parts += _part_texts(view.parts, quotes)
     lines = [line for part in view.parts for line in _lines_of(part)]
@@ -301,7 +301,7 @@ def _hit_texts(hits: Sequence[Hit], quotes: Quotes) -> list[str]:
     return parts
 
 
-def _with_facts(head: str, facts: Mapping[str, object]) -> str:
+def _append_facts(head: str, facts: Mapping[str, object]) -> str:
     texts = ", ".join(f"{name}: {value}" for name, value in facts.items())
     return f"{head} ({texts})" if texts else head
 

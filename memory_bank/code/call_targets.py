@@ -200,7 +200,7 @@ class CallTargets:
     def _of_object(self, call: _Call) -> Target | None:
         """Return the method of the object itself, or of what its type extends."""
         (word, name), caller = call.parts, call.caller
-        for prefix in () if word in _BASE else filter(None, _around(caller.inside)):
+        for prefix in () if word in _BASE else filter(None, _enclosing_names(caller.inside)):
             for path in (caller.path, *_package(caller, call.same)):
                 for row in call.at(path):
                     if row.symbol.qualified == f"{prefix}.{name}" and row.symbol.kind != "function":
@@ -222,26 +222,28 @@ class CallTargets:
         path, (root, *_) = call.caller.path, call.parts
         rest = [part for part in call.plain if part not in _MODULES]
         is_near = root != "crate" or _stem(path) in _ROOTS
-        if is_near and (here := _in_scopes(call, rest)):
+        if is_near and (here := _find_in_scopes(call, rest)):
             return Target(here, SAME_FILE)
         statement = Import("::".join(call.plain[:-1]), (call.parts[-1],), 0)
         for file in self._imports.files(path, statement):
             for start in range(len(rest)):
-                if row := _only(self._exported(file, rest[start:], call)):
+                if row := _single_symbol(self._exported(file, rest[start:], call)):
                     return Target(row, SAME_FILE if file == path else IMPORTED)
         return None
 
     def _of_path(self, call: _Call) -> Target | None:
         """Return what a name means, or a path from a type or module."""
         plain = call.plain
-        if row := _in_scopes(call, plain):
+        if row := _find_in_scopes(call, plain):
             return Target(row, SAME_FILE)
         bindings = self._imports.bindings(call.caller.path)
         for count in range(len(plain), 0, -1):
             if bound := bindings.get(".".join(plain[:count])):
                 return self._bound(bound, count, call)
         files = (*bindings["*"].files, *_package(call.caller, call.same))
-        row = _only(exported for file in files for exported in self._exported(file, plain, call))
+        row = _single_symbol(
+            exported for file in files for exported in self._exported(file, plain, call)
+        )
         return Target(row, IMPORTED) if row else None
 
     def _bound(self, bound: Bound, count: int, call: _Call) -> Target | None:
@@ -249,7 +251,7 @@ class CallTargets:
         rest = call.plain[count:]
         own = [bound.name or call.plain[count - 1], *rest]
         tries = self._in_bound(bound, rest, call), self._at(bound.files, own, call)
-        for row in map(_only, reversed(tries) if bound.name else tries):
+        for row in map(_single_symbol, reversed(tries) if bound.name else tries):
             if row:
                 return Target(row, IMPORTED)
         return _only_named(own, call) if bound.name and not bound.files else None
@@ -303,7 +305,7 @@ def _parameters(caller: Caller) -> Collection[str]:
     return frozenset(_PARAMETER.findall(text))
 
 
-def _around(inside: str) -> Iterator[str]:
+def _enclosing_names(inside: str) -> Iterator[str]:
     """Yield the names of the definitions around one, the innermost first, and of the file."""
     while inside:
         inside = inside.rpartition(".")[0]
@@ -318,14 +320,16 @@ def _package(caller: Caller, rows: Named) -> list[str]:
     return [path for path in rows if path != caller.path and posixpath.dirname(path) == folder]
 
 
-def _in_scopes(call: _Call, path: Sequence[str]) -> SymbolRow | None:
+def _find_in_scopes(call: _Call, path: Sequence[str]) -> SymbolRow | None:
     """Return what a path means in the definitions around a call, the innermost first."""
     inside, methods = call.caller.inside, call.caller.language in _IMPLICIT or len(path) > 1
     here = call.at(call.caller.path)
     rows = {
         row.symbol.qualified: row for row in here[::-1] if methods or row.symbol.kind != "method"
     }
-    scopes = (".".join(filter(None, (scope, *path))) for scope in (inside, *_around(inside)))
+    scopes = (
+        ".".join(filter(None, (scope, *path))) for scope in (inside, *_enclosing_names(inside))
+    )
     return next((rows[scope] for scope in scopes if scope in rows), None)
 
 
@@ -345,11 +349,11 @@ def _ends(row: SymbolRow, entries: Sequence[str]) -> bool:
 def _only_named(entries: Sequence[str], call: _Call) -> Target | None:
     """Return the only symbol whose name ends with a path."""
     candidates = (row for rows in call.same.values() for row in rows if not row.test)
-    target = _only(row for row in candidates if _ends(row, entries) and call.may_mean(row))
+    target = _single_symbol(row for row in candidates if _ends(row, entries) and call.may_mean(row))
     return Target(target, _GUESSED) if target else None
 
 
-def _only(rows: Iterable[SymbolRow]) -> SymbolRow | None:
+def _single_symbol(rows: Iterable[SymbolRow]) -> SymbolRow | None:
     """Return the only one of some symbols; None if there are none or several."""
     by_name = {(row.path, row.symbol.qualified): row for row in rows}
     return next(iter(by_name.values())) if len(by_name) == 1 else None

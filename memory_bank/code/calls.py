@@ -72,7 +72,7 @@ class CallGraph:
         entries = []
         for written in symbol.symbol.calls:
             same_rows = [row for name in sorted(names[written]) for row in rows[name]]
-            target = self._meant(written, caller, _by_file(same_rows))
+            target = self._meant(written, caller, _group_by_file(same_rows))
             if target:
                 entries.append(Callee(written, target.symbol, target.how))
             elif not self._targets.leaves(written, caller):
@@ -98,7 +98,7 @@ class CallGraph:
 
     def meant(self, written: str, caller: Caller) -> Target | None:
         """Return what a name means where it is written."""
-        return self._meant(written, caller, _by_file(self._all(self._names(written, caller))))
+        return self._meant(written, caller, _group_by_file(self._all(self._names(written, caller))))
 
     def _calling(
         self,
@@ -106,7 +106,7 @@ class CallGraph:
         names: Collection[str],
         callers: Sequence[SymbolRow] | Sequence[IntentRow],
     ) -> Callers:
-        rows = _by_file(self._all([symbol.symbol.name]))
+        rows = _group_by_file(self._all([symbol.symbol.name]))
         called_names = self._one(symbol, rows)
         resolved_calls, unclear = list[ResolvedCall](), list[ResolvedCall]()
         for row in callers:
@@ -167,7 +167,7 @@ def _calls(row: SymbolRow | IntentRow) -> Sequence[str]:
     return row.symbol.calls if isinstance(row, SymbolRow) else row.intent.calls
 
 
-def _by_file(rows: Iterable[SymbolRow]) -> Named:
+def _group_by_file(rows: Iterable[SymbolRow]) -> Named:
     by_file: dict[str, list[SymbolRow]] = {}
     for row in rows:
         by_file.setdefault(row.path, []).append(row)

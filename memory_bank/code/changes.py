@@ -289,12 +289,12 @@ class SymbolChanges:
 
     def _candidates(self, base: str, place: CitedPlace, renamed: str) -> tuple[str, ...]:
         """Return the files in which a symbol may be now, that of its former place first."""
-        language = parsing.language_of(place.path)
+        language = parsing.detect_language(place.path)
         own = [place.path, *([renamed] if renamed else [])]
         paths = [
             path
             for path in self._present(base)
-            if path not in own and parsing.language_of(path) == language
+            if path not in own and parsing.detect_language(path) == language
         ]
         if len(paths) > _MOST_SEARCHED:  # those that have its name
             word = place.name.rpartition(".")[2]
@@ -339,7 +339,7 @@ class SymbolChanges:
         self, base: str, place: CitedPlace, old: Symbol, among: Sequence[tuple[CitedPlace, Symbol]]
     ) -> CitedPlace | None:
         """Return the only new symbol with the same code but for its own name."""
-        alike = [candidate for candidate, symbol in among if _masked(old, symbol)]
+        alike = [candidate for candidate, symbol in among if _is_declared_alike(old, symbol)]
         alike.sort(key=lambda candidate_place: candidate_place.path != place.path)
         blob = self.code.id(base, place.path)
         equal = [
@@ -368,7 +368,7 @@ class SymbolChanges:
         key = place, blob, alone
         if key not in self._nameless:
             data, symbols = self.code.data(blob), self.code.symbols_in(place, blob)
-            language = parsing.language_of(place.path)
+            language = parsing.detect_language(place.path)
             is_parsed = data is not None and symbols and language
             self._nameless[key] = (
                 _masked_code(data or b"", symbols[0], language or "", alone=alone)
@@ -413,7 +413,7 @@ def _masked_code(data: bytes, symbol_row: Symbol, language: str, *, alone: bool)
     return symbols[0].fingerprint if symbols else ""
 
 
-def _masked(old: Symbol, new: Symbol) -> bool:
+def _is_declared_alike(old: Symbol, new: Symbol) -> bool:
     """Tell whether two symbols are declared alike and call the same, their own names aside."""
 
     def masked(symbol: Symbol) -> list[str]:

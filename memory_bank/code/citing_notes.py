@@ -28,7 +28,7 @@ from memory_bank.notes.file_patterns import APPLIES_TO, matches_file, yield_patt
 from memory_bank.notes.sections import sentence_around, sentence_below
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows, link_rows
-from memory_bank.search.manifest.link_rows import to_code
+from memory_bank.search.manifest.link_rows import find_to_code
 
 _LINES = lazy_pattern(r"L\d+(?:-L?\d+)?")
 """The lines of a file in a link, as web sites write them."""
@@ -65,7 +65,7 @@ def citing_notes(
     if bank is None:
         return CitingNotes()
     with code.lock:
-        symbols = lookup.in_file(code.table, path)
+        symbols = lookup.list_symbols(code.table, path)
     names = {row.symbol.name for row in symbols} | {row.id for row in symbols}
     ask = bank.answer if catch_up else bank.read
     links = ask(lambda view: _links(view, bank, code, path, names))
@@ -87,16 +87,16 @@ def citing_notes(
 
 def _applying(view: View, path: str) -> tuple[ShownNote, ...]:
     """Return the notes that name a file by the patterns of their `applies_to`."""
-    if not document_rows.counts(view.manifest, APPLIES_TO):
+    if not document_rows.count_values(view.manifest, APPLIES_TO):
         return ()
     keys = [
         key
-        for key, extra in document_rows.data_of(view.manifest, "extra")
+        for key, extra in document_rows.yield_data(view.manifest, "extra")
         if any(matches_file(pattern, path) for pattern in yield_patterns(extra.get(APPLIES_TO)))
     ]
-    numbers = document_rows.numbers_of(view.manifest, keys)
+    numbers = document_rows.find_numbers(view.manifest, keys)
     first = document_rows.first_passages(view.manifest, numbers)
-    rows = document_rows.documents(view.manifest, numbers)
+    rows = document_rows.read_documents(view.manifest, numbers)
     notes = []
     for number, row in rows.items():
         note = note_of(row)
@@ -118,13 +118,17 @@ def _applying(view: View, path: str) -> tuple[ShownNote, ...]:
 
 def unknown_symbols(view: View, table: CodeDatabase) -> Iterator[Finding]:
     """Yield the references of notes to symbols that the code doesn't have, or has several of."""
-    rows = [(row, linked_symbol(row)) for row in link_rows.to_code(view.manifest, SYMBOL, SYMBOL)]
+    rows = [
+        (row, linked_symbol(row)) for row in link_rows.find_to_code(view.manifest, SYMBOL, SYMBOL)
+    ]
     rows += [
         (row, f"{row.ghost}#{row.heading}")
-        for row in link_rows.to_ghosts(view.manifest)
-        if row.heading and not _LINES.fullmatch(row.heading) and lookup.in_file(table, row.ghost)
+        for row in link_rows.find_to_ghosts(view.manifest)
+        if row.heading
+        and not _LINES.fullmatch(row.heading)
+        and lookup.list_symbols(table, row.ghost)
     ]
-    notes = document_rows.documents(view.manifest, {row.source for row, _ in rows})
+    notes = document_rows.read_documents(view.manifest, {row.source for row, _ in rows})
     count_of: dict[str, int] = {}
     for row, name in rows:
         if row.source not in notes or notes[row.source].hidden:
@@ -133,7 +137,7 @@ def unknown_symbols(view: View, table: CodeDatabase) -> Iterator[Finding]:
             symbols = lookup.symbols_meant(table, name)
             count_of[name] = -1 if symbols else len(lookup.find_symbols(table, name))
         if count_of[name] == 0:
-            problem = f"which the code doesn't have{did_you_mean(_misspelled(table, name))}"
+            problem = f"which the code doesn't have{did_you_mean(_find_misspelled(table, name))}"
         elif count_of[name] > 0:
             problem = f"which may be {count_of[name]} symbols: name the class or the file, too"
         else:
@@ -142,7 +146,7 @@ def unknown_symbols(view: View, table: CodeDatabase) -> Iterator[Finding]:
         yield Finding("unknown-symbol", "info", row.source_key, row.line, message)
 
 
-def _misspelled(table: CodeDatabase, name: str) -> list[str]:
+def _find_misspelled(table: CodeDatabase, name: str) -> list[str]:
     """Return the symbols that an unknown name may mean, misspelled by one letter.
 
     The name may as well be that of deleted code: what is only similar has nothing to do with it.
@@ -160,7 +164,7 @@ def _links(
     view: View, bank: Bank, code: Codebase, path: str, names: Collection[str]
 ) -> list[_Link]:
     """Return the links of notes to a file, and those to symbols that have one of some names."""
-    rows = to_code(view.manifest, _ghost(bank, code, path), SYMBOL)
+    rows = find_to_code(view.manifest, _ghost(bank, code, path), SYMBOL)
     visible = [
         row
         for row in rows
@@ -168,7 +172,7 @@ def _links(
     ]
     visible += _to_note(view, bank, code, path)
     numbers = {row.source for row in visible}
-    rows_of = document_rows.documents(view.manifest, numbers)
+    rows_of = document_rows.read_documents(view.manifest, numbers)
     notes_by_number = {number: note_of(row) for number, row in rows_of.items() if not row.hidden}
     first = document_rows.first_passages(view.manifest, numbers)
     links = []
@@ -188,10 +192,10 @@ def _links(
 def _to_note(view: View, bank: Bank, code: Codebase, path: str) -> list[Link]:
     """Return the links to a file of the work tree that is a note itself."""
     file = str(code.root / path)
-    for key in (names.of_note(file, bank.layout), names.name_included(file, bank.layout)):
+    for key in (names.link_name(file, bank.layout), names.name_included(file, bank.layout)):
         note = open_index.note_at(view.manifest, key) if key else None
         if note is not None:
-            return link_rows.incoming(view.manifest, note.number)
+            return link_rows.read_incoming(view.manifest, note.number)
     return []
 
 

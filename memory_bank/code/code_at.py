@@ -93,7 +93,7 @@ class CodeAt:
         """Read and parse files, given as path and id of blob, all at once."""
         keys: dict[Key, None] = {}
         for path, blob in files:
-            language = parsing.language_of(path)
+            language = parsing.detect_language(path)
             if language and blob and blob != FOLDER:
                 key = bytes.fromhex(blob), language
                 if key not in self._parsed:
@@ -130,7 +130,7 @@ class CodeAt:
 
     def parsed(self, path: str, blob: str) -> ParsedFile | None:
         """Return what is in a file; None if it is no code, or there is none."""
-        language = parsing.language_of(path)
+        language = parsing.detect_language(path)
         if not language or not blob or blob == FOLDER:
             return None
         self.load([(path, blob)])
@@ -231,7 +231,7 @@ class CodeAt:
             return []
         if commit == NOW:
             candidates = sorted(among or self.paths(NOW))
-            files = [path for path in candidates if parsing.language_of(path)]
+            files = [path for path in candidates if parsing.detect_language(path)]
             needle = word.encode("utf-8", "replace")
             ids = self.ids((NOW, path) for path in files)
             matching = [p for p in files if needle in (self._data.get(ids[NOW, p]) or b"")]
@@ -244,7 +244,7 @@ class CodeAt:
             )  # fmt: skip
             names = (listed or b"").decode("utf-8", "surrogateescape").split("\0")
             paths = (name.removeprefix(f"{commit}:") for name in names if name)
-            matching = [path for path in paths if parsing.language_of(path)]
+            matching = [path for path in paths if parsing.detect_language(path)]
         matching = matching[:_MOST_FILES]
         ids = self.ids((commit, path) for path in matching)
         self.load((path, ids[commit, path]) for path in matching)

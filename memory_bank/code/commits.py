@@ -98,7 +98,7 @@ class CodeHistory:
             return CountedCommits(notes=(f"{problem}: no history is used" if problem else _UNREAD,))
         key = at.key, max_files
         if self._last is None or self._last[0] != key:
-            self._last = key, _counted(at, max_files)
+            self._last = key, _filter_commits(at, max_files)
         return self._last[1]
 
     def reached(self) -> CommitsAt | None:
@@ -115,7 +115,7 @@ class CodeHistory:
         self._history.close()
 
 
-def _counted(at: CommitsAt, max_files: int) -> CountedCommits:
+def _filter_commits(at: CommitsAt, max_files: int) -> CountedCommits:
     """Return the commits of a history that count."""
     listed = at.outlines(MOST + 1)
     whole = [commit_outline for commit_outline in listed[:MOST] if commit_outline.id not in at.ends]

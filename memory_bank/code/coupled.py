@@ -32,7 +32,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from sqlite3 import Connection
 
 from memory_bank.base import NamedTuple, lazy_pattern, sqlite
-from memory_bank.base.dates import iso_of
+from memory_bank.base.dates import seconds_to_iso
 from memory_bank.base.errors import Busy, IndexDamaged
 from memory_bank.base.filenames import StatSignature, is_trusted, signature_text
 from memory_bank.code.commits import CodeHistory, CountedCommit, CountedCommits
@@ -200,7 +200,7 @@ class Coupling:
             joint = times.get(path, [])  # the newest first
             confidence = len(joint) / len(commits) if commits else 0.0
             kind = _type(bool(joint), path in imports, path in alike)
-            last = iso_of(joint[0]) if joint else ""
+            last = seconds_to_iso(joint[0]) if joint else ""
             row = CoupledFile(path, round(confidence, 4), len(joint), last, round(score, 4), kind)
             entries.append((-score, path, row))
         return [row for _, _, row in sorted(entries)]
@@ -282,7 +282,7 @@ class CoupledFiles:
         history = self.history()
         notices += history.notes
         of = (history, likeness, imports, self._words.files)
-        is_same = len(of) == len(self._of) and all(map(_same, of, self._of))
+        is_same = len(of) == len(self._of) and all(map(_is_same, of, self._of))
         if not is_same or self._state is None:
             files = self._words.files
             coupling = Coupling(history, files, imports=imports, likeness=likeness)
@@ -304,7 +304,7 @@ class CoupledFiles:
         self._words.close()
 
 
-def _same(entry: object, other_entry: object) -> bool:
+def _is_same(entry: object, other_entry: object) -> bool:
     """Tell whether evidence is unchanged: files are compared, all else is the same object."""
     return entry == other_entry if isinstance(entry, frozenset) else entry is other_entry
 

@@ -9,7 +9,7 @@ from typing import Annotated, TypeVar
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.note_files import open_history
-from memory_bank.base.dates import iso_of
+from memory_bank.base.dates import seconds_to_iso
 from memory_bank.base.errors import StorageFailed, SymbolNotFound
 from memory_bank.base.operation import LONGEST_NAME, MOST_FOR_AGENTS, Param, Tool, operation
 from memory_bank.code import lookup, views
@@ -181,7 +181,7 @@ def _commits(
     size = {commit.subject: commit.size for commit in newest}
     commits = [
         RecentCommit(
-            iso_of(commit.written),
+            seconds_to_iso(commit.written),
             commit.subject,
             size.get(commit.subject, 0),
             commit.id,
@@ -193,7 +193,9 @@ def _commits(
     ][:limit]
     subjects = {commit.subject for commit in commits}
     rest = [
-        RecentCommit(iso_of(x.when), x.subject, x.size) for x in newest if x.subject not in subjects
+        RecentCommit(seconds_to_iso(x.when), x.subject, x.size)
+        for x in newest
+        if x.subject not in subjects
     ]
     return tuple([*commits, *rest][:limit])
 
@@ -328,7 +330,7 @@ def blast_radius(
     cited = citing_notes(code, bank, path)
     answer_limit = AnswerLimit(limit)
     with code.lock:
-        rows = lookup.in_file(code.table, path)
+        rows = lookup.list_symbols(code.table, path)
         rows_by_name: dict[tuple[str, str], list[SymbolRow]] = {}
         for row in rows:
             if not row.test:

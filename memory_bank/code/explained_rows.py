@@ -7,7 +7,7 @@ import os
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import NoteRow, note_at
 from memory_bank.base import lazy_pattern
-from memory_bank.base.dates import iso_of
+from memory_bank.base.dates import seconds_to_iso
 from memory_bank.base.documents import Document, Span
 from memory_bank.base.errors import SymbolNotFound
 from memory_bank.code import lookup
@@ -83,7 +83,7 @@ def _note_row(code: Codebase, bank: Bank, name: str) -> SymbolRow | None:
 
     def find_note(view: View) -> tuple[NoteRow, str] | None:
         numbers = document_rows.known_as(view.manifest, [name])
-        rows = document_rows.documents(view.manifest, numbers)
+        rows = document_rows.read_documents(view.manifest, numbers)
         path = rows[min(rows)].key if rows else name
         note = note_at(view.manifest, path)
         if note is None:
@@ -107,7 +107,7 @@ def _file_row(code: Codebase, name: str) -> SymbolRow | None:
     """Return a file of the work tree by its path, or a section of it by `path#heading`."""
     document = code.document(name)
     if document is not None:
-        return _whole(code, document)
+        return _whole_file_row(code, document)
     path, sign, heading = name.partition("#")
     while sign:  # a path may have the sign, too
         document = code.document(path)
@@ -118,11 +118,11 @@ def _file_row(code: Codebase, name: str) -> SymbolRow | None:
     path = existing_file(code, name) or existing_file(code, _LINE.sub("", name))
     document = code.document(path) if path else None
     if document is not None:
-        return _whole(code, document)
+        return _whole_file_row(code, document)
     return _row(path, path, Symbol(path, FILE, path, "", 1, 2, "")) if path else None
 
 
-def _whole(code: Codebase, document: Document) -> SymbolRow:
+def _whole_file_row(code: Codebase, document: Document) -> SymbolRow:
     state = code.table.files().get(document.key)
     text = code.lines(document.key, document.hash, Span(1, 1 << 40))
     title = document.title or document.key
@@ -148,6 +148,6 @@ def _commit_row(code: Codebase, name: str) -> SymbolRow | None:
     commit = code.commit(name.strip().removeprefix("commit "))
     if commit is None:
         return None
-    written = f"{commit.author}, {iso_of(commit.written)[:10]}"
+    written = f"{commit.author}, {seconds_to_iso(commit.written)[:10]}"
     symbol = Symbol(commit.subject, COMMIT, written, message_reason(commit), 1, 2, "")
     return _row(commit.id, "", symbol)

@@ -154,11 +154,11 @@ class TestGuards:
         for (test_path,) in self._table.rows(
             "SELECT DISTINCT f.path FROM tests JOIN files AS f ON f.id = file"
         ):
-            if test_path != path and _tested(test_path) == stem and _close(test_path, path):
+            if test_path != path and _tested_stem(test_path) == stem and _close(test_path, path):
                 yield test_path
 
 
-def _tested(path: str) -> str:
+def _tested_stem(path: str) -> str:
     """Return the stem of the file after which a file of tests is named; empty if it is not."""
     stem = _stem(path)
     text = _AFFIX.sub("", stem)
@@ -190,7 +190,7 @@ def _names(test: IntentRow, symbol: SymbolRow, longer: Sequence[Sequence[str]]) 
     names, name_parts = intent.symbol.split("."), _parts(name)
     texts = [part for part in (*intent.title.split(" > "), *names) if not part.isupper()]
     whole = [_parts(_AFFIX.sub("", text)) for text in texts]
-    around = _around(symbol.symbol)
+    around = _enclosing_parts(symbol.symbol)
     is_its = name_parts != around and any(_has(full_name, around) for full_name in whole)
     if is_its and (name_parts in whole or [*around, *name_parts] in whole):
         return True
@@ -203,7 +203,7 @@ def _names(test: IntentRow, symbol: SymbolRow, longer: Sequence[Sequence[str]]) 
     )
 
 
-def _around(symbol: Symbol) -> list[str]:
+def _enclosing_parts(symbol: Symbol) -> list[str]:
     """Return the parts of the name of a method's type; none for another symbol."""
     return _parts(symbol.qualified.split(".")[-2]) if symbol.kind == "method" else []
 

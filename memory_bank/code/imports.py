@@ -76,7 +76,7 @@ class Imports:
 
     def nearest(self, tail: str, path: str) -> list[str]:
         """Return the file with this end that shares most of its path with another, if any."""
-        roots = sorted(self.roots(tail), key=lambda root: -_shared(root, path))
+        roots = sorted(self.roots(tail), key=lambda root: -_count_shared_folders(root, path))
         return [posixpath.join(roots[0], tail)] if roots else []
 
     def package(self, folder: str, suffix: str) -> list[str]:
@@ -88,7 +88,7 @@ class Imports:
         return [folder for folder in self._folders if folder == tail or folder.endswith(f"/{tail}")]
 
 
-def _shared(text: str, other_text: str) -> int:
+def _count_shared_folders(text: str, other_text: str) -> int:
     """Return the length of the folders that two paths share."""
     return len(posixpath.commonpath([text, other_text])) if text and other_text else 0
 
@@ -115,7 +115,7 @@ def _python(index: Imports, path: str, statement: Import) -> Iterator[str]:
         tops = [root for root in roots if not index.first(posixpath.join(root, "__init__.py"))]
         if not tops:
             return
-        base = posixpath.join(max(tops, key=lambda root: _shared(root, path)), tail)
+        base = posixpath.join(max(tops, key=lambda root: _count_shared_folders(root, path)), tail)
     whole = not statement.names
     for name in statement.names:
         below = index.first(f"{base}/{name}.py", f"{base}/{name}/__init__.py")
@@ -215,7 +215,7 @@ def _ruby(index: Imports, path: str, statement: Import) -> Iterator[str]:
         return
     roots = [root for root in index.roots(target) if posixpath.basename(root) in _RUBY_ROOTS]
     if roots:
-        yield posixpath.join(max(roots, key=lambda root: _shared(root, path)), target)
+        yield posixpath.join(max(roots, key=lambda root: _count_shared_folders(root, path)), target)
 
 
 def _php(index: Imports, path: str, statement: Import) -> Iterator[str]:

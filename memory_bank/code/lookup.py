@@ -81,10 +81,12 @@ def find_symbols(table: CodeDatabase, name: str) -> list[SymbolRow]:
     if name.startswith(SYMBOL) and (rows := table.symbols("s.sym = ?", name)):
         return rows
     if name.startswith(TEST) and (tests := table.tests("t.sym = ?", name)):
-        return [row for test in tests for row in _in_file(table, test.path, test.intent.symbol)]
+        return [
+            row for test in tests for row in _find_in_file(table, test.path, test.intent.symbol)
+        ]
     path, sign, inner = name.partition("#")
     if sign and ("/" in path or "." in path):
-        return _in_file(table, path, inner) if inner else []
+        return _find_in_file(table, path, inner) if inner else []
     return find_best(table.symbols("s.name = ?", last_name(name)), name)
 
 
@@ -146,14 +148,16 @@ def symbols_matching(
     return rows[:limit]
 
 
-def in_file(table: CodeDatabase, path: str) -> list[SymbolRow]:
+def list_symbols(table: CodeDatabase, path: str) -> list[SymbolRow]:
     """Return the symbols of a file, by line."""
     return table.symbols("f.path = ?", path)
 
 
 def symbol_around(table: CodeDatabase, path: str, line: int) -> SymbolRow | None:
     """Return the innermost symbol of a file that has a line."""
-    around = [row for row in in_file(table, path) if row.symbol.line <= line < row.symbol.end_line]
+    around = [
+        row for row in list_symbols(table, path) if row.symbol.line <= line < row.symbol.end_line
+    ]
     return max(around, key=lambda row: (row.symbol.line, -row.symbol.end_line), default=None)
 
 
@@ -168,7 +172,7 @@ def find_files(table: CodeDatabase, path: str) -> list[str]:
     return [entry for (entry,) in exact_rows]
 
 
-def _in_file(table: CodeDatabase, path: str, name: str) -> list[SymbolRow]:
+def _find_in_file(table: CodeDatabase, path: str, name: str) -> list[SymbolRow]:
     dotted = dotted_name(name)
     files = find_files(table, path)
     rows = table.symbols_in("f.path", files) if files else []

@@ -22,14 +22,14 @@ from memory_bank.base.documents import (
     Span,
     Unchanged,
     Unreadable,
-    lines_between,
+    read_lines,
 )
 from memory_bank.base.errors import UnreadableNote
 from memory_bank.base.filenames import FOLDER, StatSignature, is_trusted, signature_text
 from memory_bank.code.commits import CommitSubjects, message_reason
 from memory_bank.code.index.symbol_table import REST, SymbolTable, divide_lines
 from memory_bank.code.index.work_tree import LANE, WorkTree, is_markdown
-from memory_bank.code.lookup import in_file
+from memory_bank.code.lookup import list_symbols
 from memory_bank.code.parse import parsing
 from memory_bank.git.commits import Commit, CommitsAt
 from memory_bank.git.repository import hash_blob
@@ -202,7 +202,7 @@ class FileSource(Source):
         tree_read = self._tree.read(key)
         if tree_read is None or self._hash(key, tree_read.data) != hash:
             return None
-        return lines_between(decode(tree_read.data).text, span)
+        return read_lines(decode(tree_read.data).text, span)
 
     def may_have(self, path: str) -> bool:
         """Tell whether a file may be a document: it is in no bank."""
@@ -255,7 +255,7 @@ class FileSource(Source):
             )
             for test in tests
         ]
-        for row in in_file(self.table, path):
+        for row in list_symbols(self.table, path):
             symbol = row.symbol
             if not row.test:
                 headings = tuple(filter(None, symbol.qualified.split(".")))
@@ -334,7 +334,7 @@ class CommitSource(Source):
     def text(self, key: str, hash: str, span: Span) -> str | None:  # noqa: A002, ARG002  (the contract's)
         """Return some lines of a commit's message, of which the first is its subject."""
         commit = self._commit(key)
-        return None if commit is None else lines_between("\n".join(_lines(commit)), span)
+        return None if commit is None else read_lines("\n".join(_lines(commit)), span)
 
     def _commit(self, key: str) -> Commit | None:
         self._at = self._at or self._reached()

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated
 
-from memory_bank.base.dates import iso_of
+from memory_bank.base.dates import seconds_to_iso
 from memory_bank.base.errors import BadInput, did_you_mean, similar_names
 from memory_bank.base.operation import LONGEST_NAME, Param, Tool, operation, topic
 from memory_bank.code import lookup, views
@@ -108,12 +108,12 @@ def describe_symbol(code: Codebase, row: SymbolRow, *, may_call: bool = False) -
         symbol=row,
         doc=row.symbol.doc,
         fingerprint=row.symbol.fingerprint,
-        calls=tuple(map(_called, graph.callees(row))),
+        calls=tuple(map(_view_call, graph.callees(row))),
         called_by=view_callers(callers),
         unclear_callers=len(unclear),
         may_call=view_callers(unclear) if may_call else (),
         access_count=access.times if access else 0,
-        last_accessed_at=iso_of(access.last) if access and access.times else "",
+        last_accessed_at=seconds_to_iso(access.last) if access and access.times else "",
     )
 
 
@@ -161,7 +161,7 @@ def _forms(root: Path, text: str) -> Iterator[str]:
             yield "" if below == "." else below
 
 
-def _called(callee: Callee) -> CallShown:
+def _view_call(callee: Callee) -> CallShown:
     if callee.called is None:
         return CallShown(callee.written, None, None, None, None, None, callee.alike)
     return CallShown(callee.written, *_place_of(callee.called), callee.how)

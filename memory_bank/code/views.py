@@ -11,9 +11,9 @@ from memory_bank.base.rendering import (
     describe_alike,
     describe_unclear,
     has_same_words,
-    one_of,
     quote_path,
     starts_text,
+    warn_of_namesakes,
 )
 from memory_bank.base.screen import FOUND, NOTHING, Piece, show_place
 from memory_bank.base.view import Block, Table, View
@@ -123,7 +123,7 @@ def view_affected(answer: BlastRadius, code: Codebase | None = None) -> View:
             (
                 _place_text(code, answer.file, affected.symbol.line),
                 affected.symbol.kind,
-                f"{affected.symbol.name}{one_of(affected.others)}",
+                f"{affected.symbol.name}{warn_of_namesakes(affected.others)}",
             )
             for affected in answer.symbols
         ],

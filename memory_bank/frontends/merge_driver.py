@@ -45,7 +45,7 @@ def run(args: Sequence[str]) -> int:
         _say(f"hint: {error.hint}")
         return WRONG_USE
     try:
-        return _merged(merged_paths)
+        return _merge_paths(merged_paths)
     except (KeyboardInterrupt, Exception) as error:  # noqa: BLE001  (the outermost frame)
         return _fallen_back(merged_paths, error)
 
@@ -83,7 +83,7 @@ def _label(text: str) -> str:
     return "" if text.startswith("%") else " ".join(text.split())
 
 
-def _merged(merged_paths: DriverArguments) -> int:
+def _merge_paths(merged_paths: DriverArguments) -> int:
     from memory_bank.notes.merging import conflicts
     from memory_bank.review import merge_driver  # its imports may fail too
 
@@ -109,7 +109,9 @@ def _fallen_back(merged_paths: DriverArguments, error: BaseException) -> int:
         from memory_bank.review import merge_driver
 
         labels = conflicts.Labels(merged_paths.ours or "ours", merged_paths.theirs or "theirs")
-        merge_driver.by_git(merge_driver.Files(*map(Path, merged_paths.files)), labels, reason)
+        merge_driver.merge_by_git(
+            merge_driver.Files(*map(Path, merged_paths.files)), labels, reason
+        )
     except (KeyboardInterrupt, Exception) as again:  # noqa: BLE001  (the outermost frame)
         _say(f"memory-bank: {_name(merged_paths)}: ours is left as it was: {type(again).__name__}")
     return CONFLICT

@@ -179,11 +179,11 @@ def default_ref(tree: Path) -> tuple[str, str]:
         ref, commit, *target = line.split(" ")
         refs[ref] = commit
         head = target[0] if ref == f"{_REMOTE}HEAD" and target and target[0] else head
-    chosen = _chosen(tree, refs, head)
+    chosen = _choose_default(tree, refs, head)
     return chosen, refs.get(chosen, "")
 
 
-def _chosen(tree: Path, refs: Collection[str], head: str) -> str:
+def _choose_default(tree: Path, refs: Collection[str], head: str) -> str:
     """Return which of some branches is the default one; empty if none is."""
     remote = any(ref.startswith(_REMOTE) for ref in refs)
     start = _REMOTE if remote else _LOCAL

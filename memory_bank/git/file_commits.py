@@ -276,7 +276,7 @@ class FileCommits:
 
     def _look(self) -> None:
         """Find the repository, which may have been made or removed meanwhile."""
-        tree = repository.worktree(self._folder)
+        tree = repository.find_worktree(self._folder)
         if tree != self.tree:
             if self._history is not None:
                 self._history.close()

@@ -17,7 +17,7 @@ from subprocess import Popen
 from typing import BinaryIO, Self
 
 from memory_bank.base import NamedTuple, lazy_pattern
-from memory_bank.base.dates import iso_of
+from memory_bank.base.dates import seconds_to_iso
 from memory_bank.base.errors import BadInput, StorageFailed
 from memory_bank.base.filenames import is_utf8
 from memory_bank.git import repository
@@ -92,7 +92,7 @@ class Revision(NamedTuple):
     @property
     def committed_at(self) -> str:
         """Return the time of the commit in UTC."""
-        return iso_of(self.when)
+        return seconds_to_iso(self.when)
 
     @staticmethod
     def in_json() -> tuple[str, ...]:
@@ -112,7 +112,7 @@ class Revision(NamedTuple):
 
 def find_revision(tree: Path, rev: str) -> Revision:
     """Return the revision of a name, as `commit_of`, or what is staged."""
-    commit = (repository.head(tree) or "") if rev == STAGED else commit_of(tree, rev)
+    commit = (repository.read_head(tree) or "") if rev == STAGED else commit_of(tree, rev)
     return Revision(commit, rev, commit_time(tree, commit))
 
 
@@ -185,9 +185,9 @@ def entries_at(tree: Path, commit: str, below: str = "", *, sizes: bool = False)
         return {}
     size = ("-l",) if sizes else ()
     words = ("ls-tree", "-r", "-z", "--full-tree", *size, "--end-of-options", commit)
-    content = read(tree, *words, *_below(below), most=MOST_FILES_BYTES)
+    content = read(tree, *words, *_pathspec(below), most=MOST_FILES_BYTES)
     if content is None:
-        raise _failed(tree, f"git can't list the files of the commit {commit}")
+        raise _read_error(tree, f"git can't list the files of the commit {commit}")
     files = {}
     for about, path in _entries(content, below):
         mode, _, name, *rest = about.split()
@@ -201,9 +201,11 @@ def staged_entries(tree: Path, below: str = "") -> dict[str, Blob]:
     if below and not is_safe(below):
         return {}
     words = ("ls-files", "--stage", "-z", "--full-name")
-    content = read(tree, *words, *_below(below), most=MOST_FILES_BYTES, variables=_index_of(tree))
+    content = read(
+        tree, *words, *_pathspec(below), most=MOST_FILES_BYTES, variables=_index_of(tree)
+    )
     if content is None:
-        raise _failed(tree, "git can't list what is staged")
+        raise _read_error(tree, "git can't list what is staged")
     files: dict[str, tuple[int, Blob]] = {}
     for about, path in _entries(content, below):
         mode, name, stage = about.split()
@@ -297,7 +299,7 @@ class ObjectReader:
         line = output.readline()
         if not line:
             self.close()
-            raise _failed(self._tree, "git can't read the files of a revision")
+            raise _read_error(self._tree, "git can't read the files of a revision")
         return line
 
     @contextmanager
@@ -314,7 +316,7 @@ class ObjectReader:
             self._process = start_git(self._tree, words, given=True)
         running = self._process
         if running is None:
-            raise _failed(self._tree, "git can't read the files of a revision")
+            raise _read_error(self._tree, "git can't read the files of a revision")
         assert isinstance(running.stdout, BufferedReader)  # noqa: S101  (a pipe)
         late = Timer(_BLOB_SECONDS, kill_git, [running])
         late.daemon = True
@@ -343,7 +345,7 @@ class ObjectReader:
         words = ("cat-file", how, "--buffer")
         content = read(self._tree, *words, most=most, given=text, seconds=_BLOB_SECONDS)
         if content is None:
-            raise _failed(self._tree, "git can't read the files of a revision")
+            raise _read_error(self._tree, "git can't read the files of a revision")
         return content
 
 
@@ -420,7 +422,7 @@ def _plain(entries: dict[str, Blob]) -> dict[str, Blob]:
     return {path: blob for path, blob in entries.items() if blob.mode in _PLAIN_FILES}
 
 
-def _below(path: str) -> tuple[str, ...]:
+def _pathspec(path: str) -> tuple[str, ...]:
     return ("--", path) if path else ()
 
 
@@ -445,7 +447,7 @@ def _index_of(tree: Path) -> dict[str, str]:
     return {"GIT_INDEX_FILE": str(place)} if inside else {}
 
 
-def _failed(tree: Path, text: str) -> BadInput | StorageFailed:
+def _read_error(tree: Path, text: str) -> BadInput | StorageFailed:
     if problem := repository.find_problem(tree):
         return BadInput(problem, "a revision can't be read without git")
     if repository.is_partial(tree):

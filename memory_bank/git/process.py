@@ -142,7 +142,7 @@ def yield_output(
     late = Timer(seconds, kill_git, [process])
     late.daemon = True
     late.start()
-    feeder = Thread(target=_feed, args=(process, given), daemon=True)
+    feeder = Thread(target=_feed_input, args=(process, given), daemon=True)
     feeder.start()
     try:
         # what is there, not a full buffer
@@ -211,7 +211,7 @@ def start_git(
         return None
 
 
-def _feed(process: subprocess.Popen[bytes], content: bytes) -> None:
+def _feed_input(process: subprocess.Popen[bytes], content: bytes) -> None:
     """Write the input of git and close it."""
     if process.stdin is not None:
         with suppress(OSError, ValueError):  # git ended before it read all

@@ -38,7 +38,7 @@ _MAX_ARGUMENTS = 100
 """Maximum number of paths or commits in one command, whose length systems limit."""
 
 
-def worktree(folder: Path) -> Path | None:
+def find_worktree(folder: Path) -> Path | None:
     """Return the work tree that holds a folder; None outside git."""
     for place in (folder, *folder.parents):
         if os.path.exists(f"{place}/.git"):  # noqa: PTH110  (several times in each answer)
@@ -48,7 +48,7 @@ def worktree(folder: Path) -> Path | None:
 
 def find_problem(folder: Path) -> str:
     """Return why git can't read the work tree that holds a folder; empty if it can."""
-    tree = worktree(folder)
+    tree = find_worktree(folder)
     if tree is None or (not process.gave_up() and _run(tree, "rev-parse", "--git-dir") is not None):
         return ""
     if process.gave_up():
@@ -81,13 +81,13 @@ def root_commit(tree: Path) -> str | None:
     return min(text.split()) if text and text.strip() else None
 
 
-def head(tree: Path) -> str | None:
+def read_head(tree: Path) -> str | None:
     """Return the commit that is checked out; None when there is none."""
     text = _run(tree, "rev-parse", "--verify", "--quiet", "HEAD")
     return text.strip() if text else None
 
 
-def branch(tree: Path) -> str:
+def read_branch(tree: Path) -> str:
     """Return the branch that is checked out; empty if there is none."""
     return (_run(tree, "symbolic-ref", "--quiet", "--short", "HEAD") or "").strip()
 
@@ -281,7 +281,7 @@ def list_uncommitted(folder: Path, files: Collection[str] | None = None) -> froz
     return frozenset(parts if files is None else parts.intersection(files))
 
 
-def with_converted_line_ends(tree: Path, files: Sequence[str]) -> frozenset[str]:
+def filter_converted(tree: Path, files: Sequence[str]) -> frozenset[str]:
     r"""Return those of some files of a work tree whose `\r\n` git stores as `\n`.
 
     That is by attributes, else by `core.autocrlf`.
@@ -308,7 +308,7 @@ def list_changed_elsewhere(folder: Path, files: Collection[str], since: float) -
     log = _run(folder, "log", "--all", "--not", "HEAD", f"--since={since:.0f}", "--format=", "-z",
                "--name-only", "--no-renames", "-m", "--relative", "--", ".") or ""  # fmt: skip
     changed = {name.strip("\n") for name in log.split("\0")}
-    here = worktree(folder)
+    here = find_worktree(folder)
     listed = _run(folder, "worktree", "list", "--porcelain", "-z") or ""
     trees = [Path(line[9:]) for line in listed.split("\0") if line.startswith("worktree ")]
     for tree in trees if here else ():
@@ -348,15 +348,15 @@ def shared_folder(tree: Path) -> Path:
     It is named by the folder of git that the work trees share: that costs no call of git, and
     stays the same when a repository gets its first commit or a shallow clone the rest.
     """
-    return user_folder("cache") / "code" / _hashed(common_folder(tree) or tree)
+    return user_folder("cache") / "code" / _hash_path(common_folder(tree) or tree)
 
 
 def tree_folder(tree: Path) -> Path:
     """Return the folder of one work tree; it may not exist."""
-    return shared_folder(tree) / _hashed(tree)
+    return shared_folder(tree) / _hash_path(tree)
 
 
-def _hashed(path: Path) -> str:
+def _hash_path(path: Path) -> str:
     import hashlib  # start-up: OpenSSL comes with it
 
     return hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:16]
@@ -381,7 +381,7 @@ def branch_and_commit(tree: Path) -> tuple[str, str]:
     Git is only asked for a branch whose id stands in no file.
     """
     text, commit = _commit_in_files(tree)
-    return text, commit or head(tree) or ""
+    return text, commit or read_head(tree) or ""
 
 
 def _commit_in_files(tree: Path) -> tuple[str, str]:
@@ -396,10 +396,10 @@ def _commit_in_files(tree: Path) -> tuple[str, str]:
     common = _read(folder / "commondir")
     shared = folder / common if common else folder
     commit = _read(shared / ref[1])
-    return text, commit if _ID.fullmatch(commit) else _packed(shared, ref[1])
+    return text, commit if _ID.fullmatch(commit) else _read_packed(shared, ref[1])
 
 
-def _packed(folder: Path, ref: str) -> str:
+def _read_packed(folder: Path, ref: str) -> str:
     """Return the id of a branch that was packed with others; empty if it was not."""
     try:
         with (folder / "packed-refs").open(encoding="utf-8", errors="replace") as opened:

@@ -39,15 +39,15 @@ class Duplicates(NamedTuple):
     """Whether `near` and the new note are private."""
 
 
-def with_content(bank: Bank, content_hash: str) -> list[NoteRow]:
+def find_by_content(bank: Bank, content_hash: str) -> list[NoteRow]:
     """Return the bank's own notes with a content, the oldest first: no included files."""
-    rows = bank.read(lambda view: open_index.with_content(view.manifest, content_hash))
+    rows = bank.read(lambda view: open_index.find_by_content(view.manifest, content_hash))
     return [note for note in rows if not bank.roots.is_included(note.path)]
 
 
 def find_duplicates(bank: Bank, content_hash: str, path: str) -> Duplicates:
     """Return the notes with a content; `path` tells whether a new note would be private."""
-    rows = with_content(bank, content_hash)
+    rows = find_by_content(bank, content_hash)
     if not rows:
         return Duplicates()
     side = stays_here(bank, path)
@@ -72,14 +72,14 @@ def link_duplicate(bank: Bank, similar: Duplicates, remembered: WrittenNote) -> 
         private, tracked = tracked, private
     remembered = remembered._replace(same_as=similar.far.path)
     try:
-        etag = bank.store.change(private, lambda text: _with_link(text, name_of(tracked)))
+        etag = bank.store.change(private, lambda text: _append_link(text, name_of(tracked)))
     except MemoryBankError as error:
         failed = f"{private} got no link to the same content: {error.message}"
         return remembered._replace(warning=join_warnings(remembered.warning, failed))
     return remembered._replace(etag=etag) if private == remembered.path else remembered
 
 
-def _with_link(text: str, name: str) -> str:
+def _append_link(text: str, name: str) -> str:
     """Return a note's text with a link to the note that has the same content."""
     raw, _ = front_matter.read_metadata(front_matter.split(text))
     link, there = f"[[{name}]]", raw.get(SAME_AS, "[[")
@@ -93,7 +93,7 @@ def stays_here(bank: Bank, path: str) -> bool:
     """Tell whether a note is private to this machine: a session's, or ignored by git."""
     if path.startswith(f"{folder_for_type(SESSION)}/"):
         return True
-    tree = repository.worktree(bank.layout.root)
+    tree = repository.find_worktree(bank.layout.root)
     return tree is not None and repository.is_ignored(tree, bank.layout.root / path)
 
 
@@ -148,7 +148,7 @@ def similar_notes(
     runs = dict.fromkeys(_RUN.findall(content[:MAX_CHARACTERS]))
     longest = sorted(runs, key=len, reverse=True)[:_ASKED]
     matches = index.find(Question(" ".join(longest)), compared, Scope())
-    rows = document_rows.documents(view.manifest, matches.documents)
+    rows = document_rows.read_documents(view.manifest, matches.documents)
     shares: dict[str, float] = {}
     cache = {} if words_by_path is None else words_by_path
     for row in rows.values():

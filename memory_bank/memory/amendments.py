@@ -131,9 +131,13 @@ class DatedNote:
 
 @lru_cache(maxsize=256)  # several questions find the same notes
 def _words_of(text: str) -> frozenset[str]:
-    text = analyzer.cleaned(_LINK.sub(" ", text))
+    text = analyzer.clean_text(_LINK.sub(" ", text))
     parts = analyzer.identifier_parts(text)
-    stems = (*analyzer.stems(text), *analyzer.stems(parts), *analyzer.grams(text).split())
+    stems = (
+        *analyzer.stem_words(text),
+        *analyzer.stem_words(parts),
+        *analyzer.split_bigrams(text).split(),
+    )
     return frozenset(stems) - analyzer.STOP_WORDS
 
 
@@ -156,7 +160,7 @@ def map_amended(view: View, notes: Sequence[DatedNote]) -> dict[int, int]:
         old = compared.nearest(at)
         if old is not None and (old not in older or notes[older[old]].created < notes[at].created):
             older[old] = at
-    return _unlinked(view, notes, older)
+    return _drop_linked(view, notes, older)
 
 
 def find_amended_by_meaning(
@@ -167,7 +171,7 @@ def find_amended_by_meaning(
     The newer one is dated months later, says that it changes something, and is near in score; or
     its title begins with that of the older one.
     """
-    pairs = _continued(notes, hits)
+    pairs = _match_continued(notes, hits)
     newer = [at for at, note in enumerate(notes) if note.created > _MONTHS and note.changes]
     vectors = _vectors_of(view, [hit.best.row for hit in hits]) if newer else {}
     for new in newer:
@@ -181,10 +185,10 @@ def find_amended_by_meaning(
         likeness, old = max(alike, default=(0.0, 0))
         if likeness >= _ALIKE:
             pairs.setdefault(old, new)
-    return _unlinked(view, notes, pairs)
+    return _drop_linked(view, notes, pairs)
 
 
-def _continued(notes: Sequence[DatedNote], hits: Sequence[Hit]) -> dict[int, int]:
+def _match_continued(notes: Sequence[DatedNote], hits: Sequence[Hit]) -> dict[int, int]:
     """Map good hits to those of months later whose titles begin with theirs, the last of each."""
     pairs = dict[int, int]()
     for new in sorted(range(len(notes)), key=lambda at: notes[at].created):
@@ -221,7 +225,9 @@ def _cosine(vectors: Mapping[int, Sequence[float]], hit: Hit, other_hit: Hit) ->
     return sum(map(mul, *pair)) if all(pair) else 0.0
 
 
-def _unlinked(view: View, notes: Sequence[DatedNote], pairs: Mapping[int, int]) -> dict[int, int]:
+def _drop_linked(
+    view: View, notes: Sequence[DatedNote], pairs: Mapping[int, int]
+) -> dict[int, int]:
     """Leave out the pairs of notes that a link connects."""
     numbers = [note.row.number for note in notes]
     linked = document_graph.linked_pairs(view.manifest, numbers) if pairs else set()
@@ -265,7 +271,7 @@ def find_older(roots: Roots, view: View, row: DocumentRow) -> str | None:
     rarity = _rarity(view, [note])
     words = sorted(note.words, key=lambda word: (-rarity[word], word))[:_ASKED]
     matches = index.find(Question(" ".join(words)), _COMPARED, Scope())
-    rows = document_rows.documents(
+    rows = document_rows.read_documents(
         view.manifest, [document for document in matches.documents if document != row.number]
     )
     notes = date_notes(roots, view, [row for row in rows.values() if not row.hidden])
@@ -277,7 +283,7 @@ def date_notes(roots: Roots, view: View, rows: Iterable[DocumentRow]) -> list[Da
     """Return notes with their texts and the dates that are known: stated, or of their commits."""
     rows = list(rows)
     numbers = [row.number for row in rows]
-    stated = document_rows.dates(view.manifest, numbers)
+    stated = document_rows.read_dates(view.manifest, numbers)
     firsts = document_rows.first_passages(view.manifest, numbers)
     entries = []
     for row in rows:

@@ -23,9 +23,9 @@ from memory_bank.memory.relinking import Relinking, relink_taken
 from memory_bank.notes import front_matter, parsing, sections
 from memory_bank.notes.compare import note_comparison
 from memory_bank.notes.compare.note_change import NoteChange
-from memory_bank.notes.note import section_of
+from memory_bank.notes.note import find_section
 from memory_bank.notes.schema import read_meta, spelled_key, spelled_keys
-from memory_bank.sessions.redaction import without_private
+from memory_bank.sessions.redaction import hide_private
 from memory_bank.trust.author_keys import keep_author_keys
 from memory_bank.trust.authors import join_warnings, record
 
@@ -40,8 +40,8 @@ def archive_text(text: str) -> str:
         return text
     is_empty = parts.format != "none" and not raw
     if is_empty or spelled_keys(raw, _STATUS):
-        return with_keys(text, {_ARCHIVED: True})
-    return with_keys(text, {_STATUS: _ARCHIVED})
+        return set_keys(text, {_ARCHIVED: True})
+    return set_keys(text, {_STATUS: _ARCHIVED})
 
 
 def restore_text(text: str) -> str:
@@ -128,7 +128,7 @@ def write(
         )
     bank.catch_up(meaning=False)
     if changed:
-        _updated(bank, path)
+        _record_update(bank, path)
     relinked = tuple(entry.path for entry in relinking.changes)
     unknown = record(bank, [path, *relinked], agent) if changed else None
     dead = dead_links(bank, path, given) if changed else ""
@@ -140,7 +140,7 @@ def write(
     return WrittenNote(path, etag, changed, warning, older, relinked or None)
 
 
-def _updated(bank: Bank, path: str) -> None:
+def _record_update(bank: Bank, path: str) -> None:
     """Record when a note was changed; neither its file nor git has that before a commit."""
     row = bank.read(lambda view: open_index.note_at(view.manifest, path))
     if row is not None:
@@ -195,27 +195,27 @@ def replace_in_text(text: str, old: str, new: str, count: int) -> str:
     parts, end = [], 0
     for place in places:
         start, after = (at + bisect_left(pairs, at) for at in (place, place + len(old)))
-        parts += [text[end:start], with_line_ends(new, text[start:after], detect_newline(text))]
+        parts += [text[end:start], restore_line_ends(new, text[start:after], detect_newline(text))]
         end = after
     return "".join((*parts, text[end:]))
 
 
 def replace_section(text: str, heading: str, new: str) -> str:
-    """Return a text with what stands under a heading replaced; raises as `section_of`.
+    """Return a text with what stands under a heading replaced; raises as `find_section`.
 
     A new text that begins with that heading has it once.
     """
     parts = front_matter.split(text)
     head = len(text) - len(parts.body)
     body = sections.read_body(parts.body, parsing.count_lines(text[:head]) + 1, head)
-    section = section_of(body.sections, heading)
+    section = find_section(body.sections, heading)
     title = _heading_of(section.text)
     newline = detect_newline(title if title.endswith(("\n", "\r")) else text)
     content = _LINE_END.sub("\n", new).strip("\n")
     own = _heading_of(content) if content else ""
     if own and _bare(own) == _bare(title):
         content = content[len(own) :].strip("\n")
-    content = with_line_ends(content, section.text, newline)
+    content = restore_line_ends(content, section.text, newline)
     end = section.start + len(section.text)
     title = title.rstrip("\r\n")
     gap = "" if end == len(text) else newline
@@ -259,16 +259,16 @@ def rewrite(bank: Bank, name: str, text: str, *, if_match: str | None = None) ->
     """
     if not text.strip():
         raise BadInput("a note must not be empty", Hint.DELETE_INSTEAD)
-    text = without_private(text)
+    text = hide_private(text)
 
     def replaced(old: str) -> str:
         _check_front_matter(text, old)
-        return with_line_ends(text, old)
+        return restore_line_ends(text, old)
 
     return write(bank, name, replaced, if_match=if_match, given=text)
 
 
-def difference(bank: Bank, name: str, text: str) -> ChangedSince:
+def compare_text(bank: Bank, name: str, text: str) -> ChangedSince:
     """Return what a note says now, and what a text would change; raise NoteNotFound."""
     path = bank.find(name, changing=True)
     note = bank.store.read(path)
@@ -277,7 +277,7 @@ def difference(bank: Bank, name: str, text: str) -> ChangedSince:
     return ChangedSince(note.text, note.etag, changes[0] if changes else None)
 
 
-def with_line_ends(text: str, old: str, newline: str = "") -> str:
+def restore_line_ends(text: str, old: str, newline: str = "") -> str:
     r"""Return a text of `\n` with the line ends of the old one, line by line if it has several.
 
     `newline` is that of lines which the old text has not; by default, that of its first line.
@@ -340,7 +340,7 @@ def check_size(bank: Bank, text: str, *, by_agent: bool = False) -> None:
         )
 
 
-def with_keys(text: str, changes: Mapping[str, object]) -> str:
+def set_keys(text: str, changes: Mapping[str, object]) -> str:
     """Set keys of a note's front matter, in the spelling that it uses."""
     raw, _ = front_matter.read_metadata(front_matter.split(text))
     raw_changes = {spelled_key(raw, name): value for name, value in changes.items()}

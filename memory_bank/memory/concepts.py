@@ -13,14 +13,14 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base.dates import format_iso
 from memory_bank.base.documents import Link
 from memory_bank.git import process, repository
-from memory_bank.memory.change import with_keys
+from memory_bank.memory.change import set_keys
 from memory_bank.notes import okf, parsing
 from memory_bank.notes.front_matter import split
 from memory_bank.notes.links import locate_links
 from memory_bank.notes.names import name_of
 from memory_bank.notes.note import RELATIVE_KINDS, Note
 from memory_bank.notes.sections import describe_note
-from memory_bank.search.manifest.link_rows import slug
+from memory_bank.search.manifest.link_rows import heading_slug
 from memory_bank.trust.authors import name_writer
 
 _UNKNOWN = "unknown"
@@ -37,7 +37,7 @@ def name_actor(bank: Bank, source_type: str, source_agent: str) -> str:
     """Return who writes, as the format names it: `human:Ada`, or an agent and its version."""
     if agent := name_writer(source_type, source_agent):
         return f"{agent.replace(' ', '-')}/{_UNKNOWN}"
-    tree = repository.worktree(bank.layout.root)
+    tree = repository.find_worktree(bank.layout.root)
     name = process.run(tree, "config", "user.name") if tree is not None else None
     return f"human:{(name or '').strip() or getuser()}"
 
@@ -48,7 +48,7 @@ def concept_keys(note: Note, kind: str, by: str, at: datetime) -> dict[str, obje
     keys: dict[str, object] = {
         "type": note.meta.type or kind,
         "title": note.title,
-        "description": okf.description(note.meta.extra) or describe_note(text) or note.title,
+        "description": okf.read_description(note.meta.extra) or describe_note(text) or note.title,
         "generated": {"by": by, "at": format_iso(at)},
     }
     present = {"type": note.meta.type, "title": note.meta.title, **note.meta.extra}
@@ -75,10 +75,10 @@ def conform_text(bank: Bank, path: str, content: str) -> str:
             return posixpath.relpath(ghost, home or ".")
         return f"/{posixpath.relpath(goal or f'{name_of(ghost)}.md', bundle or '.')}"
 
-    return with_markdown_links(bank, path, content, address)
+    return convert_wikilinks(bank, path, content, address)
 
 
-def with_markdown_links(bank: Bank, path: str, text: str, address: Address) -> str:
+def convert_wikilinks(bank: Bank, path: str, text: str, address: Address) -> str:
     """Return the text of a note whose wikilinks are Markdown links."""
     body = len(text) - len(split(text).body)
     links = [whole for whole in locate_links(text[body:]) if whole.link.kind not in RELATIVE_KINDS]
@@ -90,7 +90,7 @@ def with_markdown_links(bank: Bank, path: str, text: str, address: Address) -> s
             continue
         start, end = body + whole.first, body + whole.last
         words = (link.text or link.target).replace("[", "(").replace("]", ")")
-        part = f"#^{link.block}" if link.block else f"#{slug(link.heading.lower())}"
+        part = f"#^{link.block}" if link.block else f"#{heading_slug(link.heading.lower())}"
         where = quote(url, safe="/!$*+,;=:@~") + part * bool(link.block or link.heading)
         if url == PLAIN:
             text = f"{text[:start]}{words}{text[end:]}"
@@ -108,6 +108,6 @@ def conform(
         return text
     text = conform_text(bank, path, text)
     note = parsing.parse(path, text.encode())
-    return with_keys(
+    return set_keys(
         text, concept_keys(note, "note", name_actor(bank, source_type, source_agent), at)
     )

@@ -17,7 +17,7 @@ from memory_bank.code.code_at import NOW
 from memory_bank.code.index.work_tree import find_work_tree
 from memory_bank.git import objects
 from memory_bank.memory import concepts, views
-from memory_bank.memory.change import with_keys, write
+from memory_bank.memory.change import set_keys, write
 from memory_bank.memory.create import RefusedItem, remember_many
 from memory_bank.memory.import_notes import FROM
 from memory_bank.memory.records import Confirmation, Item, Promoted, WrittenNote
@@ -48,7 +48,7 @@ from memory_bank.trust.stale import moved_citations
 from memory_bank.trust.stale_report import MOVED, STALE
 
 
-def _by_agent(
+def _confirm_by_agent(
     bank: Bank, names: str | Sequence[str], *, if_match: str | None = None, agent: str | None = None
 ) -> Confirmation:
     name_list = [names] if isinstance(names, str) else names
@@ -76,7 +76,7 @@ def _by_agent(
         name="confirm_memories",
         takes={"filename": "names", "if_match": "if_match"},
         repeatable=True,
-        run=_by_agent,
+        run=_confirm_by_agent,
     ),
 )
 def confirm(
@@ -112,7 +112,7 @@ def confirm(
         if bank.roots.bundle(path) is not None:
             by = concepts.name_actor(bank, "manual" if agent is None else "agent", agent or "")
             keys |= okf.add_review(bank.store.read(path).meta.extra, by, datetime.now(UTC))
-        change = partial(_confirmed, targets=new, keys=keys)
+        change = partial(_confirm_text, targets=new, keys=keys)
         note = write(bank, path, change, if_match=if_match, agent=agent)
         warnings = [note.warning, *_not_confirmed(bank, path, head)]
         warning = "; ".join(warning for warning in warnings if warning) or None
@@ -122,7 +122,7 @@ def confirm(
     return Confirmation(head, tuple(entries))
 
 
-def _confirmed(
+def _confirm_text(
     text: str, targets: Mapping[tuple[int, str], str], keys: Mapping[str, object]
 ) -> str:
     """Return the text of a note with new targets of citations, and what says it is right."""
@@ -134,14 +134,14 @@ def _confirmed(
     }
     for (start, end), new in sorted(edits.items(), reverse=True):
         text = text[:start] + new + text[end:]
-    return with_keys(text, keys)
+    return set_keys(text, keys)
 
 
 def _cited_in(bank: Bank, path: str) -> list[Cited]:
     tree = find_work_tree(bank.layout.project)
 
     def asked(view: View) -> list[Cited]:
-        numbers = document_rows.numbers_of(view.manifest, {path})
+        numbers = document_rows.find_numbers(view.manifest, {path})
         return list_cited(view.manifest, bank, tree, numbers)
 
     return bank.read(asked)
@@ -171,7 +171,7 @@ _SUMMARY_ID = lazy_pattern(rf"{SUMMARY_PREFIX}[0-9a-z]{{6,32}}")
 _LINK = lazy_pattern(r"\[\[([^\]\n]+)\]\]")
 
 
-def _in_command(call: Call, bank: Bank, observation_id: str, **options: str) -> Promoted:
+def _promote_in_command(call: Call, bank: Bank, observation_id: str, **options: str) -> Promoted:
     """Promote what the command names, which may be an agent's own memory: pages show none."""
     del call
     match = _MEMORY.fullmatch(observation_id)
@@ -195,7 +195,9 @@ def promote_memory(
     origin = f"{agent}:{path}"
     memory = agent_memories.find_memory(bank, agent, path)
     bank.catch_up()
-    rows = bank.read(lambda view: document_rows.with_field(view.manifest, FROM, origin.casefold()))
+    rows = bank.read(
+        lambda view: document_rows.find_by_field(view.manifest, FROM, origin.casefold())
+    )
     if rows:
         return Promoted(SCHEMA_VERSION, origin, rows[0].key, EXISTING, "")
     about = str(memory.meta.extra.get("description") or memory.meta.extra.get("name") or "")
@@ -235,7 +237,7 @@ def promote_memory(
         ("memory-bank session promote 1a2b3c4", "the reason that a commit tells"),
         ("memory-bank session promote claude-code:testing.md", "what Claude Code remembers"),
     ),
-    through=_in_command,
+    through=_promote_in_command,
     view=views.view_promoted,
 )
 def promote(
@@ -258,12 +260,12 @@ def promote(
         remembered = promote_commit(bank, observation_id, type=type, path=name)
         action = CREATED if remembered.action == CREATED else EXISTING
         return Promoted(SCHEMA_VERSION, observation_id, remembered.path, action, "")
-    checked = _checked(observation_id)
+    checked = _check_id(observation_id)
     compress_now(bank)
     place = IndexedNotes(bank).with_blocks([checked]).get(checked, "")
     with open_store(bank):
         session = note_reading.parse(place, bank.store.read_bytes(place)) if place else None
-    entry = _said(session, checked) if session else None
+    entry = _find_observation(session, checked) if session else None
     if entry is None or session is None:
         kind = "Summary" if checked.startswith(SUMMARY_PREFIX) else "Observation"
         raise NoteNotFound(f"{kind} not found", "search lists observations with their ids")
@@ -271,7 +273,9 @@ def promote(
     if promoted:
         return Promoted(SCHEMA_VERSION, checked, promoted, EXISTING, place)
     draft = (
-        _of_observation(entry) if isinstance(entry, Observation) else _of_summary(entry, session)
+        _item_of_observation(entry)
+        if isinstance(entry, Observation)
+        else _item_of_summary(entry, session)
     )
     written = remember(
         bank,
@@ -291,12 +295,12 @@ def promote(
     return Promoted(SCHEMA_VERSION, checked, written.path, CREATED, place)
 
 
-def _checked(observation_id: str) -> str:
+def _check_id(observation_id: str) -> str:
     text = str(observation_id).strip().removeprefix("#").removeprefix("^")
     return text if _SUMMARY_ID.fullmatch(text) else check_observation_id(observation_id)
 
 
-def _said(session: Session, observation_id: str) -> Observation | Summary | None:
+def _find_observation(session: Session, observation_id: str) -> Observation | Summary | None:
     """Return the observation or the summary of a session that has an id."""
     observations = (*session.observations, *([session.summary] if session.summary else ()))
     return next(
@@ -304,7 +308,7 @@ def _said(session: Session, observation_id: str) -> Observation | Summary | None
     )
 
 
-def _of_observation(observation: Observation) -> Item:
+def _item_of_observation(observation: Observation) -> Item:
     parts = [f"# {escape_heading(observation.title)}"]
     if observation.subtitle:
         parts.append(escape_markdown(observation.subtitle))
@@ -320,7 +324,7 @@ def _of_observation(observation: Observation) -> Item:
     )
 
 
-def _of_summary(summary: Summary, session: Session) -> Item:
+def _item_of_summary(summary: Summary, session: Session) -> Item:
     """Return a note with a section for each part of a summary."""
     capitalizes = (
         (name.replace("_", " ").capitalize(), getattr(summary, name)) for name in SUMMARY_TEXTS

@@ -31,8 +31,8 @@ from memory_bank.notes.identity import content_hash
 from memory_bank.notes.names import new_path
 from memory_bank.notes.schema import check_type, known_type
 from memory_bank.search.manifest import document_rows
-from memory_bank.sessions.redaction import without_private
-from memory_bank.trust.author_keys import with_author_keys
+from memory_bank.sessions.redaction import hide_private
+from memory_bank.trust.author_keys import copy_author_keys
 from memory_bank.trust.authors import join_warnings, name_writer, record
 
 
@@ -66,13 +66,13 @@ def create(
     front matter that can't be parsed.
     """
     by_agent = source_type == "agent"
-    content = without_private(content)
+    content = hide_private(content)
     check_content(bank, content, by_agent=by_agent)
     check_source(source_type)
     by = name_writer(source_type, source_agent)
     if by is not None:
         source = {"source_type": source_type, "source_agent": agent_name(source_agent)}
-        content = with_author_keys(content, source)
+        content = copy_author_keys(content, source)
     parts = front_matter.split(content)
     faults = front_matter.read_metadata(parts)[1]
     if faults and parts.format != "none":  # else it is a rule above the text
@@ -166,7 +166,7 @@ class _BulkWrite:
     def _write(self, item: Item) -> WrittenNote:
         bank = self._bank
         by = name_writer(item.source_type, item.source_agent)
-        item = _completed(bank, item)
+        item = _complete_item(bank, item)
         hashed = content_hash(item.content)
         if hashed in self._pending:
             bank.catch_up()
@@ -197,7 +197,7 @@ class _BulkWrite:
 def find_refusal(bank: Bank, item: Item) -> RefusedItem | None:
     """Return why an item with new content could not be written; None if it could."""
     try:
-        item = _completed(bank, item)
+        item = _complete_item(bank, item)
         text = compose_note(item, "", item.created_at or datetime.now(UTC))
         check_size(bank, text)
         path = first_path(bank, item.content, item.type, item.name)
@@ -213,7 +213,7 @@ def report_refusal(error: MemoryBankError) -> RefusedItem:
     return RefusedItem(error.code, error.message, error.hint)
 
 
-def _completed(bank: Bank, item: Item) -> Item:
+def _complete_item(bank: Bank, item: Item) -> Item:
     """Return an item with defaults filled in; raise BadInput if it can't be written."""
     check_content(bank, item.content)
     check_source(item.source_type)

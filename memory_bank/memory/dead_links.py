@@ -8,7 +8,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base import lazy_pattern
 from memory_bank.base.documents import Link
 from memory_bank.search.index import View
-from memory_bank.search.manifest.link_rows import links_of, problems
+from memory_bank.search.manifest.link_rows import find_problems, read_links_of
 
 _REFERENCE = "reference"
 
@@ -33,11 +33,11 @@ def dead_links(bank: Bank, path: str, text: str) -> str:
     def read(view: View) -> dict[str, int]:
         rows = [
             row
-            for row in links_of(view.manifest, [path])
+            for row in read_links_of(view.manifest, [path])
             if row.kind != _REFERENCE and (row.target in text or quote(row.target) in text)
         ]
         lines: dict[str, int] = {}
-        for row, problem in zip(rows, problems(view.manifest, rows), strict=True):
+        for row, problem in zip(rows, find_problems(view.manifest, rows), strict=True):
             if reason := problem or _ghost(bank, row):
                 lines.setdefault(reason, row.line)
         return lines

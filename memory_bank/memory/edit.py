@@ -17,18 +17,18 @@ from memory_bank.memory.change import (
     detect_newline,
     replace_in_text,
     replace_section,
+    restore_line_ends,
     set_status,
-    with_line_ends,
     write,
 )
 from memory_bank.memory.concepts import conform_text
 from memory_bank.memory.records import WrittenNote
 from memory_bank.notes import front_matter
 from memory_bank.notes.names import name_of
-from memory_bank.sessions.redaction import without_private
+from memory_bank.sessions.redaction import hide_private
 
 
-def _appended(
+def _append_in_command(
     call: Call,
     bank: Bank,
     name: str,
@@ -41,7 +41,7 @@ def _appended(
         return append(bank, path, text, **argument)
 
 
-def _updated(
+def _update_in_command(
     call: Call,
     bank: Bank,
     name: str,
@@ -59,7 +59,7 @@ def _updated(
         return update(bank, note.path, written, if_match=if_match or note.etag, agent=agent)
 
 
-def _edited(
+def _edit_in_command(
     call: Call,
     bank: Bank,
     name: str,
@@ -77,7 +77,7 @@ def _edited(
     if at_end or whole:
         if (at_end and whole) or old or section or new is not None:
             raise call.usage_error("give --append or --replace alone, with TEXT or a pipe")
-        change = _appended if at_end else _updated
+        change = _append_in_command if at_end else _update_in_command
         return change(call, bank, name, content, if_match=if_match, agent=agent)
     if content is not None:
         raise call.usage_error("say what TEXT is for: --append or --replace")
@@ -90,14 +90,14 @@ def _edited(
     if new is None and not call.interactive:
         raise call.usage_error("an editor needs a terminal: give --old or --section, and --new")
     if new is None:
-        return _in_editor(call, bank, name, if_match, agent)
+        return _edit_in_editor(call, bank, name, if_match, agent)
     text = call.given(new) or ""
     return edit(
         bank, name, text, old=old or "", section=section or "", if_match=if_match, agent=agent
     )
 
 
-def _in_editor(
+def _edit_in_editor(
     call: Call, bank: Bank, name: str, if_match: str | None, agent: str | None
 ) -> WrittenNote:
     """Let a person edit the whole file; it is replaced only if it did not change meanwhile."""
@@ -107,7 +107,7 @@ def _in_editor(
     if not note.writable:
         raise UnreadableNote(f"{note.path}: {note.faults[0].reason}", "convert the file to UTF-8")
     with call.edited(note.path.rpartition("/")[2], note.content) as edited_text:
-        written = without_private(edited_text)
+        written = hide_private(edited_text)
         try:
             return write(
                 bank, note.path, lambda _: written, if_match=etag, agent=agent, given=written
@@ -182,7 +182,7 @@ def append(
     """
     if not content.strip():
         raise BadInput("content must not be empty", Hint.GIVE_TEXT_TO_APPEND)
-    content = without_private(content)
+    content = hide_private(content)
 
     added = conform_text(bank, bank.find(name, changing=True), content)
 
@@ -217,7 +217,7 @@ def update(
     """
     if not content.strip():
         raise BadInput("content must not be empty", Hint.DELETE_INSTEAD)
-    content = without_private(content)
+    content = hide_private(content)
 
     written = conform_text(bank, bank.find(name, changing=True), content)
 
@@ -225,7 +225,7 @@ def update(
         parts = front_matter.split(text)
         newline = detect_newline(text)
         plain = written.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n") + "\n"
-        new = with_line_ends(plain, text, newline)
+        new = restore_line_ends(plain, text, newline)
         if front_matter.split(new).format != "none":
             return new
         gap = newline if parts.body.startswith(newline) and not new.startswith(newline) else ""
@@ -272,7 +272,7 @@ def ask_whether_amended(call: Call, note: WrittenNote, bank: Bank) -> None:
     ),
     group="Write",
     allow_secret=True,
-    through=_edited,
+    through=_edit_in_command,
     view=views.view_written,
     after=ask_whether_amended,
     tool=Tool(
@@ -323,7 +323,7 @@ def edit(
     """
     if bool(old) == bool(section):
         raise BadInput("give what to replace: a text or a section", Hint.GIVE_OLD_OR_SECTION)
-    new = without_private(new)
+    new = hide_private(new)
 
     content = conform_text(bank, bank.find(name, changing=True), new)
 

@@ -15,7 +15,7 @@ from memory_bank.bank.backlinks import resolve_links
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import NoteRow
 from memory_bank.base import NamedTuple, lazy_pattern
-from memory_bank.base.dates import iso_of
+from memory_bank.base.dates import seconds_to_iso
 from memory_bank.base.documents import Link
 from memory_bank.base.errors import BadInput, StorageFailed
 from memory_bank.base.hit_view import Place
@@ -24,7 +24,7 @@ from memory_bank.base.rendering import count
 from memory_bank.base.screen import Piece
 from memory_bank.base.view import Block, View
 from memory_bank.git import repository
-from memory_bank.memory.concepts import PLAIN, with_markdown_links
+from memory_bank.memory.concepts import PLAIN, convert_wikilinks
 from memory_bank.notes import front_matter, okf, parsing
 from memory_bank.notes.links import relink
 from memory_bank.notes.names import name_of
@@ -177,12 +177,12 @@ class _Export:
     @cached_property
     def _tracked(self) -> set[str] | None:
         root = self._bank.layout.root
-        tree = repository.worktree(root)
+        tree = repository.find_worktree(root)
         return repository.list_not_ignored(tree, root, ["."]) if tree is not None else None
 
     def _why_private(self, path: str, row: document_rows.DocumentRow) -> str:
         """Return why a note is not exported; empty if it is."""
-        if entries.of_session(row) or row.data.get("type") == "session":
+        if entries.is_of_session(row) or row.data.get("type") == "session":
             return _SESSION
         if self._tracked is not None and path not in self._tracked:
             return "git ignores it"
@@ -223,7 +223,9 @@ class _Export:
         keys = {
             "type": note.meta.type or "note",
             "title": note.title,
-            "description": okf.description(note.meta.extra) or describe_note(body) or note.title,
+            "description": okf.read_description(note.meta.extra)
+            or describe_note(body)
+            or note.title,
             "status": status,
             "archived": row.status == "archived",
             "superseded_by": f"/{successor}" if successor else raw.get("superseded_by"),
@@ -246,7 +248,7 @@ class _Export:
         author = changes[0].commit.author if changes else "unknown"
         return {
             "by": f"{agent}/unknown" if agent else f"human:{author}",
-            "at": iso_of(max(row.updated, row.created)),
+            "at": seconds_to_iso(max(row.updated, row.created)),
         }
 
     def _linked(self, path: str, body: str) -> str:
@@ -260,7 +262,7 @@ class _Export:
             return "" if address == PLAIN else address
 
         moved = relink(body, rename, 0)
-        return with_markdown_links(self._bank, path, moved, self._address)
+        return convert_wikilinks(self._bank, path, moved, self._address)
 
     def _address(self, link: Link, goal: str, ghost: str) -> str | None:
         """Return the URL of a link: of a concept, else of a file of the project."""
@@ -290,7 +292,7 @@ class _Export:
             if posixpath.dirname(path) == folder:
                 note = self._note(row.path)
                 body = note.text[note.body_start :]
-                words = okf.description(note.meta.extra) or describe_note(body)
+                words = okf.read_description(note.meta.extra) or describe_note(body)
                 entry = _entry(note.title, posixpath.basename(path), words)
                 groups[note.meta.type or "note"].append(entry)
         head = f'---\nokf_version: "{VERSION}"\n---\n' if not folder else ""
@@ -307,7 +309,7 @@ class _Export:
             for change in NoteTrust(self._bank, row.path).changes:
                 verb = "Creation" if change.status == "A" else "Update"
                 entry = f"* **{verb}**: [{_words(row.title)}](/{quote(path)}): "
-                day = iso_of(change.commit.written)[:10]
+                day = seconds_to_iso(change.commit.written)[:10]
                 days[day].add(entry + _words(change.commit.subject))
         parts = [f"## {day}\n\n" + "\n".join(sorted(days[day])) for day in sorted(days)[::-1]]
         return "\n\n".join(["# Log", *parts]) + "\n"
@@ -318,8 +320,10 @@ _SESSION = "it is of a session"
 
 def _successors(view: index.View, numbers: set[int]) -> dict[str, str]:
     """Map the paths of superseded notes to those of their successors."""
-    found = document_graph.superseded(view.manifest, numbers)
-    rows = document_rows.documents(view.manifest, {*found, *(new for new, _ in found.values())})
+    found = document_graph.map_superseded(view.manifest, numbers)
+    rows = document_rows.read_documents(
+        view.manifest, {*found, *(new for new, _ in found.values())}
+    )
     return {rows[old].key: rows[new].key for old, (new, _) in found.items() if new in rows}
 
 

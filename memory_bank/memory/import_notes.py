@@ -21,7 +21,7 @@ from memory_bank.base.errors import BadInput, BadName, Hint, MemoryBankError
 from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.base.operation import Param, operation
 from memory_bank.memory import amendments, views
-from memory_bank.memory.alike import with_content
+from memory_bank.memory.alike import find_by_content
 from memory_bank.memory.create import (
     REFUSALS,
     RefusedItem,
@@ -36,7 +36,7 @@ from memory_bank.memory.remember import compose_note
 from memory_bank.notes import front_matter, parsing
 from memory_bank.notes.identity import content_hash, normalise
 from memory_bank.notes.links import relink
-from memory_bank.notes.names import fold_path, key, name_of, new_path, note_path
+from memory_bank.notes.names import fold_path, lookup_key, name_of, new_path, note_path
 from memory_bank.notes.note import RELATIVE_KINDS
 from memory_bank.notes.schema import spelled_keys
 from memory_bank.search.manifest import document_rows
@@ -196,7 +196,7 @@ class _ImportRun:
         self._origin = origin
         self._folder = folder
         self._entries = entries
-        self._linked = {key(entry.item.name) for entry in entries if entry.item.name}
+        self._linked = {lookup_key(entry.item.name) for entry in entries if entry.item.name}
         self._new: list[tuple[int, Item]] = []
         self._updates: list[tuple[int, NoteRow, Item]] = []
         self._contents: dict[str, str] = {}
@@ -297,13 +297,17 @@ class _ImportRun:
         A bare name is not changed, since it resolves without a path.
         """
         by_path = "/" in link.target or link.text
-        if link.kind in RELATIVE_KINDS or not by_path or key(link.target) not in self._linked:
+        if (
+            link.kind in RELATIVE_KINDS
+            or not by_path
+            or lookup_key(link.target) not in self._linked
+        ):
             return None
         return f"{self._folder}/{link.target}"
 
     def _plan_new(self, number: int, item: Item) -> None:
         hashed = content_hash(item.content)
-        there = with_content(self._bank, hashed)
+        there = find_by_content(self._bank, hashed)
         path = there[0].path if there else self._contents.get(hashed)
         if path is not None:
             self._done(number, SAME_CONTENT, path)

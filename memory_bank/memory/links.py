@@ -63,15 +63,15 @@ def links_of(bank: Bank, name: str) -> NoteLinks:
     node = find_node(bank, name)
     if node.startswith(GHOST):
         ghost = node.removeprefix(GHOST)
-        rows = bank.read(lambda view: link_rows.to_ghost(view.manifest, ghost))
+        rows = bank.read(lambda view: link_rows.find_to_ghost(view.manifest, ghost))
         return NoteLinks(node, (), tuple(link_shown(row) for row in rows))
 
     def both(view: View) -> tuple[Sequence[Link], Sequence[Link], Sequence[str]]:
         note = open_index.note_at(view.manifest, node)
         number = note.number if note else -1
-        out = link_rows.outgoing(view.manifest, number)
-        into = link_rows.incoming(view.manifest, number)
-        return out, into, link_rows.problems(view.manifest, out)
+        out = link_rows.read_outgoing(view.manifest, number)
+        into = link_rows.read_incoming(view.manifest, number)
+        return out, into, link_rows.find_problems(view.manifest, out)
 
     out, into, wrong = bank.read(both)
     return NoteLinks(
@@ -138,12 +138,12 @@ def count_problems(view: View) -> Counter[str]:
     rows = link_rows.all_links(view.manifest)
     linked = {row.dest for row in rows if row.dest not in {None, row.source}}
     linking = {row.source for row in rows if row.dest != row.source}
-    notes = document_rows.numbers(view.manifest)
+    notes = document_rows.list_numbers(view.manifest)
     return Counter(
         ghosts=len(
             {row.ghost for row in rows if row.dest is None and not row.ambiguous and row.ghost}
         ),
-        broken_links=sum(1 for problem in link_rows.problems(view.manifest, rows) if problem),
+        broken_links=sum(1 for problem in link_rows.find_problems(view.manifest, rows) if problem),
         orphans=len(notes - linked - linking),
     )
 
@@ -153,7 +153,7 @@ def _graph(bank: Bank) -> nx.MultiDiGraph[str]:
     import networkx as nx  # start-up: few calls need the graph
 
     graph: nx.MultiDiGraph[str] = nx.MultiDiGraph()
-    for source, target, kind in bank.read(lambda view: link_rows.edges(view.manifest)):
+    for source, target, kind in bank.read(lambda view: link_rows.yield_edges(view.manifest)):
         graph.add_edge(source, target, key=kind)
     return graph
 
@@ -197,7 +197,7 @@ def links(
     with call.open() as bank:
         if name is None:
             ends = ghosts(bank)
-            rows = [(ghost.name, str(ghost.count), _some(ghost.sources)) for ghost in ends]
+            rows = [(ghost.name, str(ghost.count), _first_paths(ghost.sources)) for ghost in ends]
             titles = ("ghost", "links", "from")
             return print_list(call, "ghosts", ends, lambda: table(titles, rows), "no ghosts")
         if goal is not None:
@@ -256,7 +256,7 @@ def _target(call: Call, path: str) -> str:
     return path if path.startswith(GHOST) else call.place(path, 1)
 
 
-def _some(paths: Sequence[str], most: int = 3) -> str:
+def _first_paths(paths: Sequence[str], most: int = 3) -> str:
     """Return the first few paths, and the number of the others."""
     more = f" and {len(paths) - most} more" if len(paths) > most else ""
     return ", ".join(paths[:most]) + more

@@ -23,7 +23,7 @@ from memory_bank.code.index.codebase import Codebase
 from memory_bank.git import repository
 from memory_bank.memory import views
 from memory_bank.search.document_changes import Progress, SyncReport
-from memory_bank.search.index import Index, compared
+from memory_bank.search.index import Index, compare_indices
 from memory_bank.search.manifest import document_rows
 
 _BETWEEN = 0.01
@@ -43,11 +43,11 @@ def _command(
     if rebuild + compare + watching > 1:
         raise call.usage_error("choose one: --rebuild, --compare or --watch")
     if watching:
-        return _watched(call)
+        return _watch_in_command(call)
     try:
         with call.open() as bank:
             if compare:
-                return _compared(call, bank)
+                return _compare_in_command(call, bank)
             report = sync(bank, rebuild=rebuild, progress=call.progress)
             report.code = sync_code(bank, call.progress)
     except NoBank:
@@ -65,7 +65,7 @@ def _command(
     return FOUND
 
 
-def _watched(call: Call) -> int:
+def _watch_in_command(call: Call) -> int:
     """Index changes as they happen, and print a line for each batch."""
 
     def report(message: str) -> None:
@@ -115,7 +115,7 @@ def _synced_code(call: Call) -> bool:
     return True
 
 
-def _compared(call: Call, bank: Bank) -> int:
+def _compare_in_command(call: Call, bank: Bank) -> int:
     notes, differences = compare(bank, call.progress)
     document = {"notes": notes, "differences": differences}
     return write_view(call, document, views.view_differences(differences))
@@ -165,7 +165,7 @@ def sync(
 
 def sync_code(bank: Bank, progress: Progress | None = None) -> SyncReport | None:
     """Index and embed the code of the bank's work tree, if somebody has asked for it before."""
-    tree = repository.worktree(bank.layout.project)
+    tree = repository.find_worktree(bank.layout.project)
     if tree is None or not bank.settings.code.enabled:
         return None
     with Codebase(tree, bank.settings, place=bank.layout) as code:
@@ -199,7 +199,7 @@ def compare(bank: Bank, progress: Progress | None = None) -> tuple[int, tuple[st
         try:
             # no vectors are computed: only which passages have one is compared
             fresh.indexer.sync(seconds=0, progress=progress)
-            differing = tuple(bank.read(lambda view: list(compared(view.index, fresh))))
+            differing = tuple(bank.read(lambda view: list(compare_indices(view.index, fresh))))
             notes = len(document_rows.all_keys(fresh.manifest))
         finally:
             fresh.close()
@@ -238,11 +238,11 @@ def follow(bank: Bank, notify: Callable[[ChangedPaths], None], stop: threading.E
 
     with Watcher(bank.watched) as watcher:
         bank.catch_up()
-        before = bank.read(lambda view: document_rows.hashes(view.manifest))
+        before = bank.read(lambda view: document_rows.read_hashes(view.manifest))
         notify(ChangedPaths())
         while watcher.wait(stop):
             bank.catch_up()
-            now = bank.read(lambda view: document_rows.hashes(view.manifest))
+            now = bank.read(lambda view: document_rows.read_hashes(view.manifest))
             if now != before:
                 notify(_difference(before, now))
             before = now

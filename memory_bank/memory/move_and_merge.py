@@ -36,7 +36,7 @@ from memory_bank.notes.identity import note_id
 from memory_bank.notes.schema import check_tags
 from memory_bank.notes.storage import files
 from memory_bank.notes.storage.journal import JournalEntry
-from memory_bank.trust.author_keys import with_author_keys
+from memory_bank.trust.author_keys import copy_author_keys
 from memory_bank.trust.authors import join_warnings, name_writer, record
 
 
@@ -128,7 +128,7 @@ def _not_relinked(failed: Sequence[str]) -> str | None:
     return f"links to the old name stay in {', '.join(failed)}" if failed else None
 
 
-def _asked(
+def _merge_in_command(
     call: Call,
     bank: Bank,
     sources: Sequence[str],
@@ -169,7 +169,7 @@ def _asked(
     ),
     group="Organise",
     allow_secret=True,
-    through=_asked,
+    through=_merge_in_command,
     view=views.view_merged,
     tool=Tool(
         "Merge notes on one subject; links follow. To change one: `update_memory`.",
@@ -305,7 +305,7 @@ def _merged_text(
     }
     if front_matter.split(content).format != "none":
         if name_writer(**source) is not None:
-            content = with_author_keys(content, metadata)
+            content = copy_author_keys(content, metadata)
         return content if content.endswith("\n") else f"{content}\n"
     return front_matter.compose_text(
         {key: value for key, value in metadata.items() if value}, content

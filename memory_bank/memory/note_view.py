@@ -30,7 +30,7 @@ from memory_bank.search.index import View
 from memory_bank.search.manifest import document_graph, document_rows
 from memory_bank.search.manifest import link_rows as link_table
 from memory_bank.search.manifest.entries import OBSERVATION
-from memory_bank.search.manifest.link_rows import incoming, outgoing
+from memory_bank.search.manifest.link_rows import read_incoming, read_outgoing
 from memory_bank.sessions.records import PROMOTED_TO
 from memory_bank.trust import provenance
 from memory_bank.trust.citations import cited_place
@@ -144,13 +144,13 @@ def view(bank: Bank, name: str) -> NoteView:
         row = open_index.note_at(view.manifest, note.path)
         if row is None:
             raise NoteNotFound(f"{note.path} is not indexed", Hint.CHECK_BANK)
-        out = outgoing(view.manifest, row.number)
-        into = incoming(view.manifest, row.number)
+        out = read_outgoing(view.manifest, row.number)
+        into = read_incoming(view.manifest, row.number)
         near = {row.dest for row in out if row.dest is not None} | {row.source for row in into}
-        titles = document_rows.documents(view.manifest, near)
+        titles = document_rows.read_documents(view.manifest, near)
         pairs = _goals(bank, view, out, {n: row.title for n, row in titles.items()})
         goals = LinkTargets({_key(row): goal for row, goal in pairs})
-        succeeding = document_graph.superseded(view.manifest, {row.number, *near})
+        succeeding = document_graph.map_superseded(view.manifest, {row.number, *near})
         by = succeeding.get(row.number)
         return NoteView(
             note=note,
@@ -183,8 +183,8 @@ def _goals(
     bank: Bank, view: View, rows: Sequence[Link], titles: Mapping[int, str]
 ) -> list[tuple[Link, LinkedPlace]]:
     """Return links with their goals."""
-    tree = repository.worktree(bank.layout.project)
-    problems = link_table.problems(view.manifest, rows)
+    tree = repository.find_worktree(bank.layout.project)
+    problems = link_table.find_problems(view.manifest, rows)
     return [
         (row, _goal(bank, tree, row, titles)._replace(problem=problem))
         for row, problem in zip(rows, problems, strict=True)
@@ -269,7 +269,7 @@ def _observations(sections: Sequence[NoteSection], goals: LinkTargets) -> Iterat
 
 
 def _successor(view: View, number: int) -> NoteRow | None:
-    row = document_rows.documents(view.manifest, {number}).get(number)
+    row = document_rows.read_documents(view.manifest, {number}).get(number)
     return open_index.note_of(row) if row else None
 
 
@@ -314,9 +314,13 @@ def history(bank: Bank, name: str, offset: int = 0, limit: int = PAGE) -> NoteHi
         note = NoteTrust(bank, log.path)
         changes = note.changes[start : start + limit]
         tree = note.commits.tree if note.commits else None
-        compared = _compared(tree, note, changes) if tree else {}
+        compared = _compare_versions(tree, note, changes) if tree else {}
         removed = not bank.store.exists(log.path)
-        new = _uncommitted(tree, note) if log.uncommitted and not removed and not start else None
+        new = (
+            _compare_with_head(tree, note)
+            if log.uncommitted and not removed and not start
+            else None
+        )
     versions: list[tuple[LoggedCommit | None, NoteChange | None]] = [
         (commit, compared.get(commit.source.commit))
         for commit in log.commits[start : start + limit]
@@ -327,7 +331,9 @@ def history(bank: Bank, name: str, offset: int = 0, limit: int = PAGE) -> NoteHi
     return NoteHistory(log.path, tuple(versions), start, more, removed, log.limits)
 
 
-def _compared(tree: Path, note: NoteTrust, changes: Sequence[Change]) -> dict[str, NoteChange]:
+def _compare_versions(
+    tree: Path, note: NoteTrust, changes: Sequence[Change]
+) -> dict[str, NoteChange]:
     """Return how each commit changed the note, against its first parent."""
     below = note.below(tree)
     sides = []
@@ -354,7 +360,7 @@ def _compared(tree: Path, note: NoteTrust, changes: Sequence[Change]) -> dict[st
     return entries
 
 
-def _uncommitted(tree: Path | None, note: NoteTrust) -> NoteChange | None:
+def _compare_with_head(tree: Path | None, note: NoteTrust) -> NoteChange | None:
     """Return how the file differs from HEAD."""
     blob = note.commits.blob(note.path) if note.commits else ""
     before: dict[str, bytes] = {}

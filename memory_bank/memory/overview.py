@@ -10,7 +10,7 @@ from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import NoteRow
 from memory_bank.base import NamedTuple
-from memory_bank.base.dates import iso_of
+from memory_bank.base.dates import seconds_to_iso
 from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.base.operation import Tool, operation
 from memory_bank.git.commits import Change
@@ -22,9 +22,9 @@ from memory_bank.notes.roots import SESSIONS
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows, entries, filters
 from memory_bank.search.manifest.document_rows import DocumentRow
-from memory_bank.search.manifest.entries import NOTES, EntryConditions, session_id_of
+from memory_bank.search.manifest.entries import NOTES, EntryConditions, read_session_id
 from memory_bank.search.manifest.filters import Condition
-from memory_bank.search.query import conditions
+from memory_bank.search.query import list_conditions
 from memory_bank.sessions.answers import IndexRow
 from memory_bank.sessions.compress import compress_now
 from memory_bank.sessions.listing import count_sessions
@@ -66,7 +66,7 @@ class RecentChanges(NamedTuple):
     """What git does not know, and why."""
 
 
-def _with_commits(
+def _add_commits(
     bank: Bank,
     since: float,
     changed: dict[str, float],
@@ -91,7 +91,7 @@ def _with_commits(
     changes += [_removal_of(bank, path, change) for path, change in removed.items()]
     changes.sort(key=lambda change: (change.changed_at, change.path), reverse=True)
     total = len(changed) + len(removed)
-    return RecentChanges(iso_of(since), total, tuple(changes[:limit]), limits)
+    return RecentChanges(seconds_to_iso(since), total, tuple(changes[:limit]), limits)
 
 
 def _is_note(path: str) -> bool:
@@ -109,7 +109,7 @@ def _change_of(bank: Bank, row: DocumentRow, since: float) -> ChangedLately:
         path=row.key,
         title=row.title or name_of(row.key),
         change="archived" if row.hidden else "added" if new else "changed",
-        changed_at=iso_of(origin.time or max(row.created, row.updated)),
+        changed_at=seconds_to_iso(origin.time or max(row.created, row.updated)),
         author=origin.author,
         agent=origin.agent,
         committed=committed,
@@ -124,7 +124,7 @@ def _removal_of(bank: Bank, path: str, change: Change | None) -> ChangedLately:
         path=path,
         title=name_of(path),
         change="removed",
-        changed_at=iso_of(origin.time if origin else time.time()),
+        changed_at=seconds_to_iso(origin.time if origin else time.time()),
         author=origin.author if origin else "",
         agent=origin.agent if origin else "",
         committed=origin is not None,
@@ -168,7 +168,7 @@ def overview(bank: Bank, recent: int = 12) -> Overview:
 
     def read(view: View) -> Overview:
         observations, read_tokens, work_tokens = entries.count_observations(view.manifest)
-        rows = _recent(view, own, entries.listed(view.manifest, EntryConditions(), recent))
+        rows = _recent(view, own, entries.list_entries(view.manifest, EntryConditions(), recent))
         return Overview(
             observations=observations,
             sessions=total,
@@ -203,15 +203,15 @@ def home(bank: Bank, days: float = 7, changes: int = 100) -> Home:
     ) -> tuple[int, dict[str, int], dict[str, int], dict[str, float], frozenset[str]]:
         return (
             entries.count(view.manifest, NOTES),
-            document_rows.counts(view.manifest, "tag"),
-            document_rows.counts(view.manifest, "type"),
+            document_rows.count_values(view.manifest, "tag"),
+            document_rows.count_values(view.manifest, "type"),
             dict(entries.changed_notes(view.manifest, since)),
             frozenset(key for _, key in document_rows.all_keys(view.manifest)),
         )
 
     with bank.lock:
         notes, tags, types, changed, keys = bank.answer(read)
-        lately = _with_commits(bank, since, changed, keys, changes)
+        lately = _add_commits(bank, since, changed, keys, changes)
     return Home(notes, tags, types, lately, bank.problem or None)
 
 
@@ -230,7 +230,7 @@ def _recent(view: View, own: str, listed: Sequence[entries.Entry]) -> list[Recen
                 row,
                 row.obs_type or str(document.data.get("type") or row.type),
                 document.key,
-                session_id_of(document),
+                read_session_id(document),
             )
         )
     return recent
@@ -273,7 +273,7 @@ def browse(
     `cites` is a note, a file or the name of a ghost. Archived notes are left out unless
     `archived` is true. The folders, types and tags are those of the whole bank.
     """
-    condition_list = list(conditions(tags=[tag] if tag else (), types=type or None))
+    condition_list = list(list_conditions(tags=[tag] if tag else (), types=type or None))
     condition_list += [Condition("in", folder)] if folder else []
     condition_list += [Condition("links", cites)] if cites else []
     bank.catch_up()
@@ -282,16 +282,16 @@ def browse(
     start = max(offset, 0)
 
     def ask(view: View) -> Browsed:
-        within = filters.scope(view.manifest, condition_list, hidden=archived, written=written)
-        live = document_rows.numbers(view.manifest)
+        within = filters.find_scope(view.manifest, condition_list, hidden=archived, written=written)
+        live = document_rows.list_numbers(view.manifest)
         rows = open_index.newest_notes(view.manifest, within, start + max(limit, 1), written)
         return Browsed(
             notes=tuple(rows[start:]),
             total=sum(1 for number in live if number in within),
             offset=start,
             folders=_folders(view, folder),
-            types=document_rows.counts(view.manifest, "type"),
-            tags=dict(list(document_rows.counts(view.manifest, "tag").items())[:_MOST_TAGS]),
+            types=document_rows.count_values(view.manifest, "type"),
+            tags=dict(list(document_rows.count_values(view.manifest, "tag").items())[:_MOST_TAGS]),
         )
 
     return bank.read(ask)
@@ -301,8 +301,8 @@ def read_rows(bank: Bank, paths: Collection[str]) -> tuple[NoteRow, ...]:
     """Return the notes at some paths, as `browse` does; those that are not indexed are left out."""
 
     def ask(view: View) -> tuple[NoteRow, ...]:
-        numbers = document_rows.numbers_of(view.manifest, paths)
-        rows = document_rows.documents(view.manifest, numbers).values()
+        numbers = document_rows.find_numbers(view.manifest, paths)
+        rows = document_rows.read_documents(view.manifest, numbers).values()
         return tuple(map(open_index.note_of, rows))
 
     return bank.read(ask)
@@ -345,7 +345,7 @@ def stats(bank: Bank) -> Stats:
 
 
 def _stats(view: View) -> Stats:
-    count, size, archived, passages = document_rows.totals(view.manifest)
+    count, size, archived, passages = document_rows.count_totals(view.manifest)
     links = count_problems(view)
     return Stats(
         count=count,
@@ -353,7 +353,7 @@ def _stats(view: View) -> Stats:
         total_size=format_bytes(size),
         archived=archived,
         passages=passages,
-        tags=document_rows.counts(view.manifest, "tag"),
+        tags=document_rows.count_values(view.manifest, "tag"),
         types={
             name or "untyped": number
             for name, number in document_rows.data_counts(view.manifest, "type").items()
@@ -361,7 +361,7 @@ def _stats(view: View) -> Stats:
         ghosts=links["ghosts"],
         broken_links=links["broken_links"],
         orphans=links["orphans"],
-        unindexed=len(document_rows.unindexed(view.manifest)),
+        unindexed=len(document_rows.list_unindexed(view.manifest)),
     )
 
 

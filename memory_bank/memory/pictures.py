@@ -33,7 +33,7 @@ def read_picture(bank: Bank, path: str) -> bytes:
     It must be a file that git tracks, or would track, or one of the bank's folder. Raises BadInput
     for a path that leads out, FileNotFound for any other file.
     """
-    tree = repository.worktree(bank.layout.project)
+    tree = repository.find_worktree(bank.layout.project)
     base = tree or bank.layout.project
     path = path_below(base, path)
     file = base / path

@@ -14,14 +14,14 @@ from memory_bank.base import NamedTuple
 from memory_bank.base.documents import Link
 from memory_bank.base.errors import UnreadableNote
 from memory_bank.notes import front_matter, names, okf, parsing
-from memory_bank.notes.identity import etag
+from memory_bank.notes.identity import hash_bytes
 from memory_bank.notes.link_targets import yield_names
 from memory_bank.notes.links import relink
 from memory_bank.notes.note import RELATIVE_KINDS
 from memory_bank.notes.storage.journal import JournalEntry
 from memory_bank.search.index import View
 from memory_bank.search.manifest import link_rows
-from memory_bank.search.manifest.link_rows import listed
+from memory_bank.search.manifest.link_rows import cut_list
 
 
 class Relinking(NamedTuple):
@@ -48,14 +48,14 @@ def relink_moved(
 
     def touching(view: View) -> list[Link]:
         numbers = _numbers(view, moves)
-        rows = [link_rows.incoming(view.manifest, number) for number in numbers]
+        rows = [link_rows.read_incoming(view.manifest, number) for number in numbers]
         return [
             *chain(*rows),
-            *chain(*(link_rows.outgoing(view.manifest, number) for number in numbers)),
+            *chain(*(link_rows.read_outgoing(view.manifest, number) for number in numbers)),
         ]
 
     relinking = _relink(bank, [*bank.read(touching), *lost], moves, lost, gone=gone)
-    listed = _relisted(bank, moves, gone=gone)
+    listed = _relink_lists(bank, moves, gone=gone)
     return relinking._replace(changes=(*listed, *relinking.changes))
 
 
@@ -77,7 +77,7 @@ def relink_taken(bank: Bank, path: str, text: str, old_text: str | None = None) 
     for row in lost:
         meanings.setdefault((row.dest_key, row.source_key in rewritten), []).append(row)
     notice = "; ".join(
-        f"[[{rows[0].target}]] of {listed(list(dict.fromkeys(row.source_key for row in rows)))}"
+        f"[[{rows[0].target}]] of {cut_list(list(dict.fromkeys(row.source_key for row in rows)))}"
         f" meant {goal}, {'as it now says' if is_rewritten else 'and may mean this note now'}"
         for (goal, is_rewritten), rows in meanings.items()
     )
@@ -106,7 +106,7 @@ def lost_links(
         moved = (*moved, path)
     if not ranks:
         return []
-    return bank.read(lambda view: link_rows.taken(view.manifest, ranks, _numbers(view, moved)))
+    return bank.read(lambda view: link_rows.find_taken(view.manifest, ranks, _numbers(view, moved)))
 
 
 def _ranks(path: str, text: str) -> dict[str, int]:
@@ -148,7 +148,7 @@ def _relink(
         except UnreadableNote as error:
             raise error.at(source) from error
         if new != data:
-            changes.append(JournalEntry(source, new, etag(data)))
+            changes.append(JournalEntry(source, new, hash_bytes(data)))
     return Relinking(tuple(changes), tuple(broken))
 
 
@@ -156,7 +156,12 @@ def rebase_body(bank: Bank, path: str, moves: Mapping[str, str]) -> str:
     """Return the text of a note below its front matter, with its links as where it moves."""
     rows = bank.read(
         lambda view: list(
-            chain(*(link_rows.outgoing(view.manifest, number) for number in _numbers(view, [path])))
+            chain(
+                *(
+                    link_rows.read_outgoing(view.manifest, number)
+                    for number in _numbers(view, [path])
+                )
+            )
         )
     )
     leads = {link_place(row): row.dest_key for row in rows}
@@ -165,7 +170,7 @@ def rebase_body(bank: Bank, path: str, moves: Mapping[str, str]) -> str:
     return front_matter.split(text).body
 
 
-def _relisted(bank: Bank, moves: Mapping[str, str], *, gone: bool) -> Iterator[JournalEntry]:
+def _relink_lists(bank: Bank, moves: Mapping[str, str], *, gone: bool) -> Iterator[JournalEntry]:
     """Yield the changes of links in the lists and logs of bundles, which are no notes."""
     for path in bank.roots.bank.reserved:
         data = bank.store.read_bytes(path)
@@ -176,7 +181,7 @@ def _relisted(bank: Bank, moves: Mapping[str, str], *, gone: bool) -> Iterator[J
             data, partial(relink, rename=retarget(bank, path, leads, moves, gone=gone))
         )
         if new != data:
-            yield JournalEntry(path, new, etag(data))
+            yield JournalEntry(path, new, hash_bytes(data))
 
 
 def retarget(
@@ -217,10 +222,14 @@ def retarget(
             here, there = place(source), place(home)
             return _relative(link.target, here, there, place(moved) if moved else "")
         if base == _ROOT and moved != goal:
-            return _rooted(link.target, root, goal, moved, place)
+            return _retarget_rooted(link.target, root, goal, moved, place)
         if is_lost:
             return names.name_of(goal)
-        return None if moved == goal else _named(link.target, goal, moved, taken, gone=gone)
+        return (
+            None
+            if moved == goal
+            else _retarget_wikilink(link.target, goal, moved, taken, gone=gone)
+        )
 
     return new_target
 
@@ -252,7 +261,9 @@ def _base_of(bank: Bank, link: Link, source: str, goal: str) -> str:
     return _ROOT if bundle is not None and posixpath.join(bundle, target) == goal else ""
 
 
-def _rooted(written: str, root: str, goal: str, moved: str, place: Callable[[str], str]) -> str:
+def _retarget_rooted(
+    written: str, root: str, goal: str, moved: str, place: Callable[[str], str]
+) -> str:
     """Return the new target of `/path`: from the bundle or the bank, else from the project."""
     inside = posixpath.normpath(posixpath.join(root, written.strip("/")))
     is_inside = goal in {inside, f"{inside}.md"}
@@ -271,19 +282,19 @@ def _relative(written: str, source: str, home: str, goal: str) -> str | None:
     return None if new == written else new
 
 
-def _named(
+def _retarget_wikilink(
     written: str, old: str, new: str, is_taken: Callable[[str], bool], *, gone: bool
 ) -> str | None:
     """Return a wikilink's new target, as short as before if that is unambiguous.
 
     None if the link uses a title, alias or id, which the note keeps unless it is `gone`.
     """
-    spoken = names.key(written)
-    old_key = names.key(names.name_of(old))
+    spoken = names.lookup_key(written)
+    old_key = names.lookup_key(names.name_of(old))
     if not gone and spoken != old_key and not old_key.endswith(f"/{spoken}"):
         return None
     name = names.name_of(new)
     short = posixpath.basename(name)
     if "/" in written or is_taken(short):
         return name
-    return None if names.key(short) == spoken else short
+    return None if names.lookup_key(short) == spoken else short

@@ -31,12 +31,12 @@ from memory_bank.base.text import agent_name
 from memory_bank.git import repository
 from memory_bank.memory import amendments, concepts, edit, views
 from memory_bank.memory.alike import find_duplicates, link_duplicate, similar_to, stays_here
-from memory_bank.memory.change import check_size, list_cited, with_keys
+from memory_bank.memory.change import check_size, list_cited, set_keys
 from memory_bank.memory.dead_links import dead_links
 from memory_bank.memory.records import Item, Reference, WrittenNote
 from memory_bank.memory.relinking import Relinking, relink_taken
 from memory_bank.notes import decision_records, front_matter, names
-from memory_bank.notes.identity import content_hash, note_id, slug
+from memory_bank.notes.identity import content_hash, make_slug, note_id
 from memory_bank.notes.note import Entity
 from memory_bank.notes.schema import (
     check_tags,
@@ -46,7 +46,7 @@ from memory_bank.notes.schema import (
     read_meta,
     spelled_key,
 )
-from memory_bank.sessions.redaction import without_private
+from memory_bank.sessions.redaction import hide_private
 from memory_bank.trust.authors import join_warnings, name_writer, record
 
 SCHEMA_VERSION = "1.0"
@@ -78,7 +78,7 @@ _ID_DIGITS = 4
 _SHOWN = 60
 
 
-def _asked(
+def _remember_in_command(
     call: Call,
     bank: Bank,
     content: str | None = None,
@@ -91,13 +91,13 @@ def _asked(
         parse_entity(words)
     bank.settings.check_enabled()
     session = argument.get("source_type") == SESSION
-    files = [_below(bank.layout.project, file) for file in argument.pop("file_refs", ())]
+    files = [_path_below(bank.layout.project, file) for file in argument.pop("file_refs", ())]
     with call.given_or_edited(content) as text:
         kind = type or (SESSION if session else "")
         return remember(bank, text, type=kind, file_refs=files, **argument)
 
 
-def _below(project: Path, file: str) -> str:
+def _path_below(project: Path, file: str) -> str:
     """Return a file's path relative to the project; unchanged if it is not in the project."""
     path = Path(file).absolute().resolve()
     if path.exists() and path.is_relative_to(project):
@@ -123,7 +123,7 @@ def _below(project: Path, file: str) -> str:
     ),
     group="Write",
     allow_secret=True,
-    through=_asked,
+    through=_remember_in_command,
     view=views.view_remembered,
     after=edit.ask_whether_amended,
     tool=Tool(
@@ -218,7 +218,7 @@ def remember(
     Raises BadInput for empty content or tags or an unknown source, NoteExists for a taken `name`.
     """
     source_type = source_type or ("agent" if source_agent else "manual")
-    content = without_private(content)
+    content = hide_private(content)
     check_content(bank, content, by_agent=source_type in {"agent", SESSION})
     check_source(source_type)
     argument = Item(
@@ -280,10 +280,10 @@ def complete_item(bank: Bank, item: Item) -> Item:
     """
     path = first_path(bank, item.content, item.type, item.name)
     return item._replace(
-        content=concepts.conform_text(bank, path, without_private(item.content)),
+        content=concepts.conform_text(bank, path, hide_private(item.content)),
         tags=check_tags(item.tags),
         entity_refs=[parse_entity(entity_ref)._asdict() for entity_ref in item.entity_refs],
-        file_refs=[names.in_file_refs(file, bank.layout) for file in item.file_refs],
+        file_refs=[names.file_ref_path(file, bank.layout) for file in item.file_refs],
         symbol_refs=list(item.symbol_refs),
     )
 
@@ -442,7 +442,7 @@ def merge_into(
         for key, old in entries.items()
     }
     changes = {key: value for key, value in merged.items() if value != entries[key]} | dict(keys)
-    etag = bank.store.change(row.path, lambda text: with_keys(text, changes))
+    etag = bank.store.change(row.path, lambda text: set_keys(text, changes))
     now = time.time()
     bank.state.count_returned([row.known_as], now)
     bank.state.add_update(row.known_as, now)
@@ -474,10 +474,10 @@ def _short_name(content: str, limit: int) -> str:
 
     A longer first word is cut.
     """
-    words = slug(_first_words(content), 2 * _NAME_LIMIT).split("-")[:_NAME_WORDS]
+    words = make_slug(_first_words(content), 2 * _NAME_LIMIT).split("-")[:_NAME_WORDS]
     while len(words) > 1 and len("-".join(words)) > limit:
         words.pop()
-    return slug("-".join(words), limit)
+    return make_slug("-".join(words), limit)
 
 
 def create_note(bank: Bank, text: str, item: Item, *, key: str) -> tuple[str, str, Relinking]:
@@ -499,7 +499,7 @@ def create_note(bank: Bank, text: str, item: Item, *, key: str) -> tuple[str, st
     if item.type == _DECISION and not says_number:
         decisions = (bank.layout.root / folder).glob(f"*{NOTE_SUFFIXES[0]}")
         start = decision_records.next_number(path.stem for path in decisions)
-    tree = repository.worktree(bank.layout.root)
+    tree = repository.find_worktree(bank.layout.root)
     if tree is not None and not stays_here(bank, first) and repository.has_branches(tree):
         end = f"-{key[:_ID_DIGITS]}"
     words = _short_name(item.content, _NAME_LIMIT - len(start) - len(end))

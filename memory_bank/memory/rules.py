@@ -16,7 +16,7 @@ from memory_bank.base.errors import MemoryBankError
 from memory_bank.git.process import LIMIT
 from memory_bank.notes import names
 from memory_bank.notes.file_patterns import matches_file, yield_patterns
-from memory_bank.notes.identity import slug
+from memory_bank.notes.identity import make_slug
 from memory_bank.notes.inline import plain_text
 from memory_bank.notes.note import Note
 from memory_bank.notes.sections import first_sentence
@@ -104,10 +104,10 @@ def list_indexed_rules(bank: Bank, seconds: float = LIMIT) -> ProjectRules:
         row_of = {
             row.number: row
             for field in (("type", RULE), ("pin", "true"))
-            for row in document_rows.with_field(manifest, *field)
+            for row in document_rows.find_by_field(manifest, *field)
             if _is_current(row) and not bank.roots.is_private(row.key)
         }
-        for old in document_graph.superseded(manifest, row_of):
+        for old in document_graph.map_superseded(manifest, row_of):
             row_of.pop(old)
         stems = (
             Counter(_stem(key) for _, key in document_rows.all_keys(manifest)) if row_of else None
@@ -188,7 +188,7 @@ def _rule(bank: Bank, row: DocumentRow, stems: Mapping[str, int]) -> ProjectRule
     return ProjectRule(
         path=row.key,
         name=stem if stems[stem.casefold()] == 1 else note.name,
-        title="" if slug(note.title) == slug(stem) else note.title,
+        title="" if make_slug(note.title) == make_slug(stem) else note.title,
         text=_first(note),
         applies_to=tuple(yield_patterns(extra.get("applies_to"))),
         pinned=str(extra.get("pin", "")).lower() == "true",

@@ -101,7 +101,7 @@ class FoundBlock(NamedTuple):
     """Where it begins."""
 
 
-def of_bank(bank: Bank) -> FoundBlock | None:
+def read_bank_block(bank: Bank) -> FoundBlock | None:
     """Return the state of the block beside a bank, as of its revision; None if there is none."""
     try:
         text = _beside(bank) if bank.layout.root.name == FOLDER else None
@@ -118,9 +118,9 @@ def _beside(bank: Bank) -> str | None:
     """Return the text of AGENTS.md in a bank's project, as of the bank's revision."""
     layout = bank.layout
     project = layout.origin.project
-    tree = repository.worktree(project)
+    tree = repository.find_worktree(project)
     if layout.origin is layout or tree is None:
-        return program_files.read_text(program_files.in_project(project, FILE))
+        return program_files.read_text(program_files.project_file(project, FILE))
     name = f"{layout.commit}:{repository.below_tree(tree, project)}{FILE}"  # no commit: staged
     blobs = objects.read_blobs(tree, objects.read_named(tree, [name]).values(), _MOST_BYTES)
     return next((data.decode("utf-8", "replace") for _, data in blobs), None)
@@ -133,7 +133,7 @@ def merge_blocks(base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, bytes,
     nobody edited; what the notes say then is for `--check`, since git has not merged them yet.
     """
     texts = [version.decode("utf-8", "surrogateescape") for version in (base, ours, theirs)]
-    inner = [_whole(text) for text in texts]
+    inner = [_inside_of_block(text) for text in texts]
     if inner[1] is None or inner[2] is None:
         return None
     was, mine, other_ours = (_rule_lines(lines or "") for lines in inner)
@@ -144,17 +144,23 @@ def merge_blocks(base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, bytes,
             (lines.index(line) + 1 for line in before if line in lines),
             default=0,
         )
-        while at < len(lines) and lines[at] not in other_ours and _named(lines[at]) < _named(line):
+        while (
+            at < len(lines)
+            and lines[at] not in other_ours
+            and _name_of_rule(lines[at]) < _name_of_rule(line)
+        ):
             at += 1
         lines.insert(at, line)
     tail = _MORE.search(inner[1])
     block = _block(lines, int(tail[1]) if tail else 0)
-    put = [_put(text, block) if _whole(text) is not None else text for text in texts]
+    put = [
+        _put_block(text, block) if _inside_of_block(text) is not None else text for text in texts
+    ]
     first, second, third = (word.encode("utf-8", "surrogateescape") for word in put)
     return first, second, third
 
 
-def _whole(text: str) -> str | None:
+def _inside_of_block(text: str) -> str | None:
     """Return what is inside the block of a text; None unless it is whole and as it was written."""
     begins, ends = list(_BEGIN.finditer(text)), list(_END.finditer(text))
     if len(begins) != 1 or len(ends) != 1 or begins[0].end() > ends[0].start():
@@ -163,7 +169,7 @@ def _whole(text: str) -> str | None:
     return inner if begins[0]["hash"] == _hash(inner) else None
 
 
-def _named(line: str) -> str:
+def _name_of_rule(line: str) -> str:
     """Return the name of a rule's note in its line."""
     return line.rpartition(" [")[2]
 
@@ -243,16 +249,16 @@ def replace_block(text: str | None, block: str) -> str | None:
     if text is None:
         return block or None
     _, *sides = _sides(text)
-    return _put(sides[0] if sides else text, block) or None
+    return _put_block(sides[0] if sides else text, block) or None
 
 
 def is_only_in_block(text: str) -> bool:
     """Tell whether both sides of all conflicts of a text are the same but for the block."""
     _, *sides = _sides(text)
-    return bool(sides) and len({_put(side, "x\n") for side in sides}) == 1
+    return bool(sides) and len({_put_block(side, "x\n") for side in sides}) == 1
 
 
-def _put(text: str, new_block: str) -> str:
+def _put_block(text: str, new_block: str) -> str:
     begin, end = _BEGIN.search(text), _END.search(text)
     newline = "\r\n" if "\r\n" in text else "\n"
     block = new_block.rstrip("\n").replace("\n", newline)

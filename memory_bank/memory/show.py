@@ -10,7 +10,7 @@ from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import ShownNote
 from memory_bank.bank.open_index import BY_HAND, NoteRow
-from memory_bank.base.dates import iso_of
+from memory_bank.base.dates import seconds_to_iso
 from memory_bank.base.errors import Conflict, Hint, NoteNotFound, UnreadableNote
 from memory_bank.base.operation import (
     LONGEST_NAME,
@@ -27,10 +27,10 @@ from memory_bank.memory import views
 from memory_bank.memory.records import Listing, Missing, SeveralShown
 from memory_bank.notes import okf
 from memory_bank.notes.names import name_of
-from memory_bank.notes.note import section_of
+from memory_bank.notes.note import find_section
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_graph, document_rows, filters, link_rows
-from memory_bank.search.query import conditions, nothing_within, remarks
+from memory_bank.search.query import list_conditions, list_remarks, nothing_within
 from memory_bank.trust.authors import list_editors
 from memory_bank.trust.stale_cache import check_citations
 
@@ -71,7 +71,7 @@ def list_notes(
 
     Return the most recently created or updated notes; filters as in `recall`.
     """
-    conditions_met = conditions(tags=tags, types=type, since=since, before=before)
+    conditions_met = list_conditions(tags=tags, types=type, since=since, before=before)
     most = max(limit, 1)
     bank.catch_up()
 
@@ -79,12 +79,12 @@ def list_notes(
         written = bank.state.updates()
 
     def newest(view: View) -> tuple[list[NoteRow], tuple[str, ...]]:
-        within = filters.scope(
+        within = filters.find_scope(
             view.manifest, conditions_met, hidden=include_archived, written=written
         )
         rows = open_index.newest_notes(view.manifest, within, most + 1, written)
         nothing = () if rows else nothing_within(conditions_met)
-        return rows, (*remarks(view.manifest, (), conditions_met), *nothing)
+        return rows, (*list_remarks(view.manifest, (), conditions_met), *nothing)
 
     rows, notices = bank.read(newest)
     page = tuple(rows[:most])
@@ -101,8 +101,8 @@ def show(bank: Bank, name: str, *, count_access: bool = True) -> ShownNote:
     row = bank.read(lambda view: open_index.note_at(view.manifest, path))
     if row is None:
         raise NoteNotFound(f"{path} is not indexed", Hint.CHECK_BANK)
-    backlinks = bank.read(lambda view: link_rows.incoming(view.manifest, row.number))
-    successors = bank.read(lambda view: document_graph.superseded(view.manifest, [row.number]))
+    backlinks = bank.read(lambda view: link_rows.read_incoming(view.manifest, row.number))
+    successors = bank.read(lambda view: document_graph.map_superseded(view.manifest, [row.number]))
     with bank.lock:
         access = bank.state.accesses([row.known_as]).get(row.known_as)
         dated = document_rows.updated_by(row, bank.state.updates())
@@ -129,7 +129,7 @@ def show(bank: Bank, name: str, *, count_access: bool = True) -> ShownNote:
         etag=note.etag,
         backlinks_count=len(backlinks),
         access_count=access.times if access else 0,
-        last_accessed_at=iso_of(access.last) if access and access.times else "",
+        last_accessed_at=seconds_to_iso(access.last) if access and access.times else "",
         opened_count=access.opened if access else 0,
         faults=note.faults,
         writable=note.writable and bank.roots.writable(path),
@@ -138,7 +138,7 @@ def show(bank: Bank, name: str, *, count_access: bool = True) -> ShownNote:
         stale=stale or okf.past_review(note.meta.extra, time.time()),
         touched=touched,
         claims=tuple(okf.yield_claims(note.meta.extra)),
-        sources=okf.sources(note.meta.extra) or None,
+        sources=okf.list_sources(note.meta.extra) or None,
     )
 
 
@@ -150,7 +150,7 @@ def show_section(bank: Bank, name: str, heading: str) -> ShownNote:
     """
     path = bank.find(name)
     note = bank.store.read(path)
-    section = section_of(note.body.sections, heading)
+    section = find_section(note.body.sections, heading)
     bank.count_opened([path])
     return ShownNote(
         path=path,
@@ -248,4 +248,4 @@ def tag_counts(bank: Bank) -> dict[str, int]:
     The most used come first.
     """
     bank.catch_up()
-    return bank.read(lambda view: document_rows.counts(view.manifest, "tag"))
+    return bank.read(lambda view: document_rows.count_values(view.manifest, "tag"))

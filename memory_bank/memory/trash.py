@@ -27,7 +27,7 @@ from memory_bank.memory.records import TrashedNote, WrittenNote
 from memory_bank.notes import characters, front_matter, names, schema
 from memory_bank.notes.storage.trash_folder import Trashed as Place
 from memory_bank.notes.storage.trash_folder import deleted_at
-from memory_bank.search.times import moment
+from memory_bank.search.times import parse_moment
 
 _SHOWN = 80
 """Maximum characters of the first line of a deleted note."""
@@ -54,7 +54,7 @@ def delete(bank: Bank, name: Note, *, if_match: IfMatch = None) -> TrashedNote:
     with bank.lock:
         bank.state.rename(trashed.path, trashed.place)
     bank.catch_up()
-    return _shown(bank, trashed)
+    return _view_trashed(bank, trashed)
 
 
 @operation(
@@ -79,11 +79,11 @@ def remove(bank: Bank, names: Notes, *, if_match: IfMatch = None) -> list[Trashe
     return [delete(bank, path, if_match=if_match) for path in paths]
 
 
-def _restored(bank: Bank, name: str, new_name: str = "") -> WrittenNote:
+def _restore_note(bank: Bank, name: str, new_name: str = "") -> WrittenNote:
     return WrittenNote(restore(bank, name, new_name))
 
 
-def _asked(
+def _restore_in_command(
     call: Call, bank: Bank, name: str | None = None, new_name: str = "", *, version: str = ""
 ) -> int:
     """Restore a note, or list the trash."""
@@ -109,14 +109,14 @@ def _asked(
         ("memory-bank trash restore ideas/cache --as ideas/cache-2", "under another name"),
         ("memory-bank trash restore ideas/cache --version 20260508", "an older version"),
     ),
-    through=_asked,
+    through=_restore_in_command,
     view=views.view_restored,
     tool=Tool(
         "Bring back a note that `delete_memory` or `merge_memories` took.",
         "bank",
         name="restore_memory",
         takes={"filename": "name", "new_filename": "new_name"},
-        run=_restored,
+        run=_restore_note,
     ),
 )
 def restore(
@@ -194,18 +194,20 @@ def trash(
     The newest come first.
     """
     deleted_notes = bank.store.trashed()
-    keys = {names.key(note.path) for note in deleted_notes}
+    keys = {names.lookup_key(note.path) for note in deleted_notes}
     if name:
-        keys = {names.key(path) for path in _deleted_paths(bank, name)}
-    return [_shown(bank, note) for note in deleted_notes if names.key(note.path) in keys]
+        keys = {names.lookup_key(path) for path in _deleted_paths(bank, name)}
+    return [
+        _view_trashed(bank, note) for note in deleted_notes if names.lookup_key(note.path) in keys
+    ]
 
 
-def to_empty(bank: Bank, before: str | datetime | None = None) -> list[TrashedNote]:
+def list_to_empty(bank: Bank, before: str | datetime | None = None) -> list[TrashedNote]:
     """List the deleted notes that `empty_trash` would delete for good."""
-    return [_shown(bank, trashed) for trashed in bank.store.emptied(_moment(before))]
+    return [_view_trashed(bank, trashed) for trashed in bank.store.emptied(_moment(before))]
 
 
-def _agreed(
+def _ask_to_delete(
     call: Call,
     bank: Bank,
     *,
@@ -213,7 +215,7 @@ def _agreed(
     yes: Annotated[bool, Param("Delete without asking")] = False,
 ) -> int:
     """Ask before notes are deleted for good."""
-    notes = to_empty(bank, before)
+    notes = list_to_empty(bank, before)
     text = count(len(notes), "note")
     if notes and not yes and (call.json or not call.interactive):
         raise BadInput(
@@ -244,7 +246,7 @@ def _agreed(
         ("memory-bank trash empty --older-than 30d", "what was deleted more than 30 days ago"),
         ("memory-bank trash empty --yes", "everything, without a question"),
     ),
-    through=_agreed,
+    through=_ask_to_delete,
 )
 def empty_trash(
     bank: Bank,
@@ -268,14 +270,14 @@ def empty_trash(
     bank.settings.check_enabled()
     limit = _moment(before)
     with bank.lock, bank.store.writing():
-        gone = to_empty(bank, limit)
+        gone = list_to_empty(bank, limit)
         places = [trashed.place for trashed in bank.store.empty_trash(limit)]
         bank.state.forget(places)
     return gone
 
 
 def _moment(before: str | datetime | None) -> datetime | None:
-    time = moment(before) if isinstance(before, str) else before
+    time = parse_moment(before) if isinstance(before, str) else before
     return time.replace(tzinfo=UTC) if time and not time.tzinfo else time
 
 
@@ -285,8 +287,8 @@ def _deleted_paths(bank: Bank, name: str) -> list[str]:
     The name is whole, or without its folders, or it begins the names, or the ids.
     """
     notes = bank.store.trashed()
-    paths = {names.key(note.path): note.path for note in reversed(notes)}
-    written = map(names.key, (name, names.of_note(name, bank.layout)))
+    paths = {names.lookup_key(note.path): note.path for note in reversed(notes)}
+    written = map(names.lookup_key, (name, names.link_name(name, bank.layout)))
     forms = tuple(dict.fromkeys(filter(None, written)))
     if exact := [paths[form] for form in forms if form in paths]:
         return exact[:1]
@@ -309,7 +311,7 @@ def _id(bank: Bank, note: Place) -> str:
         return ""
 
 
-def _shown(bank: Bank, note: Place) -> TrashedNote:
+def _view_trashed(bank: Bank, note: Place) -> TrashedNote:
     when = deleted_at(note.version)
     return TrashedNote(
         path=note.path,

@@ -24,7 +24,7 @@ from memory_bank.memory.records import (
     TrashedNote,
     WrittenNote,
 )
-from memory_bank.memory.retrieval.answers import age, author, own_id
+from memory_bank.memory.retrieval.answers import format_age, name_authors, own_id
 from memory_bank.notes.okf import Source
 from memory_bank.search.document_changes import SyncReport
 
@@ -116,7 +116,7 @@ def view_renamed(renamed: WrittenNote) -> View:
         return View("Nothing to move", [entry])
     about = {"old_path": renamed.old_path, "path": renamed.path}
     entry = Entry(Place(renamed.old_path), about, verb="moved", more=[" to ", Place(renamed.path)])
-    parts: list[Entry | Lines] = [entry, *_relinked(renamed)]
+    parts: list[Entry | Lines] = [entry, *_view_relinked(renamed)]
     return View("Moved", parts, warning=renamed.warning)
 
 
@@ -125,12 +125,12 @@ def view_merged(merged: WrittenNote) -> View:
     about = {"path": merged.path, "id": merged.note_id, "etag": merged.etag[:_ETAG]}
     sources = [Place(path) for path in merged.merged if path != merged.path]
     entry = Entry(Place(merged.path), about, verb="into", more=[f" (id {merged.note_id})"])
-    relinked = _relinked(merged)
+    relinked = _view_relinked(merged)
     parts: list[Entry | Lines] = [Lines("merged", sources), entry, *relinked]
     return View("Merged; the sources are in the trash", parts, warning=merged.warning)
 
 
-def _relinked(note: WrittenNote) -> list[Lines]:
+def _view_relinked(note: WrittenNote) -> list[Lines]:
     """Return the notes whose links were rewritten, and the links that a move has broken."""
     broken = [Place(link.source, link.line) for link in note.broken_links or ()]
     lists = [
@@ -227,7 +227,7 @@ def view_promoted(promoted: Promoted) -> View:
 def view_imported(imported: Imported) -> View:
     """Tell of each note that it was imported, or why it was not."""
     notes = [note for note in imported.notes if note.action != "unchanged"]
-    parts = [_imported(note, dry_run=imported.dry_run) for note in notes]
+    parts = [_view_imported(note, dry_run=imported.dry_run) for note in notes]
     parts += [
         Entry(place, verb="not read:", more=[f": {reason}"]) for place, reason in imported.unread
     ]
@@ -238,7 +238,7 @@ def view_imported(imported: Imported) -> View:
     return View(parts=[*parts, Entry(total)], code=FOUND if imported.notes else NOTHING)
 
 
-def _imported(note: NoteImport, *, dry_run: bool) -> Entry:
+def _view_imported(note: NoteImport, *, dry_run: bool) -> Entry:
     if note.action in {"created", "updated"}:
         verb = f"would be {note.action}:" if dry_run else note.action
         about = {"may_amend": Place(note.may_amend or "")}
@@ -313,10 +313,10 @@ def _view_note(note: ShownNote) -> View:
         "etag": note.etag[:_ETAG],
         "type": note.type,
         "tags": " ".join(note.tags),
-        "by": author(note),
+        "by": name_authors(note),
         "created_at": note.created_at,
         "updated_at": note.updated_at if note.updated_at != note.created_at else "",
-        "age": age(note.created_at),
+        "age": format_age(note.created_at),
         "status": status,
         "backlinks": note.backlinks_count,
         "superseded_by": note.superseded_by or "",
@@ -386,16 +386,16 @@ def view_listing(listing: Listing, bank: Bank | None = None, call: Call | None =
 
 def view_sync(report: SyncReport) -> View:
     """Tell what was indexed, of notes and of code."""
-    texts = [_indexed(report, "note")]
+    texts = [_view_indexed(report, "note")]
     problems: list[str | None] = [report.problem]
     if (code := report.code) is not None:
         if code.indexed or code.embedded or code.removed or code.waiting:
-            texts.append(f"code: {_indexed(code, 'document')}")
+            texts.append(f"code: {_view_indexed(code, 'document')}")
         problems.append(f"code: {code.problem}" if code.problem else None)
     return View("; ".join(texts), problem="; ".join(filter(None, problems)) or None)
 
 
-def _indexed(report: SyncReport, document: str) -> str:
+def _view_indexed(report: SyncReport, document: str) -> str:
     """Return what was indexed, in how many seconds."""
     counts = [
         f"indexed {count(report.indexed, document)}",

@@ -10,7 +10,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import ShownNote
 from memory_bank.bank.note_files import open_history
 from memory_bank.base import NamedTuple, lazy_pattern
-from memory_bank.base.dates import iso_of
+from memory_bank.base.dates import seconds_to_iso
 from memory_bank.base.errors import BadInput, Hint, NoteNotFound, StorageFailed
 from memory_bank.base.hit_view import Place
 from memory_bank.base.operation import LONGEST_NAME, Param, Tool, operation
@@ -95,7 +95,7 @@ class Why(NamedTuple):
 def view_why(answer: Why, code: Codebase | None = None) -> View:
     """Describe what is behind a file or a line, the newest first."""
     definition = answer.definition
-    first = view_definition(definition, code) if definition else Block([[_of_line(answer)]])
+    first = view_definition(definition, code) if definition else Block([[_name_line(answer)]])
     lines = [line for behind in answer.behind for line in _behind_lines(behind)]
     parts: list[Part] = [
         first,
@@ -114,7 +114,7 @@ def view_why(answer: Why, code: Codebase | None = None) -> View:
     )
 
 
-def _of_line(answer: Why) -> str:
+def _name_line(answer: Why) -> str:
     return f"{answer.path}:{answer.line}" if answer.line else answer.path
 
 
@@ -197,7 +197,7 @@ def why(
     most = max(1, limit)
     bank.settings.check_enabled()
     tree = find_work_tree(bank.layout.project)
-    path, line = _placed(bank.layout.project, tree, target)
+    path, line = _place_in_tree(bank.layout.project, tree, target)
     history = open_history(tree)
     try:
         head = repository.read_head_commit(tree)
@@ -215,10 +215,10 @@ def why(
     answer = Why(SCHEMA_VERSION, path, line, tuple(behinds[:most]))
     if code is None or not code.settings.code.enabled:
         return answer
-    return _with_code(answer, bank, code, at.head, most)
+    return _add_code(answer, bank, code, at.head, most)
 
 
-def _with_code(answer: Why, bank: Bank, code: Codebase, head: str, most: int) -> Why:
+def _add_code(answer: Why, bank: Bank, code: Codebase, head: str, most: int) -> Why:
     """Return an answer with the definition around its line, and what hangs on it or its file."""
     path = answer.path
     with code.lock:
@@ -241,7 +241,7 @@ def _with_code(answer: Why, bank: Bank, code: Codebase, head: str, most: int) ->
     )
 
 
-def _placed(project: Path, tree: Path, target: str) -> tuple[str, int]:
+def _place_in_tree(project: Path, tree: Path, target: str) -> tuple[str, int]:
     """Return a file's path below the work tree, and a line or 0."""
     match = _LINE.fullmatch(target)
     name, line = (match[1], int(match[2])) if match else (target, 0)
@@ -270,7 +270,7 @@ def _behind(commit: Commit, brought: tuple[int, str] | None) -> Behind:
     return Behind(
         "commit",
         commit.id,
-        iso_of(commit.written),
+        seconds_to_iso(commit.written),
         commit.subject,
         commit.author,
         message_reason(commit),
@@ -311,7 +311,7 @@ def promote_commit(bank: Bank, name: str, *, type: str = "decision", path: str =
     finally:
         history.close()
     request = f", pull request #{commit.request}" if commit.request else ""
-    day = iso_of(commit.written)[:10]
+    day = seconds_to_iso(commit.written)[:10]
     text = (
         f"# {commit.subject}\n\n{message_reason(commit)}\n\n"
         f"Commit {commit.id[:12]} of {day} by {commit.author}{request}.\n"

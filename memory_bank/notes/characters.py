@@ -249,7 +249,7 @@ _LONGEST_RUN = 60
 _DECOMPOSED = "\u0f73\u0f75\u0f81"
 
 
-def nfc(text: str) -> str:
+def to_nfc(text: str) -> str:
     """Return a text in NFC.
 
     A run of more than 60 combining marks is normalised in pieces of 60, since the library sorts

@@ -19,7 +19,7 @@ from memory_bank.base.documents import Link
 from memory_bank.notes.characters import BREAK
 from memory_bank.notes.names import name_of, record_name
 from memory_bank.notes.note import Note
-from memory_bank.notes.relations import as_type
+from memory_bank.notes.relations import normalise_type
 
 _HEADING = lazy_pattern(r"#{1,6}[ \t]++(.*)")
 
@@ -217,7 +217,7 @@ def _named_records(written: str, statuses: Sequence[str]) -> Iterator[Link]:
         for match in _RELATION.finditer(text.replace("uperce", "uperse").replace("_", " ")):
             target = f"ADR-{match['number']}" if match["number"] else unquote(match["path"] or "")
             if match["number"] or text is written:
-                target, kind = target.partition("#")[0], as_type(match["word"])
+                target, kind = target.partition("#")[0], normalise_type(match["word"])
                 yield Link(target, "markdown" if match["path"] else "wiki", 1, kind)
 
 

@@ -36,7 +36,7 @@ def matches_file(pattern: str, file: str) -> bool:
     a folder that is meant is meant, too. Patterns of other forms mean nothing.
     """
     parts = tuple(file.split("/"))
-    return any(_below(tuple(form), parts) for form in split_forms(pattern))
+    return any(_is_below(tuple(form), parts) for form in split_forms(pattern))
 
 
 @cache
@@ -58,7 +58,7 @@ def split_forms(pattern: str) -> tuple[tuple[str, ...], ...]:
     return tuple(entries)
 
 
-def _below(pattern: Sequence[str], parts: Sequence[str]) -> bool:
+def _is_below(pattern: Sequence[str], parts: Sequence[str]) -> bool:
     """Tell whether a path, or a folder above it, is what the parts of a pattern mean."""
     reached = {0}
     for part in (*parts, None):

@@ -27,7 +27,7 @@ from memory_bank.notes.blocks import BlockError, last_break, line_at
 from memory_bank.notes.characters import BREAK
 from memory_bank.notes.inline import InlineSpan, InlineText
 from memory_bank.notes.merging.conflicts import OPENING, UNRESOLVED
-from memory_bank.notes.relations import as_type
+from memory_bank.notes.relations import normalise_type
 from memory_bank.notes.yaml import reread_value, write_line
 
 Format = Literal["none", "yaml", "toml"]
@@ -89,7 +89,7 @@ def read_metadata(parts: Split) -> tuple[dict[str, object], tuple[Fault, ...]]:
     dates are dates. A block that can't be parsed gives no values and a fault.
     """
     if parts.format == "none":
-        return {}, _unclosed(parts.body)
+        return {}, _find_unclosed(parts.body)
     try:
         return _read(parts.block, parts.format)
     except BlockError as error:
@@ -116,7 +116,7 @@ def _read(block: str, kind: Format) -> tuple[dict[str, object], tuple[Fault, ...
     return toml_values, tuple(faults)
 
 
-def _unclosed(text: str) -> tuple[Fault, ...]:
+def _find_unclosed(text: str) -> tuple[Fault, ...]:
     opening = _OPENING.match(text)
     if opening and _UNCLOSED_KEY.match(text, opening.end()):
         return (Fault("front matter opens on line 1 and is never closed"),)
@@ -135,17 +135,17 @@ def set_keys(text: str, changes: Mapping[str, object | None]) -> str:
     try:
         old, _ = _read(parts.block, parts.format)
     except BlockError as error:
-        raise _refused("parsed", parts.block, error) from error
+        raise _rewrite_error("parsed", parts.block, error) from error
     try:
-        new = _edited(parts, changes)
+        new = _edit_block(parts, changes)
         if new != text:
-            _verify(new, parts, _wanted(parts.format, old, changes))
+            _verify(new, parts, _expected_values(parts.format, old, changes))
     except BlockError as error:
-        raise _refused("edited without changing more", parts.block, error) from error
+        raise _rewrite_error("edited without changing more", parts.block, error) from error
     return new
 
 
-def _edited(parts: Split, changes: Mapping[str, object]) -> str:
+def _edit_block(parts: Split, changes: Mapping[str, object]) -> str:
     match = BREAK.search(parts.opening + parts.body)
     newline = match[0] if match else "\n"
     if parts.format == "toml":
@@ -158,7 +158,7 @@ def _edited(parts: Split, changes: Mapping[str, object]) -> str:
     return parts.opening + block + parts.closing + parts.body
 
 
-def _wanted(
+def _expected_values(
     kind: Format, old: Mapping[str, object], changes: Mapping[str, object]
 ) -> dict[str, object]:
     reads = _expected_toml if kind == "toml" else reread_value
@@ -178,7 +178,7 @@ def _verify(new: str, parts: Split, keys: Mapping[str, object]) -> None:
             raise BlockError(f"key {key!r} would not say what it should")
 
 
-def _refused(text: str, block: str, error: BlockError) -> UnreadableNote:
+def _rewrite_error(text: str, block: str, error: BlockError) -> UnreadableNote:
     reason = f"front matter can't be {text}: {error.reason}"
     return rewrite_error(reason, line_at(block, min(error.index, len(block))))
 
@@ -276,7 +276,7 @@ def yield_fields(inline: InlineText) -> Iterator[Field]:
         row += text.count("\n", line_start, start)
         line_start = start
         values = _values(inline, match.end(), len(text) if end < 0 else end)
-        yield Field(row, as_type(match[1]), tuple(islice(values, _MAX_VALUES)))
+        yield Field(row, normalise_type(match[1]), tuple(islice(values, _MAX_VALUES)))
 
 
 def _values(inline: InlineText, start: int, end: int) -> Iterator[str]:
@@ -286,7 +286,7 @@ def _values(inline: InlineText, start: int, end: int) -> Iterator[str]:
         if whole:
             value += text
             continue
-        *before, last = _ESCAPE.sub(_kept, text).split(",")
+        *before, last = _ESCAPE.sub(_unescape_character, text).split(",")
         for part in before:
             if stripped := (value + part).strip():
                 yield stripped.replace("\0", ",")[:_LONGEST]
@@ -296,7 +296,7 @@ def _values(inline: InlineText, start: int, end: int) -> Iterator[str]:
         yield stripped.replace("\0", ",")[:_LONGEST]
 
 
-def _kept(match: re.Match[str]) -> str:
+def _unescape_character(match: re.Match[str]) -> str:
     """Return the character that a backslash escapes; NUL stands for a comma."""
     return "\0" if match[1] == "," else match[1]
 
@@ -309,12 +309,12 @@ def _parts(inline: InlineText, start: int, end: int) -> Iterator[tuple[str, bool
     for span in inline.spans[first : bisect_left(inline.spans, end, key=place)]:
         if span.start >= at and span.end <= end:
             yield inline.text[at : span.start], False
-            yield _shown(inline.text, span), True
+            yield _show_span(inline.text, span), True
             at = span.end
     yield inline.text[at:end], False
 
 
-def _shown(text: str, span: InlineSpan) -> str:
+def _show_span(text: str, span: InlineSpan) -> str:
     """Return a link's target, the text of code, and anything else unchanged."""
     if span.kind in ("wiki", "markdown"):
         return text[slice(*span.target)].strip() or text[slice(*span.shown)]
@@ -327,7 +327,7 @@ _AT = lazy_pattern(r" \(at line ([0-9]+), column [0-9]+\)\Z")
 def _toml_values(block: str) -> dict[str, object]:
     """Return the values of a block, dates as dates; raise BlockError."""
     try:
-        document = toml.loads(block)
+        document = toml.parse_toml(block)
         repr(document)  # fails on a number of 5,000 digits, which nobody could print or compare
     except tomllib.TOMLDecodeError as error:
         at = _AT.search(str(error))
@@ -349,7 +349,7 @@ def _edited_toml(block: str, changes: Mapping[str, object], newline: str) -> str
     from tomlkit.items import Item
 
     old = _toml_values(block)
-    head = toml.tables(block)[0].text
+    head = toml.split_tables(block)[0].text
     document = tomlkit.parse(head)
     for key, value in changes.items():
         is_same = key in old and repr(old[key]) == repr(_expected_toml(value))

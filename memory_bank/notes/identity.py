@@ -8,7 +8,7 @@ from datetime import datetime
 from blake3 import blake3
 
 from memory_bank.base.dates import format_iso
-from memory_bank.notes.characters import nfc
+from memory_bank.notes.characters import to_nfc
 
 _SLUG_BYTES = 150
 
@@ -21,14 +21,14 @@ DEVICES = frozenset(
 """Device names on Windows, with any suffix; it accepts ¹, ² and ³ as digits."""
 
 
-def etag(data: bytes) -> str:
+def hash_bytes(data: bytes) -> str:
     """Return the BLAKE3 of a file's bytes, hex."""
     return blake3(data).hexdigest()
 
 
 def normalise(content: str) -> str:
     r"""Normalise content: NFC, line ends `\n`, no trailing white space, no blank lines around."""
-    text = nfc(content).replace("\r\n", "\n").replace("\r", "\n")
+    text = to_nfc(content).replace("\r\n", "\n").replace("\r", "\n")
     return "\n".join(line.rstrip() for line in text.split("\n")).strip("\n")
 
 
@@ -47,18 +47,18 @@ def note_id(content: str, created_at: datetime) -> str:
     return blake3((content + format_iso(created_at)).encode()).hexdigest()[:12]
 
 
-def slug(text: str, limit: int = 60) -> str:
+def make_slug(text: str, limit: int = 60) -> str:
     """Return a file name of lower-case letters and digits of any script, `-` between words.
 
     At most `limit` characters and 150 bytes, cut at the end of a word if one ends in the second
     half. Never empty, and never a device name on Windows.
     """
-    text = nfc(nfc(text).lower())
+    text = to_nfc(to_nfc(text).lower())
     words = "".join(_slug_char(char) for char in text).split()
     # A combining mark at the start of a word, for example of an emoji, has lost its base.
-    bare = (_without_marks(word) for word in words)
-    cut = _cut("-".join(word for word in bare if word), limit) or "note"
-    return _cut(f"note-{cut}", limit) if cut in DEVICES else cut
+    bare = (_strip_marks(word) for word in words)
+    cut = _cut_bytes("-".join(word for word in bare if word), limit) or "note"
+    return _cut_bytes(f"note-{cut}", limit) if cut in DEVICES else cut
 
 
 def _slug_char(char: str) -> str:
@@ -69,14 +69,14 @@ def _slug_char(char: str) -> str:
     return "" if category == "Cf" or char in _DROPPED else " "
 
 
-def _without_marks(word: str) -> str:
+def _strip_marks(word: str) -> str:
     start = 0
     while start < len(word) and unicodedata.category(word[start])[0] == "M":
         start += 1
     return word[start:]
 
 
-def _cut(text: str, limit: int) -> str:
+def _cut_bytes(text: str, limit: int) -> str:
     head = text[:limit].encode()[:_SLUG_BYTES].decode(errors="ignore")
     if len(head) == len(text):
         return head

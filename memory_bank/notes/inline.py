@@ -143,7 +143,7 @@ def _noting(rule: Rule) -> Rule:
         if matched and len(state.tokens) > count:  # backticks alone are text
             span = _span(state, start)
             moved = span.shown[0] if span.embed else 0  # an image's text is parsed by itself
-            spans += [span, *(_moved(inner_span, moved) for inner_span in inner)]
+            spans += [span, *(_move_span(inner_span, moved) for inner_span in inner)]
         return matched
 
     return noting
@@ -204,9 +204,9 @@ def code_spans(text: str) -> list[tuple[int, int]]:
     for inline_block in blocks.inline_blocks:
         if _has_code(inline_block):
             closing += (
-                _in_row(inline_block, blocks, lines)
+                _spans_in_row(inline_block, blocks, lines)
                 if inline_block.row
-                else _in_paragraph(inline_block, blocks, text)
+                else _spans_in_paragraph(inline_block, blocks, text)
             )
     return sorted(closing)
 
@@ -215,7 +215,7 @@ def _has_code(inline_block: InlineBlock) -> bool:
     return any("`" in cell for cell in inline_block.cells)
 
 
-def _in_paragraph(
+def _spans_in_paragraph(
     inline_block: InlineBlock, blocks: Blocks, text: str
 ) -> Iterator[tuple[int, int]]:
     """Yield the code of a paragraph or heading; marks of quotes and lists have no backticks."""
@@ -225,7 +225,7 @@ def _in_paragraph(
     yield from _spans(text[start:end], start)
 
 
-def _in_row(
+def _spans_in_row(
     inline_block: InlineBlock, blocks: Blocks, lines: list[str]
 ) -> Iterator[tuple[int, int]]:
     """Yield the code in the cells of a table's row; code does not go on in the next cell."""
@@ -286,7 +286,7 @@ class InlineText:
         for cell in inline_block.cells:
             self.cells.append(at)
             if "[" in cell or "`" in cell or "<" in cell:
-                self.spans += [_moved(span, at) for span in scan(cell, labels)]
+                self.spans += [_move_span(span, at) for span in scan(cell, labels)]
             at += len(cell) + len(_BETWEEN_CELLS)
 
     @property
@@ -394,7 +394,7 @@ def _fold(text: str) -> str:
     return " ".join(text.split())
 
 
-def _moved(span: InlineSpan, by: int) -> InlineSpan:
+def _move_span(span: InlineSpan, by: int) -> InlineSpan:
     if not by:
         return span
     return span._replace(

@@ -17,15 +17,15 @@ from memory_bank.base.documents import (
     Name,
 )
 from memory_bank.base.filenames import NOTE_SUFFIXES
-from memory_bank.notes.characters import nfc
+from memory_bank.notes.characters import to_nfc
 from memory_bank.notes.names import (
     OUTSIDE,
-    in_reference,
-    key,
     leads_out,
+    lookup_key,
     name_of,
     record_asked,
     record_name,
+    reference_path,
 )
 from memory_bank.notes.note import RELATIVE_KINDS, Note
 from memory_bank.notes.okf import INDEX, is_path
@@ -51,17 +51,17 @@ def yield_names(note: Note, *, included: bool = False) -> Iterator[Name]:
     """Yield every name of a note, with its rank."""
     yield from path_names(note.path, note.meta.aliases)
     if included:
-        yield Name(OUTSIDE + key(name_of(note.path)), BY_PATH)
-    yield Name(key(note.title), BY_TITLE)
+        yield Name(OUTSIDE + lookup_key(name_of(note.path)), BY_PATH)
+    yield Name(lookup_key(note.title), BY_TITLE)
     if note.meta.id:
-        yield Name(key(note.meta.id), BY_ID)
+        yield Name(lookup_key(note.meta.id), BY_ID)
     if number := record_name(note.name):
         yield Name(number, BY_NUMBER)
 
 
 def path_names(path: str, aliases: Iterable[str]) -> Iterator[Name]:
     """Yield the names from a note's path and aliases, with their ranks."""
-    whole = key(name_of(path))
+    whole = lookup_key(name_of(path))
     yield Name(whole, BY_PATH)
     bare = whole.removesuffix(".markdown").removesuffix(".mdc")
     if bare != whole:
@@ -70,7 +70,7 @@ def path_names(path: str, aliases: Iterable[str]) -> Iterator[Name]:
     for start in range(1, len(parts)):
         yield Name("/".join(parts[start:]), BY_NAME)
     for alias in aliases:
-        yield Name(key(alias), BY_ALIAS)
+        yield Name(lookup_key(alias), BY_ALIAS)
 
 
 def resolve_target(
@@ -92,35 +92,35 @@ def resolve_target(
 
     `/x.md` is below the `bundle` of the note, a folder as in `path`, else below the project.
     """
-    written = nfc(" ".join(link.target.split()))
+    written = to_nfc(" ".join(link.target.split()))
     if not written:
-        return TargetNames((key(path),), name_of(path))
+        return TargetNames((lookup_key(path),), name_of(path))
     base = "" if included else project_prefix
     if written.startswith("/") and not link.names_file:
         return _rooted_target(link, written, base, project_prefix, in_project, bundle)
     if link.kind in RELATIVE_KINDS and bundle is not None and written.endswith("/"):
         written += INDEX
     if link.names_file:
-        return _file_target(in_reference(written), project_prefix, in_project)
+        return _file_target(reference_path(written), project_prefix, in_project)
     if link.kind == "reference":
         near = posixpath.join(base, posixpath.dirname(path), written)
         inside = "" if bundle is None else posixpath.join(base, bundle, written)
-        there = _referenced(written, near, inside, in_project)
+        there = _find_referenced(written, near, inside, in_project)
         if there or not written.endswith(NOTE_SUFFIXES):
-            named = there or in_reference(written)
+            named = there or reference_path(written)
             names = (_name_at(there, project_prefix),) if there else ()
-            return TargetNames((*names, key(named)), named)
+            return TargetNames((*names, lookup_key(named)), named)
     relative = posixpath.normpath(posixpath.join(posixpath.dirname(path), written))
     rooted = posixpath.normpath(written.lstrip("/"))
     if link.kind in RELATIVE_KINDS or written.startswith(("./", "../")):
         ghost = posixpath.normpath(base + relative.lstrip("/"))
-        second = key(rooted) if not written.startswith(".") else ""
+        second = lookup_key(rooted) if not written.startswith(".") else ""
         first = _name_at(ghost, project_prefix)
         return TargetNames((first, second), written if ghost.startswith("..") else ghost)
     if project_prefix and rooted.startswith(project_prefix):
         rooted = rooted.removeprefix(project_prefix)
-    second = key(relative) if "/" in rooted else record_asked(rooted)
-    return TargetNames((key(rooted), second), rooted)
+    second = lookup_key(relative) if "/" in rooted else record_asked(rooted)
+    return TargetNames((lookup_key(rooted), second), rooted)
 
 
 def _rooted_target(
@@ -137,10 +137,10 @@ def _rooted_target(
         rooted = posixpath.join(rooted, INDEX)
     inside = posixpath.normpath(posixpath.join(base, bundle or "", rooted))
     outside = rooted if not in_project(inside) and in_project(rooted) else inside
-    return TargetNames((_name_at(outside, project_prefix), key(rooted)), outside)
+    return TargetNames((_name_at(outside, project_prefix), lookup_key(rooted)), outside)
 
 
-def _referenced(written: str, near: str, inside: str, in_project: InProject) -> str:
+def _find_referenced(written: str, near: str, inside: str, in_project: InProject) -> str:
     """Return the file below the project that a path in front matter is; empty if there is none.
 
     In a bundle it starts at the note's folder or at the bundle, elsewhere at the project if it can.
@@ -161,8 +161,8 @@ def _file_target(path: str, project_prefix: str, in_project: InProject) -> Targe
         return TargetNames(("",), path)
     inside = path.removeprefix(project_prefix)
     if project_prefix and inside == path and not leads_out(path) and in_project(path):
-        return TargetNames((OUTSIDE + key(path),), path)
-    return TargetNames((key(inside),), inside)
+        return TargetNames((OUTSIDE + lookup_key(path),), path)
+    return TargetNames((lookup_key(inside),), inside)
 
 
 def _name_at(place: str, project_prefix: str) -> str:
@@ -170,5 +170,5 @@ def _name_at(place: str, project_prefix: str) -> str:
     if place.startswith(OUTSIDE):
         return ""
     if place.startswith(project_prefix):
-        return key(place.removeprefix(project_prefix))
-    return OUTSIDE + key(place)
+        return lookup_key(place.removeprefix(project_prefix))
+    return OUTSIDE + lookup_key(place)

@@ -18,7 +18,7 @@ from memory_bank.notes.front_matter import split
 from memory_bank.notes.inline import InlineSpan, InlineText
 from memory_bank.notes.note import Meta
 from memory_bank.notes.passages import LinkDefinition, SourceMap, read_definitions
-from memory_bank.notes.relations import DEFAULT, TYPES, Fields, as_type, find_relation
+from memory_bank.notes.relations import DEFAULT, TYPES, Fields, find_relation, normalise_type
 
 WIKILINK = lazy_pattern(r"!?\[\[([^\[\]\n]+)\]\]")
 
@@ -207,7 +207,7 @@ def reference_links(meta: Meta) -> tuple[Link, ...]:
     return tuple(dict.fromkeys(links))
 
 
-def with_lines(references: Sequence[Link], head: str) -> tuple[Link, ...]:
+def locate_in_front_matter(references: Sequence[Link], head: str) -> tuple[Link, ...]:
     """Return links of front matter with the lines where their targets stand; else the first."""
     if not references:
         return ()
@@ -234,7 +234,7 @@ def _key_links(value: object, kind: str) -> Iterator[Link]:
     """Yield the wikilinks in a value, recursively, typed by the nearest key."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
-            name = as_type(str(key))
+            name = normalise_type(str(key))
             yield from _key_links(inner, name if name in TYPES else kind)
     elif isinstance(value, list | tuple):
         # YAML reads an unquoted [[x]] as a list in a list.
@@ -313,7 +313,7 @@ def plan_edits(
     entries: dict[tuple[int, int], str] = {}
     for link, start, end, mark in front_matter_links(text[:body]):
         if (target := rename(link)) is not None:
-            new = _in_front_matter(link, text[start:end], target, mark)
+            new = _retarget_in_front_matter(link, text[start:end], target, mark)
             plain = not text[:start].rstrip().endswith("[[")
             if plain and okf.is_path(link.target):
                 new = new if mark or okf.is_path(new) else f'"{new}"'
@@ -324,7 +324,7 @@ def plan_edits(
     for body_link in locate_links(text[body:], first_line):
         if (target := rename(body_link.link)) is not None:
             start, end = body + body_link.start, body + body_link.end
-            entries[start, end] = _in_body(text, start, end, body_link.link, target)
+            entries[start, end] = _retarget_in_body(text, start, end, body_link.link, target)
     return entries
 
 
@@ -358,7 +358,7 @@ def _plain_names(text: str) -> Iterator[tuple[Link, int, int, str]]:
     kind = ""
     for line, match in enumerate(_HEAD_LINE.finditer(text), 1):
         if match["key"] is not None:
-            kind = as_type(match["key"])
+            kind = normalise_type(match["key"])
         elif not match["item"]:
             kind = ""
         if kind not in _NAMING or "[[" in match["value"]:
@@ -399,9 +399,9 @@ def _from_string(written: str, mark: str) -> str:
     return written.replace("''", "'") if mark == "'" else written
 
 
-def _in_front_matter(link: Link, written: str, target: str, mark: str) -> str:
+def _retarget_in_front_matter(link: Link, written: str, target: str, mark: str) -> str:
     """Return a wikilink's new target, escaped for its string of YAML."""
-    target = _with_suffix(link.target, target)
+    target = _match_suffix(link.target, target)
     if target == link.target:
         return written
     _check_wikilink(link, target)
@@ -410,10 +410,10 @@ def _in_front_matter(link: Link, written: str, target: str, mark: str) -> str:
     return target.replace("'", "''") if mark == "'" else target
 
 
-def _in_body(text: str, start: int, end: int, link: Link, target: str) -> str:
+def _retarget_in_body(text: str, start: int, end: int, link: Link, target: str) -> str:
     """Return a new target in the syntax of the old one: in a wikilink, in `<>`, or bare."""
     written = text[start:end]
-    target = _with_suffix(link.target, target)
+    target = _match_suffix(link.target, target)
     if target == link.target:
         return written
     before = start
@@ -435,7 +435,7 @@ def _percent(match: re.Match[str]) -> str:
     return quote(match[0], safe="")
 
 
-def _with_suffix(written: str, target: str) -> str:
+def _match_suffix(written: str, target: str) -> str:
     """Let the target end in `.md` exactly if the old one did; an empty one stays."""
     suffix = _MD.search(written)
     bare = _MD.sub("", target)

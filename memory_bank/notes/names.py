@@ -16,7 +16,7 @@ from memory_bank.base import lazy_pattern
 from memory_bank.base.errors import BadName, Hint
 from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.base.paths import Layout
-from memory_bank.notes.characters import nfc
+from memory_bank.notes.characters import to_nfc
 from memory_bank.notes.identity import DEVICES
 
 _INVISIBLE = frozenset(["Cc", "Cf", "Zl", "Zp"])
@@ -42,7 +42,7 @@ def note_path(name: str) -> str:
 
     Raises BadName for a name that leaves the bank, is hidden, or can't be a file everywhere.
     """
-    text = nfc(name.strip())
+    text = to_nfc(name.strip())
     if text.startswith("ghost:"):
         raise BadName(f"{name!r} is a ghost, no note", Hint.LIST_GHOSTS)
     if not text.endswith(NOTE_SUFFIXES):
@@ -105,12 +105,12 @@ def name_of(path: str) -> str:
 
 def fold_path(path: str) -> str:
     """Return the form in which some file systems compare paths: NFC, case folded."""
-    return nfc(nfc(path).casefold())
+    return to_nfc(to_nfc(path).casefold())
 
 
-def key(name: str) -> str:
+def lookup_key(name: str) -> str:
     """Return the lookup key of a name: NFC, case folded, single spaces, without `.md`."""
-    text = nfc(name).casefold()
+    text = to_nfc(name).casefold()
     return name_of(" ".join(text.split()))
 
 
@@ -118,12 +118,12 @@ def begun_so(paths: Iterable[str], start: str) -> list[str]:
     """Return the paths of notes whose file name begins with a lookup key, else whose name does."""
     if not start or start.endswith("/"):
         return []
-    keys = {path: key(path).removeprefix(OUTSIDE) for path in paths}
+    keys = {path: lookup_key(path).removeprefix(OUTSIDE) for path in paths}
     by_file = [path for path in keys if keys[path].rpartition("/")[2].startswith(start)]
     return by_file or [path for path in keys if keys[path].startswith(start)]
 
 
-def without_id_start(name: str) -> str:
+def strip_id_start(name: str) -> str:
     """Return a name without the start of an id, which `remember` adds where git knows branches."""
     return _ID_START.sub("", name)
 
@@ -236,29 +236,29 @@ _REFERENCE = lazy_pattern(r"\w+:\S.*")
 """A symbol, person or ticket: `KIND:ID`. Titles have a space behind their colon."""
 
 
-def of_note(name: str, place: Layout) -> str:
+def link_name(name: str, place: Layout) -> str:
     r"""Return a note's name as links have it, from any of its forms.
 
     These are `.memories/facts/x.md`, `./facts/x`, `facts//x`, `facts\x`, `facts/x.md:3`, an
     absolute path inside the bank, `memory://note/facts/x`, `[[facts/x]]`, and a name with escapes
     of invisible characters such as `\u200c`. Other text is returned unchanged.
     """
-    text = _named(name)
+    text = _name_as_written(name)
     if len(text) > _LONGEST:
         return text
     if Path(text).is_absolute():
-        return _below(text, str(place.root)) or text
+        return _path_below(text, str(place.root)) or text
     return text.removeprefix(place.prefix) if place.prefix else text
 
 
-def _named(name: str) -> str:
+def _name_as_written(name: str) -> str:
     """Return the path or title that a form of a name has, as written."""
     if len(name) > _LONGEST:
         return name
     text = name.strip()
     if (link := _LINK.fullmatch(text)) is not None:
         text = (link[1] or link[2]).strip()
-    text = _CODE.sub(_unescaped, text)
+    text = _CODE.sub(_unescape_code, text)
     if text.startswith(NOTE_URI):
         text = unquote(text.removeprefix(NOTE_URI))
     match = _PLACE.fullmatch(text)
@@ -269,30 +269,30 @@ def _named(name: str) -> str:
 
 def new_path(name: str, place: Layout) -> str:
     """Return the path of the new note that a name means, in any form; raise BadName."""
-    return note_path(of_note(name, place))
+    return note_path(link_name(name, place))
 
 
-def of_file(name: str, place: Layout) -> str:
+def file_link_name(name: str, place: Layout) -> str:
     """Return the name of a note, or of a file from the project's root, as links have it.
 
-    As `of_note`; an absolute path may be anywhere inside the project.
+    As `link_name`; an absolute path may be anywhere inside the project.
     """
-    text = of_note(name, place)
+    text = link_name(name, place)
     if len(text) > _LONGEST or not Path(text).is_absolute():
         return text
-    return _below(text, str(place.project)) or text
+    return _path_below(text, str(place.project)) or text
 
 
-def in_file_refs(name: str, place: Layout) -> str:
+def file_ref_path(name: str, place: Layout) -> str:
     """Return a file's path from the project's root, as `file_refs` have it, from any form.
 
     A name that no file of the project has, but a note of the bank, becomes the path of that note.
     """
-    text = _named(name)
+    text = _name_as_written(name)
     if len(text) > _LONGEST or not place.prefix:
-        return of_file(name, place)
+        return file_link_name(name, place)
     if Path(text).is_absolute():
-        return _below(text, str(place.project)) or text
+        return _path_below(text, str(place.project)) or text
     if leads_out(text) or place.project_has(text):
         return text
     forms = (f"{place.prefix}{text}{suffix}" for suffix in ("", *NOTE_SUFFIXES))
@@ -307,10 +307,10 @@ def leads_out(path: str) -> bool:
 
 def name_included(name: str, place: Layout) -> str:
     """Return the name of the included file that an absolute path means; empty for other names."""
-    text = of_note(name, place)
+    text = link_name(name, place)
     if not place.prefix or len(text) > _LONGEST or not Path(text).is_absolute():
         return ""
-    below = _below(text, str(place.project))
+    below = _path_below(text, str(place.project))
     return OUTSIDE + below if below else ""
 
 
@@ -329,13 +329,13 @@ def record_asked(written: str, *, bare: bool = False) -> str:
     return f"adr-{int(match['number'])}" if match and (match["adr"] or bare) else ""
 
 
-def in_reference(text: str) -> str:
+def reference_path(text: str) -> str:
     r"""Return a reference of front matter without `./` before it and with `/` for `\`."""
     return text if ":" in text else _plain(text)
 
 
 def may_be_file(name: str, place: Layout) -> bool:
-    """Tell whether a name from `of_file`, which no note has, may name a file or a symbol.
+    """Tell whether a name from `file_link_name`, which no note has, may name a file or a symbol.
 
     The file may not exist yet: then it must have an extension that notes don't have, or a folder
     that the bank doesn't have. `KIND:ID` is a symbol. Paths out of the project are not accepted.
@@ -358,7 +358,7 @@ def _plain(text: str) -> str:
     return "/".join((first, *(part for part in inner if part not in {"", "."}), last))
 
 
-def _unescaped(code: re.Match[str]) -> str:
+def _unescape_code(code: re.Match[str]) -> str:
     """Return the character of an escape, if it is one that answers escape."""
     number = int(code[1] or code[2] or code[3], 16)
     if number > sys.maxunicode or unicodedata.category(chr(number)) not in _ESCAPED:
@@ -366,7 +366,7 @@ def _unescaped(code: re.Match[str]) -> str:
     return chr(number)
 
 
-def _below(path: str, folder: str) -> str:
+def _path_below(path: str, folder: str) -> str:
     """Return an absolute path as one below a folder; empty when it is not inside."""
     for form in (os.path.normpath(path), os.path.realpath(path)):
         if form.startswith(folder.rstrip(os.sep) + os.sep):

@@ -107,7 +107,7 @@ class Note(NamedTuple):
         return title or self.body.first or self.name.rpartition("/")[2]
 
 
-def section_of(among: Sequence[NoteSection], heading: str) -> NoteSection:
+def find_section(among: Sequence[NoteSection], heading: str) -> NoteSection:
     """Return the section of a heading, given by its text or its path `A > B`.
 
     Raises NoteNotFound when there is none, Conflict when there are several.

@@ -93,7 +93,7 @@ def find_bundles(
 
 def index_of(folder: str) -> str:
     """Return the path of the list of a folder."""
-    return _below(folder, INDEX)
+    return _path_below(folder, INDEX)
 
 
 def is_declared(root: Path, folder: str) -> bool:
@@ -141,7 +141,7 @@ def _heads(root: Path, folder: str, paths: Mapping[str, object]) -> list[Mapping
     return [head for head in heads if head]
 
 
-def _below(folder: str, name: str) -> str:
+def _path_below(folder: str, name: str) -> str:
     return name if folder in {"", "."} else f"{folder}/{name}"
 
 
@@ -181,7 +181,7 @@ def path_links(keys: Mapping[str, object]) -> Iterator[Link]:
     yield from (_link(item, "mentions") for item in cited if is_path(item))
 
 
-def with_successor(note: Note) -> Note:
+def link_successor(note: Note) -> Note:
     """Return a note as it is, or a deprecated one whose link to what is current says so.
 
     "The current definition is [gross margin](./gross-margin.md)" names what replaces the note.
@@ -221,14 +221,16 @@ def merge_keys(heads: Mapping[str, Mapping[str, object]], path: str) -> dict[str
     items: list[Mapping[str, object]] = []
     for source, head in heads.items():
         for item in list_mappings(head.get("sources")):
-            moved = {**item, "resource": _moved(item.get("resource"), source, path)}
+            moved = {**item, "resource": _move_source(item.get("resource"), source, path)}
             items += [moved] if moved not in items else []
-    described = {str(_moved(head.get("resource"), source, path)) for source, head in heads.items()}
+    described = {
+        str(_move_source(head.get("resource"), source, path)) for source, head in heads.items()
+    }
     (subject, *others) = sorted(described - {"None"}) or [""]
     return {"sources": items} | ({} if others else {"resource": subject})
 
 
-def _moved(resource: object, source: str, path: str) -> object:
+def _move_source(resource: object, source: str, path: str) -> object:
     """Return what a note at `source` derives from, as seen from `path`."""
     if not isinstance(resource, str) or not resource.startswith(("./", "../")):
         return resource
@@ -255,7 +257,7 @@ class Source(NamedTuple):
         return self.title or self.resource
 
 
-def sources(keys: Mapping[str, object]) -> tuple[Source, ...]:
+def list_sources(keys: Mapping[str, object]) -> tuple[Source, ...]:
     """Return what a note derives from, after what it describes."""
     described = keys.get("resource")
     about = [Source(described.strip(), is_subject=True)] if isinstance(described, str) else []
@@ -285,7 +287,7 @@ def _one_line(value: object) -> str:
     return " ".join(str(value).split())[:_LONGEST] if isinstance(value, str | int) else ""
 
 
-def description(keys: Mapping[str, object]) -> str | None:
+def read_description(keys: Mapping[str, object]) -> str | None:
     """Return the sentence that says what a note is about; None if it has none."""
     return _one_line(keys.get("description")) or None
 

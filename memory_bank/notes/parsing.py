@@ -11,9 +11,9 @@ from operator import itemgetter
 from memory_bank.base.documents import Fault
 from memory_bank.base.errors import BadInput
 from memory_bank.notes import characters, decision_records, identity, links, okf, schema, sections
-from memory_bank.notes.characters import BREAK, nfc
+from memory_bank.notes.characters import BREAK, to_nfc
 from memory_bank.notes.front_matter import Split, read_metadata, rewrite_error, split
-from memory_bank.notes.identity import etag
+from memory_bank.notes.identity import hash_bytes
 from memory_bank.notes.inline import code_spans
 from memory_bank.notes.merging.conflicts import UNRESOLVED, find
 from memory_bank.notes.names import name_of
@@ -28,16 +28,16 @@ def parse(path: str, data: bytes) -> Note:
     head = parts.opening + parts.block + parts.closing
     body = sections.read_body(parts.body, 1 + count_lines(head), len(head))
     meta, meta_faults = schema.read_meta(raw, body.tags)
-    references = links.with_lines(links.reference_links(meta), head)
+    references = links.locate_in_front_matter(links.reference_links(meta), head)
     conflicts = (Fault(UNRESOLVED, merge_conflict.line) for merge_conflict in find(decoded.text))
     note = Note(
-        name=nfc(name_of(path)),
+        name=to_nfc(name_of(path)),
         path=path,
         meta=meta,
         body=body._replace(links=body.links + references) if references else body,
         text=decoded.text,
         body_start=len(head),
-        etag=etag(data),
+        etag=hash_bytes(data),
         content_hash=identity.content_hash(parts.body),
         size=len(data),
         faults=tuple(
@@ -45,7 +45,7 @@ def parse(path: str, data: bytes) -> Note:
         ),
         writable=decoded.writable,
     )
-    return okf.with_successor(decision_records.read_decision(note))
+    return okf.link_successor(decision_records.read_decision(note))
 
 
 def front_matter(data: bytes) -> Meta:

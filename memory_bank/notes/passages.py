@@ -54,7 +54,7 @@ def split_passages(section: NoteSection, size: int = SIZE) -> tuple[Passage, ...
     if len(text) <= size * _WHOLE:
         parts = [_Stretch(0, len(text))]
     else:
-        parts = list(_joined(_parts(text, size), size))
+        parts = list(_join_parts(_parts(text, size), size))
     starts = [0, *(match.end() for match in re.finditer("\n", text))]
     return tuple(passage for part in parts if (passage := _passage(section, text, starts, part)))
 
@@ -73,7 +73,7 @@ def _passage(section: NoteSection, text: str, starts: list[int], part: _Stretch)
     return Passage(section.line + first, section.line + last + 1, words)
 
 
-def _joined(parts: Iterator[_Stretch], size: int) -> Iterator[_Stretch]:
+def _join_parts(parts: Iterator[_Stretch], size: int) -> Iterator[_Stretch]:
     """Join adjacent parts as long as they fit."""
     start = end = 0
     for part in parts:

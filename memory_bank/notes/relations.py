@@ -134,16 +134,16 @@ class Fields:
         if line != self._line:
             self._read(line)
         if match := _INLINE_FIELD.search(self._text, max(line, at - _INLINE_REACH), at):
-            return as_type(match[1])
+            return normalise_type(match[1])
         return self._key if self._key and self._key_end <= at else self._label
 
     def _read(self, line: int) -> None:
         """Read the field at the start of a line, once for all its links."""
         self._line = line
         key = _LINE_FIELD.match(self._text, line)
-        self._key, self._key_end = (as_type(key[1]), key.end()) if key else ("", 0)
+        self._key, self._key_end = (normalise_type(key[1]), key.end()) if key else ("", 0)
         label = _LABELLED.match(self._text, line)
-        self._label = _from_before(label[1]) or as_type(label[1]) if label else ""
+        self._label = _from_before(label[1]) or normalise_type(label[1]) if label else ""
 
 
 def find_relation(fields: Fields, text: str, line: int, start: int, end: int) -> str:
@@ -156,7 +156,7 @@ def find_relation(fields: Fields, text: str, line: int, start: int, end: int) ->
     )
 
 
-def as_type(key: str) -> str:
+def normalise_type(key: str) -> str:
     """Normalise a relation's name: lower case, with underscores between words."""
     return re.sub(r"[\s/_-]+", "_", key.strip().lower()).strip("_")
 
@@ -168,7 +168,7 @@ def _from_before(text: str) -> str:
     first = 0
     for stop in _SENTENCE_END.finditer(text):
         first = stop.end()
-    entries = list(_known(text, max(first, len(text) - _REACH_BEFORE)))
+    entries = list(_yield_known(text, max(first, len(text) - _REACH_BEFORE)))
     if not entries:
         return ""
     kind, word, start = entries[-1]
@@ -182,7 +182,7 @@ def _from_before(text: str) -> str:
     return DEFAULT if word.endswith("ed") and _ENDS_WITH_BY.search(text, start) else kind
 
 
-def _known(text: str, first: int) -> Iterator[tuple[str, str, int]]:
+def _yield_known(text: str, first: int) -> Iterator[tuple[str, str, int]]:
     """Yield type, word and offset of each known word from an offset on."""
     words = [(match[0].lower(), match.start()) for match in _WORD.finditer(text)]
     for (word, start), (following, _) in pairwise([*words, ("", 0)]):

@@ -15,7 +15,7 @@ from memory_bank.base.errors import BadName, Conflict, UnreadableNote
 from memory_bank.base.filenames import LOCK_FILE, NOTE_SUFFIXES, TEMPORARY_PREFIX
 from memory_bank.base.removed_text import PLAIN_MARK, RemovedText
 from memory_bank.notes import characters, front_matter, parsing
-from memory_bank.notes.identity import etag, slug
+from memory_bank.notes.identity import hash_bytes, make_slug
 from memory_bank.notes.merging import conflicts
 from memory_bank.notes.merging.conflicts import UNRESOLVED
 from memory_bank.notes.storage import files
@@ -100,7 +100,7 @@ def change(folder: Path, path: str, edit: Callable[[str], str]) -> None:
         new = parsing.edit_bytes(data, edit)
         try:
             with files.open_parent(folder, path, "write") as file:
-                files.replace(file, new, etag(data))
+                files.replace(file, new, hash_bytes(data))
         except Conflict:
             if not tries:
                 raise
@@ -136,7 +136,7 @@ def move(folder: Path, old: str, new: str) -> None:
 def new_name(path: str, removed: RemovedText) -> str:
     """Return a path without the text, and without the form of it that names of files have."""
     name = removed.replaced(path, bare=True)
-    short = slug(removed.text, len(removed.text))
+    short = make_slug(removed.text, len(removed.text))
     if len(short) < _LEAST_SLUG:
         return name
     whole = rf"(?<![^\W_]){re.escape(short)}(?![^\W_])"

@@ -20,10 +20,10 @@ from memory_bank.base.filenames import (
     StatSignature,
     is_trusted,
     is_utf8,
-    signature_of,
+    signature_from_stat,
 )
 from memory_bank.notes import okf
-from memory_bank.notes.characters import nfc
+from memory_bank.notes.characters import to_nfc
 from memory_bank.notes.note import Meta
 from memory_bank.notes.storage import files, folders
 from memory_bank.notes.storage.files import UNKNOWN, scan
@@ -144,7 +144,7 @@ class NoteRoot:
             if name in okf.RESERVED or not (name.endswith(NOTE_SUFFIXES) and is_utf8(path)):
                 return False
             stat = folders.read_stat(self.folder, path)
-            stat_signature = signature_of(stat) if stat else None
+            stat_signature = signature_from_stat(stat) if stat else None
             if stat_signature is not None:
                 compared[path] = stat_signature
                 signatures[path] = self._signature(path, stat_signature)
@@ -432,7 +432,7 @@ class IncludedRoot(NoteRoot):
         """
         super().__init__(project, history=history)
         self.origin = origin
-        self._paths = tuple(dict.fromkeys(path for path in paths if not _below(path, bank)))
+        self._paths = tuple(dict.fromkeys(path for path in paths if not _is_below(path, bank)))
         self._known = known_to_git
         self._optional = optional
 
@@ -443,7 +443,7 @@ class IncludedRoot(NoteRoot):
 
     def owns(self, key: str) -> bool:
         """Tell whether a path is included."""
-        return any(_below(key, path) for path in self._paths)
+        return any(_is_below(key, path) for path in self._paths)
 
     def scan(self) -> Scan:
         """Return the signatures of all included notes, and why others can't be included.
@@ -459,12 +459,14 @@ class IncludedRoot(NoteRoot):
             reason = files.scan_part(self.folder, path, file_scan, above)
             if reason == files.MISSING and self._optional:
                 continue
-            if not (reason or entries is None or any(_below(word, nfc(path)) for word in entries)):
+            if not (
+                reason or entries is None or any(_is_below(word, to_nfc(path)) for word in entries)
+            ):
                 reason = _NO_FILE
             if reason:
                 refused[path] = reason
-        refused |= _only(file_scan.refused, entries)
-        notes = self._notes(_only(file_scan.files, entries))
+        refused |= _filter_known(file_scan.refused, entries)
+        notes = self._notes(_filter_known(file_scan.files, entries))
         return Scan(self._signatures(notes), refused)
 
     def watched(self) -> list[Watched]:
@@ -486,7 +488,7 @@ class IncludedRoot(NoteRoot):
             return None  # the scan says why
 
 
-def _below(path: str, folder: str) -> bool:
+def _is_below(path: str, folder: str) -> bool:
     """Tell whether a path is that of a folder or below it."""
     return folder in {".", path} or path.startswith(f"{folder}/")
 
@@ -502,11 +504,11 @@ def _folders(files: Iterable[str]) -> set[str]:
     return texts
 
 
-def _only(entries: Mapping[str, Value], nfcs: Collection[str] | None) -> dict[str, Value]:
+def _filter_known(entries: Mapping[str, Value], nfcs: Collection[str] | None) -> dict[str, Value]:
     """Return those files that are in `known`."""
     if nfcs is None:
         return dict(entries)
-    return {path: value for path, value in entries.items() if nfc(path.rstrip("/")) in nfcs}
+    return {path: value for path, value in entries.items() if to_nfc(path.rstrip("/")) in nfcs}
 
 
 _FOLDER = SESSIONS.rstrip("/")

@@ -12,8 +12,8 @@ from memory_bank.base.documents import Fault
 from memory_bank.base.errors import BadInput, Hint
 from memory_bank.base.text import agent_name
 from memory_bank.notes import okf
-from memory_bank.notes.characters import nfc
-from memory_bank.notes.identity import slug
+from memory_bank.notes.characters import to_nfc
+from memory_bank.notes.identity import make_slug
 from memory_bank.notes.note import Entity, Meta
 
 KEYS: Mapping[str, tuple[str, ...]] = {
@@ -71,7 +71,7 @@ def folder_for_type(kind: str) -> str:
     """Return the folder for new notes of a type; the user's own types are folders."""
     if kind in KNOWN_TYPES:
         return _FOLDERS.get(kind, f"{kind}s")
-    return slug(kind) if kind.strip() else "notes"
+    return make_slug(kind) if kind.strip() else "notes"
 
 
 def plain_key(key: str) -> str:
@@ -85,7 +85,7 @@ def normalise_tags(tags: Iterable[str]) -> tuple[str, ...]:
     A comma divides tags, as it does where they are read from front matter.
     """
     parts = (part for tag in tags for part in tag.split(","))
-    cleaned = (_SPACE.sub("-", _bare_tag(nfc(part.lower()))) for part in parts)
+    cleaned = (_SPACE.sub("-", _bare_tag(to_nfc(part.lower()))) for part in parts)
     return tuple(dict.fromkeys(tag for tag in cleaned if tag))
 
 
@@ -143,8 +143,8 @@ def read_meta(
         source_type=reader.text("source_type"),
         source_agent=agent_name(reader.text("source_agent")),
         entity_refs=tuple(reader.entities("entity_refs")),
-        file_refs=tuple(reader.words("file_refs", _one)),
-        symbol_refs=tuple(reader.words("symbol_refs", _one)),
+        file_refs=tuple(reader.words("file_refs", _single_text)),
+        symbol_refs=tuple(reader.words("symbol_refs", _single_text)),
         extra=reader.extra(),
     )
     return meta, tuple(dict.fromkeys(reader.faults))[:_MAX_FAULTS]
@@ -196,7 +196,7 @@ class _KeyReader:
         """Yield the parts of a text, or the items of a list, which `split_item` may split."""
         for key, value in self.given(name):
             self.used.add(key)
-            chosen = (split_item or _one) if isinstance(value, list) else split
+            chosen = (split_item or _single_text) if isinstance(value, list) else split
             for item in _flat(value):
                 text = _text(item)
                 if text is None:
@@ -280,7 +280,7 @@ def known_type(kind: str) -> str:
     return kind.lower() if kind.lower() in KNOWN_TYPES else kind
 
 
-def _one(text: str) -> Iterable[str]:
+def _single_text(text: str) -> Iterable[str]:
     return [text]
 
 

@@ -120,7 +120,7 @@ class _Content:
             name = self.alone[last[0]] if last else ""
             fields = (self.fields[line] for line in _between(lines, section))
             keys = [(field.key, value) for field in fields for value in field.values]
-            around = None if keys or not name else _around(note_sections, section)
+            around = None if keys or not name else _enclosing_section(note_sections, section)
             if around is not None:
                 note_sections[around] = note_sections[around]._replace(name=name)
                 name = ""
@@ -144,7 +144,7 @@ def _between(lines: Sequence[int], section: NoteSection) -> Sequence[int]:
     return lines[bisect_left(lines, section.line) : bisect_left(lines, section.end_line)]
 
 
-def _around(sections: Sequence[NoteSection], inner: NoteSection) -> int | None:
+def _enclosing_section(sections: Sequence[NoteSection], inner: NoteSection) -> int | None:
     """Return the number of the section with fields, but no name, that an inner one is a part of."""
     level = inner.level
     for number in range(len(sections) - 1, -1, -1):
@@ -327,11 +327,11 @@ def naming_sentence(
         text = " ".join(line for line in lines if not _NO_WORDS.fullmatch(line))
         sentence = first_sentence(plain_text(text, link_definitions)).rstrip(".\u3002")
         if any(map(str.isalpha, sentence)):
-            return _shortened(sentence)
+            return _shorten_name(sentence)
     return ""
 
 
-def _shortened(text: str) -> str:
+def _shorten_name(text: str) -> str:
     if len(text) <= LONGEST:
         return text
     words = text[:LONGEST].rpartition(" ")[0] or text[: LONGEST - 1]

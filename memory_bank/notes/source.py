@@ -23,15 +23,15 @@ from memory_bank.base.documents import (
     Span,
     Unchanged,
     Unreadable,
-    lines_of,
+    split_lines,
 )
 from memory_bank.base.errors import BadName, StorageFailed, UnreadableNote
-from memory_bank.base.filenames import StatSignature, signature_of
+from memory_bank.base.filenames import StatSignature, signature_from_stat
 from memory_bank.base.text import estimate
 from memory_bank.notes import okf
 from memory_bank.notes.characters import decode, written_words
 from memory_bank.notes.decision_records import ENDED, may_be_record
-from memory_bank.notes.identity import etag
+from memory_bank.notes.identity import hash_bytes
 from memory_bank.notes.link_targets import (
     InProject,
     TargetNames,
@@ -141,7 +141,7 @@ class NotesSource:
         root = self._roots.of(key)
         try:
             with hold_folder(root.folder, key) as file:
-                file_signature = signature_of(file.stat())
+                file_signature = signature_from_stat(file.stat())
                 if file_signature is None:
                     return None
                 if file_signature[0] > self._max_bytes:
@@ -166,7 +166,7 @@ class NotesSource:
         from memory_bank.notes import blocks, parsing
 
         root = self._roots.of(key)
-        signature, hashed = root.signature(key, stat_signature), etag(data)
+        signature, hashed = root.signature(key, stat_signature), hash_bytes(data)
         bundle = self._roots.bundle(key)
         try:
             if bundle is not None and not parsing.front_matter(data).type:
@@ -219,7 +219,7 @@ class NotesSource:
             data = self._roots.of(key).read(key)
         except BadName:
             return False
-        if data is None or etag(data) != hash:
+        if data is None or hash_bytes(data) != hash:
             return False
         if sum(len(data) for data, _, _ in self._texts.values()) + len(data) > _MOST_BYTES:
             self._texts.clear()
@@ -228,7 +228,7 @@ class NotesSource:
             from memory_bank.notes import parsing
 
             prompts = prompts_in(parsing.front_matter(text.encode()), text)
-        self._texts[key, hash] = data, lines_of(text), prompts
+        self._texts[key, hash] = data, split_lines(text), prompts
         return True
 
     def close(self) -> None:
@@ -403,7 +403,7 @@ def _keywords(note: Note) -> str:
 
     inline = set(note.body.tags)
     tags = (tag for tag in note.meta.tags if tag not in inline)
-    description = okf.description(note.meta.extra)
+    description = okf.read_description(note.meta.extra)
     if description and description == describe_note(note.text[note.body_start :]):
         description = None
     return "\n".join((*tags, *note.meta.aliases, *([description] if description else [])))
@@ -417,7 +417,7 @@ def _about(note: Note, *, named: bool) -> str:
     meta = note.meta
     words = [note.name if named else "", meta.type, *meta.file_refs, *meta.symbol_refs]
     words += [f"{entity.kind} {entity.id}" for entity in meta.entity_refs]
-    words += [f"{source.title} {source.resource}" for source in okf.sources(meta.extra)]
+    words += [f"{source.title} {source.resource}" for source in okf.list_sources(meta.extra)]
     extra = {key: value for key, value in meta.extra.items() if key not in okf.NOT_ABOUT}
     words += [f"{key} {value}" for key, value in _extra(extra)]
     return "\n".join(word for word in words if word)

@@ -19,7 +19,7 @@ from memory_bank.notes.compare.note_comparison import (
     MAX_BYTES,
     UnreadFile,
     compare,
-    without_secrets,
+    hide_secrets,
 )
 from memory_bank.review.findings import MAX_COMPARED, all_findings, limit_findings, list_rules
 from memory_bank.review.link_changes import LinkComparison
@@ -199,7 +199,11 @@ def _comparison(
         if old.versions.get(path) != new.versions.get(path)
     }
     was, now = (
-        {path: _shown(bank, state.data(path)) for path in sorted(differ) if path in state.versions}
+        {
+            path: _hide_large(bank, state.data(path))
+            for path in sorted(differ)
+            if path in state.versions
+        }
         for state in (old, new)
     )
 
@@ -234,7 +238,7 @@ def _comparison(
 
 def _as_stored(bank: Bank, was: Mapping[str, bytes], now: Mapping[str, bytes]) -> frozenset[str]:
     """Return the notes of the work tree that differ by line ends only, which git converts."""
-    tree = repository.worktree(bank.layout.root)
+    tree = repository.find_worktree(bank.layout.root)
     files = {
         posixpath.normpath(_below_tree(bank, bank.roots.place(path))): path
         for path, data in now.items()
@@ -242,14 +246,14 @@ def _as_stored(bank: Bank, was: Mapping[str, bytes], now: Mapping[str, bytes]) -
     }
     if tree is None or not files:
         return frozenset()
-    converted = repository.with_converted_line_ends(tree, list(files))
+    converted = repository.filter_converted(tree, list(files))
     return frozenset(files[file] for file in converted if file in files)
 
 
 def _included_now(bank: Bank, old: BankState, new: BankState, base: Side) -> frozenset[str]:
     """Return the notes that are files of BASE, unchanged, and were not included there."""
     was, now = (state.bank.settings.memory.include for state in (old, new))
-    tree = repository.worktree(bank.layout.root)
+    tree = repository.find_worktree(bank.layout.root)
     if tree is None or base.commit is None or not set(now) - set(was):
         return frozenset()
     there = objects.files_at(tree, base.commit, sizes=False)
@@ -264,16 +268,16 @@ def _included_now(bank: Bank, old: BankState, new: BankState, base: Side) -> fro
     )
 
 
-def _shown(bank: Bank, data: bytes) -> bytes:
+def _hide_large(bank: Bank, data: bytes) -> bytes:
     """Return the bytes of a note as a review may show them; what is too large is not shown."""
     if len(data) > MAX_BYTES:
         return data
-    return without_secrets(data, bank.settings.secrets.allow)
+    return hide_secrets(data, bank.settings.secrets.allow)
 
 
 def _below_tree(bank: Bank, path: str) -> str:
     """Return the path below the work tree of a path below the project."""
-    tree = repository.worktree(bank.layout.root)
+    tree = repository.find_worktree(bank.layout.root)
     return f"{repository.below_tree(tree, bank.layout.project)}{path}" if tree else path
 
 

@@ -31,7 +31,7 @@ from memory_bank.sessions.listing import former_state
 _AT_WORK = "a process of low priority computed vectors when this was asked; it ends by itself"
 
 
-def _checked(
+def _check_in_command(
     call: Call,
     bank: Bank,
     progress: Progress | None,
@@ -68,7 +68,7 @@ def _checked(
         ("memory-bank doctor --counts --json | jq .count", "how many notes"),
     ),
     group="Look after",
-    through=_checked,
+    through=_check_in_command,
     view=views.view_health,
     tool=Tool(
         "List files not indexed, faults, merge conflicts, broken links, missing files, duplicates.",
@@ -90,7 +90,7 @@ def doctor(bank: Bank, progress: Progress | None = None) -> BankHealth:
 
 
 def _health(view: View, bank: Bank, report: SyncReport, background: str | None) -> BankHealth:
-    notes, _, _, passages = document_rows.totals(view.manifest)
+    notes, _, _, passages = document_rows.count_totals(view.manifest)
     settings = bank.settings
     bank_findings = [
         finding
@@ -143,7 +143,7 @@ def _code(view: View, bank: Bank) -> tuple[CodeHealth | None, tuple[Finding, ...
 
     Nothing if the code has not been indexed.
     """
-    tree = repository.worktree(bank.layout.project)
+    tree = repository.find_worktree(bank.layout.project)
     if tree is None or not bank.settings.code.enabled:
         return None, ()
     with Codebase(tree, bank.settings, place=bank.layout) as code:

@@ -28,7 +28,7 @@ from memory_bank.review.revision_range import STAGED
 from memory_bank.review.rules.base import AGENTS, rules
 from memory_bank.review.rules.links import MOVED_CODE
 from memory_bank.search.index import View
-from memory_bank.trust.stale import citations_of
+from memory_bank.trust.stale import judge_citations
 
 _OTHERS = frozenset({SETTINGS, AGENTS})
 """Files with findings, though they are no notes."""
@@ -53,10 +53,10 @@ def all_findings(
     bank: Bank, link_comparison: LinkComparison, base: Side, head: Side
 ) -> Iterator[ReviewFinding]:
     """Yield the findings of rules in changed notes, and those of the review itself."""
-    of_rules = tuple(_of_rules(link_comparison))
+    of_rules = tuple(_yield_rule_findings(link_comparison))
     yield from of_rules
     with _code_at(bank, head) as has_symbol:
-        yield from link_changes.ghosts_made(link_comparison, _explained(of_rules), has_symbol)
+        yield from link_changes.ghosts_made(link_comparison, _explained_links(of_rules), has_symbol)
     yield from link_changes.broken_backlinks(link_comparison)
     yield from link_changes.orphans_made(link_comparison)
     similar = tuple(_similar(link_comparison))
@@ -69,13 +69,13 @@ def all_findings(
     pairs = [(path, text) for path, text, _ in similar]
     yield from link_changes.yield_neighbours(link_comparison, pairs)
     yield from _stale_citations(bank, link_comparison, base, head)
-    yield from _unchecked(link_comparison)
+    yield from _yield_unchecked(link_comparison)
 
 
 @contextmanager
 def _code_at(bank: Bank, head: Side) -> Iterator[Callable[[str], bool]]:
     """Give what tells whether the code at HEAD has a symbol's name; outside git, it has any."""
-    tree = repository.worktree(bank.layout.project)
+    tree = repository.find_worktree(bank.layout.project)
     if tree is None:
         yield lambda _: True
         return
@@ -89,7 +89,7 @@ def _code_at(bank: Bank, head: Side) -> Iterator[Callable[[str], bool]]:
         cache.close()
 
 
-def _of_rules(link_comparison: LinkComparison) -> Iterator[ReviewFinding]:
+def _yield_rule_findings(link_comparison: LinkComparison) -> Iterator[ReviewFinding]:
     """Yield the findings of lint rules in changed notes at HEAD, and new ones in other files.
 
     One is new unless the note had an equal one at BASE, at any line.
@@ -124,7 +124,7 @@ def _at_base(link_comparison: LinkComparison, now: Sequence[Finding]) -> Counter
 _EXPLAINED = frozenset({"moved-link", "mistyped-link"})
 
 
-def _explained(findings: Iterable[ReviewFinding]) -> set[tuple[str, int, str]]:
+def _explained_links(findings: Iterable[ReviewFinding]) -> set[tuple[str, int, str]]:
     """Return path, line and target of the links of which a rule says what they mean."""
     return {
         (finding.path, finding.line, finding.words or "")
@@ -160,7 +160,7 @@ def list_rules(findings: Iterable[ReviewFinding]) -> tuple[RuleWithFindings, ...
     )
 
 
-def _unchecked(link_comparison: LinkComparison) -> Iterator[ReviewFinding]:
+def _yield_unchecked(link_comparison: LinkComparison) -> Iterator[ReviewFinding]:
     """Yield the changed notes that were not compared, or that no rule has seen."""
     for path, change in link_comparison.present.items():
         if not change.checked:
@@ -178,12 +178,12 @@ def _stale_citations(
 
     None if the bank is in another repository than its project, or at a base that is no commit.
     """
-    tree = repository.worktree(bank.layout.root)
-    if tree is None or tree != repository.worktree(bank.layout.project) or base.commit is None:
+    tree = repository.find_worktree(bank.layout.root)
+    if tree is None or tree != repository.find_worktree(bank.layout.project) or base.commit is None:
         return
     last = head.commit or objects.commit_of(tree, "HEAD")
     end = head.commit or (STAGED_CODE if head.name == STAGED else NOW)
-    for citation in citations_of(bank, base.commit, last, end, link_comparison.after.bank):
+    for citation in judge_citations(bank, base.commit, last, end, link_comparison.after.bank):
         if citation.stale or citation.moved:
             commits = ", ".join(commit.id[:12] for commit in citation.commits[:_MOST_COMMITS])
             by = f" by {commits}" if commits else ""
@@ -205,7 +205,7 @@ def _similar(link_comparison: LinkComparison) -> Iterator[tuple[str, str, float]
     the same words.
     """
     fields: dict[str, Words] = {}
-    for path in _reworded(link_comparison):
+    for path in _list_reworded(link_comparison):
         data = link_comparison.after.data(path)
         body = front_matter.split(decode(data).text).body
         own = {path, link_comparison.changes[path].old_path}
@@ -223,7 +223,7 @@ def _similar(link_comparison: LinkComparison) -> Iterator[tuple[str, str, float]
             yield path, link_comparison.renames.get(other_near, other_near), near[other_near]
 
 
-def _reworded(link_comparison: LinkComparison) -> list[str]:
+def _list_reworded(link_comparison: LinkComparison) -> list[str]:
     """Return the notes at HEAD whose text changed, at most 300."""
     return [path for path, change in link_comparison.present.items() if change.sections][
         :MAX_COMPARED

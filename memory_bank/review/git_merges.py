@@ -17,7 +17,7 @@ from memory_bank.git import objects, process, repository
 from memory_bank.memory.rules_block import FILE
 from memory_bank.notes import names, parsing
 from memory_bank.notes.characters import BOM
-from memory_bank.notes.identity import etag
+from memory_bank.notes.identity import hash_bytes
 from memory_bank.notes.merging import conflicts, note_merge
 from memory_bank.notes.merging.conflicts import ThreeWay
 from memory_bank.notes.merging.note_merge import CannotMerge, MergedNote
@@ -63,16 +63,18 @@ def resolve(bank: Bank) -> tuple[Resolved, ...]:
     told, so that a person looks at it before `git add`. Raises BadInput outside a git work tree.
     """
     root = bank.layout.root
-    tree = repository.worktree(root)
+    tree = repository.find_worktree(root)
     if tree is None:
         raise BadInput(f"{root} is in no git repository", "there is nothing that git merged")
     bank.settings.check_enabled()
-    merges = tuple(_resolved(bank, path, three_way) for path, three_way in _unmerged(tree, root))
+    merges = tuple(
+        _resolve_note(bank, path, three_way) for path, three_way in _yield_unmerged(tree, root)
+    )
     bank.catch_up()
     return merges
 
 
-def _unmerged(tree: Path, root: Path) -> Iterator[tuple[str, _Versions]]:
+def _yield_unmerged(tree: Path, root: Path) -> Iterator[tuple[str, _Versions]]:
     """Yield the notes with conflicts, by their paths below the bank, with their versions."""
     below = root.relative_to(tree).as_posix()
     texts = ("ls-files", "--unmerged", "-z", "--full-name", "--", below)
@@ -95,17 +97,17 @@ def _unmerged(tree: Path, root: Path) -> Iterator[tuple[str, _Versions]]:
         yield path.removeprefix(prefix), _Versions(*versions)
 
 
-def _resolved(bank: Bank, path: str, versions: _Versions) -> Resolved:
+def _resolve_note(bank: Bank, path: str, versions: _Versions) -> Resolved:
     """Resolve one note; a failure is its reason."""
     try:
-        return _finished(bank, path, versions)
+        return _finish_note(bank, path, versions)
     except CannotMerge as error:
         return Resolved(path, LEFT, reason=str(error))
     except MemoryBankError as error:
         return Resolved(path, LEFT, reason=error.message)
 
 
-def _finished(bank: Bank, path: str, versions: _Versions) -> Resolved:
+def _finish_note(bank: Bank, path: str, versions: _Versions) -> Resolved:
     base, ours, theirs = versions
     if ours is None or theirs is None:
         missing = "ours" if ours is None else "theirs"
@@ -117,9 +119,9 @@ def _finished(bank: Bank, path: str, versions: _Versions) -> Resolved:
     if not _is_untouched(now, versions, note):
         return Resolved(path, LEFT, reason="it was edited since: resolve the rest by hand")
     if note.are_two_notes:
-        return _two_notes(bank, path, versions, etag(now))
+        return _two_notes(bank, path, versions, hash_bytes(now))
     if not note.conflicts:
-        _write(bank, path, note.data, etag(now))
+        _write(bank, path, note.data, hash_bytes(now))
         return Resolved(path, MERGED)
     count = note.conflicts
     return Resolved(path, LEFT, conflicts=count, reason="both sides changed the same place")
@@ -203,7 +205,7 @@ def check(bank: Bank) -> GitSetup:
 
     Return what git has for the notes; raise BadInput outside a git work tree.
     """
-    return _found(bank.layout.root, _tree(bank))
+    return _find_setup(bank.layout.root, _tree(bank))
 
 
 @operation(
@@ -230,18 +232,18 @@ def install(bank: Bank) -> GitSetup:
     Raises BadInput outside a git work tree, StorageFailed.
     """
     root, tree = bank.layout.root, _tree(bank)
-    before = {part.name: part for part in _found(root, tree).parts}
+    before = {part.name: part for part in _find_setup(root, tree).parts}
     for file, ours in _attributes(root, tree).items():
         text = program_files.read_text(file)
         lines = (text or "").split("\n")
         if not before[ATTRIBUTES].is_set or any(line not in lines for line in ours):
-            entries = _others(text or "", ours)
+            entries = _other_lines(text or "", ours)
             at = len(entries) - (not entries[-1])  # as before, the last line has a line end or none
             FileEdit(file, text, "\n".join([*entries[:at], *ours, *entries[at:]])).write()
     for key, value in _settings().items():
         if before[key].value != value:
             _configure(tree, "--replace-all", key, value)
-    git_setup = _found(root, tree)
+    git_setup = _find_setup(root, tree)
     changed = [part.name for part in git_setup.parts if part != before[part.name]]
     return git_setup._replace(written=tuple(changed))
 
@@ -260,21 +262,21 @@ def uninstall(bank: Bank) -> GitSetup:
     Remove what `install` wrote; raises as it does.
     """
     root, tree = bank.layout.root, _tree(bank)
-    before = {part.name: part for part in _found(root, tree).parts}
+    before = {part.name: part for part in _find_setup(root, tree).parts}
     for file, ours in _attributes(root, tree).items():
         text = program_files.read_text(file)
-        if text is not None and (remaining := "\n".join(_others(text, ours))) != text:
+        if text is not None and (remaining := "\n".join(_other_lines(text, ours))) != text:
             FileEdit(file, text, remaining or None).write()
     for key in _settings():
         if process.run(tree, "config", "--local", "--get-all", key):
             _configure(tree, "--unset-all", key)
-    git_setup = _found(root, tree)
+    git_setup = _find_setup(root, tree)
     changed = [part.name for part in git_setup.parts if part != before[part.name]]
     return git_setup._replace(written=tuple(changed))
 
 
 def _tree(bank: Bank) -> Path:
-    tree = repository.worktree(bank.layout.root)
+    tree = repository.find_worktree(bank.layout.root)
     if tree is None:
         raise BadInput(
             f"{bank.layout.root} is in no git repository", "git merges only what it tracks"
@@ -304,12 +306,12 @@ def _agents(root: Path, tree: Path) -> str:
     return f"{repository.below_tree(tree, root.parent)}{FILE}" if root.name == FOLDER else ""
 
 
-def _others(text: str, ours: Sequence[str]) -> list[str]:
+def _other_lines(text: str, ours: Sequence[str]) -> list[str]:
     r"""Return the lines that are not ours, without `\n`; the last one is empty after a line end."""
     return [line for line in text.split("\n") if line.removesuffix("\r") not in ours]
 
 
-def _found(root: Path, tree: Path) -> GitSetup:
+def _find_setup(root: Path, tree: Path) -> GitSetup:
     parts = (
         _attribute_part(root, tree),
         *(_setting_part(tree, *setting) for setting in _settings().items()),

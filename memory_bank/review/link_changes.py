@@ -120,7 +120,7 @@ def broken_backlinks(link_comparison: LinkComparison) -> Iterator[ReviewFinding]
         goal = link_comparison.renames.get(old.dest_key, "")
         if lost and goal:
             lost = f"{old.dest_key} was moved to {goal}"
-        target = _written(old)
+        target = _write_link(old)
         yield link_comparison.finding(
             "broken-backlink",
             new.source_key,
@@ -179,7 +179,7 @@ def _may_break(old: Link, new: Link, touched: Collection[str]) -> bool:
     return bool(old.dest_key) and (inside or old.dest_key != new.dest_key)
 
 
-def _written(row: Link) -> str:
+def _write_link(row: Link) -> str:
     place = f"#{row.heading}" if row.heading else f"^{row.block}" if row.block else ""
     return f"{row.target}{place}"
 

@@ -65,7 +65,7 @@ def lint(
     return tuple(bank.read(asked))
 
 
-def in_files(
+def lint_files(
     files: Iterable[tuple[str, Path]], settings: Settings, rules: Collection[str] = ()
 ) -> tuple[Finding, ...]:
     """Return what the rules that need one text only find in files, without an index.
@@ -79,14 +79,14 @@ def in_files(
             (
                 finding
                 for path, file in files
-                for finding in _of_file(path, file, settings, file_rules)
+                for finding in _lint_file(path, file, settings, file_rules)
             ),
             key=order,
         )
     )
 
 
-def _of_file(path: str, file: Path, settings: Settings, rules: Sequence[Rule]) -> list[Finding]:
+def _lint_file(path: str, file: Path, settings: Settings, rules: Sequence[Rule]) -> list[Finding]:
     why = "can't be read: it is no plain file"
     try:
         if file.is_file():  # a link may lead to a device or a pipe, whose end never comes
@@ -112,7 +112,7 @@ def choose(bank: Bank | None, names: Iterable[str]) -> tuple[list[str], list[Pat
         start = Path(os.path.abspath(name))  # noqa: PTH100  (links are not resolved)
         if not start.exists():
             raise BadInput(f"there is no file {name!r}", "give paths of files or folders")
-        for file in _below(start) if start.is_dir() else (start,):
+        for file in _walk_folder(start) if start.is_dir() else (start,):
             path = note_path(bank, str(file)) if bank else ""
             if path:
                 notes[path] = None
@@ -121,7 +121,7 @@ def choose(bank: Bank | None, names: Iterable[str]) -> tuple[list[str], list[Pat
     return [*notes], [*entries]
 
 
-def _below(folder: Path) -> Iterator[Path]:
+def _walk_folder(folder: Path) -> Iterator[Path]:
     for root, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         yield from (Path(root, name) for name in sorted(files) if name.endswith(NOTE_SUFFIXES))
@@ -136,7 +136,7 @@ def check_rules(names: Collection[str]) -> None:
             raise BadInput(f"there is no rule {name!r}{near}", Hint.LIST_RULES)
 
 
-def fails(worst: str | None, fail_on: str) -> bool:
+def is_failure(worst: str | None, fail_on: str) -> bool:
     """Tell whether the highest severity of findings is `fail_on` or above; `never`: it is not."""
     if worst is None or fail_on == "never":
         return False
@@ -269,11 +269,11 @@ def lint_notes(
         (_, files), all_findings, fixed, settings = choose(None, paths), (), None, load()
     others_paths = {os.path.relpath(file): file for file in files}
     all_findings = tuple(
-        sorted((*all_findings, *in_files(others_paths.items(), settings, rules)), key=order)
+        sorted((*all_findings, *lint_files(others_paths.items(), settings, rules)), key=order)
     )
     _show(call, all_findings, fixed, others_paths)
     worst = all_findings[0].severity if all_findings else None
-    return FINDINGS if fails(worst, fail_on or "error") else FOUND
+    return FINDINGS if is_failure(worst, fail_on or "error") else FOUND
 
 
 def _place(call: Call, finding: Finding, paths: Mapping[str, Path]) -> str:

@@ -29,11 +29,11 @@ def merge_files(files: Files, labels: Labels) -> tuple[int, str]:
     if merged := rules_block.merge_blocks(base, ours, theirs):
         for file, data in zip(files, merged, strict=True):
             replace(file.absolute(), data)
-        return by_git(files, labels, "")
+        return merge_by_git(files, labels, "")
     try:
         note = note_merge.merge(base, ours, theirs, labels)
     except CannotMerge as reason:
-        return by_git(files, labels, str(reason))
+        return merge_by_git(files, labels, str(reason))
     if note.conflicts and base:
         lines_merged = _lines_merged(files, labels)
         if (
@@ -42,20 +42,20 @@ def merge_files(files: Files, labels: Labels) -> tuple[int, str]:
             and (note_merge.keeps_all(base, ours, theirs, lines_merged))
         ):
             note = note_merge.MergedNote(lines_merged, 0)
-    if note.conflicts and (full_labels := _with_base(labels)) != labels:
+    if note.conflicts and (full_labels := _add_base_label(labels)) != labels:
         note = note_merge.merge(base, ours, theirs, full_labels)
     if note.data != ours:
         replace(files.ours.absolute(), note.data)
     return note.conflicts, ""
 
 
-def _with_base(labels: Labels) -> Labels:
+def _add_base_label(labels: Labels) -> Labels:
     """Return the labels with one for the base, if the user's style of conflicts shows it."""
     style = process.run(Path.cwd(), "config", "--get", "merge.conflictStyle") or ""
     return labels._replace(base="base") if style.strip().endswith("diff3") else labels
 
 
-def by_git(files: Files, labels: Labels, reason: str) -> tuple[int, str]:
+def merge_by_git(files: Files, labels: Labels, reason: str) -> tuple[int, str]:
     """Merge the lines as git does; write conflicts and text to `ours`.
 
     Raises StorageFailed if git can't: `ours` stays, as with git's own merge of binary files.

@@ -23,7 +23,7 @@ from memory_bank.review.sarif import workflow_commands
 FORMATS = ("terminal", "json", "markdown", "sarif", "github")
 
 
-def _in_formats(
+def _review_in_formats(
     call: Call,
     revisions: str | None = None,
     *,
@@ -62,7 +62,7 @@ def _in_formats(
             uncommitted = {*repository.list_uncommitted(root), *repository.list_untracked(root)}
         notes = sum(name.endswith(".md") for name in uncommitted)
     for form, file in zip(formats, outputs, strict=False):
-        text = _rendered(report, form)
+        text = _render_format(report, form)
         output_files.write_file(Path(file), text.encode("utf-8", "replace"))
     if not outputs:
         _show(call, report, formats[0], every=every)
@@ -71,7 +71,7 @@ def _in_formats(
             call.remark(
                 f"{count(notes, 'note')} {is_are} not committed: memory-bank review --worktree"
             )
-    failed = lint.fails(report.worst, fail_on or "error")
+    failed = lint.is_failure(report.worst, fail_on or "error")
     return FINDINGS if failed else FOUND
 
 
@@ -96,7 +96,7 @@ def _in_formats(
         ),
     ),
     group="Review",
-    through=_in_formats,
+    through=_review_in_formats,
     view=views.view_review,
     tool=Tool(
         """Show what a change does to the notes: claims, broken links, similar notes, lint findings.
@@ -153,10 +153,10 @@ def _show(call: Call, report: Review, form: str, *, every: bool) -> None:
     elif form == "terminal":
         write_view(call, report, views.view_review(report, call=call, every=every))
     else:
-        call.console.write(_rendered(report, form))
+        call.console.write(_render_format(report, form))
 
 
-def _rendered(report: Review, form: str) -> str:
+def _render_format(report: Review, form: str) -> str:
     """Return a review in a format for other programs, with a line end."""
     if form == "json":
         text = render_document(report)

@@ -174,7 +174,7 @@ def _keys(change: NoteChange) -> list[str]:
         f"- {format_code(key_change.key)} {key_change.kind}: {_value(key_change)}"
         for key_change in changes
     ]
-    return _cut(rows, "key")
+    return _cut_rows(rows, "key")
 
 
 def _value(change: KeyChange) -> str:
@@ -192,7 +192,7 @@ def _value(change: KeyChange) -> str:
 def _links(change: NoteChange) -> list[str]:
     gained = [f"- link gained: {_link(link)}" for link in change.gained]
     lost = [f"- link lost: {_link(link)}" for link in change.lost]
-    return _cut(gained, "link gained") + _cut(lost, "link lost")
+    return _cut_rows(gained, "link gained") + _cut_rows(lost, "link lost")
 
 
 def _link(link: LinkChange) -> str:
@@ -200,7 +200,7 @@ def _link(link: LinkChange) -> str:
     return f"{format_code(link.target)} ({format_code(link.type)}, line {link.line}{times})"
 
 
-def _cut(rows: list[str], word: str) -> list[str]:
+def _cut_rows(rows: list[str], word: str) -> list[str]:
     if len(rows) <= _ITEMS:
         return rows
     return [*rows[:_ITEMS], f"- and {count(len(rows) - _ITEMS, f'more {word}')}"]
@@ -284,7 +284,7 @@ def render_review(review: Review) -> str:
             used += _size(line) + 2
         else:
             left_out += 1
-    return "\n\n".join([*parts, *_rest(review, entries, left_out)]) + "\n"
+    return "\n\n".join([*parts, *_yield_rest(review, entries, left_out)]) + "\n"
 
 
 def _place(block: tuple[str, str]) -> int:
@@ -300,10 +300,10 @@ def _lists(review: Review) -> Iterator[str]:
         for finding in review.findings
         if finding.rule not in HEADINGS and (finding.new or finding.severity != "info")
     ]
-    yield from _list("Findings", _grouped([finding for finding in findings if finding.new]))
+    yield from _list("Findings", _group_findings([finding for finding in findings if finding.new]))
     for heading, group in review.to_check.items():
-        yield from _list(heading, _grouped(group))
-    old = _grouped([finding for finding in findings if not finding.new])
+        yield from _list(heading, _group_findings(group))
+    old = _group_findings([finding for finding in findings if not finding.new])
     yield from _list("Findings that were there before", old, closed=True)
 
 
@@ -329,7 +329,7 @@ def _first(rows: Sequence[str]) -> Iterator[str]:
         yield row
 
 
-def _grouped(findings: Sequence[ReviewFinding]) -> list[str]:
+def _group_findings(findings: Sequence[ReviewFinding]) -> list[str]:
     """Return a row for each finding; equal ones of a note are one, with all its lines."""
     lines: dict[tuple[str, str, str, str | None], list[ReviewFinding]] = {}
     for finding in findings:
@@ -348,7 +348,7 @@ def _finding(findings: Sequence[ReviewFinding]) -> str:
     return f"- {severity}{name}{where if lines != [1] else ''}: {format_code(first.message)}{fix}"
 
 
-def _rest(review: Review, entries: list[str], left_out: int) -> Iterator[str]:
+def _yield_rest(review: Review, entries: list[str], left_out: int) -> Iterator[str]:
     """Yield what was left out, and the review's notices."""
     if entries:
         yield "#### Notes whose changes are not shown here"

@@ -43,7 +43,7 @@ def resolve_sides(
 
     Raises NoRepository, and BadInput for another range and for unknown revisions.
     """
-    tree = repository.worktree(folder)
+    tree = repository.find_worktree(folder)
     if tree is None:
         raise NoRepository(
             f"{folder} is not in a git repository", "a review compares revisions of one"
@@ -68,7 +68,7 @@ def resolve_sides(
 
 def list_branches(bank: Bank) -> tuple[str, ...]:
     """Return the branches of the bank's repository, the last committed to first; at most 50."""
-    tree = repository.worktree(bank.layout.root)
+    tree = repository.find_worktree(bank.layout.root)
     texts = ("--format=%(refname:short)", "--sort=-committerdate", f"--count={_MOST_BRANCHES}")
     text = process.run(tree, "for-each-ref", *texts, "refs/heads", "refs/remotes") if tree else ""
     return tuple(line for line in (text or "").split("\n") if line)
@@ -118,13 +118,13 @@ class BankState:
     @cached_property
     def rows(self) -> dict[str, Version]:
         """The notes by path."""
-        versions = self.bank.read(lambda view: document_rows.versions(view.manifest))
+        versions = self.bank.read(lambda view: document_rows.read_versions(view.manifest))
         return {path: row for path, row in versions.items() if path not in self.left_out}
 
     @cached_property
     def versions(self) -> dict[str, str]:
         """A text for each file that differs if the file does, by path."""
-        listed = self.bank.read(lambda view: document_rows.unindexed(view.manifest))
+        listed = self.bank.read(lambda view: document_rows.list_unindexed(view.manifest))
         texts = {path: f"not read: {reason}" for path, reason in listed}
         texts |= {path: row.hash for path, row in self.rows.items()}
         return {path: value for path, value in texts.items() if path not in self.left_out}
@@ -132,7 +132,7 @@ class BankState:
     @cached_property
     def goals(self) -> dict[str, list[Link]]:
         """Where the links of each note lead, in their order."""
-        link_destinations = self.bank.read(lambda view: link_rows.destinations(view.manifest))
+        link_destinations = self.bank.read(lambda view: link_rows.map_destinations(view.manifest))
         return {
             path: destinations
             for path, destinations in link_destinations.items()
@@ -143,7 +143,7 @@ class BankState:
         """Return the links of some notes, in their order."""
         path_set = set(paths) - self.left_out
         rows: dict[str, list[Link]] = {}
-        for row in self.bank.read(lambda view: link_rows.links_of(view.manifest, path_set)):
+        for row in self.bank.read(lambda view: link_rows.read_links_of(view.manifest, path_set)):
             rows.setdefault(row.source_key, []).append(row)
         return rows
 
@@ -165,14 +165,14 @@ class BankState:
 
     def problems(self, rows: list[Link]) -> list[str]:
         """Return for each link what is wrong with it, or an empty text."""
-        return self.bank.read(lambda view: link_rows.problems(view.manifest, rows))
+        return self.bank.read(lambda view: link_rows.find_problems(view.manifest, rows))
 
     def superseded(self, paths: Collection[str]) -> dict[str, str]:
         """Map the superseded ones of some notes to their successors."""
         numbers = {self.rows[path].number: path for path in paths if path in self.rows}
 
         def asked(view: View) -> dict[int, tuple[int, str]]:
-            return document_graph.superseded(view.manifest, numbers)
+            return document_graph.map_superseded(view.manifest, numbers)
 
         content = self.bank.read(asked)
         return {numbers[number]: successor for number, (_, successor) in content.items()}
@@ -195,7 +195,7 @@ def list_unshared(bank: Bank, paths: Collection[str]) -> set[str]:
     roots = bank.roots
     private = {path for path in paths if roots.is_private(path)}
     files = {roots.file(path): path for path in paths if path not in private}
-    tree = repository.worktree(bank.layout.root)
+    tree = repository.find_worktree(bank.layout.root)
     if tree is None:
         return private
     visible = repository.list_trackable(tree, list(files))

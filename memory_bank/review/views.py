@@ -235,7 +235,7 @@ def view_health(
     """Describe what is wrong with a bank, or its counts."""
     if isinstance(health, Stats):
         return view_stats(health)._replace(problem=bank.problem if bank else None)
-    code = FINDINGS if check and lint.fails(health.worst, fail_on or "error") else FOUND
+    code = FINDINGS if check and lint.is_failure(health.worst, fail_on or "error") else FOUND
     if check and (health.problem or health.waiting):
         code = FAILED
     lines = [*_verdict(health, bank), *_finding_lines(health), *_state(health, bank)]

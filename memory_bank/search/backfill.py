@@ -11,7 +11,7 @@ from itertools import islice
 from memory_bank.base.documents import Document, Source
 from memory_bank.base.errors import Busy, EmbedderUnavailable, IndexDamaged
 from memory_bank.base.repairs import INDEXING, Repaired
-from memory_bank.search.document_changes import IndexLimits, Progress, SyncReport, silent
+from memory_bank.search.document_changes import IndexLimits, Progress, SyncReport, show_nothing
 from memory_bank.search.manifest import document_rows, writer
 from memory_bank.search.manifest.manifest import COMPLETE, Manifest, filled_key
 from memory_bank.search.retrievers.base import FEW_TEXTS, IndexedPassage, Retriever
@@ -121,7 +121,7 @@ class Backfill:
                 self._report_repair(INDEXING)
             self._refill(retriever, progress)
 
-    def repair(self, retriever: Retriever, progress: Progress = silent) -> None:
+    def repair(self, retriever: Retriever, progress: Progress = show_nothing) -> None:
         """Refill a damaged retriever from the source; the caller holds the lock."""
         self._report_repair(retriever.name)
         self._refill(retriever, progress)
@@ -214,7 +214,9 @@ class Backfill:
         extra: list[IndexedPassage] = []
         numbers: list[int] = []
         if compacted:
-            for number, passages in self._entries_of(writer.indexed(self._manifest, [*compacted])):
+            for number, passages in self._entries_of(
+                writer.list_indexed(self._manifest, [*compacted])
+            ):
                 extra += passages
                 numbers.append(number)
         retriever.put([*entries, *extra], [*touched, *numbers])
@@ -229,7 +231,7 @@ class Backfill:
         for number, key, known_hash in rows:
             content = self._source.read(key)
             if isinstance(content, Document) and content.hash == known_hash:
-                yield number, writer.entries_of(self._manifest, number, content)
+                yield number, writer.read_entries(self._manifest, number, content)
 
     def _repair_if_damaged(self, retriever: Retriever, work: Callable[[], None]) -> None:
         try:
@@ -243,7 +245,7 @@ class Backfill:
             self._manifest.put_meta(filled_key(retriever.name), _INTERRUPTED)
             self._put_complete("")
         retriever.clear()
-        rows = writer.indexed(self._manifest)
+        rows = writer.list_indexed(self._manifest)
         found_entries = self._entries_of(rows)
         for start in range(0, len(rows), _REFILL_BATCH):
             entries = [

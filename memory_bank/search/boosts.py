@@ -23,7 +23,7 @@ _FULL_COUNT = 100
 """Number of accesses at which the count's boost reaches its weight."""
 
 
-def access(settings: Memory, accessed: Access, now: float) -> float:
+def access_boost(settings: Memory, accessed: Access, now: float) -> float:
     """Return 1 + w1·max(0, 1 − age/30 d) + w2·ln(n + 1)/ln 100, with the age of the last access.
 
     By default, accesses are those that opened a note: to be listed says nothing of its worth.
@@ -37,7 +37,7 @@ def access(settings: Memory, accessed: Access, now: float) -> float:
     return 1.0 + _RECENT_ACCESS * recent + _MANY_ACCESSES * often
 
 
-def recency(settings: Memory, created: float, now: float) -> float:
+def recency_boost(settings: Memory, created: float, now: float) -> float:
     """Return the boost of a note created within `recency_boost_days`, else 1."""
     young = 0 <= now - created < settings.recency_boost_days * _DAY
     return settings.recency_boost_factor if young else 1.0
@@ -53,7 +53,7 @@ RANK_CONSTANT = 60
 """The constant k of reciprocal rank fusion."""
 
 
-def by_ranks(lists: Mapping[str, Matches]) -> Ranking:
+def fuse_ranks(lists: Mapping[str, Matches]) -> Ranking:
     """Add 1 / (k + rank) over the lists of some retrievers (Cormack, Clarke and Buettcher 2009).
 
     Scores are scaled so that a passage that is first in every list gets 1.

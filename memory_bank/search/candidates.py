@@ -11,7 +11,7 @@ from memory_bank.base.setting_sections import Memory
 from memory_bank.search import boosts
 from memory_bank.search.manifest import document_graph, document_rows, entries
 from memory_bank.search.manifest.manifest import Manifest
-from memory_bank.search.ranking import LEAST, MATCHES, is_weak, likelihood
+from memory_bank.search.ranking import LEAST, MATCHES, estimate_likelihood, is_weak
 from memory_bank.search.retrievers.base import NEVER, Access, Ranking, Reason
 
 _EXTRA_CANDIDATES = 16
@@ -140,19 +140,21 @@ def boost(
     With `by_section`, accesses of a section that has a name are those of that name.
     """
     numbers = {candidate.document for candidate in candidates}
-    dates = manifest.cached(document_rows.dates) or document_rows.dates(manifest, numbers)
+    dates = manifest.cached(document_rows.read_dates) or document_rows.read_dates(manifest, numbers)
     names = (
-        entries.names(manifest, [candidate.row for candidate in candidates]) if by_section else {}
+        entries.map_names(manifest, [candidate.row for candidate in candidates])
+        if by_section
+        else {}
     )
     keys = [dates[number][1] for number in numbers if number in dates]
     seen_accesses = accesses([*keys, *names.values()])
     for candidate in candidates:
         created, key = dates.get(candidate.document, (0.0, ""))
         key = names.get(candidate.row, key)
-        factors = [("recency", boosts.recency(settings, created, now))]
+        factors = [("recency", boosts.recency_boost(settings, created, now))]
         if key in seen_accesses:
             candidate.access = seen_accesses[key]
-            factors.append(("access", boosts.access(settings, candidate.access, now)))
+            factors.append(("access", boosts.access_boost(settings, candidate.access, now)))
         for name, factor in factors:
             if factor != 1.0:
                 candidate.boost(name, "boost", factor, timely=True)
@@ -160,7 +162,7 @@ def boost(
 
 def boost_files(manifest: Manifest, candidates: Collection[Candidate], factors_of: Factors) -> None:
     """Boost candidates by the factors of their files."""
-    rows = document_rows.documents(manifest, {candidate.document for candidate in candidates})
+    rows = document_rows.read_documents(manifest, {candidate.document for candidate in candidates})
     factors = factors_of([row.key for row in rows.values()])
     for candidate in candidates if factors else ():
         row = rows.get(candidate.document)
@@ -171,7 +173,7 @@ def boost_files(manifest: Manifest, candidates: Collection[Candidate], factors_o
 def rank_sessions(manifest: Manifest, candidates: Collection[Candidate]) -> None:
     """Rank notes of sessions below others that match as well: these were written to be kept."""
     numbers = {candidate.document for candidate in candidates}
-    recorded = entries.with_observations(manifest, numbers)
+    recorded = entries.filter_observed(manifest, numbers)
     for candidate in candidates if recorded else ():
         if candidate.document in recorded:
             candidate.boost("session", "below other notes", _SESSION_FACTOR)
@@ -205,7 +207,7 @@ def rank_stale(candidates: Collection[Candidate], stale: Stale, limit: int) -> N
 
 def rank_deprecated(manifest: Manifest, candidates: Collection[Candidate]) -> None:
     """Rank notes that say that they are deprecated below others that match as well."""
-    deprecated = document_rows.deprecated(
+    deprecated = document_rows.find_deprecated(
         manifest, {candidate.document for candidate in candidates}
     )
     for candidate in candidates if deprecated else ():
@@ -289,7 +291,7 @@ def judge(candidates: Collection[Candidate], ranking: Ranking, asked: Asked) -> 
     ]
     best = max(places, default=None)
     for share, place, candidate in zip(shares, places, candidates, strict=True):
-        candidate.likelihood = likelihood(
+        candidate.likelihood = estimate_likelihood(
             share / candidate.timely,
             asked.words,
             asked.passages,

@@ -30,15 +30,17 @@ NONE = DocumentChanges({})
 
 def compare(manifest: Manifest, scan: Scan) -> DocumentChanges:
     """Compare a scan of all documents with the manifest; hashes are compared when they are read."""
-    signatures = writer.signatures(manifest)
+    signatures = writer.read_signatures(manifest)
     changed = {
         key: signature
         for key, signature in scan.signatures.items()
         if not signature or signatures.get(key) != signature
     }
     there = (*signatures, *writer.unfinished_keys(manifest))
-    gone = document_rows.numbers_of(manifest, [key for key in there if key not in scan.signatures])
-    refused = None if writer.refused(manifest) == scan.refused else scan.refused
+    gone = document_rows.find_numbers(
+        manifest, [key for key in there if key not in scan.signatures]
+    )
+    refused = None if writer.read_refused(manifest) == scan.refused else scan.refused
     return DocumentChanges(changed, tuple(gone), refused)
 
 
@@ -134,5 +136,5 @@ class IndexLimits:
 UNLIMITED = IndexLimits()
 
 
-def silent(text: str, number: int, total: int) -> None:
+def show_nothing(text: str, number: int, total: int) -> None:
     """Show no progress."""

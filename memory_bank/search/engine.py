@@ -12,7 +12,7 @@ from memory_bank.base import NamedTuple
 from memory_bank.base.errors import EmbedderUnavailable
 from memory_bank.base.settings import Settings
 from memory_bank.search import candidates
-from memory_bank.search.boosts import by_ranks
+from memory_bank.search.boosts import fuse_ranks
 from memory_bank.search.candidates import Accesses, Candidate, Factors, Stale
 from memory_bank.search.linked import add_linked
 from memory_bank.search.manifest import document_graph, document_rows, entries
@@ -35,7 +35,7 @@ from memory_bank.search.retrievers.base import (
 from memory_bank.search.retrievers.keyword.analyzer import (
     count_words,
     is_english,
-    stems,
+    stem_words,
     weighted_stems,
 )
 from memory_bank.search.retrievers.keyword.keyword_index import KeywordIndex
@@ -76,8 +76,8 @@ Unit = Literal["documents", "entries", "sections"]
 
 _PARTS: Mapping[Unit, Callable[[Manifest, Collection[int]], Mapping[int, int]]] = {
     "documents": lambda _, __: {},
-    "entries": entries.observed,
-    "sections": entries.ordinals,
+    "entries": entries.map_observed,
+    "sections": entries.map_ordinals,
 }
 """What is found: the parts of documents that are hits of their own, by passage."""
 
@@ -225,7 +225,7 @@ class Engine:
         """Rank what no longer holds below what holds; tell whether there was any such document."""
         documents = {candidate.document for candidate in found_candidates}
         successors = (
-            document_graph.superseded(self._manifest, documents)
+            document_graph.map_superseded(self._manifest, documents)
             if document_graph.any_supersedes(self._manifest)
             else {}
         )
@@ -234,8 +234,8 @@ class Engine:
         asked_stems = weighted_stems(question.text).keys()
         statuses = {  # a question for what was rejected keeps its order
             document: status
-            for document, status in document_graph.ended(self._manifest, documents).items()
-            if not asked_stems & set(stems(status))
+            for document, status in document_graph.map_ended(self._manifest, documents).items()
+            if not asked_stems & set(stem_words(status))
         }
         if statuses:
             candidates.rank_ended(found_candidates, statuses)
@@ -307,7 +307,7 @@ class Engine:
         """Return the newest documents in scope: the answer to a query of conditions only."""
         if scope.only is None:
             return ()
-        rows = document_rows.newest(self._manifest, scope, limit)
+        rows = document_rows.find_newest(self._manifest, scope, limit)
         places = document_rows.first_passages(self._manifest, [row.number for row in rows])
         accesses = self._accesses([row.known_as for row in rows])
         why = stale({row.row: number for number, row in places.items()}) if stale else {}
@@ -343,7 +343,7 @@ class Engine:
             ranking = ranking._replace(scores=inside, relevance=inside)
         if self._settings.search.fusion != "rrf":
             return ranking
-        fused = by_ranks(
+        fused = fuse_ranks(
             {
                 name: self._allowed(results.matches[name], question, scope, retriever)
                 for name, retriever in results.retrievers.items()
@@ -398,13 +398,15 @@ class Engine:
         )
 
     def _hits(self, best: Sequence[Candidate], ranking: Ranking, *, also: bool) -> tuple[Hit, ...]:
-        rows = document_rows.documents(self._manifest, {candidate.document for candidate in best})
+        rows = document_rows.read_documents(
+            self._manifest, {candidate.document for candidate in best}
+        )
         owners: dict[int, list[int]] = {candidate.document: [] for candidate in best}
         for row, owner in ranking.owner.items():
             if also and owner in owners and row in ranking.scores:
                 owners[owner].append(row)
         shown_rows = {candidate.row for candidate in best}
-        places = document_rows.passages(
+        places = document_rows.read_passages(
             self._manifest, shown_rows.union(*(some_owner for some_owner in owners.values()))
         )
         return tuple(

@@ -34,7 +34,7 @@ from memory_bank.search.document_changes import (
     Progress,
     SyncReport,
     compare,
-    silent,
+    show_nothing,
 )
 from memory_bank.search.manifest import document_rows, link_rows, tables, writer
 from memory_bank.search.manifest.manifest import Manifest
@@ -76,7 +76,7 @@ class Index:
         self._place = place
         self._source = source
         self._repaired = repaired
-        self.manifest = _opened(place, repaired)
+        self.manifest = _open_manifest(place, repaired)
         self.retrievers = RetrieverSet(place.index, self.manifest.owner, settings, without)
         self._fingerprint = self.retrievers.fingerprint
 
@@ -167,13 +167,13 @@ class Index:
         return _WAIT if document_rows.any_done(self.manifest) else WAIT
 
 
-def discard(place: Layout) -> None:
+def discard_manifest(place: Layout) -> None:
     """Remove the manifest, under the lock of the index."""
     with hold_lock(place.index, make=place.make_index):
         sqlite.discard(place.manifest)
 
 
-def empty(place: Layout) -> None:
+def empty_index(place: Layout) -> None:
     """Remove all files of the index but its id, under its lock; raise StorageFailed.
 
     Processes that have it open notice by the manifest, which goes first.
@@ -200,7 +200,7 @@ def _remove_files(place: Layout) -> None:
         ) from error
 
 
-def _opened(place: Layout, repaired: Repaired) -> Manifest:
+def _open_manifest(place: Layout, repaired: Repaired) -> Manifest:
     """Open the manifest; make or rebuild it under the lock."""
     file = place.manifest
     if file.exists():
@@ -227,12 +227,12 @@ def _opened(place: Layout, repaired: Repaired) -> Manifest:
     return manifest
 
 
-def compared(ours: Index, fresh: Index) -> Iterator[str]:
+def compare_indices(ours: Index, fresh: Index) -> Iterator[str]:
     """Yield a description of each difference between an index and a fresh one.
 
     Each retriever must have exactly the passages of its manifest.
     """
-    yield from tables.differences(ours.manifest, fresh.manifest)
+    yield from tables.yield_differences(ours.manifest, fresh.manifest)
     for side, index in (("index", ours), ("fresh index", fresh)):
         rows = document_rows.passage_rows(index.manifest)
         for retriever in index.retrievers.all()[0]:
@@ -393,7 +393,7 @@ class Indexer:
         self.left = 0
         thorough = thorough and not self._limits
         report = SyncReport()
-        progress = progress or silent
+        progress = progress or show_nothing
         with self._manifest.guarded():
             self._forget_if_source_changed()
             version = self._manifest.version()
@@ -421,8 +421,8 @@ class Indexer:
             if not self._backfill.complete():
                 self._backfill.postpone(slow=False)
                 if self._backfill.needs_filling():
-                    self._index(report, WAIT, silent)
-                self._backfill.embed(report, seconds, silent)
+                    self._index(report, WAIT, show_nothing)
+                self._backfill.embed(report, seconds, show_nothing)
                 self._backfill.record_completeness(report)
         return report
 
@@ -430,7 +430,7 @@ class Indexer:
         """Refresh the source, and index what changed by that."""
         with self._manifest.guarded():
             if self._source.refresh(again=True):
-                self._index(SyncReport(), WAIT, silent)
+                self._index(SyncReport(), WAIT, show_nothing)
 
     def _forget_if_source_changed(self) -> None:
         """Have every document read again if the source's fingerprint changed."""
@@ -547,14 +547,14 @@ class Indexer:
         manifest = self._manifest
         with manifest.transaction():
             self._backfill.mark_incomplete()
-            before = document_rows.numbers_of(
+            before = document_rows.find_numbers(
                 manifest, [*(document.key for document, _ in new), *unreadable]
             )
-            names = link_rows.names_of(manifest, [*before, *changes.gone])
+            names = link_rows.read_names(manifest, [*before, *changes.gone])
             writer.mark_gone(manifest, changes.gone)
             put, entries = writer.put(manifest, new)
             put += writer.put_unreadable(manifest, unreadable)
-            held_names = link_rows.names_of(manifest, put)
+            held_names = link_rows.read_names(manifest, put)
             link_rows.resolve_links(manifest, put, names | held_names)
             if changes.refused is not None:
                 writer.put_refused(manifest, changes.refused)

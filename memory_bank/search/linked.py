@@ -41,7 +41,7 @@ def add_linked(manifest: Manifest, candidates: list[Candidate], scope: Scope) ->
             by_document[number] = Candidate(number, places[number].row, 0.0)
             by_document[number].worded = False
             candidates.append(by_document[number])
-    names = document_rows.documents(manifest, {source for _, source in gains.values()})
+    names = document_rows.read_documents(manifest, {source for _, source in gains.values()})
     for document, (gain, source) in gains.items():
         if document in by_document and source in names:
             reason = Reason("linked", f"linked with {names[source].key}", gain)

@@ -19,7 +19,7 @@ from memory_bank.search.manifest.filters import Condition
 from memory_bank.search.manifest.manifest import Manifest
 from memory_bank.search.retrievers.base import Question
 from memory_bank.search.retrievers.keyword import analyzer
-from memory_bank.search.times import PREPOSITIONS, TimeWords, find, moment, subjectless
+from memory_bank.search.times import PREPOSITIONS, TimeWords, find, is_subjectless, parse_moment
 
 KEYS = frozenset(["tag", "type", "status", "since", "before", "in", "links"])
 """Keys of conditions, in addition to those of the bank's front matter."""
@@ -77,9 +77,9 @@ def parse(
     if times and not any(condition.key in {"since", "before"} for condition in conditions):
         found_time_words = find(" ".join(parts.masked), now)
     if found_time_words:
-        asked_text = time_words.without(asked_text, found_time_words)
+        asked_text = time_words.drop_times(asked_text, found_time_words)
         conditions += found_time_words.conditions
-        if not parts.phrases and subjectless(asked_text):
+        if not parts.phrases and is_subjectless(asked_text):
             asked_text = ""
     # In a sentence, quotes mark a title or a term; otherwise the phrase is required.
     phrases = tuple(parts.phrases)
@@ -114,7 +114,7 @@ def _parts(text: str, fields: Collection[str], now: datetime) -> _Parts:
         key = part["key"] or part["word_key"]
         if key:
             value = (part["quoted_value"] or part["value"]).strip('"')
-            condition = condition_of(key, value, fields, now)
+            condition = parse_condition(key, value, fields, now)
             if condition:
                 parts.conditions.append(Condition(condition.key, condition.value, negated))
                 continue
@@ -132,7 +132,7 @@ def _parts(text: str, fields: Collection[str], now: datetime) -> _Parts:
     return parts
 
 
-def conditions(
+def list_conditions(
     *,
     tags: Sequence[str] = (),
     types: str | None = None,
@@ -150,18 +150,20 @@ def conditions(
     for key, value in (("since", since), ("before", before)):
         if value is not None:
             found_conditions.append(
-                Condition(key, moment(value) if isinstance(value, str) else value)
+                Condition(key, parse_moment(value) if isinstance(value, str) else value)
             )
     return tuple(found_conditions)
 
 
-def condition_of(key: str, value: str, fields: Collection[str], now: datetime) -> Condition | None:
+def parse_condition(
+    key: str, value: str, fields: Collection[str], now: datetime
+) -> Condition | None:
     """Return the condition that a key and a value are; None if they are words."""
     name = key.lower()
     name = SYNONYMS.get(name, name)
     if name in {"since", "before"}:
         try:
-            return Condition(name, moment(value, now))
+            return Condition(name, parse_moment(value, now))
         except BadInput:
             return None
     if name in KEYS or name in fields:
@@ -179,7 +181,7 @@ def written_keys(text: str, fields: Collection[str] = ()) -> frozenset[str]:
     for part in PART.finditer(text):
         key = part["key"] or part["word_key"]
         value = (part["quoted_value"] or part["value"] or "").strip('"')
-        if key and (condition := condition_of(key, value, fields, now)):
+        if key and (condition := parse_condition(key, value, fields, now)):
             keys.add(condition.key)
     return frozenset(keys)
 
@@ -204,13 +206,13 @@ _MINUTE = 1 / 60
 TIME_KEYS = ("since", "before")
 
 
-def remarks(
+def list_remarks(
     manifest: Manifest, unread: Collection[tuple[str, str]], conditions: Iterable[Condition]
 ) -> tuple[str, ...]:
     """Return what may be mistyped in the conditions of a query, and in words that look like one."""
-    entries = list(_of_keys(manifest, unread))
+    entries = list(_remark_on_keys(manifest, unread))
     for condition in conditions:
-        entries += _of_values(manifest, condition)
+        entries += _remark_on_values(manifest, condition)
     return tuple(dict.fromkeys(entries))
 
 
@@ -228,14 +230,14 @@ def lacking_words(
         for position, said_text in analyzer.query_words(text)
         if (word := re.split("['\u2019]", said_text)[0])
         and len(word) >= _SHORTEST
-        and not analyzer.grams(word)  # an index has no words of scripts without spaces
+        and not analyzer.split_bigrams(word)  # an index has no words of scripts without spaces
         and (
             not names
             or (capitals and analyzer.is_name(position, word))
             or re.search(r"[\d_]|[a-z][A-Z]", word)
         )
     )
-    stems = {word: analyzer.stems(word) for word in words}
+    stems = {word: analyzer.stem_words(word) for word in words}
     found_counts = (
         counts({stem for some_stem in stems.values() for stem in some_stem}) if stems else {}
     )
@@ -246,17 +248,19 @@ def lacking_words(
     ]
     if not lacking or "*" in text:
         return ""
-    as_typed = {plain: word for word in re.findall(r"\w+", text) if (plain := analyzer.plain(word))}
+    as_typed = {
+        plain: word for word in re.findall(r"\w+", text) if (plain := analyzer.to_plain(word))
+    }
     named_text = ", ".join(repr(as_typed.get(word, word)) for word in lacking[:_MOST_WORDS])
     return f"no note has the word{'s' * (len(lacking) > 1)} {named_text}"
 
 
-def restricted(times: TimeWords) -> str:
+def restriction_remark(times: TimeWords) -> str:
     """Return the remark that words of time restrict an answer."""
     return f"only notes {_period_text(times)}"
 
 
-def lifted(times: TimeWords) -> str:
+def lifted_remark(times: TimeWords) -> str:
     """Return the remark that no note of that time answers the query."""
     return f"no note {_period_text(times)} answers this: these are notes of all dates"
 
@@ -293,10 +297,10 @@ def _time(condition: Condition) -> str:
     return f"{condition.key} {iso_text[:_DAY] if midnight else iso_text}"
 
 
-def _of_keys(manifest: Manifest, unread: Collection[tuple[str, str]]) -> Iterator[str]:
+def _remark_on_keys(manifest: Manifest, unread: Collection[tuple[str, str]]) -> Iterator[str]:
     if not unread:
         return
-    keys = {*KEYS, *SYNONYMS, *filters.fields(manifest)}
+    keys = {*KEYS, *SYNONYMS, *filters.list_fields(manifest)}
     for written_key, value in unread:
         key = written_key.lower()
         if SYNONYMS.get(key, key) in KEYS:
@@ -311,7 +315,7 @@ def _of_keys(manifest: Manifest, unread: Collection[tuple[str, str]]) -> Iterato
                 yield f"{written_key}: is no key{did_you_mean(f'{name}:' for name in near)}"
 
 
-def _of_values(manifest: Manifest, condition: Condition) -> Iterator[str]:
+def _remark_on_values(manifest: Manifest, condition: Condition) -> Iterator[str]:
     """Yield a remark for each value of a condition that no note has."""
     key, value = condition.key, condition.value
     if not isinstance(value, str) or key == "links":
@@ -336,6 +340,6 @@ def _values(manifest: Manifest, key: str) -> Collection[str]:
 
     if key != "in":
         kinds = schema.KNOWN_TYPES if key == "type" else ()
-        return [*document_rows.counts(manifest, key.casefold()), *kinds]
+        return [*document_rows.count_values(manifest, key.casefold()), *kinds]
     parts = [path.split("/")[:-1] for _, path in document_rows.all_keys(manifest)]
     return {"/".join(part[:depth]) for part in parts for depth in range(1, len(part) + 1)}

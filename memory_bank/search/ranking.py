@@ -56,7 +56,7 @@ BY_MEANING = (-0.06, 7.88, 0.87, -2.77, 0.59)
 standard deviations to the best of so many unrelated passages, and what the first hit has more."""
 
 
-def likelihood(
+def estimate_likelihood(
     relevance: float, words: int, passages: int, *, first: bool, by_words: bool
 ) -> float:
     """Return the likelihood, 0 to 1, for a share of a perfect match and a number of words.
@@ -148,8 +148,10 @@ class _ScoreParts:
         whole = zip(notes.rows, notes.documents, strict=True)
         self.owner.update([pair for pair in whole if pair[1] not in owner])
         self.lexical = _lexical_scores(evidence)
-        self.notes = _of_perfect(notes.documents, notes.scores, notes.scale, evidence.weights.whole)
-        normalised = _of_perfect(semantic.rows, semantic.scores, semantic.scale)
+        self.notes = _scale_to_perfect(
+            notes.documents, notes.scores, notes.scale, evidence.weights.whole
+        )
+        normalised = _scale_to_perfect(semantic.rows, semantic.scores, semantic.scale)
         weight = _semantic_weight(evidence, self.lexical, normalised, code_ratio)
         self.semantic = {row: weight * score for row, score in normalised.items()}
         self.extra = [
@@ -223,7 +225,7 @@ class _ExtraPart:
             if extra_matches.of_documents
             else extra_matches.matches.rows
         )
-        self._shares = _of_perfect(
+        self._shares = _scale_to_perfect(
             keys, extra_matches.matches.scores, extra_matches.matches.scale, extra_matches.weight
         )
 
@@ -249,10 +251,10 @@ def _lexical_scores(evidence: Evidence) -> dict[int, float]:
     now, now_more = 1 + _K1 * (1 - PASSAGE_B), _K1 * PASSAGE_B / mean
     columns = zip(matches.scores, matches.words, strict=True)
     scores = [s * (was + was_more * words) / (now + now_more * words) for s, words in columns]
-    return _of_perfect(matches.rows, scores, matches.scale, evidence.weights.passage)
+    return _scale_to_perfect(matches.rows, scores, matches.scale, evidence.weights.passage)
 
 
-def _of_perfect(
+def _scale_to_perfect(
     keys: Iterable[Key], scores: Collection[float], scale: Scale, weight: float = 1.0
 ) -> dict[Key, float]:
     """Scale scores linearly: of an unrelated passage to 0, of a perfect one to the weight."""

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from memory_bank.base import NamedTuple
 from memory_bank.search.retrievers.base import Scale
 from memory_bank.search.retrievers.keyword import keyword_query
-from memory_bank.search.retrievers.keyword.analyzer import grams, weighted_stems
+from memory_bank.search.retrievers.keyword.analyzer import split_bigrams, weighted_stems
 from memory_bank.search.retrievers.keyword.keyword_query import PERFECT_CAP
 
 FILES = 0.6
@@ -53,21 +53,21 @@ class CommonScales(NamedTuple):
     """By retriever."""
 
 
-def words_of(text: str) -> list[str]:
+def counted_words(text: str) -> list[str]:
     """Return the words of a question that are counted: stems, and bigrams."""
-    return list(dict.fromkeys([*weighted_stems(text), *grams(text).split()]))
+    return list(dict.fromkeys([*weighted_stems(text), *split_bigrams(text).split()]))
 
 
-def rarities(words: Iterable[str], counts: Sequence[WordCounts]) -> dict[str, float]:
+def measure_rarities(words: Iterable[str], counts: Sequence[WordCounts]) -> dict[str, float]:
     """Return the rarity of each word among the passages of all indices."""
     size = sum(word_counts.size for word_counts in counts)
     total: Counter[str] = Counter()
     for word_counts in counts:
         total.update(word_counts.passages)
-    return {word: keyword_query.expected(total[word], size) for word in words}
+    return {word: keyword_query.expected_score(total[word], size) for word in words}
 
 
-def together(
+def common_scales(
     text: str, fields: Mapping[str, float], best: Sequence[Mapping[str, float]]
 ) -> CommonScales:
     """Return the common scales of a question's text, from the best scores in each index."""

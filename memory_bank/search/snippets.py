@@ -156,7 +156,7 @@ class _Sentence(NamedTuple):
     """Whether it is code, or a whole list: its lines stay lines."""
 
 
-def without_links(text: str, titles: Mapping[str, str] = MappingProxyType({})) -> str:
+def unlink_text(text: str, titles: Mapping[str, str] = MappingProxyType({})) -> str:
     """Return a text of Markdown with the words of its links in place of the links.
 
     Of `[[target]]`, these are the title of the note, if `titles` has it by the target.
@@ -170,19 +170,19 @@ def without_links(text: str, titles: Mapping[str, str] = MappingProxyType({})) -
     return _LINK.sub(words, text)
 
 
-def plain(text: str, titles: Mapping[str, str] = MappingProxyType({})) -> str:
-    """Return Markdown, or a snippet of it, as one line without marks: links as `without_links`."""
-    words = _MARKS.sub(lambda match: match["code"] or "", without_links(text, titles))
+def strip_markdown(text: str, titles: Mapping[str, str] = MappingProxyType({})) -> str:
+    """Return Markdown, or a snippet of it, as one line without marks: links as `unlink_text`."""
+    words = _MARKS.sub(lambda match: match["code"] or "", unlink_text(text, titles))
     shown_text = " ".join(words.split())
     return _GAPS.sub("…", _ADDRESS.sub("", shown_text)).strip()
 
 
-def snippet(text: str, question: str, size: int = SNIPPET) -> Excerpt:
+def cut_snippet(text: str, question: str, size: int = SNIPPET) -> Excerpt:
     """Return the sentences that answer best, on one line of about `size` characters.
 
     Headings are left out, since an answer has them in another field.
     """
-    found_excerpt = excerpt(text, question, size, len, headings=False)
+    found_excerpt = cut_excerpt(text, question, size, len, headings=False)
     return Excerpt(_on_one_line(found_excerpt.text), found_excerpt.lines)
 
 
@@ -205,7 +205,7 @@ def _on_one_line(text: str) -> str:
     return joined.strip()
 
 
-def excerpt(
+def cut_excerpt(
     text: str,
     question: str,
     most: int,
@@ -237,12 +237,12 @@ def excerpt(
         sentences = [row for row in _all_sentences(lines, blocks=False) if not row.code]
     if not sentences:
         return Excerpt("", ())
-    chosen = _chosen(sentences, question, most, measure)
-    while len(chosen) > 1 and measure(_joined(sentences, chosen)) > most:
+    chosen = _choose_sentences(sentences, question, most, measure)
+    while len(chosen) > 1 and measure(_join_sentences(sentences, chosen)) > most:
         chosen.pop()
-    joined = _joined(sentences, chosen)
+    joined = _join_sentences(sentences, chosen)
     if measure(joined) > most:
-        joined = _cut(sentences[chosen[0]].text, question, most, measure)
+        joined = _cut_sentence(sentences[chosen[0]].text, question, most, measure)
     return Excerpt(joined, tuple(sentences[at].line for at in sorted(chosen)))
 
 
@@ -255,11 +255,11 @@ def _lines(text: str) -> Iterator[_Line]:
     """Yield the lines of a text that may answer, without comments."""
     code, fenced, about, changes, comment, item, first = 0, False, False, False, False, False, 0
     before = ""
-    for number, whole in enumerate(analyzer.without_block_ids(text).split("\n"), 1):
+    for number, whole in enumerate(analyzer.drop_block_ids(text).split("\n"), 1):
         line = whole
         fence = bool(_FENCE.match(line))
         if comment or (not fenced and "<!--" in line):
-            line, comment = _without_comments(line, inside=comment)
+            line, comment = _strip_comments(line, inside=comment)
             if not line.strip():
                 continue
         indented = not (fenced or item) and bool(_INDENTED.match(line))
@@ -285,7 +285,7 @@ def _lines(text: str) -> Iterator[_Line]:
             item = bool(_ITEM.match(line)) or (item and line[:1].isspace())
 
 
-def _without_comments(line: str, *, inside: bool) -> tuple[str, bool]:
+def _strip_comments(line: str, *, inside: bool) -> tuple[str, bool]:
     """Return a line without comments, and whether one goes on in the next; `inside` of one now."""
     if inside:
         _, end, line = line.partition("-->")
@@ -346,7 +346,7 @@ def _split(
     text, start = " ".join(" ".join(entries).split()), 0
     if entries and _ITEM.match(entries[0]):  # a list below a list stays one
         text = entries[0][: len(entries[0]) - len(entries[0].lstrip())] + text
-    contents = len(entries) == 1 and not analyzer.cleaned(text).strip(" \t-*+")
+    contents = len(entries) == 1 and not analyzer.clean_text(text).strip(" \t-*+")
     ends = [] if contents else [match.end() for match in _END.finditer(text)]
     for end in (*ends, len(text)):
         if text[start:end].strip():
@@ -355,13 +355,13 @@ def _split(
         start = end
 
 
-def _chosen(
+def _choose_sentences(
     sentences: Sequence[_Sentence], question: str, most: int, measure: Callable[[str], int]
 ) -> list[int]:
     """Choose sentences that fit a budget, the best first; at least one, which may be too long."""
     bags = [_words(sentence.text) for sentence in sentences]
     stems = set(analyzer.weighted_stems(question))
-    stems.update(analyzer.grams(question).split())
+    stems.update(analyzer.split_bigrams(question).split())
     having = {word: sum(word in bag for bag in bags) for word in stems}
     rarity = {word: math.log1p(len(bags) / count) for word, count in having.items() if count}
     total = sum(rarity.values()) or 1.0
@@ -438,7 +438,7 @@ def _beside(
     return sorted(taken_chosen.difference(chosen)) or ([] if chosen else [0])
 
 
-def _joined(sentences: Sequence[_Sentence], chosen: Collection[int]) -> str:
+def _join_sentences(sentences: Sequence[_Sentence], chosen: Collection[int]) -> str:
     """Join sentences in their order, with dots where others are left out."""
     text, before = "", -1
     for at in sorted(chosen):
@@ -458,7 +458,7 @@ def _joined(sentences: Sequence[_Sentence], chosen: Collection[int]) -> str:
     return text + (" \u2026" if before + 1 < len(sentences) else "")
 
 
-def _cut(text: str, question: str, most: int, measure: Callable[[str], int]) -> str:
+def _cut_sentence(text: str, question: str, most: int, measure: Callable[[str], int]) -> str:
     """Cut the piece with most words of a question out of a long sentence."""
     lowered, words = text.lower(), _content_words(question)
     places = _places(lowered, words, whole=True)
@@ -476,10 +476,10 @@ def _cut(text: str, question: str, most: int, measure: Callable[[str], int]) -> 
 
 @lru_cache(maxsize=4096)  # several questions find the same notes
 def _words(text: str) -> frozenset[str]:
-    words = {*analyzer.stems(text)}
+    words = {*analyzer.stem_words(text)}
     if parts := analyzer.identifier_parts(text):
-        words.update(analyzer.stems(parts))
-    return frozenset(words if text.isascii() else words.union(analyzer.grams(text).split()))
+        words.update(analyzer.stem_words(parts))
+    return frozenset(words if text.isascii() else words.union(analyzer.split_bigrams(text).split()))
 
 
 def count_words(question: str, text: str) -> float:
@@ -493,12 +493,14 @@ def count_words(question: str, text: str) -> float:
     return score
 
 
-def matches(text: str, question: str) -> list[tuple[int, int]]:
+def find_matches(text: str, question: str) -> list[tuple[int, int]]:
     """Return where the words of a text are that have a stem in common with a question's words."""
     wanted_stems = set(analyzer.weighted_stems(question))
     entries = []
     for word in re.finditer(r"[^\W_]+", text):
-        stems = analyzer.stems(word[0]) + analyzer.stems(analyzer.identifier_parts(word[0]))
+        stems = analyzer.stem_words(word[0]) + analyzer.stem_words(
+            analyzer.identifier_parts(word[0])
+        )
         if not wanted_stems.isdisjoint(stems):
             entries.append(word.span())
     return entries

@@ -48,15 +48,15 @@ class Period(NamedTuple):
     """The first moment after it; None if it lasts until now."""
 
 
-def moment(text: str, now: datetime | None = None) -> datetime:
+def parse_moment(text: str, now: datetime | None = None) -> datetime:
     """Return the point in time that a text means: of a period, its start.
 
     Raises BadInput; a date without a zone is UTC.
     """
-    return period_of(text, now).start
+    return parse_period(text, now).start
 
 
-def period_of(text: str, now: datetime | None = None) -> Period:
+def parse_period(text: str, now: datetime | None = None) -> Period:
     """Read an age, a day, a week, a month or an ISO date.
 
     Names without a year mean the latest that has begun. Raises BadInput.
@@ -234,12 +234,12 @@ def find(text: str, now: datetime) -> TimeWords | None:
     return entries[0]
 
 
-def without(text: str, form: TimeWords) -> str:
+def drop_times(text: str, form: TimeWords) -> str:
     """Return a question without its words of time."""
     return " ".join((text[: form.start] + text[form.end :]).split())
 
 
-def subjectless(text: str) -> bool:
+def is_subjectless(text: str) -> bool:
     """Tell whether a question names no subject, as `what did we decide` does."""
     from memory_bank.search.retrievers.keyword.analyzer import STOP_WORDS  # start-up: loads tantivy
 
@@ -293,7 +293,7 @@ def _read(form: str, now: datetime) -> tuple[datetime | None, datetime | None] |
     if match is None:
         return None
     try:
-        period = period_of(match["when"], now)
+        period = parse_period(match["when"], now)
     except BadInput:  # no such month, or too long ago
         return None
     if form.startswith("before"):

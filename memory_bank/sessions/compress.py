@@ -129,7 +129,10 @@ def _is_here(bank: Bank, event: Event) -> bool:
     """
     if not event.cwd or bank.roots.is_private(f"{FOLDER}/new.md"):
         return True
-    tree, here = repository.worktree(Path(event.cwd)), repository.worktree(bank.layout.project)
+    tree, here = (
+        repository.find_worktree(Path(event.cwd)),
+        repository.find_worktree(bank.layout.project),
+    )
     return tree is None or here is None or tree == here
 
 
@@ -217,7 +220,10 @@ def _root(bank: Bank, events: Sequence[Event]) -> Path | None:
     """Return the project's folder in the work tree in which the events happened."""
     project = bank.layout.project
     cwd = next((event.cwd for event in events if event.cwd), "")
-    here, there = repository.worktree(project), repository.worktree(Path(cwd)) if cwd else None
+    here, there = (
+        repository.find_worktree(project),
+        repository.find_worktree(Path(cwd)) if cwd else None,
+    )
     if here is None or there is None or here == there:
         return project
     git_states = git_state(here), git_state(there)

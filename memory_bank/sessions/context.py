@@ -353,7 +353,7 @@ def _find(
         decided = sessions_with_decisions(bank, view, project, limits, now)
         earlier = [session for session in decided if session.path not in paths]
         paths += [session.path for session in earlier]
-    numbers = document_rows.numbers_of(view.manifest, paths)
+    numbers = document_rows.find_numbers(view.manifest, paths)
     last = next(
         (candidate for candidate in read if candidate.session_id != session_id),
         None,
@@ -361,20 +361,20 @@ def _find(
     return _ContextParts(
         sessions=tuple(read),
         earlier=tuple(earlier),
-        superseded=frozenset(entries.superseded(view.manifest, numbers)),
+        superseded=frozenset(entries.list_superseded(view.manifest, numbers)),
         changed=tuple(_list_changed_notes(view, last_moment(last))) if last else (),
     )
 
 
 def _list_changed_notes(view: View, since: datetime) -> Iterator[ChangedNote]:
     """Yield the notes that were added or changed after a time, the last changed first."""
-    scope = filters.scope(view.manifest, [Condition("since", since)], hidden=False)
+    scope = filters.find_scope(view.manifest, [Condition("since", since)], hidden=False)
     rows = [
         note
         for note in open_index.newest_notes(view.manifest, scope, _MOST_CHANGED * 10)
         if note.type != note_reading.TYPE
     ][:_MOST_CHANGED]
-    old = document_graph.superseded(view.manifest, [note.number for note in rows])
+    old = document_graph.map_superseded(view.manifest, [note.number for note in rows])
     for note in rows:
         yield ChangedNote(note.path, note.title, note.number in old)
 

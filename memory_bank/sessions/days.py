@@ -11,14 +11,14 @@ from itertools import groupby
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base import NamedTuple
-from memory_bank.base.dates import iso_of, to_datetime
+from memory_bank.base.dates import seconds_to_iso, to_datetime
 from memory_bank.base.documents import PathProblem
 from memory_bank.base.errors import BadInput
 from memory_bank.notes.roots import SESSIONS
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows
 from memory_bank.search.manifest.document_rows import DocumentRow
-from memory_bank.search.manifest.entries import session_id_of
+from memory_bank.search.manifest.entries import read_session_id
 from memory_bank.search.manifest.tables import SessionCounts, session_counts
 from memory_bank.sessions import note_format
 from memory_bank.sessions.answers import SessionEntry, State
@@ -78,16 +78,17 @@ class KnownSession(NamedTuple):
 
 def known_sessions(bank: Bank) -> list[KnownSession]:
     """Return all sessions, the last started first."""
-    notes = {session_id_of(row): row for row in IndexedNotes(bank).rows()}
+    notes = {read_session_id(row): row for row in IndexedNotes(bank).rows()}
     with open_store(bank) as store:
         outlines = {outline.session.session_id: outline for outline in store.queue.outlines()}
     sessions = [
         KnownSession(
             started=document.created if document else row.session.started_at if row else 0.0,
             session_id=name,
-            agent=_told(document and document.data.get("source_agent"))
+            agent=_show_key(document and document.data.get("source_agent"))
             or (row.session.agent if row else ""),
-            project=_told(_extra(document).get("project")) or (row.session.project if row else ""),
+            project=_show_key(_extra(document).get("project"))
+            or (row.session.project if row else ""),
             row=row,
             document=document,
         )
@@ -154,7 +155,7 @@ def session_timeline(
         count=len(page),
         days=_days(
             list_entries(bank, page),
-            Counter(iso_of(session.started)[:10] for session in chosen),
+            Counter(seconds_to_iso(session.started)[:10] for session in chosen),
         ),
         agents=_count_names(session.agent for session in sessions),
         projects=_count_names(session.project for session in sessions),
@@ -196,8 +197,8 @@ def _entry(
         title=note_format.cut(title, _TITLE) or "Session",
         project=session.project,
         agent=session.agent,
-        started_at=iso_of(session.started),
-        ended_at=iso_of(ended) if ended else None,
+        started_at=seconds_to_iso(session.started),
+        ended_at=seconds_to_iso(ended) if ended else None,
         state=_state(ended, last, finished=summary or not happened, damaged=path in damaged),
         prompts=max(counts.prompts, row.prompts if row else 0),
         observations=counts.observations,
@@ -224,11 +225,11 @@ def _state(ended: float | None, last: float, *, finished: bool, damaged: bool) -
 
 def unreadable_notes(view: View) -> tuple[PathProblem, ...]:
     """Return the files among the notes of sessions that can't be read."""
-    problems = map(PathProblem._make, document_rows.unindexed(view.manifest))
+    problems = map(PathProblem._make, document_rows.list_unindexed(view.manifest))
     return tuple(problem for problem in problems if problem.path.startswith(SESSIONS))
 
 
-def _told(value: object) -> str:
+def _show_key(value: object) -> str:
     return one_line(str(value)) if isinstance(value, str | int | float) else ""
 
 

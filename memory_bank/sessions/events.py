@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Self
 
 from memory_bank.bank.bank import Bank
-from memory_bank.base.dates import iso_of
+from memory_bank.base.dates import seconds_to_iso
 from memory_bank.sessions.answers import SessionStep
 from memory_bank.sessions.queue import OBSERVATION_STORED, SESSION_ENDED, EventQueue
 from memory_bank.sessions.queue_rows import MOST_NEWS, SESSION_STARTED, News
@@ -33,7 +33,7 @@ def _read_events(news: Iterable[News]) -> Iterator[SessionStep]:
             yield SessionStep(
                 session_id=event.session_id,
                 event=event.kind,
-                created_at=iso_of(event.created_at),
+                created_at=seconds_to_iso(event.created_at),
                 project=payload.get("project") or "",
                 observation_id=payload.get("observation_id"),
                 summary_id=payload.get("summary_id"),

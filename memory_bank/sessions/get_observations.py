@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, get_args
 from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
 from memory_bank.base.dates import format_iso
-from memory_bank.base.documents import Span, lines_between
+from memory_bank.base.documents import Span, read_lines
 from memory_bank.base.errors import BadInput, Hint, NoteNotFound, UnreadableNote
 from memory_bank.base.filenames import is_utf8
 from memory_bank.base.operation import (
@@ -21,7 +21,7 @@ from memory_bank.base.operation import (
     split_list,
 )
 from memory_bank.notes import parsing
-from memory_bank.notes.names import of_note
+from memory_bank.notes.names import link_name
 from memory_bank.notes.note import Note
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows, entries
@@ -69,7 +69,7 @@ def resolve_ids(view: View, bank: Bank, ids: Sequence[str]) -> dict[str, RowPlac
         for observation_id in ids
     }
     names = [name for name in bare.values() if name.startswith((OBSERVATION, SUMMARY))]
-    sections = entries.named(view.manifest, names)
+    sections = entries.find_named(view.manifest, names)
     places: dict[str, RowPlace] = {}
     for text, name in bare.items():
         if name in sections:
@@ -92,7 +92,7 @@ def resolve_ids(view: View, bank: Bank, ids: Sequence[str]) -> dict[str, RowPlac
 
 
 def _session_place(view: View, name: str) -> RowPlace | None:
-    rows = document_rows.with_field(view.manifest, entries.SESSION_ID, name.casefold())
+    rows = document_rows.find_by_field(view.manifest, entries.SESSION_ID, name.casefold())
     return next((RowPlace(row.number) for row in rows if is_session(row)), None)
 
 
@@ -105,9 +105,9 @@ def _note_place(
     """Return the only note that a name means, exactly or by a part of it."""
     if not is_utf8(name) or not name:
         return None
-    forms = (name, of_note(name, bank.layout))
+    forms = (name, link_name(name, bank.layout))
     paths = next(filter(None, (find_names(view.manifest, form) for form in forms)), [])
-    numbers = document_rows.numbers_of(view.manifest, paths) if len(paths) == 1 else []
+    numbers = document_rows.find_numbers(view.manifest, paths) if len(paths) == 1 else []
     return RowPlace(numbers[0]) if numbers else None
 
 
@@ -117,7 +117,7 @@ def _section(view: View, bank: Bank, name: str) -> RowPlace | None:
     while at > 0:
         note = _note_place(view, bank, name[:at])
         if note is not None:
-            parts = entries.parts(view.manifest, [note.document])[note.document]
+            parts = entries.read_parts(view.manifest, [note.document])[note.document]
             place = heading_place(parts, note.document, name[at + 1 :].strip())
             if place is not None:
                 return place
@@ -274,7 +274,7 @@ def _details(rows: Rows, note: Note, row: IndexRow, place: RowPlace) -> Details 
     content = note.text[note.body_start :]
     if place.section != WHOLE:
         part = rows.parts[place.document][place.section]
-        content = lines_between(note.text, Span(part.line, part.end_line))
+        content = read_lines(note.text, Span(part.line, part.end_line))
     return Details(**asdict(row), path=note.path, content=content.strip("\n"))
 
 
@@ -362,8 +362,10 @@ def timeline(
             compress_now(bank)
             bank.catch_up()
         anchor_text = anchor
-        depths = _clamped(depth_before), _clamped(depth_after)
-        content = bank.read(lambda view: _around(bank, view, anchor_text, entry_conditions, depths))
+        depths = _clamp_depth(depth_before), _clamp_depth(depth_after)
+        content = bank.read(
+            lambda view: _rows_around(bank, view, anchor_text, entry_conditions, depths)
+        )
     if content is None:
         raise NoteNotFound("Observation not found", Hint.SEARCH_IDS)
     before, row, after = content
@@ -383,7 +385,7 @@ def _best(bank: Bank, query: str, project: str | None) -> str:
 _Found = tuple[tuple[IndexRow, ...], IndexRow, tuple[IndexRow, ...]]
 
 
-def _around(
+def _rows_around(
     bank: Bank, view: View, anchor: str, entry_conditions: EntryConditions, depths: tuple[int, int]
 ) -> _Found | None:
     """Return the rows before an anchor, its own, and those after; None if there is no anchor."""
@@ -395,12 +397,12 @@ def _around(
     if entry_conditions.project and row.project.casefold() != entry_conditions.project.casefold():
         return None
     whole = row.type != "observation"
-    start = entries.place(view.manifest, place.document, WHOLE if whole else place.section)
+    start = entries.read_place(view.manifest, place.document, WHOLE if whole else place.section)
     entry_conditions = entry_conditions._replace(kinds=_WORK if row.type in _WORK else entries.ALL)
     sides = [
         [
             entry_place(entry)
-            for entry in entries.listed(
+            for entry in entries.list_entries(
                 view.manifest, entry_conditions, depth, ascending=later, start=start
             )
         ]
@@ -411,5 +413,5 @@ def _around(
     return tuple(filter(None, before)), row, tuple(filter(None, after))
 
 
-def _clamped(depth: int) -> int:
+def _clamp_depth(depth: int) -> int:
     return min(max(depth, 0), _MOST_DEPTH)

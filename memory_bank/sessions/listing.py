@@ -190,7 +190,7 @@ def view_session(bank: Bank, name: str, *, page: int = 1, at: str = "") -> Sessi
         (
             prompt,
             tuple(
-                _shown(observation, promoted, note_paths, session)
+                _view_observation(observation, promoted, note_paths, session)
                 for _, observation in group
                 if observation
             ),
@@ -255,7 +255,7 @@ def _facts(
     return promoted, notes
 
 
-def _shown(
+def _view_observation(
     observation: Observation,
     promoted: Mapping[str, str],
     note_paths: Mapping[str, str],

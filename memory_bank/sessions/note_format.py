@@ -16,7 +16,7 @@ from blake3 import blake3
 from memory_bank.base import lazy_pattern
 from memory_bank.base.text import agent_name
 from memory_bank.notes import front_matter
-from memory_bank.notes.identity import note_id, slug
+from memory_bank.notes.identity import make_slug, note_id
 from memory_bank.sessions.note_reading import TYPE, split_words
 from memory_bank.sessions.note_text import (
     escape_heading,
@@ -57,7 +57,7 @@ _NO_LINK = lazy_pattern(r"[\[\]|#^\\`<>\x00-\x1f]|://|\A[/~]|\A[A-Za-z]:|(?:\A|/
 """Paths out of the project, and those that a wikilink can't name."""
 
 
-def summary_id(session_id: str) -> str:
+def make_summary_id(session_id: str) -> str:
     """Return the id of the summary of a session."""
     return SUMMARY_PREFIX + blake3(session_id.encode("utf-8", "replace")).hexdigest()[:_ID_DIGITS]
 
@@ -120,7 +120,7 @@ def settle_summary(summary: Summary, git: GitState | None = None) -> Summary:
     texts: dict[str, Any] = {key: short_lines(getattr(summary, key)) for key in SUMMARY_TEXTS}
     return replace(
         summary,
-        id=summary_id(summary.session_id),
+        id=make_summary_id(summary.session_id),
         project=one_line(summary.project),
         created_at=to_millisecond(summary.created_at),
         files_read=_paths(summary.files_read),
@@ -196,7 +196,7 @@ def session_keys(session: Session) -> dict[str, object | None]:
 def summary_block(summary: Summary, repository_id: str = "") -> str:
     """Return the part of a note that is its summary; `repository_id` is that of the session."""
     lines = _field_lines(summary_fields(summary, repository_id))
-    return f"## Summary\n\n{lines}\n\n^{summary_id(summary.session_id)}"
+    return f"## Summary\n\n{lines}\n\n^{make_summary_id(summary.session_id)}"
 
 
 def summary_fields(summary: Summary, repository_id: str) -> list[tuple[str, str]]:
@@ -294,7 +294,7 @@ def yield_paths(
     characters that are odd in a file's name, the digits are of its hash.
     """
     title = session_title(replace(session, observations=tuple(observations), summary=summary))
-    start = f"{FOLDER}/{to_second(session.started_at):%Y/%m/%d}-{slug(title, _SLUG_LIMIT)}"
+    start = f"{FOLDER}/{to_second(session.started_at):%Y/%m/%d}-{make_slug(title, _SLUG_LIMIT)}"
     hashed = blake3(session.session_id.encode("utf-8", "replace")).hexdigest()
     plain = "".join(char for char in session.session_id.lower() if char.isalnum())
     plain_paths = (

@@ -114,7 +114,7 @@ def _owners(note: Note) -> Iterator[tuple[str, int]]:
         if not (OBSERVATION_ID.match(name) or name.startswith(SUMMARY_PREFIX)):
             continue
         at = bisect_right(lines, line) - 1
-        at = next((n for n in _around(at, parents) if _starts_with_field(sections[n])), at)
+        at = next((n for n in _yield_around(at, parents) if _starts_with_field(sections[n])), at)
         if at not in ats and sections[at].level:
             ats.add(at)
             yield name, at
@@ -132,7 +132,7 @@ def _parents(sections: tuple[NoteSection, ...]) -> list[int]:
     return entries
 
 
-def _around(at: int, parents: Sequence[int]) -> Iterator[int]:
+def _yield_around(at: int, parents: Sequence[int]) -> Iterator[int]:
     """Yield a section and those around it, innermost first."""
     while at >= 0:
         yield at
@@ -209,7 +209,7 @@ def read_part(part: NotePart, keys: frozenset[str]) -> Read:
     fence = ""
     current = has_words = False
     for line in part.lines:
-        words = _without_id(line, part.id)
+        words = _strip_id(line, part.id)
         match = None if fence else FIELD.fullmatch(words)
         key = match[1].lower().strip() if match else ""
         if match and (key in keys or not has_words):
@@ -226,7 +226,7 @@ def read_part(part: NotePart, keys: frozenset[str]) -> Read:
     return Read(tuple(fields), "\n".join(text))
 
 
-def _without_id(line: str, name: str) -> str:
+def _strip_id(line: str, name: str) -> str:
     """Return a line without a block id at its end."""
     bare = line.rstrip(" \t").removesuffix(f"^{name}")
     if len(bare) == len(line.rstrip(" \t")) or (bare and bare[-1] not in " \t"):
@@ -292,14 +292,14 @@ def read_head(note: Note) -> Session | None:
     started = note.meta.created_at or datetime.fromtimestamp(0, UTC)
     return Session(
         session_id=session_id,
-        project=_told(extra, "project"),
+        project=_read_key(extra, "project"),
         started_at=started,
         agent=note.meta.source_agent,
         ended_at=to_datetime(extra.get("ended_at") or ""),
         input_tokens=_count(extra, "input_tokens"),
         output_tokens=_count(extra, "output_tokens"),
         redactions=_count(extra, "redactions"),
-        git=_git(*(_told(extra, key) for key in ("repository_id", "branch", "commit"))),
+        git=_git(*(_read_key(extra, key) for key in ("repository_id", "branch", "commit"))),
         path=note.path,
     )
 
@@ -380,7 +380,7 @@ def _git(repository_id: str, branch: str, commit: str) -> GitState | None:
     return GitState(repository_id, branch, commit) if commit else None
 
 
-def _told(extra: Mapping[str, object], key: str) -> str:
+def _read_key(extra: Mapping[str, object], key: str) -> str:
     value = extra.get(key)
     return one_line(str(value)) if isinstance(value, str | int | float) else ""
 

@@ -169,7 +169,7 @@ class NoteStore:
     def store_summary(self, summary: Summary) -> str:
         """Store the summary of a session in place of a former one; return its id."""
         self._write(summary.session_id, (), summary)
-        return note_format.summary_id(one_line(summary.session_id))
+        return note_format.make_summary_id(one_line(summary.session_id))
 
     def get_summary(self, session_id: str) -> Summary | None:
         """Return the summary of a session; None if it has none."""

@@ -80,11 +80,11 @@ def show_text(text: str) -> str:
     Fields become sentences, without those for programs, ids of blocks, marks of links and escapes.
     """
     return unescape_markdown(
-        "\n".join(map(_shown, text.split("\n"))).replace("[[", "").replace("]]", "")
+        "\n".join(map(_show_line, text.split("\n"))).replace("[[", "").replace("]]", "")
     )
 
 
-def _shown(line: str) -> str:
+def _show_line(line: str) -> str:
     match = _FIELD.match(line)
     if match is None:
         return "" if _BLOCK_ID.match(line) else line

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from memory_bank.base import NamedTuple
-from memory_bank.base.dates import iso_of
-from memory_bank.base.documents import Section, Span, lines_between
+from memory_bank.base.dates import seconds_to_iso
+from memory_bank.base.documents import Section, Span, read_lines
 from memory_bank.base.setting_sections import OBSERVATION_TYPES
 from memory_bank.base.text import estimate
 from memory_bank.notes.names import name_of
@@ -48,8 +48,8 @@ class Rows:
         places = list(places)
         numbers = {place.document for place in places}
         inside = {place for place in places if place.section != WHOLE}
-        self.documents = document_rows.documents(view.manifest, numbers)
-        self.parts = entries.parts(view.manifest, numbers, inside)
+        self.documents = document_rows.read_documents(view.manifest, numbers)
+        self.parts = entries.read_parts(view.manifest, numbers, inside)
         """Sections by document and number; of the observations, those of the places."""
         types = ((place, entries.observation_type(view.manifest, *place)) for place in inside)
         self._types = {place: kind for place, kind in types if kind is not None}
@@ -69,7 +69,7 @@ class Rows:
             tokens = self._session_tokens(document) if session else self._tokens(document)
         elif kind is None:
             name = f"{row_id(document)}#{self._heading(document.number, part)}"
-            tokens = _estimated(self._text(document, Span(part.line, part.end_line)))
+            tokens = _estimate_tokens(self._text(document, Span(part.line, part.end_line)))
         else:
             literal, name, tokens = "observation", part.name, part.tokens
             obs_type = kind if kind in OBSERVATION_TYPES else OTHER
@@ -80,7 +80,7 @@ class Rows:
             obs_type=obs_type,
             title=self.title(place) or "",
             project=self.project_of(document),
-            created_at=iso_of(created),
+            created_at=seconds_to_iso(created),
             estimated_tokens=tokens,
         )
 
@@ -112,30 +112,30 @@ class Rows:
 
     def observed(self, document: int) -> list[RowPlace]:
         """Return the places of the observations in a document, in their order."""
-        observations = entries.observations_of(self._view.manifest, document)
+        observations = entries.list_observations(self._view.manifest, document)
         return [RowPlace(document, section) for section in observations]
 
     def text_around(self, document: DocumentRow) -> str:
         """Return the text of a session's note without its observations."""
         whole = self._text(document, Span(1, 1 << 40))
         inside = self.observed(document.number)
-        parts = entries.parts(self._view.manifest, [document.number], inside)[document.number]
+        parts = entries.read_parts(self._view.manifest, [document.number], inside)[document.number]
         observed = [parts[place.section] for place in inside]
         spans = (
             Span(part.line, part.end_line)
             for part in parts.values()
             if not any(section.line <= part.line < section.end_line for section in observed)
         )
-        return "\n".join(lines_between(whole, span) for span in spans)
+        return "\n".join(read_lines(whole, span) for span in spans)
 
     def _session_tokens(self, document: DocumentRow) -> int:
         listed = _ONE_ROW * len(self.observed(document.number))
-        return _estimated(self.text_around(document)) + listed
+        return _estimate_tokens(self.text_around(document)) + listed
 
     def _tokens(self, document: DocumentRow) -> int:
         lines = [part.line for part in self.parts[document.number].values()]
         first = min(lines, default=1)
-        return _estimated(self._text(document, Span(first, 1 << 40)))
+        return _estimate_tokens(self._text(document, Span(first, 1 << 40)))
 
     def _text(self, document: DocumentRow, span: Span) -> str:
         return self._view.source.text(document.key, document.hash, span) or ""
@@ -149,7 +149,7 @@ class Rows:
 
 def is_session(document: DocumentRow) -> bool:
     """Tell whether a document is the note of a session."""
-    return bool(entries.session_id_of(document))
+    return bool(entries.read_session_id(document))
 
 
 def row_id(document: DocumentRow) -> str:
@@ -182,7 +182,7 @@ def heading_place(parts: Mapping[int, Section], document: int, heading: str) -> 
     return None
 
 
-def _estimated(text: str) -> int:
+def _estimate_tokens(text: str) -> int:
     if len(text) <= _READ:
         return estimate(text)
     return estimate(text[:_READ]) * len(text) // _READ

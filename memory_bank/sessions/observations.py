@@ -21,7 +21,7 @@ from memory_bank.base.operation import (
 )
 from memory_bank.base.setting_sections import HYBRID, OBSERVATION_TYPES
 from memory_bank.notes import schema
-from memory_bank.notes.names import of_file
+from memory_bank.notes.names import file_link_name
 from memory_bank.search.engine import Hit
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows, entries, filters
@@ -32,8 +32,8 @@ from memory_bank.search.manifest.entries import (
     SESSIONS,
     EntryConditions,
 )
-from memory_bank.search.query import parse, remarks
-from memory_bank.search.times import moment
+from memory_bank.search.query import list_remarks, parse
+from memory_bank.search.times import parse_moment
 from memory_bank.sessions import views
 from memory_bank.sessions.answers import (
     HINT,
@@ -314,7 +314,7 @@ def answer(bank: Bank, project: str | None, query: _ObservationQuery) -> Observa
 
 def file_names(bank: Bank, files: Sequence[str]) -> tuple[str, ...]:
     """Return files in the form that links use."""
-    return tuple(of_file(file, bank.layout) for file in files)
+    return tuple(file_link_name(file, bank.layout) for file in files)
 
 
 def _within(bank: Bank, entry_conditions: EntryConditions, project: str | None) -> EntryConditions:
@@ -339,7 +339,7 @@ def _seconds(when: When | None) -> float | None:
     if isinstance(when, datetime):
         zoned = when if when.tzinfo else when.replace(tzinfo=UTC)
     else:
-        zoned = moment(when if isinstance(when, str) else f"{when:f}".rstrip("0").rstrip("."))
+        zoned = parse_moment(when if isinstance(when, str) else f"{when:f}".rstrip("0").rstrip("."))
     return zoned.timestamp()
 
 
@@ -349,7 +349,7 @@ Found = tuple[list[IndexRow], tuple[str, ...]]
 def _list_entries(view: View, query: _ObservationQuery, own: str) -> Found:
     """Return entries by time: the answer without a query."""
     ascending = query.order == "date_asc"
-    listed_places = entries.listed(
+    listed_places = entries.list_entries(
         view.manifest, query.wanted, query.limit, query.offset, ascending=ascending
     )
     places = [entry_place(entry) for entry in listed_places]
@@ -362,7 +362,7 @@ def _list_entries(view: View, query: _ObservationQuery, own: str) -> Found:
 
 def _sections(view: View, places: Sequence[RowPlace]) -> list[RowPlace]:
     """Return the sections under a heading of some notes."""
-    parts = entries.parts(view.manifest, [place.document for place in places])
+    parts = entries.read_parts(view.manifest, [place.document for place in places])
     return [
         RowPlace(place.document, number)
         for place in places
@@ -373,11 +373,11 @@ def _sections(view: View, places: Sequence[RowPlace]) -> list[RowPlace]:
 
 def _rank_hits(view: View, query: _ObservationQuery, own: str) -> Found:
     """Return hits of the words of a query, by relevance or time."""
-    parsed = parse(query.query, filters.fields(view.manifest), times=False)
-    scope = entries.scope(view.manifest, query.wanted)
+    parsed = parse(query.query, filters.list_fields(view.manifest), times=False)
+    scope = entries.find_scope(view.manifest, query.wanted)
     if parsed.conditions:
-        matching = filters.scope(view.manifest, parsed.conditions, hidden=False)
-        scope = entries.narrowed(view.manifest, scope, matching.only or ())
+        matching = filters.find_scope(view.manifest, parsed.conditions, hidden=False)
+        scope = entries.narrow_scope(view.manifest, scope, matching.only or ())
     last = query.offset + query.limit
     hits = view.engine.search(
         parsed.question,
@@ -391,7 +391,7 @@ def _rank_hits(view: View, query: _ObservationQuery, own: str) -> Found:
         hits = tuple(hit for hit in hits if not hit.weak) or hits
         hits = tuple(sorted(hits, key=_time_of, reverse=query.order == "date_desc"))
     rows = Rows(view, own, [_place_of_hit(hit) for hit in hits])
-    hits = tuple(_without_repeats(rows, hits, query.type))
+    hits = tuple(_drop_repeats(rows, hits, query.type))
     if not query.offset:
         strong = sum(not hit.weak for hit in hits)
         hits = hits[: max(strong, _LEAST)]  # weak ones come last
@@ -399,14 +399,14 @@ def _rank_hits(view: View, query: _ObservationQuery, own: str) -> Found:
         _row_place_of(rows, _place_of_hit(hit), query.type) for hit in hits[query.offset : last]
     ]
     listed = [row for place in page if (row := rows.row(place)) is not None]
-    return listed, remarks(view.manifest, parsed.unread, parsed.conditions)
+    return listed, list_remarks(view.manifest, parsed.unread, parsed.conditions)
 
 
 def _place_of_hit(hit: Hit) -> RowPlace:
     return RowPlace(hit.document.number, hit.best.ordinal)
 
 
-def _without_repeats(rows: Rows, hits: Sequence[Hit], type: str | None) -> Iterator[Hit]:  # noqa: A002  (the field's word)
+def _drop_repeats(rows: Rows, hits: Sequence[Hit], type: str | None) -> Iterator[Hit]:  # noqa: A002  (the field's word)
     """Leave out a session titled as one of its observations, unless its summary fits better.
 
     This comes before a page is cut, so that each page is full, and no page repeats another's rows.

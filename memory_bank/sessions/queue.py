@@ -16,7 +16,7 @@ from sqlite3 import Connection
 from typing import TYPE_CHECKING, Any, cast
 
 from memory_bank.base import sqlite
-from memory_bank.base.dates import iso_of
+from memory_bank.base.dates import seconds_to_iso
 from memory_bank.base.durable import DurableFile
 from memory_bank.base.errors import BadInput
 from memory_bank.base.removed_text import RemovedText
@@ -312,7 +312,7 @@ class EventQueue(DurableFile):
         """Return the last event of each client, by name."""
         rows = self._rows("SELECT client, event, created_at FROM received ORDER BY client")
         return [
-            {"client": client, "event": event, "created_at": iso_of(when)}
+            {"client": client, "event": event, "created_at": seconds_to_iso(when)}
             for client, event, when in rows
         ]
 

@@ -50,12 +50,12 @@ def redact(
     """
     text = _encodable(text)
     spans = list(_private(text, [(0, len(text))]))
-    replaced = _replaced(text, spans)
+    replaced = _replace_spans(text, spans)
     secrets = _secrets(replaced, allowed, values)
-    return _replaced(replaced, secrets), len(spans) + len(secrets)
+    return _replace_spans(replaced, secrets), len(spans) + len(secrets)
 
 
-def without_private(text: str) -> str:
+def hide_private(text: str) -> str:
     """Replace `<private>…</private>` in a text for a note by `[private]`.
 
     A tag that is named in code, `` `<private>` ``, stays. Raises BadInput for one that isn't
@@ -71,7 +71,7 @@ def without_private(text: str) -> str:
             "a <private> is not closed: what it hides is not known",
             "write </private> behind it, or `<private>` in backticks to name the tag",
         )
-    return _replaced(text, spans)
+    return _replace_spans(text, spans)
 
 
 def redact_value(
@@ -153,7 +153,7 @@ def _encodable(text: str) -> str:
     return text if text.isascii() else text.encode(errors="replace").decode()
 
 
-def _replaced(text: str, spans: Sequence[_Span]) -> str:
+def _replace_spans(text: str, spans: Sequence[_Span]) -> str:
     parts, at = list[str](), 0
     for start, end, mark in spans:
         parts += (text[at:start], mark)
@@ -231,7 +231,7 @@ def _redact_pieces(pieces: _Pieces, spans: Iterator[_Span] | list[_Span]) -> int
                 within.setdefault(number, []).append((begin, stop, mark))
             number += 1
     for number, secrets in within.items():
-        pieces.texts[number] = _replaced(pieces.texts[number], secrets)
+        pieces.texts[number] = _replace_spans(pieces.texts[number], secrets)
     return count
 
 

@@ -12,6 +12,7 @@ from memory_bank.notes.note import Note
 from memory_bank.sessions import note_reading
 from memory_bank.sessions.note_format import (
     field_line,
+    make_summary_id,
     observation_block,
     prompt_line,
     prompts_block,
@@ -21,7 +22,6 @@ from memory_bank.sessions.note_format import (
     settle_summary,
     summary_block,
     summary_fields,
-    summary_id,
 )
 from memory_bank.sessions.note_reading import (
     FIELD,
@@ -82,7 +82,7 @@ def add_prompts(path: str, text: str, prompts: Sequence[Prompt], clean: Clean = 
         return _splice_block(text, at, clean(prompts_block(new)))
     lines = parts.prompts.lines
     last = max((n for n, line in enumerate(lines) if line.strip()), default=-1) + 1
-    return _with_lines(text, parts.prompts, last, [clean(prompt_line(prompt)) for prompt in new])
+    return _insert_lines(text, parts.prompts, last, [clean(prompt_line(prompt)) for prompt in new])
 
 
 def set_summary(path: str, text: str, summary: Summary, clean: Clean = str) -> str:
@@ -95,7 +95,7 @@ def set_summary(path: str, text: str, summary: Summary, clean: Clean = str) -> s
     if parts.summary is None:
         at = parts.prompts.start if parts.prompts else _first_heading(note, parts)
         text = _splice_block(text, at, clean(summary_block(summary, here)))
-        if summary_id(summary.session_id) not in _note(path, text).body.blocks:
+        if make_summary_id(summary.session_id) not in _note(path, text).body.blocks:
             raise _not_read(path)
         return text
     fields = [(key, clean(value)) for key, value in summary_fields(summary, here) if value]
@@ -115,7 +115,7 @@ def set_field(path: str, text: str, observation_id: str, key: str, value: str) -
     part = _observation(path, text, observation_id)
     number = _field_number(part, key)
     if number is None:
-        return _with_lines(text, part, _after_fields(part), [field_line(key, value)])
+        return _insert_lines(text, part, _after_fields(part), [field_line(key, value)])
     former = part.lines[number]
     at = text.index(former, _offset(text, part, number))
     return text[:at] + field_line(key, value) + text[at + len(former) :]
@@ -186,7 +186,7 @@ def _replace_fields(text: str, part: NotePart, fields: Sequence[tuple[str, str]]
     return text[: part.body] + body + text[part.end :]
 
 
-def _with_lines(text: str, part: NotePart, at: int, lines: Sequence[str]) -> str:
+def _insert_lines(text: str, part: NotePart, at: int, lines: Sequence[str]) -> str:
     """Insert lines into a part before its line number `at`."""
     newline = _newline(text)
     offset = _offset(text, part, at)

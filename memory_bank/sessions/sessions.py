@@ -40,6 +40,7 @@ from memory_bank.sessions.records import (
 from memory_bank.sessions.redaction import Json, redact_json, redact_record, redact_value
 from memory_bank.sessions.state import (
     bank_project,
+    build_redactor,
     check_captured,
     find_known_session,
     git_state,
@@ -48,7 +49,6 @@ from memory_bank.sessions.state import (
     last_moment,
     mark_taken_back,
     open_store,
-    redactor,
 )
 from memory_bank.sessions.summaries import build_summary
 
@@ -158,7 +158,7 @@ def start_session(
     """
     check_captured(bank)
     with open_store(bank) as store:
-        return _started(bank, store, session_id, project, agent)
+        return _start_agent(bank, store, session_id, project, agent)
 
 
 def store_prompt(
@@ -166,9 +166,9 @@ def store_prompt(
 ) -> SessionStep:
     """Store what the user asks for, without secrets and private spans; start an unknown session."""
     check_captured(bank)
-    text, count = redactor(bank)(prompt_text)
+    text, count = build_redactor(bank)(prompt_text)
     with open_store(bank) as store:
-        started = _started(bank, store, session_id, project, agent)
+        started = _start_agent(bank, store, session_id, project, agent)
         number = store.store_prompt(Prompt(started.session_id, 0, text, datetime.now(UTC)))
         store.queue.add_counts(started.session_id, redactions=count)
     return SessionStep(SCHEMA_VERSION, started.session_id, number)
@@ -242,7 +242,7 @@ def store_observation(
     before, count_before = _shorten_payload(bank, tool_input)
     after, count_after = _shorten_payload(bank, tool_output)
     with open_store(bank) as store:
-        started = _started(bank, store, session_id, project, agent)
+        started = _start_agent(bank, store, session_id, project, agent)
         if worded["title"]:
             work = estimate(before) + estimate(after)
             return _store_worded(bank, store, started, {**worded, "discovery_tokens": work})
@@ -365,7 +365,7 @@ def _summary(
     git = git_state_at(session, ended, bank.layout.project)
     (session_left,) = mark_taken_back(bank.layout.project, [session])
     summary = build_summary(session_left, argument, ended, git)
-    bare, count = redact_record(summary, redactor(bank))
+    bare, count = redact_record(summary, build_redactor(bank))
     store.queue.add_counts(session.session_id, redactions=count)
     return settle_summary(bare, session.git)
 
@@ -375,7 +375,7 @@ def _mark_of_summary(summary: Summary) -> str:
     return json.dumps({"made_here": True, **asdict(summary)}, ensure_ascii=False, default=str)
 
 
-def _started(
+def _start_agent(
     bank: Bank, store: NoteStore, session_id: str, project: str | None, agent: str
 ) -> SessionStep:
     session = store.queue.session(one_line(session_id))
@@ -440,7 +440,7 @@ def _store_worded(
         git=git_state(bank.layout.project),
         **worded,  # type: ignore[arg-type]
     )
-    bare, count = redact_record(observation, redactor(bank))
+    bare, count = redact_record(observation, build_redactor(bank))
     bare = settle_observation(bare)
     # the same words twice are one observation
     text = json.dumps({**asdict(bare), "created_at": ""}, sort_keys=True, default=str)

@@ -193,7 +193,7 @@ def _parts(
         ("Learned and done in the last sessions", _lines(learned, "learned")),
     ]
     titles = {line.text for _, lines in parts for line in lines}
-    parts += _of_bank(bank, view, others_sessions[0] if others_sessions else None, titles)
+    parts += _yield_bank_parts(bank, view, others_sessions[0] if others_sessions else None, titles)
     return parts if any(lines for _, lines in parts) else []
 
 
@@ -259,7 +259,7 @@ def sessions_with_decisions(
         project=asked_project(bank, project),
         since=(now - timedelta(days=limits.date_range_days)).timestamp(),
     )
-    decisions = entries.listed(view.manifest, entry_conditions, limits.observation_limit)
+    decisions = entries.list_entries(view.manifest, entry_conditions, limits.observation_limit)
     numbers = [*dict.fromkeys(entry.document for entry in decisions)]
     notes = open_index.yield_notes(view.manifest, numbers)
     return [session for note in notes if (session := _read(bank, note)) is not None]
@@ -302,16 +302,18 @@ def cut(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[: max(limit - 1, 0)].rstrip()}…"[:limit]
 
 
-def _of_bank(bank: Bank, view: View, last: Session | None, titles: set[str]) -> Iterator[Part]:
+def _yield_bank_parts(
+    bank: Bank, view: View, last: Session | None, titles: set[str]
+) -> Iterator[Part]:
     """Yield how many notes there are with the decisions, and what changed since a session.
 
     A note whose title is in the lines that were told already is not told again.
     """
     manifest = view.manifest
     sessions = _scope(manifest, note_reading.TYPE).only or frozenset()
-    hidden = filters.scope(manifest, [], hidden=False).without
+    hidden = filters.find_scope(manifest, [], hidden=False).without
     numbers = document_rows.newest_numbers(manifest, Scope(without=hidden | sessions))
-    old = document_graph.superseded(manifest, numbers)
+    old = document_graph.map_superseded(manifest, numbers)
     decisions = list(_valid(_newest(manifest, _scope(manifest, "decision")), old))
     used = bank.state.accesses([row.known_as for row in decisions])
     often = [row for row in decisions if row.known_as in used]
@@ -363,7 +365,7 @@ def _line_of_changed(bank: Bank, view: View, note: NoteRow) -> StartLine:
 def _scope(manifest: Manifest, kind: str, project: str = "") -> Scope:
     """Return the notes of a type, of any project if it is empty."""
     conditions = [Condition("type", kind), *([Condition("project", project)] if project else ())]
-    return filters.scope(manifest, conditions, hidden=False)
+    return filters.find_scope(manifest, conditions, hidden=False)
 
 
 def _newest(manifest: Manifest, scope: Scope) -> Iterator[NoteRow]:

@@ -21,7 +21,7 @@ from memory_bank.git import objects, process, repository
 from memory_bank.notes.names import name_of
 from memory_bank.search.manifest import document_rows, tables
 from memory_bank.search.manifest.document_rows import DocumentRow
-from memory_bank.search.manifest.entries import SESSION_ID, session_id_of
+from memory_bank.search.manifest.entries import SESSION_ID, read_session_id
 from memory_bank.sessions.compression.sentences import COMMITTED
 from memory_bank.sessions.note_reading import TYPE
 from memory_bank.sessions.note_store import NoteStore, check_session_id
@@ -58,23 +58,27 @@ class IndexedNotes:
     def rows(self) -> list[DocumentRow]:
         """Return the rows of the notes of sessions that are not archived, the oldest first."""
         note_rows = self._bank.answer(
-            lambda view: document_rows.with_field(view.manifest, "type", TYPE), None
+            lambda view: document_rows.find_by_field(view.manifest, "type", TYPE), None
         )
-        return [row for row in note_rows if session_id_of(row)]
+        return [row for row in note_rows if read_session_id(row)]
 
     def of_session(self, session_id: str) -> str:
         """Return the path of a session's note; empty if it has none."""
         rows = self._bank.answer(
-            lambda view: document_rows.with_field(view.manifest, SESSION_ID, session_id.casefold())
+            lambda view: document_rows.find_by_field(
+                view.manifest, SESSION_ID, session_id.casefold()
+            )
         )
-        return next((row.key for row in rows if session_id_of(row) == session_id), "")
+        return next((row.key for row in rows if read_session_id(row) == session_id), "")
 
     def written_in(self, session_id: str) -> list[str]:
         """Return the paths of the notes that an agent wrote in a session."""
         rows = self._bank.answer(
-            lambda view: document_rows.with_field(view.manifest, SESSION_ID, session_id.casefold())
+            lambda view: document_rows.find_by_field(
+                view.manifest, SESSION_ID, session_id.casefold()
+            )
         )
-        return [row.key for row in rows if not session_id_of(row)]
+        return [row.key for row in rows if not read_session_id(row)]
 
     def with_blocks(self, ids: Sequence[str]) -> dict[str, str]:
         """Map those of some block ids that a note has to its path."""
@@ -89,7 +93,7 @@ def store_of(bank: Bank, kind: type[KindOfStore]) -> KindOfStore:
     """Return the store of a bank's sessions; raise BadInput where memory is turned off."""
     bank.settings.check_enabled()
     queue = EventQueue(bank.layout.state(bank.id), bank.add_repaired)
-    return kind(bank.store, queue, IndexedNotes(bank), redactor(bank))
+    return kind(bank.store, queue, IndexedNotes(bank), build_redactor(bank))
 
 
 @contextmanager
@@ -113,7 +117,7 @@ def find_known_session(store: NoteStore, session_id: str) -> Session:
     return session
 
 
-def redactor(bank: Bank) -> Redact:
+def build_redactor(bank: Bank) -> Redact:
     """Return what redacts a text by the bank's settings."""
     return partial(redact, allowed=bank.settings.secrets.allow)
 
@@ -167,15 +171,15 @@ def git_state(folder: Path) -> GitState | None:
 
     In one process, git is asked again when another commit or branch is checked out.
     """
-    tree = repository.worktree(folder)
+    tree = repository.find_worktree(folder)
     if tree is None:
         return None
     stamp, now = _stamp(tree), time.monotonic()
     former_stamp, until, state = _states.get(tree, ((), 0.0, None))
     if former_stamp != stamp or until < now:
-        commit = repository.head(tree)
+        commit = repository.read_head(tree)
         root = state.repository_id if state else repository.root_commit(tree)
-        state = GitState(root or "", repository.branch(tree), commit) if commit else None
+        state = GitState(root or "", repository.read_branch(tree), commit) if commit else None
         _states[tree] = stamp, now + _GIT_SECONDS, state
     return state
 
@@ -209,7 +213,7 @@ def mark_taken_back(project: Path, sessions: Sequence[Session]) -> list[Session]
     before it: its files were written since, are as in the commit that was checked out then and
     still is, and no other branch, stash or work tree has them changed.
     """
-    state, tree = git_state(project), repository.worktree(project)
+    state, tree = git_state(project), repository.find_worktree(project)
     if state is None or tree is None or not state.branch:
         return list(sessions)
     captured = [

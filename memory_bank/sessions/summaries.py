@@ -16,7 +16,7 @@ from memory_bank.sessions.compression.sentences import (
     is_covered,
     strip_step,
 )
-from memory_bank.sessions.note_format import summary_id
+from memory_bank.sessions.note_format import make_summary_id
 from memory_bank.sessions.note_text import one_line
 from memory_bank.sessions.records import SUMMARY_TEXTS, GitState, Observation, Session, Summary
 
@@ -42,12 +42,12 @@ def build_summary(
     for is taken from the prompts if it is not said; the rest only if nothing is said. Raises
     BadInput for other keys or values.
     """
-    fields = _said(argument)
+    fields = _check_argument(argument)
     texts = {"request": _request(session)} | (fields or _local(session))
     read = [file for observation in session.observations for file in observation.files_read]
     edited = [file for observation in session.observations for file in observation.files_modified]
     return Summary(
-        id=summary_id(session.session_id),
+        id=make_summary_id(session.session_id),
         session_id=session.session_id,
         project=session.project,
         created_at=created_at,
@@ -59,7 +59,7 @@ def build_summary(
     )
 
 
-def _said(argument: str | Mapping[str, object] | None) -> dict[str, str]:
+def _check_argument(argument: str | Mapping[str, object] | None) -> dict[str, str]:
     if argument is None:
         return {}
     if isinstance(argument, str):

@@ -78,8 +78,8 @@ def is_local(fields: Mapping[str, str], environ: Mapping[str, str] = os.environ)
     """Tell whether a connection stays on this machine: a Unix socket, or a loopback address."""
     if fields.get("service") or environ.get("PGSERVICE"):
         return False
-    hosts = _listed(fields.get("host") or environ.get("PGHOST") or "")
-    addresses = _listed(fields.get("hostaddr") or environ.get("PGHOSTADDR") or "")
+    hosts = _split_hosts(fields.get("host") or environ.get("PGHOST") or "")
+    addresses = _split_hosts(fields.get("hostaddr") or environ.get("PGHOSTADDR") or "")
     return all(map(_is_loopback, addresses)) and all(
         not host or host.startswith(("/", "@")) or _is_loopback(host) for host in hosts
     )
@@ -92,7 +92,7 @@ def show_server(fields: Mapping[str, str]) -> str:
     return f"{host}{port}/{fields.get('dbname') or fields.get('user') or ''}".rstrip("/")
 
 
-def _listed(hosts: str) -> list[str]:
+def _split_hosts(hosts: str) -> list[str]:
     return [part.strip() for part in hosts.split(",")] if hosts else []
 
 

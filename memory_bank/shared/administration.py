@@ -34,7 +34,7 @@ def make(settings: Settings, *, to: _To = "") -> IndexInfo:
     Raises BadInput, SharedUnavailable, EmbedderUnavailable.
     """
     embedder, dimension = _embedder(settings)
-    with _opened(settings, to) as engine:
+    with _open_engine(settings, to) as engine:
         created = not engine.is_made()
         index_info = engine.make(embedder, dimension)
         return index_info._replace(place=engine.place, created=created)
@@ -50,12 +50,12 @@ def make(settings: Settings, *, to: _To = "") -> IndexInfo:
 )
 def status(settings: Settings, *, to: _To = "") -> IndexInfo:
     """List what is published."""
-    with _opened(settings, to) as engine:
+    with _open_engine(settings, to) as engine:
         info, heads = engine.info(), engine.heads()
         return info._replace(place=engine.place, banks=tuple(heads))
 
 
-def _agreed(
+def _ask_to_drop(
     call: Call,
     settings: Settings,
     *,
@@ -84,16 +84,16 @@ def _agreed(
     repositories, and can be published again.
     """,
     examples=(("memory-bank shared drop", "asks first"),),
-    through=_agreed,
+    through=_ask_to_drop,
     view=views.view_dropped,
 )
 def drop(settings: Settings, *, to: _To = "") -> DroppedIndex:
     """Remove the tables with all that is published."""
-    with _opened(settings, to) as engine:
+    with _open_engine(settings, to) as engine:
         return DroppedIndex(engine.place, engine.drop())
 
 
-def _opened(settings: Settings, to: str) -> SharedEngine:
+def _open_engine(settings: Settings, to: str) -> SharedEngine:
     return open_engine(to or settings.shared.url)
 
 

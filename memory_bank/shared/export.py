@@ -64,7 +64,7 @@ class Collected(NamedTuple):
     """Number of notes of sessions, which are left out."""
 
 
-def embedder_of(bank: Bank) -> tuple[str, int]:
+def read_embedder(bank: Bank) -> tuple[str, int]:
     """Return the identity and the dimension of a bank's embedder; raise EmbedderUnavailable."""
     vectors = bank.read(_vectors)
     return (NONE, 0) if vectors is None else (vectors.embedder, vectors.dimension)
@@ -93,7 +93,7 @@ class _Collector:
 
     def all(self, fields: Mapping[str, str], progress: Progress | None) -> Collected:
         rows = document_rows.all_documents(self._view.manifest)
-        shared = [row for row in rows if not entries.of_session(row)]
+        shared = [row for row in rows if not entries.is_of_session(row)]
         notes: dict[str, PublishedNote] = {}
         refused: list[UnpublishedNote] = []
         passages: list[PublishedPassage] = []
@@ -150,9 +150,9 @@ class _Collector:
         document = self._view.source.read(row.key)
         if not isinstance(document, Document):
             return
-        passages = writer.entries_of(self._view.manifest, row.number, document)
+        passages = writer.read_entries(self._view.manifest, row.number, document)
         numbers = [entry.row for entry in passages]
-        places = document_rows.passages(self._view.manifest, numbers)
+        places = document_rows.read_passages(self._view.manifest, numbers)
         rows = vectors.vectors_of(numbers) if vectors is not None else {}
         counts: dict[str, int] = defaultdict(int)
         for entry in passages:

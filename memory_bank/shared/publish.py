@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Annotated
 
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.copies import work_tree_of
+from memory_bank.bank.copies import find_work_tree
 from memory_bank.bank.revisions import bank_at
 from memory_bank.base.errors import BadInput, Conflict, Hint
 from memory_bank.base.operation import Param, operation
@@ -23,7 +23,7 @@ from memory_bank.shared.engines.base import (
     check_embedder,
     open_engine,
 )
-from memory_bank.shared.export import Collected, collect_bank, embedder_of
+from memory_bank.shared.export import Collected, collect_bank, read_embedder
 from memory_bank.shared.views import ABSENT, DROPPED, PLANNED, PUBLISHED, UNCHANGED, Published
 
 _TRIES = 10
@@ -98,7 +98,7 @@ def publish(
     identity = _identity(bank, repo)
     commit = objects.commit_of(identity.tree, rev)
     with open_engine(to or bank.settings.shared.url) as engine:
-        check_embedder(engine.info(), embedder_of(bank)[0])
+        check_embedder(engine.info(), read_embedder(bank)[0])
         published_bank = engine.known(identity.repo, identity.bank)
         _check_follows(identity, published_bank, commit, force=force)
         with bank_at(bank, commit, required=True) as copy:
@@ -107,7 +107,7 @@ def publish(
                     copy, {} if force else published_bank.notes, progress, identity.project
                 )
                 if published_bank.commit == commit and not (force or collection.changed):
-                    return _unchanged(
+                    return _report_unchanged(
                         identity, published_bank, collection, time.monotonic() - started
                     )
                 publication = _difference(engine, identity, published_bank, collection, commit)
@@ -154,7 +154,7 @@ def unpublish(bank: Bank, *, to: str = "", repo: str = "", dry_run: bool = False
 
 
 def _identity(bank: Bank, repo: str) -> Identity:
-    work_tree_of(bank.layout.origin)  # the error says that there is none
+    find_work_tree(bank.layout.origin)  # the error says that there is none
     identity = bank_identity(bank, repo)
     if identity is None:
         raise BadInput(
@@ -240,7 +240,7 @@ def _result(publication: Publication, collection: Collected, state: str) -> Publ
     )
 
 
-def _unchanged(
+def _report_unchanged(
     identity: Identity, bank: KnownBank, collection: Collected, seconds: float
 ) -> Published:
     return Published(

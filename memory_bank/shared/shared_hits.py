@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import Origin, SearchRequest, ShownNote
 from memory_bank.bank.open_index import BY_HAND
-from memory_bank.base.dates import iso_of
+from memory_bank.base.dates import seconds_to_iso
 from memory_bank.base.errors import EmbedderUnavailable, Hint, SharedUnavailable
 from memory_bank.notes.note import Entity
 from memory_bank.search import snippets
@@ -198,7 +198,7 @@ def _note(hit: SharedHit, text: str, *, texts: bool) -> ShownNote:
         title=note.title,
         heading=" > ".join(passage.headings),
         content=passage.section if texts else "",
-        snippet=snippets.snippet(passage.text, text).text if texts else "",
+        snippet=snippets.cut_snippet(passage.text, text).text if texts else "",
         tags=note.tags,
         type=note.type,
         status=note.status,
@@ -207,7 +207,7 @@ def _note(hit: SharedHit, text: str, *, texts: bool) -> ShownNote:
         entity_refs=tuple(Entity(**item) for item in rest.get("entity_refs", ())),
         source_type=str(rest.get("source_type", "")) or BY_HAND,
         source_agent=str(rest.get("source_agent", "")),
-        created_at=iso_of(note.created),
+        created_at=seconds_to_iso(note.created),
         relevance_score=round(hit.likelihood, 4),
         reasons=hit.reasons,
         weak=hit.weak,

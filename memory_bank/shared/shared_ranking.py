@@ -17,8 +17,8 @@ from memory_bank.search.retrievers.base import Matches, Question, Ranking, Reaso
 from memory_bank.search.retrievers.keyword.analyzer import (
     adjacent_stems,
     count_words,
-    grams,
-    stems,
+    split_bigrams,
+    stem_words,
     weighted_stems,
 )
 from memory_bank.search.score_calibration import CommonScales, WordCounts
@@ -119,7 +119,7 @@ class SharedSearch:
             )
 
         self._worded, self._near = self._index.ask(find)
-        notes = _of_notes(self._worded)
+        notes = _score_notes(self._worded)
         return {
             "keyword": max((match.score for match in self._worded), default=0.0),
             "notes": max((score for _, score in notes.values()), default=0.0),
@@ -148,7 +148,7 @@ class SharedSearch:
         for candidate in candidates:
             candidate.score = ranking.scores.get(candidate.row, 0.0)
         for candidate in candidates:
-            factor = boosts.recency(settings, passages[candidate.row].note.created, now)
+            factor = boosts.recency_boost(settings, passages[candidate.row].note.created, now)
             if factor != 1.0:
                 candidate.boost("recency", "boost", factor, timely=True)
         query_size = Asked(count_words(self._question.text), self._counts.size, self._by_words)
@@ -176,7 +176,7 @@ class SharedSearch:
 
     def _asked(self, rarities: Mapping[str, float]) -> list[AskedWord]:
         text = self._question.text
-        weights = {**dict.fromkeys(grams(text).split(), 1.0), **weighted_stems(text)}
+        weights = {**dict.fromkeys(split_bigrams(text).split(), 1.0), **weighted_stems(text)}
         counts = self._counts.passages
         return [
             AskedWord(number_word(word), weight * rarities.get(word, 0.0), counts[word])
@@ -191,7 +191,7 @@ class SharedSearch:
             weight = self._meaning.weight
             if not self._worded:
                 near = [match for match in near if match.score >= self._meaning.least]
-        notes = _of_notes(self._worded)
+        notes = _score_notes(self._worded)
         whole = Matches(
             [row for row, _ in notes.values()],
             list(notes),
@@ -229,11 +229,11 @@ class SharedSearch:
     def _phrases(self) -> list[Check]:
         """Return the checks for required and excluded phrases."""
         question = self._question
-        required = [stems(phrase) for phrase in question.required]
-        excluded = [stems(phrase) for phrase in question.excluded]
+        required = [stem_words(phrase) for phrase in question.required]
+        excluded = [stem_words(phrase) for phrase in question.excluded]
 
         def check(passage: SharedPassage) -> bool:
-            text = stems(" ".join((passage.note.title, *passage.headings, passage.text)))
+            text = stem_words(" ".join((passage.note.title, *passage.headings, passage.text)))
             return all(_has(text, phrase) for phrase in required) and not any(
                 _has(text, phrase) for phrase in excluded
             )
@@ -248,7 +248,7 @@ def _matches(matches: Sequence[SharedMatch], scale: Scale) -> Matches:
     return Matches(rows, notes, scores, words, scale)
 
 
-def _of_notes(matches: Iterable[SharedMatch]) -> dict[int, tuple[int, float]]:
+def _score_notes(matches: Iterable[SharedMatch]) -> dict[int, tuple[int, float]]:
     """Estimate the scores of whole notes: first row and score of each note."""
     scores: dict[int, list[SharedMatch]] = defaultdict(list)
     for match in matches:

@@ -17,7 +17,13 @@ from datetime import datetime
 from blake3 import blake3
 
 from memory_bank.search.manifest.filters import HIDING, REPO, Condition
-from memory_bank.search.retrievers.keyword.analyzer import FIELDS, GRAMS, TARGETS, fields_of, stems
+from memory_bank.search.retrievers.keyword.analyzer import (
+    FIELDS,
+    GRAMS,
+    TARGETS,
+    join_fields,
+    stem_words,
+)
 from memory_bank.search.retrievers.keyword.keyword_query import PROXIMITY, SLOP
 from memory_bank.shared.engines.base import SharedPassage, Where
 
@@ -56,9 +62,9 @@ def weigh_terms(
 ) -> dict[int, float]:
     """Return the weight of each word of a passage, by its number."""
     entries: dict[int, float] = {}
-    fields = fields_of(title, [(tuple(headings), text)], keywords=keywords, about=about)
+    fields = join_fields(title, [(tuple(headings), text)], keywords=keywords, about=about)
     for field, content in fields.items():
-        words = content.split() if field == GRAMS else stems(content)
+        words = content.split() if field == GRAMS else stem_words(content)
         least = _K1 * (1 - _B + _B * len(words) / _USUAL_LENGTH[field])
         weight = FIELDS.get(field, 1.0) * (_K1 + 1)
         for word, count in Counter(words).items():
@@ -98,7 +104,7 @@ def translate_conditions(
     for condition in conditions:
         if condition.key == HIDING:
             where = where._replace(hidden=True)
-        if (added := _added(where, condition)) is not None:
+        if (added := _add_condition(where, condition)) is not None:
             where = added
         elif isinstance(condition.value, datetime) or condition.key in _VALUES:
             checked.append(condition)
@@ -116,7 +122,7 @@ def meets_conditions(conditions: Iterable[Condition], repo: str) -> bool:
     )
 
 
-def _added(where: Where, condition: Condition) -> Where | None:
+def _add_condition(where: Where, condition: Condition) -> Where | None:
     """Add a condition to those of the engine; None if it can't be."""
     if condition.negated:
         return None
@@ -127,10 +133,10 @@ def _added(where: Where, condition: Condition) -> Where | None:
         return (
             where._replace(before=when) if condition.key == "before" and not where.before else None
         )
-    return _named(where, condition.key, _values(condition))
+    return _add_names(where, condition.key, _values(condition))
 
 
-def _named(where: Where, key: str, values: tuple[str, ...]) -> Where | None:
+def _add_names(where: Where, key: str, values: tuple[str, ...]) -> Where | None:
     if key == REPO and not where.repos:
         return where._replace(repos=values)
     if key == "type" and not where.types:
@@ -175,7 +181,7 @@ Pairs = Sequence[tuple[str, str]]
 
 def weigh_nearness(pairs: Pairs, rarities: Mapping[str, float], passage: SharedPassage) -> float:
     """Return what pairs of words, adjacent in the question, add to a passage's score."""
-    words = stems("\n".join((passage.note.title, *passage.headings, passage.text)))
+    words = stem_words("\n".join((passage.note.title, *passage.headings, passage.text)))
     places: dict[str, list[int]] = {stem: [] for pair in pairs for stem in pair}
     for place, word in enumerate(words):
         if word in places:

@@ -33,7 +33,7 @@ def keep_author_keys(old: str, new: str) -> str:
     return front_matter.set_keys(new, changes) if changes else new
 
 
-def with_author_keys(content: str, metadata: Mapping[str, object]) -> str:
+def copy_author_keys(content: str, metadata: Mapping[str, object]) -> str:
     """Return a content whose front matter has the author keys of `metadata`.
 
     Content without front matter is unchanged. Raises BadInput if front matter can't be parsed.

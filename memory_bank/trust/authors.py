@@ -12,7 +12,7 @@ from memory_bank.bank.open_index import NoteRow
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.base.text import agent_name
 from memory_bank.git import repository
-from memory_bank.notes.identity import etag
+from memory_bank.notes.identity import hash_bytes
 
 AGENT = "agent"
 
@@ -47,14 +47,14 @@ def record(bank: Bank, paths: Iterable[str], agent: str | None) -> str:
 
 def _record_head(bank: Bank, paths: Iterable[str]) -> None:
     """Record which code the writer of notes had: until they are committed, git can't say."""
-    tree = repository.worktree(bank.layout.project)
+    tree = repository.find_worktree(bank.layout.project)
     head = repository.read_head_commit(tree) if tree is not None else ""
     if not head:
         return
     etags = []
     for path in paths:
         with suppress(MemoryBankError):
-            etags.append(etag(bank.store.read_bytes(path)))
+            etags.append(hash_bytes(bank.store.read_bytes(path)))
     with bank.lock:
         bank.state.add_heads(etags, head, time.time())
 

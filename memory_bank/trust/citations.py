@@ -62,9 +62,9 @@ def list_cited(
     manifest: Manifest, bank: Bank, tree: Path, notes: Collection[int] | None = None
 ) -> list[Cited]:
     """Return the citations in notes, given by number; by default in all that are not archived."""
-    rows = link_rows.to_ghosts(manifest, None if notes is None else sorted(notes))
+    rows = link_rows.find_to_ghosts(manifest, None if notes is None else sorted(notes))
     placed = [(row, place) for row in rows if (place := cited_place(bank, tree, row)) is not None]
-    sources = document_rows.documents(manifest, {row.source for row, _ in placed})
+    sources = document_rows.read_documents(manifest, {row.source for row, _ in placed})
     cited_ones = (
         Cited(
             note=row.source_key,
@@ -97,10 +97,10 @@ def cited_place(bank: Bank, tree: Path, row: Link) -> CitedPlace | None:
     # a link out of the project is kept as written, from the folder of its note
     from_note = row.kind != _REFERENCE and posixpath.normpath(path).startswith("../")
     start = _folder(bank, row.source_key) if from_note else bank.layout.project
-    below = _below(tree, start, path)
-    if not below or (below.endswith(NOTE_SUFFIXES) and _in_bank(bank, tree, below)):
+    below = _path_below(tree, start, path)
+    if not below or (below.endswith(NOTE_SUFFIXES) and _is_in_bank(bank, tree, below)):
         return None
-    is_symbol = parsing.language_of(below) and not _LINE_HEADING.fullmatch(inner)
+    is_symbol = parsing.detect_language(below) and not _LINE_HEADING.fullmatch(inner)
     return CitedPlace(below, dotted_name(inner) if is_symbol else "")
 
 
@@ -112,9 +112,9 @@ def link_to(bank: Bank, tree: Path, cited: Cited, place: CitedPlace) -> str:
     old, sign, inner = cited.written[len(start) :].partition("#")
     written = _LINES.sub("", old)
     folder = bank.layout.project
-    if not cited.in_front_matter and _below(tree, folder, written) != cited.place.path:
+    if not cited.in_front_matter and _path_below(tree, folder, written) != cited.place.path:
         near = _folder(bank, cited.note)
-        folder = near if _below(tree, near, written) == cited.place.path else folder
+        folder = near if _path_below(tree, near, written) == cited.place.path else folder
     path = os.path.relpath(tree / place.path, folder).replace(os.sep, "/")
     return f"{start}{path}{sign}{place.name or inner}"
 
@@ -147,12 +147,12 @@ def _folder(bank: Bank, note: str) -> Path:
     return Path(os.path.normpath(project / bank.roots.place(note))).parent
 
 
-def _in_bank(bank: Bank, tree: Path, path: str) -> bool:
+def _is_in_bank(bank: Bank, tree: Path, path: str) -> bool:
     """Tell whether a path below the work tree leads into the bank, where documents are notes."""
     return Path(os.path.normpath(tree / path)).is_relative_to(bank.layout.root)
 
 
-def _below(tree: Path, folder: Path, name: str) -> str:
+def _path_below(tree: Path, folder: Path, name: str) -> str:
     """Return the path below the work tree that a folder's name means; empty if it leads out."""
     path = posixpath.normpath(name.strip()) if name.strip() else ""
     if not path or path.startswith("/"):

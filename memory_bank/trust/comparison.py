@@ -9,7 +9,7 @@ from typing import Self
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.note_files import open_history
 from memory_bank.base import NamedTuple
-from memory_bank.base.dates import iso_of
+from memory_bank.base.dates import seconds_to_iso
 from memory_bank.base.errors import MemoryBankError, StorageFailed
 from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.code.changes import Compared, SymbolChanges
@@ -143,7 +143,7 @@ class CodeComparison:
         if compared.state in {*STALE, *MOVED, TOUCHED} and compared.before is not None:
             places, lost = (compared.before, compared.place), self._losing(judged)
             commits = [
-                StaleCommit(commit.id, iso_of(commit.made), commit.author, commit.subject)
+                StaleCommit(commit.id, seconds_to_iso(commit.made), commit.author, commit.subject)
                 for commit in self._changes.commits(judged.base, *places, lost=lost)
             ]
             if self._changes.end != self._head and self._is_uncommitted(*places):
@@ -169,8 +169,8 @@ class CodeComparison:
     def _date(self, judged: ComparedCitation) -> str:
         """Return when the commit was made with which a citation is compared."""
         if judged.base == judged.since.commit:
-            return iso_of(judged.since.time) if judged.since.time else ""
-        return iso_of(self._commit_time_of(judged.base))
+            return seconds_to_iso(judged.since.time) if judged.since.time else ""
+        return seconds_to_iso(self._commit_time_of(judged.base))
 
     def state(self, cited: Cited, commit: str) -> str:
         """Return what became of the cited code since a commit: see `stale_report.Citation`."""
@@ -303,7 +303,7 @@ class CodeComparison:
 
     def _last_names(self, base: str, paths: Iterable[str]) -> set[str]:
         """Return the last names of all symbols of some files, at both ends of a range."""
-        files = [path for path in paths if parsing.language_of(path)]
+        files = [path for path in paths if parsing.detect_language(path)]
         ids = self.code.ids(
             (commit, path) for commit in (base, self._changes.end) for path in files
         )

@@ -82,7 +82,7 @@ def list_named_code(text: str) -> NamedCode:
     for block in parse_blocks(text).inline_blocks:
         for cell in block.cells:
             codes, prose = _parts(cell)
-            names.update(name for code in codes for name in _in_code(code))
+            names.update(name for code in codes for name in _names_in_code(code))
             calls.update(filter(None, map(tokens_of_call, codes)))
             names.update(_UNLIKE_ENGLISH.findall(prose))
             for number, words in _list_stated_numbers(cell):
@@ -111,12 +111,12 @@ def _parts(cell: str) -> tuple[list[str], str]:
     return codes, _ADDRESS.sub(" ", " ".join(prose))
 
 
-def _in_code(code: str) -> Iterator[str]:
+def _names_in_code(code: str) -> Iterator[str]:
     """Yield the names in a code span, without paths and the words of commands."""
     words = code.split()
     is_command = len(words) > 1 and not _CODE.search(code)
     for word in words:
-        is_file = _SUFFIX.search(word) or parsing.language_of(word)
+        is_file = _SUFFIX.search(word) or parsing.detect_language(word)
         if (_PATH.fullmatch(word) and is_file) or (is_command and _PLAIN.fullmatch(word)):
             continue
         yield from _NAME.findall(word)

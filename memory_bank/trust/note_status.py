@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base import NamedTuple
-from memory_bank.base.dates import iso_of
+from memory_bank.base.dates import seconds_to_iso
 from memory_bank.base.errors import BadInput, MemoryBankError, NoRepository
 from memory_bank.git import objects, repository
 from memory_bank.trust import provenance
@@ -84,7 +84,7 @@ def read_note_status(bank: Bank, name: str, verified: str = "") -> NoteStatus:
     `verified` is the commit at which it was confirmed, as it says itself.
     """
     path = bank.find(name)
-    tree = repository.worktree(bank.layout.project)
+    tree = repository.find_worktree(bank.layout.project)
     if tree is None or bank.commits(path) is None:
         why = () if tree is None else ("this note is private to this machine, and not in git",)
         return NoteStatus(NoteLog(path, "", False, "", (), 0, ()), (), (), None, why)
@@ -110,16 +110,16 @@ def read_note_status(bank: Bank, name: str, verified: str = "") -> NoteStatus:
         citations=tuple(
             sorted(citations, key=lambda citation: (not citation.stale, not citation.moved))
         ),
-        confirmed=_confirmed(bank, verified) if verified else None,
+        confirmed=_find_confirmed(bank, verified) if verified else None,
         limits=tuple(dict.fromkeys(limits)),
     )
 
 
-def _confirmed(bank: Bank, verified: str) -> ConfirmedCommit:
-    tree = repository.worktree(bank.layout.project)
+def _find_confirmed(bank: Bank, verified: str) -> ConfirmedCommit:
+    tree = repository.find_worktree(bank.layout.project)
     assert tree is not None  # noqa: S101  (the caller looked)
     try:
         revision = objects.find_revision(tree, verified)
     except MemoryBankError:
         return ConfirmedCommit(verified, "")
-    return ConfirmedCommit(revision.commit, iso_of(revision.when))
+    return ConfirmedCommit(revision.commit, seconds_to_iso(revision.when))

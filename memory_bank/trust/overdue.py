@@ -14,6 +14,6 @@ from memory_bank.search.manifest.manifest import Manifest
 def overdue_notes(manifest: Manifest) -> Iterator[PathProblem]:
     """Yield the notes that are past their review date and not archived."""
     now = time.time()
-    for path, extra in document_rows.data_of(manifest, "extra"):
+    for path, extra in document_rows.yield_data(manifest, "extra"):
         if "stale_after" in extra and (reason := past_review(extra, now)):
             yield PathProblem(path, reason)

@@ -10,7 +10,7 @@ from memory_bank.base.operation import Note as NoteName
 from memory_bank.base.operation import Param, Tool, operation
 from memory_bank.git import objects
 from memory_bank.notes import parsing
-from memory_bank.notes.names import of_note
+from memory_bank.notes.names import link_name
 from memory_bank.notes.note import Note
 from memory_bank.trust import trust, views
 from memory_bank.trust.records import (
@@ -33,7 +33,7 @@ _MOST_VERSIONS = 200
 """Newest commits of a note whose sections are compared."""
 
 
-def _some(bank: Bank, name: str, limit: int) -> NoteLog:
+def _log_for_agent(bank: Bank, name: str, limit: int) -> NoteLog:
     """Return at most 200 commits: an agent reads them all."""
     return log(bank, name, min(max(limit, 1), _MOST_VERSIONS))
 
@@ -76,7 +76,7 @@ def _log_or_blame(
         takes={"filename": "name", "limit": "limit"},
         defaults={"limit": 20},
         reads=True,
-        run=_some,
+        run=_log_for_agent,
     ),
 )
 def log(
@@ -163,7 +163,7 @@ def _find_note(bank: Bank, name: str) -> tuple[str, bool]:
     try:
         return bank.find(name, exactly=True), False
     except NoteNotFound:
-        path = of_note(name, bank.layout)
+        path = link_name(name, bank.layout)
         with bank.lock:
             trust.refresh(bank, [path])
             commits = bank.commits(path)

@@ -7,7 +7,7 @@ from time import time
 from typing import Any
 
 from memory_bank.base import NamedTuple
-from memory_bank.base.dates import iso_of
+from memory_bank.base.dates import seconds_to_iso
 
 _DAY = 86400
 
@@ -49,7 +49,7 @@ class LineOrigin(NamedTuple):
     @property
     def date(self) -> str:
         """When it was committed; empty if it is not."""
-        return iso_of(self.time) if self.time else ""
+        return seconds_to_iso(self.time) if self.time else ""
 
     @property
     def age_days(self) -> int | None:

@@ -102,12 +102,12 @@ def stale(
             raise
         return StaleReport((), "", "", worktree, (), overdue)
     end = NOW if worktree else head
-    citations = citations_of(bank, base, head, end, notes or bank, names)
+    citations = judge_citations(bank, base, head, end, notes or bank, names)
     shallow = (SHALLOW,) if repository.is_shallow(tree) else ()
     return StaleReport(citations, base, head, worktree, shallow, overdue)
 
 
-def citations_of(
+def judge_citations(
     bank: Bank, base: str, head: str, end: str, notes: Bank, names: Sequence[str] = ()
 ) -> tuple[Citation, ...]:
     """Return the citations in notes, each with its state, as `stale` does.
@@ -147,7 +147,9 @@ def moved_citations(bank: Bank, citations: Sequence[Cited], *, end: str) -> list
 
 def _live(view: View, keys: Collection[str]) -> set[int]:
     """Return the numbers of some notes, without those that are archived."""
-    rows = document_rows.documents(view.manifest, document_rows.numbers_of(view.manifest, keys))
+    rows = document_rows.read_documents(
+        view.manifest, document_rows.find_numbers(view.manifest, keys)
+    )
     return {row.number for row in rows.values() if not row.hidden}
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base import NamedTuple
-from memory_bank.base.dates import iso_of
+from memory_bank.base.dates import seconds_to_iso
 from memory_bank.base.errors import MemoryBankError, StorageFailed
 from memory_bank.code.parse.parsed_file import VERSION
 from memory_bank.git import objects, repository
@@ -187,7 +187,7 @@ class StaleHits:
         ]
         if not stale_rows:
             return {}
-        places = document_rows.passages(self._view.manifest, stale_rows)
+        places = document_rows.read_passages(self._view.manifest, stale_rows)
         sections = {
             row: range(place.section.line, place.section.end_line) for row, place in places.items()
         }
@@ -203,7 +203,7 @@ class StaleHits:
 
     def notes(self, numbers: Collection[int]) -> dict[int, NoteState]:
         """Return what became of the code that notes cite, by the numbers of the notes."""
-        rows = document_rows.documents(self._view.manifest, set(numbers))
+        rows = document_rows.read_documents(self._view.manifest, set(numbers))
         states = self._states({row.key: row for row in rows.values()})
         self._known |= {number: states[row.key] for number, row in rows.items()}
         return {number: self._known[number] for number in rows}
@@ -229,7 +229,9 @@ class StaleHits:
         """Return what became of the code that notes cite, as far as git can say in time."""
         states = cache.get(etags)
         missing = {row.number: row for path, row in notes.items() if path not in states}
-        citing = {row.source for row in link_rows.to_ghosts(self._view.manifest, sorted(missing))}
+        citing = {
+            row.source for row in link_rows.find_to_ghosts(self._view.manifest, sorted(missing))
+        }
         for number in missing.keys() - citing:  # nothing needs to be kept of most notes
             row = missing.pop(number)
             states[row.key] = _uncompared(row)
@@ -294,8 +296,8 @@ def _uncompared(row: DocumentRow) -> NoteState:
 
 def stale_hits(bank: Bank, view: View) -> StaleHits | None:
     """Return what tells stale passages; None outside git."""
-    tree = repository.worktree(bank.layout.root)
-    if tree is None or tree != repository.worktree(bank.layout.project):
+    tree = repository.find_worktree(bank.layout.root)
+    if tree is None or tree != repository.find_worktree(bank.layout.project):
         return None
     head = repository.read_head_commit(tree)
     return StaleHits(bank, view, tree, head) if head else None
@@ -313,7 +315,7 @@ def check_citations(
         judge = stale_hits(bank, view)
         if judge is None:
             return "", ()
-        numbers = document_rows.numbers_of(view.manifest, {path})
+        numbers = document_rows.find_numbers(view.manifest, {path})
         found = [line for state in judge.notes(numbers).values() for line in state.found]
         touched = (line for line in found if not line.stale and _is_about(line, lines))
         return _first_reason(found, lines), tuple(line.reason for line in touched)
@@ -372,7 +374,7 @@ def _holds(judged: Sequence[ComparedCitation], *, confirmed: bool) -> bool:
 
 def _reason(judged: ComparedCitation) -> str:
     cited, compared = judged.cited, judged.compared
-    since = f" since {iso_of(judged.since.time)[:_DAY]}" if judged.since.time else ""
+    since = f" since {seconds_to_iso(judged.since.time)[:_DAY]}" if judged.since.time else ""
     text = "is gone" if compared.state == "gone" else "changed"
     names = f": {', '.join(judged.names[:_MOST_NAMES])}"[:_MOST_REASON] if judged.names else ""
     return f"{cited.written[:_MOST_REASON]} {text}{since}{names}"

@@ -197,7 +197,9 @@ def least_trusted(tiers: Iterable[str]) -> str:
     return max(tiers, key=_ORDER.__getitem__, default=UNKNOWN)
 
 
-def _of_spans(bank: Bank, spans: Sequence[tuple[str, int, int, str]], seconds: float) -> list[str]:
+def _tiers_of_spans(
+    bank: Bank, spans: Sequence[tuple[str, int, int, str]], seconds: float
+) -> list[str]:
     """Return the tier of some line spans of notes: path, first line, the line after the last, hash.
 
     The hash is that of the file if it is known to be unchanged. Empty outside git. After `seconds`,
@@ -232,12 +234,12 @@ def tiers_of_hits(bank: Bank, hits: Sequence[Hit]) -> list[str]:
         (hit.document.key, hit.best.section.line, hit.best.section.end_line, hit.document.hash)
         for hit in hits
     ]
-    return _of_spans(bank, spans, BADGE_SECONDS)
+    return _tiers_of_spans(bank, spans, BADGE_SECONDS)
 
 
 def tiers_of_notes(bank: Bank, paths: Sequence[str], seconds: float) -> list[str]:
     """Return the tiers of some notes; empty outside git. The caller has called `refresh`."""
-    return _of_spans(bank, [(path, 1, 1 << 40, "") for path in paths], seconds)
+    return _tiers_of_spans(bank, [(path, 1, 1 << 40, "") for path in paths], seconds)
 
 
 def _tier_of(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory_bank.agents.typed_prompt import typed_prompt
+from memory_bank.agents.typed_prompt import strip_program_text
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ from memory_bank.agents.typed_prompt import typed_prompt
     ],
 )
 def test_no_person_typed_it(prompt: str) -> None:
-    assert typed_prompt(prompt) == ""
+    assert strip_program_text(prompt) == ""
 
 
 @pytest.mark.parametrize(
@@ -59,4 +59,4 @@ def test_no_person_typed_it(prompt: str) -> None:
     ],
 )
 def test_a_person_typed_it(prompt: str, typed: str) -> None:
-    assert typed_prompt(prompt) == typed
+    assert strip_program_text(prompt) == typed

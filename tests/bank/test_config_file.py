@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_bank.bank.config_file import with_setting
+from memory_bank.bank.config_file import set_setting
 from memory_bank.base.settings import make_template
 
 
 def put(text: str) -> str:
-    return with_setting(text, "memory", "embedder", "minilm")
+    return set_setting(text, "memory", "embedder", "minilm")
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_a_text_in_several_lines_that_looks_like_a_setting_stays() -> None:
 
 def test_comments_in_a_list_stay() -> None:
     before = "[memory]\ninclude = [ # why\n  'a', # this\n]\n"
-    after = with_setting(before, "memory", "include", ["a", "b"])
+    after = set_setting(before, "memory", "include", ["a", "b"])
     assert after == before.replace("# this\n", '# this\n  "b",\n')
 
 

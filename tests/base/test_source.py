@@ -5,12 +5,12 @@ import hashlib
 import time
 from pathlib import Path
 
-from memory_bank.base.documents import Document, Passage, Read, Scan, Span, lines_between
+from memory_bank.base.documents import Document, Passage, Read, Scan, Span, read_lines
 from memory_bank.base.paths import Layout
 from memory_bank.base.setting_sections import Memory
 from memory_bank.base.settings import Settings
 from memory_bank.search.engine import Engine
-from memory_bank.search.index import Index, compared
+from memory_bank.search.index import Index, compare_indices
 from memory_bank.search.retrievers.base import Question, Scope
 
 
@@ -40,7 +40,7 @@ class Rows:
         return Document(key, _hash(text), key, (Passage(1, 2, text),), fields=(("kind", "row"),))
 
     def text(self, key: str, hash: str, span: Span) -> str | None:  # noqa: A002
-        return lines_between(self._rows()[key], span)
+        return read_lines(self._rows()[key], span)
 
     def close(self) -> None:
         """Hold nothing."""
@@ -72,11 +72,11 @@ def test_rows_of_a_csv_file_are_indexed_and_searched(tmp_path: Path) -> None:
     assert ask("wades", "lexical") == ["heron"]
     fresh = Index(Layout(tmp_path, tmp_path / "fresh"), source, settings)
     fresh.indexer.sync()
-    assert list(compared(index, fresh)) == []
+    assert list(compare_indices(index, fresh)) == []
     fresh.close()
     index.close()
 
 
 def test_lines_are_those_of_markdown() -> None:
-    assert lines_between("a\r\nb\x0bc\rd\u2028e\n", Span(2, 4)) == "b\x0bc\nd\u2028e"
-    assert lines_between("\none\ntwo\n\nx", Span(1, 5)) == "one\ntwo"
+    assert read_lines("a\r\nb\x0bc\rd\u2028e\n", Span(2, 4)) == "b\x0bc\nd\u2028e"
+    assert read_lines("\none\ntwo\n\nx", Span(1, 5)) == "one\ntwo"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.base.filenames import is_trusted, signature_of
+from memory_bank.base.filenames import is_trusted, signature_from_stat
 
 NOW = 1_800_000_000_000_000_000
 SECOND = 1_000_000_000
@@ -34,9 +34,9 @@ def test_a_stamp_is_recorded_once_a_change_would_show(
 def test_only_plain_files_have_a_signature(tmp_path: Path) -> None:
     file = tmp_path / "a"
     file.write_text("one")
-    before = signature_of(file.lstat())
+    before = signature_from_stat(file.lstat())
     assert before is not None
     assert before[0] == 3
     os.utime(file, (1, 1))
-    assert signature_of(file.lstat()) != before
-    assert signature_of(tmp_path.lstat()) is None
+    assert signature_from_stat(file.lstat()) != before
+    assert signature_from_stat(tmp_path.lstat()) is None

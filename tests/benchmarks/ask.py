@@ -19,7 +19,7 @@ from pathlib import Path
 import tantivy
 
 from memory_bank.code.index.codebase import Codebase, open_codebase
-from memory_bank.memory.retrieval.answers import file_of
+from memory_bank.memory.retrieval.answers import result_file
 from memory_bank.memory.retrieval.ask import ask
 from tests.benchmarks.commit_questions import HeldOut, Question, held_out
 
@@ -75,7 +75,9 @@ def _subjects(asked: HeldOut, every: int) -> None:
         codebase.catch_up(seconds=1000)
 
         def shown(text: str) -> list[str]:
-            return [file_of(one) for one in ask(None, codebase, text, count_access=False).results]
+            return [
+                result_file(one) for one in ask(None, codebase, text, count_access=False).results
+            ]
 
         share = recall(questions, shown)
         first = sum(shown(one["text"])[:1] == [file] for one in known for file in one["files"])
@@ -91,7 +93,7 @@ def recall(questions: Sequence[Question], answer: Answer) -> float:
 
 def _files(codebase: Codebase, text: str) -> list[str]:
     found = ask(None, codebase, text, _RESULTS, count_access=False)
-    return list(dict.fromkeys(map(file_of, found.results)))
+    return list(dict.fromkeys(map(result_file, found.results)))
 
 
 def _bm25(tree: Path) -> Answer:

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from memory_bank.bank.bank import open_bank
 from memory_bank.bank.hits import ShownNote
-from memory_bank.memory.retrieval.ask_hits import why
+from memory_bank.memory.retrieval.ask_hits import list_reasons
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.search.manifest import document_rows
 from memory_bank.search.retrievers.keyword.analyzer import count_words
@@ -138,7 +138,7 @@ def relevance(note: ShownNote) -> float:
 
     Factors for age and use say nothing of what a note answers.
     """
-    parts = why(note.reasons)
+    parts = list_reasons(note.reasons)
     factors = (part.score for part in parts.factors if part.source not in _TIMELY)
     return sum(part.score for part in parts.reasons) * math.prod(factors)
 

@@ -58,7 +58,7 @@ Graded = Callable[[str], Sequence[CoupledFile]]
 
 def repository(name: str, tree: Path) -> Repository:
     """Read a repository; raise ValueError if it can't be measured."""
-    head = git_repository.head(tree)
+    head = git_repository.read_head(tree)
     at = open_history(tree).at(head or "", seconds=600)
     listed = at.outlines(_MOST) if at else []
     if at is None or at.ends or len(listed) < 50:
@@ -201,7 +201,7 @@ def _imports(files: frozenset[str], texts: Mapping[str, str]) -> dict[str, froze
     """Map each file in a known language to the files that it imports."""
     imports, found = Imports(files, lambda path: texts.get(path, "")), {}
     for path, text in texts.items():
-        language = parsing.language_of(path, text.partition("\n")[0])
+        language = parsing.detect_language(path, text.partition("\n")[0])
         if language is not None:
             parsed = parsing.parse(text.encode("utf-8", "replace"), language).imports
             found[path] = frozenset(file for one in parsed for file in imports.files(path, one))

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.memory.retrieval.answers import fit_to_tokens
 from memory_bank.memory.retrieval.recall import recall
-from memory_bank.search.snippets import excerpt, snippet
+from memory_bank.search.snippets import cut_excerpt, cut_snippet
 from tests.benchmarks import collections
 
 TOKENS = (300, 500)
@@ -58,8 +58,8 @@ def shown(bank: Bank, one: Wanted) -> Iterator[tuple[str, str]]:
         notes = fit_to_tokens(found, tokens).notes
         yield f"{tokens} tokens", "\n".join(note.content for note in notes)
     note = (one.bank / one.note).read_text(encoding="utf-8")
-    yield "of the note, 300 tokens", excerpt(note, one.text, TOKENS[0]).text
-    yield "its snippet", snippet(note, one.text).text
+    yield "of the note, 300 tokens", cut_excerpt(note, one.text, TOKENS[0]).text
+    yield "its snippet", cut_snippet(note, one.text).text
 
 
 def row(title: str, wanted: list[Wanted], *, show: bool) -> str:

@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memory_bank.memory import change
-from memory_bank.memory.change import replace_section, with_keys
+from memory_bank.memory.change import replace_section, set_keys
 from memory_bank.notes import front_matter
-from memory_bank.notes.identity import note_id, slug
+from memory_bank.notes.identity import make_slug, note_id
 from memory_bank.notes.merging import note_merge
 from memory_bank.notes.schema import read_meta
 
@@ -94,7 +94,7 @@ def edit_line(rng: random.Random, text: str) -> str:
 def tag(rng: random.Random, text: str) -> str:
     raw, _ = front_matter.read_metadata(front_matter.split(text))
     tags = [*read_meta(raw)[0].tags]
-    return with_keys(
+    return set_keys(
         text, {"tags": [*tags, rng.choice([word for word in WORDS if word not in tags])]}
     )
 
@@ -102,7 +102,7 @@ def tag(rng: random.Random, text: str) -> str:
 def refer(rng: random.Random, text: str) -> str:
     raw, _ = front_matter.read_metadata(front_matter.split(text))
     known = [*read_meta(raw)[0].file_refs]
-    return with_keys(
+    return set_keys(
         text, {"file_refs": [*known, f"src/{rng.choice(WORDS)}{rng.randint(1, 99)}.py"]}
     )
 
@@ -185,7 +185,7 @@ def new_notes(rng: random.Random, histories: int) -> dict[str, int]:
             texts = [f"We changed the {subject}" for subject in shared]
             texts += [f"{sentence(rng)} {side}" for _ in range(8)]
             moment = START + timedelta(seconds=rng.randint(0, 10**6))
-            sides.append([(slug(text), note_id(text, moment)) for text in texts])
+            sides.append([(make_slug(text), note_id(text, moment)) for text in texts])
         plain = [{name for name, _ in side} for side in sides]
         ended = [{f"{name}-{key[:4]}" for name, key in side} for side in sides]
         found["first words"] += bool(plain[0] & plain[1])

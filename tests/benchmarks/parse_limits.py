@@ -19,7 +19,7 @@ def files(root: Path) -> Iterator[tuple[str, bytes, str]]:
     """Yield the path, content and language of each source file that is read."""
     tree = WorkTree(root, max_bytes=MAX_FILE_BYTES)
     for path in tree.scan().files:
-        language = parsing.language_of(path)
+        language = parsing.detect_language(path)
         read = tree.read(path) if language else None
         if language and read and not read.reason:
             yield path, read.data, language

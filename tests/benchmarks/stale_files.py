@@ -49,7 +49,7 @@ def written(file: Path) -> list[Note]:
 def from_docs(source: Path, commit: str, *, by_symbol: bool = False) -> Iterator[Note]:
     """Yield a note for each file of code, or each symbol: its longest doc text that names something."""
     for path, blob in sorted(objects.files_at(source, commit).items()):
-        language = parsing.language_of(path)
+        language = parsing.detect_language(path)
         if not language or parsing.find_rules(language).test_files is None:
             continue
         if parsing.may_hold_tests(path, language) and "test" in path:

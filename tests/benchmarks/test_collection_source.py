@@ -11,7 +11,7 @@ from memory_bank.base.errors import BadInput
 from memory_bank.base.paths import Layout
 from memory_bank.base.setting_sections import Memory
 from memory_bank.base.settings import Settings
-from memory_bank.search.index import Index, compared
+from memory_bank.search.index import Index, compare_indices
 from tests.benchmarks import collections, finding, rivals
 from tests.benchmarks.evaluation import beir
 from tests.benchmarks.evaluation.source import TestCollection, Text, searching
@@ -131,6 +131,6 @@ def test_an_index_that_is_kept_follows_the_documents(tmp_path: Path) -> None:
     places = [Layout(tmp_path, tmp_path / name) for name in ("kept/index", "fresh")]
     kept, fresh = (Index(place, TestCollection(new), HASHING) for place in places)
     fresh.indexer.sync()
-    assert list(compared(kept, fresh)) == []
+    assert list(compare_indices(kept, fresh)) == []
     kept.close()
     fresh.close()

@@ -13,7 +13,7 @@ from memory_bank.code.commits import CountedCommit, CountedCommits
 from memory_bank.code.coupled import Coupling
 from memory_bank.code.explain_symbol import blast_radius
 from memory_bank.code.index.codebase import Codebase
-from memory_bank.code.lookup import in_file
+from memory_bank.code.lookup import list_symbols
 from memory_bank.code.views import view_affected
 from memory_bank.memory.retrieval.recall import recall
 
@@ -101,9 +101,9 @@ def test_an_access_of_every_symbol_of_the_file_is_counted(code: Codebase, shop_b
     blast_radius(code, path, shop_bank, count_access=False)
     assert {one.access_count for one in blast_radius(code, path, shop_bank).symbols} == {0}
     assert {one.access_count for one in blast_radius(code, path, shop_bank).symbols} == {1}
-    ids = [one.id for one in in_file(code.table, path)]
+    ids = [one.id for one in list_symbols(code.table, path)]
     assert {one.times for one in code.accesses(ids).values()} == {2}
-    others = [one.id for one in in_file(code.table, "shop/reports.py")]
+    others = [one.id for one in list_symbols(code.table, "shop/reports.py")]
     assert code.accesses(others) == {}
 
 

@@ -41,7 +41,7 @@ NAMES = frozenset(
 
 
 def words(text: str, path: str = "a.py") -> CodeWords:
-    data, language = text.encode(), parsing.language_of(path)
+    data, language = text.encode(), parsing.detect_language(path)
     return CodeWords(data, parsing.parse(data, language) if language else None)
 
 

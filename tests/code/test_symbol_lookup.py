@@ -10,8 +10,8 @@ from memory_bank.code.index.symbol_table import SymbolTable
 from memory_bank.code.lookup import (
     find_symbol,
     find_symbols,
-    in_file,
     last_name,
+    list_symbols,
     symbols_matching,
     symbols_meant,
 )
@@ -129,7 +129,7 @@ def test_matching_symbols_come_by_closeness(table: SymbolTable) -> None:
 
 
 def test_symbols_of_a_file_are_in_the_order_of_lines(table: SymbolTable) -> None:
-    found = in_file(table, "shop/orders.py")
+    found = list_symbols(table, "shop/orders.py")
     assert [one.symbol.line for one in found] == sorted(one.symbol.line for one in found)
 
 

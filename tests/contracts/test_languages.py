@@ -47,9 +47,9 @@ def test_its_files_are_recognised(language: str) -> None:
     rules = parsing.find_rules(language)
     assert rules.name == language
     for name in (*(f"a{suffix}" for suffix in rules.suffixes), *rules.names):
-        assert parsing.language_of(name) == language
+        assert parsing.detect_language(name) == language
     for program in rules.programs:
-        assert parsing.language_of("run", f"#!/usr/bin/env {program}") == language
+        assert parsing.detect_language("run", f"#!/usr/bin/env {program}") == language
 
 
 @pytest.mark.parametrize("language", parsing.list_languages())

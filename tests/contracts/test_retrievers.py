@@ -35,7 +35,7 @@ HELD = {one.row: one.document for one in ENTRIES}
 
 
 SETTINGS = Settings(memory=Memory(embedder="static"))
-KINDS = retrievers.names()
+KINDS = retrievers.list_retrievers()
 
 
 @pytest.fixture(params=KINDS)
@@ -47,7 +47,7 @@ def make(
 
     def make(owner: str = "one") -> Retriever:
         name = request.param
-        opened = retrievers.module(name).load(tmp_path / "index", owner, SETTINGS)
+        opened = retrievers.import_retriever(name).load(tmp_path / "index", owner, SETTINGS)
         assert opened is not None
         made.append(opened)
         return opened
@@ -393,7 +393,7 @@ from memory_bank.base.settings import Settings
 from memory_bank.search import retrievers
 from memory_bank.search.retrievers.base import IndexedPassage
 folder, name = Path(sys.argv[1]), sys.argv[2]
-made = retrievers.module(name).load(folder, "one", Settings(memory=Memory(embedder="static")))
+made = retrievers.import_retriever(name).load(folder, "one", Settings(memory=Memory(embedder="static")))
 made.put([IndexedPassage(21, 1, "T", (), "A buzzard circles.", 3)], [1])
 os._exit(7)
 """

@@ -37,7 +37,7 @@ def moved(project: Path, paths: Sequence[str]) -> dict[str, str]:
 def ask_everything(project: Path) -> bool:
     """Ask all that can be asked; return whether all was answered."""
     answers = (
-        repository.head(project),
+        repository.read_head(project),
         repository.root_commit(project),
         dates(project, project / ".memories"),
         repository.list_files(project, ["*.log"]),
@@ -49,11 +49,11 @@ def ask_everything(project: Path) -> bool:
 
 
 def test_the_work_tree_is_found_from_below(project: Path, tmp_path: Path, git: Git) -> None:
-    assert repository.worktree(project / ".memories/decisions") == project
-    assert repository.worktree(project) == project
+    assert repository.find_worktree(project / ".memories/decisions") == project
+    assert repository.find_worktree(project) == project
     git(project, "worktree", "add", "-q", str(tmp_path / "tree"))
-    assert repository.worktree(tmp_path / "tree" / ".memories") == tmp_path / "tree"
-    assert repository.worktree(tmp_path) is None
+    assert repository.find_worktree(tmp_path / "tree" / ".memories") == tmp_path / "tree"
+    assert repository.find_worktree(tmp_path) is None
 
 
 def test_a_repository_is_known_by_its_first_commit(project: Path, tmp_path: Path, git: Git) -> None:
@@ -64,7 +64,7 @@ def test_a_repository_is_known_by_its_first_commit(project: Path, tmp_path: Path
     assert repository.root_commit(tmp_path / "shallow") is None
     git(tmp_path, "init", "-q", "empty")
     assert repository.root_commit(tmp_path / "empty") is None
-    assert repository.head(tmp_path / "empty") is None
+    assert repository.read_head(tmp_path / "empty") is None
 
 
 def test_several_first_commits_give_one_answer(project: Path, git: Git) -> None:
@@ -77,10 +77,10 @@ def test_several_first_commits_give_one_answer(project: Path, git: Git) -> None:
 
 
 def test_head_moves_with_commits(project: Path, git: Git) -> None:
-    before = repository.head(project)
+    before = repository.read_head(project)
     assert before == git(project, "rev-parse", "HEAD").strip()
     git(project, "commit", "-q", "--allow-empty", "-m", "Next")
-    assert repository.head(project) not in {before, None}
+    assert repository.read_head(project) not in {before, None}
 
 
 def test_first_commits_follow_renames_and_know_odd_names(
@@ -154,7 +154,7 @@ def test_asking_changes_nothing(project: Path, git: Git) -> None:
 
     os.utime(project / "src/index.py")  # git would note the new stamp in its index
     before = state()
-    repository.head(project)
+    repository.read_head(project)
     repository.root_commit(project)
     dates(project, project / ".memories")
     assert state() == before
@@ -342,7 +342,7 @@ def blobless(project: Path, folder: Path, git: Git) -> Path:
 
 def test_without_git_there_is_no_answer(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
-    assert repository.head(project) is None
+    assert repository.read_head(project) is None
     assert repository.root_commit(project) is None
     assert dates(project, project / ".memories") == {}
     assert repository.find_problem(project) == "git is not installed"

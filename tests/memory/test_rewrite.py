@@ -6,7 +6,7 @@ import pytest
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, Conflict, NoteNotFound, SecretFound, UnreadableNote
-from memory_bank.memory.change import difference, rewrite, with_line_ends
+from memory_bank.memory.change import compare_text, restore_line_ends, rewrite
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def test_a_note_that_changed_meanwhile_is_not_overwritten(bank: Bank, note: Path
     for given in (etag, "none"):
         with pytest.raises(Conflict):
             rewrite(bank, "n", "# N\n\nFour.\n", if_match=given)
-    found = difference(bank, "n", "# N\n\nFour.\n")
+    found = compare_text(bank, "n", "# N\n\nFour.\n")
     assert found.text == "# N\n\nThree.\n"
     assert found.change is not None
     spans = [span for one in found.change.sections for claim in one.claims for span in claim.spans]
@@ -69,4 +69,4 @@ def test_what_no_note_may_have_is_refused(bank: Bank, note: Path) -> None:
     ],
 )
 def test_line_ends_stay(text: str, old: str, new: str) -> None:
-    assert with_line_ends(text, old) == new
+    assert restore_line_ends(text, old) == new

@@ -12,7 +12,7 @@ import pytest
 
 from memory_bank.base.errors import Conflict
 from memory_bank.base.paths import Layout
-from memory_bank.notes.identity import etag
+from memory_bank.notes.identity import hash_bytes
 from memory_bank.notes.storage import files
 from memory_bank.notes.storage.files import exchange, open_for_writing
 from memory_bank.notes.storage.folders import FolderEntry
@@ -67,8 +67,8 @@ def test_a_save_just_before_the_rename_stays(
     file: Path, monkeypatch: pytest.MonkeyPatch, save: Callable[[Path], None]
 ) -> None:
     at_the_moment(monkeypatch, lambda: save(file))
-    with pytest.raises(Conflict, match=etag(b"theirs")):
-        files.replace(file, b"ours", etag(b"old"))
+    with pytest.raises(Conflict, match=hash_bytes(b"theirs")):
+        files.replace(file, b"ours", hash_bytes(b"old"))
     assert file.read_text() == "theirs"
     assert not list(file.parent.glob(".mb-*"))
 
@@ -81,7 +81,7 @@ def test_a_save_that_began_before_and_ends_after_the_rename_stays(
     opened: list[int] = []
     at_the_moment(monkeypatch, lambda: opened.append(os.open(file, os.O_WRONLY)))
     with pytest.raises(Conflict):
-        files.replace(file, b"ours", etag(b"old"))
+        files.replace(file, b"ours", hash_bytes(b"old"))
     os.write(opened[0], b"theirs")
     os.close(opened[0])
     assert file.read_text() == "theirs"
@@ -97,7 +97,7 @@ def test_a_save_between_two_swaps_is_the_newest(
 
     at_the_moment(monkeypatch, both)
     with pytest.raises(Conflict):
-        files.replace(file, b"ours", etag(b"old"))
+        files.replace(file, b"ours", hash_bytes(b"old"))
     assert file.read_text() == "theirs again"
 
 
@@ -107,11 +107,11 @@ def test_a_program_that_is_writing_is_waited_for(file: Path) -> None:
     assert open_for_writing(file)
     timer = threading.Timer(0.1, handle.close)
     timer.start()
-    files.replace(file, b"ours", etag(b"old"))
+    files.replace(file, b"ours", hash_bytes(b"old"))
     timer.join()
     assert file.read_text() == "ours"
     with file.open("r+"), pytest.raises(Conflict, match="is being written"):
-        files.replace(file, b"more", etag(b"ours"))
+        files.replace(file, b"more", hash_bytes(b"ours"))
     with file.open():
         assert not open_for_writing(file)
     assert file.read_text() == "ours"
@@ -122,10 +122,10 @@ def test_a_note_that_goes_at_that_moment_is_a_conflict(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at_the_moment(monkeypatch, file.unlink)
-    with pytest.raises(Conflict, match=f"{etag(b'old')}, found no file"):
-        files.replace(file, b"ours", etag(b"old"))
+    with pytest.raises(Conflict, match=f"{hash_bytes(b'old')}, found no file"):
+        files.replace(file, b"ours", hash_bytes(b"old"))
     with pytest.raises(Conflict, match="no file"):
-        files.remove(file, file.parent / "aside", etag(b"old"))
+        files.remove(file, file.parent / "aside", hash_bytes(b"old"))
     assert not file.exists()
 
 
@@ -134,10 +134,10 @@ def test_where_files_can_not_be_swapped_the_look_comes_first(
     file: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
     monkeypatch.setattr(files, "exchange", lambda *_: False)
-    files.replace(file, b"ours", etag(b"old"))
+    files.replace(file, b"ours", hash_bytes(b"old"))
     assert file.read_text() == "ours"
     with pytest.raises(Conflict):
-        files.replace(file, b"more", etag(b"old"))
+        files.replace(file, b"more", hash_bytes(b"old"))
     assert file.read_text() == "ours"
 
 
@@ -156,7 +156,10 @@ def test_what_is_saved_while_a_note_moves_away_stays(
         return real(file, expected)
 
     monkeypatch.setattr(files, "is_unchanged", unchanged)
-    changes = [JournalEntry("b.md", b"old", files.ABSENT), JournalEntry("a.md", None, etag(b"old"))]
+    changes = [
+        JournalEntry("b.md", b"old", files.ABSENT),
+        JournalEntry("a.md", None, hash_bytes(b"old")),
+    ]
     with store.writing(), pytest.raises(Conflict):
         store.apply(changes)
     assert (tmp_path / "a.md").read_text() == "theirs"
@@ -195,7 +198,7 @@ def test_no_save_is_lost_to_writers_that_name_what_they_read(file: Path, save: s
         base = file.read_bytes()
         number += 1
         try:
-            files.replace(file, f"ours {number:06}".encode(), etag(base))
+            files.replace(file, f"ours {number:06}".encode(), hash_bytes(base))
             bases.add(base)
             met[0] += 1
         except Conflict:

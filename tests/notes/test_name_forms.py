@@ -29,8 +29,8 @@ def place(tmp_path: Path) -> Layout:
 )  # fmt: skip
 def test_all_forms_of_a_notes_name_are_one(place: Layout, tmp_path: Path, form: str) -> None:
     named = form.format(root=place.project, link=tmp_path / "same")
-    assert names.of_note(named, place) == "facts/x"
-    assert names.of_file(named, place) == "facts/x"
+    assert names.link_name(named, place) == "facts/x"
+    assert names.file_link_name(named, place) == "facts/x"
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_all_forms_of_a_notes_name_are_one(place: Layout, tmp_path: Path, form: 
 )  # fmt: skip
 def test_all_forms_of_a_files_name_are_one(place: Layout, tmp_path: Path, form: str) -> None:
     named = form.format(root=place.project, link=tmp_path / "same")
-    assert names.of_file(named, place) == "src/a.py"
+    assert names.file_link_name(named, place) == "src/a.py"
 
 
 @pytest.mark.parametrize(
@@ -48,33 +48,33 @@ def test_all_forms_of_a_files_name_are_one(place: Layout, tmp_path: Path, form: 
     ["Plan: 2026", "ticket:42", "clause:4.2:3", "A title", "v1.2", "/etc/passwd:3:", "..", ""],
 )
 def test_what_is_no_such_form_stays(place: Layout, name: str) -> None:
-    assert names.of_note(name, place) == name
+    assert names.link_name(name, place) == name
 
 
 @pytest.mark.parametrize("char", ["\u200c", "\u202e", "\u2028", "\U000e0041", "\xad", "\x1b"])
 def test_a_name_may_be_given_as_answers_write_it(place: Layout, char: str) -> None:
     shown = one_line(f"facts/a{char}b.md")
     assert shown.isprintable()
-    assert names.of_note(shown, place) == f"facts/a{char}b.md"
+    assert names.link_name(shown, place) == f"facts/a{char}b.md"
 
 
 def test_what_answers_never_write_out_is_a_windows_path(place: Layout) -> None:
-    assert names.of_file(r"src\u0061.py", place) == "src/u0061.py"
-    assert names.of_file(r"src\Uffffffff", place) == "src/Uffffffff"
+    assert names.file_link_name(r"src\u0061.py", place) == "src/u0061.py"
+    assert names.file_link_name(r"src\Uffffffff", place) == "src/Uffffffff"
 
 
 def test_a_file_outside_of_the_bank_is_no_note(place: Layout) -> None:
     """Else a page of the project would name the note that is called like it."""
     page = f"{place.project}/docs/guide.md"
-    assert names.of_note(page, place) == page
-    assert names.of_file(page, place) == "docs/guide.md"
-    assert names.of_file("/etc/passwd", place) == "/etc/passwd"
+    assert names.link_name(page, place) == page
+    assert names.file_link_name(page, place) == "docs/guide.md"
+    assert names.file_link_name("/etc/passwd", place) == "/etc/passwd"
 
 
 def test_a_folder_of_notes_alone_has_no_prefix(tmp_path: Path) -> None:
     place = Layout(tmp_path, tmp_path / ".index")
-    assert names.of_note(".memories/x", place) == ".memories/x"
-    assert names.of_note(f"{tmp_path}/a/x.md:2", place) == "a/x.md"
+    assert names.link_name(".memories/x", place) == ".memories/x"
+    assert names.link_name(f"{tmp_path}/a/x.md:2", place) == "a/x.md"
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ def test_name_of_takes_the_usual_suffix_only() -> None:
     ],
 )
 def test_names_that_look_the_same_have_one_key(one: str, other: str) -> None:
-    assert names.key(one) == names.key(other)
+    assert names.lookup_key(one) == names.lookup_key(other)
 
 
 @given(st.text(max_size=30))

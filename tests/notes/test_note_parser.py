@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from memory_bank.base.errors import BadInput, UnreadableNote
 from memory_bank.notes import parsing
-from memory_bank.notes.identity import etag
+from memory_bank.notes.identity import hash_bytes
 
 NOTE = """---
 id: 4f1c9be07a52
@@ -44,7 +44,7 @@ def test_a_note_is_read_whole() -> None:
     ]
     assert note.body.blocks == {"block1": 13}
     assert note.text[note.body_start :].startswith("# Title")
-    assert (note.etag, note.size) == (etag(NOTE.encode()), len(NOTE))
+    assert (note.etag, note.size) == (hash_bytes(NOTE.encode()), len(NOTE))
     assert note.writable
     assert note.faults == ()
 
@@ -69,7 +69,7 @@ def test_names_are_composed_and_paths_are_not() -> None:
 def test_an_empty_note_is_a_note(data: bytes) -> None:
     note = parsing.parse("d/empty.md", data)
     assert note.title == "empty"
-    assert note.etag == etag(data)
+    assert note.etag == hash_bytes(data)
 
 
 def test_broken_front_matter_is_a_fault_and_the_body_is_read() -> None:

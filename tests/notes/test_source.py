@@ -67,16 +67,16 @@ def found(index: Index, text: str) -> list[str]:
 def test_notes_of_all_folders_are_found_by_their_prefix(index: Index) -> None:
     index.indexer.sync()
     assert found(index, "jobs table") == ["docs/adr/0001-postgres.md"]
-    assert set(document_rows.hashes(index.manifest)) == {
+    assert set(document_rows.read_hashes(index.manifest)) == {
         "queue.md", "docs/adr/0001-postgres.md", "docs/adr/0002-redis.md"
     }  # fmt: skip
 
 
 def test_links_lead_across_folders(index: Index) -> None:
     index.indexer.sync()
-    rows = document_rows.documents(index.manifest, [1, 2, 3])
+    rows = document_rows.read_documents(index.manifest, [1, 2, 3])
     numbers = {row.key: number for number, row in rows.items()}
-    linking = link_rows.incoming(index.manifest, numbers["docs/adr/0001-postgres.md"])
+    linking = link_rows.read_incoming(index.manifest, numbers["docs/adr/0001-postgres.md"])
     assert {rows[row.source].key for row in linking} == {"queue.md", "docs/adr/0002-redis.md"}
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.code.index.codebase import Codebase, open_codebase
-from memory_bank.memory.retrieval.answers import file_of
+from memory_bank.memory.retrieval.answers import result_file
 from memory_bank.memory.retrieval.ask import ask
 
 ROOT = Path(__file__).parents[2]
@@ -56,7 +56,8 @@ def test_a_right_place_is_among_the_first_three(repository: tuple[Bank, Codebase
     for question, right in QUESTIONS.items():
         found = ask(*repository, question, 3, count_access=False)
         places = [
-            f".memories/{one.path}" if one.kind == "note" else file_of(one) for one in found.results
+            f".memories/{one.path}" if one.kind == "note" else result_file(one)
+            for one in found.results
         ]
         if not set(places) & set(right):
             missed[question] = places

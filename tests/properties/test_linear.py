@@ -12,15 +12,19 @@ from pathlib import Path
 import pytest
 
 from memory_bank.base import paths
-from memory_bank.base.documents import UNDATED, Document, Span, lines_between
+from memory_bank.base.documents import UNDATED, Document, Span, read_lines
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.notes import front_matter, links, parsing
-from memory_bank.notes.names import key, of_file
+from memory_bank.notes.names import file_link_name, lookup_key
 from memory_bank.notes.source import build_document
 from memory_bank.search import query, snippets
 from memory_bank.search.manifest.writer import _entries
-from memory_bank.search.retrievers.keyword.analyzer import cleaned, grams, identifier_parts
-from memory_bank.search.retrievers.vectors.vector_index import text_of
+from memory_bank.search.retrievers.keyword.analyzer import (
+    clean_text,
+    identifier_parts,
+    split_bigrams,
+)
+from memory_bank.search.retrievers.vectors.vector_index import embedded_text
 
 from .hostile import TEXTS
 
@@ -45,8 +49,8 @@ def given(made: Document) -> int:
     """Count the characters that the indices of words and of meaning are given of a note."""
     size = 0
     for entry in _entries(made, 1, range(1, 10**9)):
-        words = (cleaned(entry.text), grams(entry.text), identifier_parts(entry.text))
-        size += sum(map(len, (*words, text_of(entry))))
+        words = (clean_text(entry.text), split_bigrams(entry.text), identifier_parts(entry.text))
+        size += sum(map(len, (*words, embedded_text(entry))))
     return size
 
 
@@ -60,7 +64,7 @@ def move(text: str) -> None:
 
 
 def search(text: str) -> None:
-    snippets.snippet(lines_between(text, Span(1, len(text) + 1)), QUESTION)
+    snippets.cut_snippet(read_lines(text, Span(1, len(text) + 1)), QUESTION)
     query.parse(text, ["k"])
 
 
@@ -114,7 +118,7 @@ def test_a_name_of_a_megabyte_is_read_at_once(folder: Path, unit: str) -> None:
     place = paths.layout_at(folder)
 
     def ask(text: str) -> None:
-        of_file(text, place)
-        key(text)
+        file_link_name(text, place)
+        lookup_key(text)
 
     assert seconds(ask, unit * (1_000_000 // len(unit))) < 1

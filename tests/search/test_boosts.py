@@ -19,34 +19,34 @@ def opened(times: int, last: float) -> Access:
 
 def test_to_be_returned_boosts_only_where_the_settings_say_so() -> None:
     listed = Access(50, NOW)
-    assert boosts.access(SETTINGS, listed, NOW) == 1.0
-    assert boosts.access(SETTINGS._replace(boost_by="returned"), listed, NOW) > 1.1
+    assert boosts.access_boost(SETTINGS, listed, NOW) == 1.0
+    assert boosts.access_boost(SETTINGS._replace(boost_by="returned"), listed, NOW) > 1.1
 
 
 def test_a_note_never_accessed_keeps_its_score() -> None:
-    assert boosts.access(SETTINGS, NEVER, NOW) == 1.0
+    assert boosts.access_boost(SETTINGS, NEVER, NOW) == 1.0
 
 
 def test_the_boost_of_an_access_fades_in_thirty_days() -> None:
-    fresh, old = (boosts.access(SETTINGS, opened(1, NOW - age * DAY), NOW) for age in (0, 30))
+    fresh, old = (boosts.access_boost(SETTINGS, opened(1, NOW - age * DAY), NOW) for age in (0, 30))
     assert fresh == pytest.approx(old + 0.1)
     assert old > 1.0
 
 
 def test_a_hundred_accesses_reach_the_weight_of_the_count() -> None:
-    found = boosts.access(SETTINGS, opened(99, NOW - 365 * DAY), NOW)
+    found = boosts.access_boost(SETTINGS, opened(99, NOW - 365 * DAY), NOW)
     assert found == pytest.approx(1 + 0.05)
 
 
 @pytest.mark.parametrize(("age", "boosted"), [(0, True), (6.9, True), (7.1, False), (-1, False)])
 def test_a_young_note_is_boosted(age: float, boosted: bool) -> None:
-    factor = boosts.recency(SETTINGS, NOW - age * DAY, NOW)
+    factor = boosts.recency_boost(SETTINGS, NOW - age * DAY, NOW)
     assert factor == (SETTINGS.recency_boost_factor if boosted else 1.0)
 
 
 @given(count=st.integers(0, 10**6), age=st.floats(-10, 1000), young=st.floats(-10, 30))
 def test_no_boost_is_above_the_most(count: int, age: float, young: float) -> None:
-    accessed = boosts.access(SETTINGS, opened(count, NOW - age * DAY), NOW)
-    assert accessed * boosts.recency(SETTINGS, NOW - young * DAY, NOW) <= boosts.upper_bound(
+    accessed = boosts.access_boost(SETTINGS, opened(count, NOW - age * DAY), NOW)
+    assert accessed * boosts.recency_boost(SETTINGS, NOW - young * DAY, NOW) <= boosts.upper_bound(
         SETTINGS
     )

@@ -60,7 +60,7 @@ def test_a_note_that_is_not_finished_is_finished_first(bank: Bank) -> None:
     assert compare(bank)[1] == ()
 
 
-@pytest.mark.parametrize("name", retrievers.names())
+@pytest.mark.parametrize("name", retrievers.list_retrievers())
 def test_a_retriever_that_lost_a_passage_is_named_and_a_sync_mends_it(
     bank: Bank, name: str
 ) -> None:

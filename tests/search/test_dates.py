@@ -52,7 +52,9 @@ def days(bank: Bank) -> dict[str, tuple[str, str]]:
     """Sync, and map each note to the days it was created and updated."""
     bank.sync()
     base = view_of(bank).manifest
-    found = document_rows.documents(base, [number for number, _ in document_rows.all_keys(base)])
+    found = document_rows.read_documents(
+        base, [number for number, _ in document_rows.all_keys(base)]
+    )
     return {note.key: (day(note.created), day(note.updated)) for note in found.values()}
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory_bank.search.retrievers.keyword.analyzer import count_words, is_english, stems
+from memory_bank.search.retrievers.keyword.analyzer import count_words, is_english, stem_words
 
 
 @pytest.mark.parametrize(
@@ -36,4 +36,4 @@ def test_two_characters_of_a_script_without_spaces_count_as_a_word() -> None:
     ],
 )  # fmt: skip
 def test_letters_of_latin_script_are_found_as_they_are_typed(written: str, typed: str) -> None:
-    assert stems(written) == stems(typed)
+    assert stem_words(written) == stem_words(typed)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_bank.base.errors import BadInput
-from memory_bank.search.times import moment, period_of
+from memory_bank.search.times import parse_moment, parse_period
 
 NOW = datetime(2026, 5, 8, 12, 0, tzinfo=UTC)
 
@@ -25,7 +25,7 @@ NOW = datetime(2026, 5, 8, 12, 0, tzinfo=UTC)
     ],
 )
 def test_moments(text: str, wanted: str) -> None:
-    assert moment(text, NOW).isoformat() == wanted
+    assert parse_moment(text, NOW).isoformat() == wanted
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_moments(text: str, wanted: str) -> None:
     ],
 )
 def test_periods(text: str, start: str, end: str) -> None:
-    found = period_of(text, NOW)
+    found = parse_period(text, NOW)
     assert found.end is not None
     assert (found.start.isoformat(), found.end.isoformat()) == (
         f"{start}T00:00:00+00:00", f"{end}T00:00:00+00:00",
@@ -63,10 +63,10 @@ def test_periods(text: str, start: str, end: str) -> None:
 )  # fmt: skip
 def test_what_is_no_time_says_how_to_write_one(text: str) -> None:
     with pytest.raises(BadInput, match="is no time"):
-        period_of(text, NOW)
+        parse_period(text, NOW)
 
 
 @given(st.text("last in 1 may 3 days week month", max_size=20))
 def test_any_text_is_a_time_or_refused(text: str) -> None:
     with suppress(BadInput):
-        period_of(text, NOW)
+        parse_period(text, NOW)

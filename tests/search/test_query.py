@@ -7,7 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_bank.search.manifest.filters import Condition
-from memory_bank.search.query import conditions, lifted, nothing_within, parse, restricted
+from memory_bank.search.query import (
+    lifted_remark,
+    list_conditions,
+    nothing_within,
+    parse,
+    restriction_remark,
+)
 
 NOW = datetime(2026, 5, 8, 12, 0, tzinfo=UTC)
 
@@ -54,7 +60,7 @@ def test_any_text_is_a_query(text: str) -> None:
 
 
 def test_parameters_are_conditions_too() -> None:
-    found = conditions(tags=["#Search"], types="plan", since="2025", before=NOW)
+    found = list_conditions(tags=["#Search"], types="plan", since="2025", before=NOW)
     assert [item.key for item in found] == ["tag", "type", "since", "before"]
     assert found[0].value == "search"
 
@@ -87,7 +93,7 @@ def test_what_looks_like_a_condition_is_kept_apart() -> None:
     ],
 )  # fmt: skip
 def test_a_time_without_notes_is_said_in_words(times: dict[str, str], remark: str) -> None:
-    assert nothing_within(conditions(tags=["tag"], **times)) == (remark,)
+    assert nothing_within(list_conditions(tags=["tag"], **times)) == (remark,)
 
 
 @pytest.mark.parametrize(
@@ -103,5 +109,5 @@ def test_a_time_without_notes_is_said_in_words(times: dict[str, str], remark: st
 def test_a_period_is_said_in_the_words_of_the_question(question: str, remark: str) -> None:
     times = parse(question, now=NOW).times
     assert times is not None
-    assert restricted(times) == f"only notes {remark}"
-    assert lifted(times).startswith(f"no note {remark} answers this")
+    assert restriction_remark(times) == f"only notes {remark}"
+    assert lifted_remark(times).startswith(f"no note {remark} answers this")

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_bank.base.text import estimate
-from memory_bank.search.snippets import excerpt, matches, plain, without_links
-from memory_bank.search.snippets import snippet as snippet_of
+from memory_bank.search.snippets import cut_excerpt, find_matches, strip_markdown, unlink_text
+from memory_bank.search.snippets import cut_snippet as snippet_of
 
 TALK = """\
 **user**: Uploads fail on Mondays. Which queue do the workers read?
@@ -70,13 +70,13 @@ def test_a_long_sentence_is_cut_where_the_words_are() -> None:
 
 @pytest.mark.parametrize("tokens", [30, 60])
 def test_the_end_of_a_talk_is_in_its_excerpt(tokens: int) -> None:
-    found = excerpt(TALK, "Uploads fail after the deploy, the workers idle", tokens)
+    found = cut_excerpt(TALK, "Uploads fail after the deploy, the workers idle", tokens)
     assert "retries stay at three." in found.text
     assert estimate(found.text) <= tokens
 
 
 def test_what_was_decided_comes_before_what_else_has_the_words() -> None:
-    found = excerpt(RECORD, "where do jobs wait since Redis lost them", 45)
+    found = cut_excerpt(RECORD, "where do jobs wait since Redis lost them", 45)
     assert "Jobs wait in a table of Postgres." in found.text
     assert "Jobs waited in Redis." in found.text
     assert set(found.lines) == {8, 12}
@@ -85,20 +85,22 @@ def test_what_was_decided_comes_before_what_else_has_the_words() -> None:
 def test_a_sentence_that_is_said_often_is_shown_once() -> None:
     often = "Jobs are tried five times."
     talk = "\n\n".join([often, "The worker was slow that day.", "Nobody knew why."] * 9)
-    assert excerpt(talk, "how often are jobs tried", 40).text.count(often) == 1
+    assert cut_excerpt(talk, "how often are jobs tried", 40).text.count(often) == 1
 
 
 def test_a_text_that_fits_is_whole_without_fields_status_and_date() -> None:
-    found = excerpt(RECORD, "jobs", 1000).text
+    found = cut_excerpt(RECORD, "jobs", 1000).text
     assert found.startswith("# Where jobs wait")
     assert found.endswith("RabbitMQ needs another server, too.")
     assert not any(word in found for word in ("supersedes", "accepted", "2026"))
-    assert "Accepted" not in excerpt("# A\n\n## Status\n\nAccepted\n\n## Rule\n\nB.", "a", 99).text
+    assert (
+        "Accepted" not in cut_excerpt("# A\n\n## Status\n\nAccepted\n\n## Rule\n\nB.", "a", 99).text
+    )
 
 
 def test_code_keeps_its_lines() -> None:
     text = "Set it so:\n\n```yaml\nstatus: on\nkey:: [[x]]\n```"
-    assert excerpt(text, "status", 1000).text == text
+    assert cut_excerpt(text, "status", 1000).text == text
 
 
 FENCES = [
@@ -115,7 +117,7 @@ FENCES = [
 def test_code_and_lists_are_whole_in_an_excerpt_or_left_out(fence: str) -> None:
     text = f"# Set up\n\n{FILLER * 9}\n\nInstall the shop with npm:\n\n{fence}\n\n{FILLER * 9}"
     for most in range(10, 120, 10):
-        found = excerpt(text, "how to install log4brains app pip shop migrate port", most).text
+        found = cut_excerpt(text, "how to install log4brains app pip shop migrate port", most).text
         for line in fence.split("\n"):
             assert fence in found or not line or line not in found.split("\n"), found
             assert fence in found or "…" in found
@@ -127,26 +129,26 @@ def test_code_and_lists_are_whole_in_an_excerpt_or_left_out(fence: str) -> None:
 def test_lists_keep_their_form_and_comments_are_left_out() -> None:
     listed = "- Ports are:\n  - 8080 for the shop\n  - 9090 for mail"
     text = f"{FILLER * 9}\n\n{listed}\n\n<!-- ports:\nof the old shop\n-->\n\n{FILLER * 9}"
-    found = excerpt(text, "which ports have shop and mail", 60).text
+    found = cut_excerpt(text, "which ports have shop and mail", 60).text
     assert listed in found
     assert "old shop" not in found
 
 
 def test_comments_are_left_out_wherever_they_stand() -> None:
     text = "Ports <!-- old --> are <!-- of\nthe old\n--> 8080, said by `<!-- this -->`.\n<!-- old"
-    assert excerpt(text, "ports", 99).text == "Ports  are\n 8080, said by `<!-- this -->`."
+    assert cut_excerpt(text, "ports", 99).text == "Ports  are\n 8080, said by `<!-- this -->`."
 
 
 def test_of_one_long_list_some_items_are_shown() -> None:
     listed = "\n".join(f"- Port {number} is of shop {number}." for number in range(8000, 8040))
-    assert "- Port 8012 is of shop 8012." in excerpt(listed, "shop 8012", 40).text
+    assert "- Port 8012 is of shop 8012." in cut_excerpt(listed, "shop 8012", 40).text
 
 
 @given(st.text(max_size=2000), st.text(max_size=60), st.integers(20, 200))
 def test_an_excerpt_of_any_text_fits_and_invents_nothing(
     text: str, question: str, most: int
 ) -> None:
-    found = excerpt(text, question, most, len)
+    found = cut_excerpt(text, question, most, len)
     assert len(found.text) <= most + 4
     assert set(found.text) <= {*text, " ", "\n", "…"}
 
@@ -175,7 +177,7 @@ def test_any_text_has_a_snippet_of_bounded_length(text: str, question: str) -> N
 
 def test_words_with_a_common_stem_match() -> None:
     text = "Retries of a job, retried in findUserByEmail or max_retry; no retro."
-    found = [text[start:end] for start, end in matches(text, "how is a user retried?")]
+    found = [text[start:end] for start, end in find_matches(text, "how is a user retried?")]
     assert found == ["Retries", "retried", "findUserByEmail", "retry"]
 
 
@@ -190,7 +192,7 @@ def test_words_with_a_common_stem_match() -> None:
     ],
 )
 def test_links_become_their_words(text: str, plain: str) -> None:
-    assert without_links(text) == plain
+    assert unlink_text(text) == plain
 
 
 def test_why_is_answered_by_a_reason_at_the_start() -> None:
@@ -203,7 +205,7 @@ def test_why_is_answered_by_a_reason_at_the_start() -> None:
 def test_what_a_text_says_of_itself_is_no_part_of_an_excerpt() -> None:
     text = "# Fees\n\n## Changelog\n\n- 2025/03/13: Improve the fees\n\n## Decision\n\nFees are fixed.\n"
     assert (
-        excerpt(text, "fees", 100).text
+        cut_excerpt(text, "fees", 100).text
         == "# Fees\n\n## Changelog\n\n\n## Decision\n\nFees are fixed."
     )
 
@@ -214,7 +216,7 @@ def test_a_snippet_has_words_and_no_marks_of_items_rows_quotes_and_links() -> No
         "1. herons by number.\n> herons quoted\n\n| a | b |\n|---|:-:|\n| herons | [x][g] |\n\n"
         "Herons - and 2 > 1\n\n[g]: https://example.org\n"
     )
-    assert plain(snippet_of(text, "herons", 1000).text) == (
+    assert strip_markdown(snippet_of(text, "herons", 1000).text) == (
         "First the guide of herons · Then a page of old herons · herons by number. · herons quoted"
         " · a · b · herons · x Herons - and 2 > 1"
     )

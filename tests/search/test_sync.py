@@ -289,7 +289,7 @@ def test_a_file_above_the_limit_is_listed_with_both_sizes(folder: Path, opening:
     (folder / "fits.md").write_text("x" * 100)
     bank = opening(folder, memory__max_note_bytes=100)
     bank.sync()
-    ((path, reason),) = document_rows.unindexed(view_of(bank).manifest)
+    ((path, reason),) = document_rows.list_unindexed(view_of(bank).manifest)
     assert path == "big.md"
     assert "101 bytes" in reason
     assert "max_note_bytes = 100" in reason

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memory_bank.search.times import find, subjectless, without
+from memory_bank.search.times import drop_times, find, is_subjectless
 
 NOW = datetime(2026, 11, 22, 12, 30, tzinfo=UTC)
 
@@ -29,7 +29,7 @@ def test_a_form_restricts(text: str, words: str, since: str, before: str) -> Non
     assert found is not None
     shown = [str(moment or "")[:10] for moment in (found.since, found.before)]
     assert (found.words, *shown) == (words, since, before)
-    assert words not in without(text, found)
+    assert words not in drop_times(text, found)
 
 
 @pytest.mark.parametrize(
@@ -71,5 +71,5 @@ def test_parts_of_something_else_are_words(text: str) -> None:
 
 
 def test_a_question_may_name_no_subject() -> None:
-    assert subjectless("what did we decide ?")
-    assert not subjectless("what did we decide about locks")
+    assert is_subjectless("what did we decide ?")
+    assert not is_subjectless("what did we decide about locks")

@@ -7,27 +7,35 @@ import pytest
 
 from memory_bank.bank.bank import Bank
 from memory_bank.search.retrievers.base import Question
-from memory_bank.search.score_calibration import WordCounts, rarities, together, words_of
+from memory_bank.search.score_calibration import (
+    WordCounts,
+    common_scales,
+    counted_words,
+    measure_rarities,
+)
 
 
 def test_a_word_that_is_rare_in_one_index_only_is_common() -> None:
     few, many = WordCounts(10, {"queue": 1}), WordCounts(990, {"queue": 600, "lock": 1})
-    alone, both = rarities(["queue"], [few]), rarities(["queue", "lock"], [few, many])
+    alone, both = (
+        measure_rarities(["queue"], [few]),
+        measure_rarities(["queue", "lock"], [few, many]),
+    )
     assert both["queue"] < alone["queue"]
     assert both["lock"] > both["queue"]
 
 
 def test_the_best_score_of_all_limits_a_perfect_one() -> None:
     text = "redis queue lock journal"
-    known = rarities(words_of(text), [WordCounts(1000, {"queue": 3, "lock": 2})])
-    weak = together(text, known, [{"keyword": 1.0, "notes": 1.0}])
-    strong = together(text, known, [{"keyword": 1.0, "notes": 1.0}, {"keyword": 3.0}])
+    known = measure_rarities(counted_words(text), [WordCounts(1000, {"queue": 3, "lock": 2})])
+    weak = common_scales(text, known, [{"keyword": 1.0, "notes": 1.0}])
+    strong = common_scales(text, known, [{"keyword": 1.0, "notes": 1.0}, {"keyword": 3.0}])
     assert strong.scales["keyword"].perfect == pytest.approx(3 * weak.scales["keyword"].perfect)
     assert strong.scales["notes"] == weak.scales["notes"]
 
 
 def test_bigrams_of_scripts_without_spaces_are_counted() -> None:
-    assert words_of("索引 grows") == ["索引", "grow"] or "索引" in words_of("索引 grows")
+    assert counted_words("索引 grows") == ["索引", "grow"] or "索引" in counted_words("索引 grows")
 
 
 def test_given_rarities_replace_those_of_an_index(

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import strategies as st
 
 from memory_bank.base.setting_sections import OBSERVATION_TYPES
-from memory_bank.sessions.note_format import summary_id
+from memory_bank.sessions.note_format import make_summary_id
 from memory_bank.sessions.records import GitState, Observation, Prompt, Session, Summary
 from tests.properties import hostile
 
@@ -31,7 +31,7 @@ OBSERVATION = Observation(
     git=GIT,
 )
 SUMMARY = Summary(
-    id=summary_id("7f3c2d10-aaaa"),
+    id=make_summary_id("7f3c2d10-aaaa"),
     session_id="7f3c2d10-aaaa",
     project="shop",
     created_at=START + timedelta(hours=1),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from math import log
 
-from memory_bank.search.retrievers.keyword.analyzer import grams, weighted_stems
+from memory_bank.search.retrievers.keyword.analyzer import split_bigrams, weighted_stems
 from memory_bank.shared.engines.base import AskedWord
 from memory_bank.shared.word_weights import number_word
 
@@ -11,7 +11,7 @@ from memory_bank.shared.word_weights import number_word
 def question_words(text: str) -> dict[int, float]:
     """Return the weight of each word of a question, by its number."""
     found = {number_word(stem): weight for stem, weight in weighted_stems(text).items()}
-    for gram in grams(text).split():
+    for gram in split_bigrams(text).split():
         found.setdefault(number_word(gram), 1.0)
     return found
 

@@ -18,7 +18,7 @@ from memory_bank.memory.show import show
 from memory_bank.memory.trash import delete, restore
 from memory_bank.notes import front_matter
 from memory_bank.notes.schema import spelled_keys
-from memory_bank.trust.author_keys import OWN, keep_author_keys, with_author_keys
+from memory_bank.trust.author_keys import OWN, copy_author_keys, keep_author_keys
 
 PERSON = "---\nid: p1\ncreated_at: 2020-01-01\ntags: [x]\n---\n# Kestrels\n\nThey hover.\n"
 FORGED = (
@@ -123,9 +123,9 @@ def test_whatever_an_agent_writes_the_author_stays(old: str, new: str) -> None:
 
 
 def test_a_stamp_needs_front_matter_that_can_be_read() -> None:
-    assert with_author_keys("text", {"id": "x"}) == "text"
+    assert copy_author_keys("text", {"id": "x"}) == "text"
     with pytest.raises(BadInput):
-        with_author_keys("---\na: [\n---\n", {"id": "x"})
+        copy_author_keys("---\na: [\n---\n", {"id": "x"})
 
 
 @pytest.mark.parametrize("content", ["Both.", FORGED])

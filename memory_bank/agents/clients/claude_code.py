@@ -32,7 +32,7 @@ from memory_bank.agents.payload import (
     read_text,
 )
 from memory_bank.agents.transcript_lines import Line
-from memory_bank.agents.typed_prompt import typed_prompt
+from memory_bank.agents.typed_prompt import strip_program_text
 
 if TYPE_CHECKING:
     from memory_bank.agents.client_files import HookClient, McpClient
@@ -73,7 +73,7 @@ def read(event: str, payload: Payload) -> HookEvent | None:
         return None
     hook_event = event_of(event, EVENTS[event], session, NAME, payload, "CLAUDE_PROJECT_DIR")
     if hook_event.kind == "prompt":
-        prompt = typed_prompt(read_text(payload, "prompt"))
+        prompt = strip_program_text(read_text(payload, "prompt"))
         return hook_event._replace(prompt=prompt, key=read_identifier(payload, "prompt_id"))
     if hook_event.kind == "subagent":
         # compaction has no agent_type: it is no subagent
@@ -236,7 +236,7 @@ class _ClaudeSession:
             or line.get("promptSource") == "system"
         ):
             return
-        text = typed_prompt(
+        text = strip_program_text(
             transcript_lines.join_texts(read_fields(line, "message").get("content"))
         )
         if not text:

@@ -36,7 +36,7 @@ from memory_bank.agents.payload import (
     read_text,
 )
 from memory_bank.agents.transcript_lines import Line
-from memory_bank.agents.typed_prompt import typed_prompt
+from memory_bank.agents.typed_prompt import strip_program_text
 from memory_bank.base import lazy_pattern
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def read(event: str, payload: Payload) -> HookEvent | None:
         return None
     hook_event = event_of(event, EVENTS[event], session, NAME, payload)
     if hook_event.kind == "prompt":
-        prompt = typed_prompt(read_text(payload, "prompt"))
+        prompt = strip_program_text(read_text(payload, "prompt"))
         turn = read_identifier(payload, "turn_id")
         # a turn may be steered by more prompts
         key = f"{turn} {digest(prompt)}" if turn else ""
@@ -263,7 +263,7 @@ def read_transcript(file: Path) -> Transcript:
     return reading.end()
 
 
-def _said(content: object) -> str:
+def _join_parts(content: object) -> str:
     """Return the texts of a message's parts, whose type has been written in several ways."""
     parts = content if isinstance(content, list) else []
     return "\n".join(read_text(part, "text") for part in parts if isinstance(part, dict))
@@ -343,7 +343,7 @@ class _CodexSession:
         elif kind == "McpToolCall":
             self._tool(item, item, key, when, _BEST)
         elif kind == "AgentMessage":
-            self._say(_said(item.get("content")), when, _BEST)
+            self._say(_join_parts(item.get("content")), when, _BEST)
 
     def _command(self, item: Line, key: str, when: float, rank: int) -> None:
         words = item.get("command")
@@ -379,7 +379,7 @@ class _CodexSession:
         if kind == "message" and payload.get("role") == "user":
             self._prompt(transcript_lines.join_texts(payload.get("content")), when, "", _SOME)
         elif kind == "message" and payload.get("role") == "assistant":
-            self._say(_said(payload.get("content")), when, _SOME)
+            self._say(_join_parts(payload.get("content")), when, _SOME)
         elif kind in ("function_call", "custom_tool_call", "local_shell_call") and key:
             arguments = payload.get("arguments") or payload.get("input") or payload.get("action")
             self._begun[key] = read_text(payload, "name") or "shell", arguments
@@ -420,7 +420,7 @@ class _CodexSession:
 
     def _prompt(self, text: str, when: float, turn: str, rank: int) -> None:
         """Add a prompt that one kind of line tells; those of the best kind are taken."""
-        if prompt := typed_prompt(text):
+        if prompt := strip_program_text(text):
             self._prompts.setdefault(rank, []).append(prompt_step(prompt, when, turn))
 
     def _say(self, text: str, when: float, rank: int) -> None:

@@ -20,7 +20,7 @@ from memory_bank.agents.payload import (
     read_seconds,
     read_text,
 )
-from memory_bank.agents.typed_prompt import typed_prompt
+from memory_bank.agents.typed_prompt import strip_program_text
 
 if TYPE_CHECKING:
     from memory_bank.agents.client_files import HookClient, McpClient
@@ -53,7 +53,7 @@ def read(event: str, payload: Payload) -> HookEvent | None:
     if hook_event.kind == "stop":
         return hook_event._replace(said=_last_text(hook_event.transcript))
     if hook_event.kind == "prompt":
-        prompt = typed_prompt(read_text(payload, "prompt"))
+        prompt = strip_program_text(read_text(payload, "prompt"))
         return hook_event._replace(prompt=prompt, key=digest(moment, prompt) if moment else "")
     return _tool(hook_event, payload, moment) if hook_event.kind == "tool" else hook_event
 

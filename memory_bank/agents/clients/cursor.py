@@ -16,7 +16,7 @@ from memory_bank.agents.payload import (
     read_project,
     read_text,
 )
-from memory_bank.agents.typed_prompt import typed_prompt
+from memory_bank.agents.typed_prompt import strip_program_text
 from memory_bank.sessions.queue_rows import MESSAGE
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def read(event: str, payload: Payload) -> HookEvent | None:
         source=read_text(payload, "composer_mode"),
     )
     if hook_event.kind == "prompt":
-        prompt = typed_prompt(read_text(payload, "prompt"))
+        prompt = strip_program_text(read_text(payload, "prompt"))
         return hook_event._replace(prompt=prompt, key=read_identifier(payload, "generation_id"))
     if hook_event.kind == "subagent":
         summary = read_text(payload, "summary")

@@ -20,7 +20,7 @@ from memory_bank.agents.payload import (
     read_seconds,
     read_text,
 )
-from memory_bank.agents.typed_prompt import typed_prompt
+from memory_bank.agents.typed_prompt import strip_program_text
 
 if TYPE_CHECKING:
     from memory_bank.agents.client_files import HookClient, McpClient
@@ -47,7 +47,7 @@ def read(event: str, payload: Payload) -> HookEvent | None:
     hook_event = event_of(event, EVENTS[event], session, NAME, payload, "GEMINI_PROJECT_DIR")
     hook_event = hook_event._replace(created_at=read_seconds(moment))
     if hook_event.kind == "prompt":
-        prompt = typed_prompt(read_text(payload, "prompt"))
+        prompt = strip_program_text(read_text(payload, "prompt"))
         return hook_event._replace(
             prompt=prompt, key=f"{moment} {digest(prompt)}" if moment else ""
         )

@@ -19,7 +19,7 @@ from memory_bank.agents.payload import (
     read_project,
     read_text,
 )
-from memory_bank.agents.typed_prompt import typed_prompt
+from memory_bank.agents.typed_prompt import strip_program_text
 
 if TYPE_CHECKING:
     from memory_bank.agents.client_files import HookClient
@@ -56,7 +56,7 @@ def read(event: str, payload: Payload) -> HookEvent | None:
     if hook_event.kind == "prompt":
         return _prompt(hook_event, read_fields(payload, "output"))
     if event == "message.part.updated":
-        return _failed(hook_event, read_fields(call_input, "part"))
+        return _read_failed_call(hook_event, read_fields(call_input, "part"))
     return (
         _tool(hook_event, call_input, payload.get("output"))
         if hook_event.kind == "tool"
@@ -76,7 +76,7 @@ def _prompt(event: HookEvent, output: Payload) -> HookEvent:
     if prompt[:1] == prompt[-1:] == '"' and prompt.count('"') == 2:  # noqa: PLR2004
         prompt = prompt[1:-1]  # as `opencode run 'two words'` gives it
     key = payload.read_identifier(payload.read_fields(output, "message"), "id")
-    return event._replace(prompt=typed_prompt(prompt), key=key)
+    return event._replace(prompt=strip_program_text(prompt), key=key)
 
 
 def _tool(event: HookEvent, call_input: Payload, output: Any) -> HookEvent | None:  # noqa: ANN401
@@ -98,7 +98,7 @@ def _tool(event: HookEvent, call_input: Payload, output: Any) -> HookEvent | Non
     )
 
 
-def _failed(event: HookEvent, part: Payload) -> HookEvent | None:
+def _read_failed_call(event: HookEvent, part: Payload) -> HookEvent | None:
     """Return a call of a tool that threw an error, which has no other event."""
     state, name = payload.read_fields(part, "state"), payload.read_text(part, "tool")
     if part.get("type") != "tool" or state.get("status") != "error" or not name:

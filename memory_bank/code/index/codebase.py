@@ -37,7 +37,7 @@ from memory_bank.code.index.work_tree import (
 )
 from memory_bank.code.parse import parsing
 from memory_bank.git.commits import Commit
-from memory_bank.git.repository import shared_folder, tree_folder, worktree
+from memory_bank.git.repository import find_worktree, shared_folder, tree_folder
 from memory_bank.search.document_changes import Progress, SyncReport
 from memory_bank.search.retrievers.base import Access
 
@@ -261,7 +261,7 @@ class Codebase:
         waiting, rate = total.waiting, math.inf
         while total.waiting and total.waiting <= rate * _WHOLE_SECONDS:
             start = time.monotonic()
-            report = _embedded(lanes, EMBED_SECONDS)
+            report = _embed_lanes(lanes, EMBED_SECONDS)
             rate = report.embedded / (time.monotonic() - start)
             total.embedded += report.embedded
             total.waiting = report.waiting
@@ -281,7 +281,7 @@ class Codebase:
         """
         with self.lock:
             lanes = self._with_documents(LANES)
-        return _embedded(lanes, seconds)
+        return _embed_lanes(lanes, seconds)
 
     def search(
         self,
@@ -474,7 +474,7 @@ def open_codebase(
     place = None
     with suppress(NoBank):
         place = paths.locate(bank, settings=settings, start=start)
-    if path is None and bank is not None and place and worktree(place.project.resolve()):
+    if path is None and bank is not None and place and find_worktree(place.project.resolve()):
         folder = place.project
     root = find_work_tree(folder)
     bank_settings = load(place.root if place else None, flags=settings)
@@ -485,7 +485,7 @@ def _caught_up(view: View, seconds: float, progress: Progress | None) -> SyncRep
     return view.index.catch_up(seconds, progress)
 
 
-def _embedded(lanes: Sequence[CodeLane], seconds: float) -> SyncReport:
+def _embed_lanes(lanes: Sequence[CodeLane], seconds: float) -> SyncReport:
     """Embed waiting passages for about that many seconds in all."""
     end = time.monotonic() + seconds
     total = SyncReport()

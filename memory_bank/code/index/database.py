@@ -427,7 +427,7 @@ class ParseCache(sqlite.Opened):
         with suppress(Busy, IndexDamaged, StorageFailed), sqlite.convert_errors(self.file):
             blobs: Sequence[Any] = sorted({blob for blob, _ in missing})
             for blob, language, data in sqlite.execute_chunked(self.opened(), sql, blobs):
-                if (blob, language) in missing and (parsed := _unpacked(data)):
+                if (blob, language) in missing and (parsed := _unpack_file(data)):
                     parsed_files[blob, language] = parsed
         return parsed_files
 
@@ -465,7 +465,7 @@ class ParseCache(sqlite.Opened):
                 base.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_PARSER, self._parser))
 
 
-def _unpacked(data: bytes) -> ParsedFile | None:
+def _unpack_file(data: bytes) -> ParsedFile | None:
     """Return a parsed file; None if its data is damaged."""
     try:
         return load_file(zlib.decompress(data).decode())

@@ -12,7 +12,7 @@ from memory_bank.base.settings import Settings
 from memory_bank.code.index import work_tree
 from memory_bank.search.candidates import Accesses
 from memory_bank.search.engine import Hit, SearchResult
-from memory_bank.search.index import Index, ReopenedIndex, View, discard
+from memory_bank.search.index import Index, ReopenedIndex, View, discard_manifest
 from memory_bank.search.manifest import entries, filters
 from memory_bank.search.manifest.filters import Condition
 from memory_bank.search.query import parse
@@ -38,7 +38,7 @@ class CodeLane(ReopenedIndex):
         super().__init__()
         self.source = source
         self._place = Layout(root, folder)
-        self._settings = _with_quick_embedder(settings)
+        self._settings = _use_quick_embedder(settings)
         self._accesses = accesses
 
     def empty(self) -> bool:
@@ -67,7 +67,7 @@ class CodeLane(ReopenedIndex):
         """Remove the manifest, and build the index again from the files."""
         self._drop()
         self._place.make_index()
-        discard(self._place)
+        discard_manifest(self._place)
         self.source.close()
         self.opened().index.indexer.sync()
 
@@ -109,7 +109,7 @@ class CodeLane(ReopenedIndex):
         )
 
 
-def _with_quick_embedder(settings: Settings) -> Settings:
+def _use_quick_embedder(settings: Settings) -> Settings:
     """Use word vectors in place of the default embedder: they serve code as well, and at once."""
     if settings.memory.embedder != Memory().embedder:
         return settings
@@ -119,7 +119,7 @@ def _with_quick_embedder(settings: Settings) -> Settings:
 def _scope(view: View, conditions: Sequence[tuple[str, str]]) -> Scope:
     """Return the passages that meet conditions on folder, kind and language."""
     on_files = [Condition(key, value) for key, value in conditions if key != "kind"]
-    scope = filters.scope(view.manifest, on_files, hidden=True)
+    scope = filters.find_scope(view.manifest, on_files, hidden=True)
     for key, value in conditions:
         if key == "kind":
             parts = [part.strip().casefold() for part in value.split(",") if part.strip()]

@@ -64,7 +64,7 @@ class SymbolTable(CodeDatabase):
         longer than `wait` seconds.
         """
         self.scanned = self.tree.scan()
-        scan = self.scanned.only(_wanted)
+        scan = self.scanned.only(_is_code_name)
         self.build_files = [path for path in scan.files if _name(path) in _BUILD_FILES]
         self.documents = {
             path: scan.files.pop(path) for path in list(scan.files) if _is_document(path)
@@ -169,7 +169,7 @@ class SymbolTable(CodeDatabase):
             if not language:  # its first line changed since the scan
                 gone += [path] if path in file_states else []
                 continue
-            signature = _recorded(read.signature or scanned)
+            signature = _recorded_signature(read.signature or scanned)
             if read.reason:
                 file_rows.append(FileRow(path, language, signature, b"", 0, reason=read.reason))
                 continue
@@ -210,7 +210,7 @@ def _import(row: Sequence[Any]) -> Import:
     return Import(target, parse_names(names), line, parse_names(bound))
 
 
-def _wanted(path: str) -> bool:
+def _is_code_name(path: str) -> bool:
     name = _name(path)
     return bool(_language(name)) or is_document(name) or name in _BUILD_FILES
 
@@ -226,7 +226,7 @@ def _is_document(path: str) -> bool:
 @lru_cache(maxsize=100_000)  # asked for each file before each answer
 def _language(name: str) -> str:
     """Return the language of a file by its name; empty if it has none."""
-    return parsing.language_of(name) or ""
+    return parsing.detect_language(name) or ""
 
 
 def _has_parsed(file: FileRow, blob: bytes) -> bool:
@@ -252,7 +252,7 @@ def _text(signature: StatSignature) -> str:
     return f"{parsing.parser_version()} {signature_text(signature)}"
 
 
-def _recorded(signature: StatSignature) -> str:
+def _recorded_signature(signature: StatSignature) -> str:
     """Return what is recorded of a file: no signature if it is so young that it may change."""
     return _text(signature) if is_trusted(signature) else f"{parsing.parser_version()} "
 
@@ -313,7 +313,7 @@ class FirstLines:
         """Map the files whose language only the first line tells to their languages."""
         before, self._known = self._known, {}
         entries: dict[str, str] = {}
-        for path in sorted(_asked(files))[:MOST_FILES]:
+        for path in sorted(_yield_unnamed(files))[:MOST_FILES]:
             former = before.get(path)
             if former is None or former[0] != files[path]:
                 former = files[path], detect_language(self._tree.start(path, _LINE))
@@ -329,10 +329,10 @@ def detect_language(data: bytes) -> str:
     if not data.startswith(b"#!"):
         return ""
     line = data[:_LINE].partition(b"\n")[0].decode("utf-8", "replace")
-    return parsing.language_of("", line) or ""
+    return parsing.detect_language("", line) or ""
 
 
-def _asked(files: Mapping[str, StatSignature]) -> Iterator[str]:
+def _yield_unnamed(files: Mapping[str, StatSignature]) -> Iterator[str]:
     """Yield the files whose names say nothing, and that are small."""
     for path, (size, *_) in files.items():
         name = path.rpartition("/")[2]
@@ -343,5 +343,5 @@ def _asked(files: Mapping[str, StatSignature]) -> Iterator[str]:
 @lru_cache(maxsize=10_000)  # asked for each file before each answer
 def _says_nothing(name: str) -> bool:
     """Tell whether the name of a file has no suffix and is not known."""
-    is_text = is_document(name) or parsing.language_of(name) is not None
+    is_text = is_document(name) or parsing.detect_language(name) is not None
     return "." not in name[1:] and not is_text

@@ -125,7 +125,7 @@ class WorkTree:
         try:
             handle = self._handle(path)
             with open(handle, "rb", buffering=0) as file:  # noqa: PTH123  (a handle)
-                plain = filenames.signature_of(os.fstat(handle)) is not None
+                plain = filenames.signature_from_stat(os.fstat(handle)) is not None
                 return file.read(count) if plain else b""
         except OSError:
             return b""
@@ -139,7 +139,7 @@ class WorkTree:
         except OSError:
             return TreeRead(None, reason=UNREADABLE)
         with open(handle, "rb") as file:  # noqa: PTH123  (a handle)
-            signature = filenames.signature_of(os.fstat(handle))
+            signature = filenames.signature_from_stat(os.fstat(handle))
             if signature is None:
                 return None
             try:
@@ -170,7 +170,7 @@ class WorkTree:
 
 def find_work_tree(folder: Path) -> Path:
     """Return the work tree that holds a folder; raise NoRepository, saying why there is none."""
-    tree = repository.worktree(folder.resolve())
+    tree = repository.find_worktree(folder.resolve())
     if tree is None:
         raise NoRepository(
             f"{folder} is in no git work tree: there is no code to read",

@@ -100,7 +100,7 @@ def _is_kept(around: Node | None) -> bool:
     return around.type == "export_statement"
 
 
-def _taken(node: Node) -> list[tuple[str, str]]:
+def _read_names(node: Node) -> list[tuple[str, str]]:
     """Return the names that an import or export takes, each with its name in the file."""
     entries, waiting = list[tuple[str, str]](), list(reversed(node.named_children))
     while waiting:
@@ -114,7 +114,7 @@ def _taken(node: Node) -> list[tuple[str, str]]:
     return entries
 
 
-def _whole(node: Node) -> tuple[str, ...]:
+def _namespace_name(node: Node) -> tuple[str, ...]:
     """Return the name of all of a module: `a` of `import * as a`; nothing for `export *`."""
     clause = next(inside(node, "import_clause"), node)
     space = next(inside(clause, "namespace_import", "namespace_export"), None)
@@ -129,13 +129,13 @@ def _import(node: Node) -> Iterator[Import]:
         clause = next(inside(node, "import_require_clause"), None)
         source = clause.child_by_field_name("source") if clause is not None else None
     if source is not None:
-        entries, target = _taken(node), flat(unquoted(text_of(source)))
+        entries, target = _read_names(node), flat(unquoted(text_of(source)))
         names, bound = [text for text, _ in entries], [text for _, text in entries]
-        original_names = other_names(names, bound) if names else _whole(node)
+        original_names = other_names(names, bound) if names else _namespace_name(node)
         yield Import(target, tuple(names), line_of(node), original_names)
 
 
-def _required(node: Node) -> str:
+def _required_target(node: Node) -> str:
     """Return the target of `require("…")` and `import("…")`; empty for other calls."""
     arguments = node.child_by_field_name("arguments")
     if arguments is None or named(node, "function")[:8] not in ("require", "import"):
@@ -145,7 +145,7 @@ def _required(node: Node) -> str:
 
 
 def _require(node: Node) -> Iterator[Import]:
-    if target := _required(node):
+    if target := _required_target(node):
         pattern = node.parent.child_by_field_name("name") if node.parent is not None else None
         nodes = (
             [*inside(pattern, "shorthand_property_identifier_pattern", "pair_pattern")]
@@ -161,13 +161,13 @@ def _require(node: Node) -> Iterator[Import]:
         yield Import(target, tuple(names), line_of(node), texts)
 
 
-def _in_source(node: Node) -> Iterator[Import]:
+def _import_in_source(node: Node) -> Iterator[Import]:
     """Yield vitest for `import.meta.vitest`, which a file has that holds its own tests."""
     if node.parent is not None and text_of(node.parent) == "import.meta.vitest":
         yield Import("vitest", (), line_of(node), ("",))
 
 
-def _called(node: Node) -> str:
+def _component_name(node: Node) -> str:
     """Return the component that an element is of; empty for an element of HTML."""
     name = named(node)
     return name if name[:1].isupper() or "." in name else ""
@@ -201,15 +201,15 @@ ALONE = frozenset(["lexical_declaration", "variable_declaration", "expression_st
 CALLS: Mapping[str, str | Callable[[Node], str]] = {
     "call_expression": "function",
     "new_expression": "constructor",
-    "jsx_opening_element": _called,
-    "jsx_self_closing_element": _called,
+    "jsx_opening_element": _component_name,
+    "jsx_self_closing_element": _component_name,
 }
 
 IMPORTS: Mapping[str, Callable[[Node], Iterable[Import]]] = {
     "import_statement": _import,
     "export_statement": _import,
     "call_expression": _require,
-    "meta_property": _in_source,
+    "meta_property": _import_in_source,
 }
 
 TESTS: Mapping[str, Callable[[Node], Case | None]] = {"call_expression": _case}

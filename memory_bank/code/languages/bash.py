@@ -29,7 +29,7 @@ _BEYOND_BMP = lazy_pattern(rb"[\xf0-\xf7][\x80-\xbf]{0,3}")
 _FOLDER = lazy_pattern(r"^\$\w+/|^\$\{[^}]*\}/|^\$\(.*\)/")
 
 
-def _in_bmp(data: bytes) -> bytes:
+def _replace_astral(data: bytes) -> bytes:
     """Return a file with `_` for characters from U+10000 on, at the same offsets.
 
     The grammar's scanner looks them up beyond the end of a table of C, which can crash the process.
@@ -37,7 +37,7 @@ def _in_bmp(data: bytes) -> bytes:
     return _BEYOND_BMP.sub(lambda match: b"_" * len(match[0]), data)
 
 
-def _called(node: Node) -> str:
+def _command_name(node: Node) -> str:
     name = named(node)
     if name == "run":  # of bats
         return named(node, "argument")
@@ -70,8 +70,8 @@ RULES = Rules(
     grammar="tree_sitter_bash",
     programs=("bash", "sh", "dash", "ksh", "zsh", "bats"),
     symbols=(__file__,),
-    calls={"command": _called},
+    calls={"command": _command_name},
     imports={"command": _source},
     tests={"command": _case},
-    readable=_in_bmp,
+    readable=_replace_astral,
 )

@@ -20,7 +20,7 @@ _UNKNOWN = lazy_pattern(
 """Macros that the grammar does not know, after `class` and `namespace` and around namespaces."""
 
 
-def _without_macros(data: bytes) -> bytes:
+def _blank_macros(data: bytes) -> bytes:
     """Blank macros that would hide the definition after them."""
     return _UNKNOWN.sub(lambda match: (match[1] or match[2] or b"").ljust(len(match[0])), data)
 
@@ -29,7 +29,7 @@ RULES = Rules(
     name="cpp",
     suffixes=(".cc", ".cpp", ".cxx", ".c++", ".hh", ".hpp", ".hxx", ".h++", ".ipp", ".tpp"),
     grammar="tree_sitter_cpp",
-    readable=_without_macros,
+    readable=_blank_macros,
     symbols=(__file__, _c_family.__file__),
     name_of=_c_family.name_of,
     wrappers=frozenset(["template_declaration"]),

@@ -36,7 +36,7 @@ def _import(node: Node) -> Iterator[Import]:
     yield Import(path, (), line_of(node), bound)
 
 
-def _called(node: Node) -> str:
+def _called_name(node: Node) -> str:
     """Return the function of `f[int](x)`, which the parser takes for a conversion."""
     of = node.child_by_field_name("type")
     return named(of, "type") if of is not None and of.type == "generic_type" else ""
@@ -77,7 +77,7 @@ RULES = Rules(
     grammar="tree_sitter_go",
     symbols=(__file__,),
     alone=frozenset(["type_declaration", "const_declaration"]),
-    calls={"call_expression": "function", "type_conversion_expression": _called},
+    calls={"call_expression": "function", "type_conversion_expression": _called_name},
     imports={"import_spec": _import},
     tests={"function_declaration": _test, "call_expression": _subtest, "keyed_element": _row},
     test_files=re.compile(r"_test\.go$"),

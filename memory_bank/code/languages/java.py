@@ -51,7 +51,7 @@ def _annotations(node: Node) -> dict[str, str]:
     }
 
 
-def _said(annotations: dict[str, str]) -> str:
+def _display_name(annotations: dict[str, str]) -> str:
     """Return the text of `@DisplayName`."""
     match = _TITLE.search(annotations.get("DisplayName", ""))
     return match[1].replace('\\"', '"') if match else ""
@@ -59,12 +59,12 @@ def _said(annotations: dict[str, str]) -> str:
 
 def _test(node: Node) -> Case | None:
     marks, name = _annotations(node), named(node)
-    if not _TESTS & marks.keys() and not (name.startswith("test") and _in_test_case(node)):
+    if not _TESTS & marks.keys() and not (name.startswith("test") and _is_in_test_case(node)):
         return None
-    return Case(_said(marks) or words(name, "test"), "junit")
+    return Case(_display_name(marks) or words(name, "test"), "junit")
 
 
-def _in_test_case(method: Node) -> bool:
+def _is_in_test_case(method: Node) -> bool:
     """Tell whether a method is in a class of JUnit 3."""
     around = method.parent.parent if method.parent else None
     return around is not None and named(around, "superclass").endswith("TestCase")
@@ -72,7 +72,7 @@ def _in_test_case(method: Node) -> bool:
 
 def _group(node: Node) -> Case | None:
     marks, name = _annotations(node), named(node)
-    text = _said(marks)
+    text = _display_name(marks)
     if not text and "Nested" not in marks and not _TEST_CLASS.search(name):
         return None
     return Case(text or words(_TEST_CLASS.sub("", name)), "junit", group=True)

@@ -38,7 +38,7 @@ def _name(node: Node) -> str:
     return flat(text_of(node)).partition("<")[0].rpartition("::")[2].strip()
 
 
-def _called(node: Node) -> str:
+def _called_name(node: Node) -> str:
     """Return the name before brackets among the arguments of a macro, which are only tokens."""
     before = node.prev_sibling
     if before is None or before.type != "identifier" or not text_of(node).startswith("("):
@@ -66,7 +66,7 @@ def _use(node: Node) -> Iterator[Import]:
     entries = dict[str, list[tuple[str, str]]]()
     inner = _inner_modules(node)
     for written, name, bound in _paths(node):
-        path = _of_file(written, inner)
+        path = _outer_path(written, inner)
         if path and name:
             entries.setdefault(path, []).append((name, bound))
         else:  # a whole crate, or all names of a module
@@ -88,7 +88,7 @@ def _inner_modules(node: Node) -> list[str]:
     return names[::-1]
 
 
-def _of_file(path: str, inner: list[str]) -> str:
+def _outer_path(path: str, inner: list[str]) -> str:
     """Return a path in modules with a body as it is written outside of them."""
     first, *rest = path.split("::")
     if not inner or first not in ("self", "super"):
@@ -164,7 +164,11 @@ RULES = Rules(
     symbols=(__file__,),
     name_of=_name,
     bases=frozenset(["trait"]),
-    calls={"call_expression": "function", "macro_invocation": _macro_called, "token_tree": _called},
+    calls={
+        "call_expression": "function",
+        "macro_invocation": _macro_called,
+        "token_tree": _called_name,
+    },
     comments=frozenset(["line_comment", "block_comment"]),
     inner_doc=_doc,
     marks=frozenset(["attribute_item"]),

@@ -145,13 +145,13 @@ def strip_comment(text: str) -> str:
     """Return a comment without its signs."""
     lines = list[str]()
     text = _PARAMETER.sub(r"\1: ", _NAMED.sub(r"\1", _LIMITS.sub("", text)))
-    for line in _unclosed(text).split("\n"):
+    for line in _strip_closing(text).split("\n"):
         bare = _OPENS.sub("", line) if _OPENS.match(line) else _STAR.sub("", line)
-        lines.append(_unclosed(_TAG.sub("", bare)).rstrip())
+        lines.append(_strip_closing(_TAG.sub("", bare)).rstrip())
     return "\n".join(lines).strip()
 
 
-def _unclosed(text: str) -> str:
+def _strip_closing(text: str) -> str:
     """Return a text without the signs that close a comment; without a pattern, to be linear."""
     bare = text.rstrip()
     return bare[:-1].rstrip("*").rstrip() if bare.endswith("*/") else text

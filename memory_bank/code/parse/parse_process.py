@@ -199,13 +199,13 @@ class _SharedWorker:
 def parse(data: bytes, language: str) -> ParsedFile:
     """Return what is in a file, or why it is refused; raise StorageFailed if no process starts."""
     with _SharedWorker.lock:
-        parsed_file = _started().parse(data, language)
+        parsed_file = _ready_worker().parse(data, language)
         if parsed_file.refused == _CRASHED:  # by this file, or by something else
-            parsed_file = _started().parse(data, language)
+            parsed_file = _ready_worker().parse(data, language)
     return parsed_file
 
 
-def _started() -> Worker:
+def _ready_worker() -> Worker:
     """Return a process that can be used."""
     if _SharedWorker.worker is not None and _SharedWorker.worker.is_usable():
         return _SharedWorker.worker
@@ -272,14 +272,14 @@ def resident_bytes(pid: int) -> int:
         if sys.platform == "win32":
             return _of_windows(pid)
         if sys.platform == "darwin":
-            return _of_macos(pid)
+            return _resident_of_macos(pid)
         with open(f"/proc/{pid}/statm", "rb") as file:  # noqa: PTH123  (many times a second)
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError, IndexError, AttributeError):
         return 0
 
 
-def _of_macos(pid: int) -> int:
+def _resident_of_macos(pid: int) -> int:
     """Ask as `ps` does."""
     array = ctypes.create_string_buffer(_TASK_INFO_SIZE)
     ask = ctypes.CDLL("/usr/lib/libproc.dylib").proc_pidinfo

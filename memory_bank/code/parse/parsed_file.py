@@ -131,9 +131,9 @@ def load_file(text: str) -> ParsedFile | None:
         language, symbols, imports, tests, doc, problem, whole, apart, refused = json.loads(text)
         return ParsedFile(
             language,
-            tuple(_with_calls(Symbol, row) for row in symbols),
+            tuple(_load_with_calls(Symbol, row) for row in symbols),
             tuple(_import(row) for row in imports),
-            tuple(_with_calls(Intent, row) for row in tests),
+            tuple(_load_with_calls(Intent, row) for row in tests),
             doc,
             problem,
             whole,
@@ -149,6 +149,6 @@ def _import(row: Sequence[Any]) -> Import:
     return Import(target, tuple(names), line, tuple(bound))
 
 
-def _with_calls(kind: Any, row: Sequence[Any]) -> Any:  # noqa: ANN401  (Symbol or Intent)
+def _load_with_calls(kind: Any, row: Sequence[Any]) -> Any:  # noqa: ANN401  (Symbol or Intent)
     *fields, calls = row
     return kind(*fields, tuple(calls))

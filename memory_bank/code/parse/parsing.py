@@ -46,7 +46,7 @@ _lock = threading.Lock()
 _PROGRAM = lazy_pattern(r"#!\s*(?:\S*/env\s+(?:-\S+\s+)*)?(?:\S*/)?([a-z]+)")
 
 
-def language_of(path: str, first_line: str = "") -> str | None:
+def detect_language(path: str, first_line: str = "") -> str | None:
     """Return the language of a file by its suffix, name or first line; None if it has none."""
     name = PurePosixPath(path).name
     suffix = PurePosixPath(name).suffix

@@ -94,7 +94,7 @@ def find_definition(match: Match, node: Node, rules: Rules) -> Definition | None
         name = f"{text_of(types[0])}.{name}"
     body = captures["body"][0] if "body" in captures else _body_of(node)
     end = _end_of_module(node) if kind == "module" and body is None else node.end_byte
-    return Definition(name, kind, _alone(node, rules), body, end, match.name.start_byte)
+    return Definition(name, kind, _whole_declaration(node, rules), body, end, match.name.start_byte)
 
 
 def _body_of(node: Node) -> Node | None:
@@ -106,7 +106,7 @@ def _body_of(node: Node) -> Node | None:
     return None
 
 
-def _alone(node: Node, rules: Rules) -> Node:
+def _whole_declaration(node: Node, rules: Rules) -> Node:
     """Return the declaration around a definition if it declares nothing else."""
     around = node.parent
     is_alone = around is not None and around.type in rules.alone and around.named_child_count == 1

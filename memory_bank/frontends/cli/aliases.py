@@ -57,7 +57,7 @@ RIGHTS = frozenset(
 """Options that let a command do more, which no error suggests: who asks for them knows them."""
 
 
-def with_known_command(args: Sequence[str], commands: Collection[str]) -> list[str]:
+def translate_command(args: Sequence[str], commands: Collection[str]) -> list[str]:
     """Return arguments whose first words, if no command has them, are those of the command."""
     for end in (2, 1) if args and args[0] not in commands else ():
         words = " ".join(args[:end])
@@ -69,7 +69,7 @@ def with_known_command(args: Sequence[str], commands: Collection[str]) -> list[s
     return list(args)
 
 
-def with_known_options(args: Sequence[str], entries: Collection[str]) -> list[str]:
+def translate_options(args: Sequence[str], entries: Collection[str]) -> list[str]:
     """Return arguments in which options of other names have those that a command knows."""
     end = args.index("--") if "--" in args else len(args)
     return [*(_known_option(arg, entries) for arg in args[:end]), *args[end:]]

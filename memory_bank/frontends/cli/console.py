@@ -147,7 +147,7 @@ class Console:
         lines = [[one_line(cell) for cell in row] for row in rows]
         text = ""
         if self.terminal and rows and _wide([headings, *lines]) > self.columns:
-            headings, lines, text = _without_same(headings, lines)
+            headings, lines, text = _drop_same_columns(headings, lines)
         if self.terminal and gives_way in headings:
             lines = _cut_to(headings, lines, headings.index(gives_way), self.columns)
         if lines and all(row[0].startswith(" ") for row in lines):
@@ -283,7 +283,7 @@ def _wide(rows: Sequence[Sequence[str]]) -> int:
     return sum(widths) + _GAP * (len(widths) - 1)
 
 
-def _without_same(
+def _drop_same_columns(
     headings: Sequence[str], rows: Sequence[Sequence[str]]
 ) -> tuple[Sequence[str], list[list[str]], str]:
     """Take out the columns, but the first, whose cells are all the same; return what these say.

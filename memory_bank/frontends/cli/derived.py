@@ -124,9 +124,7 @@ class DerivedCommand(Helped):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Take options by names of other tools, and `-word` as an excluded word of a query."""
         options = [parameter for parameter in self.params if isinstance(parameter, click.Option)]
-        args = aliases.with_known_options(
-            args, {name for option in options for name in option.opts}
-        )
+        args = aliases.translate_options(args, {name for option in options for name in option.opts})
         if any(parameter.param.excludes for parameter in self._parameters):
             args = _excluding(self.params, args)
         return super().parse_args(ctx, args)

@@ -37,7 +37,7 @@ class RootGroup(Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command, also by a word of another tool or a former one."""
-        return super().resolve_command(ctx, aliases.with_known_command(args, declared.list_words()))
+        return super().resolve_command(ctx, aliases.translate_command(args, declared.list_words()))
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  (click's)
         """Write the list of commands."""

@@ -152,7 +152,7 @@ def _named_symbols(at: _Typed, code: Codebase) -> Completions:
     """Return the symbols that are no tests; of several with one name, each with its file."""
     inner = at.text.rpartition("#")[2]
     with code.lock:
-        rows = code.table.rows(_NAMED, _pattern(inner), f"{_escaped(inner)}%", _MOST_ROWS)
+        rows = code.table.rows(_NAMED, _pattern(inner), f"{_escape_typed(inner)}%", _MOST_ROWS)
     files: dict[str, list[str]] = {}
     for name, path in rows:
         files.setdefault(name, []).append(path)
@@ -167,10 +167,10 @@ def _named_symbols(at: _Typed, code: Codebase) -> Completions:
 
 def _pattern(typed: str) -> str:
     """Return a pattern of LIKE for names that have the letters typed in their order."""
-    return "%" + "".join(f"{_escaped(char)}%" for char in typed)
+    return "%" + "".join(f"{_escape_typed(char)}%" for char in typed)
 
 
-def _escaped(typed: str) -> str:
+def _escape_typed(typed: str) -> str:
     return "".join(f"\\{char}" if char in "%_\\" else char for char in typed)
 
 
@@ -209,7 +209,7 @@ def _values(bank: Bank, key: str) -> Iterable[str]:
         return _STATUSES
     ask: dict[str, Callable[[View], dict[str, int]]] = {
         "type": lambda view: document_rows.data_counts(view.manifest, "type"),
-        "tags": lambda view: document_rows.counts(view.manifest, "tag"),
+        "tags": lambda view: document_rows.count_values(view.manifest, "tag"),
     }
     values = ask.get("tags" if key == "tag" else key)
     if values is None:
@@ -236,7 +236,7 @@ def list_choices(
         end = rest.end() if rest else offset
         closing = "" if text.startswith(("]]", "|"), end) else "]]"
         here = _Here(texts, path, match[1], line + match.start(1), end, closing)
-        return _in_link(here)
+        return _complete_in_link(here)
     note = texts.note(path)
     if note is None or not 0 < offset < max(note.body_start, 1):
         return Completions()
@@ -261,7 +261,7 @@ class _Here(NamedTuple):
         return Completion(label, kind, text + ending, self.start, self.end, detail, typed or text)
 
 
-def _in_link(here: _Here) -> Completions:
+def _complete_in_link(here: _Here) -> Completions:
     if "|" in here.typed:
         return Completions()
     target, mark, part = _split(here.typed)
@@ -318,7 +318,7 @@ def _blocks(note: Note) -> Iterator[tuple[str, str]]:
 
 def _targets(here: _Here) -> Completions:
     """Return the notes by path, title and alias, and the files of the project."""
-    rows = here.texts.bank.read(lambda view: document_rows.titles(view.manifest))
+    rows = here.texts.bank.read(lambda view: document_rows.read_titles(view.manifest))
     fits = match_typed(here.typed)
     completions: list[Completion] = []
     for key, title, aliases in rows:
@@ -328,7 +328,7 @@ def _targets(here: _Here) -> Completions:
         if fits(name):
             completions.append(here.choice(name, "note", name, title))
         names = {name.casefold(), name.rpartition("/")[2].casefold()}
-        for kind, other_name in _others(title, aliases):
+        for kind, other_name in _other_names(title, aliases):
             if fits(other_name) and other_name.casefold() not in names:
                 names.add(other_name.casefold())
                 words = other_name.replace("|", " ").replace("]", " ").replace("[", " ")
@@ -355,7 +355,7 @@ def _shown_follows(here: _Here) -> bool:
     return text.startswith("|", here.end)
 
 
-def _others(title: str, aliases: str) -> Iterator[tuple[Kind, str]]:
+def _other_names(title: str, aliases: str) -> Iterator[tuple[Kind, str]]:
     if title:
         yield "title", title
     for alias in json.loads(aliases) if aliases.startswith("[") else ():

@@ -64,15 +64,15 @@ def written_goals(texts: Texts, path: str, note: Note) -> list[tuple[WholeLink, 
 
 def section_at(note: Note, heading: str) -> NoteSection | None:
     """Return the section of a heading as a link names it: its text, path `A#B`, or slug."""
-    folded_parts = [_folded(part) for part in heading.split("#") if part.strip()]
+    folded_parts = [_fold_text(part) for part in heading.split("#") if part.strip()]
     if not folded_parts:
         return None
     sections = [section for section in note.body.sections if section.level]
     for section in sections:
-        if [_folded(name) for name in section.headings[-len(folded_parts) :]] == folded_parts:
+        if [_fold_text(name) for name in section.headings[-len(folded_parts) :]] == folded_parts:
             return section
     last = folded_parts[-1]
-    for fits in (_folded, _slug, link_rows.heading_words):
+    for fits in (_fold_text, _slug, link_rows.heading_words):
         nearest = next(
             (section for section in sections if fits(section.headings[-1]) == fits(last)), None
         )
@@ -120,9 +120,9 @@ def list_sources(texts: Texts, goal: LinkTarget, *, itself: bool = False) -> lis
     def linking(view: View) -> list[str]:
         if goal.path:
             row = open_index.note_at(view.manifest, goal.path)
-            rows = link_rows.incoming(view.manifest, row.number) if row else []
+            rows = link_rows.read_incoming(view.manifest, row.number) if row else []
         else:
-            rows = link_rows.to_ghost(view.manifest, goal.ghost)
+            rows = link_rows.find_to_ghost(view.manifest, goal.ghost)
         return [row.source_key for row in rows]
 
     indexed = dict.fromkeys(texts.bank.read(linking))
@@ -153,7 +153,7 @@ def _goal(
 ) -> LinkTarget:
     if len(paths) > 1:
         near = tuple(link_rows.nearest_first(path, paths))
-        problem = f"several notes answer to {link.target!r}: {link_rows.listed(near)}"
+        problem = f"several notes answer to {link.target!r}: {link_rows.cut_list(near)}"
         return LinkTarget(problem=problem, candidates=near, ghost=target.ghost)
     if not paths:
         file, line = project_file(texts.bank, target.ghost)
@@ -191,7 +191,7 @@ def _part(note: Note, link: Link) -> tuple[int, str]:
 def project_file(bank: Bank, name: str) -> tuple[str, int]:
     """Return the file of the project that a ghost names, and its line; empty if there is none."""
     project = bank.layout.project
-    for written, line in _with_line(name):
+    for written, line in _split_line(name):
         parts = written.split("/")
         if not written or "\0" in written or ".." in parts or Path(written).is_absolute():
             continue
@@ -216,16 +216,16 @@ def read_symbols(file: str) -> tuple[Symbol, ...]:
     return parsed_file.symbols if parsed_file else ()
 
 
-def _with_line(name: str) -> list[tuple[str, int]]:
+def _split_line(name: str) -> list[tuple[str, int]]:
     match = _PLACE.fullmatch(name)
     return [(name, 1), (match[1], max(1, int(match[2])))] if match else [(name, 1)]
 
 
 def _slug(heading: str) -> str:
-    return link_rows.slug(heading.casefold()).replace("\ufe0f", "")
+    return link_rows.heading_slug(heading.casefold()).replace("\ufe0f", "")
 
 
-def _folded(text: str) -> str:
+def _fold_text(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
@@ -268,7 +268,7 @@ def project_files(bank: Bank) -> Sequence[str]:
         return ()
     file = _files.get(str(project))
     if file is None or time.monotonic() - file[0] > _FILES_SECONDS:
-        tree = repository.worktree(project)
+        tree = repository.find_worktree(project)
         not_ignored = repository.list_not_ignored(tree, project, ["."]) if tree else None
         listed = sorted(
             path for path in not_ignored or () if not path.startswith(bank.layout.prefix)

@@ -102,9 +102,11 @@ def list_problems(texts: Texts, path: str, saved: Sequence[Finding] = ()) -> lis
             for written, goal in written_goals(texts, path, note)
             if goal.problem and (rule := _link_rule(goal)) in severities
         ]
-    live = tuple(_of_text(texts.bank, note))
+    live = tuple(_find_in_text(texts.bank, note))
     text_problems += [
-        TextProblem(finding.rule, finding.severity, *_span(lines, finding), _with_fix(finding))
+        TextProblem(
+            finding.rule, finding.severity, *_span(lines, finding), _message_with_fix(finding)
+        )
         for finding in (*live, *saved)
     ]
     return text_problems[:_MAX]
@@ -125,7 +127,7 @@ def _text(note: Note) -> NoteText:
     return NoteText(note.path, note.text, note.size)
 
 
-def _of_text(bank: Bank, note: Note) -> Iterator[Finding]:
+def _find_in_text(bank: Bank, note: Note) -> Iterator[Finding]:
     """Yield the findings of the rules that need the text only."""
     chosen_rules = choose_rules(bank.settings)
     text = _text(note)
@@ -158,7 +160,7 @@ def list_fixes(
         if touched and _link_rule(goal) in severities:
             all_fixes += _link_fixes(texts, note, written, goal)
     lines = line_spans(note.text)
-    for finding in _of_text(texts.bank, note):
+    for finding in _find_in_text(texts.bank, note):
         first, last = _span(lines, finding)
         for edit in finding.edits or () if first <= end and start <= last else ():
             title = f"{(finding.fix or 'fix').capitalize()}: {finding.message}"
@@ -263,5 +265,5 @@ def _line(lines: Sequence[tuple[int, int]], number: int) -> tuple[int, int]:
     return lines[min(max(number, 1), len(lines)) - 1]
 
 
-def _with_fix(finding: Finding) -> str:
+def _message_with_fix(finding: Finding) -> str:
     return f"{finding.message}: {finding.fix}" if finding.fix else finding.message

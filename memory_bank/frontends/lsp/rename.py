@@ -109,7 +109,7 @@ def rename(texts: Texts, target: Renameable, new: str) -> Renaming:
     """
     texts.bank.catch_up(insist=True)  # a link that is not known would lead nowhere
     if target.section is not None:
-        return Renaming(tuple(_of_heading(texts, target.path, target.section, new.strip())))
+        return Renaming(tuple(_rename_heading(texts, target.path, target.section, new.strip())))
     return of_note(texts, target.path, new)
 
 
@@ -193,7 +193,9 @@ def record(bank: Bank, moves: Mapping[str, str]) -> None:
             bank.state.rename(old, new)
 
 
-def _of_heading(texts: Texts, path: str, section: NoteSection, new: str) -> Iterator[OffsetEdit]:
+def _rename_heading(
+    texts: Texts, path: str, section: NoteSection, new: str
+) -> Iterator[OffsetEdit]:
     """Yield the changes of a heading and of the links to it."""
     texts.bank.roots.check_writable(path)
     note = texts.read(path)
@@ -209,7 +211,7 @@ def _of_heading(texts: Texts, path: str, section: NoteSection, new: str) -> Iter
     yield OffsetEdit(path, start, end, new)
     yield from in_links
     if section.level == 1 and note.title == old == note.body.title and not _NOT_IN_LINK.search(new):
-        yield from _by_title(texts, path, old, new)
+        yield from _rename_by_title(texts, path, old, new)
 
 
 def _fragments(
@@ -238,8 +240,8 @@ def _renamed_part(
     if kind in RELATIVE_KINDS:
         if goes != section:
             return None
-        is_slug = raw == link_rows.slug(old.casefold())
-        return link_rows.slug(new.casefold()) if is_slug else quote(new)
+        is_slug = raw == link_rows.heading_slug(old.casefold())
+        return link_rows.heading_slug(new.casefold()) if is_slug else quote(new)
     parts = raw.split("#")
     at = len(parts) - 1 - (len(goes.headings) - len(section.headings))
     if at < 0 or not parts[at].strip():
@@ -258,17 +260,17 @@ def _is_above(section: NoteSection, other_section: NoteSection) -> bool:
     )
 
 
-def _by_title(texts: Texts, path: str, old: str, new: str) -> Iterator[OffsetEdit]:
+def _rename_by_title(texts: Texts, path: str, old: str, new: str) -> Iterator[OffsetEdit]:
     """Yield the changes of the links that name a note by its title."""
-    by_path = names.key(names.name_of(path))
-    title = names.key(old)
+    by_path = names.lookup_key(names.name_of(path))
+    title = names.lookup_key(old)
     if by_path == title or by_path.endswith(f"/{title}"):
         return
     for source in list_sources(texts, LinkTarget(path)):
         note = None if texts.bank.roots.is_included(source) else texts.note(source)
         for written, goal in written_goals(texts, source, note) if note else ():
             is_wiki = written.link.kind in {"wiki", "embed"}
-            if is_wiki and goal.path == path and names.key(written.link.target) == title:
+            if is_wiki and goal.path == path and names.lookup_key(written.link.target) == title:
                 yield OffsetEdit(source, written.start, written.end, new)
 
 

@@ -28,7 +28,7 @@ MAX_CHARACTERS = 1_000_000
 def parse_text(path: str, text: str) -> ParsedFile | None:
     """Return what is in a text with the name of a file; None for an unknown language."""
     first, _, _ = text[:200].partition("\n")
-    language = parsing.language_of(path, first)
+    language = parsing.detect_language(path, first)
     if language is None or len(text) > MAX_CHARACTERS:
         return None
 
@@ -98,7 +98,7 @@ def find_pointed(code: Codebase, path: str, text: str, line: int, word: str) -> 
     own = next((symbol for symbol in enclosing if symbol.name == word), None)
     if own:
         return Pointed(own, path, _row(code, path, own.qualified))
-    called = _called(code, path, enclosing, word)
+    called = _find_called(code, path, enclosing, word)
     if called:
         return Pointed(called.symbol, called.path, called)
     unresolved = any(last_part(call) == word for outer in enclosing for call in outer.calls)
@@ -163,7 +163,9 @@ def _row(code: Codebase, path: str, qualified: str) -> SymbolRow | None:
     return rows[0] if rows else None
 
 
-def _called(code: Codebase, path: str, enclosing: Sequence[Symbol], word: str) -> SymbolRow | None:
+def _find_called(
+    code: Codebase, path: str, enclosing: Sequence[Symbol], word: str
+) -> SymbolRow | None:
     graph = code.relations().calls
     for outer in enclosing:
         row = _row(code, path, outer.qualified)

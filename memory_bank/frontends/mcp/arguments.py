@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, Field
 
 from memory_bank.base import lazy_pattern
 from memory_bank.base.operation import REQUIRED, Operation, Param, Parameter, Tool, parameters
-from memory_bank.base.rendering import build_schema, fields_of, fields_shown, to_plain
+from memory_bank.base.rendering import build_schema, read_fields, to_plain, yield_fields
 from memory_bank.base.text import Quotes, escape_text
 
 GIVEN = frozenset(
@@ -159,12 +159,12 @@ def describe_structure(
 
 
 def _plain(quotes: Quotes, value: object, field: str = "") -> Any:  # noqa: ANN401  (any JSON)
-    names = fields_of(type(value))
+    names = read_fields(type(value))
     if names is not None:
         quoted: Collection[str] = getattr(value, "quoted", ())
         return {
             name: item if name in quoted else _plain(quotes, item, name)
-            for name, item in fields_shown(value, names)
+            for name, item in yield_fields(value, names)
         }
     if isinstance(value, Mapping):
         return {_word(quotes, str(key)): _plain(quotes, item) for key, item in value.items()}

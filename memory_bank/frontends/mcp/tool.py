@@ -43,7 +43,7 @@ from memory_bank.frontends.mcp.arguments import (
     unquote_argument,
 )
 from memory_bank.frontends.mcp.hints import drop_unserved, hints
-from memory_bank.frontends.serving.path_redaction import without_paths
+from memory_bank.frontends.serving.path_redaction import redact_paths
 from memory_bank.frontends.serving.shared_bank import SharedBank, reporting_to, tell
 
 _WHO = ("agent", "source_agent")
@@ -264,7 +264,7 @@ class BankTool:
             value = self._ran(call, fields)
         except MemoryBankError as error:
             raise ToolError(report_failure(error, hide, hints(self._served()))) from error
-        value = without_paths(value, hide)
+        value = redact_paths(value, hide)
         repaired = [*getattr(value, "repaired", ()), *call.shared.repairs.take()]
         text = self._write_answer(value, quotes)
         if repaired:

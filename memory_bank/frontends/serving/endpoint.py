@@ -130,7 +130,7 @@ def listen(address: str) -> socket.socket:
         listener.listen()
     except OSError as error:
         listener.close()
-        raise _refused(host, port, error) from error
+        raise _bind_error(host, port, error) from error
     return listener
 
 
@@ -154,7 +154,7 @@ def parse_endpoint(address: str) -> tuple[str, int]:
     return bare, int(port)
 
 
-def _refused(host: str, port: int, error: OSError) -> BadInput:
+def _bind_error(host: str, port: int, error: OSError) -> BadInput:
     if error.errno == errno.EADDRINUSE:
         hint = "choose another with --http HOST:PORT; port 0 is any free one"
         return BadInput(f"port {port} of {host} is in use", hint)
@@ -199,7 +199,7 @@ def serve(
 ) -> None:
     """Serve an application until SIGINT, which is raised as KeyboardInterrupt, or SIGTERM.
 
-    `path` is that of the URL, `read_token` returns the token for an address that other machines can
+    `path` is that of the URL, `token` returns the token for an address that other machines can
     reach or not, `hosts` are further host names that clients may use, and `on_start` is called once
     clients can connect. Raises BadInput for an address that can't be listened on.
     """

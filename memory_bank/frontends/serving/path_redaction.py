@@ -53,7 +53,7 @@ class PathRedaction:
             return
 
 
-def without_paths(value: Value, hide: Callable[[str], str]) -> Value:
+def redact_paths(value: Value, hide: Callable[[str], str]) -> Value:
     """Return an action's record with the paths in its messages redacted."""
     changes: dict[str, object] = {}
     for name in _OURS:
@@ -64,10 +64,10 @@ def without_paths(value: Value, hide: Callable[[str], str]) -> Value:
             part._replace(message=hide(part.message)) if part.rule in _READING else part
             for part in answer
         )
-    return _changed(value, **changes) if changes else value
+    return _redact_value(value, **changes) if changes else value
 
 
-def _changed(value: Any, **changes: object) -> Any:  # noqa: ANN401  (a record of either kind)
+def _redact_value(value: Any, **changes: object) -> Any:  # noqa: ANN401  (a record of either kind)
     if hasattr(value, "_replace"):
         return value._replace(**changes)
     return dataclasses.replace(value, **changes)

@@ -83,7 +83,7 @@ def _between(names: str) -> str:
     return f"{_SIGN}{names}{_SIGN}"
 
 
-def _with_links(hint: str) -> Markup:
+def _link_hint(hint: str) -> Markup:
     """Return a hint in which the names of notes, between signs, lead to their pages."""
     markup = Markup()
     for number, part in enumerate(hint.split(_SIGN)):
@@ -117,7 +117,7 @@ class ErrorPages:
         assert isinstance(error, MemoryBankError)  # noqa: S101
         hide = self._site.hide
         message, hint = hide(error.message), hide(error.hint_in(HINTS, _between))
-        links = _with_links(hint) if isinstance(error, errors.NoteNotFound) else hint
+        links = _link_hint(hint) if isinstance(error, errors.NoteNotFound) else hint
         return await self.refusal(request, http_status(error), message, links.replace(_SIGN, ""))
 
     async def http(self, request: Request, error: Exception) -> Response:

@@ -173,7 +173,7 @@ def view_node(bank: Bank, name: str) -> NodeDetails:
             filter(None, map(str.strip, _PARAGRAPHS.split(note.text[note.body_start :]))), ""
         )
         titles = list_linked_titles(bank, [node.id])[node.id]
-        text = snippets.snippet(snippets.without_links(start, titles), "").text
+        text = snippets.cut_snippet(snippets.unlink_text(start, titles), "").text
     left_out = max(len(near) - _NEIGHBOURS, 0)
     return NodeDetails(node, graph.degrees[place], text, tuple(near[:_NEIGHBOURS]), left_out)
 

@@ -29,7 +29,9 @@ class RuleFindings(NamedTuple):
     findings: tuple[Finding, ...]
 
 
-def by_rule(findings: Iterable[Finding], summaries: Mapping[str, str]) -> tuple[RuleFindings, ...]:
+def group_by_rule(
+    findings: Iterable[Finding], summaries: Mapping[str, str]
+) -> tuple[RuleFindings, ...]:
     """Return findings by rule, in the order of their first ones."""
     findings_of: dict[str, list[Finding]] = {}
     for finding in findings:
@@ -67,7 +69,7 @@ class Checked(NamedTuple):
     @property
     def rules(self) -> tuple[RuleFindings, ...]:
         """The findings by rule, in the order of their first ones."""
-        return by_rule(self.findings, {name: rule.summary for name, rule in rules().items()})
+        return group_by_rule(self.findings, {name: rule.summary for name, rule in rules().items()})
 
     @property
     def rows(self) -> tuple[RuleFindings, ...]:
@@ -80,7 +82,7 @@ class Checked(NamedTuple):
 def check(bank: Bank) -> Checked:
     """Run the rules, and count the commits of cited code."""
     titles = {node.id: node.label for node in whole_graph(bank).nodes if node.kind == NOTE}
-    findings = lint.lint(bank, without=_skipped(len(titles)))
+    findings = lint.lint(bank, without=_rules_to_skip(len(titles)))
     try:
         report = stale.stale(bank).stale
     except (NoRepository, BadInput):
@@ -98,6 +100,6 @@ def check(bank: Bank) -> Checked:
     return Checked(findings, ordered, titles)
 
 
-def _skipped(notes: int) -> tuple[str, ...]:
+def _rules_to_skip(notes: int) -> tuple[str, ...]:
     """Return the rules to leave out: in a large bank the one that searches for each note."""
     return (_SEARCHES,) if notes > _MOST_SEARCHED else ()

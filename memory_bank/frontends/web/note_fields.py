@@ -169,7 +169,10 @@ def merge_edited(text: str, edited: str) -> str:
     before = join_lines(text)
     start = _common(before, edited)
     end = _common(before[start:][::-1], edited[start:][::-1])
-    for word in (_by_words(text, before, edited, start, end), _by_place(text, edited, start, end)):
+    for word in (
+        _merge_by_words(text, before, edited, start, end),
+        _merge_by_place(text, edited, start, end),
+    ):
         if join_lines(word) == edited:
             return word
     return edited
@@ -181,15 +184,15 @@ def _common(text: str, other_text: str) -> int:
     return next((at for at in range(size) if text[at] != other_text[at]), size)
 
 
-def _by_place(text: str, edited: str, start: int, end: int) -> str:
+def _merge_by_place(text: str, edited: str, start: int, end: int) -> str:
     return text[:start] + edited[start : len(edited) - end] + text[len(text) - end :]
 
 
-def _by_words(text: str, before: str, edited: str, start: int, end: int) -> str:
+def _merge_by_words(text: str, before: str, edited: str, start: int, end: int) -> str:
     old = _WORD.findall(before[start : len(before) - end])
     new = _WORD.findall(edited[start : len(edited) - end])
     if max(len(old), len(new)) > _MOST_WORDS:
-        return _by_place(text, edited, start, end)
+        return _merge_by_place(text, edited, start, end)
     entries, at = [], start
     places = []
     for word in old:

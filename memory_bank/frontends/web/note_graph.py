@@ -93,7 +93,7 @@ class GraphPart(NamedTuple):
 
 def whole_graph(bank: Bank) -> NoteGraph:
     """Return the whole graph."""
-    rows = bank.answer(lambda view: document_graph.rows(view.manifest))
+    rows = bank.answer(lambda view: document_graph.read_graph(view.manifest))
     return _built(rows, bank.layout)
 
 
@@ -105,7 +105,7 @@ def choose_part(bank: Bank, request: WantedGraph) -> GraphPart:
         raise BadInput(f"{min(unknown)!r} is no kind of nodes", f"kinds are {', '.join(KINDS)}")
     graph = whole_graph(bank)
     centre = _centre(bank, graph, request)
-    visible = _kept(graph, request, centre)
+    visible = _filter_nodes(graph, request, centre)
     if request.whole or centre is None:
         linked = {at for at in visible if any(place in visible for place in _beside(graph, at))}
         visible = linked or visible  # a picture of far away dots says nothing
@@ -115,7 +115,7 @@ def choose_part(bank: Bank, request: WantedGraph) -> GraphPart:
         order = _neighbourhood(graph, centre, visible, request.depth)
         chosen = order[:MOST_NEAR]
     name = "" if centre is None else graph.nodes[centre].id
-    return _cut(graph, name, chosen, len(order) - len(chosen))
+    return _cut_part(graph, name, chosen, len(order) - len(chosen))
 
 
 def find_names(bank: Bank, text: str, limit: int = 20) -> list[Node]:
@@ -193,7 +193,7 @@ def _kind(ghost: str, place: Layout) -> str:
 def _centre(bank: Bank, graph: NoteGraph, request: WantedGraph) -> int | None:
     """Return the place of the node in the middle; None if there is no note."""
     if request.note:
-        return _named(bank, graph, request.note)
+        return _find_named(bank, graph, request.note)
     notes = [at for at, node in enumerate(graph.nodes) if node.kind == NOTE and not node.hidden]
 
     def drawn(at: int) -> bool:
@@ -203,7 +203,7 @@ def _centre(bank: Bank, graph: NoteGraph, request: WantedGraph) -> int | None:
     return max(notes, key=lambda at: (drawn(at), graph.degrees[at], -at), default=None)
 
 
-def _named(bank: Bank, graph: NoteGraph, name: str) -> int:
+def _find_named(bank: Bank, graph: NoteGraph, name: str) -> int:
     tag = TAG + name[1:] if name.startswith("#") else name
     for form in (name, tag.casefold() if tag.startswith(TAG) else ""):
         if form in graph.places:
@@ -214,7 +214,7 @@ def _named(bank: Bank, graph: NoteGraph, name: str) -> int:
     return graph.places[node]
 
 
-def _kept(graph: NoteGraph, request: WantedGraph, centre: int | None) -> set[int]:
+def _filter_nodes(graph: NoteGraph, request: WantedGraph, centre: int | None) -> set[int]:
     """Return the places of the nodes that may be shown."""
     types, tags = set(request.types), set(request.tags)
     notes = {
@@ -260,7 +260,7 @@ def _beside(graph: NoteGraph, place: int) -> Iterator[int]:
         yield edge.dest if edge.source == place else edge.source
 
 
-def _cut(graph: NoteGraph, centre: str, chosen: Iterable[int], left_out: int) -> GraphPart:
+def _cut_part(graph: NoteGraph, centre: str, chosen: Iterable[int], left_out: int) -> GraphPart:
     places = {at: number for number, at in enumerate(chosen)}
     edges = [
         GraphLink(places[edge.source], places[edge.dest], edge.kind, edge.type)

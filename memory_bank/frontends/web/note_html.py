@@ -183,7 +183,7 @@ def render(
     env: dict[str, Any] = {"goals": goals, "sources": named}
     parser = _parser()
     tokens = parser.parse(source, env)
-    without = _without_title(tokens, title)
+    without = _drop_title(tokens, title)
     headings = _headings(without)
     html = Markup(parser.renderer.render(without, parser.options, env))  # noqa: S704  (it is escaped)
     return Rendered(html, headings)
@@ -197,8 +197,8 @@ def _parser() -> MarkdownIt:
     markdown.inline.ruler.before("link", "wikilink", _wikilink)
     markdown.inline.ruler.before("link", "footnote", _footnote)
     markdown.block.ruler.before("reference", "definition", _definition, {"alt": ["paragraph"]})
-    markdown.core.ruler.before("inline", "limit", _limited)
-    markdown.core.ruler.push("note", _adjusted)
+    markdown.core.ruler.before("inline", "limit", _limit_marks)
+    markdown.core.ruler.push("note", _adjust_texts)
     for name, rule in _RULES.items():
         markdown.add_render_rule(name, _as_rule(rule))
     markdown.parse("warm")  # the ruler sorts its rules at the first parse, without a lock
@@ -261,14 +261,14 @@ def _marks(text: str) -> int:
     return sum(map(text.count, _MARKS)) - 2 * len(_WIKILINK.findall(text))
 
 
-def _limited(state: StateCore) -> None:
+def _limit_marks(state: StateCore) -> None:
     """Let paragraphs with very many marks be text."""
     for token in state.tokens:
         if token.type == "inline" and _marks(token.content) > _MOST_IN_PARAGRAPH:
             token.type = "text"
 
 
-def _adjusted(state: StateCore) -> None:
+def _adjust_texts(state: StateCore) -> None:
     """Make tasks, relations and block ids of the texts that mean them."""
     for number, token in enumerate(state.tokens):
         if token.type != "inline" or not token.children:
@@ -291,7 +291,7 @@ _PARAGRAPH = 3
 """Tokens of a paragraph: its start, its text and its end."""
 
 
-def _without_title(tokens: list[Token], title: str) -> list[Token]:
+def _drop_title(tokens: list[Token], title: str) -> list[Token]:
     """Return the tokens without a first heading that is the title."""
     first = len(tokens) > 1 and tokens[0].type == "heading_open" and tokens[0].tag == "h1"
     entry = first and title and _plain(tokens[1]).casefold() == title.strip().casefold()

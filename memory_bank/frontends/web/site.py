@@ -50,7 +50,7 @@ class Site:
         self.secret = secrets.token_bytes(32)
         """Signs the tokens of forms while this process runs."""
         self._pages = [plugins.load(KIND, name) for name in plugins.list_plugins(KIND)]
-        self._templates = templating.environment(self.static.url)
+        self._templates = templating.build_environment(self.static.url)
 
     def start(self) -> None:
         """Open the bank and load what the start page needs, then start the work in the background.
@@ -135,7 +135,7 @@ class Site:
         try:
             bank = self.shared.bank()
             notes = bank.read(lambda view: entries.count(view.manifest, entries.NOTES))
-            tree = repository.worktree(bank.layout.project)
+            tree = repository.find_worktree(bank.layout.project)
             texts = [f"{count(notes, 'note')} in {bank.layout.root.name}"]
             if tree is not None:
                 head, commit = repository.branch_and_commit(tree)

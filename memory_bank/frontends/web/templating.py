@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from memory_bank.base import lazy_pattern
 from memory_bank.base.rendering import count, make_visible
-from memory_bank.search.snippets import PLACE_IN_TARGET, plain
+from memory_bank.search.snippets import PLACE_IN_TARGET, strip_markdown
 from memory_bank.sessions.answers import SessionEntry
 
 _FIELD = lazy_pattern(r"(?<!\S)(?:[-*]\s*+)?[A-Za-z][\w-]*+::\s*+\[\[?[^\[\]]*\]")
@@ -35,13 +35,13 @@ _PAGES = frozenset({"history", "standing", "edit"})
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 
 
-def environment(static: Callable[[str], str]) -> Environment:
+def build_environment(static: Callable[[str], str]) -> Environment:
     """Return the environment of all templates; `static` gives the URL of a static file."""
     jinja = Environment(
         loader=PackageLoader("memory_bank.frontends.web"),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_shown,
+        finalize=_show_value,
         trim_blocks=True,
         lstrip_blocks=True,
         auto_reload=False,
@@ -56,7 +56,7 @@ def environment(static: Callable[[str], str]) -> Environment:
         "counted": count,
         "path": quoted,
         "note_url": note_url,
-        "plain": plain,
+        "plain": strip_markdown,
         "around": around,
         "sentence": sentence,
     }
@@ -123,14 +123,14 @@ def around(context: str, titles: Mapping[str, str] = MappingProxyType({})) -> st
     `context` may begin and end within a sentence; its links are in brackets.
     """
     plain_text = _FIELD.sub(" ", context)
-    if len(plain(_TARGET.sub("", plain_text))) <= _SHORTEST:
+    if len(strip_markdown(_TARGET.sub("", plain_text))) <= _SHORTEST:
         return ""
 
     def words(match: re.Match[str]) -> str:
         target = match[0][1:-1]
         return titles.get(PLACE_IN_TARGET.sub("", target), target)
 
-    text = plain(_TARGET.sub(words, plain_text))
+    text = strip_markdown(_TARGET.sub(words, plain_text))
     whole = _SENTENCES.match(text) if text[-1] not in _ENDS else None
     text = whole[0] if whole else text if text[-1] in _ENDS else f"{text} …"
     return f"… {text}" if text[0].islower() else text
@@ -155,7 +155,7 @@ def _moment(when: str) -> datetime | None:
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
 
 
-def _shown(value: Any) -> Any:  # noqa: ANN401  (whatever a template shows)
+def _show_value(value: Any) -> Any:  # noqa: ANN401  (whatever a template shows)
     r"""Show harmful characters as `\x1b`; what is markup already stays as it is."""
     return (
         make_visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value

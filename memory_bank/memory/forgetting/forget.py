@@ -37,8 +37,8 @@ from memory_bank.notes.roots import NoteRoot
 from memory_bank.notes.storage import files
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows, link_rows
-from memory_bank.search.manifest.entries import session_id_of
-from memory_bank.search.manifest.link_rows import incoming
+from memory_bank.search.manifest.entries import read_session_id
+from memory_bank.search.manifest.link_rows import read_incoming
 from memory_bank.sessions import note_reading, queue_rows, session_edit
 from memory_bank.sessions.compress import hold_compression, make_observation_id
 from memory_bank.sessions.records import OBSERVATION_ID, Session
@@ -53,7 +53,7 @@ _STARTED = "forgetting"
 """The file in the private state that says what is being forgotten, if that is an id."""
 
 
-def _asked(
+def _ask_to_forget(
     call: Call,
     bank: Bank,
     what: str,
@@ -88,7 +88,7 @@ def _asked(
         ("memory-bank forget - --yes < text", "keep the text out of the shell's history"),
     ),
     group="Sessions",
-    through=_asked,
+    through=_ask_to_forget,
     view=forget_report.view_forgotten,
 )
 def forget(
@@ -222,7 +222,7 @@ def _note(bank: Bank, name: str) -> str:
 
 def _paths(bank: Bank, name: str) -> list[str]:
     """Return the paths that a name may mean."""
-    below = names.of_note(name, bank.layout)
+    below = names.link_name(name, bank.layout)
     forms = [name, below, bank.roots.key_of(below)]
     entries = []
     for form in filter(None, forms):
@@ -374,7 +374,7 @@ def _add_links(run: Removal, path: str) -> None:
 
     def sources(view: View) -> list[str]:
         row = document_rows.document_at(view.manifest, path)
-        links = incoming(view.manifest, row.number) if row else []
+        links = read_incoming(view.manifest, row.number) if row else []
         return sorted({link.source_key for link in links} - {path})
 
     for source in run.bank.answer(sources):
@@ -434,5 +434,5 @@ def _remove_events(run: Removal, identity: str, targets: Sequence[File]) -> None
 
 def session_ids(view: View, name: str) -> list[str]:
     """Return the ids of indexed sessions that are exactly a name."""
-    rows = document_rows.with_field(view.manifest, "session_id", name.casefold())
-    return [session_id for row in rows if (session_id := session_id_of(row)) == name]
+    rows = document_rows.find_by_field(view.manifest, "session_id", name.casefold())
+    return [session_id for row in rows if (session_id := read_session_id(row)) == name]

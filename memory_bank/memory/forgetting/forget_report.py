@@ -57,7 +57,7 @@ def add(run: Removal, *, removed: RemovedText | None = None, paths: Sequence[str
 
 def _add_git(run: Removal, removed: RemovedText | None, paths: Sequence[str]) -> None:
     root = run.bank.layout.root
-    tree = repository.worktree(root)
+    tree = repository.find_worktree(root)
     if tree is None:
         return
     commit = repository.commit_with(tree, root, removed.text) if removed is not None else ""
@@ -99,7 +99,7 @@ def _add_other_state(run: Removal) -> None:
     for former in former_ids(layout, run.bank.id):
         why = "it has sessions that this folder had under another id: `session recover`, then again"
         run.left(str(layout.state(former)), why)
-    tree = repository.worktree(layout.root)
+    tree = repository.find_worktree(layout.root)
     code = shared_folder(tree) if tree else None
     if code is not None and (code / "parses.db").exists():
         why = "the index of the project's code may have what its files had: delete it if so"
@@ -258,9 +258,9 @@ def view_forgotten(removal: Forgotten) -> View:
     if not removal.count:
         lines.append([f"the {removal.kind} is nowhere {'else ' if failures else ''}here"])
     elif removal.done:
-        lines.append([f"{'elsewhere, ' if failures else ''}forgot {_described(removal)}"])
+        lines.append([f"{'elsewhere, ' if failures else ''}forgot {_describe_removal(removal)}"])
     else:
-        lines.append([f"found {_described(removal)}; nothing was changed"])
+        lines.append([f"found {_describe_removal(removal)}; nothing was changed"])
     lines += [*_place_lines(removal), ["beyond reach:"]]
     lines += [
         ["  ", (place.place, "place"), f": {place.reason}"]
@@ -277,15 +277,16 @@ def ask_to_remove(call: Call, removal: Forgotten) -> bool:
         return True
     if call.json or not call.interactive:
         raise BadInput(
-            f"{_described(removal)} would be removed for good, but confirmation needs a terminal",
+            f"{_describe_removal(removal)} would be removed for good, "
+            "but confirmation needs a terminal",
             "add --yes to forget without a question, or --dry-run to see where it is",
         )
     for line in _place_lines(removal):
         call.console.line(*(style_piece(call, piece) for piece in line))
-    return call.agreed(f"Remove {_described(removal)} for good?")
+    return call.agreed(f"Remove {_describe_removal(removal)} for good?")
 
 
-def _described(removal: Forgotten) -> str:
+def _describe_removal(removal: Forgotten) -> str:
     """Return what is forgotten, without quoting it."""
     places = sum(place.kind != "index" for place in removal.places)
     return f"the {removal.kind} ({count(removal.count, 'occurrence')} in {count(places, 'place')})"

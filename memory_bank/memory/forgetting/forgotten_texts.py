@@ -70,37 +70,37 @@ def forget_text(run: Removal, removed: RemovedText) -> None:
     _rename_sessions(run, removed)
     if run.dry_run:
         for root in run.bank.roots.written():
-            _in_files(run, root, removed)
+            _replace_in_files(run, root, removed)
     else:
         with run.bank.store.writing():
             for root in run.bank.roots.written():
                 if root.folder.is_dir():
                     run.bank.store.enter(root)
-                    _in_files(run, root, removed)
-    _in_included(run, removed)
-    _in_databases(run, removed)
-    _in_hook_logs(run, removed)
+                    _replace_in_files(run, root, removed)
+    _list_included(run, removed)
+    _replace_in_databases(run, removed)
+    _replace_in_hook_logs(run, removed)
 
 
-def _in_files(run: Removal, root: NoteRoot, removed: RemovedText) -> None:
+def _replace_in_files(run: Removal, root: NoteRoot, removed: RemovedText) -> None:
     """Replace the text in the notes and the trash of a root, and remove leftovers."""
     for path in list(removal.yield_files(root.folder)):
-        with run.trying(_shown(root, path)):
+        with run.trying(_show_path(root, path)):
             if not removal.is_leftover(path):
-                _in_file(run, root, path, removed)
+                _replace_in_file(run, root, path, removed)
                 continue
-            run.found(_shown(root, path), "leftover", 1)
+            run.found(_show_path(root, path), "leftover", 1)
             if not run.dry_run:
                 removal.remove_file(root.folder, path)
 
 
-def _in_file(run: Removal, root: NoteRoot, path: str, removed: RemovedText) -> None:
-    new_name = _shown(root, path)
+def _replace_in_file(run: Removal, root: NoteRoot, path: str, removed: RemovedText) -> None:
+    new_name = _show_path(root, path)
     new = removal.new_name(path, removed)
     if new != path and removal.is_trashed(path) and f"/{SESSIONS}" in path:
         run.found(new_name, "trash", 1, RENAMED)
         if not run.dry_run:
-            path = _renamed(root.folder, path, new)
+            path = _rename_file(root.folder, path, new)
     elif new != path and path.startswith(SESSIONS):
         new_name = new if run.dry_run else new_name
     elif new != path:
@@ -120,12 +120,12 @@ def _in_file(run: Removal, root: NoteRoot, path: str, removed: RemovedText) -> N
         run.found(new_name, kind, text.number, REPLACED)
 
 
-def _shown(root: NoteRoot, path: str) -> str:
+def _show_path(root: NoteRoot, path: str) -> str:
     """Return the path of a note, else that of a file on this machine."""
     return path if removal.is_note(path) else str(root.folder / path)
 
 
-def _renamed(folder: Path, path: str, new: str) -> str:
+def _rename_file(folder: Path, path: str, new: str) -> str:
     goal = _free(new, lambda name: removal.move(folder, path, name))
     return goal or path
 
@@ -158,7 +158,7 @@ def _rename_sessions(run: Removal, removed: RemovedText) -> None:
             run.left(path, f"its name has the text: {error.message}")
 
 
-def _in_included(run: Removal, removed: RemovedText) -> None:
+def _list_included(run: Removal, removed: RemovedText) -> None:
     """Name the included files that have the text, which are not changed."""
     included = run.bank.roots.included
     for path in sorted(included.scan().signatures) if included else ():
@@ -171,7 +171,7 @@ def _in_included(run: Removal, removed: RemovedText) -> None:
                 run.left(path, "its name has the text: rename the file")
 
 
-def _in_databases(run: Removal, removed: RemovedText) -> None:
+def _replace_in_databases(run: Removal, removed: RemovedText) -> None:
     queue = EventQueue(run.state, run.bank.add_repaired)
     if not run.dry_run:
         queue.last_news()  # a damaged file is set aside
@@ -186,7 +186,7 @@ def _in_databases(run: Removal, removed: RemovedText) -> None:
     queue.close()
 
 
-def _in_hook_logs(run: Removal, removed: RemovedText) -> None:
+def _replace_in_hook_logs(run: Removal, removed: RemovedText) -> None:
     try:
         replace_text = hook_log.replace_text(removed, str(run.state), dry_run=run.dry_run)
     except OSError as error:
@@ -236,7 +236,7 @@ def _empty_index(run: Removal) -> None:
     if run.dry_run:
         return
     run.bank.empty_index()
-    if tree := repository.worktree(layout.root):
+    if tree := repository.find_worktree(layout.root):
         open_history(tree).discard()
 
 

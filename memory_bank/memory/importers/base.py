@@ -25,7 +25,7 @@ from memory_bank.base.errors import UnreadableNote
 from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.memory.records import Item, NotImported
 from memory_bank.notes import characters, front_matter
-from memory_bank.notes.characters import nfc
+from memory_bank.notes.characters import to_nfc
 from memory_bank.notes.note import Meta
 from memory_bank.notes.schema import read_meta
 
@@ -84,14 +84,14 @@ def markdown_files(path: Path) -> Iterator[MarkdownFile | NotImported]:
 
 def parse_item(file: MarkdownFile, *, kind: str) -> Item:
     """Return a Markdown file as a note; a changed name becomes an alias."""
-    name = nfc(file.name).translate(_NOT_IN_NAMES)
+    name = to_nfc(file.name).translate(_NOT_IN_NAMES)
     stem = file.name.rpartition("/")[2]
     return Item(
         file.body,
         type=kind,
         name=name,
         created_at=file.created,
-        aliases=() if name == nfc(file.name) else (stem,),
+        aliases=() if name == to_nfc(file.name) else (stem,),
         front_matter=file.front_matter,
     )
 

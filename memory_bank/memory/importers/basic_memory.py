@@ -12,7 +12,7 @@ from pathlib import Path
 from memory_bank.base import lazy_pattern
 from memory_bank.memory.importers.base import ImportedNote, markdown_files, parse_item
 from memory_bank.memory.records import NotImported
-from memory_bank.notes.relations import as_type
+from memory_bank.notes.relations import normalise_type
 
 SUMMARY = "a folder of basic-memory: its observations and relations"
 
@@ -40,10 +40,12 @@ def read(path: Path) -> Iterator[ImportedNote | NotImported]:
         item = parse_item(file, kind="note")
         permalink = str(file.meta.extra.get("permalink", ""))
         aliases = [*item.aliases, permalink] if permalink else item.aliases
-        yield ImportedNote(file.path, item._replace(content=_linked(file.body), aliases=aliases))
+        yield ImportedNote(
+            file.path, item._replace(content=_link_relations(file.body), aliases=aliases)
+        )
 
 
-def _linked(body: str) -> str:
+def _link_relations(body: str) -> str:
     """Return a body with its relations as `relation:: [[target]]`; code is unchanged."""
     lines, fence = [], ""
     for line in body.splitlines(keepends=True):
@@ -52,11 +54,11 @@ def _linked(body: str) -> str:
             fence = "" if fence and bare.startswith(fence) else fence or bare[:3]
         text = line.rstrip("\r\n")
         match = None if fence else _RELATION.fullmatch(text)
-        lines.append(_typed(match) + line[len(text) :] if match else line)
+        lines.append(_link_relation(match) + line[len(text) :] if match else line)
     return "".join(lines)
 
 
-def _typed(match: re.Match[str]) -> str:
-    kind = as_type(match["word"] or match["words"])
+def _link_relation(match: re.Match[str]) -> str:
+    kind = normalise_type(match["word"] or match["words"])
     target = match["target"].strip().removeprefix(_ADDRESS)
     return f"{match['mark']}{kind}:: [[{target}]]{match['context'] or ''}"

@@ -20,7 +20,7 @@ from memory_bank.base.filenames import why_outside
 from memory_bank.base.setting_sections import OBSERVATION_TYPES
 from memory_bank.memory.importers.base import ImportedNote
 from memory_bank.memory.records import Item, NotImported
-from memory_bank.notes.identity import slug
+from memory_bank.notes.identity import make_slug
 
 SUMMARY = "the database of claude-mem (claude-mem.db)"
 
@@ -43,7 +43,7 @@ def detect(path: Path) -> bool:
         if file.read(len(_HEAD)) != _HEAD:
             return False
     try:
-        with closing(_opened(path)) as base:
+        with closing(_open_database(path)) as base:
             return {"project", "created_at_epoch"} <= set(_columns(base, "observations"))
     except sqlite3.Error:
         return False
@@ -52,7 +52,7 @@ def detect(path: Path) -> bool:
 def read(path: Path) -> Iterator[ImportedNote | NotImported]:
     """Yield a note for each observation and each summary of a session, the oldest first."""
     try:
-        with closing(_opened(path)) as base:
+        with closing(_open_database(path)) as base:
             for table, answer in (("observations", _observation), ("session_summaries", _summary)):
                 for row in _rows(base, table):
                     place = f"{table} {row.get('id')}"
@@ -65,7 +65,7 @@ def read(path: Path) -> Iterator[ImportedNote | NotImported]:
         raise BadInput(f"{path} can't be read: {error}", "copy it, and import the copy") from error
 
 
-def _opened(path: Path) -> sqlite3.Connection:
+def _open_database(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
 
 
@@ -122,7 +122,7 @@ def _item(row: Mapping[str, Any], title: str, body: str, kind: str) -> Item:
     files = [*_list(row, "files_modified"), *_list(row, "files_edited"), *_list(row, "files_read")]
     project = _text(row, "project")
     folder = "observations" if kind != "reflection" else "summaries"
-    name = f"{slug(project or 'project')}/{folder}/{row.get('id')}-{slug(title or kind)}"
+    name = f"{make_slug(project or 'project')}/{folder}/{row.get('id')}-{make_slug(title or kind)}"
     when = row.get("created_at_epoch")
     extra = {"project": project, "memory_session_id": _text(row, "memory_session_id")}
     return Item(

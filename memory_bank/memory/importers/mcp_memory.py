@@ -14,8 +14,8 @@ from memory_bank.base.documents import Link
 from memory_bank.base.errors import BadInput
 from memory_bank.memory.importers.base import ImportedNote
 from memory_bank.memory.records import Item, NotImported
-from memory_bank.notes.identity import slug
-from memory_bank.notes.relations import as_type
+from memory_bank.notes.identity import make_slug
+from memory_bank.notes.relations import normalise_type
 from memory_bank.notes.schema import folder_for_type
 
 SUMMARY = "the file of the MCP reference memory server (memory.jsonl)"
@@ -101,7 +101,7 @@ def _names(entities: dict[str, _Entity]) -> dict[str, str]:
     entries: dict[str, str] = {}
     texts: set[str] = set()
     for name, entity in entities.items():
-        first = text = f"{folder_for_type(entity.kind)}/{slug(name)}"
+        first = text = f"{folder_for_type(entity.kind)}/{make_slug(name)}"
         number = 1
         while text in texts:
             number += 1
@@ -115,7 +115,7 @@ def _item(name: str, entity: _Entity, names: dict[str, str]) -> Item:
     title = " ".join(name.split())
     parts = [f"# {title}"]
     if entity.observations:
-        parts.append("\n".join(f"- {_indented(text)}" for text in entity.observations))
+        parts.append("\n".join(f"- {_indent_item(text)}" for text in entity.observations))
     links = dict.fromkeys(_link(relation, names) for relation in entity.relations)
     if links:
         parts.append("\n".join(links))
@@ -123,7 +123,7 @@ def _item(name: str, entity: _Entity, names: dict[str, str]) -> Item:
     return Item(text, type=entity.kind, title=title, name=names[name])
 
 
-def _indented(text: str) -> str:
+def _indent_item(text: str) -> str:
     """Return a text of several lines as one list item."""
     return "\n  ".join(text.strip().splitlines())
 
@@ -132,4 +132,4 @@ def _link(relation: Link, names: dict[str, str]) -> str:
     text = " ".join(relation.target.translate(_NOT_IN_LINK).split())
     target = names.get(relation.target, text)
     link = f"[[{target}]]" if target == text else f"[[{target}|{text}]]"
-    return f"- {as_type(relation.type) or 'related_to'}:: {link}"
+    return f"- {normalise_type(relation.type) or 'related_to'}:: {link}"

@@ -22,7 +22,7 @@ _SPANS = ((365, "year"), (30, "month"), (7, "week"), (1, "day"))
 
 def matching_words(text: str, words: str) -> list[tuple[int, int]]:
     """Return where the words of a text are that match the words of a query, as start and end."""
-    return snippets.matches(text, words) if words.strip() else []
+    return snippets.find_matches(text, words) if words.strip() else []
 
 
 def read_query(bank: Bank, query: str, *, times: bool = True) -> Query:
@@ -30,7 +30,7 @@ def read_query(bank: Bank, query: str, *, times: bool = True) -> Query:
 
     `times`: whether words of time are conditions, too.
     """
-    keys = bank.read(lambda view: filters.fields(view.manifest)) if ":" in query else ()
+    keys = bank.read(lambda view: filters.list_fields(view.manifest)) if ":" in query else ()
     return parse(query, keys, times=times)
 
 
@@ -61,7 +61,7 @@ def shorten_sessions(answer: Answer) -> Answer:
         else:
             weak_sessions -= weak
             most = _WEAK if weak else _OF_SESSION
-            text = snippets.excerpt(note.content, answer.query, most).text
+            text = snippets.cut_excerpt(note.content, answer.query, most).text
             notes.append(note._replace(content=text, snippet="" if weak else note.snippet, also=()))
     return answer._replace(notes=tuple(notes))
 
@@ -81,20 +81,20 @@ def fit_to_tokens(
     notes = []
     for note in answer.notes:
         room = min(tokens - frame(note), _WEAK if note.weak else most)
-        text = snippets.excerpt(note.content, answer.query, room).text if room >= _LEAST else ""
+        text = snippets.cut_excerpt(note.content, answer.query, room).text if room >= _LEAST else ""
         tokens -= estimate(text) + frame(note) if text else 0
         notes.append(note._replace(content=text, snippet=note.snippet if text else "", also=()))
     return answer._replace(notes=tuple(notes))
 
 
-def age(moment: str) -> str:
+def format_age(moment: str) -> str:
     """Return the age of a timestamp: `3 days`, `2 months`."""
     days = (datetime.now(UTC) - datetime.fromisoformat(moment)).days
     span, word = next((span for span in _SPANS if days >= span[0]), (0, ""))
     return count(days // span, word) if span else "today"
 
 
-def author(note: ShownNote) -> str:
+def name_authors(note: ShownNote) -> str:
     """Return the recorded author of a note, and the agents known to have changed it."""
     source = "person" if note.source_type == "manual" else note.source_type
     wrote = f"{source} {note.source_agent}".strip()
@@ -201,7 +201,7 @@ _SHORT, _DAY = 8, 10
 """Digits of a commit's id that are shown, and characters of its date."""
 
 
-def file_of(result: Result) -> str:
+def result_file(result: Result) -> str:
     """Return the file of a result: of a note, its path in the bank; of a commit, what it is."""
     if result.kind == "commit":
         name, date = result.id or "", result.created_at or ""
@@ -209,6 +209,6 @@ def file_of(result: Result) -> str:
     return result.file or result.test_file or result.path or result.title or ""
 
 
-def line_of(result: Result) -> int:
+def result_line(result: Result) -> int:
     """Return the line of a result; 0 for a whole file."""
     return result.line or 0

@@ -34,7 +34,7 @@ from memory_bank.memory.retrieval.answers import (
     TESTS,
     Answer,
     Result,
-    file_of,
+    result_file,
 )
 from memory_bank.memory.retrieval.recall_bank import read_notes
 from memory_bank.search import linked, score_calibration, snippets
@@ -89,7 +89,7 @@ _ON_SCREEN = 5
 """Results on a terminal, unless an option says otherwise."""
 
 
-def _in_command(
+def _ask_in_command(
     call: Call,
     bank: Bank | None,
     codebase: Codebase | None,
@@ -120,7 +120,7 @@ def _in_command(
         ("memory-bank ask retry --limit 3 --json", "for a program"),
     ),
     group="Code",
-    through=_in_command,
+    through=_ask_in_command,
     view=views.view_ask,
     tool=Tool(
         "Find code, tests, docs and notes for a question, or coupled files. Notes alone: `recall`.",
@@ -211,10 +211,10 @@ def explain_answer(
         begun = {kind: threads.submit(search) for kind, search in searches.items()}
         results = {kind: future.result() for kind, future in begun.items()}
     if bank is not None and scope == BANK and {NOTES, "files"} <= results.keys():
-        results[NOTES] = _with_citing(bank, results[NOTES], results["files"].results, query)
+        results[NOTES] = _add_citing(bank, results[NOTES], results["files"].results, query)
     symbols = _symbols_named(codebase, query) if codebase is not None and SYMBOLS in kinds else []
     ranked = _rank_results(bank, codebase, results, kinds, symbols)
-    ranked = _with_commits(ranked, results, limit, first=asks_for_commits(query))
+    ranked = _add_commits(ranked, results, limit, first=asks_for_commits(query))
     reasons = [kind_results.reason for kind_results in results.values() if kind_results.reason]
     modes = {kind_results.mode for kind_results in results.values() if kind_results.mode}
     of_notes = results.get(NOTES, _KindResults())
@@ -346,7 +346,7 @@ def _note_result(note: ShownNote) -> Result:
     )
 
 
-def _with_citing(
+def _add_citing(
     bank: Bank, notes: _KindResults, files: Sequence[Result], query: str
 ) -> _KindResults:
     """Add the notes that cite one of the best files where they are about the question.
@@ -356,7 +356,7 @@ def _with_citing(
     results = {entry.id or "": entry for entry in notes.results}
     recalled = dict(notes.notes)
     for file in sorted(files, key=lambda entry: -entry.relevance_score)[:_CITED]:
-        path, score = file_of(file), round(linked.SHARE * file.relevance_score, 4)
+        path, score = result_file(file), round(linked.SHARE * file.relevance_score, 4)
         reason = Reason("linked", f"cites {path}", score)
         citing = partial(_citing, path=path, query=query, known=notes.notes, reason=reason)
         for note in bank.read(citing):
@@ -377,8 +377,8 @@ def _citing(
 
     Others have words of the question around the link.
     """
-    rows = link_rows.to_ghost(view.manifest, path)
-    documents = document_rows.documents(view.manifest, {row.source for row in rows})
+    rows = link_rows.find_to_ghost(view.manifest, path)
+    documents = document_rows.read_documents(view.manifest, {row.source for row in rows})
     about = {
         row.source
         for row in rows
@@ -389,7 +389,7 @@ def _citing(
             or snippets.count_words(query, f"{row.before} {row.after}")
         )
     }
-    about.difference_update(document_graph.superseded(view.manifest, about))
+    about.difference_update(document_graph.map_superseded(view.manifest, about))
     passages = document_rows.first_passages(view.manifest, about)
     hits = [
         Hit(documents[number], reason.score, (reason,), passage, (), NEVER)
@@ -446,7 +446,7 @@ def _result(codebase: Codebase, hit: CodeHit, query: str) -> Result:
         heading = " > ".join(hit.headings)
         name = f"{hit.path}#{heading}" if heading else hit.path
         title = heading or hit.hit.document.title
-        text = snippets.snippet(codebase.text(hit), query).text
+        text = snippets.cut_snippet(codebase.text(hit), query).text
         return Result(name, title, text, score, path=hit.path, line=hit.line, kind="doc")
     return _symbol(hit.symbol, score)
 
@@ -474,20 +474,24 @@ def _rank_results(
 ) -> list[Result]:
     """Return notes and files in one order, each file once, and what coupling adds."""
     lists = [kind_results.results for kind, kind_results in results.items() if kind != COMMITS]
-    ranked = _by_ranks(lists) if _fusion(bank, codebase) == "rrf" else [*chain.from_iterable(lists)]
+    ranked = (
+        _score_by_ranks(lists)
+        if _fusion(bank, codebase) == "rrf"
+        else [*chain.from_iterable(lists)]
+    )
     if codebase is not None and lists:
         ranked = [*symbols, *ranked]
         if COUPLING in kinds and results.get("files", _KindResults()).results:
-            ranked += _coupled(codebase, ranked)
+            ranked += _add_coupled(codebase, ranked)
     ranked = [result for result in ranked if KIND_OF[result.kind] in kinds]
     ranked.sort(key=lambda result: -result.relevance_score)
     best: dict[tuple[bool, str], Result] = {}
     for result in ranked:
-        best.setdefault((result.kind == "note", file_of(result)), result)
+        best.setdefault((result.kind == "note", result_file(result)), result)
     return list(best.values())
 
 
-def _with_commits(
+def _add_commits(
     ranked: list[Result], results: Mapping[str, _KindResults], limit: int, *, first: bool
 ) -> list[Result]:
     """Put the best commits `first`, or each after three other results, and round the scores."""
@@ -511,7 +515,7 @@ def asks_for_commits(question: str) -> bool:
     return _ASKS_FOR_COMMITS.search(question) is not None
 
 
-def _by_ranks(lists: Sequence[Sequence[Result]]) -> list[Result]:
+def _score_by_ranks(lists: Sequence[Sequence[Result]]) -> list[Result]:
     """Score results by reciprocal rank in their list; the first of a list gets 1."""
     return [
         result._replace(relevance_score=(RANK_CONSTANT + 1) / (RANK_CONSTANT + place))
@@ -529,7 +533,7 @@ def _symbols_named(codebase: Codebase, query: str) -> list[Result]:
     return [_symbol(row, 1.0) for row in rows[:MOST] if not row.test]
 
 
-def _coupled(codebase: Codebase, ranked: Sequence[Result]) -> list[Result]:
+def _add_coupled(codebase: Codebase, ranked: Sequence[Result]) -> list[Result]:
     """Return the files that change with the best ones, as likely as these by how often they do."""
     of_files = [result for result in ranked if result.kind in _LANES]
     best = sorted(of_files, key=lambda result: -result.relevance_score)[:_COUPLED_WITH]
@@ -538,7 +542,7 @@ def _coupled(codebase: Codebase, ranked: Sequence[Result]) -> list[Result]:
         Result(
             id=None,
             title=coupled.file,
-            snippet=coupled.sentence_with(file_of(result)),
+            snippet=coupled.sentence_with(result_file(result)),
             relevance_score=score_calibration.COUPLING_WEIGHT
             * result.relevance_score
             * coupled.fused_score,
@@ -547,7 +551,7 @@ def _coupled(codebase: Codebase, ranked: Sequence[Result]) -> list[Result]:
             kind="coupled_file",
         )
         for result in best
-        for coupled in coupling.of(file_of(result), related=True)[:_MOST_COUPLED]
+        for coupled in coupling.of(result_file(result), related=True)[:_MOST_COUPLED]
         if coupled.support >= TOGETHER and not codebase.is_note(coupled.file)
     ]
 

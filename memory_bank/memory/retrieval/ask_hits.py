@@ -25,10 +25,10 @@ from memory_bank.memory.retrieval.answers import (
     SYMBOLS,
     TESTS,
     Result,
-    file_of,
-    line_of,
+    result_file,
+    result_line,
 )
-from memory_bank.memory.retrieval.recall_scopes import scope_of, scopes_of
+from memory_bank.memory.retrieval.recall_scopes import choose_scope, list_scopes
 from memory_bank.notes.secrets import secrets
 from memory_bank.search import ranking, snippets
 from memory_bank.search.index import View
@@ -63,7 +63,7 @@ class Why(NamedTuple):
     """What multiplied the sum of the reasons."""
 
 
-def why(given_reasons: Iterable[Reason]) -> Why:
+def list_reasons(given_reasons: Iterable[Reason]) -> Why:
     """Return the reasons of a hit, and how long the part of each group is on a bar."""
     given_reasons = tuple(given_reasons)
     factors = tuple(reason for reason in given_reasons if reason.source in _FACTORS)
@@ -122,12 +122,12 @@ class AskHit(NamedTuple):
     @property
     def path(self) -> str:
         """Of a note, in the bank; else below the work tree."""
-        return file_of(self.result)
+        return result_file(self.result)
 
     @property
     def line(self) -> int:
         """0 for a whole file."""
-        return line_of(self.result)
+        return result_line(self.result)
 
     @property
     def origin(self) -> Origin | None:
@@ -173,11 +173,11 @@ def ask_hits(
     nothing, but has the tags of the bank. `refresh_code` is as for `explain_answer`. Raises
     BadInput for an unknown kind or scope.
     """
-    scope = scope_of(bank, scope)
+    scope = choose_scope(bank, scope)
     fields = _keys(bank, scope) if ":" in query else frozenset()
     keys = written_keys(query, {*fields, *_OF_CODE} if codebase else fields)
     there, remark = _kinds(kinds, keys, fields, shared=scope == SHARED)
-    can = scopes_of(bank) if bank else ()
+    can = list_scopes(bank) if bank else ()
     if not query.strip() or not there:
         if bank is not None:
             with bank.lock:
@@ -189,7 +189,7 @@ def ask_hits(
             scope=scope,
             scopes=can,
         )
-    there = there if kinds else _there(there, bank, codebase)
+    there = there if kinds else _drop_missing_kinds(there, bank, codebase)
     answer = ask.explain_answer(
         bank, codebase, query, limit, there, scope=scope, refresh_code=refresh_code
     )
@@ -216,14 +216,14 @@ def ask_hits(
 
 
 def _tags(view: View) -> Mapping[str, int]:
-    return document_rows.counts(view.manifest, "tag")
+    return document_rows.count_values(view.manifest, "tag")
 
 
 def _most_frequent(counts: Mapping[str, int]) -> Mapping[str, int]:
     return dict(Counter(counts).most_common(_MOST_TOPICS))
 
 
-def _there(
+def _drop_missing_kinds(
     entries: tuple[str, ...], bank: Bank | None, codebase: Codebase | None
 ) -> tuple[str, ...]:
     """Leave out the kinds that need a bank or a codebase, if it is not there."""
@@ -233,7 +233,7 @@ def _there(
 
 def _keys(bank: Bank | None, scope: str) -> frozenset[str]:
     """Return the keys of conditions on notes that depend on the bank and on where is searched."""
-    of_bank = bank.read(lambda view: filters.fields(view.manifest)) if bank else frozenset()
+    of_bank = bank.read(lambda view: filters.list_fields(view.manifest)) if bank else frozenset()
     return frozenset(of_bank) | ({filters.REPO} if scope in {SHARED, BOTH} else frozenset())
 
 
@@ -281,21 +281,25 @@ def _hit(
     kind = KIND_OF[result.kind]
     if result.kind == "note":
         note = answer.notes[result.id or ""]
-        text = snippets.plain(note.snippet, titles)
+        text = snippets.strip_markdown(note.snippet, titles)
         title = text if starts_text(note.title, text) else note.title
         text = "" if has_same_words(title, text) else text
-        marks = marked(title or note.path, words), marked(text, words)
-        return AskHit(kind, result, *marks, note.heading, note.weak, why(note.reasons), note)
+        marks = mark_words(title or note.path, words), mark_words(text, words)
+        return AskHit(
+            kind, result, *marks, note.heading, note.weak, list_reasons(note.reasons), note
+        )
     hit = answer.code.get((result.kind, result.id or ""))
-    snippet = result.snippet if hit is None else _without_secrets(result.snippet, allowed)
+    snippet = result.snippet if hit is None else _redact_secrets(result.snippet, allowed)
     return AskHit(
         kind,
         result,
-        marked(result.title or file_of(result), words),
-        marked(snippets.plain(snippet) if kind == DOCS else plain_words(snippet), words),
+        mark_words(result.title or result_file(result), words),
+        mark_words(
+            snippets.strip_markdown(snippet) if kind == DOCS else plain_words(snippet), words
+        ),
         _heading(result, hit),
         weak=not answer.answer.answered or ranking.is_weak(result.relevance_score / FILES),
-        why=why(hit.hit.reasons if hit else ()),
+        why=list_reasons(hit.hit.reasons if hit else ()),
     )
 
 
@@ -305,17 +309,17 @@ def _heading(result: Result, hit: CodeHit | None) -> str:
     return " > ".join(hit.headings)
 
 
-def marked(text: str, words: str) -> tuple[Piece, ...]:
+def mark_words(text: str, words: str) -> tuple[Piece, ...]:
     """Return a text in pieces: the words of a query, and what stands between them."""
     pieces, end = [], 0
-    for start, stop in snippets.matches(text, words) if words.strip() else []:
+    for start, stop in snippets.find_matches(text, words) if words.strip() else []:
         pieces += [Piece(text[end:start], marked=False), Piece(text[start:stop], marked=True)]
         end = stop
     pieces.append(Piece(text[end:], marked=False))
     return tuple(piece for piece in pieces if piece.text)
 
 
-def _without_secrets(text: str, allowed: Sequence[str]) -> str:
+def _redact_secrets(text: str, allowed: Sequence[str]) -> str:
     """Return a text of a file with dots for what looks like a secret."""
     for secret in reversed(secrets.find(text, allowed)):
         text = f"{text[: secret.start]}…{text[secret.end :]}"

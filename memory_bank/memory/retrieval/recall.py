@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from memory_bank.bank.backlinks import find_node
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import SearchRequest
-from memory_bank.base.dates import iso_of
+from memory_bank.base.dates import seconds_to_iso
 from memory_bank.base.errors import BadInput, MemoryBankError
 from memory_bank.base.operation import (
     LONGEST_NAME,
@@ -39,7 +39,7 @@ from memory_bank.memory.retrieval.answers import (
 from memory_bank.memory.retrieval.recall_bank import search_notes
 from memory_bank.search import snippets
 from memory_bank.search.document_changes import Progress
-from memory_bank.search.query import conditions
+from memory_bank.search.query import list_conditions
 
 if TYPE_CHECKING:  # start-up: a search in notes needs no code
     from memory_bank.code.index.codebase import Codebase, CodeHit
@@ -66,12 +66,12 @@ _At = Annotated[
 ]
 
 
-def _by_agent(bank: Bank, query: str, *, at: _At = None, **options: Any) -> Answer:  # noqa: ANN401  (those of recall)
+def _recall_by_agent(bank: Bank, query: str, *, at: _At = None, **options: Any) -> Answer:  # noqa: ANN401  (those of recall)
     """Search the bank, as it is or as of a revision."""
     return recall(bank, query, **options) if at is None else recall_at(bank, at, query, **options)
 
 
-def _with_commits(bank: Bank, answer: Answer, most: int) -> Answer:
+def _add_commits(bank: Bank, answer: Answer, most: int) -> Answer:
     """Add the commits whose messages answer; what stops that is a problem of the answer."""
     from memory_bank.code.index.codebase import open_codebase  # start-up: rarely asked
 
@@ -88,7 +88,7 @@ def _with_commits(bank: Bank, answer: Answer, most: int) -> Answer:
 def commit_result(codebase: Codebase, hit: CodeHit, query: str) -> Result:
     """Return a commit that was found, with the sentences of its message that answer best."""
     document = hit.hit.document
-    text = snippets.snippet("\n".join(codebase.whole(hit).split("\n")[1:]), query).text
+    text = snippets.cut_snippet("\n".join(codebase.whole(hit).split("\n")[1:]), query).text
     author = str(document.data.get("author", ""))
     return Result(
         hit.path,
@@ -96,12 +96,12 @@ def commit_result(codebase: Codebase, hit: CodeHit, query: str) -> Result:
         text,
         round(hit.score, 4),
         author=author,
-        created_at=iso_of(document.created),
+        created_at=seconds_to_iso(document.created),
         kind="commit",
     )
 
 
-def _in_command(
+def _recall_in_command(
     call: Call,
     bank: Bank,
     query: str,
@@ -124,7 +124,7 @@ def _in_command(
     usual = bank.settings.search.limit == Search().limit
     if limit is None and usual and call.console.terminal and not call.json and form is None:
         limit = _ON_SCREEN
-    recalled = _by_agent(bank, query, at=at, limit=limit, **options)
+    recalled = _recall_by_agent(bank, query, at=at, limit=limit, **options)
     return recalled._replace(notes=tuple(sorted(recalled.notes, key=attrgetter("weak"))))
 
 
@@ -161,7 +161,7 @@ def _in_command(
         ("memory-bank recall retry --json | jq -r '.notes[].path'", "for a program"),
     ),
     group="Find",
-    through=_in_command,
+    through=_recall_in_command,
     view=views.view_recall,
     tool=(
         Tool(
@@ -195,7 +195,7 @@ def _in_command(
                 " past discussions; search, look up, remember, memory, knowledge"
             ),
             without=("links",),
-            run=_by_agent,
+            run=_recall_by_agent,
         ),
         Tool(
             "Search notes by tags (all of them), type and time. For a question, `recall`.",
@@ -320,7 +320,7 @@ def recall(
         )
     request = SearchRequest(
         query=query,
-        conditions=conditions(tags=tags, types=type, since=since, before=before),
+        conditions=list_conditions(tags=tags, types=type, since=since, before=before),
         mode=mode,
         limit=min(max(bank.settings.search.limit if limit is None else limit, 1), MOST),
         archived=include_archived,
@@ -331,7 +331,7 @@ def recall(
     )
     with bank.lock:
         if scope == BANK and not agents:
-            answer = _of_bank(bank, request, tokens, progress, count_access=count_access)
+            answer = _recall_bank(bank, request, tokens, progress, count_access=count_access)
         else:
             from memory_bank.memory.retrieval.recall_scopes import (
                 recall_across,  # start-up: rarely asked
@@ -347,10 +347,10 @@ def recall(
                 progress=progress,
             )
             answer = answer if tokens is None else fit_to_tokens(answer, tokens)
-    return _with_commits(bank, answer, request.limit) if COMMITS in include else answer
+    return _add_commits(bank, answer, request.limit) if COMMITS in include else answer
 
 
-def _of_bank(
+def _recall_bank(
     bank: Bank,
     request: SearchRequest,
     tokens: int | None,

@@ -9,14 +9,14 @@ from memory_bank.bank.backlinks import (
     GHOST,
     LinkShown,
     map_linked_notes,
+    name_files,
     sort_by_words,
-    with_file_names,
 )
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import SearchRequest, ShownNote
 from memory_bank.bank.open_index import BY_HAND, note_of
 from memory_bank.base import lazy_pattern
-from memory_bank.base.dates import iso_of
+from memory_bank.base.dates import seconds_to_iso
 from memory_bank.base.documents import Section, Span
 from memory_bank.memory import amendments
 from memory_bank.memory.retrieval.answers import SCHEMA_VERSION, Answer
@@ -28,14 +28,14 @@ from memory_bank.search.engine import Hit, SearchResult
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows, entries, filters
 from memory_bank.search.manifest.document_rows import PassageRow
-from memory_bank.search.manifest.entries import session_id_of
+from memory_bank.search.manifest.entries import read_session_id
 from memory_bank.search.query import (
     lacking_words,
-    lifted,
+    lifted_remark,
+    list_remarks,
     nothing_within,
     parse,
-    remarks,
-    restricted,
+    restriction_remark,
 )
 from memory_bank.search.ranking import MATCHES
 from memory_bank.search.retrievers.base import Reason
@@ -46,21 +46,21 @@ from memory_bank.trust.authors import list_editors
 from memory_bank.trust.stale_cache import StaleHits, stale_hits
 
 
-def lines(view: View, hit: Hit, span: Span) -> str | None:
+def read_lines(view: View, hit: Hit, span: Span) -> str | None:
     """Return lines of a hit's document, those of a session as people read them.
 
     None if it changed since it was indexed.
     """
     text = view.source.text(hit.document.key, hit.document.hash, span)
-    return note_text.show_text(text) if text and session_id_of(hit.document) else text
+    return note_text.show_text(text) if text and read_session_id(hit.document) else text
 
 
 def snippet(view: View, hit: Hit, passage: PassageRow, text: str) -> str:
     """Return the sentences of a passage that answer a query best."""
-    return snippets.snippet(lines(view, hit, passage.span) or "", text).text
+    return snippets.cut_snippet(read_lines(view, hit, passage.span) or "", text).text
 
 
-def heading(place: Section, headings: Collection[str] = ()) -> str:
+def list_headings(place: Section, headings: Collection[str] = ()) -> str:
     """Return the headings above a place, the outermost first, without those that were asked."""
     return " > ".join(
         current_heading for current_heading in place.headings if current_heading not in headings
@@ -105,11 +105,11 @@ def search_notes(
     answer, hits, times = _answer(bank, request, progress)
     if times is None:
         return answer, hits
-    notice = restricted(times)
+    notice = restriction_remark(times)
     if not answer.answered:
         anytime, hits_anytime, _ = _answer(bank, request._replace(times=False), progress)
         if anytime.answered or not hits:
-            answer, hits, notice = anytime, hits_anytime, lifted(times)
+            answer, hits, notice = anytime, hits_anytime, lifted_remark(times)
     return answer._replace(notices=(notice, *answer.notices)) if hits else answer, hits
 
 
@@ -142,23 +142,23 @@ def _checked_search(bank: Bank, view: View, request: SearchRequest) -> tuple[_Se
     return answer, changed or manifest.version() != before or manifest.unfinished()
 
 
-def keys_of(view: View, *, across: bool) -> set[str]:
+def known_keys(view: View, *, across: bool) -> set[str]:
     """Return the keys of conditions that a bank's front matter has, and those on repositories."""
-    return filters.fields(view.manifest) | ({filters.REPO} if across else set())
+    return filters.list_fields(view.manifest) | ({filters.REPO} if across else set())
 
 
 def _search(bank: Bank, view: View, request: SearchRequest) -> tuple[_Searched, bool]:
     """Search, and tell whether the file of a hit changed since it was indexed."""
-    entry = keys_of(view, across=request.across) if ":" in request.query else ()
+    entry = known_keys(view, across=request.across) if ":" in request.query else ()
     parsed = parse(request.query, entry, times=request.times)
     conditions = (*parsed.conditions, *request.conditions)
     if request.across:
         conditions = tuple(condition for condition in conditions if condition.key != filters.REPO)
-    required = [with_file_names(bank, condition) for condition in conditions]
+    required = [name_files(bank, condition) for condition in conditions]
     written = (
         bank.state.updates() if any(condition.key == "since" for condition in required) else {}
     )
-    within = filters.scope(view.manifest, required, hidden=request.archived, written=written)
+    within = filters.find_scope(view.manifest, required, hidden=request.archived, written=written)
     links = map_linked_notes(view, request.node) if request.node else {}
     text = parsed.question.text
     within = within.narrowed(links) if request.node else within
@@ -186,7 +186,7 @@ def _search(bank: Bank, view: View, request: SearchRequest) -> tuple[_Searched, 
         hits=tuple(hit for hit in search_result.hits if hit.document.number in firsts)
     )
     notes = [
-        _recalled(
+        _read_hit(
             _HitText(view, hit, firsts[hit.document.number].line, text),
             edited[hit.document.key],
             links.get(hit.document.number),
@@ -196,7 +196,7 @@ def _search(bank: Bank, view: View, request: SearchRequest) -> tuple[_Searched, 
         )
         for hit in search_result.hits
     ]
-    notices = remarks(view.manifest, parsed.unread, conditions)
+    notices = list_remarks(view.manifest, parsed.unread, conditions)
     notices += () if search_result.hits else nothing_within(conditions)
     badges = trust.tiers_of_hits(bank, search_result.hits)
     notes = [note and note._replace(trust=tier) for note, tier in zip(notes, badges, strict=True)]
@@ -213,7 +213,7 @@ def _search(bank: Bank, view: View, request: SearchRequest) -> tuple[_Searched, 
             )
             notices += (lacking,) if lacking else ()
             search_result, notes = (
-                _weakened(search_result, notes) if lacking else (search_result, notes)
+                _weaken_all(search_result, notes) if lacking else (search_result, notes)
             )
     hits = [hit for hit, note in zip(search_result.hits, notes, strict=True) if note is not None]
     unchanged = tuple(note for note in notes if note is not None)
@@ -266,7 +266,7 @@ def _other_links(count: int) -> str:
     return f"{notes} to it, but not where it is about this: ask without words to list all"
 
 
-def _weakened(
+def _weaken_all(
     search_result: SearchResult[Hit], notes: list[ShownNote | None]
 ) -> tuple[SearchResult[Hit], list[ShownNote | None]]:
     """Mark all matches as weak: no note has a name that the question asks for."""
@@ -312,14 +312,14 @@ class _HitText:
         """Read them; `first` is the line of the note's first passage."""
         self.view, self.hit, self.query = view, hit, query
         section = hit.best.section
-        self.content = lines(view, hit, Span(section.line, section.end_line))
+        self.content = read_lines(view, hit, Span(section.line, section.end_line))
         """None if the file changed since it was indexed."""
-        self.body, self.first = lines(view, hit, Span(first, _LAST_LINE)) or "", first
+        self.body, self.first = read_lines(view, hit, Span(first, _LAST_LINE)) or "", first
         if len(self.body) > snippets.LONGEST:
             self.body, self.first = self.content or "", section.line
         if len(self.body) > snippets.LONGEST:
-            self.body, self.first = lines(view, hit, hit.best.span) or "", hit.best.line
-        self.snippet = snippets.snippet(self.body, query)
+            self.body, self.first = read_lines(view, hit, hit.best.span) or "", hit.best.line
+        self.snippet = snippets.cut_snippet(self.body, query)
 
     @property
     def line(self) -> int:
@@ -348,7 +348,7 @@ class _HitText:
 def read_notes(view: View, hits: Collection[Hit], text: str) -> list[ShownNote]:
     """Return the notes of hits with their texts, each with what answers best in all of it."""
     notes = (
-        _recalled(_HitText(view, hit, hit.best.line, text), (), None, whole=False, newer=None)
+        _read_hit(_HitText(view, hit, hit.best.line, text), (), None, whole=False, newer=None)
         for hit in hits
     )
     return [note for note in notes if note is not None]
@@ -356,10 +356,10 @@ def read_notes(view: View, hits: Collection[Hit], text: str) -> list[ShownNote]:
 
 def _tells(hit: Hit, section: Section) -> bool:
     """Tell whether a section has something to say: of a session, its observations do."""
-    return not session_id_of(hit.document) or section.name.startswith(entries.OBSERVATION)
+    return not read_session_id(hit.document) or section.name.startswith(entries.OBSERVATION)
 
 
-def _recalled(
+def _read_hit(
     hit_text: _HitText,
     edited_by: tuple[str, ...],
     links: tuple[LinkShown, ...] | None,
@@ -382,7 +382,7 @@ def _recalled(
         path=note.path,
         line=hit_text.line,
         title=f"Session of {note.created_at[:_DAY]}" if note.title in titles else note.title,
-        heading=heading(section, titles),
+        heading=list_headings(section, titles),
         content=_GAPS.sub("\n\n", hit_text.body if whole else content),
         snippet=hit_text.snippet.text,
         tags=note.tags,
@@ -396,14 +396,14 @@ def _recalled(
         edited_by=edited_by,
         created_at=note.created_at,
         access_count=hit.access.times,
-        last_accessed_at=iso_of(hit.access.last) if hit.access.times else "",
+        last_accessed_at=seconds_to_iso(hit.access.last) if hit.access.times else "",
         opened_count=hit.access.opened,
         relevance_score=round(hit.score, 4),
         reasons=tuple(reason._replace(score=round(reason.score, 4)) for reason in hit.reasons),
         also=tuple(
             ShownNote(
                 line=passage.line,
-                heading=heading(passage.section, titles),
+                heading=list_headings(passage.section, titles),
                 snippet=snippet(view, hit, passage, text),
                 relevance_score=round(score, 4),
             )

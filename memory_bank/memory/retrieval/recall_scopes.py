@@ -18,16 +18,16 @@ from memory_bank.base import NamedTuple
 from memory_bank.base.errors import BadInput, SharedUnavailable
 from memory_bank.base.setting_sections import BANK, BOTH, SCOPES
 from memory_bank.memory.retrieval.answers import SCHEMA_VERSION, Answer
-from memory_bank.memory.retrieval.recall_bank import keys_of, search_notes
+from memory_bank.memory.retrieval.recall_bank import known_keys, search_notes
 from memory_bank.search.document_changes import Progress
 from memory_bank.search.query import parse
 from memory_bank.search.retrievers.base import Question
 from memory_bank.search.score_calibration import (
     CommonScales,
     WordCounts,
-    rarities,
-    together,
-    words_of,
+    common_scales,
+    counted_words,
+    measure_rarities,
 )
 from memory_bank.shared import shared_hits
 
@@ -38,14 +38,14 @@ def check_scope(scope: str) -> None:
         raise BadInput(f"there is no scope {scope!r}", f"choose one of: {', '.join(SCOPES)}")
 
 
-def scope_of(bank: Bank | None, scope: str = "") -> str:
+def choose_scope(bank: Bank | None, scope: str = "") -> str:
     """Return a scope that was given, else that of the settings; raise BadInput."""
     if scope:
         check_scope(scope)
     return scope or (BANK if bank is None else bank.settings.search.scope)
 
 
-def scopes_of(bank: Bank) -> tuple[str, ...]:
+def list_scopes(bank: Bank) -> tuple[str, ...]:
     """Return the scopes that find more than the bank, and the bank's; empty if there are none."""
     return SCOPES if bank.settings.shared.url else ()
 
@@ -139,12 +139,14 @@ def _search_with_shared(
     for source in local:
         source.catch_up(progress)
     question, keys = _parse_for_all(local, request)
-    words = words_of(question.text)
+    words = counted_words(question.text)
     with shared_hits.open_question(bank, request, keys) as shared:
         counts = shared.counts(words)
-        known_rarities = rarities(words, [*(_counts(source, words) for source in local), counts])
+        known_rarities = measure_rarities(
+            words, [*(_counts(source, words) for source in local), counts]
+        )
         local = local if shared.includes_bank else []
-        common = together(
+        common = common_scales(
             question.text,
             known_rarities,
             [
@@ -176,9 +178,9 @@ def _search_banks(
         for source in banks:
             source.catch_up(progress)
         question, _ = _parse_for_all(banks, request)
-        words = words_of(question.text)
-        known_rarities = rarities(words, [_counts(source, words) for source in banks])
-        common = together(
+        words = counted_words(question.text)
+        known_rarities = measure_rarities(words, [_counts(source, words) for source in banks])
+        common = common_scales(
             question.text,
             known_rarities,
             [_best(source, question, known_rarities) for source in banks],
@@ -217,7 +219,7 @@ def _parse_for_all(banks: Sequence[Bank], request: SearchRequest) -> tuple[Quest
     """Return what is asked of all places, without words of time, and the keys of conditions."""
     keys: set[str] = set()
     for bank in banks if ":" in request.query else ():
-        keys |= bank.read(lambda view: keys_of(view, across=request.across))
+        keys |= bank.read(lambda view: known_keys(view, across=request.across))
     return parse(request.query, keys, times=False).question, keys
 
 

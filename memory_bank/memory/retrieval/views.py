@@ -23,13 +23,13 @@ from memory_bank.memory.retrieval.answers import (
     UNANSWERED,
     Answer,
     Result,
-    age,
-    author,
-    file_of,
-    line_of,
+    format_age,
     matching_words,
+    name_authors,
     own_id,
     read_query,
+    result_file,
+    result_line,
 )
 from memory_bank.search.query import Query
 from memory_bank.search.retrievers.base import CONDITIONS
@@ -73,7 +73,7 @@ def view_recall(
     """Describe the hits of a search in notes, and what limits the answer."""
     parsed = read_query(bank, query, times=since is None and before is None) if bank else None
     hits = [_hit(note, explain=explain) for note in answer.notes]
-    hits += [_result_hit(commit, file_of(commit)) for commit in answer.commits or ()]
+    hits += [_result_hit(commit, result_file(commit)) for commit in answer.commits or ()]
     unanswered = answer.notes and not answer.answered
     parts: Sequence[Entry | Hit | str] = hits
     if form == "paths":
@@ -93,7 +93,7 @@ def view_recall(
         remarks=[
             *([f"as of {answer.rev.asked}: {answer.rev.commit}, {answer.rev.committed_at}"]
               if answer.rev else []),
-            *([_unanswered(answer)] if unanswered else []),
+            *([_say_unanswered(answer)] if unanswered else []),
             *([] if answer.notes or answer.commits else ["nothing found"]),
         ],
         text=_markdown(call, answer) if form == "md" and call and answer.notes else "",
@@ -118,7 +118,7 @@ def _head(answer: Answer) -> str:
     return head if answer.rev is None else f"{head}. As of the commit {answer.rev.commit}"
 
 
-def _unanswered(answer: Answer) -> str:
+def _say_unanswered(answer: Answer) -> str:
     elsewhere = any(note.origin is not None for note in answer.notes)
     return f"probably nothing {'' if elsewhere else 'in the bank '}answers this"
 
@@ -143,10 +143,10 @@ def _hit(note: ShownNote, *, explain: bool) -> Hit:
         "files": " ".join(note.file_refs),
         "symbols": " ".join(note.symbol_refs),
         "entities": " ".join(f"{entity.kind}:{entity.id}" for entity in note.entity_refs),
-        "by": author(note),
+        "by": name_authors(note),
         "trust": note.trust,
         "created_at": note.created_at[:_DAY],
-        "age": age(note.created_at),
+        "age": format_age(note.created_at),
         "status": note.status if note.status != "active" else "",
         "superseded_by": note.superseded_by or "",
         "newer": note.newer or "",
@@ -169,7 +169,7 @@ def _hit(note: ShownNote, *, explain: bool) -> Hit:
     return Hit(
         _place(note, note.line),
         None if note.reasons and note.reasons[0].source == CONDITIONS else note.relevance_score,
-        _headed(note.title, note.heading),
+        _join_heading(note.title, note.heading),
         note.snippet,
         note.created_at[:_DAY],
         _facts(note),
@@ -198,7 +198,7 @@ def _marks(note: ShownNote) -> list[tuple[str, Place | str]]:
     if note.origin is not None and (address := _address(note.origin)):
         marks.append(("", address))
     if note.superseded_by:
-        marks.append(("superseded by ", _placed(note, note.superseded_by, None)))
+        marks.append(("superseded by ", _place_beside(note, note.superseded_by, None)))
     if note.newer:
         marks.append(("newer: ", Place(note.newer)))
     return [*marks, *([("stale: ", note.stale)] if note.stale else [])]
@@ -224,10 +224,10 @@ def _address(origin: Origin) -> str:
 
 
 def _place(note: ShownNote, line: int | None) -> Place | str:
-    return _placed(note, note.path, line)
+    return _place_beside(note, note.path, line)
 
 
-def _placed(note: ShownNote, path: str, line: int | None) -> Place | str:
+def _place_beside(note: ShownNote, path: str, line: int | None) -> Place | str:
     """Return a file beside a note; of another bank or repository, after its name."""
     if note.origin is None:
         return Place(path, line)
@@ -235,7 +235,7 @@ def _placed(note: ShownNote, path: str, line: int | None) -> Place | str:
     return quote_path(where if line is None else f"{where}:{line}")
 
 
-def _headed(title: str, heading: str) -> str:
+def _join_heading(title: str, heading: str) -> str:
     """Return a note's title and the headings below it."""
     parts = heading.split(" > ") if heading else []
     if title and not (parts and parts[0].endswith(title)):  # "2. Use a pump" has a record's number
@@ -288,17 +288,19 @@ def _markdown(call: Call, answer: Answer) -> str:
     for rank, note in enumerate(answer.notes, 1):
         if note.weak and (rank == 1 or not answer.notes[rank - 2].weak):
             lines += [*([""] if rank > 1 else []), f"{WEAKER}:", ""]
-        title = _escaped(_headed(note.title, note.heading) or note.path)
+        title = _escape_markup(_join_heading(note.title, note.heading) or note.path)
         link = quote_path(note.origin.url) if note.origin else ""
         link = link or quote(format_place(call, _place(note, None)), safe="/")
         about = [note.type, *(f"#{tag}" for tag in note.tags), note.created_at[:_DAY]]
-        lines.append(f"{rank}. [{title}]({link}) ({_escaped(', '.join(filter(None, about)))})")
-        lines += [f"   {_escaped(note.description)}"] if note.description else []
-        lines.append(f"   {_escaped(note.snippet)}")
+        lines.append(
+            f"{rank}. [{title}]({link}) ({_escape_markup(', '.join(filter(None, about)))})"
+        )
+        lines += [f"   {_escape_markup(note.description)}"] if note.description else []
+        lines.append(f"   {_escape_markup(note.snippet)}")
     return "\n".join(lines)
 
 
-def _escaped(text: str) -> str:
+def _escape_markup(text: str) -> str:
     return _MARKUP.sub(r"\\\g<0>", one_line(text))
 
 
@@ -308,11 +310,11 @@ def view_ask(answer: Answer, codebase: Codebase | None = None, query: str = "") 
 
     hits = []
     for result in answer.results or ():
-        where: Place | str = Place(file_of(result), line_of(result) or None)
+        where: Place | str = Place(result_file(result), result_line(result) or None)
         if result.kind == "commit":
-            where = file_of(result)
+            where = result_file(result)
         elif codebase is not None and result.kind != "note":
-            where = show_place(codebase.root / file_of(result), line_of(result) or None)
+            where = show_place(codebase.root / result_file(result), result_line(result) or None)
         hit = _result_hit(result, where)
         hits.append(hit._replace(snippet=" ".join(plain_words(hit.snippet).split())))
     head = f"{count(answer.result_count, 'match')}: kind | score | place | title, then a line of it"
@@ -347,8 +349,8 @@ def view_ask(answer: Answer, codebase: Codebase | None = None, query: str = "") 
 
 def _result_hit(result: Result, where: Place | str) -> Hit:
     """Return a result of `ask`; an agent reads a row, and below a line of it."""
-    line, title = line_of(result), result.title or ""
-    at = one_line(f"{file_of(result)}:{line}" if line else file_of(result))
+    line, title = result_line(result), result.title or ""
+    at = one_line(f"{result_file(result)}:{line}" if line else result_file(result))
     short = one_line(title)[:_MOST_TITLE]
     if starts_text(title, result.snippet):
         short = one_line(result.snippet)
@@ -360,7 +362,7 @@ def _result_hit(result: Result, where: Place | str) -> Hit:
     return Hit(
         where,
         result.relevance_score,
-        "" if title == file_of(result) else title,
+        "" if title == result_file(result) else title,
         "" if has_same_words(title, result.snippet) else result.snippet,
         (result.created_at or "")[:_DAY] if result.kind == "note" else "",
         [_KINDS.get(result.kind, result.kind)],

@@ -173,7 +173,7 @@ def compare_claims(
     for run in align_runs([claim.key for claim in before], [claim.key for claim in after]):
         if run.kind != "equal":
             news = after[run.other_start : run.other_end]
-            for old, new in _paired(before[run.start : run.end], news):
+            for old, new in _pair_claims(before[run.start : run.end], news):
                 change = _change(old, new, old_line, line)
                 changes += [change] if change else []
     return tuple(changes), None
@@ -196,7 +196,7 @@ def _change(old: Claim | None, new: Claim | None, old_line: int, line: int) -> C
     return None  # a heading is shown as that of its section
 
 
-def _paired(
+def _pair_claims(
     old_claims: Sequence[Claim], new_claims: Sequence[Claim]
 ) -> Iterator[tuple[Claim | None, Claim | None]]:
     """Yield the claims of a changed run in order, changed ones with what they were."""

@@ -31,10 +31,10 @@ _MAX_SHOWN = 2000
 
 def key_changes(before: Mapping[str, object], after: Mapping[str, object]) -> tuple[KeyChange, ...]:
     """Return the keys that changed: those of the version after in order, then removed ones."""
-    return tuple(_changed(before, after))
+    return tuple(_compare_keys(before, after))
 
 
-def _changed(before: Mapping[str, object], after: Mapping[str, object]) -> Iterator[KeyChange]:
+def _compare_keys(before: Mapping[str, object], after: Mapping[str, object]) -> Iterator[KeyChange]:
     for key in dict.fromkeys((*after, *before)):
         old = _json(before[key]) if key in before else None
         new = _json(after[key]) if key in after else None
@@ -44,8 +44,8 @@ def _changed(before: Mapping[str, object], after: Mapping[str, object]) -> Itera
         yield KeyChange(
             key=key,
             kind="added" if old is None else "removed" if new is None else "changed",
-            before=_cut(old),
-            after=_cut(new),
+            before=_cut_value(old),
+            after=_cut_value(new),
             gained=tuple(item for item in right if item not in entries),
             lost=tuple(item for item in entries if item not in right),
         )
@@ -61,11 +61,11 @@ def _items(value: object) -> dict[str, None]:
     return dict.fromkeys(item if isinstance(item, str) else _json(item) for item in items)
 
 
-def _cut(text: str | None) -> str | None:
+def _cut_value(text: str | None) -> str | None:
     return text if text is None or len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…"
 
 
-def without_secrets(data: bytes, allowed: Collection[str] = ()) -> bytes:
+def hide_secrets(data: bytes, allowed: Collection[str] = ()) -> bytes:
     """Return a file with `[secret HASH]` for each secret, on as many lines; else its own bytes.
 
     `allowed` are the hashes of values that are no secrets.
@@ -93,14 +93,14 @@ def list_gained_links(before: Sequence[Link], after: Sequence[Link]) -> tuple[Li
     Exchange the arguments for the links that were lost. References of the front matter are left out
     unless they have a type: a change of its keys says them.
     """
-    return tuple(_more(_shown(before), _shown(after)))
+    return tuple(_added_links(_drop_references(before), _drop_references(after)))
 
 
-def _shown(links: Sequence[Link]) -> list[Link]:
+def _drop_references(links: Sequence[Link]) -> list[Link]:
     return [link for link in links if (link.kind, link.type) != ("reference", "mentions")]
 
 
-def _more(before: Sequence[Link], after: Sequence[Link]) -> Iterator[LinkChange]:
+def _added_links(before: Sequence[Link], after: Sequence[Link]) -> Iterator[LinkChange]:
     more = Counter(map(_meant, after)) - Counter(map(_meant, before))
     for link in after:
         target, kind = _meant(link)
@@ -222,7 +222,7 @@ def compare(before: Side, after: Side, file_of: Callable[[str], str]) -> tuple[N
             checked = not isinstance(after.get(path, before.get(was)), UnreadFile)
             entries.append(change._replace(remark=problem, compared=False, checked=checked))
         else:
-            entries.append(_compared(change, note, right))
+            entries.append(_compare_notes(change, note, right))
     return tuple(entries)
 
 
@@ -258,7 +258,7 @@ def _title(note: Note | None, path: str) -> str:
     return note.title if note else path
 
 
-def _compared(change: NoteChange, old: Note | None, new: Note | None) -> NoteChange:
+def _compare_notes(change: NoteChange, old: Note | None, new: Note | None) -> NoteChange:
     sections = compare_sections(old.body.sections if old else (), new.body.sections if new else ())
     keys = key_changes(_keys(old), _keys(new))
     links = [note.body.links if note else () for note in (old, new)]

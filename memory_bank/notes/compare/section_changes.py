@@ -28,10 +28,12 @@ def pair_sections(before: Sequence[NoteSection], after: Sequence[NoteSection]) -
         old_of |= _equal(before, after, old_of, path_and_text)
     paired_olds = set(old_of.values())
     old_words = {
-        old: split_words(_below(section)) for old, section in enumerate(before) if old not in old_of
+        old: split_words(_text_below(section))
+        for old, section in enumerate(before)
+        if old not in old_of
     }
     new_words = {
-        new: split_words(_below(section))
+        new: split_words(_text_below(section))
         for new, section in enumerate(after)
         if new not in paired_olds
     }
@@ -78,7 +80,7 @@ def _equal(
 
 
 def _path_and_text(section: NoteSection) -> Hashable:
-    return section.headings, _folded(section.text)
+    return section.headings, _fold_spaces(section.text)
 
 
 def _path(section: NoteSection) -> Hashable:
@@ -86,17 +88,17 @@ def _path(section: NoteSection) -> Hashable:
 
 
 def _text(section: NoteSection) -> Hashable:
-    return _folded(_below(section)) or None
+    return _fold_spaces(_text_below(section)) or None
 
 
-def _below(section: NoteSection) -> str:
+def _text_below(section: NoteSection) -> str:
     """Return the text below a section's heading line."""
     if not section.level:
         return section.text
     return section.text.lstrip("\r\n").partition("\n")[2]
 
 
-def _folded(text: str) -> str:
+def _fold_spaces(text: str) -> str:
     return " ".join(text.split())
 
 
@@ -113,12 +115,14 @@ def compare_sections(
     """
     if (count := len(before) + len(after)) > MAX_SECTIONS:
         reason = f"{count:,} sections, more than {MAX_SECTIONS:,}: compared as one"
-        before, after = _one(before), _one(after)
-        return tuple(_said(change, reason) for change in _by_section(before, after))
-    return _by_section(before, after)
+        before, after = _join_sections(before), _join_sections(after)
+        return tuple(
+            _say_shortened(change, reason) for change in _compare_by_section(before, after)
+        )
+    return _compare_by_section(before, after)
 
 
-def _one(sections: Sequence[NoteSection]) -> Sequence[NoteSection]:
+def _join_sections(sections: Sequence[NoteSection]) -> Sequence[NoteSection]:
     """Return the text of all sections as one section without a heading."""
     if not sections:
         return ()
@@ -127,11 +131,11 @@ def _one(sections: Sequence[NoteSection]) -> Sequence[NoteSection]:
     return (first._replace(level=0, headings=(), text=text, end_line=last.end_line),)
 
 
-def _said(change: SectionChange, reason: str) -> SectionChange:
+def _say_shortened(change: SectionChange, reason: str) -> SectionChange:
     return change._replace(shortened="; ".join(filter(None, (reason, change.shortened))))
 
 
-def _by_section(
+def _compare_by_section(
     before: Sequence[NoteSection], after: Sequence[NoteSection]
 ) -> tuple[SectionChange, ...]:
     pairing = pair_sections(before, after)
@@ -141,16 +145,18 @@ def _by_section(
     for new, section in enumerate(after):
         old = old_of.get(new)
         if old is None:
-            section_changes.append(_whole(section, "added"))
+            section_changes.append(_whole_change(section, "added"))
         else:
-            section_changes += _changed(before[old], section, renamed=old in renamed)
+            section_changes += _compare_section(before[old], section, renamed=old in renamed)
     section_changes += (
-        _whole(section, "removed") for old, section in enumerate(before) if old not in pairing
+        _whole_change(section, "removed")
+        for old, section in enumerate(before)
+        if old not in pairing
     )
     return tuple(section_changes)
 
 
-def _whole(section: NoteSection, kind: claims.Whole) -> SectionChange:
+def _whole_change(section: NoteSection, kind: claims.Whole) -> SectionChange:
     changes, shortened = claims.whole_section(
         section.text, section.line, kind, heading=section.level > 0
     )
@@ -165,7 +171,9 @@ def _whole(section: NoteSection, kind: claims.Whole) -> SectionChange:
     )
 
 
-def _changed(before: NoteSection, after: NoteSection, *, renamed: bool) -> Iterator[SectionChange]:
+def _compare_section(
+    before: NoteSection, after: NoteSection, *, renamed: bool
+) -> Iterator[SectionChange]:
     """Yield how a section changed, if it did."""
     if before.text == after.text and not renamed:
         return

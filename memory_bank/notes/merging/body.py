@@ -73,11 +73,11 @@ def is_balanced(base: Lines, ours: Lines, theirs: Lines, parts: Sequence[Part]) 
     A line that one side added or removed counts once more or less; one that both removed may count
     for one or for both, and one that both added, which is no heading, counts for one.
     """
-    old, mine, its = _counted(base), _counted(ours), _counted(theirs)
-    sure, maybe = _counted(part for part in parts if isinstance(part, str)), Counter[str]()
+    old, mine, its = _count_lines(base), _count_lines(ours), _count_lines(theirs)
+    sure, maybe = _count_lines(part for part in parts if isinstance(part, str)), Counter[str]()
     for part in parts:
         if isinstance(part, ConflictingChange):
-            maybe += _counted(part.ours) | _counted(part.theirs)
+            maybe += _count_lines(part.ours) | _count_lines(part.theirs)
     for line in old | mine | its:
         added = mine[line] + its[line] - old[line]
         most = max(mine[line], its[line])
@@ -90,7 +90,7 @@ def is_balanced(base: Lines, ours: Lines, theirs: Lines, parts: Sequence[Part]) 
     return True
 
 
-def _counted(lines: Iterable[str]) -> Counter[str]:
+def _count_lines(lines: Iterable[str]) -> Counter[str]:
     """Count the lines that say something."""
     return Counter(line for line in lines if says_something(line))
 
@@ -127,7 +127,7 @@ def merge_lines(base: Lines, ours: Lines, theirs: Lines) -> list[Part]:
     for group in _touching(sorted(changes)):
         start, end = group[0].start, max(change.end for change in group)
         mine, its = (
-            _changed(base, [change for change in group if change.is_ours is side], start, end)
+            _apply_changes(base, [change for change in group if change.is_ours is side], start, end)
             for side in (True, False)
         )
         parts += base[at:start]
@@ -154,7 +154,7 @@ def _touching(changes: Sequence[_Change]) -> Iterator[list[_Change]]:
     yield group
 
 
-def _changed(base: Lines, changes: Sequence[_Change], start: int, end: int) -> list[str]:
+def _apply_changes(base: Lines, changes: Sequence[_Change], start: int, end: int) -> list[str]:
     """Return the lines `start` to `end` with the changes of one side."""
     lines: list[str] = []
     for change in changes:
@@ -205,7 +205,7 @@ def _both(base: Lines, mine: Lines, its: Lines, start: int, end: int) -> list[st
         if text
     ):
         return None
-    if _counted(first).keys() & _counted(second).keys():
+    if _count_lines(first).keys() & _count_lines(second).keys():
         return None
     if not (first and second):
         return [*top, *first, *second, *bottom]
@@ -246,8 +246,10 @@ def merge(base: Lines, ours: Lines, theirs: Lines) -> list[Part]:
     if _are_comparable(sides):
         for first, second in ((sides.ours, sides.theirs), (sides.theirs, sides.ours)):
             order = merged_order([*sides.base], [*first], [*second])
-            merged = {key: lines for key in order if (lines := _merged(key, sides)) is not None}
-            parts = list(_joined(merged, sides))
+            merged = {
+                key: lines for key in order if (lines := _merge_section(key, sides)) is not None
+            }
+            parts = list(_join_parts(merged, sides))
             if _is_nested(merged) and is_balanced(base, ours, theirs, parts):
                 return parts
     return list(yield_conflict(ours, theirs, base))
@@ -275,17 +277,17 @@ def _sections(lines: Lines) -> _Sections:
             counts[path] += 1
             found[key] = []
         found[key].append(line)
-    return {key: _without_end(lines) for key, lines in found.items()}
+    return {key: _strip_end(lines) for key, lines in found.items()}
 
 
-def _without_end(lines: Lines) -> tuple[Lines, int]:
+def _strip_end(lines: Lines) -> tuple[Lines, int]:
     end = len(lines)
     while end and is_blank(lines[end - 1]):
         end -= 1
     return lines[:end], len(lines) - end
 
 
-def _merged(key: Key, sides: ThreeWay[_Sections]) -> list[Part] | None:
+def _merge_section(key: Key, sides: ThreeWay[_Sections]) -> list[Part] | None:
     """Return the lines of a section; None if a side removed it, and the other left it alone."""
     base, ours, theirs = (side[key][0] if key in side else None for side in sides)
     if base in (ours, theirs):
@@ -310,7 +312,7 @@ def _is_nested(keys: Iterable[Key]) -> bool:
     return True
 
 
-def _joined(merged: dict[Key, list[Part]], sides: ThreeWay[_Sections]) -> Iterator[Part]:
+def _join_parts(merged: dict[Key, list[Part]], sides: ThreeWay[_Sections]) -> Iterator[Part]:
     """Yield the lines of the sections, and the blank ones between them."""
     ends = [next(reversed(side)) for side in sides]
     last = next(reversed(merged), None)

@@ -71,12 +71,12 @@ def merge_forms(base: Form, ours: Form, theirs: Form) -> Form:
     """Return the form with the changes of both sides; ours where they differ."""
     return Form(
         theirs.mark if ours.mark == base.mark else ours.mark,
-        _chosen(base.newline, ours.newline, theirs.newline),
-        _chosen(base.ended, ours.ended, theirs.ended),
+        _choose_value(base.newline, ours.newline, theirs.newline),
+        _choose_value(base.ended, ours.ended, theirs.ended),
     )
 
 
-def _chosen(base: Value | None, ours: Value | None, theirs: Value | None) -> Value | None:
+def _choose_value(base: Value | None, ours: Value | None, theirs: Value | None) -> Value | None:
     if ours is None or (ours == base and theirs is not None):
         return theirs
     return ours
@@ -234,10 +234,10 @@ def _leftover(new: str, old: str) -> int:
     if not marked:
         return 0
     lines = BREAK.split(new)
-    before, after = _counted(BREAK.split(old), marked), _counted(lines, marked)
+    before, after = _count_lines(BREAK.split(old), marked), _count_lines(lines, marked)
     markers = {marker for marker, many in after.items() if many > before[marker] - marked[marker]}
     return next((number for number, line in enumerate(lines, 1) if line in markers), 0)
 
 
-def _counted(lines: list[str], counted_lines: Collection[str]) -> Counter[str]:
+def _count_lines(lines: list[str], counted_lines: Collection[str]) -> Counter[str]:
     return Counter(line for line in lines if line in counted_lines)

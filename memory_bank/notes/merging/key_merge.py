@@ -99,7 +99,7 @@ def is_list(key: str, values: ThreeWay[object]) -> bool:
 def unite_lists(key: str, values: ThreeWay[object]) -> list[object]:
     """Return a list with what either side added and without what either side removed."""
     base, ours, theirs = (
-        {_same(key, item): item for item in value} if isinstance(value, list) else {}
+        {_comparison_key(key, item): item for item in value} if isinstance(value, list) else {}
         for value in values
     )
     entries = [item for name, item in ours.items() if name in theirs or name not in base]
@@ -108,7 +108,7 @@ def unite_lists(key: str, values: ThreeWay[object]) -> list[object]:
     ]
 
 
-def _same(key: str, item: object) -> str:
+def _comparison_key(key: str, item: object) -> str:
     """Return by what an item of a list is compared."""
     if plain_key(key) in _TAGS and isinstance(item, str):
         return item.strip().lstrip("#").casefold()
@@ -169,18 +169,18 @@ def merge(base: str, ours: str, theirs: str, *, are_two_notes: bool = False) -> 
     fields: dict[str, object] = {}
     for key in merged_order(*(list(block.of) for block in three)):
         of_key = ThreeWay(*(block.of.get(key, _MISSING) for block in three))
-        merged = _merged(key, of_key, ours_is_older=is_older)
+        merged = _merge_key(key, of_key, ours_is_older=is_older)
         parts += merged
         value = _value(merged, key)
         if value is not None:
             fields[key] = value[0]
     parts += _lines(_text(base=blocks[0].below, ours=blocks[1].below, theirs=blocks[2].below))
-    parts = list(_without_copies(parts, base, ours, theirs))
+    parts = list(_drop_copies(parts, base, ours, theirs))
     _verify(parts, fields)
     return parts
 
 
-def _without_copies(parts: Iterable[Part], base: str, ours: str, theirs: str) -> Iterator[Part]:
+def _drop_copies(parts: Iterable[Part], base: str, ours: str, theirs: str) -> Iterator[Part]:
     """Yield the parts without comments that are copies: a key moved, or was removed, below them."""
     old, mine, its = (Counter(block.split("\n")) for block in (base, ours, theirs))
     entries = Counter[str]()
@@ -200,33 +200,35 @@ def _older(ours: Keys, theirs: Keys) -> bool:
     return is_created_first(mine, its)
 
 
-def _merged(key: str, three: ThreeWay[KeyLines], *, ours_is_older: bool | None) -> list[Part]:
+def _merge_key(key: str, three: ThreeWay[KeyLines], *, ours_is_older: bool | None) -> list[Part]:
     """Return a key's lines with those above it."""
     base, ours, theirs = three
     if base is _MISSING or (ours is not _MISSING and theirs is not _MISSING):
         above = _lines(_text(base.above, ours.above, theirs.above))
-        return [*above, *_changed(key, three, ours_is_older=ours_is_older)]
+        return [*above, *_merge_changed(key, three, ours_is_older=ours_is_older)]
     key_lines = ours if theirs is _MISSING else theirs
     if key_lines[:2] == base[:2]:
         return []  # one side removed it
-    return [*_lines(key_lines.above), *_changed(key, three, ours_is_older=ours_is_older)]
+    return [*_lines(key_lines.above), *_merge_changed(key, three, ours_is_older=ours_is_older)]
 
 
-def _changed(key: str, three: ThreeWay[KeyLines], *, ours_is_older: bool | None) -> list[Part]:
+def _merge_changed(
+    key: str, three: ThreeWay[KeyLines], *, ours_is_older: bool | None
+) -> list[Part]:
     """Return the lines of a key that one side or both changed."""
     base, ours, theirs = (key_lines.text for key_lines in three)
     if theirs in (ours, base):
         return _lines(ours)
     if ours == base:
         return _lines(theirs)
-    text = _chosen(key, three, ours_is_older=ours_is_older)
+    text = _choose_lines(key, three, ours_is_older=ours_is_older)
     if text is None or not _keeps_comments(text, three):
         mine, its, old = (tuple(map(str, _lines(text))) for text in (ours, theirs, base))
         return [ConflictingChange(mine, its, old)]
     return _lines(text)
 
 
-def _chosen(key: str, three: ThreeWay[KeyLines], *, ours_is_older: bool | None) -> str | None:
+def _choose_lines(key: str, three: ThreeWay[KeyLines], *, ours_is_older: bool | None) -> str | None:
     """Return the lines of a key that both sides changed; None for a conflict."""
     base, ours, theirs = three
     values = ThreeWay[object](base.value, ours.value, theirs.value)
@@ -237,7 +239,7 @@ def _chosen(key: str, three: ThreeWay[KeyLines], *, ours_is_older: bool | None) 
         if base is not _MISSING and texts[0] == texts[1]:
             return theirs.text
     if is_list(key, values):
-        return _with_items(key, three, unite_lists(key, values))
+        return _write_items(key, three, unite_lists(key, values))
     takes = None
     if ours is not _MISSING and theirs is not _MISSING:
         takes = takes_theirs(key, values, ours_is_older=ours_is_older)
@@ -246,7 +248,7 @@ def _chosen(key: str, three: ThreeWay[KeyLines], *, ours_is_older: bool | None) 
     return None if takes is None else three[1 + takes].text
 
 
-def _with_items(key: str, three: ThreeWay[KeyLines], items: list[object]) -> str | None:
+def _write_items(key: str, three: ThreeWay[KeyLines], items: list[object]) -> str | None:
     """Return the lines of a list with these items, in the style of ours if that has the key."""
     _, ours, theirs = three
     for key_lines in (ours, theirs):

@@ -56,7 +56,7 @@ def merge(base: bytes, ours: bytes, theirs: bytes, labels: Labels = Labels()) ->
     read = ["".join(f"{line}\n" for line in text_lines) for text_lines in lines]
     three = ThreeWay(*map(front_matter.split, read))
     try:
-        return _merged(three, form, labels, is_new=not base)
+        return _merge_text(three, form, labels, is_new=not base)
     except BlockError as error:
         raise CannotMerge(f"front matter: {error.reason}") from error
 
@@ -75,16 +75,16 @@ def keeps_all(base: bytes, ours: bytes, theirs: bytes, merged: bytes) -> bool:
     return body.is_balanced(old, mine, its, new)
 
 
-def _merged(three: ThreeWay[Split], form: Form, labels: Labels, *, is_new: bool) -> MergedNote:
+def _merge_text(three: ThreeWay[Split], form: Form, labels: Labels, *, is_new: bool) -> MergedNote:
     for side in three:
         _check(side)
     two_ids = is_new and not _same_id(three)
     if two_ids and normalise(three.ours.body) != normalise(three.theirs.body):
         ours, theirs = (tuple(_lines("".join(side[:4]))) for side in three[1:])
         whole = ConflictingChange(ours, theirs)
-        return MergedNote(_written([whole], form, labels), 1, are_two_notes=True)
+        return MergedNote(_write_parts([whole], form, labels), 1, are_two_notes=True)
     head = [*_head(three, are_two_notes=two_ids), *_body(three, are_two_notes=two_ids)]
-    return MergedNote(_written(head, form, labels), conflicts.count(head))
+    return MergedNote(_write_parts(head, form, labels), conflicts.count(head))
 
 
 def _check(side: Split) -> None:
@@ -139,7 +139,7 @@ def _lines(text: str) -> list[str]:
     return text.removesuffix("\n").split("\n") if text else []
 
 
-def _written(parts: Sequence[Part], form: Form, labels: Labels) -> bytes:
+def _write_parts(parts: Sequence[Part], form: Form, labels: Labels) -> bytes:
     """Return the bytes of a file with these lines."""
     newline = form.newline or "\n"
     mixed = form.newline == "" and any(

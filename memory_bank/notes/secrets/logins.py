@@ -97,7 +97,7 @@ def find_codes(text: str, lower: str) -> Iterator[SecretPlace]:
         end = 0
         for at in find_each(lower, word):
             match = _CODES_NAMED.match(lower, at) if at >= end else None
-            for place in _listed(text, match.end()) if match else ():
+            for place in _find_listed(text, match.end()) if match else ():
                 end = place.end
                 yield place
     yield from _cookies(text, lower)
@@ -150,7 +150,7 @@ def _is_seed(value: str) -> bool:
     )
 
 
-def _listed(text: str, number: int) -> Iterator[SecretPlace]:
+def _find_listed(text: str, number: int) -> Iterator[SecretPlace]:
     """Find the codes of a list after their name, each close to the previous one."""
     at, begun = number, False
     for _ in range(_MOST_CODES):
@@ -255,7 +255,7 @@ def find_logins(text: str, lower: str) -> Iterator[SecretPlace]:
             continue
         if _PGPASS_PORT.match(match[1]) or is_strong(value):
             yield SecretPlace(PASSWORD, match.start(2), match.start(2) + len(value))
-    yield from _in_commands(text, lower)
+    yield from _find_in_commands(text, lower)
 
 
 def _near_access(text: str, lower: str) -> Iterator[SecretPlace]:
@@ -280,9 +280,9 @@ def _near_access(text: str, lower: str) -> Iterator[SecretPlace]:
                     sure = is_random(value) and not is_placeholder(value)
                 elif is_generated(value):
                     worded = access is not None and access["word"] is not None
-                    sure = word not in _HOLDERS or _signed(value) or worded
+                    sure = word not in _HOLDERS or _is_signed(value) or worded
                 else:
-                    sure = handed and _signed(value) and is_strong(value)
+                    sure = handed and _is_signed(value) and is_strong(value)
                 if sure:
                     yield SecretPlace(PASSWORD, match.start(1), match.start(1) + len(value))
 
@@ -292,13 +292,13 @@ def _line_end(text: str, start: int, most: int) -> int:
     return end if end >= 0 else min(most, len(text))
 
 
-def _signed(value: str) -> bool:
+def _is_signed(value: str) -> bool:
     """Tell whether a value mixes digits, signs and letters, which ids and names don't."""
     classes = (str.isdigit, str.islower, "!#%&*+?$^".__contains__)
     return all(any(map(of, value)) for of in classes)
 
 
-def _in_commands(text: str, lower: str) -> Iterator[SecretPlace]:
+def _find_in_commands(text: str, lower: str) -> Iterator[SecretPlace]:
     """Find passwords given to programs, as in `curl -u user:…` and `mysql -p…`."""
     for word in _COMMANDS:
         for at in find_each(lower, word):

@@ -213,7 +213,7 @@ def _value(text: str, start: int, name: _Name) -> SecretPlace | None:
     if words and is_joined("-".join(words[0].split())):
         return SecretPlace(PASSWORD, *words.span())
     quoted = gap[-1:] in "\"'`“‘" and gap != ""
-    value = raw[0] if quoted else _unquoted(raw[0])
+    value = raw[0] if quoted else _unquote_value(raw[0])
     if _is_verb(name, gap, value):
         return None
     called = gap == " " and _USER.search(text, max(0, begin - 40), begin) is not None
@@ -226,7 +226,7 @@ def _value(text: str, start: int, name: _Name) -> SecretPlace | None:
     return SecretPlace(PASSWORD if name.password else TOKEN, at, at + len(value))
 
 
-def _unquoted(raw: str) -> str:
+def _unquote_value(raw: str) -> str:
     value = raw.split(";", maxsplit=1)[0].rstrip(_TRAILING)
     return value.split("&")[0] if "=" in value else value
 
@@ -294,7 +294,7 @@ _AS_NAME = lazy_pattern(
 _PHRASE_WORDS = 3
 
 
-def in_prose(text: str, lower: str) -> Iterator[SecretPlace]:
+def find_in_prose(text: str, lower: str) -> Iterator[SecretPlace]:
     """Find values that a sentence names, as in: my key for the mirror is …, use it as token."""
     if not any(
         f" {word} " in lower
@@ -309,16 +309,16 @@ def in_prose(text: str, lower: str) -> Iterator[SecretPlace]:
         if chosen and len(phrase.split()) >= _PHRASE_WORDS:
             yield SecretPlace(PASSWORD, match.end("quote"), end)
         else:
-            yield from _valued(match, chosen=chosen)
+            yield from _yield_value(match, chosen=chosen)
     for match in _AS_NAME.finditer(text):
-        yield from _valued(match, chosen=True)
+        yield from _yield_value(match, chosen=True)
 
 
 _TEMPLATE = lazy_pattern(r"<[\w-]+>|\{[\w-]+\}")
 """A part of a value that stands for another, as in `order:<id>`."""
 
 
-def _valued(match: re.Match[str], *, chosen: bool) -> Iterator[SecretPlace]:
+def _yield_value(match: re.Match[str], *, chosen: bool) -> Iterator[SecretPlace]:
     value = match["value"].rstrip(".,;:!?)\"'`”")
     random = len(value) >= _LEAST_TOKEN and is_random(value)
     if _TEMPLATE.search(value):
@@ -330,7 +330,7 @@ def _valued(match: re.Match[str], *, chosen: bool) -> Iterator[SecretPlace]:
         yield SecretPlace(TOKEN if random else PASSWORD, start, start + len(value))
 
 
-def in_columns(text: str, lower: str) -> Iterator[SecretPlace]:
+def find_in_columns(text: str, lower: str) -> Iterator[SecretPlace]:
     """Find values in table columns whose heading names a secret."""
     marks = {
         text.rfind("\n", max(0, at - _REACH), at)

@@ -217,7 +217,7 @@ def is_masked(value: str) -> bool:
         return True
     if max(chars.count(char) for char in set(chars)) > _FEW * len(chars):
         return True
-    return len(chars) >= _IN_A_ROW and _in_sequence("".join(chars))
+    return len(chars) >= _IN_A_ROW and _is_sequence("".join(chars))
 
 
 def is_random(value: str) -> bool:
@@ -298,7 +298,7 @@ def measure_entropy(value: str) -> float:
     )
 
 
-def _in_sequence(text: str) -> bool:
+def _is_sequence(text: str) -> bool:
     """Tell whether eight characters in a row follow the alphabet, a keyboard row or the digits."""
     parts = {text[at : at + _IN_A_ROW] for at in range(min(len(text), 400) - _IN_A_ROW + 1)}
     return any(part in sequence for part in parts for sequence in _SEQUENCES)

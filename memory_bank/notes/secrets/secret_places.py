@@ -42,7 +42,7 @@ def find_each(text: str, word: str) -> Iterator[int]:
         at = text.find(word, at + len(word))
 
 
-def in_urls(text: str) -> Iterator[SecretPlace]:
+def find_in_urls(text: str) -> Iterator[SecretPlace]:
     """Find passwords and tokens before the host of a URL."""
     for at in find_each(text, "://"):
         match = _USERINFO.match(text, at)
@@ -61,7 +61,7 @@ def in_urls(text: str) -> Iterator[SecretPlace]:
             yield SecretPlace(URL, *match.span(2))
 
 
-def in_headers(text: str, lower: str) -> Iterator[SecretPlace]:
+def find_in_headers(text: str, lower: str) -> Iterator[SecretPlace]:
     """Find credentials after `Bearer` and `Basic`; `lower` is the text in lower case."""
     for word in ("bearer", "basic"):
         for at in find_each(lower, word):
@@ -136,10 +136,10 @@ def is_cited(text: str, place: SecretPlace) -> bool:
         return False
     if _HASH.fullmatch(word) and _COMMIT.search(text, max(0, start - _BEFORE), start):
         return True
-    return _in_link(text, start, word, at)
+    return _is_in_link(text, start, word, at)
 
 
-def _in_link(text: str, start: int, word: str, at: int) -> bool:
+def _is_in_link(text: str, start: int, word: str, at: int) -> bool:
     """Tell whether a place in a word that starts at `start` belongs to the target of a link."""
     scheme = word.find("://")
     if scheme >= 0:

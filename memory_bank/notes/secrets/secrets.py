@@ -17,14 +17,24 @@ from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.errors import Hint, SecretFound
 from memory_bank.notes.secrets.labels import find_labelled, find_placed
 from memory_bank.notes.secrets.logins import find_codes, find_logins
-from memory_bank.notes.secrets.named_values import find_named, in_columns, in_prose, said_to_be
+from memory_bank.notes.secrets.named_values import (
+    find_in_columns,
+    find_in_prose,
+    find_named,
+    said_to_be,
+)
 from memory_bank.notes.secrets.placeholders import (
     find_formats,
     is_masked,
     is_placeholder,
     is_random,
 )
-from memory_bank.notes.secrets.secret_places import SecretPlace, in_headers, in_urls, is_cited
+from memory_bank.notes.secrets.secret_places import (
+    SecretPlace,
+    find_in_headers,
+    find_in_urls,
+    is_cited,
+)
 
 DIGITS = 16
 """Hexadecimal digits of a hash: 64 bits, so that collisions are negligible."""
@@ -131,13 +141,13 @@ def _places(text: str) -> Iterator[SecretPlace]:
     yield from _formats(text)
     yield from _private_keys(text)
     yield from _web_tokens(text)
-    yield from in_urls(text)
-    yield from in_headers(text, lower)
+    yield from find_in_urls(text)
+    yield from find_in_headers(text, lower)
     for look in (
         find_named,
         said_to_be,
-        in_prose,
-        in_columns,
+        find_in_prose,
+        find_in_columns,
         find_logins,
         find_codes,
         find_labelled,
@@ -200,16 +210,16 @@ def check(
     The error counts lines in `given`, what the caller wrote, where the secret is from there, else
     in the note. `path` is looked at too, for a new name. Neither error nor traceback has a value.
     """
-    secrets = _added(text, before, allowed)
+    secrets = _find_added(text, before, allowed)
     places = [_place(text, given, secret) for secret in secrets[:_MOST_LISTED]]
-    added = _added(path, before, allowed)
+    added = _find_added(path, before, allowed)
     secrets += added
     places += ["the note's name"] * len(added)
     if secrets:
         raise _refusal(secrets, places)
 
 
-def _added(text: str, before: Sequence[str], allowed: Collection[str]) -> list[Secret]:
+def _find_added(text: str, before: Sequence[str], allowed: Collection[str]) -> list[Secret]:
     """Return the new secrets; a value that was already in the note is not new."""
     secrets = find(text, allowed)
     if not secrets:

@@ -28,8 +28,8 @@ from memory_bank.base.filenames import (
     as_utf8,
     is_utf8,
 )
-from memory_bank.notes.characters import nfc
-from memory_bank.notes.identity import etag
+from memory_bank.notes.characters import to_nfc
+from memory_bank.notes.identity import hash_bytes
 from memory_bank.notes.storage.folders import (
     FolderEntry,
     folder_entry,
@@ -158,13 +158,13 @@ def read_in(root: Path, path: str) -> bytes | None:
 def current_in(root: Path, path: str) -> str:
     """Return the etag of a file below `root` as it is now, ABSENT when it isn't there."""
     data = read_in(root, path)
-    return ABSENT if data is None else etag(data)
+    return ABSENT if data is None else hash_bytes(data)
 
 
 def current_etag(file: FolderEntry | Path) -> str:
     """Return the etag of a file as it is now, ABSENT when it isn't there."""
     data = read(file)
-    return ABSENT if data is None else etag(data)
+    return ABSENT if data is None else hash_bytes(data)
 
 
 def check(file: FolderEntry | Path, expected: str | None) -> None:
@@ -187,7 +187,7 @@ def _compare(name: str, digest: str, expected: str) -> None:
         return
     if expected == ABSENT:
         raise taken_error(name)
-    raise _changed(name, expected, digest)
+    raise _conflict_error(name, expected, digest)
 
 
 def replace(
@@ -210,7 +210,9 @@ def replace(
         check(file, expected)
         if expected == ABSENT:
             _publish_new(temporary, file)
-        elif expected is None or not _exchange_if_unchanged(temporary, file, expected, etag(data)):
+        elif expected is None or not _exchange_if_unchanged(
+            temporary, file, expected, hash_bytes(data)
+        ):
             temporary.replace(file)
         file.sync()
     except OSError as error:
@@ -233,7 +235,7 @@ def remove(file: FolderEntry | Path, aside: FolderEntry | Path, expected: str) -
         else:
             _publish_new(aside, file)
             aside.unlink()
-            raise _changed(file.path.name, expected, current_etag(file))
+            raise _conflict_error(file.path.name, expected, current_etag(file))
         file.sync()
     except OSError as error:
         raise refusal_error("remove", file.path, error) from error
@@ -295,7 +297,7 @@ def taken_error(path: str) -> NoteExists:
     return NoteExists(f"{path} exists already", Hint.CHOOSE_ANOTHER_NAME)
 
 
-def _changed(name: str, expected: str, text: str) -> Conflict:
+def _conflict_error(name: str, expected: str, text: str) -> Conflict:
     return Conflict(
         f"{name} changed since it was read: expected etag {expected}, found {text or 'no file'}",
         Hint.READ_AND_REPEAT,
@@ -323,13 +325,13 @@ def _exchange_if_unchanged(
         if not exchange(temporary, file):
             return False
     except FileNotFoundError:
-        raise _changed(file.path.name, expected, ABSENT) from None
+        raise _conflict_error(file.path.name, expected, ABSENT) from None
     inside = ours
     while not (inside == ours and is_unchanged(temporary, expected)):
         digest = current_etag(temporary)
         exchange(temporary, file)
         if current_etag(temporary) == inside:
-            raise _changed(file.path.name, expected, digest)
+            raise _conflict_error(file.path.name, expected, digest)
         inside = digest
     return True
 
@@ -489,7 +491,7 @@ def _walk(
                     below.append(name)
                 else:
                     _pass(entry, prefix + name, file_scan)
-        for name in _entered(below, prefix, folders):
+        for name in _list_entered(below, prefix, folders):
             with suppress(NotADirectoryError, FileNotFoundError):  # its notes are gone, too
                 _walk(f"{folder}{os.sep}{name}", handle, f"{prefix}{name}/", file_scan, folders)
     except (NotADirectoryError, FileNotFoundError):
@@ -501,10 +503,10 @@ def _walk(
             os.close(handle)
 
 
-def _entered(names: list[str], prefix: str, folders: Collection[str] | None) -> list[str]:
+def _list_entered(names: list[str], prefix: str, folders: Collection[str] | None) -> list[str]:
     if folders is None:
         return names
-    return [name for name in names if nfc(f"{prefix}{name}/") in folders]
+    return [name for name in names if to_nfc(f"{prefix}{name}/") in folders]
 
 
 def _unreadable(folder: str, error: OSError) -> StorageFailed:

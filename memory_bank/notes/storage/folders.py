@@ -118,10 +118,10 @@ def hold_folder(root: Path, path: str, *, make: bool = False) -> Iterator[Folder
             file.parent.mkdir(parents=True, exist_ok=True)
         yield FolderEntry(file)
         return
-    handle = _opened(str(root), None, path)
+    handle = _open_part(str(root), None, path)
     try:
         for part in parts[:-1]:
-            below = _made(part, handle, path) if make else _opened(part, handle, path)
+            below = _make_part(part, handle, path) if make else _open_part(part, handle, path)
             os.close(handle)
             handle = below
         yield FolderEntry(root / path, handle)
@@ -129,7 +129,7 @@ def hold_folder(root: Path, path: str, *, make: bool = False) -> Iterator[Folder
         os.close(handle)
 
 
-def _opened(part: str, above: int | None, path: str) -> int:
+def _open_part(part: str, above: int | None, path: str) -> int:
     try:
         return os.open(part, _FOLDER | _NO_LINK, dir_fd=above)
     except OSError as error:
@@ -138,9 +138,9 @@ def _opened(part: str, above: int | None, path: str) -> int:
         raise
 
 
-def _made(part: str, above: int, path: str) -> int:
+def _make_part(part: str, above: int, path: str) -> int:
     try:
-        return _opened(part, above, path)
+        return _open_part(part, above, path)
     except FileNotFoundError:
         try:
             os.mkdir(part, dir_fd=above)
@@ -148,7 +148,7 @@ def _made(part: str, above: int, path: str) -> int:
             pass
         else:
             os.fsync(above)
-        return _opened(part, above, path)
+        return _open_part(part, above, path)
 
 
 def _is_link(part: str, above: int | None) -> bool:

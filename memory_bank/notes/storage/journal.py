@@ -18,7 +18,7 @@ from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.errors import BadName, Hint, MemoryBankError, StorageFailed
 from memory_bank.base.filenames import JOURNAL_PREFIX, NOTE_SUFFIXES
 from memory_bank.notes import names
-from memory_bank.notes.identity import etag
+from memory_bank.notes.identity import hash_bytes
 from memory_bank.notes.storage import files
 from memory_bank.notes.storage.folders import FolderEntry, hold_folder, names_in, read_stat
 
@@ -161,7 +161,7 @@ def _stage(place: _JournalFolder, change: JournalEntry, number: int, stamp: str)
     return _Step(
         path=change.path,
         before=change.expected,
-        after=files.ABSENT if change.data is None else etag(change.data),
+        after=files.ABSENT if change.data is None else hash_bytes(change.data),
         staged=staged,
         kept=text,
         trash=f"{stamp}/{change.path}" if change.trash else "",

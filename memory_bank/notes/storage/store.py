@@ -22,7 +22,7 @@ from memory_bank.base.filenames import JOURNAL_PREFIX
 from memory_bank.base.locks import hold_lock
 from memory_bank.base.paths import Layout
 from memory_bank.notes import names, okf
-from memory_bank.notes.identity import etag
+from memory_bank.notes.identity import hash_bytes
 from memory_bank.notes.merging import conflicts
 from memory_bank.notes.note import Note
 from memory_bank.notes.roots import SESSIONS, NoteRoot, Roots
@@ -174,12 +174,12 @@ class Store(WriteLock):
             data = parsing.encode_text(text)
             if relinked:
                 self.apply([JournalEntry(path, data, files.ABSENT), *relinked], given=given)
-                return etag(data)
+                return hash_bytes(data)
             root = self.roots.home(path)
             self._place(root, path)
             with files.open_parent(root.folder, path, "write", make=True) as file:
                 files.replace(file, data, files.ABSENT)
-        return etag(data)
+        return hash_bytes(data)
 
     def _place(self, root: NoteRoot, path: str) -> None:
         if root is self.roots.bank:
@@ -228,10 +228,10 @@ class Store(WriteLock):
                 new = parsing.edit_bytes(data, checked)
                 changes = relinked()
                 if new != data and not changes:
-                    files.replace(file, new, etag(data))
+                    files.replace(file, new, hash_bytes(data))
             if changes:
-                self.apply([JournalEntry(path, new, etag(data)), *changes], given=given)
-        return etag(new)
+                self.apply([JournalEntry(path, new, hash_bytes(data)), *changes], given=given)
+        return hash_bytes(new)
 
     def apply(
         self, changes: Sequence[JournalEntry], *, given: str = "", keep: str = "", beside: str = ""
@@ -310,7 +310,7 @@ class Store(WriteLock):
         """Move a note to the trash; with `if_match`, only if it still has that etag."""
         self.roots.check_writable(path)
         with self.writing(path):
-            current_etag, root = etag(self.read_bytes(path)), self.roots.home(path)
+            current_etag, root = hash_bytes(self.read_bytes(path)), self.roots.home(path)
             with files.open_parent(root.folder, path, "move") as file:
                 files.check(file, current_etag if if_match is None else if_match)
                 trashed = Trashed(path, new_version())

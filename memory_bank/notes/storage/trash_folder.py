@@ -68,8 +68,8 @@ def choose_version(among: Iterable[Trashed], path: str, version: str = "") -> Tr
 
     Raises NoteNotFound if there is none, Conflict if several start so.
     """
-    key = names.key(path)
-    note_versions = [note for note in among if names.key(note.path) == key]
+    key = names.lookup_key(path)
+    note_versions = [note for note in among if names.lookup_key(note.path) == key]
     if not note_versions:
         raise NoteNotFound(f"there is no {path!r} in the trash", Hint.LIST_TRASH)
     versions = [note for note in note_versions if note.version.startswith(version)]

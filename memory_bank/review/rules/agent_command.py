@@ -151,7 +151,7 @@ _PATTERNS_WITHOUT_SPACES = r"""
 """
 
 
-def _compiled(patterns: str, edge: str) -> Iterator[tuple[str, re.Pattern[str]]]:
+def _compile_patterns(patterns: str, edge: str) -> Iterator[tuple[str, re.Pattern[str]]]:
     """Yield each text with which a pattern starts, with the pattern."""
     for block in patterns.strip().split("\n\n"):
         starts, _, lines = block.partition("\n")
@@ -164,7 +164,10 @@ def _compiled(patterns: str, edge: str) -> Iterator[tuple[str, re.Pattern[str]]]
 
 _COMMANDS: dict[str, list[re.Pattern[str]]] = {}
 
-for _start, _command in (*_compiled(_PATTERNS, r"\b"), *_compiled(_PATTERNS_WITHOUT_SPACES, "")):
+for _start, _command in (
+    *_compile_patterns(_PATTERNS, r"\b"),
+    *_compile_patterns(_PATTERNS_WITHOUT_SPACES, ""),
+):
     _COMMANDS.setdefault(_start, []).append(_command)
 
 
@@ -172,19 +175,19 @@ for _start, _command in (*_compiled(_PATTERNS, r"\b"), *_compiled(_PATTERNS_WITH
 def agent_command(note: NoteText, _: Settings) -> Iterator[Finding]:
     """Yield such words outside code; invisible and look-alike characters don't hide them."""
     text, offsets = note.text, range(len(note.text) + 1)
-    for start, end in _found(text, offsets):
+    for start, end in _merge_offsets(text, offsets):
         yield from _place(note, start, end)
     if text.isascii():
         return
     plain, places = characters.remove_invisible(names.to_latin(text))
     if plain != text:
-        starts = {start for start, _ in _found(text, offsets)}
-        for start, end in _found(plain, places):
+        starts = {start for start, _ in _merge_offsets(text, offsets)}
+        for start, end in _merge_offsets(plain, places):
             if start not in starts:
                 yield from _place(note, start, end)
 
 
-def _found(text: str, offsets: range | list[int]) -> list[tuple[int, int]]:
+def _merge_offsets(text: str, offsets: range | list[int]) -> list[tuple[int, int]]:
     entries: list[tuple[int, int]] = []
     for start, end in sorted(_matches(text)):
         if not entries or offsets[start] >= entries[-1][1]:

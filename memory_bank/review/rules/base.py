@@ -181,7 +181,7 @@ class RuleContext:
     @cached_property
     def tree(self) -> Path | None:
         """The git work tree that contains the bank."""
-        return repository.worktree(self.layout.origin.root)
+        return repository.find_worktree(self.layout.origin.root)
 
     @cached_property
     def tracked(self) -> Collection[str]:
@@ -212,7 +212,7 @@ class RuleContext:
         """
         layout, origin = self.layout, self.layout.origin  # a copy is in no repository
         folder = origin.project if folder == layout.project else origin.root
-        tree = repository.worktree(folder)
+        tree = repository.find_worktree(folder)
         if tree is None or not names:
             return {}
         home = folder.relative_to(tree).as_posix()

@@ -10,7 +10,7 @@ from memory_bank.base.documents import Fault
 from memory_bank.base.filenames import TEMPORARY_PREFIX, as_utf8
 from memory_bank.base.paths import INDEX
 from memory_bank.base.settings import Settings
-from memory_bank.memory.rules_block import of_bank
+from memory_bank.memory.rules_block import read_bank_block
 from memory_bank.notes import names
 from memory_bank.notes.merging.conflicts import UNRESOLVED
 from memory_bank.notes.parsing import NoteText, parse
@@ -45,7 +45,7 @@ def empty_note(note: NoteText, _: Settings) -> Iterator[Finding]:
 @bank_rule("warning", "a part of a note, such as a date, could not be read")
 def fault(bank: RuleContext) -> Iterator[Finding]:
     """Yield the faults of all notes, except those with a rule of their own."""
-    for path, line, reason in document_rows.faults(bank.manifest):
+    for path, line, reason in document_rows.list_faults(bank.manifest):
         if reason != UNRESOLVED and not is_unparsed(Fault(reason, line)):
             yield problem(path, line, reason)
 
@@ -94,7 +94,7 @@ def large_note(note: NoteText, _: Settings) -> Iterator[Finding]:
 @bank_rule("info", "a name that new notes must not have")
 def odd_name(bank: RuleContext) -> Iterator[Finding]:
     """Yield the notes with odd names, each with the reason."""
-    for path in bank.wanted(document_rows.hashes(bank.manifest)):
+    for path in bank.wanted(document_rows.read_hashes(bank.manifest)):
         if reason := names.find_oddity(path):
             yield problem(path, 1, reason)
 
@@ -115,7 +115,7 @@ def other_suffix(bank: RuleContext) -> Iterator[Finding]:
 @bank_rule("error", "a file is not indexed")
 def unindexed(bank: RuleContext) -> Iterator[Finding]:
     """Yield the files that are not indexed, with the reason; those without a type are `okf`."""
-    for path, reason in document_rows.unindexed(bank.manifest):
+    for path, reason in document_rows.list_unindexed(bank.manifest):
         if reason != NO_TYPE:
             yield problem(path, 1, reason)
 
@@ -131,7 +131,7 @@ def rules_block(bank: RuleContext) -> Iterator[Finding]:
     """Yield a block that is outdated, edited, damaged or has a conflict."""
     if bank.paths is not None and AGENTS not in bank.paths:
         return
-    block = of_bank(bank.bank)
+    block = read_bank_block(bank.bank)
     if block is not None and block.state not in {"current", "missing"}:
         message = block.problem or _SAID[block.state]
         fix = "memory-bank rules --write" if block.state != "unreadable" else "make it a plain file"

@@ -25,11 +25,11 @@ from memory_bank.notes import front_matter
 from memory_bank.notes.characters import BREAK
 from memory_bank.notes.link_targets import path_names
 from memory_bank.notes.links import plan_edits
-from memory_bank.notes.names import key, name_of, of_file, without_id_start
+from memory_bank.notes.names import file_link_name, lookup_key, name_of, strip_id_start
 from memory_bank.notes.note import RELATIVE_KINDS
 from memory_bank.review.rules.base import RuleContext, bank_rule, problem
 from memory_bank.search.manifest import document_rows
-from memory_bank.search.manifest.link_rows import all_links, links_of, problems
+from memory_bank.search.manifest.link_rows import all_links, find_problems, read_links_of
 from memory_bank.trust.citations import list_cited, target_places
 from memory_bank.trust.stale import moved_citations
 from memory_bank.trust.stale_report import Citation
@@ -46,7 +46,7 @@ def broken_link(bank: RuleContext) -> Iterator[Finding]:
 def broken(bank: RuleContext) -> Iterator[tuple[Link, str]]:
     """Yield the broken and the ambiguous links, each with its problem."""
     rows = bank.once(read_links)
-    for row, message in zip(rows, problems(bank.manifest, rows), strict=True):
+    for row, message in zip(rows, find_problems(bank.manifest, rows), strict=True):
         if message:
             yield row, message
 
@@ -55,7 +55,7 @@ def read_links(bank: RuleContext) -> list[Link]:
     """Return the links of the bank, or of the notes whose findings are wanted."""
     if bank.paths is None:
         return all_links(bank.manifest)
-    return links_of(bank.manifest, bank.paths)
+    return read_links_of(bank.manifest, bank.paths)
 
 
 _FIX_AMBIGUOUS_LINK = "write the path of the note that is meant"
@@ -132,7 +132,7 @@ def _moved_code(bank: RuleContext) -> Iterator[Citation]:
     """
     if bank.tree is None or bank.layout.listed() is not None:
         return
-    notes = None if bank.paths is None else document_rows.numbers_of(bank.manifest, bank.paths)
+    notes = None if bank.paths is None else document_rows.find_numbers(bank.manifest, bank.paths)
     with suppress(MemoryBankError):
         citations = list_cited(bank.manifest, bank.bank, find_work_tree(bank.layout.project), notes)
         yield from (
@@ -157,9 +157,9 @@ def _target_edits(
 
 def _missing(bank: RuleContext) -> Iterator[_Missing]:
     there: dict[str, bool] = {}
-    for path, answer in document_rows.data_of(bank.manifest, "file_refs"):
+    for path, answer in document_rows.yield_data(bank.manifest, "file_refs"):
         for written in answer:
-            file = posixpath.normpath(of_file(str(written), bank.layout))
+            file = posixpath.normpath(file_link_name(str(written), bank.layout))
             if file not in there:
                 outside = any(map(_NO_FILE.search, (str(written), file)))
                 there[file] = outside or _exists(bank, file)
@@ -191,18 +191,18 @@ _REFERENCE = "reference"
 @bank_rule("warning", "a link leads to a note's former name", fixes=True)
 def moved_link(bank: RuleContext) -> Iterator[Finding]:
     """Yield the links to ghosts that were the name of a note before git moved it."""
-    for row, old, new in bank.once(_moved):
+    for row, old, new in bank.once(_yield_moved):
         text = f"leads to {old}, which git moved to {new}"
         target = written_target(bank, row, new)
         place = problem(row.source_key, row.line, text, target)
         yield place._replace(words=row.target, edits=_edits(bank, row, target))
 
 
-def _moved(bank: RuleContext) -> Iterator[tuple[Link, str, str]]:
+def _yield_moved(bank: RuleContext) -> Iterator[tuple[Link, str, str]]:
     """Yield the links to former names, each with the former path and the new one."""
     prefix = bank.layout.prefix
     ghosts = [
-        (row, key(name_of(row.ghost.removeprefix(prefix))))
+        (row, lookup_key(name_of(row.ghost.removeprefix(prefix))))
         for row in bank.once(read_links)
         if row.ghost and not row.ambiguous and row.kind != _REFERENCE
     ]
@@ -268,7 +268,7 @@ _MOST = 5_000
 def mistyped_link(bank: RuleContext) -> Iterator[Finding]:
     """Yield the links to ghosts that nearly have the name of a note, with that name."""
     ghosts = {row: name for row in bank.once(read_links) if (name := _name(bank, row))}
-    for row, _, _ in bank.once(_moved):
+    for row, _, _ in bank.once(_yield_moved):
         ghosts.pop(row, None)  # git tells the new name of these
     near = _near(bank, set(ghosts.values())) if ghosts else {}
     for row, name in ghosts.items():
@@ -285,7 +285,7 @@ def _name(bank: RuleContext, row: Link) -> str:
     ambiguous = not row.ghost or row.ambiguous or row.kind == "reference" or ":" in row.ghost
     if ambiguous or any(map(bank.layout.project_has, row.files(bank.roots.place(row.source_key)))):
         return ""
-    return key(row.ghost.removeprefix(bank.layout.prefix))
+    return lookup_key(row.ghost.removeprefix(bank.layout.prefix))
 
 
 def _near(bank: RuleContext, entries: set[str]) -> dict[str, set[str]]:
@@ -295,10 +295,12 @@ def _near(bank: RuleContext, entries: set[str]) -> dict[str, set[str]]:
         for less in without_one_letter(name):
             reduced.setdefault(less, set()).add(name)
     near_names: dict[str, set[str]] = {}
-    for path, title, _ in document_rows.titles(bank.manifest):
-        names = {text for text, _ in path_names(path, ())} | {key(title)}
+    for path, title, _ in document_rows.read_titles(bank.manifest):
+        names = {text for text, _ in path_names(path, ())} | {lookup_key(title)}
         for near_name in names:
-            for stem in {without_id_start(near_name), _numbered(near_name)} & entries - {near_name}:
+            for stem in {strip_id_start(near_name), _leading_number(near_name)} & entries - {
+                near_name
+            }:
                 near_names.setdefault(stem, set()).add(path)
             for less in without_one_letter(near_name) if _fits(near_name) else ():
                 for name in reduced.get(less, ()):
@@ -307,7 +309,7 @@ def _near(bank: RuleContext, entries: set[str]) -> dict[str, set[str]]:
     return near_names
 
 
-def _numbered(name: str) -> str:
+def _leading_number(name: str) -> str:
     """Return the number with which a name begins, such as `spec-10` of `spec-10 one index`."""
     match = _NUMBERED.match(name)
     return match[0] if match else ""

@@ -43,7 +43,7 @@ def bad_union_merge(note: NoteText, _: Settings) -> Iterator[Finding]:
     lines = BREAK.sub("\n", note.parts.body).split("\n")
     inside = mark_code(lines)
     yield from _second_head(note, lines, inside, first)
-    yield from _repeated(note, lines, inside, first)
+    yield from _yield_repeated(note, lines, inside, first)
 
 
 def _keys(note: NoteText) -> Iterator[Finding]:
@@ -74,7 +74,7 @@ def _second_head(
             )
 
 
-def _repeated(
+def _yield_repeated(
     note: NoteText, lines: list[str], inside: list[bool], first: int
 ) -> Iterator[Finding]:
     """Yield paragraphs that are there twice below one heading."""

@@ -38,17 +38,17 @@ def okf(bank: RuleContext) -> Iterator[Finding]:
         if inside and not bank.roots.is_private(path) and (note := bank.note(path)):
             place = bank.roots.of(path).folder
             is_skipped = bundle is not None and bundle_format.skips_untyped(place, bundle)
-            for finding in _required(note):
+            for finding in _find_required(note):
                 yield finding._replace(severity="info") if is_skipped else finding
-            yield from _recommended(note)
+            yield from _find_recommended(note)
     for root in bank.roots.all():
         for path in bank.wanted(root.reserved):
             if note := bank.note(path):
                 is_root = path in {bundle_format.index_of(folder) for folder in root.bundles}
-                yield from _reserved(note, is_root=is_root)
+                yield from _find_reserved(note, is_root=is_root)
 
 
-def _required(note: NoteText) -> Iterator[Finding]:
+def _find_required(note: NoteText) -> Iterator[Finding]:
     """Yield what makes a file no concept."""
     kind = note.keys.get("type")
     if not note.head:
@@ -66,7 +66,7 @@ def _required(note: NoteText) -> Iterator[Finding]:
         )
 
 
-def _reserved(note: NoteText, *, is_root: bool) -> Iterator[Finding]:
+def _find_reserved(note: NoteText, *, is_root: bool) -> Iterator[Finding]:
     """Yield what a list or a log must not have."""
     is_log = note.path.endswith("log.md")
     if note.head and not (is_root and "okf_version" in note.keys):
@@ -91,7 +91,7 @@ def _reserved(note: NoteText, *, is_root: bool) -> Iterator[Finding]:
         last = day
 
 
-def _recommended(note: NoteText) -> Iterator[Finding]:
+def _find_recommended(note: NoteText) -> Iterator[Finding]:
     """Yield what a concept should have, or should write otherwise."""
     keys = note.keys
     if not keys:

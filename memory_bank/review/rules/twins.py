@@ -27,7 +27,7 @@ def same_content(bank: RuleContext) -> Iterator[Finding]:
     groups = [
         [note for note in group if note.content_hash != content_hash("")] for group in _groups(bank)
     ]
-    shared = _shared(bank, [note.path for group in groups for note in group])
+    shared = _list_shared(bank, [note.path for group in groups for note in group])
     for group in groups:
         for side in (True, False):
             alike = [note.path for note in group if (note.path in shared) == side]
@@ -43,7 +43,7 @@ def _groups(bank: RuleContext) -> Iterator[Sequence[NoteRow]]:
         yield [open_index.note_of(row) for row in group if not bank.is_included(row.key)]
 
 
-def _shared(bank: RuleContext, paths: Sequence[str]) -> set[str]:
+def _list_shared(bank: RuleContext, paths: Sequence[str]) -> set[str]:
     """Return the notes that git tracks or would track."""
     sessions = f"{folder_for_type(SESSION)}/"
     by_file = {
@@ -114,10 +114,10 @@ def same_number(bank: RuleContext) -> Iterator[Finding]:
     ]
     entries: dict[tuple[str, str], list[str]] = {}
     for path in rows:
-        entries.setdefault(_numbered(path), []).append(path)
+        entries.setdefault(_split_number(path), []).append(path)
     elsewhere = _on_default_branch(bank, rows)
     for path in bank.wanted(rows):
-        number = _numbered(path)
+        number = _split_number(path)
         paths = [twin for twin in entries[number] if twin != path]
         if paths:
             message = f"has the number of {', '.join(paths)}"
@@ -129,7 +129,7 @@ def same_number(bank: RuleContext) -> Iterator[Finding]:
             yield problem(path, 1, message, "give it the next number")
 
 
-def _numbered(path: str) -> tuple[str, str]:
+def _split_number(path: str) -> tuple[str, str]:
     """Return the folder and the number of a record."""
     return str(PurePosixPath(path).parent), record_name(name_of(path))
 
@@ -151,7 +151,7 @@ def _on_default_branch(bank: RuleContext, paths: Sequence[str]) -> dict[tuple[st
         if file.startswith(above) and file.endswith(NOTE_SUFFIXES):
             path = file.removeprefix(above)
             key = path.removeprefix(bank.layout.prefix or path + "/")
-            number = _numbered(key)
+            number = _split_number(key)
             if number[0] in inside and number[1]:
                 entries.setdefault(number, []).append(key)
     return {number: keys[0] for number, keys in entries.items() if len(keys) == 1}
@@ -168,7 +168,11 @@ def twin_name(bank: RuleContext) -> Iterator[Finding]:
         for part in _parts(path):
             if others_written := sorted(written[fold_path(part)] - {part}):
                 text = "" if part == path else f"the folder {part} of "
-                form = ", in another Unicode form," if _composed(part, others_written[0]) else ""
+                form = (
+                    ", in another Unicode form,"
+                    if _differs_in_form(part, others_written[0])
+                    else ""
+                )
                 message = (
                     f"{text}this path is the same as {others_written[0]}{form} on some file systems"
                 )
@@ -176,7 +180,7 @@ def twin_name(bank: RuleContext) -> Iterator[Finding]:
                 break
 
 
-def _composed(text: str, other_text: str) -> bool:
+def _differs_in_form(text: str, other_text: str) -> bool:
     """Tell whether two paths look the same: only their Unicode forms differ."""
     return normalize("NFC", text) == normalize("NFC", other_text)
 

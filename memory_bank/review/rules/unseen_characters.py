@@ -220,14 +220,14 @@ def html_comment(note: NoteText, _: Settings) -> Iterator[Finding]:
         if note.in_code(start):
             end = start + 4
         elif words and not _TOOLS.fullmatch(words):
-            yield _at(note, start, end, words)
+            yield _find_at(note, start, end, words)
         start = end
     for match in _DEFINITION.finditer(text, note.body_start):
         if not note.in_code(match.start()):
-            yield _at(note, *match.span(), match[1])
+            yield _find_at(note, *match.span(), match[1])
 
 
-def _at(note: NoteText, start: int, end: int, words: str) -> Finding:
+def _find_at(note: NoteText, start: int, end: int, words: str) -> Finding:
     fix = "write it as text, or remove it"
     place = at(note, start, end, f"a comment is not seen when rendered: {words[:80]!r}", fix)
     return place._replace(words=words[:500])

@@ -343,14 +343,14 @@ class HttpEmbedder:
 
         filled = [index for index, text in enumerate(texts) if text and not text.isspace()]
         parts = [
-            self._ask([_cut(texts[index]) for index in chosen], patient=kind != "query")
+            self._ask([_cut_text(texts[index]) for index in chosen], patient=kind != "query")
             for chosen in _batches(filled, self._batch)
         ]
         np = vectors.np
         rows = np.zeros((len(texts), self.dimension), np.float32)
         if parts:
             rows[filled] = np.concatenate(parts)
-        return vectors.unit(rows)
+        return vectors.scale_to_unit(rows)
 
     @property
     def _key(self) -> str:
@@ -431,7 +431,7 @@ def _lists(answer: object) -> list[object]:
     return [item["embedding"] for item in data]
 
 
-def _cut(text: str) -> str:
+def _cut_text(text: str) -> str:
     raw = text.encode("utf-8", "replace")  # half a surrogate pair is no JSON
     return raw[:_MOST_BYTES].decode("utf-8", "ignore")
 

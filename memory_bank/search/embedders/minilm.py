@@ -92,7 +92,7 @@ class MiniLM:
 
         splitter, bert = _model(self._weights)
         own = vectors.encode(splitter.ids(texts), bert, dimension=_OWN, tokens=_TOKENS_A_RUN)
-        return vectors.joined(own, self.quick.embed(texts), _STATIC_PART)
+        return vectors.join_vectors(own, self.quick.embed(texts), _STATIC_PART)
 
 
 @loaded_once

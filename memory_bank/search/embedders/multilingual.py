@@ -63,7 +63,7 @@ class Multilingual:
         filled = [index for index, text in enumerate(texts) if text and not text.isspace()]
         for index in filled:  # each alone, so that a vector does not depend on the batch
             own[index] = _encoder().encode([tokenizer.clean(texts[index])])[0]
-        return vectors.joined(own, self.quick.embed(texts), 1.0)
+        return vectors.join_vectors(own, self.quick.embed(texts), 1.0)
 
 
 @loaded_once

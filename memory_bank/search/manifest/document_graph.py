@@ -45,7 +45,7 @@ class GraphRows:
         self.links = links
 
 
-def rows(manifest: Manifest) -> GraphRows:
+def read_graph(manifest: Manifest) -> GraphRows:
     """Return the graph, cached until the index changes."""
     return manifest.cached(_read) or _read(manifest)
 
@@ -78,7 +78,7 @@ def _read(manifest: Manifest) -> GraphRows:
     return GraphRows(documents, tuple(map(GraphLink._make, links)))
 
 
-def superseded(manifest: Manifest, numbers: Collection[int]) -> dict[int, tuple[int, str]]:
+def map_superseded(manifest: Manifest, numbers: Collection[int]) -> dict[int, tuple[int, str]]:
     """Map the superseded documents among these to number and key of their successor.
 
     A hidden document supersedes nothing. Of several successors, the newest counts; of equally new
@@ -103,7 +103,7 @@ def superseded(manifest: Manifest, numbers: Collection[int]) -> dict[int, tuple[
     return entries
 
 
-def ended(manifest: Manifest, numbers: Collection[int]) -> dict[int, str]:
+def map_ended(manifest: Manifest, numbers: Collection[int]) -> dict[int, str]:
     """Map the documents among these that no longer hold by their status to that status.
 
     Of a note that is no decision record, it is among the user's own keys.

@@ -77,7 +77,7 @@ class PassageRow(NamedTuple):
         return Span(self.line, self.end_line)
 
 
-def passages(manifest: Manifest, rows: Collection[int]) -> dict[int, PassageRow]:
+def read_passages(manifest: Manifest, rows: Collection[int]) -> dict[int, PassageRow]:
     """Return the passages of some row numbers; those gone meanwhile are left out."""
     sql = (
         "SELECT row, p.document, section, p.line, p.end_line, coalesce(s.line, 1),"
@@ -99,7 +99,7 @@ def _section(
     return Section(line, end_line, above, name, (), created, tokens)
 
 
-def documents(manifest: Manifest, numbers: Collection[int]) -> dict[int, DocumentRow]:
+def read_documents(manifest: Manifest, numbers: Collection[int]) -> dict[int, DocumentRow]:
     """Return the documents of some numbers."""
     sql = f"SELECT {_COLUMNS} FROM documents WHERE id IN ({{}})"
     return {row[0]: _document(row) for row in manifest.chunked(sql, list(numbers))}
@@ -119,13 +119,13 @@ class Version(NamedTuple):
     hidden: bool
 
 
-def versions(manifest: Manifest) -> dict[str, Version]:
+def read_versions(manifest: Manifest) -> dict[str, Version]:
     """Return every live document by key; faster than all rows."""
     rows = manifest.execute(f"SELECT key, id, {HASH}, hidden FROM documents WHERE {_LIVE}")
     return {key: Version(number, answer, bool(hidden)) for key, number, answer, hidden in rows}
 
 
-def titles(manifest: Manifest) -> list[tuple[str, str, str]]:
+def read_titles(manifest: Manifest) -> list[tuple[str, str, str]]:
     """Return key, title and `aliases`, as JSON or empty, of every live document, by key."""
     sql = "SELECT key, title, coalesce(json_extract(data, '$.aliases'), '') FROM documents"
     return manifest.execute(f"{sql} WHERE {_LIVE} ORDER BY key").fetchall()
@@ -138,13 +138,13 @@ def document_at(manifest: Manifest, key: str) -> DocumentRow | None:
     return _document(row) if row else None
 
 
-def with_field(manifest: Manifest, key: str, value: str) -> list[DocumentRow]:
+def find_by_field(manifest: Manifest, key: str, value: str) -> list[DocumentRow]:
     """Return the live documents that are not hidden and have a field's value, the oldest first."""
     where = "id IN (SELECT document FROM fields WHERE key = ? AND value = ?)"
     return _shown_documents(manifest, where, (key, value))
 
 
-def with_content(manifest: Manifest, content: str) -> list[DocumentRow]:
+def find_by_content(manifest: Manifest, content: str) -> list[DocumentRow]:
     """Return the live documents that are not hidden and have a content, the oldest first."""
     # the first two conditions make SQLite use the partial index of the first bytes
     where = "content <> x'' AND substr(content, 1, 6) = substr(?1, 1, 6) AND content = ?1"
@@ -162,10 +162,10 @@ def sharing_content(manifest: Manifest) -> Iterator[list[DocumentRow]]:
         f"SELECT hex(content) FROM documents WHERE content <> x'' AND {_LIVE} AND NOT hidden"
         " GROUP BY content HAVING count(*) > 1"
     )
-    yield from (with_content(manifest, content) for (content,) in rows.fetchall())
+    yield from (find_by_content(manifest, content) for (content,) in rows.fetchall())
 
 
-def data_of(manifest: Manifest, key: str) -> Iterator[tuple[str, Any]]:
+def yield_data(manifest: Manifest, key: str) -> Iterator[tuple[str, Any]]:
     """Yield what the data of live documents, not hidden, have for a key, with their keys."""
     rows = manifest.execute(
         f"SELECT key, json_extract(data, '$.' || ?1) FROM documents WHERE {_LIVE} AND NOT hidden"
@@ -189,7 +189,7 @@ def with_status(manifest: Manifest, numbers: Collection[int], words: frozenset[s
     return [number for (number,) in manifest.chunked(sql, list(numbers))] if ids else []
 
 
-def deprecated(manifest: Manifest, numbers: Collection[int]) -> set[int]:
+def find_deprecated(manifest: Manifest, numbers: Collection[int]) -> set[int]:
     """Return those documents that say that they are deprecated, and not by what."""
     sql = (
         "SELECT id FROM documents WHERE id IN ({})"
@@ -200,7 +200,7 @@ def deprecated(manifest: Manifest, numbers: Collection[int]) -> set[int]:
     return {number for (number,) in manifest.chunked(sql, likely)}
 
 
-def dates(manifest: Manifest, numbers: Collection[int] | None = None) -> Dates:
+def read_dates(manifest: Manifest, numbers: Collection[int] | None = None) -> Dates:
     """Return creation time and name in the access log of some documents, or of all.
 
     The time is 0 for a document that doesn't state it.
@@ -215,7 +215,7 @@ def dates(manifest: Manifest, numbers: Collection[int] | None = None) -> Dates:
     return {number: (created, entry) for number, created, entry in rows}
 
 
-def newest(
+def find_newest(
     manifest: Manifest, scope: Scope, limit: int, written: Mapping[str, float] = _NO_DATES
 ) -> list[DocumentRow]:
     """Return the documents in scope that were created or updated last.
@@ -224,7 +224,7 @@ def newest(
     """
     inside = newest_numbers(manifest, scope)
     late = known_as(manifest, list(written)).intersection(inside)
-    rows = documents(manifest, {*inside[:limit], *late}).values()
+    rows = read_documents(manifest, {*inside[:limit], *late}).values()
     found_rows = [updated_by(row, written) for row in rows]
     return sorted(found_rows, key=lambda row: (-max(row.created, row.updated), row.key))[:limit]
 
@@ -263,7 +263,7 @@ def first_passages(manifest: Manifest, numbers: Collection[int]) -> dict[int, Pa
     """Map each of some documents to its first passage."""
     sql = "SELECT min(row) FROM passages WHERE document IN ({}) GROUP BY document"
     rows = [row for (row,) in manifest.chunked(sql, list(numbers))]
-    return {place.document: place for place in passages(manifest, rows).values()}
+    return {place.document: place for place in read_passages(manifest, rows).values()}
 
 
 def section_at(manifest: Manifest, document: int, line: int) -> Section | None:
@@ -300,14 +300,14 @@ def mean_words(manifest: Manifest) -> float:
     return float((manifest.meta(MEAN_WORDS) or "0 0").split()[1])
 
 
-def unindexed(manifest: Manifest) -> list[tuple[str, str]]:
+def list_unindexed(manifest: Manifest) -> list[tuple[str, str]]:
     """Return the keys that are not indexed, with the reason."""
     sql = f"SELECT key, reason FROM documents WHERE state = {UNREADABLE}"
     rows = manifest.execute(sql).fetchall()
     return sorted(rows + manifest.execute("SELECT key, reason FROM refused").fetchall())
 
 
-def faults(manifest: Manifest) -> list[tuple[str, int, str]]:
+def list_faults(manifest: Manifest) -> list[tuple[str, int, str]]:
     """Return the faults of indexed documents: key, line, reason."""
     sql = "SELECT key, line, faults.reason FROM faults JOIN documents ON documents.id = document"
     return manifest.execute(f"{sql} ORDER BY key, line").fetchall()
@@ -322,7 +322,7 @@ def same_ids(manifest: Manifest) -> list[tuple[str, tuple[str, ...]]]:
     return [(known_as, tuple(keys)) for known_as, keys in entries.items() if len(keys) > 1]
 
 
-def counts(manifest: Manifest, field: str) -> dict[str, int]:
+def count_values(manifest: Manifest, field: str) -> dict[str, int]:
     """Count the live documents of each value of a field, the most used first."""
     sql = (
         "SELECT value, count(*) FROM fields JOIN documents ON documents.id = document"
@@ -340,7 +340,7 @@ def data_counts(manifest: Manifest, key: str) -> dict[str, int]:
     return dict(manifest.execute(sql, (key,)))
 
 
-def totals(manifest: Manifest) -> tuple[int, int, int, int]:
+def count_totals(manifest: Manifest) -> tuple[int, int, int, int]:
     """Return the number of live documents, their bytes, hidden documents, and passages."""
     live, size, hidden = manifest.execute(
         "SELECT count(*), coalesce(sum(size), 0), coalesce(sum(hidden), 0) FROM documents"
@@ -349,7 +349,7 @@ def totals(manifest: Manifest) -> tuple[int, int, int, int]:
     return live, size, hidden, count_passages(manifest)
 
 
-def numbers(manifest: Manifest) -> set[int]:
+def list_numbers(manifest: Manifest) -> set[int]:
     """Return the number of every live document."""
     return {number for (number,) in manifest.execute(f"SELECT id FROM documents WHERE {_LIVE}")}
 
@@ -369,7 +369,7 @@ def keys_by_id_start(manifest: Manifest, start: str) -> list[str]:
     return [key for (key,) in manifest.execute(sql, (len(start), start))]
 
 
-def numbers_of(manifest: Manifest, keys: Collection[str]) -> list[int]:
+def find_numbers(manifest: Manifest, keys: Collection[str]) -> list[int]:
     """Return the numbers of the documents with some keys."""
     sql = "SELECT id FROM documents WHERE key IN ({})"
     return [number for (number,) in manifest.chunked(sql, list(keys))]
@@ -386,7 +386,7 @@ def any_done(manifest: Manifest) -> bool:
     return manifest.execute(sql).fetchone() is not None
 
 
-def hashes(manifest: Manifest) -> dict[str, str]:
+def read_hashes(manifest: Manifest) -> dict[str, str]:
     """Return key and hash of every live document."""
     sql = f"SELECT key, {HASH} FROM documents WHERE {_LIVE} ORDER BY key"
     return dict(manifest.execute(sql))

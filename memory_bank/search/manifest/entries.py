@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 from memory_bank.base import NamedTuple
 from memory_bank.base.documents import Section
-from memory_bank.notes.names import key as link_key
+from memory_bank.notes.names import lookup_key as link_key
 from memory_bank.notes.roots import SESSIONS as SESSIONS_FOLDER
 from memory_bank.search.manifest import document_graph
 from memory_bank.search.manifest.document_rows import DocumentRow
@@ -60,7 +60,7 @@ def count_observations(manifest: Manifest) -> tuple[int, int, int]:
     return number, read, work
 
 
-def observed(manifest: Manifest, rows: Collection[int]) -> dict[int, int]:
+def map_observed(manifest: Manifest, rows: Collection[int]) -> dict[int, int]:
     """Map those of some passages that are in an observation to the number of its section."""
     if not any_observation(manifest):
         return {}
@@ -70,7 +70,7 @@ def observed(manifest: Manifest, rows: Collection[int]) -> dict[int, int]:
     return dict(manifest.chunked(sql, list(rows)))
 
 
-def with_observations(manifest: Manifest, documents: Collection[int]) -> set[int]:
+def filter_observed(manifest: Manifest, documents: Collection[int]) -> set[int]:
     """Return those of some documents that have observations: notes of sessions."""
     if not any_observation(manifest):
         return set()
@@ -81,13 +81,13 @@ def with_observations(manifest: Manifest, documents: Collection[int]) -> set[int
     return {document for (document,) in manifest.chunked(sql, list(documents))}
 
 
-def ordinals(manifest: Manifest, rows: Collection[int]) -> dict[int, int]:
+def map_ordinals(manifest: Manifest, rows: Collection[int]) -> dict[int, int]:
     """Map some passages to the numbers of their sections; -1 for a passage in none."""
     sql = "SELECT row, section FROM passages WHERE row IN ({})"
     return dict(manifest.chunked(sql, list(rows)))
 
 
-def names(manifest: Manifest, rows: Collection[int]) -> dict[int, str]:
+def map_names(manifest: Manifest, rows: Collection[int]) -> dict[int, str]:
     """Map those of some passages that are in a section with a name to that name."""
     sql = f"SELECT row, name FROM {_PASSAGES_IN_SECTIONS} WHERE row IN ({{}}) AND s.name <> ''"
     return dict(manifest.chunked(sql, list(rows)))
@@ -104,7 +104,7 @@ def passages_with(manifest: Manifest, key: str, values: Collection[str]) -> dict
     }
 
 
-def superseded(manifest: Manifest, documents: Collection[int]) -> set[str]:
+def list_superseded(manifest: Manifest, documents: Collection[int]) -> set[str]:
     """Return the names of those sections of some documents that something supersedes.
 
     It links to the section as superseding it, or the section links to it as its successor, or to
@@ -122,7 +122,7 @@ def superseded(manifest: Manifest, documents: Collection[int]) -> set[str]:
     found_names = {name for _, name in manifest.chunked(from_new, wanted_documents)}
     links = manifest.chunked(from_old, wanted_documents)
     promoted = [dest for _, kind, dest in links if kind == "promoted_to" and dest is not None]
-    old = document_graph.superseded(manifest, promoted)
+    old = document_graph.map_superseded(manifest, promoted)
     return found_names | {
         name for name, kind, dest in links if kind == "superseded_by" or dest in old
     }
@@ -232,19 +232,19 @@ class _Condition:
         return " AND ".join(f"({part})" for part in self.parts)
 
 
-def session_id_of(document: DocumentRow) -> str:
+def read_session_id(document: DocumentRow) -> str:
     """Return the id of the session whose note a document is; empty if it is no session's note."""
     extra = document.data.get("extra") or {}
     entry = extra.get(PROJECT) is not None and document.data.get("type") == SESSIONS
     return str(extra.get(SESSION_ID) or "") if entry else ""
 
 
-def of_session(document: DocumentRow) -> bool:
+def is_of_session(document: DocumentRow) -> bool:
     """Tell whether a note is of a session, by its folder or by its front matter."""
-    return document.key.startswith(SESSIONS_FOLDER) or bool(session_id_of(document))
+    return document.key.startswith(SESSIONS_FOLDER) or bool(read_session_id(document))
 
 
-def listed(
+def list_entries(
     manifest: Manifest,
     entry_conditions: EntryConditions,
     limit: int,
@@ -291,7 +291,7 @@ def changed_notes(manifest: Manifest, since: float) -> dict[str, float]:
     return dict(manifest.execute(sql, (since,)))
 
 
-def place(manifest: Manifest, document: int, section: int = WHOLE) -> tuple[float, str]:
+def read_place(manifest: Manifest, document: int, section: int = WHOLE) -> tuple[float, str]:
     """Return the time and the name by which a document, or an observation in it, is ordered."""
     sql = f"SELECT d.created, {_TIE} FROM documents AS d WHERE d.id = ?"
     values = [document]
@@ -302,14 +302,14 @@ def place(manifest: Manifest, document: int, section: int = WHOLE) -> tuple[floa
     return created, name
 
 
-def scope(manifest: Manifest, entry_conditions: EntryConditions) -> Scope:
+def find_scope(manifest: Manifest, entry_conditions: EntryConditions) -> Scope:
     """Return the passages of the entries that meet all conditions."""
     if entry_conditions.of_documents and not entry_conditions.project:
         hidden = manifest.execute("SELECT id FROM documents WHERE hidden = 1")
         return Scope(without=frozenset(number for (number,) in hidden))
     if entry_conditions.of_documents:
         condition = _Condition(_LIVE)
-        _of_project(condition, entry_conditions)
+        _add_project(condition, entry_conditions)
         sql = f"SELECT d.id FROM documents AS d WHERE {condition.text}"
         return Scope(only=frozenset(n for (n,) in manifest.execute(sql, condition.values)))
     entries: dict[int, int] = {}
@@ -322,7 +322,7 @@ def scope(manifest: Manifest, entry_conditions: EntryConditions) -> Scope:
     return Scope(only=frozenset(entries.values()), rows=frozenset(entries))
 
 
-def narrowed(manifest: Manifest, within: Scope, entries: Collection[int]) -> Scope:
+def narrow_scope(manifest: Manifest, within: Scope, entries: Collection[int]) -> Scope:
     """Return the intersection of a scope, with its passages, and some documents."""
     scope = within.narrowed(entries)
     if scope.rows is None:
@@ -332,7 +332,7 @@ def narrowed(manifest: Manifest, within: Scope, entries: Collection[int]) -> Sco
     return Scope(only=scope.only, rows=frozenset(rows))
 
 
-def named(manifest: Manifest, names: Collection[str]) -> dict[str, Entry]:
+def find_named(manifest: Manifest, names: Collection[str]) -> dict[str, Entry]:
     """Return the sections with some names; of several, that of the first document."""
     sql = (
         "SELECT s.name, s.document, s.ordinal, s.created FROM sections AS s JOIN documents AS d"
@@ -343,7 +343,7 @@ def named(manifest: Manifest, names: Collection[str]) -> dict[str, Entry]:
     return {name: Entry(document, at, created, name) for name, document, at, created in rows}
 
 
-def parts(
+def read_parts(
     manifest: Manifest, documents: Collection[int], observations: Collection[tuple[int, int]] = ()
 ) -> dict[int, dict[int, Section]]:
     """Return the sections of some documents by their numbers, in their order.
@@ -376,7 +376,7 @@ def observation_type(manifest: Manifest, document: int, section: int) -> str | N
     return None if row is None else str(row[0])
 
 
-def observations_of(manifest: Manifest, document: int) -> list[int]:
+def list_observations(manifest: Manifest, document: int) -> list[int]:
     """Return the numbers of the sections of a document that are observations."""
     sql = f"SELECT ordinal FROM sections AS s WHERE s.document = ? AND {IS_OBSERVATION}"
     return sorted(at for (at,) in manifest.execute(sql, (document,)))
@@ -390,35 +390,35 @@ def _queries(entry_conditions: EntryConditions) -> dict[str, tuple[str, _Conditi
             "s.document, s.ordinal, s.created, s.name FROM sections AS s"
             " INDEXED BY sections_created CROSS JOIN documents AS d ON d.id = s.document"
         )
-        entries[OBSERVATIONS] = columns, _of_observations(entry_conditions)
+        entries[OBSERVATIONS] = columns, _observation_condition(entry_conditions)
     columns = f"d.id, {WHOLE}, d.created, {_TIE} FROM documents AS d"
     if SESSIONS in entry_conditions.kinds and not (
         entry_conditions.obs_types or entry_conditions.types
     ):
-        entries[SESSIONS] = columns, _of_documents(entry_conditions, sessions=True)
+        entries[SESSIONS] = columns, _document_condition(entry_conditions, sessions=True)
     if NOTES in entry_conditions.kinds and (
         entry_conditions.types or not entry_conditions.obs_types
     ):
-        entries[NOTES] = columns, _of_documents(entry_conditions, sessions=False)
+        entries[NOTES] = columns, _document_condition(entry_conditions, sessions=False)
     return entries
 
 
-def _of_observations(entry_conditions: EntryConditions) -> _Condition:
+def _observation_condition(entry_conditions: EntryConditions) -> _Condition:
     condition = _Condition(_LIVE, NAMED if entry_conditions.obs_types else IS_OBSERVATION)
-    _of_project(condition, entry_conditions)
+    _add_project(condition, entry_conditions)
     if entry_conditions.obs_types:
         _has(condition, (OBS_TYPE,), entry_conditions.obs_types)
     for concept in entry_conditions.concepts:
         _has(condition, (CONCEPTS,), (concept,))
     if entry_conditions.files:
         _has(condition, FILES[1:] if entry_conditions.modified else FILES, entry_conditions.files)
-    _of_time(condition, entry_conditions, "s.created", "s.created")
+    _add_time(condition, entry_conditions, "s.created", "s.created")
     return condition
 
 
-def _of_documents(entry_conditions: EntryConditions, *, sessions: bool) -> _Condition:
+def _document_condition(entry_conditions: EntryConditions, *, sessions: bool) -> _Condition:
     condition = _Condition(_LIVE, _SESSION if sessions else f"NOT ({_SESSION})")
-    _of_project(condition, entry_conditions)
+    _add_project(condition, entry_conditions)
     if entry_conditions.types:
         values = (value for name in entry_conditions.types for value in ("type", name.casefold()))
         condition.add(" OR ".join(_HAS_FIELD for _ in entry_conditions.types), *values)
@@ -440,7 +440,7 @@ def _of_documents(entry_conditions: EntryConditions, *, sessions: bool) -> _Cond
         )
         names = (link_key(file) for file in entry_conditions.files)
         condition.add(tests, *(v for name in names for v in (name, name, name_number(name))))
-    _of_time(
+    _add_time(
         condition,
         entry_conditions,
         "d.created",
@@ -449,12 +449,12 @@ def _of_documents(entry_conditions: EntryConditions, *, sessions: bool) -> _Cond
     return condition
 
 
-def _of_project(condition: _Condition, entry_conditions: EntryConditions) -> None:
+def _add_project(condition: _Condition, entry_conditions: EntryConditions) -> None:
     if entry_conditions.project:
         condition.add(_HAS_FIELD, PROJECT, entry_conditions.project.casefold())
 
 
-def _of_time(
+def _add_time(
     condition: _Condition, entry_conditions: EntryConditions, created: str, changed: str
 ) -> None:
     if entry_conditions.since is not None:

@@ -7,7 +7,7 @@ from datetime import datetime
 from types import MappingProxyType
 
 from memory_bank.base import NamedTuple
-from memory_bank.notes.names import key
+from memory_bank.notes.names import lookup_key
 from memory_bank.search.manifest import document_rows
 from memory_bank.search.manifest.link_rows import name_number
 from memory_bank.search.manifest.manifest import GONE, UNREADABLE, Manifest
@@ -48,7 +48,7 @@ _TAG = (
 _FOLDER = "substr(key, 1, length(?1)) = ?1"
 
 
-def scope(
+def find_scope(
     manifest: Manifest,
     conditions: Sequence[Condition],
     *,
@@ -80,7 +80,7 @@ def scope(
     return Scope(only=frozenset(number for (number,) in chunked).difference(*unmet))
 
 
-def fields(manifest: Manifest) -> set[str]:
+def list_fields(manifest: Manifest) -> set[str]:
     """Return the keys of all fields."""
     return {name for (name,) in manifest.execute("SELECT DISTINCT key FROM fields")}
 
@@ -109,7 +109,7 @@ def _having(manifest: Manifest, name: str, value: str) -> set[int]:
     if name == "in":
         return _numbers(manifest, _FOLDER, (value.strip("/") + "/",))
     if name == "links":
-        return _numbers(manifest, _LINKS, (key(value), name_number(key(value))))
+        return _numbers(manifest, _LINKS, (lookup_key(value), name_number(lookup_key(value))))
     text = value.casefold()
     if name.casefold() == "tag":
         return _numbers(manifest, _TAG, (text.strip("#/") or text,))

@@ -27,7 +27,7 @@ def name_number(name: str) -> int:
     return number_text(name) if name else NO_NAME
 
 
-def names_of(manifest: Manifest, documents: Iterable[int]) -> set[int]:
+def read_names(manifest: Manifest, documents: Iterable[int]) -> set[int]:
     """Return the names of these documents."""
     sql = "SELECT DISTINCT name FROM names WHERE document IN ({})"
     return {name for (name,) in manifest.chunked(sql, list(documents))}
@@ -52,7 +52,7 @@ def resolve_links(manifest: Manifest, documents: Iterable[int], names: Iterable[
     )
 
 
-def keys_of(manifest: Manifest, name: str) -> list[str]:
+def find_keys(manifest: Manifest, name: str) -> list[str]:
     """Return the keys of the documents with a name: several if it is ambiguous.
 
     `name` is as `Document.names` has it.
@@ -66,7 +66,7 @@ def keys_of(manifest: Manifest, name: str) -> list[str]:
     return [key for (key,) in rows]
 
 
-def candidates(
+def map_candidates(
     manifest: Manifest, names: Iterable[tuple[int, int]]
 ) -> dict[tuple[int, int], list[str]]:
     """Map the names of ambiguous links, as the links have them, to the keys of the documents."""
@@ -135,24 +135,24 @@ has thousands of notes of one name, and as many links to it."""
 _LIVE = f"source.state IN ({DONE}, {PENDING})"
 
 
-def outgoing(manifest: Manifest, document: int) -> list[Link]:
+def read_outgoing(manifest: Manifest, document: int) -> list[Link]:
     """Return the links of a document in their order."""
     return _rows(manifest, "links.document = ? ORDER BY links.line, links.id", [document])
 
 
-def incoming(manifest: Manifest, document: int) -> list[Link]:
+def read_incoming(manifest: Manifest, document: int) -> list[Link]:
     """Return the links of other documents that lead to a document."""
     where = f"links.dest = ?1 AND links.document <> ?1 AND {_LIVE} ORDER BY source.key, links.line"
     return _rows(manifest, where, [document])
 
 
-def to_ghost(manifest: Manifest, ghost: str) -> list[Link]:
+def find_to_ghost(manifest: Manifest, ghost: str) -> list[Link]:
     """Return the links that lead to a ghost; case is ignored."""
     where = f"links.dest IS NULL AND lower(links.ghost) = lower(?) AND {_LIVE}"
     return _rows(manifest, f"{where} ORDER BY source.key, links.line", [ghost])
 
 
-def to_code(manifest: Manifest, file: str, start: str) -> list[Link]:
+def find_to_code(manifest: Manifest, file: str, start: str) -> list[Link]:
     """Return the links to the ghost of a file, case ignored, and to ghosts that start so."""
     where = (
         "links.dest IS NULL AND (lower(links.ghost) = lower(?1)"
@@ -161,7 +161,7 @@ def to_code(manifest: Manifest, file: str, start: str) -> list[Link]:
     return _rows(manifest, f"{where} ORDER BY source.key, links.line", [file, start])
 
 
-def to_ghosts(manifest: Manifest, documents: Sequence[int] | None = None) -> list[Link]:
+def find_to_ghosts(manifest: Manifest, documents: Sequence[int] | None = None) -> list[Link]:
     """Return the links to ghosts of some documents, by default of all that are not hidden."""
     where = f"links.dest IS NULL AND NOT links.ambiguous AND links.ghost <> '' AND {_LIVE}"
     if documents is None:
@@ -175,7 +175,7 @@ def all_links(manifest: Manifest) -> list[Link]:
     return _rows(manifest, f"{_LIVE} ORDER BY source.key, links.line, links.id", [])
 
 
-def links_of(manifest: Manifest, keys: Iterable[str]) -> list[Link]:
+def read_links_of(manifest: Manifest, keys: Iterable[str]) -> list[Link]:
     """Return the links of the documents with some keys."""
     sql = (
         f"SELECT {_COLUMNS} {_FROM} WHERE {_LIVE} AND source.key IN ({{}})"
@@ -184,7 +184,9 @@ def links_of(manifest: Manifest, keys: Iterable[str]) -> list[Link]:
     return [_row(row) for row in manifest.chunked(sql, sorted(keys))]
 
 
-def taken(manifest: Manifest, names: Mapping[str, int], leaving: Collection[int]) -> list[Link]:
+def find_taken(
+    manifest: Manifest, names: Mapping[str, int], leaving: Collection[int]
+) -> list[Link]:
     """Return the links that a new document would take from others: it has their names too.
 
     `names` maps the new document's names to their ranks. The documents `leaving` lose theirs, and
@@ -218,7 +220,7 @@ def taken(manifest: Manifest, names: Mapping[str, int], leaving: Collection[int]
     return [row for row in rows if is_taken(row)]
 
 
-def destinations(manifest: Manifest) -> dict[str, list[Link]]:
+def map_destinations(manifest: Manifest) -> dict[str, list[Link]]:
     """Return the links of each document in their order, without texts; faster than all links."""
     sql = (
         "SELECT source.key, links.kind, links.heading, links.anchor, iif(goal.id, '', links.ghost),"
@@ -235,7 +237,7 @@ def destinations(manifest: Manifest) -> dict[str, list[Link]]:
     return links
 
 
-def edges(manifest: Manifest) -> list[tuple[str, str, str]]:
+def yield_edges(manifest: Manifest) -> list[tuple[str, str, str]]:
     """Return every edge of the graph: source key, target key or `ghost:NAME`, type."""
     sql = (
         "SELECT DISTINCT source.key, coalesce(goal.key, 'ghost:' || links.ghost), links.type"
@@ -244,7 +246,7 @@ def edges(manifest: Manifest) -> list[tuple[str, str, str]]:
     return manifest.execute(sql).fetchall()
 
 
-def anchors(
+def read_anchors(
     manifest: Manifest, documents: Sequence[int]
 ) -> tuple[set[tuple[int, str]], set[tuple[int, str]]]:
     """Return the headings and the anchors of some documents, both case folded."""
@@ -257,7 +259,7 @@ def anchors(
     return headings, {(document, anchor) for document, anchor in manifest.chunked(sql, documents)}
 
 
-def problems(manifest: Manifest, rows: Sequence[Link]) -> list[str]:
+def find_problems(manifest: Manifest, rows: Sequence[Link]) -> list[str]:
     """Return for each link what is wrong with it, empty when nothing is.
 
     Wrong is a target that several notes answer to, which are listed, the nearest first unless they
@@ -267,10 +269,10 @@ def problems(manifest: Manifest, rows: Sequence[Link]) -> list[str]:
     goals = sorted(
         {row.dest for row in rows if row.dest is not None and (row.heading or row.block)}
     )
-    headings, blocks = anchors(manifest, goals) if goals else (set(), set())
+    headings, blocks = read_anchors(manifest, goals) if goals else (set(), set())
     slugs = _slugs(manifest, goals) if goals else set()  # Markdown links name them so
     words = {(document, heading_words(name)) for document, name in headings}
-    many = candidates(manifest, [row.hashes for row in rows if row.ambiguous])
+    many = map_candidates(manifest, [row.hashes for row in rows if row.ambiguous])
     meant_keys = {names: sorted(keys) for names, keys in many.items()}
     entries = []
     for row in rows:
@@ -279,7 +281,7 @@ def problems(manifest: Manifest, rows: Sequence[Link]) -> list[str]:
             near = meant_keys[row.hashes]
             if len(near) <= _MAX_SORTED:
                 near = nearest_first(row.source_key, near)
-            entries.append(f"several notes answer to {row.target!r}: {listed(near)}")
+            entries.append(f"several notes answer to {row.target!r}: {cut_list(near)}")
         elif row.dest is not None and row.block and (row.dest, row.block.casefold()) not in blocks:
             entries.append(f"{row.dest_key} has no block ^{row.block}")
         elif (
@@ -309,7 +311,7 @@ def nearest_first(source: str, keys: Iterable[str]) -> list[str]:
     return sorted(keys, key=steps)
 
 
-def listed(keys: Sequence[str]) -> str:
+def cut_list(keys: Sequence[str]) -> str:
     """Return the first keys of several, and how many more there are."""
     more = f" and {len(keys) - _MAX_LISTED:,} more" if len(keys) > _MAX_LISTED else ""
     return ", ".join(keys[:_MAX_LISTED]) + more
@@ -321,7 +323,7 @@ def _slugs(manifest: Manifest, documents: Sequence[int]) -> set[tuple[int, str]]
     counts = Counter[tuple[int, str]]()
     entries = set()
     for document, path in manifest.chunked(sql, documents):
-        name = slug(path.split(SEPARATOR)[-1].casefold()).replace(_EMOJI_SIGN, "")
+        name = heading_slug(path.split(SEPARATOR)[-1].casefold()).replace(_EMOJI_SIGN, "")
         repeated = counts[document, name]
         counts[document, name] += 1
         entries |= {(document, form) for form in (name, name.strip("-"))}
@@ -337,7 +339,7 @@ _EMOJI_SIGN = "\ufe0f"
 """Follows an emoji, which a slug has not: some programs leave it out of the slug, too."""
 
 
-def slug(heading: str) -> str:
+def heading_slug(heading: str) -> str:
     """Return a heading's slug, by which Markdown links name it; letters keep their case.
 
     What is left out leaves its blanks, as on GitHub: `🚀 Launch` is `-launch`.
@@ -348,7 +350,7 @@ def slug(heading: str) -> str:
 
 def _slug_forms(written: str) -> set[str]:
     """Return the forms in which programs write the slug of a heading."""
-    plain = slug(written).replace(_EMOJI_SIGN, "")
+    plain = heading_slug(written).replace(_EMOJI_SIGN, "")
     return {plain, re.sub("-+", "-", plain)}
 
 

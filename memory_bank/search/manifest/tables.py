@@ -41,7 +41,7 @@ _TABLES = {
 }
 
 
-def differences(ours: Manifest, fresh: Manifest) -> Iterator[str]:
+def yield_differences(ours: Manifest, fresh: Manifest) -> Iterator[str]:
     """Yield a description of each difference between a manifest and a fresh one."""
     for table, sql in _TABLES.items():
         rows, right = set(ours.execute(sql)), set(fresh.execute(sql))

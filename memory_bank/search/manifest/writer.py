@@ -133,7 +133,7 @@ def forget_signatures(manifest: Manifest) -> None:
     manifest.execute("UPDATE documents SET signature = '', hash = x''")
 
 
-def signatures(manifest: Manifest) -> dict[str, Signature]:
+def read_signatures(manifest: Manifest) -> dict[str, Signature]:
     """Return the signatures of all documents whose batch is finished."""
     sql = f"SELECT key, signature FROM documents WHERE state IN ({DONE}, {UNREADABLE})"
     return dict(manifest.execute(sql))
@@ -145,7 +145,7 @@ def unfinished_keys(manifest: Manifest) -> list[str]:
     return [key for (key,) in manifest.execute(sql)]
 
 
-def refused(manifest: Manifest) -> dict[str, str]:
+def read_refused(manifest: Manifest) -> dict[str, str]:
     """Return the files that can't be documents, with reasons, as of the last scan."""
     return dict(manifest.execute("SELECT key, reason FROM refused"))
 
@@ -156,7 +156,9 @@ def known_hashes(manifest: Manifest, keys: Sequence[str]) -> dict[str, str]:
     return dict(manifest.chunked(sql, list(keys)))
 
 
-def indexed(manifest: Manifest, numbers: Sequence[int] | None = None) -> list[tuple[int, str, str]]:
+def list_indexed(
+    manifest: Manifest, numbers: Sequence[int] | None = None
+) -> list[tuple[int, str, str]]:
     """Return number, key and hash of all or some documents that retrievers must have."""
     sql = f"SELECT id, key, {HASH} FROM documents WHERE state IN ({DONE}, {PENDING})"
     if numbers is None:
@@ -164,7 +166,7 @@ def indexed(manifest: Manifest, numbers: Sequence[int] | None = None) -> list[tu
     return list(manifest.chunked(f"{sql} AND id IN ({{}})", list(numbers)))
 
 
-def entries_of(manifest: Manifest, number: int, document: Document) -> list[IndexedPassage]:
+def read_entries(manifest: Manifest, number: int, document: Document) -> list[IndexedPassage]:
     """Return the entries of a document that the manifest has, to put them again.
 
     Raises IndexDamaged if its rows don't fit the document.

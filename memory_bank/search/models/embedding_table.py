@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from memory_bank.base.errors import EmbedderUnavailable
 from memory_bank.search.embedders.base import Vectors
 from memory_bank.search.models import tokenizer
-from memory_bank.search.models.vectors import np, read_tensors, unit
+from memory_bank.search.models.vectors import np, read_tensors, scale_to_unit
 
 if TYPE_CHECKING:  # numpy is imported from vectors alone
     from numpy.typing import NDArray
@@ -64,7 +64,7 @@ class Table:
                 self._fill(array, short)
                 short, room = {}, _BLOCK
         self._fill(array, short)
-        return unit(array)
+        return scale_to_unit(array)
 
     def _fill(self, array: Vectors, texts: dict[int, str]) -> None:
         if texts:

@@ -64,12 +64,12 @@ def read(path: Path, hint: str) -> dict[str, Any]:
     except (IndexError, ValueError) as error:
         raise EmbedderUnavailable(f"{path}: is damaged: {error}", hint) from error
     try:
-        return _named(tensors)
+        return _name_tensors(tensors)
     except KeyError as error:
         raise EmbedderUnavailable(f"{path}: has no {error}", hint) from error
 
 
-def _named(tensors: dict[str, NDArray[Any]]) -> dict[str, Any]:
+def _name_tensors(tensors: dict[str, NDArray[Any]]) -> dict[str, Any]:
     found_tensors: dict[str, Any] = {
         name.removeprefix(_PREFIX): tensor
         for name, tensor in tensors.items()

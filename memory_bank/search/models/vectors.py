@@ -27,7 +27,16 @@ import numpy as np  # noqa: E402  (the variable must be there first)
 if not _chosen_by_user:
     del os.environ[_VARIABLE]  # child processes choose for themselves
 
-__all__ = ["cosines", "encode", "joined", "np", "packed", "read_tensors", "unit", "unpacked"]
+__all__ = [
+    "encode",
+    "join_vectors",
+    "measure_cosines",
+    "np",
+    "pack_vectors",
+    "read_tensors",
+    "scale_to_unit",
+    "unpack_vectors",
+]
 
 if TYPE_CHECKING:  # numpy is imported from vectors alone
     from numpy.typing import NDArray
@@ -60,7 +69,7 @@ def read_tensors(path: Path, hint: str) -> dict[str, NDArray[Any]]:
         raise EmbedderUnavailable(f"{path}: is damaged: {error!r}", hint) from error
 
 
-def unit(rows: Vectors) -> Vectors:
+def scale_to_unit(rows: Vectors) -> Vectors:
     """Scale rows to length 1, in place; a row of zeros stays one."""
     lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
     lengths[lengths == 0] = 1
@@ -68,24 +77,24 @@ def unit(rows: Vectors) -> Vectors:
     return rows
 
 
-def joined(rows: Vectors, array: Vectors, share: float) -> Vectors:
+def join_vectors(rows: Vectors, array: Vectors, share: float) -> Vectors:
     """Put rows of length 1 side by side, the second ones scaled by `share`, as rows of length 1."""
-    return unit(np.hstack([rows, np.float32(share) * array]))
+    return scale_to_unit(np.hstack([rows, np.float32(share) * array]))
 
 
-def packed(rows: Vectors) -> NDArray[np.int8]:
+def pack_vectors(rows: Vectors) -> NDArray[np.int8]:
     """Quantise rows to int8, scaled by the largest component: cosines stay within .005."""
     largest = np.abs(rows).max(axis=1, keepdims=True, initial=1e-9)
     numbers: NDArray[np.int8] = np.rint(rows * (127 / largest)).astype(np.int8)
     return numbers
 
 
-def unpacked(rows: NDArray[np.int8]) -> Vectors:
+def unpack_vectors(rows: NDArray[np.int8]) -> Vectors:
     """Return quantised rows as rows of length 1."""
-    return unit(rows.astype(np.float32))
+    return scale_to_unit(rows.astype(np.float32))
 
 
-def cosines(rows: NDArray[np.int8], vector: NDArray[np.float32]) -> NDArray[np.float32]:
+def measure_cosines(rows: NDArray[np.int8], vector: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return the cosine of each quantised row with a vector of length 1; 0 for a row of zeros."""
     numbers = rows.astype(np.float32)
     lengths = np.sqrt(np.einsum("ij,ij->i", numbers, numbers))
@@ -112,4 +121,4 @@ def encode(
         for start in range(0, len(indices), together):
             chosen = indices[start : start + together]
             rows[chosen] = encoder(np.array([ids[index] for index in chosen], np.int64))
-    return unit(rows)
+    return scale_to_unit(rows)

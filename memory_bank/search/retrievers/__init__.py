@@ -25,20 +25,22 @@ class RetrieverSet:
         self._owner = owner
         self._settings = settings
         self._without = without
-        self._names = [name for name in names() if name not in without]
+        self._names = [name for name in list_retrievers() if name not in without]
         self._loaded: dict[str, Retriever | None] = {}
 
     @property
     def fingerprint(self) -> str:
         """Return what determines the stored data of all retrievers; load no model."""
-        parts = (f"{name}={module(name).fingerprint(self._settings)}" for name in self._names)
+        parts = (
+            f"{name}={import_retriever(name).fingerprint(self._settings)}" for name in self._names
+        )
         return " ".join(parts)
 
     def get(self, name: str) -> Retriever | None:
         """Return a retriever; None when it is turned off. Raises EmbedderUnavailable."""
         if name not in self._loaded:
             folder = self._folder / name
-            self._loaded[name] = module(name).load(folder, self._owner, self._settings)
+            self._loaded[name] = import_retriever(name).load(folder, self._owner, self._settings)
         return self._loaded[name]
 
     def all(self) -> tuple[list[Retriever], str]:
@@ -60,7 +62,7 @@ class RetrieverSet:
 
     def in_mode(self, mode: str) -> list[str]:
         """Return the names of the retrievers that a mode of search queries."""
-        return [name for name in self._names if mode in module(name).MODES]
+        return [name for name in self._names if mode in import_retriever(name).MODES]
 
     def close(self) -> None:
         """Close all files."""
@@ -70,11 +72,11 @@ class RetrieverSet:
         self._loaded.clear()
 
 
-def names() -> list[str]:
+def list_retrievers() -> list[str]:
     """Return the names of all retrievers."""
     return plugins.list_plugins(KIND)
 
 
-def module(name: str) -> RetrieverModule:
+def import_retriever(name: str) -> RetrieverModule:
     """Import the module of a retriever."""
     return cast("RetrieverModule", plugins.load(KIND, name))

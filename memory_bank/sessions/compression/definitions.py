@@ -27,22 +27,22 @@ def read_table(file: str) -> Mapping[str, Any]:
 def compile_rows(kind: str) -> tuple[tuple[Mapping[str, Any], re.Pattern[str]], ...]:
     """Return the rows of a kind, each with its pattern."""
     file = next(name for name in TABLES if kind in read_table(name))
-    return tuple((row, _compiled(row["pattern"], file)) for row in read_table(file)[kind])
+    return tuple((row, _compile_text(row["pattern"], file)) for row in read_table(file)[kind])
 
 
 @lru_cache
 def compile_rule(kind: str) -> re.Pattern[str]:
     """Return all patterns of a kind as one."""
     file = next(name for name in TABLES if kind in read_table(name))
-    return _compiled("|".join(f"(?:{row['pattern']})" for row in read_table(file)[kind]), file)
+    return _compile_text("|".join(f"(?:{row['pattern']})" for row in read_table(file)[kind]), file)
 
 
 def compile_sentences(text: str) -> re.Pattern[str]:
     """Return a pattern of sentences with the words that it names as `{word}`."""
-    return _compiled(text, "rules.toml")
+    return _compile_text(text, "rules.toml")
 
 
-def _compiled(text: str, file: str) -> re.Pattern[str]:
+def _compile_text(text: str, file: str) -> re.Pattern[str]:
     for name, word_rows in read_table(file)["words"].items():
         text = text.replace(f"{{{name}}}", word_rows)
     return re.compile(text, TABLES[file])

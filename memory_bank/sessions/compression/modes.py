@@ -47,7 +47,7 @@ def compress(
             if settings.mode == "command":
                 answer = command.ask(settings.command, question)
             else:
-                answer = _asked(sample, command.client_prompt(question))
+                answer = _ask_sample(sample, command.client_prompt(question))
             return Compressed(
                 command.parse_observations(answer, events, project_root), settings.mode
             )
@@ -60,7 +60,7 @@ def compress(
     )
 
 
-def _asked(sample: Sample | None, prompt: str) -> str:
+def _ask_sample(sample: Sample | None, prompt: str) -> str:
     if sample is None:
         raise command.NoObservations("no client is there that offers its model")
     return sample(prompt, command.MOST_TOKENS)

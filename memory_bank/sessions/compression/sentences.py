@@ -141,7 +141,7 @@ def headline(sentence: str, most: int) -> str:
 
 def find_decided(text: str) -> list[str]:
     """Return the sentences that decide something or state a rule; questions do not."""
-    return _found("decides", text)
+    return _find_kind("decides", text)
 
 
 def find_planned(text: str) -> list[str]:
@@ -153,10 +153,10 @@ def find_planned(text: str) -> list[str]:
         if compile_sentences("{label}").fullmatch(head):
             items = (_BLOCK.sub("", line) for line in item["items"].splitlines())
             listed += [strip_marks(word) for word in items if word.strip()]
-    return list(dict.fromkeys([*listed, *_found("next", text)]))
+    return list(dict.fromkeys([*listed, *_find_kind("next", text)]))
 
 
-def _found(kind: str, text: str) -> list[str]:
+def _find_kind(kind: str, text: str) -> list[str]:
     candidates = [
         sentence
         for sentence in split_sentences(text)

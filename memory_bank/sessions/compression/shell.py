@@ -72,7 +72,7 @@ class SimpleCommand:
     @property
     def arguments(self) -> list[str]:
         """Its words without assignments and wrappers such as `sudo`."""
-        first = [*dropwhile(_before, self.words)]
+        first = [*dropwhile(_is_before_program, self.words)]
         return first or self.words
 
     @property
@@ -82,7 +82,7 @@ class SimpleCommand:
         return _after_flags(words)[1:] if self.program.startswith("git-") else words
 
 
-def _before(word: str) -> bool:
+def _is_before_program(word: str) -> bool:
     """Tell whether a word at the start of a command is not its program."""
     wrappers = definitions.list_words("before", "wrappers")
     return bool(_ASSIGNED.match(word) or word in wrappers or re.match(r"-|\d+\w?$", word))
@@ -110,23 +110,23 @@ def split_commands(command: str) -> list[SimpleCommand]:
                 simple_commands.append(step)
             step, target = SimpleCommand(before=text, folder=_folder(step)), ""
             if text == "\n" and waiting:
-                at = _here(command, at, waiting)
+                at = _skip_here_documents(command, at, waiting)
     return [*simple_commands, step] if step.words or step.outputs else simple_commands
 
 
 def _folder(step: SimpleCommand) -> str:
     """Return the folder in which the next command runs."""
     moves = step.program == "cd" and len(step.words) > 1
-    return _below(step, step.words[1]) if moves else step.folder
+    return _path_below(step, step.words[1]) if moves else step.folder
 
 
-def _below(step: SimpleCommand, path: str) -> str:
+def _path_below(step: SimpleCommand, path: str) -> str:
     """Return a path of a command below the folder at the start."""
     whole = not step.folder or path.startswith(("/", "~")) or path[1:2] == ":"
     return path if whole else f"{step.folder.rstrip('/')}/{path}"
 
 
-def _here(command: str, at: int, waiting: list[tuple[SimpleCommand, str]]) -> int:
+def _skip_here_documents(command: str, at: int, waiting: list[tuple[SimpleCommand, str]]) -> int:
     """Take the here-documents that begin at a position; return where they end."""
     for step, mark in waiting:
         end = re.compile(rf"^\t*{re.escape(mark)}[ \t]*$", re.MULTILINE).search(command, at)
@@ -139,8 +139,8 @@ def _here(command: str, at: int, waiting: list[tuple[SimpleCommand, str]]) -> in
 def list_writes(step: SimpleCommand) -> Iterator[FileChange]:
     """Yield the changes of files by a command, as far as its words say so."""
     for change in _writes(step):
-        moved = _below(step, change.moved_to) if change.moved_to else ""
-        yield replace(change, path=_below(step, change.path), moved_to=moved)
+        moved = _path_below(step, change.moved_to) if change.moved_to else ""
+        yield replace(change, path=_path_below(step, change.path), moved_to=moved)
 
 
 def _writes(step: SimpleCommand) -> Iterator[FileChange]:
@@ -200,12 +200,12 @@ def _is_file(path: str) -> bool:
 
 def list_reads(step: SimpleCommand) -> Iterator[str]:
     """Yield the files that a command shows."""
-    yield from (_below(step, path) for path in step.inputs if _is_file(path))
+    yield from (_path_below(step, path) for path in step.inputs if _is_file(path))
     if step.program in _programs("readers"):
         words = [word for word in step.arguments[1:] if not word.startswith(("-", "+"))]
         for word in words[step.program in _programs("script_first") :]:
             if _is_file(word) and re.search(r"[./\\]|^[A-Z]\w+$", word):
-                yield _below(step, word)
+                yield _path_below(step, word)
 
 
 def only_looks(simple_commands: Sequence[SimpleCommand]) -> bool:

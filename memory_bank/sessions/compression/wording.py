@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from memory_bank.notes.characters import nfc
+from memory_bank.notes.characters import to_nfc
 from memory_bank.sessions.compression import definitions, outcomes
 from memory_bank.sessions.compression.definitions import Paths, compile_rule
 from memory_bank.sessions.compression.sentences import (
@@ -68,11 +68,11 @@ def word_observations(
         turns.setdefault(number, Turn(paths, prompt_texts.get(number, ""))).take(read(event))
     observation_list = list[Observation]()
     for turn in turns.values():
-        observation_list += _of_turn(turn, (*before, *observation_list))
+        observation_list += _word_turn(turn, (*before, *observation_list))
     return tuple(observation_list)
 
 
-def _of_turn(turn: Turn, before: Sequence[Observation]) -> Iterator[Observation]:
+def _word_turn(turn: Turn, before: Sequence[Observation]) -> Iterator[Observation]:
     """Yield what a turn becomes; nothing if it was looked around only, and no answer came of it.
 
     `before` are the observations of the session's earlier turns.
@@ -314,7 +314,7 @@ class _Wording:
 
 def _parts_of(text: str) -> list[str]:
     """Return the words of a name that may name what something is about."""
-    parts = [part for letters in _LETTERS.findall(nfc(text)) for part in _parts(letters)]
+    parts = [part for letters in _LETTERS.findall(to_nfc(text)) for part in _parts(letters)]
     common = definitions.list_words("words", "common_in_names")
     return [
         word.casefold()

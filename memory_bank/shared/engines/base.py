@@ -15,7 +15,7 @@ from typing import Any, Protocol, Self, cast
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base import NamedTuple, plugins
-from memory_bank.base.dates import iso_of
+from memory_bank.base.dates import seconds_to_iso
 from memory_bank.base.errors import BadInput, Hint, SharedUnavailable
 from memory_bank.git import repository
 from memory_bank.git.repository import remote_url
@@ -108,12 +108,12 @@ class Head(NamedTuple):
     @property
     def committed_at(self) -> str:
         """The time of the commit as ISO 8601."""
-        return iso_of(self.committed)
+        return seconds_to_iso(self.committed)
 
     @property
     def published_at(self) -> str:
         """When it was published, as ISO 8601."""
-        return iso_of(self.published)
+        return seconds_to_iso(self.published)
 
 
 class PublishedNote(NamedTuple):
@@ -393,7 +393,7 @@ def bank_identity(bank: Bank, repo: str = "") -> Identity | None:
     Raises BadInput for what can't be a name.
     """
     place = bank.layout.origin
-    tree = repository.worktree(place.root)
+    tree = repository.find_worktree(place.root)
     if tree is None:
         return None
     remote = parse_remote(remote_url(tree))

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from memory_bank.base.documents import Document, Read, Scan, Section, Span, lines_between
+from memory_bank.base.documents import Document, Read, Scan, Section, Span, read_lines
 from memory_bank.base.paths import Layout
 from memory_bank.base.settings import Settings
 from memory_bank.notes import note
@@ -70,7 +70,7 @@ class TestCollection:
 
     def text(self, key: str, hash: str, span: Span) -> str | None:  # noqa: A002
         one = self._documents.get(key)
-        return lines_between(one.body, span) if one and self._hashes[key] == hash else None
+        return read_lines(one.body, span) if one and self._hashes[key] == hash else None
 
     def close(self) -> None:
         """Hold nothing."""

@@ -27,7 +27,7 @@ change: none for another layout or comment."""
 
 def parse(name: str, text: str) -> ParsedFile:
     """Parse a text as the file of that name."""
-    return parsing.parse(text.encode(), parsing.language_of(name) or "")
+    return parsing.parse(text.encode(), parsing.detect_language(name) or "")
 
 
 def source(name: str) -> str:
@@ -113,7 +113,7 @@ def test_a_broken_file_gives_what_can_be_read(name: str, text: str) -> None:
     ],
 )
 def test_a_language_is_told_by_the_name_of_a_file(language: str, paths: str) -> None:
-    assert {parsing.language_of(path) for path in paths.split()} == {language}
+    assert {parsing.detect_language(path) for path in paths.split()} == {language}
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_a_language_is_told_by_the_name_of_a_file(language: str, paths: str) -> 
     ],
 )
 def test_the_language_of_a_script_is_told_by_its_first_line(first: str, language: str) -> None:
-    assert parsing.language_of("bin/deploy", first) == language
+    assert parsing.detect_language("bin/deploy", first) == language
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_the_language_of_a_script_is_told_by_its_first_line(first: str, language
     ],
 )
 def test_files_that_may_hold_tests_are_told_by_their_names(path: str, other: str) -> None:
-    language = parsing.language_of(path) or ""
+    language = parsing.detect_language(path) or ""
     assert parsing.may_hold_tests(path, language)
     assert not parsing.may_hold_tests(other, language)
 

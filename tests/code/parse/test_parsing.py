@@ -241,12 +241,12 @@ def test_time_grows_with_size_alone(text: str) -> None:
     [("a/b.py", "python"), ("stubs.pyi", "python"), ("notes.txt", None), ("py", None)],
 )
 def test_a_language_is_told_by_the_suffix(path: str, language: str | None) -> None:
-    assert parsing.language_of(path) == language
+    assert parsing.detect_language(path) == language
 
 
 def test_a_language_is_told_by_the_first_line() -> None:
-    assert parsing.language_of("run", "#!/usr/bin/env python3") == "python"
-    assert parsing.language_of("run", "#!/bin/unknown") is None
+    assert parsing.detect_language("run", "#!/usr/bin/env python3") == "python"
+    assert parsing.detect_language("run", "#!/bin/unknown") is None
 
 
 def test_only_files_of_tests_may_hold_python_tests() -> None:

@@ -9,7 +9,7 @@ import pytest
 from memory_bank.bank.bank import Bank
 from memory_bank.base.text import Quotes
 from memory_bank.base.view import write_agent
-from memory_bank.memory.retrieval.answers import age, fit_to_tokens
+from memory_bank.memory.retrieval.answers import fit_to_tokens, format_age
 from memory_bank.memory.retrieval.ask import ask
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.retrieval.views import view_ask
@@ -90,4 +90,4 @@ def test_what_makes_an_answer_poorer_is_said(bank: Bank) -> None:
 )  # fmt: skip
 def test_an_age_is_told_in_its_largest_unit(days: int, told: str) -> None:
     moment = datetime.now(UTC) - timedelta(days=days, minutes=1 if days >= 0 else 0)
-    assert age(moment.isoformat()) == told
+    assert format_age(moment.isoformat()) == told

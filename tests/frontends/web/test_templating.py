@@ -11,7 +11,11 @@ NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 
 
 def shown(source: str, **values: object) -> str:
-    return templating.environment(lambda name: f"/static/{name}").from_string(source).render(values)
+    return (
+        templating.build_environment(lambda name: f"/static/{name}")
+        .from_string(source)
+        .render(values)
+    )
 
 
 def test_every_text_is_escaped() -> None:

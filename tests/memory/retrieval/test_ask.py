@@ -125,7 +125,9 @@ def test_documents_are_found_but_no_lock_files(bank: Bank, code: Codebase) -> No
     first = found.results[0]
     assert first.kind == "doc"
     assert (first.path, first.line, first.title) == ("docs/guide.md", 3, "Guide > Refunds")
-    paths = {answers.file_of(one) for one in ask(bank, code, "timeout", include=["docs"]).results}
+    paths = {
+        answers.result_file(one) for one in ask(bank, code, "timeout", include=["docs"]).results
+    }
     assert "deploy/limits.yaml" in paths
     assert "uv.lock" not in paths
 
@@ -136,7 +138,7 @@ def test_a_place_is_in_an_answer_once(shop: Path, code: Codebase) -> None:
     run(shop, "add", "-A")
     run(shop, "commit", "-qm", "Describe the echidna")
     found = ask(None, code, "echidna", include=["docs"], limit=20).results
-    places = [(answers.file_of(one), answers.line_of(one), one.title) for one in found]
+    places = [(answers.result_file(one), answers.result_line(one), one.title) for one in found]
     assert ("docs/ant.md", 1, "Echidna") in places
     assert len(set(places)) == len(places)
 
@@ -146,7 +148,7 @@ def test_a_file_is_found_by_the_subjects_of_its_commits(shop: Path, code: Codeba
     (shop / "shop/ledger.py").write_text("TOTAL = 7\n", encoding="utf-8")
     run(shop, "commit", "-qam", "Balance the quarterly accruals")
     found = ask(None, code, "quarterly accruals", include=["symbols"])
-    assert answers.file_of(found.results[0]) == "shop/ledger.py"
+    assert answers.result_file(found.results[0]) == "shop/ledger.py"
     assert found.results[0].snippet == "TOTAL = 7"
 
 
@@ -200,7 +202,7 @@ def test_the_reason_in_a_commit_is_found(reasons: tuple[Bank, Codebase]) -> None
     assert found.title == "Wait longer for the bank"
     assert "the acquirer answers slowly" in found.snippet
     assert "Signed-off-by" not in found.snippet
-    assert answers.file_of(found).startswith(f"commit {found.id[:8]} {found.created_at[:10]} ")
+    assert answers.result_file(found).startswith(f"commit {found.id[:8]} {found.created_at[:10]} ")
 
 
 def test_a_note_that_answers_comes_before_a_commit(reasons: tuple[Bank, Codebase]) -> None:

@@ -11,8 +11,8 @@ from memory_bank.code.index.codebase import Codebase, open_codebase
 from memory_bank.memory.retrieval.ask import ask
 from memory_bank.memory.retrieval.ask_hits import (
     ask_hits,
-    marked,
-    why,
+    list_reasons,
+    mark_words,
 )
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.search.retrievers.base import Reason
@@ -103,14 +103,14 @@ def test_there_may_be_more_hits_than_asked_for(bank: Bank) -> None:
 
 
 def test_words_of_the_query_are_marked() -> None:
-    pieces = marked("Whoosh <b>is</b> slow", "whooshes slow")
+    pieces = mark_words("Whoosh <b>is</b> slow", "whooshes slow")
     assert "".join(one.text for one in pieces) == "Whoosh <b>is</b> slow"
     assert [one.text for one in pieces if one.marked] == ["Whoosh", "slow"]
-    assert marked("", "whoosh") == ()
+    assert mark_words("", "whoosh") == ()
 
 
 def test_reasons_fall_into_groups_that_fill_the_bar() -> None:
-    found = why(
+    found = list_reasons(
         [
             Reason("keyword", "its words", 0.4),
             Reason("vectors", "its meaning", 0.2),
@@ -121,10 +121,12 @@ def test_reasons_fall_into_groups_that_fill_the_bar() -> None:
         *(("words", 0.53), ("meaning", 0.27), ("boosts", 0.2))
     ]
     assert [one.source for one in found.factors] == ["recency"]
-    lowered = why([Reason("keyword", "its words", 0.4), Reason("stale", "it changed", 0.5)])
+    lowered = list_reasons(
+        [Reason("keyword", "its words", 0.4), Reason("stale", "it changed", 0.5)]
+    )
     assert lowered.parts == (("words", 1.0),)
-    assert why([Reason("conditions", "meets them all", 1.0)]).parts == ()
-    assert why([]).parts == ()
+    assert list_reasons([Reason("conditions", "meets them all", 1.0)]).parts == ()
+    assert list_reasons([]).parts == ()
 
 
 @pytest.mark.parametrize(

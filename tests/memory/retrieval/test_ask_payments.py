@@ -176,5 +176,5 @@ def test_an_unknown_id_is_still_refused(shop: Codebase) -> None:
 
 def test_what_a_file_has_outside_of_symbols_is_a_document(shop: Codebase) -> None:
     results = ask(None, shop, "pub mod gateway processor", 50).results
-    (module,) = [one for one in results if answers.file_of(one) == "src/payments/mod.rs"]
+    (module,) = [one for one in results if answers.result_file(one) == "src/payments/mod.rs"]
     assert module.kind == "doc"

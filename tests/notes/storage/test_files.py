@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank.base.errors import Conflict, NoteExists, StorageFailed
-from memory_bank.notes.identity import etag
+from memory_bank.notes.identity import hash_bytes
 from memory_bank.notes.storage import files
 from memory_bank.notes.storage.folders import FolderEntry
 
@@ -30,14 +30,14 @@ def test_what_is_expected_decides(folder: Path) -> None:
     files.replace(file, b"one")
     with pytest.raises(NoteExists):
         files.replace(file, b"two", files.ABSENT)
-    with pytest.raises(Conflict, match=etag(b"one")):
-        files.replace(file, b"two", etag(b"zero"))
+    with pytest.raises(Conflict, match=hash_bytes(b"one")):
+        files.replace(file, b"two", hash_bytes(b"zero"))
     assert file.read_bytes() == b"one"
-    files.replace(file, b"two", etag(b"one"))
+    files.replace(file, b"two", hash_bytes(b"one"))
     assert file.read_bytes() == b"two"
     file.unlink()
     with pytest.raises(Conflict):
-        files.replace(file, b"three", etag(b"two"))
+        files.replace(file, b"three", hash_bytes(b"two"))
     assert names_in(folder) == []
 
 
@@ -78,7 +78,7 @@ def test_the_mode_stays(folder: Path) -> None:
     file = folder / "a.md"
     file.write_bytes(b"one")
     file.chmod(0o640)
-    files.replace(file, b"two", etag(b"one"))
+    files.replace(file, b"two", hash_bytes(b"one"))
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
     files.replace(folder / "new.md", b"", files.ABSENT)
     mask = os.umask(0)
@@ -91,7 +91,7 @@ def test_reading_tells_absent_from_unreadable(folder: Path) -> None:
     assert files.current_etag(folder / "nothing.md") == files.ABSENT
     (folder / "file").write_bytes(b"")
     assert files.read(folder / "file" / "below.md") is None
-    assert files.current_etag(folder / "file") == etag(b"")
+    assert files.current_etag(folder / "file") == hash_bytes(b"")
     (folder / "folder.md").mkdir()
     with pytest.raises(StorageFailed, match=r"folder\.md"):
         files.read(folder / "folder.md")
@@ -122,7 +122,7 @@ def test_a_full_disk_leaves_the_old_bytes_and_says_so(small_disk: Path) -> None:
     file = small_disk / "a.md"
     files.replace(file, b"old", files.ABSENT)
     with pytest.raises(StorageFailed, match="No space left") as caught:
-        files.replace(file, b"x" * 10_000_000, etag(b"old"))
+        files.replace(file, b"x" * 10_000_000, hash_bytes(b"old"))
     assert "nothing was changed" in caught.value.hint
     assert file.read_bytes() == b"old"
     assert names_in(small_disk) == ["a.md"]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memory_bank.base.errors import Conflict, NoteExists, StorageFailed
-from memory_bank.notes.identity import etag
+from memory_bank.notes.identity import hash_bytes
 from memory_bank.notes.storage import files, journal
 from memory_bank.notes.storage.journal import JournalEntry
 
@@ -29,8 +29,8 @@ def three(folder: Path) -> list[JournalEntry]:
     (folder / "b.md").write_bytes(b"b")
     return [
         JournalEntry("deep/c.md", b"c", files.ABSENT),
-        JournalEntry("a.md", b"a2", etag(b"a")),
-        JournalEntry("b.md", None, etag(b"b"), trash=True),
+        JournalEntry("a.md", b"a2", hash_bytes(b"a")),
+        JournalEntry("b.md", None, hash_bytes(b"b"), trash=True),
     ]
 
 
@@ -149,7 +149,10 @@ def test_where_case_is_ignored_a_note_may_change_its_case(
     journal.apply(
         folder,
         trash,
-        [JournalEntry("note.md", None, etag(b"x")), JournalEntry("Note.md", b"x", files.ABSENT)],
+        [
+            JournalEntry("note.md", None, hash_bytes(b"x")),
+            JournalEntry("Note.md", b"x", files.ABSENT),
+        ],
         STAMP,
     )
     assert tree(folder) == {"Note.md": b"x"}
@@ -174,7 +177,7 @@ def test_a_note_that_a_person_changed_since_the_kill_keeps_that_version(
 
 
 def step(**values: str) -> dict[str, str]:
-    return {"path": "a.md", "before": "", "after": etag(b"evil"), "staged": "new-0", "kept": "",
+    return {"path": "a.md", "before": "", "after": hash_bytes(b"evil"), "staged": "new-0", "kept": "",
             "trash": ""} | values  # fmt: skip
 
 
@@ -187,14 +190,14 @@ PLANS = {
     "through a link": [step(path="away/evil.md")],
     "over a link": [step(path="link.md")],
     "from outside": [step(staged="{outside}/new.md")],
-    "trash above": [step(after="", staged="", before=etag(b"a"), trash="../../x/a.md")],
+    "trash above": [step(after="", staged="", before=hash_bytes(b"a"), trash="../../x/a.md")],
     "NUL": [step(path="a\0.md")],
     "half a surrogate": [step(path="\ud800.md")],
     "long": [step(path="x" * 300 + ".md")],
     "numbers": [step() | {"path": 7}],
     "words": ["path"],
     "other keys": [{"a": 1}],
-    "other bytes staged": [step(after=etag(b"good"))],
+    "other bytes staged": [step(after=hash_bytes(b"good"))],
     "nothing staged": [step(staged="new-0"), step(staged="new-1")],
     "a mapping": {"a": step()},
     "a number": 7,

@@ -19,7 +19,7 @@ from memory_bank.base.errors import (
     StorageFailed,
     UnreadableNote,
 )
-from memory_bank.notes.identity import etag
+from memory_bank.notes.identity import hash_bytes
 from memory_bank.notes.storage import files
 from memory_bank.notes.storage.journal import JournalEntry
 from memory_bank.notes.storage.store import Store
@@ -32,7 +32,7 @@ def store(folder: Path) -> Store:
 
 def test_a_note_is_created_once(store: Store, folder: Path) -> None:
     found = store.create("decisions/a.md", "text é\n")
-    assert found == etag("text é\n".encode())
+    assert found == hash_bytes("text é\n".encode())
     assert (folder / "decisions/a.md").read_text(encoding="utf-8") == "text é\n"
     with pytest.raises(NoteExists):
         store.create("decisions/a.md", "other")
@@ -80,7 +80,7 @@ def test_text_that_could_not_be_read_again_is_not_written(
 def test_a_change_needs_the_etag_it_was_made_for(store: Store, folder: Path) -> None:
     first = store.create("a.md", "one\n")
     second = store.change("a.md", lambda text: text + "two\n", first)
-    assert second == etag(b"one\ntwo\n")
+    assert second == hash_bytes(b"one\ntwo\n")
     with pytest.raises(Conflict):
         store.change("a.md", lambda text: text + "three\n", first)
     with pytest.raises(NoteExists):
@@ -271,7 +271,7 @@ def test_a_trash_that_leads_out_of_the_bank_is_refused(
     with pytest.raises(StorageFailed, match="symbolic link"):
         store.delete("a.md")
     with pytest.raises(StorageFailed, match="symbolic link"), store.writing():
-        store.apply([JournalEntry("a.md", b"b", etag(b"a"))])
+        store.apply([JournalEntry("a.md", b"b", hash_bytes(b"a"))])
     assert store.read_bytes("a.md") == b"a"
     assert os.listdir(tmp_path / "outside") == []
 

@@ -9,7 +9,7 @@ from memory_bank.base.documents import (
     Span,
     Unchanged,
     Unreadable,
-    lines_between,
+    read_lines,
 )
 
 
@@ -47,7 +47,7 @@ class Rows:
         found = self.tree.read(key)
         if found is None or _hash(found.data) != hash:
             return None
-        return lines_between(found.data.decode("utf-8", "replace"), span)
+        return read_lines(found.data.decode("utf-8", "replace"), span)
 
     def close(self):
         self.seen = None

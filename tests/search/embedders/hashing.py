@@ -41,7 +41,7 @@ class Hashing:
             for word, count in Counter(_WORD.findall(text.casefold())).items():
                 for place, sign in _features(word):
                     row[place] += sign * count
-        return vectors.unit(rows)
+        return vectors.scale_to_unit(rows)
 
 
 def fingerprint(settings: Settings) -> str:

@@ -12,7 +12,7 @@ from memory_bank.base.errors import EmbedderUnavailable
 from memory_bank.base.settings import Settings
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.search.embedders import minilm, static
-from memory_bank.search.models.vectors import np, unit
+from memory_bank.search.models.vectors import np, scale_to_unit
 from memory_bank.search.models.weight_files import Pinned
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def _own(rows: Vectors) -> Vectors:
     """Return MiniLM's part of vectors, scaled to length 1; the rest is the static vector."""
-    return unit(rows[:, :384].copy())
+    return scale_to_unit(rows[:, :384].copy())
 
 
 def test_it_is_the_default() -> None:
@@ -41,7 +41,10 @@ def test_its_weights_give_the_published_vector() -> None:
 def test_the_last_components_are_the_static_vector() -> None:
     texts = ["the cat sat", "stock market"]
     rows = minilm.load(Settings()).embed(texts)
-    assert np.abs(unit(rows[:, 384:].copy()) - static.load(Settings()).embed(texts)).max() < 1e-6
+    assert (
+        np.abs(scale_to_unit(rows[:, 384:].copy()) - static.load(Settings()).embed(texts)).max()
+        < 1e-6
+    )
 
 
 def test_only_the_first_256_tokens_count() -> None:

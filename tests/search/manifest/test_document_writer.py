@@ -74,7 +74,7 @@ def test_nothing_stays_of_a_note_that_can_not_be_indexed_any_more(
     tables = "field_values names sections passages anchors links faults"
     for table in ("fields", *tables.split()):
         assert rows(bank, f"SELECT * FROM {table}") == [], table
-    assert document_rows.unindexed(view_of(bank).manifest)[0][0] == "a.md"
+    assert document_rows.list_unindexed(view_of(bank).manifest)[0][0] == "a.md"
 
 
 @pytest.mark.parametrize("updated", ["", "updated: 2026-03-04\n"])

@@ -41,7 +41,7 @@ def test_a_note_is_told_whole(bank: Bank) -> None:
     )  # fmt: skip
     assert (
         open_index.note_of(
-            document_rows.documents(view_of(bank).manifest, [note.number])[note.number]
+            document_rows.read_documents(view_of(bank).manifest, [note.number])[note.number]
         )
         == note
     )
@@ -67,7 +67,7 @@ def test_the_same_id_twice_is_told(bank: Bank) -> None:
 
 def test_a_superseded_note_knows_its_successor(bank: Bank) -> None:
     a, b = number(bank, "a.md"), number(bank, "b.md")
-    assert document_graph.superseded(view_of(bank).manifest, [a, b]) == {a: (b, "b.md")}
+    assert document_graph.map_superseded(view_of(bank).manifest, [a, b]) == {a: (b, "b.md")}
 
 
 def test_of_several_that_supersede_a_note_the_newest_is_named(
@@ -80,14 +80,14 @@ def test_of_several_that_supersede_a_note_the_newest_is_named(
     bank = opening(folder)
     bank.catch_up()
     old, a = number(bank, "old.md"), number(bank, "a.md")
-    assert document_graph.superseded(view_of(bank).manifest, [old]) == {old: (a, "a.md")}
+    assert document_graph.map_superseded(view_of(bank).manifest, [old]) == {old: (a, "a.md")}
 
 
 def test_counts_are_those_of_live_notes(bank: Bank) -> None:
     base = view_of(bank).manifest
-    assert document_rows.counts(base, "tag") == {"x": 2, "y": 1}
+    assert document_rows.count_values(base, "tag") == {"x": 2, "y": 1}
     assert document_rows.data_counts(base, "type")["fact"] == 1
-    live, _, archived, passages = document_rows.totals(base)
+    live, _, archived, passages = document_rows.count_totals(base)
     assert (live, archived, passages) == (4, 1, 5)
 
 
@@ -95,7 +95,7 @@ def test_passages_have_their_place_and_section(bank: Bank) -> None:
     base = view_of(bank).manifest
     a, empty = number(bank, "a.md"), number(bank, "empty.md")
     rows = [row for (row,) in base.execute("SELECT row FROM passages WHERE document = ?", (a,))]
-    found = document_rows.passages(base, rows)
+    found = document_rows.read_passages(base, rows)
     assert set(found) == set(rows)
     assert Section(9, 12, ("A", "Deep")) in {place.section for place in found.values()}
     first = document_rows.first_passages(base, [a, empty])
@@ -105,17 +105,19 @@ def test_passages_have_their_place_and_section(bank: Bank) -> None:
 
 def test_the_link_table_is_read_both_ways(bank: Bank) -> None:
     base = view_of(bank).manifest
-    out = link_rows.outgoing(base, number(bank, "b.md"))
+    out = link_rows.read_outgoing(base, number(bank, "b.md"))
     assert [(row.dest_key, row.ghost, row.type) for row in out] == [
         ("a.md", "", "supersedes"),
         ("", "src/x.py", "supersedes"),
     ]
-    assert [row.source_key for row in link_rows.incoming(base, number(bank, "b.md"))] == ["c.md"]
-    assert [row.source_key for row in link_rows.to_ghost(base, "SRC/x.py")] == ["b.md"]
-    assert set(link_rows.edges(base)) == {
+    assert [row.source_key for row in link_rows.read_incoming(base, number(bank, "b.md"))] == [
+        "c.md"
+    ]
+    assert [row.source_key for row in link_rows.find_to_ghost(base, "SRC/x.py")] == ["b.md"]
+    assert set(link_rows.yield_edges(base)) == {
         ("b.md", "a.md", "supersedes"),
         ("b.md", "ghost:src/x.py", "supersedes"),
         ("c.md", "b.md", "related_to"),
     }
-    headings, _ = link_rows.anchors(base, [number(bank, "a.md")])
+    headings, _ = link_rows.read_anchors(base, [number(bank, "a.md")])
     assert headings == {(number(bank, "a.md"), "a"), (number(bank, "a.md"), "deep")}

@@ -32,7 +32,7 @@ def bank(folder: Path, opening: Callable[..., Bank]) -> Bank:
 
 def within(bank: Bank, *conditions: Condition, hidden: bool = False) -> str:
     base = view_of(bank).manifest
-    scope = filters.scope(base, conditions, hidden=hidden)
+    scope = filters.find_scope(base, conditions, hidden=hidden)
     live = {
         number: path
         for number, path in document_rows.all_keys(base)
@@ -99,4 +99,4 @@ def test_a_status_of_the_users_own_is_kept(bank: Bank) -> None:
 
 
 def test_the_users_keys_can_be_filtered_by(bank: Bank) -> None:
-    assert {"team", "priority"} <= filters.fields(view_of(bank).manifest)
+    assert {"team", "priority"} <= filters.list_fields(view_of(bank).manifest)

@@ -11,7 +11,7 @@ from safetensors.numpy import save_file
 
 from memory_bank.base.errors import EmbedderUnavailable
 from memory_bank.search.models import tokenizer, weight_files
-from memory_bank.search.models.vectors import np, read_tensors, unit
+from memory_bank.search.models.vectors import np, read_tensors, scale_to_unit
 from memory_bank.search.models.weight_files import KnownModel
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ print([name for name in sys.modules if name.startswith("wordllama")])
 
 def test_unit_leaves_zeros_and_tiny_rows_right() -> None:
     """Squares of small numbers would vanish in float32."""
-    rows = unit(np.array([[3, 4], [0, 0], [3e-30, 4e-30], [3e30, 4e30]], np.float32))
+    rows = scale_to_unit(np.array([[3, 4], [0, 0], [3e-30, 4e-30], [3e30, 4e30]], np.float32))
     assert np.allclose(rows, np.array([[0.6, 0.8], [0, 0], [0.6, 0.8], [0.6, 0.8]]))
 
 

@@ -9,7 +9,7 @@ from memory_bank.base.errors import EmbedderUnavailable
 from memory_bank.base.settings import Settings
 from memory_bank.search.embedders.base import Kind
 from memory_bank.search.retrievers.base import IndexedPassage, Question, Scope
-from memory_bank.search.retrievers.vectors.vector_index import VectorIndex, text_of
+from memory_bank.search.retrievers.vectors.vector_index import VectorIndex, embedded_text
 from tests.search.embedders import hashing
 
 
@@ -28,13 +28,13 @@ def test_what_names_no_subject_is_not_embedded(
     title: str, headings: tuple[str, ...], embedded: str
 ) -> None:
     entry = IndexedPassage(1, 1, title, headings, " still water\n", 2)
-    assert text_of(entry) == embedded
+    assert embedded_text(entry) == embedded
 
 
 def test_a_block_id_is_not_embedded() -> None:
     text = "- **Ann:** Still water. ^d1-3\n- 2^8 is 256, and x ^y\n"
     entry = IndexedPassage(1, 1, "Lakes", (), text, 9)
-    assert text_of(entry) == "Lakes\n- **Ann:** Still water.\n- 2^8 is 256, and x"
+    assert embedded_text(entry) == "Lakes\n- **Ann:** Still water.\n- 2^8 is 256, and x"
 
 
 def test_a_former_text_takes_no_place_among_the_nearest(tmp_path: Path) -> None:

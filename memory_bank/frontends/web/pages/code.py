@@ -56,13 +56,13 @@ def code_view(code: Codebase, path: str) -> CodeView:
         raise FileNotFound(f"there is no file {path}{did_you_mean(near)}", Hint.LIST_NOTES)
     if read.reason:
         return CodeView(path, (), refused=read.reason)
-    text, hidden = _without_secrets(read.data.decode("utf-8", "replace"), settings.secrets.allow)
+    text, hidden = _redact_secrets(read.data.decode("utf-8", "replace"), settings.secrets.allow)
     lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
     left_out = max(0, len(lines) - MOST_LINES)
     return CodeView(path, tuple(lines[:MOST_LINES]), left_out=left_out, hidden=hidden)
 
 
-def _without_secrets(text: str, allowed: tuple[str, ...]) -> tuple[str, int]:
+def _redact_secrets(text: str, allowed: tuple[str, ...]) -> tuple[str, int]:
     """Return a text without what looks like a secret, with the same number of lines."""
     all_secrets = secrets.find(text, allowed)
     for secret in reversed(all_secrets):

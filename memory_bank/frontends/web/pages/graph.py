@@ -34,14 +34,14 @@ def routes(site: Site) -> Sequence[Route]:
     """Return the routes of the page, of its data, of one node, and of names to choose from."""
 
     async def graph(request: Request) -> Response:
-        graph_request = _wanted(request)
+        graph_request = _read_request(request)
         if not graph_request.note:
             graph_request = graph_request._replace(whole=True)
         values = await site.ask(_values, graph_request)
         return await site.page(request, "graph.html", values, title=TITLE)
 
     async def data(request: Request) -> Response:
-        return JSONResponse(await site.ask(_data, _wanted(request)))
+        return JSONResponse(await site.ask(_data, _read_request(request)))
 
     async def node(request: Request) -> Response:
         name = request.query_params.get("id", "")
@@ -122,7 +122,7 @@ def _data(bank: Bank, graph: WantedGraph) -> dict[str, Any]:
     }
 
 
-def _wanted(request: Request) -> WantedGraph:
+def _read_request(request: Request) -> WantedGraph:
     query_params = request.query_params
     depth = query_params.get("depth") or "1"
     if (steps := number_in(depth, -1)) < 0:

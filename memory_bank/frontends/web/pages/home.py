@@ -134,6 +134,8 @@ def _sentences(bank: Bank, paths: Sequence[str]) -> dict[str, str]:
     for path in paths:
         with suppress(MemoryBankError):
             note = bank.store.read(path)
-            start = snippets.without_links(note.text[note.body_start :][:4000], titles[path])
-            fromkeys[path] = snippets.plain(snippets.snippet(start, "", _SENTENCE).text)
+            start = snippets.unlink_text(note.text[note.body_start :][:4000], titles[path])
+            fromkeys[path] = snippets.strip_markdown(
+                snippets.cut_snippet(start, "", _SENTENCE).text
+            )
     return fromkeys

@@ -117,7 +117,7 @@ def _new_routes(site: Site) -> list[Route]:
             more = {"known": notes, "texts": True, "nothing": "Nothing close to it is known."}
             return await _new_form(site, request, fields, more)
         try:
-            remembered = await site.ask(_remembered, fields)
+            remembered = await site.ask(_remember_fields, fields)
         except MemoryBankError as error:
             form_values = {
                 "problem": site.hide(error.message),
@@ -157,12 +157,12 @@ def _edit_routes(site: Site) -> list[Route]:
     async def save(request: Request) -> Response:
         name, submitted = request.path_params["name"], request.state.form
         try:
-            answer = await site.ask(_saved, name, submitted)
+            answer = await site.ask(_save_form, name, submitted)
             return await _answer(
                 site, request, answer, "created" if submitted.get("create") else "saved"
             )
         except MemoryBankError as error:
-            values = await _refused(site, name, submitted, error)
+            values = await _show_refusal(site, name, submitted, error)
             status = http_status(error)
             return await site.page(request, "note_edit.html", values, title=TITLE, status=status)
 
@@ -198,14 +198,14 @@ def _similar_notes(bank: Bank, text: str, besides: str) -> list[dict[str, str]]:
         {
             "path": hit.path,
             "title": "".join(piece.text for piece in hit.title),
-            "text": _shortened("".join(piece.text for piece in hit.snippet)),
+            "text": _shorten_snippet("".join(piece.text for piece in hit.snippet)),
         }
         for hit in hits.hits
         if hit.path != besides and hit.origin is None
     ][:_MOST_KNOWN]
 
 
-def _shortened(text: str) -> str:
+def _shorten_snippet(text: str) -> str:
     """Return the start of a snippet, up to the end of a word."""
     if len(text) <= _SNIPPET:
         return text
@@ -222,7 +222,7 @@ def _similar_to_note(bank: Bank, name: str) -> list[dict[str, str]]:
     return [note for note in notes if note["path"] not in linked]
 
 
-def _remembered(bank: Bank, fields: NoteFields) -> WrittenNote:
+def _remember_fields(bank: Bank, fields: NoteFields) -> WrittenNote:
     if not fields.title and not fields.text.strip():
         raise BadInput("there is neither a title nor a text", "say it in one sentence")
     return remember(
@@ -293,7 +293,7 @@ def _values(path: str, text: str, etag: str) -> dict[str, Any]:
     }
 
 
-def _saved(bank: Bank, name: str, form: dict[str, str]) -> _Done:
+def _save_form(bank: Bank, name: str, form: dict[str, str]) -> _Done:
     """Write what a form says: the whole text of the file, or the fields of a note."""
     fields = NoteFields.sent(form)
     if form.get("create"):
@@ -312,7 +312,7 @@ def _text(bank: Bank, name: str, form: dict[str, str]) -> str:
     return rewrite_fields(show.show(bank, change.check_writable(bank, name)).content, fields)
 
 
-async def _refused(
+async def _show_refusal(
     site: Site, name: str, form: dict[str, str], error: MemoryBankError
 ) -> dict[str, Any]:
     """Return the form with the text as it was sent, and why it was not saved."""
@@ -325,7 +325,7 @@ async def _refused(
         return values
     try:
         text = await site.ask(_text, name, form)
-        changed_since: ChangedSince = await site.ask(change.difference, name, text)
+        changed_since: ChangedSince = await site.ask(change.compare_text, name, text)
     except (NoteNotFound, BadInput, UnreadableNote):
         return values
     return values | {"conflict": changed_since, "etag": changed_since.etag}
@@ -336,24 +336,24 @@ def _etag(form: dict[str, str]) -> str:
     return form.get("etag") or "none"
 
 
-def _with_status(bank: Bank, name: str, form: dict[str, str], *, status: str) -> _Done:
+def _set_status(bank: Bank, name: str, form: dict[str, str], *, status: str) -> _Done:
     note = change.set_status(bank, name, status, if_match=_etag(form))
     return note.path, note.warning
 
 
-def _confirmed(bank: Bank, name: str, form: dict[str, str]) -> _Done:
+def _confirm_note(bank: Bank, name: str, form: dict[str, str]) -> _Done:
     (confirmed,) = confirm.confirm(bank, [name], if_match=_etag(form)).notes
     return confirmed.path, confirmed.warning
 
 
-def _promoted(bank: Bank, name: str, form: dict[str, str]) -> _Done:
+def _promote_observation(bank: Bank, name: str, form: dict[str, str]) -> _Done:
     del name  # an observation has its own
     return confirm.promote(bank, form.get("observation", "")).path, None
 
 
 _ACTIONS: dict[str, Callable[[Bank, str, dict[str, str]], _Done]] = {
-    "archive": partial(_with_status, status="archived"),
-    "restore": partial(_with_status, status="active"),
-    "confirm": _confirmed,
-    "promote": _promoted,
+    "archive": partial(_set_status, status="archived"),
+    "restore": partial(_set_status, status="active"),
+    "confirm": _confirm_note,
+    "promote": _promote_observation,
 }

@@ -19,7 +19,7 @@ from memory_bank.base import NamedTuple
 from memory_bank.base.errors import BadInput
 from memory_bank.frontends.serving.serving_background import Background
 from memory_bank.frontends.serving.shared_bank import SharedBank
-from memory_bank.frontends.web.health import by_rule
+from memory_bank.frontends.web.health import group_by_rule
 from memory_bank.frontends.web.site import HINTS, Site
 from memory_bank.notes.compare.text_diff import claim_spans
 from memory_bank.review import review, revision_range
@@ -182,7 +182,7 @@ def _report(bank: Bank, report: Review) -> dict[str, Any]:
         "review": report,
         "checks": {name: rules[rule] for rule, name in _LINKS.items()}
         | {heading: len(group) for heading, group in report.to_check.items()},
-        "rules": by_rule(
+        "rules": group_by_rule(
             (finding for finding in findings if finding.new),
             {with_findings.name: with_findings.summary for with_findings in report.rules},
         ),

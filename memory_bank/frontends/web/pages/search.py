@@ -85,7 +85,7 @@ def routes(site: Site) -> Sequence[Route]:
 
     async def search(request: Request) -> Response:
         query_params = request.query_params
-        search_state = _asked(query_params)
+        search_state = _read_state(query_params)
         values, status = await to_thread.run_sync(_values, site, search_state)
         return await site.page(
             request,
@@ -98,7 +98,7 @@ def routes(site: Site) -> Sequence[Route]:
     return [Route(PATH, search)]
 
 
-def _asked(query_params: QueryParams) -> SearchState:
+def _read_state(query_params: QueryParams) -> SearchState:
     return SearchState(
         query_params.get("q", "").strip(),
         tuple(dict.fromkeys(query_params.getlist("kind"))),
@@ -110,7 +110,7 @@ def _asked(query_params: QueryParams) -> SearchState:
 def _values(site: Site, search_state: SearchState) -> tuple[dict[str, Any], int]:
     hits, reading, tree, error = FoundHits(search_state.query), False, True, ""
     try:
-        hits, reading, tree = _found(site, search_state)
+        hits, reading, tree = _search_everything(site, search_state)
     except BadInput as problem:  # what is typed stays in the field
         error = f"{problem.message}: {problem.hint_in(HINTS)}"
     values = {
@@ -140,7 +140,7 @@ def _successors(site: Site, hits: FoundHits) -> dict[str, str]:
     return {paths[row.path]: row.title for row in overview.read_rows(site.shared.bank(), paths)}
 
 
-def _found(site: Site, search_state: SearchState) -> tuple[FoundHits, bool, bool]:
+def _search_everything(site: Site, search_state: SearchState) -> tuple[FoundHits, bool, bool]:
     """Search what there is; tell if the code is still being read, and if there is a repository.
 
     Raises NoBank if there is neither a bank nor a repository.

@@ -87,9 +87,9 @@ def weighted_stems(text: str) -> Mapping[str, float]:
     weights: dict[str, float] = {}
     for position, word in query_words(text):
         weight = NAME_WEIGHT if is_name(position, word) else 1.0
-        for stem in stems(word):
+        for stem in stem_words(word):
             weights[stem] = weights.get(stem, 0.0) + weight
-        for stem in stems(identifier_parts(word)):
+        for stem in stem_words(identifier_parts(word)):
             weights.setdefault(stem, 1.0)
     return dict(islice(weights.items(), MOST_WORDS))
 
@@ -109,7 +109,7 @@ def is_english(text: str) -> bool:
     That holds for 200 of 204 questions in English, and for none of 20 in German.
     """
     words = _WORD.findall(text.casefold())
-    if any(map(grams, words)):
+    if any(map(split_bigrams, words)):
         return False
     functions = STOP_WORDS - _IN_OTHER_LANGUAGES
     return len(text.split()) <= _MOST_KEYWORDS or not functions.isdisjoint(words)
@@ -117,26 +117,28 @@ def is_english(text: str) -> bool:
 
 def count_words(text: str) -> int:
     """Count the words of a question; of a script without spaces, two characters count as one."""
-    words = sum(not grams(stem) for stem in weighted_stems(text))
+    words = sum(not split_bigrams(stem) for stem in weighted_stems(text))
     if text.isascii():  # the pattern takes long to compile
         return words
-    return words + sum(map(len, re.findall(_UNSPACED, plain(text)))) // 2
+    return words + sum(map(len, re.findall(_UNSPACED, to_plain(text)))) // 2
 
 
 @lru_cache(maxsize=16)
 def adjacent_stems(text: str) -> tuple[tuple[str, str], ...]:
     """Return pairs of stems that are adjacent in a question without stop words."""
-    found_stems = [stem for _, word in query_words(text)[:MOST_WORDS] for stem in stems(word)[:1]]
+    found_stems = [
+        stem for _, word in query_words(text)[:MOST_WORDS] for stem in stem_words(word)[:1]
+    ]
     return tuple((first, second) for first, second in pairwise(found_stems) if first != second)
 
 
-def beginnings(text: str) -> tuple[str, ...]:
+def find_beginnings(text: str) -> tuple[str, ...]:
     """Return the stems before a star: `datab*` asks for all words that begin so."""
     before = (word.partition("*")[0] for word in text.split() if "*" in word)
-    return tuple(stems(part)[-1] for part in before if len(part) > 1 and part[-2:].isalnum())
+    return tuple(stem_words(part)[-1] for part in before if len(part) > 1 and part[-2:].isalnum())
 
 
-def paths(text: str) -> tuple[str, ...]:
+def find_paths(text: str) -> tuple[str, ...]:
     """Return the paths and file names in a question."""
     words = (word.strip(_PUNCTUATION) for word in text.split())
     return tuple(word for word in words if "/" in word or _FILE_NAME.fullmatch(word))
@@ -178,7 +180,7 @@ _LETTERS = str.maketrans(
 """Letters of Latin script that are typed as others, and that have no mark to be dropped."""
 
 
-def plain(text: str) -> str:
+def to_plain(text: str) -> str:
     """Return a text as it is analyzed: without accents, in American spelling, scripts apart."""
     if not text.isascii():
         folded = _FOLDED.sub("", normalize("NFKD", text.translate(_LETTERS)))
@@ -194,7 +196,7 @@ def _as_american(british: re.Match[str]) -> str:
 
 def query_words(text: str) -> list[tuple[int, str]]:
     """Return a question's words with their positions, without stop words if others are left."""
-    text = plain(text)
+    text = to_plain(text)
     # a word of Hindi or Tamil goes on behind a mark, which is no letter
     marks = {mark for mark in text if not mark.isascii() and category(mark) in {"Mn", "Mc"}}
     word_pattern = f"[\\w{re.escape(''.join(sorted(marks)))}]+(?:['’]\\w+)?"
@@ -202,31 +204,31 @@ def query_words(text: str) -> list[tuple[int, str]]:
     return [(position, word) for position, word in words if not _is_stop(word)] or words
 
 
-def stems(text: str) -> list[str]:
+def stem_words(text: str) -> list[str]:
     """Return the words of a text as they are stored in stemmed fields."""
-    return list(stemmer(with_stop_words=True).analyze(plain(text)))
+    return list(build_stemmer(with_stop_words=True).analyze(to_plain(text)))
 
 
-def without_block_ids(text: str) -> str:
+def drop_block_ids(text: str) -> str:
     """Return a text without the block ids at the ends of its lines."""
     return re.sub(_BLOCK_ID, "", text) if "^" in text else text
 
 
-def cleaned(text: str) -> str:
+def clean_text(text: str) -> str:
     """Return a text without block ids, lines of nothing but links, and the targets of links.
 
     A link's own text stays. So does a target without one if it is a single word, which is then
     part of the sentence: `[[Redis]] keeps the sessions`. Of a line of a table of contents nothing
     stays: the note that it leads to has that title itself.
     """
-    text = without_block_ids(text)
+    text = drop_block_ids(text)
     if "[[" in text:
         text = _WIKILINK.sub(_text_of_link, re.sub(_LINK_LINE, "", text))
     return _DESTINATION.sub("", _CONTENTS_LINE.sub("", text)) if "](" in text else text
 
 
-def targets(text: str) -> str:
-    """Return the targets of a text's links that `cleaned` leaves out."""
+def find_targets(text: str) -> str:
+    """Return the targets of a text's links that `clean_text` leaves out."""
     if "[[" not in text and "](" not in text:
         return ""
     wikilinks = _WIKILINK.findall(re.sub(_LINK_LINE, "", text))
@@ -266,7 +268,7 @@ def identifier_parts(text: str) -> str:
     return " ".join(entries)
 
 
-def grams(text: str) -> str:
+def split_bigrams(text: str) -> str:
     """Return the character bigrams of text in scripts without spaces, joined by spaces."""
     return "" if text.isascii() else " ".join(_grams(text))
 
@@ -288,7 +290,7 @@ def _is_stop(word: str) -> bool:
 
 
 @lru_cache(maxsize=2)
-def stemmer(*, with_stop_words: bool) -> TextAnalyzer:
+def build_stemmer(*, with_stop_words: bool) -> TextAnalyzer:
     """Build tantivy's `en_stem` for longer words, too, with a filter of stop words if wanted."""
     from tantivy import Filter, TextAnalyzerBuilder, Tokenizer  # start-up: records need no words
 
@@ -312,7 +314,7 @@ GRAMS = "grams"
 """The field of character bigrams, separated by spaces."""
 
 
-def fields_of(
+def join_fields(
     title: str,
     passages: Sequence[tuple[Sequence[str], str]],
     *,
@@ -327,8 +329,10 @@ def fields_of(
     parts = [_analyzed(text) for text in (above, *(text for _, text in passages))]
     rest = identifier_parts(f"{keywords}\n{about}")
     entries = {
-        "body": "\n".join((plain(above), *(part.text for part in parts[1:]), plain(keywords))),
-        "about": plain(about),
+        "body": "\n".join(
+            (to_plain(above), *(part.text for part in parts[1:]), to_plain(keywords))
+        ),
+        "about": to_plain(about),
         "identifiers": " ".join(filter(None, (*(part.identifiers for part in parts), rest))),
         GRAMS: " ".join(filter(None, (part.grams for part in parts))),
         TARGETS: " ".join(filter(None, (part.targets for part in parts))),
@@ -353,5 +357,7 @@ class _Analyzed(NamedTuple):
 @lru_cache(maxsize=1 << 15)
 def _analyzed(text: str) -> _Analyzed:
     """Analyze a text; cached for a batch, since both units index every passage."""
-    clean = plain(cleaned(text))
-    return _Analyzed(clean, identifier_parts(clean), grams(clean), plain(targets(text)))
+    clean = to_plain(clean_text(text))
+    return _Analyzed(
+        clean, identifier_parts(clean), split_bigrams(clean), to_plain(find_targets(text))
+    )

@@ -34,9 +34,9 @@ from memory_bank.search.retrievers.keyword.analyzer import (
     FIELDS,
     GRAMS,
     STEMMED,
-    fields_of,
+    build_stemmer,
     forget,
-    stemmer,
+    join_fields,
 )
 from memory_bank.search.retrievers.keyword.keyword_query import KeywordQuery
 
@@ -434,7 +434,7 @@ class KeywordIndex:
                 else tantivy.Index.open(str(self._folder))
             )
             self._index.config_reader("manual")
-            self._index.register_tokenizer(STEMMED, stemmer(with_stop_words=True))
+            self._index.register_tokenizer(STEMMED, build_stemmer(with_stop_words=True))
         return self._index
 
     def _documents(self, entries: Sequence[IndexedPassage]) -> Iterator[Document]:
@@ -448,7 +448,7 @@ class KeywordIndex:
 
     def _document(self, entries: Sequence[IndexedPassage], row: int) -> Document:
         first = entries[0]
-        texts = fields_of(
+        texts = join_fields(
             first.title,
             [(entry.headings, entry.text) for entry in entries],
             keywords="\n".join(entry.keywords for entry in entries if entry.keywords),

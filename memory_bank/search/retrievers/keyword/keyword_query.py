@@ -20,10 +20,10 @@ from memory_bank.search.retrievers.keyword.analyzer import (
     GRAMS,
     TARGETS,
     adjacent_stems,
-    beginnings,
-    grams,
-    paths,
-    stems,
+    find_beginnings,
+    find_paths,
+    split_bigrams,
+    stem_words,
     weighted_stems,
 )
 
@@ -32,21 +32,21 @@ _FEW = 20
 rarity of a word that one has."""
 
 
-def rarity(count: int, size: int) -> float:
+def measure_rarity(count: int, size: int) -> float:
     """Return the rarity of a word that some of all texts have, as tantivy computes it."""
     size = max(size, count)
     return log(1 + (size - count + 0.5) / (count + 0.5))
 
 
-def expected(count: int, size: int) -> float:
+def expected_score(count: int, size: int) -> float:
     """Return what a word adds to the score of a perfect text.
 
     A word that no text has counts as the rarest one. In a small index it counts less, since few
     texts lack many words of any question.
     """
     if count:
-        return rarity(count, size)
-    return (size * rarity(0, size) + _FEW * rarity(1, size) / 2) / (size + _FEW)
+        return measure_rarity(count, size)
+    return (size * measure_rarity(0, size) + _FEW * measure_rarity(1, size) / 2) / (size + _FEW)
 
 
 _TEXT_FIELD = "body"
@@ -114,10 +114,12 @@ class KeywordQuery:
 
         It does not depend on the scope.
         """
-        pairs = dict.fromkeys(grams(self._question.text).split())
+        pairs = dict.fromkeys(split_bigrams(self._question.text).split())
         # of a script without spaces, a run of characters is no word: its bigrams stand for it
         words = {
-            stem: weight for stem, weight in self._stems.items() if not (pairs and grams(stem))
+            stem: weight
+            for stem, weight in self._stems.items()
+            if not (pairs and split_bigrams(stem))
         }
         perfect = sum(weight * self._expected_rarity(stem) for stem, weight in words.items())
         perfect += sum(self._pair_rarity(pair) for pair in pairs)
@@ -144,15 +146,17 @@ class KeywordQuery:
         documents = self._searcher.num_docs
         if any(counts.values()):
             return max(
-                FIELDS[field] * rarity(count, documents) for field, count in counts.items() if count
+                FIELDS[field] * measure_rarity(count, documents)
+                for field, count in counts.items()
+                if count
             )
-        return expected(0, documents)
+        return expected_score(0, documents)
 
     def _pair_rarity(self, pair: str) -> float:
         """Return what a character bigram adds to the score of a perfect passage."""
         documents = self._searcher.num_docs
         count = self._searcher.doc_freq(GRAMS, pair)
-        return rarity(count, documents) if count else expected(0, documents)
+        return measure_rarity(count, documents) if count else expected_score(0, documents)
 
     def best(self) -> float:
         """Return the best score in the whole index; 0 if nothing matches."""
@@ -193,7 +197,7 @@ class KeywordQuery:
         parts = [(Occur.Should, query) for query in self._term_queries()]
         parts += [
             (Occur.Should, self._weighted(GRAMS, gram, 1.0))
-            for gram in grams(question.text).split()
+            for gram in split_bigrams(question.text).split()
         ]
         if question.rarities is None:
             parts += [(Occur.Should, query) for query in self._similar_queries()]
@@ -235,7 +239,7 @@ class KeywordQuery:
 
     def _similar_queries(self) -> Iterator[Query]:
         """Match words that resemble, or begin with, a word that no document has, and `word*`."""
-        for start in beginnings(self._question.text)[:_MAX_UNKNOWN]:
+        for start in find_beginnings(self._question.text)[:_MAX_UNKNOWN]:
             yield from self._rarity_weighted(self._beginning(start), 1.0)
         long = (stem for stem in self._stems if len(stem) >= _MIN_LETTERS)
         unknown = (stem for stem in long if not self._is_known(stem))
@@ -257,8 +261,8 @@ class KeywordQuery:
 
     def _path_queries(self) -> Iterator[Query]:
         """Match documents whose metadata names a path of the question."""
-        for path in paths(self._question.text)[:_MAX_UNKNOWN]:
-            if len(terms := stems(path)) > 1:
+        for path in find_paths(self._question.text)[:_MAX_UNKNOWN]:
+            if len(terms := stem_words(path)) > 1:
                 phrase = Query.phrase_query(self._schema, "about", list(terms))
                 yield Query.boost_query(phrase, _PATH_WEIGHT)
 
@@ -270,7 +274,7 @@ class KeywordQuery:
 
         The count includes deleted ones until their segments are merged.
         """
-        return rarity(count, self._searcher.num_docs)
+        return measure_rarity(count, self._searcher.num_docs)
 
     def _document_frequency(self, stem: str) -> int:
         if stem not in self._frequencies:
@@ -282,7 +286,9 @@ class KeywordQuery:
 
     def _phrase(self, phrase: str) -> Query:
         """Match consecutive words, in any one field."""
-        choices = [(field, stems(phrase)) for field in FIELDS] + [("grams", grams(phrase).split())]
+        choices = [(field, stem_words(phrase)) for field in FIELDS] + [
+            ("grams", split_bigrams(phrase).split())
+        ]
         queries = [
             self._term(field, terms[0])
             if len(terms) == 1

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 
 from memory_bank.base.errors import EmbedderUnavailable, Hint
 from memory_bank.search.embedders.base import Embedder, Kind
-from memory_bank.search.models.vectors import cosines, np, packed, unit, unpacked
+from memory_bank.search.models.vectors import (
+    measure_cosines,
+    np,
+    pack_vectors,
+    scale_to_unit,
+    unpack_vectors,
+)
 from memory_bank.search.retrievers.base import Matches, Scale, Scope
 
 if TYPE_CHECKING:
@@ -34,11 +40,11 @@ def embed(embedder: Embedder, texts: Sequence[str], kind: Kind) -> NDArray[np.fl
 
 def last_part(vector: NDArray[np.float32], dimension: int) -> NDArray[np.float32]:
     """Return the last components of a vector, as a unit vector."""
-    part: NDArray[np.float32] = unit(vector[None, -dimension:].copy())[0]
+    part: NDArray[np.float32] = scale_to_unit(vector[None, -dimension:].copy())[0]
     return part
 
 
-def padded(vectors: NDArray[np.float32], dimension: int) -> NDArray[np.float32]:
+def pad_vectors(vectors: NDArray[np.float32], dimension: int) -> NDArray[np.float32]:
     """Return vectors with zeros before their components."""
     rows = np.zeros((len(vectors), dimension), np.float32)
     rows[:, -vectors.shape[1] :] = vectors
@@ -47,7 +53,7 @@ def padded(vectors: NDArray[np.float32], dimension: int) -> NDArray[np.float32]:
 
 def read(blob: bytes) -> list[float]:
     """Return a stored vector as numbers."""
-    components: list[float] = unpacked(_numbers([blob]))[0].tolist()
+    components: list[float] = unpack_vectors(_numbers([blob]))[0].tolist()
     return components
 
 
@@ -56,7 +62,9 @@ def store(
 ) -> None:
     """Store the vectors of texts in a transaction; with whole ones, the texts are not needed."""
     text = "NULL" if whole else "text"
-    rows = ((vector.tobytes(), key) for vector, key in zip(packed(vectors), keys, strict=True))
+    rows = (
+        (vector.tobytes(), key) for vector, key in zip(pack_vectors(vectors), keys, strict=True)
+    )
     base.executemany(f"UPDATE texts SET vector = ?, text = {text} WHERE key = ?", rows)
 
 
@@ -94,20 +102,20 @@ class Columns:
 
         vectors = self._vectors[:, -len(vector) :]
         sample = self._sample if among is None else self._sample[among[self._sample]]
-        scale = scale_of(cosines(vectors[sample], vector))
+        scale = measure_scale(measure_cosines(vectors[sample], vector))
         chosen = np.flatnonzero(self._inside(scope, among))
         if not len(chosen):
             return Matches(scale=scale)
         searched = np.ascontiguousarray(vectors if len(chosen) == len(vectors) else vectors[chosen])
         near, *_ = exact_search(
             searched,
-            packed(vector[None]),
+            pack_vectors(vector[None]),
             min(limit, len(chosen)),
             metric_kind=MetricKind.Cos,
             metric_signature=MetricSignature.ArrayArraySize,
         )
         chosen = chosen[np.asarray(near[0], np.int64)]
-        scores = cosines(vectors[chosen], vector)
+        scores = measure_cosines(vectors[chosen], vector)
         best = np.lexsort((self.rows[chosen], -scores))
         rows, documents = self.rows[chosen][best].tolist(), self.documents[chosen][best].tolist()
         return Matches(rows, documents, scores[best].tolist(), scale=scale)
@@ -139,7 +147,7 @@ _USUAL_MEAN, _USUAL_DEVIATION, _FEW = 0.09, 0.08, 20
 embedders differ by .02 at most), and the number of passages as many as which they count."""
 
 
-def scale_of(cosines: NDArray[np.float32]) -> Scale:
+def measure_scale(cosines: NDArray[np.float32]) -> Scale:
     """Return the mean of a question's cosines with many passages, and that of a perfect match."""
     count = len(cosines)
     above = cosines - _USUAL_MEAN

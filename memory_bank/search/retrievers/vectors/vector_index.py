@@ -29,7 +29,7 @@ from memory_bank.search.retrievers.base import (
     Scope,
     Unit,
 )
-from memory_bank.search.retrievers.keyword.analyzer import cleaned
+from memory_bank.search.retrievers.keyword.analyzer import clean_text
 
 if TYPE_CHECKING:
     from memory_bank.search.retrievers.vectors.columns import Columns
@@ -127,7 +127,9 @@ class VectorIndex(sqlite.Opened):
             numbers = ((document,) for document in replaced)
             base.executemany("DELETE FROM entries WHERE document = ?", numbers)
             texts = [
-                (entry, number_text(text), text) for entry in entries if (text := text_of(entry))
+                (entry, number_text(text), text)
+                for entry in entries
+                if (text := embedded_text(entry))
             ]
             base.executemany(
                 "INSERT OR REPLACE INTO entries VALUES (?, ?, ?)",
@@ -184,7 +186,7 @@ class VectorIndex(sqlite.Opened):
 
         sql = f"SELECT key, text {_WAITING} AND vector IS NULL LIMIT {_QUICK_BATCH}"
         while rows := base.execute(sql).fetchall():
-            vectors = columns.padded(quick.embed([text for _, text in rows]), self.dimension)
+            vectors = columns.pad_vectors(quick.embed([text for _, text in rows]), self.dimension)
             columns.store(base, [key for key, _ in rows], vectors, whole=False)
 
     def state(self) -> str:
@@ -239,7 +241,7 @@ class VectorIndex(sqlite.Opened):
         if self._quick is None or columns.whole.all():
             return matches
         part = last_part(vector, self._quick.dimension)
-        return _merged(matches, columns.nearest(part, limit, scope, ~columns.whole), limit)
+        return _merge_matches(matches, columns.nearest(part, limit, scope, ~columns.whole), limit)
 
     def vectors_of(self, rows: Collection[int]) -> dict[int, list[float]]:
         """Return the whole unit vectors of some passages by row, of those that have one."""
@@ -309,7 +311,7 @@ def _columns(base: Connection) -> Columns:
     return Columns(base)
 
 
-def _merged(matches: Matches, others_matches: Matches, limit: int) -> Matches:
+def _merge_matches(matches: Matches, others_matches: Matches, limit: int) -> Matches:
     """Merge matches by other vectors, whose scores are first brought to the scale of these."""
     low, high = others_matches.scale
     factor = (matches.scale.perfect - matches.scale.unrelated) / (high - low)
@@ -319,7 +321,7 @@ def _merged(matches: Matches, others_matches: Matches, limit: int) -> Matches:
     return Matches.of(best[:limit], matches.scale)
 
 
-def text_of(entry: IndexedPassage) -> str:
+def embedded_text(entry: IndexedPassage) -> str:
     """Return what is embedded of a passage: its headings and its text; see `TEXT_VERSION`.
 
     Headings without a letter (numbers, dates) are left out: they cost a small model five points of
@@ -327,4 +329,4 @@ def text_of(entry: IndexedPassage) -> str:
     """
     path = [entry.title, *(heading for heading in entry.headings if heading != entry.title)]
     headings = " > ".join(part for part in path if any(map(str.isalpha, part)))
-    return f"{headings}\n{cleaned(entry.text).strip()}".strip("\n")
+    return f"{headings}\n{clean_text(entry.text).strip()}".strip("\n")

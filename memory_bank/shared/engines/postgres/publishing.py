@@ -153,7 +153,7 @@ def publish(connection: Connection, repo: int, publication: Publication, vector:
             gone = connection.execute(_DROP_PASSAGES, (repo, head.bank, keys))
             for (words,) in gone:
                 counts.subtract(words)
-        _put(connection, of, publication, counts, vector)
+        _put_notes(connection, of, publication, counts, vector)
         for batch in split_batches([*publication.moved.items()], 10 * _AT_ONCE):
             moved = [{"key": key, **where._asdict()} for key, where in batch]
             connection.execute(_MOVE, {**of, "moved": Json(moved)})
@@ -187,7 +187,7 @@ def remove(connection: Connection, repo: int, bank: str) -> bool:
     return row is not None
 
 
-def _put(
+def _put_notes(
     connection: Connection,
     of: dict[str, Any],
     publication: Publication,
@@ -221,7 +221,7 @@ def _count(connection: Connection, repo: int, counts: Counter[int]) -> None:
 
 
 def _note(note: PublishedNote) -> dict[str, Any]:
-    return {key: _cleaned(value) for key, value in note._asdict().items()}
+    return {key: _clean_json(value) for key, value in note._asdict().items()}
 
 
 def _passage(passage: PublishedPassage) -> dict[str, Any]:
@@ -230,7 +230,7 @@ def _passage(passage: PublishedPassage) -> dict[str, Any]:
         "key": passage.key,
         "path": clean(passage.path),
         **passage.position._asdict(),
-        "headings": _cleaned(passage.headings),
+        "headings": _clean_json(passage.headings),
         "text": clean(passage.text),
         "length": passage.words,
         "words": sorted(passage.terms),
@@ -239,12 +239,12 @@ def _passage(passage: PublishedPassage) -> dict[str, Any]:
     }
 
 
-def _cleaned(value: Any) -> Any:  # noqa: ANN401  (JSON)
+def _clean_json(value: Any) -> Any:  # noqa: ANN401  (JSON)
     """Return JSON whose texts the server can store."""
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, dict):
-        return {clean(str(key)): _cleaned(entry) for key, entry in value.items()}
+        return {clean(str(key)): _clean_json(entry) for key, entry in value.items()}
     if isinstance(value, Iterable):
-        return [_cleaned(entry) for entry in value]
+        return [_clean_json(entry) for entry in value]
     return value

@@ -106,13 +106,13 @@ AND p."row" = a.number & {2**BITS - 1}
 
 def read_heads(connection: Connection) -> list[Head]:
     """Return the heads of all banks."""
-    rows = connection.execute(_HEADS, _of_banks(Where()))
+    rows = connection.execute(_HEADS, _bank_parameters(Where()))
     return [Head(*row) for row in rows]
 
 
-def scope_of(connection: Connection, where: Where) -> tuple[list[int] | None, int]:
+def read_scope(connection: Connection, where: Where) -> tuple[list[int] | None, int]:
     """Return the repositories in which passages may be found, None for all, and their passages."""
-    rows = connection.execute(_SIZES, _of_banks(where)).fetchall()
+    rows = connection.execute(_SIZES, _bank_parameters(where)).fetchall()
     passages = sum(int(count) for _, count in rows)
     bounded = where.repos or where.without_repo or passages <= MOST_COMPARED
     return [repo for repo, _ in rows] if bounded else None, passages
@@ -136,7 +136,7 @@ def find_by_words(
     connection: Connection, words: Sequence[AskedWord], limit: int, where: Where, vector: str
 ) -> list[SharedMatch]:
     """Return the passages with the highest BM25 scores."""
-    repos, searched = scope_of(connection, where)
+    repos, searched = read_scope(connection, where)
     if not words or repos == []:
         return []
     weights = {word.number - 1: word.weight for word in words}
@@ -156,7 +156,7 @@ def find_nearest(
     connection: Connection, entries: Sequence[float], limit: int, where: Where, vector: str
 ) -> list[SharedMatch]:
     """Return the passages with the highest cosines."""
-    repos, searched = scope_of(connection, where)
+    repos, searched = read_scope(connection, where)
     if repos == []:
         return []
     values = {"asked": HalfVector([*entries]).to_text(), "most": limit, **_conditions(where, repos)}
@@ -189,10 +189,10 @@ def read_passages(connection: Connection, rows: Collection[int]) -> dict[int, Sh
 
 def _note(entries: Sequence[Any]) -> PublishedNote:
     note = PublishedNote._make(entries)
-    return note._replace(tags=tuple(note.tags), rest=_rest(dict(note.rest)))
+    return note._replace(tags=tuple(note.tags), rest=_other_data(dict(note.rest)))
 
 
-def _rest(entries: dict[str, Any]) -> dict[str, Any]:
+def _other_data(entries: dict[str, Any]) -> dict[str, Any]:
     """Return the other data of a note, in the form that our program publishes."""
     rest: dict[str, Any] = {}
     for key, value in entries.items():
@@ -225,7 +225,7 @@ def _rare(words: Sequence[AskedWord], searched: int) -> list[int]:
     return entries
 
 
-def _of_banks(where: Where) -> dict[str, Any]:
+def _bank_parameters(where: Where) -> dict[str, Any]:
     return {
         "repos": [*where.repos] or None,
         "without": where.without_repo,
