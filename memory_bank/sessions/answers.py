@@ -58,15 +58,13 @@ class ObservationRows:
         return frozenset(["hint"])
 
 
-@dataclass(frozen=True, slots=True)
-class Workflow:
+class Workflow(NamedTuple):
     """How the tools of this toolset are used together."""
 
     steps: str
 
 
-@dataclass(frozen=True, slots=True)
-class Timeline:
+class Timeline(NamedTuple):
     """What came before and after an observation, the nearest first."""
 
     schema_version: str
@@ -122,8 +120,7 @@ class Observations:
     problem: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Injected:
+class Injected(NamedTuple):
     """What an agent is told when its session starts."""
 
     schema_version: str
@@ -189,8 +186,7 @@ class SessionRows:
     sessions: tuple[SessionEntry, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SessionShown:
+class SessionShown(NamedTuple):
     """A session with all that belongs to it."""
 
     schema_version: str
@@ -258,8 +254,7 @@ class Compression:
     """Why events of some sessions wait on."""
 
 
-@dataclass(frozen=True, slots=True)
-class Recovered:
+class Recovered(NamedTuple):
     """The former ids whose sessions are the bank's now."""
 
     schema_version: str

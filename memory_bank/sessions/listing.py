@@ -7,7 +7,6 @@ former id are recovered.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Annotated
 
@@ -131,8 +130,7 @@ class ObservationShown(NamedTuple):
     """The path of the note that was made of it; empty if there is none."""
 
 
-@dataclass(frozen=True, slots=True)
-class SessionView:
+class SessionView(NamedTuple):
     """A session, or one page of a long one."""
 
     entry: SessionEntry

@@ -12,7 +12,7 @@ from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any, NamedTuple
 
 import memory_bank
-from memory_bank.base.plugins import _Pattern
+from memory_bank.base import _Pattern
 from memory_bank.notes.secrets import labels, placeholders
 from memory_bank.sessions.compression import definitions
 
@@ -60,7 +60,7 @@ def patterns() -> list[Named]:
                 by_text.setdefault(
                     (text, flags), Named(f"{at}.{variable}", text, flags, tuple(methods))
                 )
-    call = re.compile(rf"""\brule\("(\w+)"\)\.({"|".join(METHODS)})\b""")
+    call = re.compile(rf"""\bcompile_rule\("(\w+)"\)\.({"|".join(METHODS)})\b""")
     calls = {found for source in sources.values() for found in call.findall(source)}
     for at, compiled in _of_tables():
         methods = {method for kind, method in calls if kind == at.rpartition(" ")[2]}
@@ -105,10 +105,10 @@ def _of_tables() -> Iterator[tuple[str, re.Pattern[str]]]:
 
 def _texts_of(value: object) -> Iterator[tuple[str, int]]:
     if isinstance(value, _Pattern):
-        yield value._given
+        text, flags = value._given
+        yield text if isinstance(text, str) else text.decode("latin-1"), flags
     elif isinstance(value, re.Pattern):
-        text = value.pattern if isinstance(value.pattern, str) else value.pattern.decode("latin-1")
-        yield text, value.flags & ~re.UNICODE
+        yield value.pattern, value.flags & ~re.UNICODE
     elif isinstance(value, dict):
         yield from _texts_of(tuple(value.values()))
     elif isinstance(value, (list, tuple, set, frozenset)):
