@@ -157,6 +157,8 @@ class SearchRequest(NamedTuple):
     """Whether the text of notes is returned."""
     whole: bool = False
     """Whether that is the whole note, not its best section."""
+    also: bool = True
+    """Whether other sections that match are returned, too."""
     together: CommonScales | None = None
     """What makes the scores comparable with those of other indices; None if there are none."""
     across: bool = False

@@ -328,6 +328,7 @@ def recall(
         times=since is None and before is None,
         texts=detail != INDEX,
         whole=detail == NOTE or tokens is not None,
+        also=detail != INDEX and tokens is None,
     )
     with bank.lock:
         if scope == BANK and not agents:

@@ -69,7 +69,8 @@ def list_headings(place: Section, headings: Collection[str] = ()) -> str:
 
 _CHANGING = "notes kept changing during the search: some may be missing"
 
-_GAPS = lazy_pattern(r"\n{3,}")
+# It begins with fixed text, which is found at once: a large note has few gaps.
+_GAPS = lazy_pattern(r"\n\n\n+")
 
 _DAY = 10
 """Characters of the date in a timestamp."""
@@ -177,6 +178,9 @@ def _search(bank: Bank, view: View, request: SearchRequest) -> tuple[_Searched, 
     if links and text:
         links, search_result = _links_about(links, search_result, text)
     search_result, newer = _newest_first(bank, view, search_result, request)
+    if not request.also:
+        hits = tuple(hit._replace(also=()) for hit in search_result.hits)
+        search_result = search_result._replace(hits=hits)
     edited = list_editors(bank, [note_of(hit.document) for hit in search_result.hits])
     firsts = document_rows.first_passages(
         view.manifest, [hit.document.number for hit in search_result.hits]
@@ -201,7 +205,7 @@ def _search(bank: Bank, view: View, request: SearchRequest) -> tuple[_Searched, 
     badges = trust.tiers_of_hits(bank, search_result.hits)
     notes = [note and note._replace(trust=tier) for note, tier in zip(notes, badges, strict=True)]
     if not request.texts:
-        notes = [note and note._replace(content="", snippet="", also=()) for note in notes]
+        notes = [note and note._replace(content="", snippet="") for note in notes]
     if text and len(links) < linking:
         notices += (_other_links(linking - len(links)),)
     whole = not conditions and not request.node and request.mode != "semantic"
