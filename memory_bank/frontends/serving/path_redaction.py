@@ -6,7 +6,7 @@ can write back what it has read.
 
 from __future__ import annotations
 
-import dataclasses
+import copy
 import re
 import tempfile
 from collections.abc import Callable, Iterator
@@ -67,10 +67,13 @@ def redact_paths(value: Value, hide: Callable[[str], str]) -> Value:
     return _redact_value(value, **changes) if changes else value
 
 
-def _redact_value(value: Any, **changes: object) -> Any:  # noqa: ANN401  (a record of either kind)
+def _redact_value(value: Any, **changes: object) -> Any:  # noqa: ANN401  (a record of any kind)
     if hasattr(value, "_replace"):
         return value._replace(**changes)
-    return dataclasses.replace(value, **changes)
+    redacted = copy.copy(value)
+    for name, text in changes.items():
+        object.__setattr__(redacted, name, text)  # also of a frozen record
+    return redacted
 
 
 def _roots() -> list[str]:
