@@ -1,12 +1,16 @@
 """Weigh a process that serves a bank: one of the Python API, and the server for agents."""
 
 import json
+import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any
+
+from tests.benchmarks.timing import timed
 
 MODES = ("lexical", "hybrid")
 _SCRIPT = """
@@ -33,23 +37,59 @@ def by_python(folder: Path, questions: Sequence[str]) -> Weights:
 
 def by_server(program: Sequence[str], folder: Path, questions: Sequence[str]) -> Weights:
     """Weigh the server for agents after the same questions."""
+    with served(_server(program, folder)) as (process, call):
+        for question in questions:
+            call("recall", {"query": question})
+        return weights(process.pid)
+
+
+def times(program: Sequence[str], folder: Path, questions: Sequence[str]) -> list[float]:
+    """Return the seconds that the server for agents takes for each question but the first five."""
+    with served(_server(program, folder)) as (_, call):
+        return [timed(lambda q=q: call("recall", {"query": q})) for q in questions][5:]
+
+
+def times_of_qmd(program: str, folder: Path, work: Path, questions: Sequence[str]) -> list[float]:
+    """Return the same of qmd's BM25 on the same files, whose index is made in a folder."""
+    environment = {**os.environ, "XDG_CACHE_HOME": f"{work}/qmd", "XDG_CONFIG_HOME": f"{work}/qmd"}
+    line = [program, "collection", "add", str(folder), "--name", folder.name]
+    subprocess.run(line, check=False, capture_output=True, env=environment)
+    with served([program, "mcp"], environment) as (_, call):
+        asked = [[{"type": "lex", "query": question}] for question in questions]
+        return [
+            timed(lambda a=a: call("query", {"searches": a, "limit": 5, "rerank": False}))
+            for a in asked
+        ][5:]
+
+
+def _server(program: Sequence[str], folder: Path) -> list[str]:
+    return [*program, "--bank", str(folder), "serve", "mcp", "--read-only"]
+
+
+@contextmanager
+def served(
+    line: Sequence[str], environment: Mapping[str, str] | None = None
+) -> Iterator[tuple[subprocess.Popen[str], Callable[[str, object], None]]]:
+    """Start a server for agents; return its process, and what calls one of its tools."""
     hello = {
         "protocolVersion": "2025-11-25",
         "capabilities": {},
         "clientInfo": {"name": "benchmark", "version": "1"},
     }
-    line = [*program, "--bank", str(folder), "serve", "mcp", "--read-only"]
-    with _started(line) as (process, ask):
+    numbers = count(1)
+    with _started(line, environment) as (process, ask):
         ask({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello})
         _tell(process, {"jsonrpc": "2.0", "method": "notifications/initialized"})
-        for number, question in enumerate(questions, 1):
-            wanted = {"name": "recall", "arguments": {"query": question}}
-            call = {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": wanted}
-            answer = ask(call)
+
+        def call(tool: str, arguments: object) -> None:
+            number, wanted = next(numbers), {"name": tool, "arguments": arguments}
+            request = {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": wanted}
+            answer = ask(request)
             while answer.get("id") != number:  # news comes in between
                 answer = _heard(process)
             assert not answer["result"].get("isError"), answer
-        return weights(process.pid)
+
+        yield process, call
 
 
 def weights(pid: int) -> Weights:
@@ -64,9 +104,11 @@ def weights(pid: int) -> Weights:
 
 
 @contextmanager
-def _started(line: Sequence[str]) -> Iterator[tuple[subprocess.Popen[str], Callable[[Any], Any]]]:
+def _started(
+    line: Sequence[str], environment: Mapping[str, str] | None = None
+) -> Iterator[tuple[subprocess.Popen[str], Callable[[Any], Any]]]:
     with subprocess.Popen(
-        line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
     ) as process:
 
         def ask(what: object) -> Any:

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +23,9 @@ from memory_bank.memory.overview import stats
 from memory_bank.memory.retrieval.recall import recall
 from tests.benchmarks import corpus, edits, serving
 from tests.benchmarks.bare import COLD, Bare
+from tests.benchmarks.collections import Notes
 from tests.benchmarks.places import made, ready
+from tests.benchmarks.rivals import Fts5, Ripgrep
 from tests.benchmarks.timing import Table, in_turn, percentile, timed
 
 _QUERIES = 60
@@ -143,6 +146,24 @@ def _weigh(place: Place, work: str, found: serving.Weights) -> None:
     place.table.size(f"resident memory of {work}", said, found["Rss"], 250, " MB")
 
 
+def mcp(place: Place) -> None:
+    """Ask over MCP, beside qmd's BM25, ripgrep and SQLite FTS5 on the same files."""
+    asked = corpus.questions(_QUERIES + 5)
+    spent = {"recall over MCP": serving.times(_program(), place.folder, asked)}
+    qmd = shutil.which("qmd")
+    if qmd is not None:
+        work = place.folder.parent
+        spent["qmd's BM25 over MCP"] = serving.times_of_qmd(qmd, place.folder, work, asked)
+    notes = Notes("speed", (), place.folder)
+    for name, make in (("ripgrep", Ripgrep), ("SQLite FTS5", Fts5)):
+        with suppress(LookupError):
+            rival = make(notes, place.folder.parent)
+            spent[name] = [timed(lambda q=q, r=rival: r.ask(q, 5)) for q in asked[5:]]
+    for name, seconds in spent.items():
+        p50, p95 = statistics.median(seconds), percentile(seconds, 0.95)
+        place.table.aside(f"{name}, p50 / p95", f"{1000 * p50:.1f} / {1000 * p95:.1f} ms")
+
+
 def start(place: Place) -> None:
     """Show the help, beside what Python itself takes to start."""
     pair = in_turn(
@@ -154,7 +175,7 @@ def start(place: Place) -> None:
 
 
 ROWS: dict[str, Callable[[Place], None]] = {
-    work.__name__: work for work in (build, disk, warm, sync, edit, cold, memory, start)
+    work.__name__: work for work in (build, disk, warm, sync, edit, cold, memory, mcp, start)
 }
 
 
