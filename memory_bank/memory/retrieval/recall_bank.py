@@ -179,8 +179,8 @@ def _search(bank: Bank, view: View, request: SearchRequest) -> tuple[_Searched, 
         links, search_result = _links_about(links, search_result, text)
     search_result, newer = _newest_first(bank, view, search_result, request)
     if not request.also:
-        hits = tuple(hit._replace(also=()) for hit in search_result.hits)
-        search_result = search_result._replace(hits=hits)
+        bare_hits = tuple(hit._replace(also=()) for hit in search_result.hits)
+        search_result = search_result._replace(hits=bare_hits)
     edited = list_editors(bank, [note_of(hit.document) for hit in search_result.hits])
     firsts = document_rows.first_passages(
         view.manifest, [hit.document.number for hit in search_result.hits]
