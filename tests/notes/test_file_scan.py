@@ -41,6 +41,7 @@ def test_what_one_would_take_for_notes_is_named_when_it_is_left_out(
     (folder / "dangling.md").symlink_to(tmp_path / "nothing")
     (folder / "linked").symlink_to(tmp_path / "other")
     (folder / "loop").symlink_to(folder)
+    (folder / "itself").symlink_to("itself")
     (folder / "README.MD").write_text("x")
     (folder / "file").symlink_to(tmp_path / "other/x.md")
     found = files.scan(folder)

@@ -533,5 +533,7 @@ def _pass(entry: os.DirEntry[str], path: str, file_scan: FileScan) -> None:
     elif entry.name.lower().endswith(TEXT_SUFFIXES):
         if entry.is_file(follow_symlinks=False) and is_utf8(path):
             file_scan.texts.append(path)
-    elif entry.is_symlink() and entry.is_dir():
-        file_scan.refused[as_utf8(f"{path}/")] = _LINK
+    elif entry.is_symlink():
+        with suppress(OSError):  # as of a link that leads to itself
+            if entry.is_dir():
+                file_scan.refused[as_utf8(f"{path}/")] = _LINK
