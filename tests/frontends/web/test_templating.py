@@ -58,10 +58,15 @@ def test_the_words_around_a_link_stand_without_it() -> None:
         templating.around("whoever waits reads [the note] and")
         == "… whoever waits reads the note and …"
     )
-    assert templating.plain("see `a`, [[facts/b|the other]] and **c**") == "see a, the other and c"
+    assert (
+        templating.strip_markdown("see `a`, [[facts/b|the other]] and **c**")
+        == "see a, the other and c"
+    )
     code = "`char *buf`, ``**kwargs`` and `src/**/*.c` for *all* **files**: 2 * 3"
-    assert templating.plain(code) == "char *buf, **kwargs and src/**/*.c for all files: 2 * 3"
-    assert templating.plain("Two: … - one. - [[facts/b]]. … [x]: https://a.b/c … …") == (
+    assert (
+        templating.strip_markdown(code) == "char *buf, **kwargs and src/**/*.c for all files: 2 * 3"
+    )
+    assert templating.strip_markdown("Two: … - one. - [[facts/b]]. … [x]: https://a.b/c … …") == (
         "Two: … one. facts/b. …"
     )
 
