@@ -155,12 +155,12 @@ def test_what_a_tool_prints_does_not_reach_the_client(process: Start, tmp_path: 
     plugin.write_text(
         "import os\n"
         "import memory_bank.memory.retrieval.recall as r\n"
-        "old = r.conditions\n"
+        "old = r.list_conditions\n"
         "def loud(*a, **k):\n"
         "    print('chatter', flush=True)\n"
         "    os.write(1, b'more chatter\\n')\n"
         "    return old(*a, **k)\n"
-        "r.conditions = loud\n"
+        "r.list_conditions = loud\n"
     )
     server = process(path=tmp_path)
     server.greet()

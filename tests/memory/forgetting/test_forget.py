@@ -491,8 +491,8 @@ with open_bank(sys.argv[1]) as bank:
 @pytest.mark.parametrize(
     ("module", "name"),
     [
-        ("memory.forgetting.forgotten_texts", "_in_file"),
-        ("memory.forgetting.forgotten_texts", "_in_databases"),
+        ("memory.forgetting.forgotten_texts", "_replace_in_file"),
+        ("memory.forgetting.forgotten_texts", "_replace_in_databases"),
         ("memory.forgetting.forgotten_texts", "_empty_index"),
         ("base.sqlite", "scrub"),
         ("notes.storage.files", "replace"),
