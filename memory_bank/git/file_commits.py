@@ -10,6 +10,7 @@ import json
 import posixpath
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from memory_bank.base.documents import Committed
 from memory_bank.base.errors import Busy, StorageFailed
@@ -70,6 +71,8 @@ class FileCommits:
         """The default branch, and the state of its folder from before git was asked for it."""
         self._requests: dict[str, tuple[int, str] | None] = {}
         self._loaded = False
+        self.remembered: dict[object, Any] = {}
+        """What callers worked out from these commits; emptied as soon as they may be others."""
         self._look()
 
     @property
@@ -226,6 +229,7 @@ class FileCommits:
             changed = self._empty and bool(self._files)
             if self._empty:
                 self._at, self._files = None, {} if changed else self._files
+                self.remembered.clear()
             return changed
         dates = self._files if self._loaded else self._kept()[1]
         commits_at, self._loaded = self._at, True
@@ -240,6 +244,7 @@ class FileCommits:
             self._unread = head
             return False
         self._at, self._unread, self._files = commits, "", files
+        self.remembered.clear()
         return files != dates
 
     def refresh_requests(self) -> None:
@@ -257,12 +262,17 @@ class FileCommits:
         if line != self._line:
             self._line = line
             self._requests.clear()
+            self.remembered.clear()
 
     def close(self) -> None:
         """Drop what is in memory."""
-        self._at, self._files, self._loaded = None, {}, False
+        self._forget()
         if self._history is not None:
             self._history.close()
+
+    def _forget(self) -> None:
+        self._at, self._files, self._loaded = None, {}, False
+        self.remembered.clear()
 
     @property
     def _wanted(self) -> list[str]:
@@ -282,7 +292,7 @@ class FileCommits:
                 self._history.close()
             self._history = None if tree is None else self._open(tree)
             self._prefix = repository.below_tree(tree, self._folder) if tree else ""
-            self._at, self._files, self._loaded = None, {}, False
+            self._forget()
 
     def _load(self) -> None:
         """Take what was read last."""

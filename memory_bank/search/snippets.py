@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from heapq import heapify, heappop, heappush
-from itertools import groupby
+from itertools import chain, groupby
 from types import MappingProxyType
 
 from memory_bank.base import NamedTuple, lazy_pattern
@@ -362,10 +362,11 @@ def _choose_sentences(
     bags = [_words(sentence.text) for sentence in sentences]
     stems = set(analyzer.weighted_stems(question))
     stems.update(analyzer.split_bigrams(question).split())
-    having = {word: sum(word in bag for bag in bags) for word in stems}
-    rarity = {word: math.log1p(len(bags) / count) for word, count in having.items() if count}
-    total = sum(rarity.values()) or 1.0
-    rarities = [{word: rarity[word] / total for word in bag & stems} for bag in bags]
+    shared = [bag & stems for bag in bags]
+    having = Counter(chain.from_iterable(shared))
+    rarity = {word: math.log1p(len(bags) / count) for word, count in having.items()}
+    total = math.fsum(rarity.values()) or 1.0
+    rarities = [{word: rarity[word] / total for word in asked} for asked in shared]
     costs = [measure(sentence.text) + 1 for sentence in sentences]
     standing = _standing(sentences, rarities)
     words = set[str]()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
+from typing import cast
 
 from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
@@ -245,18 +246,30 @@ def tiers_of_notes(bank: Bank, paths: Sequence[str], seconds: float) -> list[str
 def _tier_of(
     bank: Bank, path: str, end: float, edited: Collection[str], etag: str
 ) -> tuple[str, list[LineOrigin] | None]:
-    """Return the tier of a note, and the origins of its lines if they differ."""
+    """Return the tier of a note, and the origins of its lines if they differ.
+
+    Of a file with a known hash it is remembered as long as the commits are the same; but not that
+    a human wrote it where agents did on this machine, since another of their writes may be recorded
+    after its commit.
+    """
+    commits = bank.commits(path)
+    remembered = commits.remembered if etag and commits else {}
+    version = path, etag, bool(edited)
+    if version in remembered:
+        return cast("tuple[str, list[LineOrigin] | None]", remembered[version])
     try:
         data = bank.source.data(path, etag) if etag else None
         note = NoteTrust(bank, path, edited, data)
         possible = note.possible()
         several = len(possible) > 1
         lines = note.lines(min(end - time.monotonic(), authorship.SECONDS)) if several else None
-        return least_trusted(
-            line_origin.trust for line_origin in lines
-        ) if lines else least_trusted(possible), lines
     except MemoryBankError:
         return UNKNOWN, None  # gone meanwhile
+    tiers = (line_origin.trust for line_origin in lines) if lines else possible
+    tier = least_trusted(tiers), lines
+    if (lines or not several) and not (edited and HUMAN in possible):
+        remembered[version] = tier
+    return tier
 
 
 def _agent(commit: Commit) -> str:

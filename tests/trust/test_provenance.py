@@ -1,5 +1,6 @@
 """Who wrote a note, who reviewed it, and that no text of a note or a message can claim it."""
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -176,3 +177,24 @@ def test_a_removed_note_has_a_log(project: Path, commit: Callable[..., str]) -> 
             provenance.log(bank, "m.md")
         with pytest.raises(NoteNotFound):
             provenance.blame(bank, "n")
+
+
+def test_hits_of_an_open_bank_follow_edits_commits_and_later_records(
+    project: Path, commit: Callable[..., str]
+) -> None:
+    note, written = project / ".memories/ferry.md", time.time()
+    commit("By hand", ferry="# Ferry\n\nIt leaves at noon.\n")
+    with open_bank(project / ".memories") as bank:
+
+        def tier() -> str:
+            return recall(bank, "ferry").notes[0].trust
+
+        assert [tier(), tier()] == ["human", "human"]
+        note.write_text(note.read_text() + "From pier two.\n")
+        assert [tier(), tier()] == ["uncommitted", "uncommitted"]
+        commit("By hand, too")
+        assert [tier(), tier()] == ["human", "human"]
+        bank.state.add_writes(["ferry.md"], "", written)
+        assert [tier(), tier()] == ["human", "human"]
+        bank.state.add_writes(["ferry.md"], "Claude", written)
+        assert [tier(), tier()] == ["agent", "agent"]

@@ -1,6 +1,7 @@
 """Recall marks hits whose cited code changed, and ranks them lower, at little cost."""
 
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -129,6 +130,7 @@ def test_an_unchanged_head_costs_no_call_of_git(
 ) -> None:
     if changed:
         extend(root, [Made({"jobs.py": CHANGED})], 1)
+    time.sleep(0.15)  # git is asked as long as its files are so young that they may change unseen
     counted = []
     for marks in (True, False):
         if not marks:
