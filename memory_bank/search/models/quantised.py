@@ -81,13 +81,17 @@ def _name_tensors(tensors: dict[str, NDArray[Any]]) -> dict[str, Any]:
             tensors[f"{_PREFIX}{name}_q"], tensors[f"{_PREFIX}{name}_scale"]
         )
     matrices = [name for name in tensors if name.endswith("_q") and not name.startswith(_PREFIX)]
+    # one array for all: numpy asks for large pages from 4 MB on, which cost a third of the time
+    weights = np.empty(sum(tensors[name].size for name in matrices), np.float32)
+    start = 0
     for number, name in enumerate(matrices):
         layer, part = divmod(number, len(_PARTS))
-        scale = tensors[f"{name.removesuffix('_q')}_scale"]
+        matrix, scale = tensors[name], tensors[f"{name.removesuffix('_q')}_scale"]
         # the file has a column for each output, safetensors a row
-        whole = tensors[name].astype(np.float32)
-        whole *= scale
+        whole = weights[start : start + matrix.size].reshape(matrix.shape)
+        np.multiply(matrix, scale, out=whole)
         found_tensors[f"encoder.layer.{layer}.{_PARTS[part]}.weight"] = whole.T
+        start += matrix.size
     return found_tensors
 
 

@@ -9,6 +9,7 @@ from memory_bank.base.errors import EmbedderUnavailable
 from memory_bank.base.settings import Settings
 from memory_bank.search.embedders.base import Kind
 from memory_bank.search.retrievers.base import IndexedPassage, Question, Scope
+from memory_bank.search.retrievers.vectors import columns
 from memory_bank.search.retrievers.vectors.vector_index import VectorIndex, embedded_text
 from tests.search.embedders import hashing
 
@@ -63,6 +64,30 @@ def test_former_texts_do_not_change_the_scale(tmp_path: Path) -> None:
         scales.append(index.find(Question("water"), 1, Scope()).scale)
         index.close()
     assert scales[0] == pytest.approx(scales[1])
+
+
+def test_many_vectors_are_searched_with_the_same_answer_as_few(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = VectorIndex(tmp_path, "owner", hashing.load(Settings()))
+    index.clear()
+    words = ("still", "deep", "water", "field", "stone", "reed")
+    texts = [f"{one} {two} {three}" for one in words for two in words for three in words]
+    passages = [IndexedPassage(n, n % 50, "", (), text, 3) for n, text in enumerate(texts)]
+    index.put(passages, list(range(len(texts))))
+    index.commit()
+    index.catch_up(60.0)
+    for scope in (Scope(), Scope(only=frozenset({3, 4})), Scope(without=frozenset({3}))):
+        few = index.find(Question("deep still water"), 12, scope)
+        with monkeypatch.context() as patch:
+            patch.setattr(columns, "_SAMPLE", 100)
+            index.close()
+            many = index.find(Question("deep still water"), 12, scope)
+        index.close()
+        assert many.scores == pytest.approx(few.scores)
+        assert few.scores[0] > few.scores[-1]
+        assert len(many.rows) == len(few.rows)
+    index.close()
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])

@@ -97,26 +97,17 @@ class Columns:
         A vector with fewer components is compared with the last ones. `among` are the places of the
         vectors that are compared.
         """
-        # start-up: not of `usearch.index`, which loads a progress bar and the metadata of packages
-        from usearch.compiled import MetricKind, MetricSignature, exact_search
-
         vectors = self._vectors[:, -len(vector) :]
         sample = self._sample if among is None else self._sample[among[self._sample]]
-        scale = measure_scale(measure_cosines(vectors[sample], vector))
         chosen = np.flatnonzero(self._inside(scope, among))
-        if not len(chosen):
-            return Matches(scale=scale)
-        searched = np.ascontiguousarray(vectors if len(chosen) == len(vectors) else vectors[chosen])
-        near, *_ = exact_search(
-            searched,
-            pack_vectors(vector[None]),
-            min(limit, len(chosen)),
-            metric_kind=MetricKind.Cos,
-            metric_signature=MetricSignature.ArrayArraySize,
-        )
-        chosen = chosen[np.asarray(near[0], np.int64)]
-        scores = measure_cosines(vectors[chosen], vector)
-        best = np.lexsort((self.rows[chosen], -scores))
+        if len(vectors) <= _SAMPLE:  # the scale needs the cosines of all: they need no search
+            cosines = measure_cosines(vectors, vector)
+            scale, scores = measure_scale(cosines[sample]), cosines[chosen]
+        else:
+            scale = measure_scale(measure_cosines(vectors[sample], vector))
+            chosen = chosen[_search(vectors, vector, chosen, limit)] if len(chosen) else chosen
+            scores = measure_cosines(vectors[chosen], vector)
+        best = np.lexsort((self.rows[chosen], -scores))[:limit]
         rows, documents = self.rows[chosen][best].tolist(), self.documents[chosen][best].tolist()
         return Matches(rows, documents, scores[best].tolist(), scale=scale)
 
@@ -130,6 +121,24 @@ class Columns:
         if scope.without:
             inside &= ~np.isin(self.documents, _array(scope.without))
         return inside
+
+
+def _search(
+    vectors: NDArray[np.int8], vector: NDArray[np.float32], chosen: NDArray[np.int64], limit: int
+) -> NDArray[np.int64]:
+    """Return the places among the chosen vectors, one at least, of those nearest to a vector."""
+    # start-up: not of `usearch.index`, which loads a progress bar and the metadata of packages
+    from usearch.compiled import MetricKind, MetricSignature, exact_search
+
+    searched = np.ascontiguousarray(vectors if len(chosen) == len(vectors) else vectors[chosen])
+    near, *_ = exact_search(
+        searched,
+        pack_vectors(vector[None]),
+        min(limit, len(chosen)),
+        metric_kind=MetricKind.Cos,
+        metric_signature=MetricSignature.ArrayArraySize,
+    )
+    return np.asarray(near[0], np.int64)
 
 
 def _array(numbers: Iterable[int]) -> NDArray[np.int64]:
