@@ -21,7 +21,8 @@ from memory_bank.base import lazy_pattern
 from memory_bank.base.errors import BadInput
 from memory_bank.base.filenames import FOLDER
 from memory_bank.sessions.queue import EventQueue
-from memory_bank.sessions.queue_rows import MESSAGE, Event, NewPrompt, NewSession, parse_time
+from memory_bank.sessions.queue_rows import MESSAGE, parse_time
+from memory_bank.sessions.records import Event, GitState, Prompt, Session
 from memory_bank.sessions.redaction import SECRET, redact, redact_id, redact_value
 
 MOST_TEXT = 20_000
@@ -94,24 +95,24 @@ def open_queue(bank: HookBank) -> EventQueue:
     return EventQueue(Path(bank.state), repaired)
 
 
-def capture(bank: HookBank, queue: EventQueue, event: HookEvent, git: str = "") -> bool:
+def capture(
+    bank: HookBank, queue: EventQueue, event: HookEvent, git: GitState | None = None
+) -> bool:
     """Store an event of a hook durably in the bank's queue, without secrets and private spans.
 
     Use of this program's own tools is not an event, but whether the agent saved something by them
     is remembered. A command line that forgets a text has that text, so it is no event either.
-    `git` is a git state as JSON. Returns whether this event filled a batch that is to be
-    compressed. Raises StorageFailed, Busy.
+    Returns whether this event filled a batch that is to be compressed. Raises StorageFailed, Busy.
     """
-    session = NewSession(
-        event.session_id, bank.project, event.agent, event.created_at or time.time(), git
-    )
-    prompt, stored = None, None
+    when = parse_time(event.created_at or time.time())
+    session = Session(event.session_id, bank.project, when, event.agent, git=git)
+    prompt, key, stored = None, "", None
     secrets = set[str]()
     counts = dict(event.counts)
     if event.kind == "prompt":
         text, count = redact(_cut_around_private(event.prompt), bank.allowed, secrets)
         key, more = redact_id(event.key, bank.allowed)
-        prompt = NewPrompt(_cut_middle(text, MOST_TEXT), key, event.created_at)
+        prompt = Prompt(event.session_id, 0, _cut_middle(text, MOST_TEXT), when)
         counts["redactions"] = count + more
     elif event.kind in ("tool", "subagent"):
         if saved := _detect_saving(event):
@@ -121,7 +122,13 @@ def capture(bank: HookBank, queue: EventQueue, event: HookEvent, git: str = "") 
     elif event.kind != "start":
         return False
     captured = queue.capture(
-        session, prompt=prompt, event=stored, counts=counts, received=event.name, secrets=secrets
+        session,
+        prompt=prompt,
+        prompt_key=key,
+        event=stored,
+        counts=counts,
+        received=event.name,
+        secrets=secrets,
     )
     if secrets:
         _redact_note(bank, queue, event.session_id, secrets)

@@ -19,6 +19,7 @@ from memory_bank.base.text import Quotes, estimate
 if TYPE_CHECKING:
     from memory_bank.bank.bank import Bank
     from memory_bank.bank.hits import ShownNote
+    from memory_bank.sessions.records import GitState
 
 
 QUESTION = """\
@@ -105,12 +106,11 @@ _RULE_SECONDS = 1.0
 """Longest wait for git, which knows what was reviewed."""
 
 
-def git_of(bank: HookBank) -> str:
-    """Return the state of git in a bank's work tree, as the queue keeps it."""
-    from memory_bank.sessions.records import format_git
+def git_of(bank: HookBank) -> GitState | None:
+    """Return the state of git in a bank's work tree."""
     from memory_bank.sessions.state import git_state
 
-    return format_git(git_state(Path(bank.root)))
+    return git_state(Path(bank.root))
 
 
 def stop_question(bank: HookBank, session_id: str) -> str:

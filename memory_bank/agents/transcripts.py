@@ -31,7 +31,7 @@ from memory_bank.sessions.compress import compress
 from memory_bank.sessions.note_text import one_line
 from memory_bank.sessions.queue import EventQueue
 from memory_bank.sessions.queue_rows import MESSAGE
-from memory_bank.sessions.records import GitState, Prompt, format_git
+from memory_bank.sessions.records import GitState, Prompt
 from memory_bank.sessions.redaction import redact, redact_id
 from memory_bank.sessions.sessions import end_session
 from memory_bank.sessions.state import bank_project, check_captured, git_state, open_store
@@ -393,7 +393,7 @@ class _TranscriptImport:
         bank = self._bank
         began = min(part.started_at for part in parts)
         ended = max(part.ended_at for part in parts)
-        state = format_git(self._git(parts[0], began))
+        state = self._git(parts[0], began)
         queue = EventQueue(bank.layout.state(bank.id), bank.add_repaired)
         try:
             opening = HookEvent("start", session_id, new[0].agent, "", created_at=began)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping
 from datetime import date
-from functools import partial
+from functools import partial, reduce
 from math import isfinite
 from os import PathLike, fspath
 from types import UnionType
@@ -94,17 +94,24 @@ def build_schema(kind: Any, *, depth: int, without: Collection[str] = ()) -> dic
     if not depth:
         return {"type": "object"}
     fields = {
-        name: inside(_type_of(kind, name), depth=depth - 1) for name in names if name not in without
+        short: inside(reduce(_type_of, name.split("."), kind), depth=depth - 1)
+        for name in names
+        if (short := name.rpartition(".")[2]) not in without
     }
     return {"type": "object", "properties": fields}
 
 
 def yield_fields(value: object, names: Collection[str]) -> Iterator[tuple[str, Any]]:
-    """Yield the fields of a record that are not None, or may be null; not empty `sparse` ones."""
+    """Yield the fields of a record that are not None, or may be null; not empty `sparse` ones.
+
+    Of a name such as `row.title` it is the field of a record in the record; without one it is None.
+    """
     nullable: Collection[str] = getattr(value, "nullable", ())
     sparse: Collection[str] = getattr(value, "sparse", ())
-    for name in names:
-        item = getattr(value, name)
+    for path in names:
+        *around, name = path.split(".")
+        record = reduce(getattr, around, value)
+        item = getattr(record, name, None) if around else getattr(record, name)
         if (item is not None or name in nullable) and (item or name not in sparse):
             yield name, item
 
@@ -112,7 +119,8 @@ def yield_fields(value: object, names: Collection[str]) -> Iterator[tuple[str, A
 def read_fields(kind: type) -> Collection[str] | None:
     """Return the fields of a named tuple or dataclass in JSON; None for any other type.
 
-    They are all of them, unless the record names others by `in_json`, such as properties.
+    They are all of them, unless the record names others by `in_json`, such as properties, or
+    fields of a record in it by `record.field`.
     """
     if chosen := getattr(kind, "in_json", None):
         return cast("Collection[str]", chosen())
@@ -121,7 +129,9 @@ def read_fields(kind: type) -> Collection[str] | None:
 
 
 def _type_of(kind: type, name: str) -> Any:  # noqa: ANN401  (any type)
-    """Return the type of a field or property of a record."""
+    """Return the type of a field or property of a record, or of one of several that has it."""
+    kinds = get_args(kind) or (kind,)
+    kind = next((record for record in kinds if hasattr(record, name)), kind)
     answer = getattr(kind, name, None)
     if isinstance(answer, property):
         return get_type_hints(answer.fget)["return"]

@@ -30,6 +30,7 @@ from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows
 from memory_bank.sessions import note_format, note_reading, session_edit
 from memory_bank.sessions.compress import compress_now
+from memory_bank.sessions.note_store import IndexedNotes
 from memory_bank.sessions.note_text import escape_heading, escape_markdown
 from memory_bank.sessions.records import (
     PROMOTED_TO,
@@ -40,7 +41,7 @@ from memory_bank.sessions.records import (
     Summary,
     check_observation_id,
 )
-from memory_bank.sessions.state import IndexedNotes, open_store
+from memory_bank.sessions.state import open_store
 from memory_bank.trust.citations import Cited, list_cited, target_places
 from memory_bank.trust.comparison import CodeComparison
 from memory_bank.trust.records import VERIFIED

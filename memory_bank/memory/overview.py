@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
 from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
@@ -22,13 +22,13 @@ from memory_bank.notes.roots import SESSIONS
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows, entries, filters
 from memory_bank.search.manifest.document_rows import DocumentRow
-from memory_bank.search.manifest.entries import NOTES, EntryConditions, read_session_id
+from memory_bank.search.manifest.entries import NOTES, EntryConditions
 from memory_bank.search.manifest.filters import Condition
 from memory_bank.search.query import list_conditions
 from memory_bank.sessions.answers import IndexRow
 from memory_bank.sessions.compress import compress_now
 from memory_bank.sessions.listing import count_sessions
-from memory_bank.sessions.observation_rows import Rows, entry_place
+from memory_bank.sessions.observation_rows import entry_place, read_places
 from memory_bank.sessions.state import bank_project
 from memory_bank.trust import trust
 from memory_bank.trust.trust import NoteTrust
@@ -132,18 +132,6 @@ def _removal_of(bank: Bank, path: str, change: Change | None) -> ChangedLately:
     )
 
 
-class RecentRow(NamedTuple):
-    """A new observation, session or note."""
-
-    row: IndexRow
-    type: str
-    """Of an observation or a note; else as that of the row."""
-    path: str
-    """Of its note."""
-    session_id: str
-    """Of an observation or a session; else empty."""
-
-
 class Overview(NamedTuple):
     """How much a bank has of sessions and notes, and what is new in it."""
 
@@ -157,7 +145,7 @@ class Overview(NamedTuple):
     """Estimated, of the events that they were made of."""
     saved_tokens: int
     """The work without the reading, as far as that is a saving."""
-    recent: tuple[RecentRow, ...]
+    recent: tuple[IndexRow, ...]
 
 
 def overview(bank: Bank, recent: int = 12) -> Overview:
@@ -168,7 +156,7 @@ def overview(bank: Bank, recent: int = 12) -> Overview:
 
     def read(view: View) -> Overview:
         observations, read_tokens, work_tokens = entries.count_observations(view.manifest)
-        rows = _recent(view, own, entries.list_entries(view.manifest, EntryConditions(), recent))
+        listed = entries.list_entries(view.manifest, EntryConditions(), recent)
         return Overview(
             observations=observations,
             sessions=total,
@@ -176,7 +164,7 @@ def overview(bank: Bank, recent: int = 12) -> Overview:
             read_tokens=read_tokens,
             work_tokens=work_tokens,
             saved_tokens=max(0, work_tokens - read_tokens),
-            recent=tuple(rows),
+            recent=tuple(read_places(view, own, [entry_place(entry) for entry in listed])),
         )
 
     return bank.answer(read)
@@ -213,27 +201,6 @@ def home(bank: Bank, days: float = 7, changes: int = 100) -> Home:
         notes, tags, types, changed, keys = bank.answer(read)
         lately = _add_commits(bank, since, changed, keys, changes)
     return Home(notes, tags, types, lately, bank.problem or None)
-
-
-def _recent(view: View, own: str, listed: Sequence[entries.Entry]) -> list[RecentRow]:
-    """Return rows of entries."""
-    places = [entry_place(entry) for entry in listed]
-    rows = Rows(view, own, places)
-    recent = []
-    for place in places:
-        row = rows.row(place)
-        if row is None:
-            continue
-        document = rows.documents[place.document]
-        recent.append(
-            RecentRow(
-                row,
-                row.obs_type or str(document.data.get("type") or row.type),
-                document.key,
-                read_session_id(document),
-            )
-        )
-    return recent
 
 
 PAGE = 50

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Literal
 
 from memory_bank.base import NamedTuple
-from memory_bank.sessions.records import GitState, Prompt, Session, Summary
+from memory_bank.base.dates import format_iso, seconds_to_iso
+from memory_bank.base.documents import Section
+from memory_bank.search.manifest.document_rows import DocumentRow
+from memory_bank.search.manifest.entries import read_session_id
+from memory_bank.search.manifest.tables import SessionCounts
+from memory_bank.sessions.note_format import cut
+from memory_bank.sessions.note_text import one_line
+from memory_bank.sessions.queue_rows import Outline
+from memory_bank.sessions.records import TITLE_LIMIT, Observation, Session
 
 SCHEMA_VERSION = "1.0"
 
@@ -15,21 +25,53 @@ Type = Literal["observation", "session", "note", "section"]
 TYPES: tuple[Type, ...] = ("observation", "session", "note", "section")
 
 
-@dataclass(frozen=True, slots=True)
-class IndexRow:
+class IndexRow(NamedTuple):
     """One line about an observation, a session, a note, or a section of a note."""
 
     id: str
     """Of an observation its block id, of a session the id of its note, of a note its path without
     `.md`, or its id if the path is long, of a section these with `#` and its heading."""
-    type: Type
+    document: DocumentRow
+    """Of the note."""
+    section: Section | None
+    """That of the observation, or the section; None for a whole note."""
     obs_type: str | None
     """Of an observation: decision, bugfix, feature, refactor, discovery or change."""
-    title: str
     project: str
-    created_at: str
     estimated_tokens: int
     """Of what `get_observations` returns for it."""
+
+    @property
+    def type(self) -> Type:
+        """What it is a row of."""
+        if self.section is not None:
+            return "section" if self.obs_type is None else "observation"
+        return "session" if read_session_id(self.document) else "note"
+
+    @property
+    def title(self) -> str:
+        """The heading of the section, else the title of the note."""
+        headings = self.section.headings if self.section else ()
+        return headings[-1] if headings else self.document.title
+
+    @property
+    def path(self) -> str:
+        """The path of the note."""
+        return self.document.key
+
+    @property
+    def created_at(self) -> str:
+        """The time of an observation, else that of the note."""
+        observed = self.section.created if self.section and self.obs_type else 0.0
+        return seconds_to_iso(observed or self.document.created)
+
+    @staticmethod
+    def in_json() -> tuple[str, ...]:
+        """Return the fields in JSON."""
+        return (
+            *("id", "type", "obs_type", "title", "project", "created_at"),
+            "estimated_tokens",
+        )
 
     @property
     def nullable(self) -> frozenset[str]:
@@ -75,38 +117,32 @@ class Timeline(NamedTuple):
     problem: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Details(IndexRow):
-    """All that is known of an observation, a session, a note or a section of one.
+class Details(NamedTuple):
+    """All that is known of an observation, a session, a note or a section of one."""
 
-    Fields that its type doesn't have are None.
-    """
-
-    path: str
-    """Of its note."""
-    session_id: str | None = None
-    subtitle: str | None = None
-    facts: tuple[str, ...] | None = None
-    narrative: str | None = None
-    concepts: tuple[str, ...] | None = None
-    files_read: tuple[str, ...] | None = None
-    files_modified: tuple[str, ...] | None = None
-    prompt_number: int | None = None
-    discovery_tokens: int | None = None
-    git: GitState | None = None
-    """Null outside git."""
-    ended_at: str | None = None
-    """Of a session, as are the next ones."""
-    summary: Summary | None = None
-    prompts: tuple[Prompt, ...] | None = None
+    row: IndexRow
+    stored: Observation | Session | None = None
+    """What its note says; None of another note or section."""
     observations: tuple[IndexRow, ...] | None = None
+    """Of a session."""
     content: str | None = None
     """The text of a note or a section, Markdown."""
 
     @property
     def nullable(self) -> frozenset[str]:
         """The fields that answers have as null instead of leaving them out."""
-        return frozenset(["obs_type"] if self.session_id is None else ["obs_type", "git"])
+        return frozenset(["obs_type"] if self.stored is None else ["obs_type", "git"])
+
+    @staticmethod
+    def in_json() -> tuple[str, ...]:
+        """Return the fields in JSON: those of the row, then those of what its type has."""
+        stored = (
+            *("session_id", "subtitle", "facts", "narrative", "concepts", "files_read"),
+            *("files_modified", "prompt_number", "discovery_tokens", "git", "ended_at"),
+            *("summary", "prompts"),
+        )
+        row = (f"row.{name}" for name in (*IndexRow.in_json(), "path"))
+        return (*row, *(f"stored.{name}" for name in stored), "observations", "content")
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,36 +179,91 @@ State = Literal["open", "silent", "ended", "unfinished", "damaged"]
 """It goes on; it has no end, but nothing happened in it for hours, as after a kill; it ended; it
 ended, but got no summary; its note can't be read."""
 
+IDLE = timedelta(hours=6)
+"""Time without an event after which a session is no longer taken to go on: longer than a command
+runs or a person reads. Its program was killed, or is open unused; its next event resumes it."""
+
 
 class SessionEntry(NamedTuple):
-    """A session in the timeline."""
+    """A session as the queue and the index know it, without its texts."""
 
-    session_id: str
-    title: str
-    project: str
-    agent: str
-    started_at: str
-    ended_at: str | None
-    """None if no end is known."""
-    state: State
-    prompts: int
-    observations: int
-    pending: int
-    """Events that wait to be compressed."""
-    redactions: int
-    read_tokens: int
-    """Estimated, to read the observations."""
-    work_tokens: int
-    """Estimated, of the events that they were made of."""
-    path: str
-    """Its note; empty before that is written."""
-    private: bool
+    session: Session
+    outline: Outline | None
+    document: DocumentRow | None
+    """Of its note."""
+    counts: SessionCounts = SessionCounts()
+    damaged: bool = False
+    """Whether its note can't be read."""
+    private: bool = False
     """Whether its note is only on this machine."""
 
     @property
-    def saved_tokens(self) -> int:
-        """The work without the reading, as far as that is a saving."""
-        return max(0, self.work_tokens - self.read_tokens)
+    def session_id(self) -> str:
+        """Its id."""
+        return self.session.session_id
+
+    @property
+    def path(self) -> str:
+        """Its note; empty before that is written."""
+        return self.session.path
+
+    @property
+    def empty(self) -> bool:
+        """Whether it ended before anything happened."""
+        outline = self.outline if self.document is None else None
+        if outline is None or not outline.session.ended_at:
+            return False
+        return not (outline.prompts or outline.pending or outline.summary or outline.session.path)
+
+    @property
+    def title(self) -> str:
+        """That of its note, else its first prompt."""
+        if self.document:
+            text = self.document.title
+        else:
+            text = one_line((self.outline and self.outline.first_prompt) or "")
+        return cut(text, TITLE_LIMIT - 1) or "Session"
+
+    @property
+    def started_at(self) -> str:
+        """Its start, to the second."""
+        return format_iso(self.session.started_at)
+
+    @property
+    def ended_at(self) -> str | None:
+        """Its end, to the second; None if none is known."""
+        return format_iso(self.session.ended_at) if self.session.ended_at else None
+
+    @property
+    def pending(self) -> int:
+        """Events that wait to be compressed."""
+        return self.outline.pending if self.outline else 0
+
+    @property
+    def state(self) -> State:
+        """How it went, or that it goes on."""
+        if self.damaged:
+            return "damaged"
+        if self.session.ended_at is not None:
+            summary = self.counts.summary or bool(self.outline and self.outline.summary)
+            happened = self.counts.observations or self.counts.prompts
+            return "ended" if summary or not happened else "unfinished"
+        last = max(
+            self.outline.last_moment if self.outline else 0.0,
+            self.counts.last,
+            self.document.created if self.document else 0.0,
+        )
+        return "open" if time.time() - last < IDLE.total_seconds() else "silent"
+
+    @staticmethod
+    def in_json() -> tuple[str, ...]:
+        """Return the fields in JSON."""
+        return (
+            *("session_id", "title", "session.project", "session.agent", "started_at"),
+            *("ended_at", "state", "counts.prompts", "counts.observations", "pending"),
+            *("session.redactions", "counts.read_tokens", "counts.work_tokens", "path"),
+            "private",
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,8 +18,7 @@ from memory_bank.sessions import views
 from memory_bank.sessions.answers import Compression
 from memory_bank.sessions.note_format import FOLDER, settle_observation
 from memory_bank.sessions.note_store import NoteStore
-from memory_bank.sessions.queue_rows import Event
-from memory_bank.sessions.records import Prompt, Session
+from memory_bank.sessions.records import Event, Prompt, Session
 from memory_bank.sessions.state import bank_project, git_state, git_state_at, open_store
 
 if TYPE_CHECKING:
@@ -183,8 +181,7 @@ def _compress_batch(
         bank.add_notice(f"events of sessions were compressed by rules: {ours}")
     observations = [
         settle_observation(
-            replace(
-                observation,
+            observation._replace(
                 id=make_observation_id(session.session_id, name, number),
                 session_id=session.session_id,
                 project=session.project,

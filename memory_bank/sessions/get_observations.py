@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import asdict, fields
 from typing import Annotated, Any, Literal, get_args
 
 from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
-from memory_bank.base.dates import format_iso
 from memory_bank.base.documents import Span, read_lines
 from memory_bank.base.errors import BadInput, Hint, NoteNotFound, UnreadableNote
 from memory_bank.base.filenames import is_utf8
@@ -54,7 +52,7 @@ from memory_bank.sessions.observation_rows import (
     heading_place,
     is_session,
 )
-from memory_bank.sessions.records import Observation, Session, check_observation_id
+from memory_bank.sessions.records import check_observation_id
 from memory_bank.sessions.state import asked_project, bank_project
 
 
@@ -216,7 +214,7 @@ def get_observations(
         details, missing = bank.answer(lambda view: _read(bank, view, id_texts, project))
     if order_by is not None:
         details.sort(
-            key=lambda row: (row.created_at, row.id),
+            key=lambda entry: (entry.row.created_at, entry.row.id),
             reverse=order_by == "date_desc",
         )
     page = tuple(details if limit is None else details[: max(limit, 1)])
@@ -265,37 +263,17 @@ def _details(rows: Rows, note: Note, row: IndexRow, place: RowPlace) -> Details 
     """Return what a note says at a place; None if it is not there any more."""
     session = note_reading.read_session(note) if row.type in ("observation", "session") else None
     if session is not None and row.type == "session":
-        return _session_details(rows, row, note, session, place)
+        return Details(row, session, observations=tuple(rows.inside(place.document)))
     if session is not None:
         observation = next(
             (observation for observation in session.observations if observation.id == row.id), None
         )
-        return None if observation is None else _observation(row, note, observation)
+        return Details(row, observation) if observation else None
     content = note.text[note.body_start :]
     if place.section != WHOLE:
         part = rows.parts[place.document][place.section]
         content = read_lines(note.text, Span(part.line, part.end_line))
-    return Details(**asdict(row), path=note.path, content=content.strip("\n"))
-
-
-def _observation(row: IndexRow, note: Note, observation: Observation) -> Details:
-    values = {field.name: getattr(observation, field.name) for field in fields(Observation)}
-    return Details(**values | asdict(row), path=note.path)
-
-
-def _session_details(
-    rows: Rows, row: IndexRow, note: Note, session: Session, place: RowPlace
-) -> Details:
-    return Details(
-        **asdict(row),
-        path=note.path,
-        session_id=session.session_id,
-        git=session.git,
-        ended_at=format_iso(session.ended_at) if session.ended_at else None,
-        summary=session.summary,
-        prompts=session.prompts,
-        observations=tuple(rows.inside(place.document)),
-    )
+    return Details(row, content=content.strip("\n"))
 
 
 _MOST_DEPTH = 50

@@ -28,11 +28,12 @@ from memory_bank.sessions.answers import (
     SessionShown,
 )
 from memory_bank.sessions.compress import compress_now
-from memory_bank.sessions.days import find_session, known_sessions, list_entries
+from memory_bank.sessions.days import count_contents, find_session, list_known_sessions
 from memory_bank.sessions.note_format import FOLDER
+from memory_bank.sessions.note_store import IndexedNotes
 from memory_bank.sessions.queue import EventQueue
 from memory_bank.sessions.records import PROMOTED_TO, Observation, Prompt, Session, Summary
-from memory_bank.sessions.state import IndexedNotes, asked_project, find_known_session, open_store
+from memory_bank.sessions.state import asked_project, find_known_session, open_store
 
 
 @operation(
@@ -59,18 +60,18 @@ def list_sessions(
     """
     compress_now(bank)
     name = asked_project(bank, project).casefold()
-    sessions = [
-        session
-        for session in known_sessions(bank)
-        if name in ("", session.project.casefold()) and not session.empty
+    entries = [
+        entry
+        for entry in list_known_sessions(bank)
+        if name in ("", entry.session.project.casefold()) and not entry.empty
     ]
-    page = tuple(list_entries(bank, sessions[:limit]))
-    return SessionRows(SCHEMA_VERSION, len(page), len(sessions), page)
+    page = tuple(count_contents(bank, entries[:limit]))
+    return SessionRows(SCHEMA_VERSION, len(page), len(entries), page)
 
 
 def count_sessions(bank: Bank) -> int:
     """Count the sessions, those included that have no note yet."""
-    return len(known_sessions(bank))
+    return len(list_known_sessions(bank))
 
 
 def show_session(bank: Bank, session_id: str | None = None) -> SessionShown:
@@ -92,18 +93,18 @@ def show_session(bank: Bank, session_id: str | None = None) -> SessionShown:
 def names_session(bank: Bank, name: str) -> bool:
     """Tell whether a session has that id, a start of it, or that note."""
     compress_now(bank)
-    return find_session(known_sessions(bank), name) is not None
+    return find_session(list_known_sessions(bank), name) is not None
 
 
 def _find_session_id(bank: Bank, text: str | None) -> str:
     """Return the id of the session that a name means, of the last one without a name."""
-    sessions = known_sessions(bank)
+    entries = list_known_sessions(bank)
     if text is not None:
-        session = find_session(sessions, text)
-        return session.session_id if session else text
-    for listed_session in sessions:
-        if not listed_session.empty:
-            return listed_session.session_id
+        named = find_session(entries, text)
+        return named.session_id if named else text
+    for entry in entries:
+        if not entry.empty:
+            return entry.session_id
     raise NoteNotFound("no session has begun yet")
 
 
@@ -156,17 +157,15 @@ def view_session(bank: Bank, name: str, *, page: int = 1, at: str = "") -> Sessi
     NoteNotFound for an unknown session, BadInput for a start that several have.
     """
     compress_now(bank)
-    session_id = find_session(known_sessions(bank), name)
+    entry = find_session(list_known_sessions(bank), name)
+    session_id = entry.session_id if entry else ""
     with open_store(bank) as store:
         problem = ""
         try:
-            session = store.get_session(session_id.session_id) if session_id else None
+            session = store.get_session(session_id)
         except UnreadableNote as error:
-            session, problem = (
-                store.queue.session(session_id.session_id if session_id else ""),
-                error.message,
-            )
-    if session_id is None or session is None:
+            session, problem = store.queue.session(session_id), error.message
+    if entry is None or session is None:
         raise NoteNotFound(f"there is no session {name[:60]!r}", "look for it in the list")
     items = _items(session)
     pages = max(1, -(-len(items) // PAGE))
@@ -179,7 +178,7 @@ def view_session(bank: Bank, name: str, *, page: int = 1, at: str = "") -> Sessi
         page = next(places, 0) // PAGE + 1
     page = min(max(page, 1), pages)
     page_items = items[(page - 1) * PAGE :][:PAGE]
-    document = session_id.document.number if session_id.document else None
+    document = entry.document.number if entry.document else None
     observations = [observation for _, observation in page_items if observation]
     promoted, note_paths = bank.read(
         lambda view: _facts(bank, view, document, session.summary, observations)
@@ -197,7 +196,7 @@ def view_session(bank: Bank, name: str, *, page: int = 1, at: str = "") -> Sessi
     )
     summary = session.summary
     return SessionView(
-        entry=list_entries(bank, [session_id])[0],
+        entry=count_contents(bank, [entry])[0],
         session=session,
         steps=steps,
         page=page,

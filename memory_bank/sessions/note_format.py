@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 from blake3 import blake3
@@ -70,9 +69,8 @@ def settle_session(session: Session) -> Session:
     """
     prompts = tuple(map(settle_prompt, session.prompts))
     project, git = session.project, _settled_git(session.git)
-    summary = session.summary and replace(session.summary, project=project)
-    return replace(
-        session,
+    summary = session.summary and session.summary._replace(project=project)
+    return session._replace(
         session_id=one_line(session.session_id),
         project=one_line(session.project),
         agent=agent_name(session.agent),
@@ -82,7 +80,7 @@ def settle_session(session: Session) -> Session:
         git=git,
         prompts=prompts,
         observations=tuple(
-            settle_observation(replace(observation, project=project), git)
+            settle_observation(observation._replace(project=project), git)
             for observation in session.observations
         ),
         summary=summary and settle_summary(summary, git),
@@ -91,8 +89,7 @@ def settle_session(session: Session) -> Session:
 
 def settle_prompt(prompt: Prompt) -> Prompt:
     """Return a prompt as it reads back."""
-    return replace(
-        prompt,
+    return prompt._replace(
         prompt_text=cut(one_line(prompt.prompt_text), PROMPT_LIMIT),
         created_at=to_millisecond(prompt.created_at),
     )
@@ -100,8 +97,7 @@ def settle_prompt(prompt: Prompt) -> Prompt:
 
 def settle_observation(observation: Observation, git: GitState | None = None) -> Observation:
     """Return an observation as it reads back; `git` is that of the session."""
-    return replace(
-        observation,
+    return observation._replace(
         project=one_line(observation.project),
         title=cut(one_line(observation.title), TITLE_LIMIT - 1) or _UNTITLED,
         created_at=to_millisecond(observation.created_at),
@@ -118,8 +114,7 @@ def settle_observation(observation: Observation, git: GitState | None = None) ->
 def settle_summary(summary: Summary, git: GitState | None = None) -> Summary:
     """Return a summary as it reads back; `git` is that of the session."""
     texts: dict[str, Any] = {key: short_lines(getattr(summary, key)) for key in SUMMARY_TEXTS}
-    return replace(
-        summary,
+    return summary._replace(
         id=make_summary_id(summary.session_id),
         project=one_line(summary.project),
         created_at=to_millisecond(summary.created_at),
@@ -293,7 +288,7 @@ def yield_paths(
     The slug is of what was asked for first, else of the first observation. Of an id with
     characters that are odd in a file's name, the digits are of its hash.
     """
-    title = session_title(replace(session, observations=tuple(observations), summary=summary))
+    title = session_title(session._replace(observations=tuple(observations), summary=summary))
     start = f"{FOLDER}/{to_second(session.started_at):%Y/%m/%d}-{make_slug(title, _SLUG_LIMIT)}"
     hashed = blake3(session.session_id.encode("utf-8", "replace")).hexdigest()
     plain = "".join(char for char in session.session_id.lower() if char.isalnum())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
 
@@ -271,8 +270,7 @@ def read_session(note: Note) -> Session | None:
         return None
     note_parts = read_parts(note)
     prompts = read_prompts(note, session)
-    return replace(
-        session,
+    return session._replace(
         last_prompt_number=max((prompt.prompt_number for prompt in prompts), default=0),
         prompts=prompts,
         observations=tuple(_observation(part, session) for part in note_parts.observations),
@@ -290,17 +288,24 @@ def read_head(note: Note) -> Session | None:
     if note.meta.type != TYPE or not session_id or extra.get("project") is None:
         return None
     started = note.meta.created_at or datetime.fromtimestamp(0, UTC)
+    return session_of_keys(extra, started, note.meta.source_agent, note.path)
+
+
+def session_of_keys(
+    extra: Mapping[str, object], started: datetime, agent: str, path: str
+) -> Session:
+    """Return the session of a note's front matter; `extra` are the keys that only sessions have."""
     return Session(
-        session_id=session_id,
+        session_id=one_line(str(extra["session_id"])),
         project=_read_key(extra, "project"),
         started_at=started,
-        agent=note.meta.source_agent,
-        ended_at=to_datetime(extra.get("ended_at") or ""),
+        agent=agent,
+        ended_at=to_datetime(str(extra.get("ended_at") or "")),
         input_tokens=_count(extra, "input_tokens"),
         output_tokens=_count(extra, "output_tokens"),
         redactions=_count(extra, "redactions"),
         git=_git(*(_read_key(extra, key) for key in ("repository_id", "branch", "commit"))),
-        path=note.path,
+        path=path,
     )
 
 

@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict, replace
 
+from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, NoteExists, NoteNotFound, SecretFound, UnreadableNote
 from memory_bank.notes.storage.store import Store
+from memory_bank.search.manifest import document_rows, tables
+from memory_bank.search.manifest.document_rows import DocumentRow
+from memory_bank.search.manifest.entries import SESSION_ID, read_session_id
 from memory_bank.sessions import note_format, note_reading, session_edit
 from memory_bank.sessions.note_format import yield_paths
+from memory_bank.sessions.note_reading import TYPE
 from memory_bank.sessions.note_text import one_line
 from memory_bank.sessions.queue import OBSERVATION_STORED, EventQueue
-from memory_bank.sessions.queue_rows import Event
 from memory_bank.sessions.records import (
-    Notes,
+    Event,
     Observation,
     Prompt,
     Session,
@@ -24,6 +27,47 @@ from memory_bank.sessions.records import (
 from memory_bank.sessions.redaction import Redact, redact_record
 
 _COUNTS = ("input_tokens", "output_tokens", "redactions")
+
+
+class IndexedNotes:
+    """The notes of sessions, as the index knows them."""
+
+    def __init__(self, bank: Bank) -> None:
+        """Ask the index of a bank, which is updated first."""
+        self._bank = bank
+
+    def rows(self) -> list[DocumentRow]:
+        """Return the rows of the notes of sessions that are not archived, the oldest first."""
+        note_rows = self._bank.answer(
+            lambda view: document_rows.find_by_field(view.manifest, "type", TYPE), None
+        )
+        return [row for row in note_rows if read_session_id(row)]
+
+    def of_session(self, session_id: str) -> str:
+        """Return the path of a session's note; empty if it has none."""
+        rows = self._bank.answer(
+            lambda view: document_rows.find_by_field(
+                view.manifest, SESSION_ID, session_id.casefold()
+            )
+        )
+        return next((row.key for row in rows if read_session_id(row) == session_id), "")
+
+    def written_in(self, session_id: str) -> list[str]:
+        """Return the paths of the notes that an agent wrote in a session."""
+        rows = self._bank.answer(
+            lambda view: document_rows.find_by_field(
+                view.manifest, SESSION_ID, session_id.casefold()
+            )
+        )
+        return [row.key for row in rows if not read_session_id(row)]
+
+    def with_blocks(self, ids: Sequence[str]) -> dict[str, str]:
+        """Map those of some block ids that a note has to its path."""
+        return self._bank.answer(lambda view: tables.keys_with(view.manifest, ids))
+
+    def all(self) -> list[str]:
+        """Return the paths of the notes of sessions."""
+        return [row.key for row in self.rows()]
 
 
 class NoteStore:
@@ -39,7 +83,7 @@ class NoteStore:
         self,
         store: Store,
         queue: EventQueue,
-        notes: Notes,
+        notes: IndexedNotes,
         redact: Redact,
     ) -> None:
         """Write by the bank's `store`; `notes` finds them, `redact` removes secrets from a text."""
@@ -57,11 +101,11 @@ class NoteStore:
 
         Raises BadInput for one that was forgotten.
         """
-        session = replace(session, session_id=check_session_id(session.session_id))
+        session = session._replace(session_id=check_session_id(session.session_id))
         self.check_not_forgotten(session.session_id)
         if self._find_session(session.session_id) is not None:
             return False
-        if not self.queue.create_session(replace(session, path="")):
+        if not self.queue.create_session(session._replace(path="")):
             return False
         for prompt in session.prompts:
             self.queue.store_prompt(prompt)
@@ -76,7 +120,7 @@ class NoteStore:
         note = self._note(session_id, row.path if row else "")
         if row is not None and note is not None and row.path != note.path:
             self.queue.update(session_id, note=note.path)
-        return _merge_session(row, note)
+        return merge_session(row, note)
 
     def note_of(self, session_id: str) -> str:
         """Return the path of a session's note, which is written if there is none.
@@ -105,13 +149,13 @@ class NoteStore:
         changes = {name: getattr(session, name) for name in (*_COUNTS, "ended_at", "git")}
         self.queue.update(former.session_id, **changes)
         if former.path:
-            changed = replace(former, **changes)
+            changed = former._replace(**changes)
             self._change(former.path, lambda text: session_edit.set_state(text, changed))
 
     def store_prompt(self, prompt: Prompt) -> int:
         """Store a prompt and return its number, the next one if it has number 0."""
         session = self._wanted(prompt.session_id)
-        return self.queue.store_prompt(replace(prompt, session_id=session.session_id))
+        return self.queue.store_prompt(prompt._replace(session_id=session.session_id))
 
     def get_prompts(self, session_id: str) -> list[Prompt]:
         """Return the prompts of a session, by number."""
@@ -259,7 +303,7 @@ class NoteStore:
                 OBSERVATION_STORED, session.session_id, observation_id=observation.id
             )
         if summary is not None:
-            text = json.dumps(asdict(summary), ensure_ascii=False, default=str)
+            text = json.dumps(summary._asdict(), ensure_ascii=False, default=str)
             self.queue.update(session.session_id, summary=text)
         return new
 
@@ -271,7 +315,7 @@ class NoteStore:
         clean: Callable[[str], str],
     ) -> None:
         if not session.path:
-            self._create(replace(session, observations=tuple(new), summary=summary), clean)
+            self._create(session._replace(observations=tuple(new), summary=summary), clean)
             return
         path = session.path
 
@@ -288,10 +332,10 @@ class NoteStore:
         self, session: Session, new: Sequence[Observation], summary: Summary | None
     ) -> None:
         """Write without the secrets that were not found before, since nothing may be lost."""
-        whole = replace(session, observations=tuple(new), summary=summary)
+        whole = session._replace(observations=tuple(new), summary=summary)
         bare, count = redact_record(whole, self._redact)
         self._put(
-            replace(session, prompts=bare.prompts, project=bare.project),
+            session._replace(prompts=bare.prompts, project=bare.project),
             bare.observations,
             bare.summary,
             clean=lambda block: self._redact(block)[0],
@@ -324,15 +368,14 @@ def check_session_id(session_id: str) -> str:
     return line
 
 
-def _merge_session(row: Session | None, note: Session | None) -> Session | None:
+def merge_session(row: Session | None, note: Session | None) -> Session | None:
     """Return a session as the queue and its note tell it."""
     if row is None:
         return note
     if note is None:
-        return replace(row, path="")
+        return row._replace(path="")
     prompts = {prompt.prompt_number: prompt for prompt in (*note.prompts, *row.prompts)}
-    return replace(
-        note,
+    return note._replace(
         agent=note.agent or row.agent,
         ended_at=row.ended_at,
         git=note.git or row.git,

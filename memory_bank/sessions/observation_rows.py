@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from memory_bank.base import NamedTuple
-from memory_bank.base.dates import seconds_to_iso
 from memory_bank.base.documents import Section, Span, read_lines
 from memory_bank.base.setting_sections import OBSERVATION_TYPES
 from memory_bank.base.text import estimate
@@ -14,7 +13,7 @@ from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows, entries
 from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.manifest.entries import WHOLE, Entry
-from memory_bank.sessions.answers import IndexRow, Type
+from memory_bank.sessions.answers import IndexRow
 
 OTHER = "discovery"
 """The type of an observation whose own a person has changed to an unknown word."""
@@ -60,29 +59,18 @@ class Rows:
         part = self.parts.get(place.document, {}).get(place.section)
         if document is None or (part is None and place.section != WHOLE):
             return None
-        kind, created = self._types.get(place), document.created
-        obs_type: str | None = None
-        literal: Type = "section"
+        kind = self._types.get(place)
         if part is None:
+            name = row_id(document)
             session = is_session(document)
-            literal, name = "session" if session else "note", row_id(document)
             tokens = self._session_tokens(document) if session else self._tokens(document)
         elif kind is None:
             name = f"{row_id(document)}#{self._heading(document.number, part)}"
             tokens = _estimate_tokens(self._text(document, Span(part.line, part.end_line)))
         else:
-            literal, name, tokens = "observation", part.name, part.tokens
-            obs_type = kind if kind in OBSERVATION_TYPES else OTHER
-            created = part.created or created
-        return IndexRow(
-            id=name,
-            type=literal,
-            obs_type=obs_type,
-            title=self.title(place) or "",
-            project=self.project_of(document),
-            created_at=seconds_to_iso(created),
-            estimated_tokens=tokens,
-        )
+            name, tokens = part.name, part.tokens
+            kind = kind if kind in OBSERVATION_TYPES else OTHER
+        return IndexRow(name, document, part, kind, self.project_of(document), tokens)
 
     def title(self, place: RowPlace) -> str | None:
         """Return the title of the row of a place; None if it is gone."""

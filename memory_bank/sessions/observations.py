@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, get_args
 
 from memory_bank.bank.bank import Bank
-from memory_bank.base import NamedTuple
 from memory_bank.base.errors import BadInput
 from memory_bank.base.operation import (
     LONGEST_NAME,
@@ -47,7 +45,7 @@ from memory_bank.sessions.answers import (
 from memory_bank.sessions.compress import compress_now
 from memory_bank.sessions.note_store import NoteStore
 from memory_bank.sessions.observation_rows import RowPlace, Rows, entry_place, is_session
-from memory_bank.sessions.records import Observation, ObservationQuery, check_type
+from memory_bank.sessions.records import Observation, ObservationQuery, Order, check_type
 from memory_bank.sessions.state import asked_project, bank_project, store_of
 
 STEPS = (
@@ -57,8 +55,6 @@ STEPS = (
 
 MOST = 100
 """Most rows in an answer."""
-
-Order = Literal["relevance", "date_desc", "date_asc"]
 
 When = str | float | datetime
 
@@ -203,18 +199,17 @@ def search(
     if offset < 0:
         raise BadInput(f"the offset {offset} is negative", "give 0 or more")
     types = (obs_type,) if isinstance(obs_type, str) else tuple(obs_type or ())
-    entry_conditions = EntryConditions(
+    conditions = EntryConditions(
         kinds=entries.ALL if type is None else _KINDS[type],
+        project=project or "",
         obs_types=tuple(map(check_type, types)),
         concepts=tuple(schema.normalise_tags(concepts)) if type == "note" else tuple(concepts),
-        files=file_names(bank, files),
+        files=tuple(files),
         since=_seconds(date_start),
         before=_seconds(date_end),
     )
-    observation_query = _ObservationQuery(
-        query or "", entry_conditions, type, min(max(limit, 1), MOST), offset, order_by
-    )
-    return answer(bank, project, observation_query)
+    limit = _clamp_limit(limit)
+    return answer(bank, ObservationQuery(conditions, query or "", type, limit, offset, order_by))
 
 
 @operation(
@@ -239,15 +234,6 @@ search_observations = search
 """Its name in `memory_bank`, where `search` is a package."""
 
 
-class _ObservationQuery(NamedTuple):
-    query: str
-    wanted: EntryConditions
-    type: str | None
-    limit: int
-    offset: int
-    order: str
-
-
 @operation(
     "",
     view=views.view_rows,
@@ -263,12 +249,10 @@ def decisions(
     limit: Annotated[int, Param()] = 20,
 ) -> ObservationRows:
     """Return the newest decisions: observations of that type, and notes of type `decision`."""
-    entry_conditions = EntryConditions(obs_types=("decision",), types=("decision",))
-    return answer(
-        bank,
-        project,
-        _ObservationQuery("", entry_conditions, "note", _clamp_limit(limit), 0, "date_desc"),
+    conditions = EntryConditions(
+        project=project or "", obs_types=("decision",), types=("decision",)
     )
+    return answer(bank, ObservationQuery(conditions, type="note", limit=_clamp_limit(limit)))
 
 
 @operation(
@@ -288,21 +272,14 @@ def changes_for_file(
     """Return the newest observations of changes to a file, named from the project's root."""
     if not file.strip():
         raise BadInput("no file is given", "name a file from the project's root")
-    entry_conditions = EntryConditions(
-        kinds=frozenset([OBSERVATIONS]), files=file_names(bank, [file]), modified=True
-    )
-    return answer(
-        bank,
-        None,
-        _ObservationQuery("", entry_conditions, None, _clamp_limit(limit), 0, "date_desc"),
-    )
+    conditions = EntryConditions(kinds=frozenset([OBSERVATIONS]), files=(file,), modified=True)
+    return answer(bank, ObservationQuery(conditions, limit=_clamp_limit(limit)))
 
 
-def answer(bank: Bank, project: str | None, query: _ObservationQuery) -> ObservationRows:
+def answer(bank: Bank, query: ObservationQuery) -> ObservationRows:
     """Compress what waits, update the index, and search it."""
     own = bank_project(bank)
-    entry_conditions = _within(bank, query.wanted, project)
-    query = query._replace(wanted=entry_conditions)
+    query = query._replace(conditions=_settle_conditions(bank, query.conditions))
     with bank.lock:
         compress_now(bank)
         find = _rank_hits if query.query.strip() else _list_entries
@@ -312,21 +289,19 @@ def answer(bank: Bank, project: str | None, query: _ObservationQuery) -> Observa
     )
 
 
-def file_names(bank: Bank, files: Sequence[str]) -> tuple[str, ...]:
-    """Return files in the form that links use."""
-    return tuple(file_link_name(file, bank.layout) for file in files)
-
-
-def _within(bank: Bank, entry_conditions: EntryConditions, project: str | None) -> EntryConditions:
-    """Add the project, and the notes that the log says were changed since."""
-    entry_conditions = entry_conditions._replace(project=asked_project(bank, project))
-    if entry_conditions.since is None:
-        return entry_conditions
-    since = entry_conditions.since
+def _settle_conditions(bank: Bank, conditions: EntryConditions) -> EntryConditions:
+    """Name project and files as the index does; add the notes that the log says were changed."""
+    conditions = conditions._replace(
+        project=asked_project(bank, conditions.project),
+        files=tuple(file_link_name(file, bank.layout) for file in conditions.files),
+    )
+    if conditions.since is None:
+        return conditions
+    since = conditions.since
     with bank.lock:
         late = [name for name, when in bank.state.updates().items() if when >= since]
         changed = bank.read(lambda view: document_rows.known_as(view.manifest, late))
-    return entry_conditions._replace(changed=frozenset(changed))
+    return conditions._replace(changed=frozenset(changed))
 
 
 def _clamp_limit(limit: int) -> int:
@@ -346,11 +321,11 @@ def _seconds(when: When | None) -> float | None:
 Found = tuple[list[IndexRow], tuple[str, ...]]
 
 
-def _list_entries(view: View, query: _ObservationQuery, own: str) -> Found:
+def _list_entries(view: View, query: ObservationQuery, own: str) -> Found:
     """Return entries by time: the answer without a query."""
-    ascending = query.order == "date_asc"
+    ascending = query.order_by == "date_asc"
     listed_places = entries.list_entries(
-        view.manifest, query.wanted, query.limit, query.offset, ascending=ascending
+        view.manifest, query.conditions, query.limit, query.offset, ascending=ascending
     )
     places = [entry_place(entry) for entry in listed_places]
     if query.type == "section":
@@ -371,10 +346,10 @@ def _sections(view: View, places: Sequence[RowPlace]) -> list[RowPlace]:
     ]
 
 
-def _rank_hits(view: View, query: _ObservationQuery, own: str) -> Found:
+def _rank_hits(view: View, query: ObservationQuery, own: str) -> Found:
     """Return hits of the words of a query, by relevance or time."""
     parsed = parse(query.query, filters.list_fields(view.manifest), times=False)
-    scope = entries.find_scope(view.manifest, query.wanted)
+    scope = entries.find_scope(view.manifest, query.conditions)
     if parsed.conditions:
         matching = filters.find_scope(view.manifest, parsed.conditions, hidden=False)
         scope = entries.narrow_scope(view.manifest, scope, matching.only or ())
@@ -387,9 +362,9 @@ def _rank_hits(view: View, query: _ObservationQuery, own: str) -> Found:
         now=time.time(),
         unit="sections" if query.type == "section" else "entries",
     ).hits
-    if query.order != "relevance":
+    if query.order_by != "relevance":
         hits = tuple(hit for hit in hits if not hit.weak) or hits
-        hits = tuple(sorted(hits, key=_time_of, reverse=query.order == "date_desc"))
+        hits = tuple(sorted(hits, key=_time_of, reverse=query.order_by == "date_desc"))
     rows = Rows(view, own, [_place_of_hit(hit) for hit in hits])
     hits = tuple(_drop_repeats(rows, hits, query.type))
     if not query.offset:
@@ -445,35 +420,6 @@ def _row_place_of(rows: Rows, place: RowPlace, type: str | None) -> RowPlace:  #
     return place if 0 < len(heading) <= _LONGEST_HEADING and len(sections) == 1 else whole
 
 
-def find_ids(bank: Bank, query: ObservationQuery) -> list[str]:
-    """Return the ids of the observations that a query finds, page by page."""
-    ids: list[str] = []
-    while len(ids) < query.limit:
-        limit = query.limit - len(ids)
-        page = search(
-            bank,
-            query.query,
-            project=query.project or None,
-            type="observation",
-            obs_type=query.obs_types,
-            concepts=query.concepts,
-            files=query.files,
-            date_start=query.since,
-            date_end=query.before,
-            limit=limit,
-            offset=query.offset + len(ids),
-            order_by=query.order_by,
-        )
-        ids += (row.id for row in page.results)
-        if page.count < min(limit, MOST):
-            break
-    return ids
-
-
-_ALL = 10_000
-"""Most observations among which those of one session are looked for: a plain choice."""
-
-
 class SearchedStore(NoteStore):
     """The store of a bank's sessions with a search, which implements `SessionStore`."""
 
@@ -484,12 +430,9 @@ class SearchedStore(NoteStore):
 
         Without words, `relevance` means the newest first.
         """
-        if not query.session_id:
-            return self.get_observations(find_ids(self.bank, query))
-        every = replace(query, limit=_ALL, offset=0)
-        observations = self.get_observations(find_ids(self.bank, every))
-        own = [entry for entry in observations if entry.session_id == query.session_id]
-        return own[query.offset :][: query.limit]
+        conditions = query.conditions._replace(kinds=frozenset([OBSERVATIONS]))
+        rows = answer(self.bank, query._replace(conditions=conditions, type="observation")).results
+        return self.get_observations([row.id for row in rows])
 
 
 def session_store(bank: Bank) -> SearchedStore:

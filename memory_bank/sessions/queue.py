@@ -1,8 +1,4 @@
-"""The queue of what agents' sessions did, until it is compressed: a database in the private state.
-
-A hook imports this module at each event, so `records`, which costs it 15 ms, is loaded only where
-one is returned.
-"""
+"""The queue of what agents' sessions did, until it is compressed: a database of the state."""
 
 from __future__ import annotations
 
@@ -28,16 +24,13 @@ from memory_bank.sessions.queue_rows import (
     TABLES,
     VERSION,
     Captured,
-    Event,
-    NewPrompt,
     News,
-    NewSession,
     Outline,
 )
+from memory_bank.sessions.records import Event, GitState, Prompt, Session, format_git
 
-if TYPE_CHECKING:  # a hook loads neither
+if TYPE_CHECKING:  # a hook does not load it
     from memory_bank.base.repairs import Repaired
-    from memory_bank.sessions.records import GitState, Prompt, Session
 
 FILE = "sessions.db"
 
@@ -121,9 +114,10 @@ class EventQueue(DurableFile):
 
     def capture(
         self,
-        session: NewSession,
+        session: Session,
         *,
-        prompt: NewPrompt | None = None,
+        prompt: Prompt | None = None,
+        prompt_key: str = "",
         event: Event | None = None,
         counts: Mapping[str, int] | None = None,
         received: str = "",
@@ -131,6 +125,7 @@ class EventQueue(DurableFile):
     ) -> Captured:
         """Store a prompt or an event of a session, which is started or resumed, in one transaction.
 
+        A prompt whose `prompt_key` the session has is not stored again.
         `counts` are added to the session's tokens, redactions, `edits` (changes of files) and
         `worded` (what the agent saved in its own words), unless nothing new was stored. `received`
         is the name of the hook's event. `secrets` are redacted in all that the queue has of the
@@ -143,7 +138,7 @@ class EventQueue(DurableFile):
             new = queue_rows.create(base, session)
             number, event_id, stored = queue_rows.last_number(base, session.session_id), 0, True
             if prompt is not None:
-                number, stored = queue_rows.put_prompt(base, session.session_id, prompt)
+                number, stored = queue_rows.put_prompt(base, prompt, prompt_key)
             if event is not None:
                 event_id, stored = queue_rows.put_event(base, event)
             queue_rows.redact(base, session.session_id, secrets)
@@ -166,29 +161,12 @@ class EventQueue(DurableFile):
 
         A new one is announced, see `news`; one that was lost here and is stored again is not.
         """
-        from memory_bank.sessions.records import format_git  # start-up
-
-        new_session = NewSession(
-            session.session_id,
-            session.project,
-            session.agent,
-            session.started_at.timestamp(),
-            format_git(session.git),
-        )
-
-        def work(base: Connection) -> bool:
-            if self.forgotten(session.session_id):
-                return False
-            if not queue_rows.create(base, new_session, announced=announced):
-                return False
-            ended = session.ended_at.timestamp() if session.ended_at else None
-            values = {name: getattr(session, name) for name in queue_rows.COUNTS}
-            queue_rows.change(
-                base, session.session_id, {**values, "ended_at": ended, "note": session.path}
+        return self._write(
+            lambda base: (
+                not self.forgotten(session.session_id)
+                and queue_rows.create(base, session, announced=announced)
             )
-            return True
-
-        return self._write(work)
+        )
 
     def update(self, session_id: str, **changes: object) -> None:
         """Set fields of a session; raise BadInput if there is none of that id.
@@ -202,8 +180,6 @@ class EventQueue(DurableFile):
             raise BadInput(f"a session in the queue has no {', '.join(sorted(unknown))}")
         columns: dict[str, Any] = dict(changes)
         if "git" in changes:
-            from memory_bank.sessions.records import format_git  # start-up
-
             columns["git"] = format_git(cast("GitState | None", changes["git"]))
         if isinstance(ended := changes.get("ended_at"), datetime):
             columns["ended_at"] = ended.timestamp()
@@ -244,7 +220,8 @@ class EventQueue(DurableFile):
         """
         where = "WHERE ended_at IS NULL" if ongoing else ""
         sql = f"{queue_rows.OUTLINES} {where} ORDER BY started_at, session_id"
-        return [Outline(NewSession(*row[:5]), *row[5:]) for row in self._rows(sql)]
+        rows = self._rows(sql)
+        return [Outline(queue_rows.parse_session(row[:10]), *row[10:]) for row in rows]
 
     def without_summary(self, before: float) -> list[str]:
         """Return the ids of the sessions with prompts that ended before a time without a summary.
@@ -340,17 +317,10 @@ class EventQueue(DurableFile):
 
     def store_prompt(self, prompt: Prompt, key: str = "") -> int:
         """Store a prompt and return its number: the next one if it has number 0."""
-        new_prompt = NewPrompt(prompt.prompt_text, key, prompt.created_at.timestamp())
-        return self._write(
-            lambda base: queue_rows.put_prompt(
-                base, prompt.session_id, new_prompt, prompt.prompt_number
-            )[0]
-        )
+        return self._write(lambda base: queue_rows.put_prompt(base, prompt, key)[0])
 
     def prompts(self, session_id: str) -> list[Prompt]:
         """Return the prompts of a session, by number."""
-        from memory_bank.sessions.records import Prompt  # start-up
-
         rows = self._rows(
             "SELECT session_id, prompt_number, prompt_text, created_at FROM prompts"
             " WHERE session_id = ? ORDER BY prompt_number",
@@ -468,32 +438,13 @@ class EventQueue(DurableFile):
         return int(last or 0)
 
     def _sessions(self, where: str, values: tuple[str, ...]) -> list[Session]:
-        from memory_bank.sessions.records import Session, parse_git  # start-up
-
-        rows = self._rows(
-            "SELECT session_id, project, agent, started_at, ended_at, input_tokens, output_tokens,"
-            f" redactions, git, note FROM sessions {where} ORDER BY started_at, session_id",
-            values,
-        )
-        entries = []
-        for row in rows:
-            prompts = tuple(self.prompts(row[0]))
-            session = Session(
-                session_id=row[0],
-                project=row[1],
-                agent=row[2],
-                started_at=queue_rows.parse_time(row[3]),
-                ended_at=None if row[4] is None else queue_rows.parse_time(row[4]),
-                last_prompt_number=prompts[-1].prompt_number if prompts else 0,
-                input_tokens=row[5],
-                output_tokens=row[6],
-                redactions=row[7],
-                git=parse_git(row[8]),
-                prompts=prompts,
-                path=row[9],
-            )
-            entries.append(session)
-        return entries
+        sql = f"SELECT {queue_rows.SESSIONS} FROM sessions {where} ORDER BY started_at, session_id"
+        sessions = []
+        for session in map(queue_rows.parse_session, self._rows(sql, values)):
+            prompts = tuple(self.prompts(session.session_id))
+            last = prompts[-1].prompt_number if prompts else 0
+            sessions.append(session._replace(prompts=prompts, last_prompt_number=last))
+        return sessions
 
     def _field(self, session_id: str, name: str, default: object) -> object:
         sql = f"SELECT {name} FROM sessions WHERE session_id = ?"

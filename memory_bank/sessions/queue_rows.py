@@ -14,6 +14,7 @@ from typing import Any
 from memory_bank.base import NamedTuple
 from memory_bank.base.errors import StorageFailed
 from memory_bank.base.text import estimate
+from memory_bank.sessions.records import Event, Prompt, Session, format_git, parse_git
 
 COUNTS = ("input_tokens", "output_tokens", "redactions")
 """What a session's record counts."""
@@ -26,8 +27,14 @@ EVENT = (
 )
 """Selects what `parse_event` takes."""
 
+SESSIONS = (
+    "session_id, project, started_at, agent, ended_at, input_tokens, output_tokens, redactions,"
+    " git, note"
+)
+"""What `parse_session` takes."""
+
 OUTLINES = (
-    "SELECT session_id, project, agent, started_at, git, ended_at, note, redactions, summary <> '',"
+    f"SELECT {SESSIONS}, summary <> '',"
     " (SELECT prompt_text FROM prompts AS p WHERE p.session_id = s.session_id"
     " ORDER BY prompt_number LIMIT 1),"
     " (SELECT count(*) FROM prompts AS p WHERE p.session_id = s.session_id),"
@@ -39,7 +46,7 @@ OUTLINES = (
     " AND event = 'resumed'), 0))"
     " FROM sessions AS s"
 )
-"""Selects the fields of `NewSession`, then those of `Outline`."""
+"""Selects `SESSIONS`, then the other fields of `Outline`."""
 
 MESSAGE = "last_assistant_message"
 """The tool of an event that is the last text of an agent's turn."""
@@ -79,27 +86,10 @@ class News(NamedTuple):
     created_at: float
 
 
-class NewSession(NamedTuple):
-    """A session as a hook knows it."""
-
-    session_id: str
-    project: str
-    agent: str = ""
-    started_at: float = 0.0
-    """Seconds since 1970; 0 for now, as in all of these records."""
-    git: str = ""
-    """A GitState as JSON, see `records.git_text`; empty if it isn't known."""
-
-
 class Outline(NamedTuple):
-    """A session without its texts."""
+    """A session without its texts, and what else is known of it."""
 
-    session: NewSession
-    ended_at: float | None
-    """In seconds since 1970, as the other times."""
-    note: str
-    """The path of its note; empty before that is written."""
-    redactions: int
+    session: Session
     summary: bool
     """Whether it has one."""
     first_prompt: str | None
@@ -111,64 +101,39 @@ class Outline(NamedTuple):
     events are in its note."""
 
 
-class NewPrompt(NamedTuple):
-    """A prompt that gets the next number."""
-
-    text: str
-    key: str = ""
-    """A second prompt of the session with the same key is not stored, unless the key is empty."""
-    created_at: float = 0.0
-
-
-class Event(NamedTuple):
-    """The use of a tool, which waits to be compressed into an observation.
-
-    Its texts have no secrets and no private spans any more.
-    """
-
-    id: int
-    """Given by the queue; 0 before."""
-    session_id: str
-    tool_name: str
-    """As the client names it."""
-    tool_input: str
-    """JSON."""
-    tool_output: str
-    """Text or JSON."""
-    prompt_number: int
-    """That of the last prompt; before it is stored, 0 for that of the session's last one."""
-    created_at: datetime
-    failed: bool = False
-    """Whether the client reported a failure."""
-    cwd: str = ""
-    key: str = ""
-    """A second event of the session with the same key is not stored, unless the key is empty."""
-
-
-def create(base: Connection, session: NewSession, *, announced: bool = True) -> bool:
+def create(base: Connection, session: Session, *, announced: bool = True) -> bool:
     """Store a new session and announce it, unless it is only stored again; False if it exists."""
-    started = session.started_at or time.time()
-    rowcount = base.execute(
-        "INSERT OR IGNORE INTO sessions (session_id, project, agent, started_at, git)"
-        " VALUES (?, ?, ?, ?, ?)",
-        (session.session_id, session.project, session.agent, started, session.git),
-    ).rowcount
+    values = (
+        session.session_id,
+        session.project,
+        session.started_at.timestamp(),
+        session.agent,
+        session.ended_at and session.ended_at.timestamp(),
+        session.input_tokens,
+        session.output_tokens,
+        session.redactions,
+        format_git(session.git),
+        session.path,
+    )
+    marks = ", ".join("?" * len(values))
+    sql = f"INSERT OR IGNORE INTO sessions ({SESSIONS}) VALUES ({marks})"
+    rowcount = base.execute(sql, values).rowcount
     if rowcount and announced:
         payload = {"session_id": session.session_id, "project": session.project}
         announce(base, SESSION_STARTED, session.session_id, payload)
     return bool(rowcount)
 
 
-def resume(base: Connection, session: NewSession) -> None:
+def resume(base: Connection, session: Session) -> None:
     """Go on with a session that may have ended, and add its git state if that wasn't known."""
-    moment = session.started_at or time.time()
+    moment = session.started_at.timestamp()
     sql = "UPDATE sessions SET ended_at = NULL WHERE session_id = ? AND ended_at < ?"
     base.execute(sql, (session.session_id, moment))
     sql = "INSERT OR REPLACE INTO told VALUES (?, 'resumed', ?)"
     base.execute(sql, (session.session_id, moment))
     if session.git:
         sql = "UPDATE sessions SET git = ? WHERE session_id = ? AND git = ''"
-        base.execute(sql, (session.git, session.session_id))
+        base.execute(sql, (format_git(session.git), session.session_id))
 
 
 def last_start(base: Connection, session_id: str) -> float:
@@ -194,21 +159,22 @@ def last_number(base: Connection, session_id: str) -> int:
     return int(base.execute(sql, (session_id,)).fetchone()[0] or 0)
 
 
-def put_prompt(
-    base: Connection, session_id: str, prompt: NewPrompt, number: int = 0
-) -> tuple[int, bool]:
-    """Store a prompt; return its number and whether it was new."""
-    if prompt.key:
+def put_prompt(base: Connection, prompt: Prompt, key: str = "") -> tuple[int, bool]:
+    """Store a prompt, which gets the next number if it has none.
+
+    Returns its number and whether it was new: a second prompt of the session with the same key is
+    not stored, unless the key is empty.
+    """
+    session_id = prompt.session_id
+    if key:
         sql = "SELECT prompt_number FROM prompt_keys WHERE session_id = ? AND key = ?"
-        if row := base.execute(sql, (session_id, prompt.key)).fetchone():
+        if row := base.execute(sql, (session_id, key)).fetchone():
             return int(row[0]), False
-    number = number or last_number(base, session_id) + 1
-    sql = "INSERT OR IGNORE INTO prompts VALUES (?, ?, ?, ?)"
-    when = prompt.created_at or time.time()
-    stored = base.execute(sql, (session_id, number, prompt.text, when)).rowcount
-    if prompt.key and stored:
-        sql = "INSERT INTO prompt_keys VALUES (?, ?, ?)"
-        base.execute(sql, (session_id, prompt.key, number))
+    number = prompt.prompt_number or last_number(base, session_id) + 1
+    values = session_id, number, prompt.prompt_text, prompt.created_at.timestamp()
+    stored = base.execute("INSERT OR IGNORE INTO prompts VALUES (?, ?, ?, ?)", values).rowcount
+    if key and stored:
+        base.execute("INSERT INTO prompt_keys VALUES (?, ?, ?)", (session_id, key, number))
     return number, bool(stored)
 
 
@@ -294,6 +260,22 @@ def announce(base: Connection, kind: str, session_id: str, payload: Mapping[str,
     number = base.execute(sql, (kind, session_id, text, time.time())).lastrowid or 0
     base.execute("DELETE FROM news WHERE id <= ?", (number - MOST_NEWS,))
     return number
+
+
+def parse_session(row: Row) -> Session:
+    """Return the session of a row, without its prompts."""
+    ended = None if row[4] is None else parse_time(row[4])
+    counts = dict(zip(COUNTS, row[5:8], strict=True))
+    return Session(
+        row[0],
+        row[1],
+        parse_time(row[2]),
+        row[3],
+        ended,
+        git=parse_git(row[8]),
+        path=row[9],
+        **counts,
+    )
 
 
 def parse_event(row: Row) -> Event:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
-from memory_bank.base import lazy_pattern
+from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.errors import BadInput
-from memory_bank.base.setting_sections import OBSERVATION_TYPES
-from memory_bank.sessions.queue_rows import Event
+
+if TYPE_CHECKING:
+    from memory_bank.search.manifest.entries import EntryConditions
 
 TITLE_LIMIT = 100
 """Maximum number of characters of an observation's title, exclusive."""
@@ -26,11 +26,8 @@ SUMMARY_TEXTS = ("request", "investigated", "learned", "completed", "next_steps"
 ObservationType = Literal["decision", "bugfix", "feature", "refactor", "discovery", "change"]
 """One of `OBSERVATION_TYPES`."""
 
-Order = Literal["relevance", "date_desc", "date_asc"]
 
-
-@dataclass(frozen=True, slots=True)
-class GitState:
+class GitState(NamedTuple):
     """The commit that was checked out; outside git there is none."""
 
     repository_id: str
@@ -50,8 +47,7 @@ def parse_git(text: str) -> GitState | None:
     return GitState(*json.loads(text)) if text else None
 
 
-@dataclass(frozen=True, slots=True)
-class Prompt:
+class Prompt(NamedTuple):
     """What a user asked for in a session."""
 
     session_id: str
@@ -61,8 +57,32 @@ class Prompt:
     created_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Observation:
+class Event(NamedTuple):
+    """The use of a tool, which waits to be compressed into an observation.
+
+    Its texts have no secrets and no private spans any more.
+    """
+
+    id: int
+    """Given by the queue; 0 before."""
+    session_id: str
+    tool_name: str
+    """As the client names it."""
+    tool_input: str
+    """JSON."""
+    tool_output: str
+    """Text or JSON."""
+    prompt_number: int
+    """That of the last prompt; before it is stored, 0 for that of the session's last one."""
+    created_at: datetime
+    failed: bool = False
+    """Whether the client reported a failure."""
+    cwd: str = ""
+    key: str = ""
+    """A second event of the session with the same key is not stored, unless the key is empty."""
+
+
+class Observation(NamedTuple):
     """What a session taught or changed in one step."""
 
     id: str
@@ -86,8 +106,7 @@ class Observation:
     git: GitState | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(NamedTuple):
     """What a session was about; at most one for each session."""
 
     id: str
@@ -113,8 +132,7 @@ class Summary:
         return frozenset(["git"])
 
 
-@dataclass(frozen=True, slots=True)
-class Session:
+class Session(NamedTuple):
     """One agent's working period."""
 
     session_id: str
@@ -138,24 +156,20 @@ class Session:
     """The path of its note; empty before that is written."""
 
 
-@dataclass(frozen=True, slots=True)
-class ObservationQuery:
-    """Conditions that observations must meet all."""
+Order = Literal["relevance", "date_desc", "date_asc"]
 
+
+class ObservationQuery(NamedTuple):
+    """What is asked of sessions and notes, and how many rows of the answer in which order."""
+
+    conditions: EntryConditions
     query: str = ""
-    project: str = ""
-    obs_types: tuple[str, ...] = ()
-    """One of them."""
-    concepts: tuple[str, ...] = ()
-    """All of them."""
-    files: tuple[str, ...] = ()
-    """One of them, read or modified."""
-    session_id: str = ""
-    since: datetime | None = None
-    before: datetime | None = None
+    type: str | None = None
+    """One of `answers.TYPES`; None for all."""
     limit: int = 20
     offset: int = 0
     order_by: Order = "relevance"
+    """Without words, `relevance` means the newest first."""
 
 
 def check_observation_id(argument: object) -> str:
@@ -172,6 +186,8 @@ def check_observation_id(argument: object) -> str:
 
 def check_type(obs_type: str) -> str:
     """Return the type of an observation in lower case; raise BadInput for an unknown one."""
+    from memory_bank.base.setting_sections import OBSERVATION_TYPES  # start-up: of hooks
+
     folded = obs_type.strip().casefold()
     if folded not in OBSERVATION_TYPES:
         raise BadInput(
@@ -246,16 +262,3 @@ class SessionStore(Protocol):
 
     def get_summary(self, session_id: str) -> Summary | None:
         """Return the summary of a session; None if there is none."""
-
-
-class Notes(Protocol):
-    """The notes of sessions of a bank."""
-
-    def of_session(self, session_id: str) -> str:
-        """Return the path of a session's note; empty if it has none."""
-
-    def with_blocks(self, ids: Sequence[str]) -> dict[str, str]:
-        """Map those of some block ids that a note has to its path."""
-
-    def all(self) -> list[str]:
-        """Return the paths of the notes of type session."""

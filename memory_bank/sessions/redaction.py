@@ -267,25 +267,23 @@ def redact_record(record: Record, redact: Redact) -> tuple[Record, int]:
 
     Ids and paths of notes stay.
     """
-    from dataclasses import fields, replace
-
     original: Any = record
     changes: dict[str, Any] = {}
     total = 0
-    for field in fields(original):
-        if field.name not in _KEPT:
-            changes[field.name], count = _value(getattr(original, field.name), redact)
+    for name, value in original._asdict().items():
+        if name not in _KEPT:
+            changes[name], count = _value(value, redact)
             total += count
-    copy: Record = replace(original, **changes)
+    copy: Record = original._replace(**changes)
     return copy, total
 
 
 def _value(value: object, redact: Redact) -> tuple[object, int]:
     if isinstance(value, str):
         return redact(value)
+    if hasattr(value, "_replace"):
+        return redact_record(value, redact)
     if isinstance(value, tuple):
         pairs = [_value(item, redact) for item in value]
         return tuple(item for item, _ in pairs), sum(count for _, count in pairs)
-    if hasattr(value, "__dataclass_fields__"):
-        return redact_record(value, redact)
     return value, 0

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -27,9 +26,10 @@ from memory_bank.sessions.note_format import FOLDER, settle_observation, settle_
 from memory_bank.sessions.note_store import NoteStore
 from memory_bank.sessions.note_text import one_line
 from memory_bank.sessions.queue import SESSION_ENDED
-from memory_bank.sessions.queue_rows import Event, parse_time
+from memory_bank.sessions.queue_rows import parse_time
 from memory_bank.sessions.records import (
     TITLE_LIMIT,
+    Event,
     Observation,
     ObservationType,
     Prompt,
@@ -292,7 +292,7 @@ def _close(
         before = find_known_session(store, session_id)
         if if_idle and _goes_on(store, session_id):
             return None
-        ended = replace(before, ended_at=ended_at or datetime.now(UTC))
+        ended = before._replace(ended_at=ended_at or datetime.now(UTC))
         written = _summary(bank, store, ended, summary)
         store.update_session(ended)
         former_id = summary_id = before.summary.id if before.summary else None
@@ -372,7 +372,7 @@ def _summary(
 
 def _mark_of_summary(summary: Summary) -> str:
     """Return what tells later that a summary was made here and is unchanged."""
-    return json.dumps({"made_here": True, **asdict(summary)}, ensure_ascii=False, default=str)
+    return json.dumps({"made_here": True, **summary._asdict()}, ensure_ascii=False, default=str)
 
 
 def _start_agent(
@@ -389,7 +389,7 @@ def _start_agent(
         state = NEW if store.create_session(new) else ACTIVE
         session = find_known_session(store, session_id)
     elif session.ended_at is not None:
-        session, state = replace(session, ended_at=None), RESUMED
+        session, state = session._replace(ended_at=None), RESUMED
         store.update_session(session)
     return SessionStep(
         SCHEMA_VERSION,
@@ -443,9 +443,9 @@ def _store_worded(
     bare, count = redact_record(observation, build_redactor(bank))
     bare = settle_observation(bare)
     # the same words twice are one observation
-    text = json.dumps({**asdict(bare), "created_at": ""}, sort_keys=True, default=str)
+    text = json.dumps({**bare._asdict(), "created_at": ""}, sort_keys=True, default=str)
     text_id = f"obs-{blake3(text.encode('utf-8', 'replace')).hexdigest()[:_DIGITS]}"
-    observation_id = store.store_observation(replace(bare, id=text_id))
+    observation_id = store.store_observation(bare._replace(id=text_id))
     store.queue.add_counts(started.session_id, redactions=count)
     return SessionStep(
         SCHEMA_VERSION, started.session_id, started.prompt_number, observation_id=observation_id

@@ -7,7 +7,6 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -19,12 +18,10 @@ from memory_bank.base.errors import BadInput
 from memory_bank.base.filenames import project_name
 from memory_bank.git import objects, process, repository
 from memory_bank.notes.names import name_of
-from memory_bank.search.manifest import document_rows, tables
-from memory_bank.search.manifest.document_rows import DocumentRow
-from memory_bank.search.manifest.entries import SESSION_ID, read_session_id
+from memory_bank.search.manifest.entries import SESSION_ID
+from memory_bank.sessions.answers import IDLE
 from memory_bank.sessions.compression.sentences import COMMITTED
-from memory_bank.sessions.note_reading import TYPE
-from memory_bank.sessions.note_store import NoteStore, check_session_id
+from memory_bank.sessions.note_store import IndexedNotes, NoteStore, check_session_id
 from memory_bank.sessions.note_text import one_line
 from memory_bank.sessions.queue import EventQueue
 from memory_bank.sessions.queue_rows import Outline
@@ -38,55 +35,10 @@ from memory_bank.sessions.redaction import Redact, redact
 
 KindOfStore = TypeVar("KindOfStore", bound=NoteStore)
 
-IDLE = timedelta(hours=6)
-"""Time without an event after which a session is no longer taken to go on: longer than a command
-runs or a person reads. Its program was killed, or is open unused; its next event resumes it."""
-
 _RECENT = timedelta(hours=1)
 
 _GIT_SECONDS = 60.0
 """Seconds for which the state of git is kept while the files of its HEAD stay the same."""
-
-
-class IndexedNotes:
-    """The notes of sessions, as the index knows them: see `Notes`."""
-
-    def __init__(self, bank: Bank) -> None:
-        """Ask the index of a bank, which is updated first."""
-        self._bank = bank
-
-    def rows(self) -> list[DocumentRow]:
-        """Return the rows of the notes of sessions that are not archived, the oldest first."""
-        note_rows = self._bank.answer(
-            lambda view: document_rows.find_by_field(view.manifest, "type", TYPE), None
-        )
-        return [row for row in note_rows if read_session_id(row)]
-
-    def of_session(self, session_id: str) -> str:
-        """Return the path of a session's note; empty if it has none."""
-        rows = self._bank.answer(
-            lambda view: document_rows.find_by_field(
-                view.manifest, SESSION_ID, session_id.casefold()
-            )
-        )
-        return next((row.key for row in rows if read_session_id(row) == session_id), "")
-
-    def written_in(self, session_id: str) -> list[str]:
-        """Return the paths of the notes that an agent wrote in a session."""
-        rows = self._bank.answer(
-            lambda view: document_rows.find_by_field(
-                view.manifest, SESSION_ID, session_id.casefold()
-            )
-        )
-        return [row.key for row in rows if not read_session_id(row)]
-
-    def with_blocks(self, ids: Sequence[str]) -> dict[str, str]:
-        """Map those of some block ids that a note has to its path."""
-        return self._bank.answer(lambda view: tables.keys_with(view.manifest, ids))
-
-    def all(self) -> list[str]:
-        """Return the paths of the notes of sessions."""
-        return [row.key for row in self.rows()]
 
 
 def store_of(bank: Bank, kind: type[KindOfStore]) -> KindOfStore:
@@ -241,8 +193,7 @@ def mark_taken_back(project: Path, sessions: Sequence[Session]) -> list[Session]
     clean = tracked - repository.list_uncommitted(project, files)
     clean -= repository.list_changed_elsewhere(project, files, commit_time)
     return [
-        replace(
-            session,
+        session._replace(
             observations=tuple(
                 _taken_back(observation)
                 if observation.id in open_work and clean.issuperset(observation.files_modified)
@@ -282,8 +233,8 @@ def _began(observation: Observation, session: Session) -> float:
 
 def _taken_back(observation: Observation) -> Observation:
     title = f"{TAKEN_BACK}{observation.title}"
-    return replace(
-        observation, obs_type="discovery", title=title[: TITLE_LIMIT - 1], files_modified=()
+    return observation._replace(
+        obs_type="discovery", title=title[: TITLE_LIMIT - 1], files_modified=()
     )
 
 

@@ -67,7 +67,7 @@ def view_details(answer: Observations | SessionShown) -> View:
     """Describe observations, sessions and notes whole, or one session with all that is in it."""
     if isinstance(answer, SessionShown):
         return _view_session(answer)
-    projects = {details.project for details in answer.observations}
+    projects = {details.row.project for details in answer.observations}
     entries = [_details(details, several=len(projects) > 1) for details in answer.observations]
     missing = f"not found: {', '.join(name[:_TITLE] for name in answer.missing)}"
     return View(
@@ -89,11 +89,11 @@ def view_sessions(answer: SessionRows) -> View:
     ]  # fmt: skip
     rows = [
         (
-            session.session_id[:_DIGITS], _minute(session.started_at), session.project,
-            session.agent, str(session.prompts), str(session.observations), str(session.pending),
-            session.title,
+            entry.session_id[:_DIGITS], _minute(entry.started_at), entry.session.project,
+            entry.session.agent, str(entry.counts.prompts), str(entry.counts.observations),
+            str(entry.pending), entry.title,
         )
-        for session in answer.sessions
+        for entry in answer.sessions
     ]  # fmt: skip
     more = f"{count(answer.total, 'session')} in all: see --limit"
     return View("", [Table(headings, rows)], notices=[more] if answer.total > answer.count else ())
@@ -175,21 +175,23 @@ def _minute(moment: str) -> str:
 
 def _details(details: Details, *, several: bool) -> Entry:
     """Return all that is known of an observation, a session or a note; `several` projects are."""
-    observed = details.type == "observation"
-    kind, text = details.obs_type or details.type, details.narrative or details.content or ""
-    git, tokens = details.git, details.discovery_tokens
+    row, stored = details.row, details.stored
+    observation = stored if isinstance(stored, Observation) else None
+    kind, git = row.obs_type or row.type, stored and stored.git
+    text = observation.narrative if observation else details.content or ""
+    tokens = observation.discovery_tokens if observation else 0
     about: dict[str, object] = {
-        "id": details.id,
+        "id": row.id,
         "type": kind,
-        "title": "" if text.startswith(details.title) else details.title,
-        "project": details.project if several else "",
-        "at": _minute(details.created_at),
-        "path": "" if observed else details.path,
-        "session": "" if observed else details.session_id or "",
-        "concepts": ", ".join(details.concepts or ()),
-        "reads": ", ".join(details.files_read or ()),
-        "modifies": ", ".join(details.files_modified or ()),
-        "prompt": details.prompt_number or "",
+        "title": "" if text.startswith(row.title) else row.title,
+        "project": row.project if several else "",
+        "at": _minute(row.created_at),
+        "path": "" if observation else row.path,
+        "session": stored.session_id if stored and not observation else "",
+        "concepts": ", ".join(observation.concepts if observation else ()),
+        "reads": ", ".join(observation.files_read if observation else ()),
+        "modifies": ", ".join(observation.files_modified if observation else ()),
+        "prompt": (observation and observation.prompt_number) or "",
         "work_tokens": tokens or "",
         "branch": git.branch if git else "",
         "commit": git.commit[:_DIGITS] if git else "",
@@ -197,23 +199,26 @@ def _details(details: Details, *, several: bool) -> Entry:
     named = [f"{name}: {about[name]}" for name in ("concepts", "reads", "modifies") if about[name]]
     work = f"{tokens:,} tokens of work" if tokens else ""
     line: list[str | Place] = [
-        kind, details.created_at, details.project, Place(details.path), work,
+        kind, row.created_at, row.project, Place(row.path), work,
         f"{about['branch']} {about['commit']}".strip(), *named,
     ]  # fmt: skip
-    body = details.content if details.content is not None else _body(details)
-    return Entry(details.id, about, body, details.title, line=line)
+    return Entry(row.id, about, _body(details), row.title, line=line)
 
 
 def _body(details: Details) -> str:
-    rows = _table(details.observations or ()).rows
-    parts = [
-        details.subtitle or "",
-        "\n".join(f"- {fact}" for fact in details.facts or ()),
-        details.narrative or "",
-        "\n".join(_summary_lines(details.summary)),
-        "\n".join(f"prompt {p.prompt_number}: {p.prompt_text}" for p in details.prompts or ()),
-        "\n".join(" | ".join(map(str, row)) for row in rows),
-    ]
+    stored = details.stored
+    if isinstance(stored, Observation):
+        facts = "\n".join(f"- {fact}" for fact in stored.facts)
+        parts = [stored.subtitle, facts, stored.narrative]
+    elif stored:
+        rows = _table(details.observations or ()).rows
+        parts = [
+            "\n".join(_summary_lines(stored.summary)),
+            "\n".join(f"prompt {p.prompt_number}: {p.prompt_text}" for p in stored.prompts),
+            "\n".join(" | ".join(map(str, row)) for row in rows),
+        ]
+    else:
+        parts = [details.content or ""]
     return "\n\n".join(filter(None, parts))
 
 

@@ -128,7 +128,7 @@ def reached(talk: Talk, rows: int) -> dict[str, Reached]:
         if chosen:
             around = timeline(talk.bank, chosen[0])
             details = get_observations(talk.bank, chosen)
-            paths = list(dict.fromkeys(one.path for one in details.observations))
+            paths = list(dict.fromkeys(one.row.path for one in details.observations))
             spent += estimate(write_agent(views.view_timeline(around), Quotes()))
             spent += estimate(write_agent(views.view_details(details), Quotes()))
         found["three layers"].add(seen, wanted, spent)

@@ -17,8 +17,7 @@ from pathlib import Path
 
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.sessions.compress import compress
-from memory_bank.sessions.queue_rows import Event
-from memory_bank.sessions.records import Session
+from memory_bank.sessions.records import Event, Session
 from memory_bank.sessions.sessions import store_observation
 from memory_bank.sessions.state import open_store
 from tests.sessions.sessions_of import START

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from memory_bank.base.setting_sections import CompressionSettings
 from memory_bank.sessions.compression.modes import compress
-from memory_bank.sessions.queue_rows import MESSAGE, Event
-from memory_bank.sessions.records import Observation, Prompt
+from memory_bank.sessions.queue_rows import MESSAGE
+from memory_bank.sessions.records import Event, Observation, Prompt
 
 BEGUN = datetime(2026, 11, 22, 10, tzinfo=UTC)
 ROOT = Path("/repo")

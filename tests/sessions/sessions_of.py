@@ -1,6 +1,5 @@
 """Sessions to write: one as an agent leaves it, and strategies for any."""
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from hypothesis import strategies as st
@@ -134,7 +133,7 @@ sessions = st.builds(
     input_tokens=numbers,
     output_tokens=numbers,
     redactions=numbers,
-    git=gits.map(lambda git: git and replace(git, repository_id=git.repository_id or "1a")),
+    git=gits.map(lambda git: git and git._replace(repository_id=git.repository_id or "1a")),
     prompts=prompts,
     observations=st.lists(observations(), max_size=4, unique_by=lambda one: one.id).map(tuple),
     summary=st.none() | summaries,

@@ -12,8 +12,7 @@ from memory_bank.base.setting_sections import CompressionSettings
 from memory_bank.sessions.compression import command
 from memory_bank.sessions.compression.modes import compress
 from memory_bank.sessions.compression.texts import Compressed
-from memory_bank.sessions.queue_rows import Event
-from memory_bank.sessions.records import Prompt
+from memory_bank.sessions.records import Event, Prompt
 
 WHEN = datetime(2026, 11, 22, 10, tzinfo=UTC)
 EDIT = Event(7, "s", "Edit", '{"file_path": "/p/src/job.py", "old_string": "a", "new_string": "b"}',

@@ -76,7 +76,10 @@ def test_it_is_no_session_itself(bank: Bank) -> None:
     types = {row.title: row.type for row in search_observations(bank).results}
     assert types[show(bank, noted.path).title] == "note"
     (named,) = get_observations(bank, ["review-4"]).observations
-    assert (named.type, named.path) == ("session", show_session(bank, "review-4").session.path)
+    assert (named.row.type, named.row.path) == (
+        "session",
+        show_session(bank, "review-4").session.path,
+    )
     assert noted.path not in inject_context(bank).context
 
 
@@ -87,7 +90,7 @@ def test_its_session_is_found_without_the_queue(bank: Bank) -> None:
     for file in bank.layout.state(bank.id).glob("sessions.db*"):
         file.unlink()
     (session,) = list_sessions(bank).sessions
-    assert (session.session_id, session.observations) == ("review-4", 1)
+    assert (session.session_id, session.counts.observations) == ("review-4", 1)
     assert session.path != noted.path
 
 

@@ -1,7 +1,6 @@
 """Additions to a session's note: what a person wrote stays, and all reads back."""
 
 import difflib
-from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -19,8 +18,8 @@ from memory_bank.sessions.session_edit import (
 from tests.sessions.sessions_of import OBSERVATION, SESSION, START, SUMMARY, observations, summaries
 
 PATH = "sessions/2026/11/22-retry-payments-7f3c2d10.md"
-BEGUN = replace(SESSION, ended_at=None, summary=None, observations=(), prompts=(), redactions=0)
-NEW = replace(OBSERVATION, id="obs-bbbbbbbbbbbb", title="Second")
+BEGUN = SESSION._replace(ended_at=None, summary=None, observations=(), prompts=(), redactions=0)
+NEW = OBSERVATION._replace(id="obs-bbbbbbbbbbbb", title="Second")
 
 
 def read(text: str) -> Session:
@@ -50,9 +49,9 @@ def test_a_note_that_grew_is_as_one_written_at_once() -> None:
         Prompt(SESSION.session_id, number, text, START)
         for number, text in enumerate(("First", "Second"), 1)
     )
-    whole = replace(SESSION, prompts=prompts, observations=(OBSERVATION, NEW))
+    whole = SESSION._replace(prompts=prompts, observations=(OBSERVATION, NEW))
     text = grown(render(BEGUN))
-    assert read(text) == replace(settle_session(whole), path=PATH)
+    assert read(text) == settle_session(whole)._replace(path=PATH)
     head, body = render(whole).split("# Retry", 1)
     assert sorted(text.split("# Session")[0].splitlines()) == sorted(head.splitlines())
     assert text.split("\n## ", 1)[1] == body.split("\n## ", 1)[1]
@@ -87,7 +86,7 @@ def test_what_a_person_wrote_stays(edit: tuple[str, str], newline: str) -> None:
 def test_a_new_summary_replaces_the_old_one_and_nothing_else() -> None:
     text = render(SESSION).replace("- learned::", "- mood:: good\n- learned::")
     text = text.replace("^sum-", "A word of mine.\n\n^sum-")
-    new = replace(SUMMARY, request="Other", learned="", notes="One\ntwo", files_read=())
+    new = SUMMARY._replace(request="Other", learned="", notes="One\ntwo", files_read=())
     changed = set_summary(PATH, text, new)
     assert read(changed).summary == new
     assert removed(text, changed) == [
@@ -115,7 +114,7 @@ def test_lines_that_nobody_knows_survive_any_addition(
             1 + at % (len(rows) - 1), " ".join(line.encode("utf-8", "replace").decode().split())
         )
     text = text[:start] + "\n".join(rows).replace("\0", "")
-    one = replace(one, id="obs-999999999999")
+    one = one._replace(id="obs-999999999999")
     added = add_observations(PATH, text, [one])
     git = read(text).git
     if one.id not in {known.id for known in read(text).observations}:

@@ -1,7 +1,5 @@
 """A session's note: it reads back, whatever the texts, and it is only text to other readers."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 
@@ -89,7 +87,7 @@ Now it tries again.
 @given(sessions)
 def test_any_session_reads_back_and_its_texts_are_nothing_but_text(session: Session) -> None:
     text = render(session)
-    wanted = replace(settle_session(session), path=PATH)
+    wanted = settle_session(session)._replace(path=PATH)
     assert read(text) == wanted
     assert conflicts.find(text) == []
     note = parsing.parse(PATH, text.encode())
@@ -106,9 +104,9 @@ def test_any_session_reads_back_and_its_texts_are_nothing_but_text(session: Sess
 @pytest.mark.slow
 @pytest.mark.parametrize("text", LONG, ids=lambda text: text[:5])
 def test_a_long_text_reads_back(text: str) -> None:
-    one = replace(OBSERVATION, narrative=text, facts=(text,))
+    one = OBSERVATION._replace(narrative=text, facts=(text,))
     assert (
-        read(render(replace(SESSION, observations=(one,)))).observations[0].narrative
+        read(render(SESSION._replace(observations=(one,)))).observations[0].narrative
         == text.strip()
     )
 
@@ -129,8 +127,8 @@ def test_files_are_typed_links() -> None:
     ["/etc/hosts", "../other/x.py", "C:\\x,y\\", "~/x", "a[[b]].py", "a#b", "https://x/y", "a`b"],
 )
 def test_a_path_out_of_the_project_or_an_odd_one_is_text(path: str) -> None:
-    one = replace(OBSERVATION, files_read=(path, "src/a b.py"), files_modified=())
-    text = render(replace(SESSION, summary=None, observations=(one,)))
+    one = OBSERVATION._replace(files_read=(path, "src/a b.py"), files_modified=())
+    text = render(SESSION._replace(summary=None, observations=(one,)))
     assert read(text).observations[0].files_read == (path, "src/a b.py")
     links = parsing.parse(PATH, text.encode()).body.links
     assert [link.target for link in links] == ["src/a b.py"]
@@ -164,12 +162,12 @@ def test_what_a_person_changes_is_what_is_read() -> None:
     assert one.obs_type == "discovery"
     assert one.files_modified == ("src/work.py", "a.py") or one.files_modified
     assert one.project == session.project == "store"
-    assert session.summary == replace(SESSION.summary, project="store")  # type: ignore[type-var]
+    assert session.summary == SESSION.summary._replace(project="store")  # type: ignore[type-var]
 
 
 def test_an_observation_under_a_deeper_heading_is_one_of_its_own() -> None:
-    second = replace(OBSERVATION, id="obs-222222222222", title="Second", narrative="Two.")
-    text = render(replace(SESSION, observations=(OBSERVATION, second)))
+    second = OBSERVATION._replace(id="obs-222222222222", title="Second", narrative="Two.")
+    text = render(SESSION._replace(observations=(OBSERVATION, second)))
     found = read(text.replace("## Second", "### Second")).observations
     assert [one.title for one in found] == [OBSERVATION.title, "Second"]
     assert found[0].narrative == OBSERVATION.narrative

@@ -1,7 +1,6 @@
 """Search, timeline and get_observations: three layers over sessions and notes."""
 
 from collections.abc import Callable
-from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -9,13 +8,14 @@ import pytest
 
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.errors import BadInput, NoteNotFound
+from memory_bank.base.rendering import to_plain
 from memory_bank.memory.links import links_of
 from memory_bank.memory.remember import remember
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.sessions.answers import ObservationRows
 from memory_bank.sessions.get_observations import get_observations, timeline
 from memory_bank.sessions.observations import changes_for_file, decisions, search
-from memory_bank.sessions.records import GitState
+from memory_bank.sessions.records import GitState, Observation, Session
 from memory_bank.sessions.sessions import end_session, store_observation
 from tests.support.session_builder import START, observation, session, write
 
@@ -95,7 +95,7 @@ def test_without_a_query_the_newest_come_first(bank: Bank) -> None:
 
 def test_a_row_says_what_it_is_and_what_it_costs(bank: Bank) -> None:
     (row,) = search(bank, "tantivy index", type="observation", limit=1).results
-    assert asdict(replace(row, estimated_tokens=0)) == {
+    assert to_plain(row._replace(estimated_tokens=0)) == {
         "id": obs(2),
         "type": "observation",
         "obs_type": "decision",
@@ -233,8 +233,9 @@ def test_details_are_all_that_the_note_says(bank: Bank) -> None:
     asked = [obs(61), "obs-ffffffffffff", obs(2), f"#{obs(61)}", "^nothing"]
     found = get_observations(bank, asked)
     assert found.missing == ("obs-ffffffffffff", "^nothing")
-    assert [one.id for one in found.observations] == [obs(61), obs(2)]
-    one = found.observations[1]
+    assert [one.row.id for one in found.observations] == [obs(61), obs(2)]
+    one = found.observations[1].stored
+    assert isinstance(one, Observation)
     assert (one.obs_type, one.title, one.subtitle) == (
         "decision", "Choose tantivy for the index", "for search",
     )  # fmt: skip
@@ -245,9 +246,9 @@ def test_details_are_all_that_the_note_says(bank: Bank) -> None:
     assert (one.session_id, one.prompt_number, one.discovery_tokens) == ("retry", 1, 900)
     assert one.git == GIT
     by_time = get_observations(bank, asked, order_by="date_asc", limit=1)
-    assert [one.id for one in by_time.observations] == [obs(2)]
+    assert [one.row.id for one in by_time.observations] == [obs(2)]
     elsewhere = get_observations(bank, [obs(2), obs(90)], project="garden")
-    assert [one.id for one in elsewhere.observations] == [obs(90)]
+    assert [one.row.id for one in elsewhere.observations] == [obs(90)]
     assert elsewhere.missing == (obs(2),)
     with pytest.raises(BadInput, match="12"):
         get_observations(bank, [obs(2), "12"])
@@ -260,18 +261,21 @@ def test_every_id_of_search_is_accepted(bank: Bank) -> None:
     assert {row.type for row in rows} == {"observation", "session", "note", "section"}
     found = get_observations(bank, [row.id for row in rows])
     assert not found.missing
-    assert {one.id for one in found.observations} == {row.id for row in rows}
+    assert {one.row.id for one in found.observations} == {row.id for row in rows}
     for row in rows:
         assert timeline(bank, row.id).anchor == row
-    of = {one.id: one for one in found.observations}
+    of = {one.row.id: one for one in found.observations}
     assert (of["queues"].content or "").startswith("# Queues")
     assert (of["queues#Part backoff"].content or "").startswith("## Part backoff")
-    whole = next(one for one in found.observations if one.session_id == "retry" and one.summary)
-    assert whole.summary is not None
-    assert whole.summary.request == "Work on retry"
-    assert [prompt.prompt_text for prompt in whole.prompts or ()] == ["Please do retry"]
+    whole = next(
+        one for one in found.observations if one.observations and one.stored.session_id == "retry"
+    )
+    session = whole.stored
+    assert isinstance(session, Session)
+    assert session.summary.request == "Work on retry"
+    assert [prompt.prompt_text for prompt in session.prompts] == ["Please do retry"]
     assert [row.id for row in whole.observations or ()] == [obs(1), obs(2), obs(3)]
-    for name in ("retry", whole.summary.id, whole.path):
+    for name in ("retry", session.summary.id, whole.row.path):
         assert get_observations(bank, [name]).observations == (whole,)
 
 
@@ -290,7 +294,7 @@ def test_archived_and_edited_notes_are_as_their_files_say(bank: Bank) -> None:
     assert search(bank, "tantivy", limit=1).results[0].title == "Prefer tantivy for the index"
     assert [row.id for row in search(bank, obs_type="discovery").results] == []
     odd = get_observations(bank, [obs(3)]).observations[0]
-    assert odd.obs_type == "discovery"
+    assert odd.row.obs_type == "discovery"
     file.write_text(text.replace("type: session", "type: session\nstatus: archived"))
     assert obs(2) not in ids(search(bank))
     assert get_observations(bank, [obs(2)]).observations
@@ -312,10 +316,10 @@ def test_an_observation_that_a_person_divides_by_headings_stays_one(bank: Bank) 
     assert ids(search(bank, "lighthouse keeper", type="session")) == ids(as_its_text)
     assert ids(search(bank, "lighthouse", obs_type="feature")) == []
     (one,) = get_observations(bank, [obs(2)]).observations
-    assert "A lighthouse keeper sleeps." in str(one.narrative)
-    assert one.estimated_tokens > short.estimated_tokens
+    assert "A lighthouse keeper sleeps." in str(one.stored.narrative)
+    assert one.row.estimated_tokens > short.estimated_tokens
     (whole,) = get_observations(bank, ["retry"]).observations
-    assert whole.estimated_tokens == before.estimated_tokens
+    assert whole.row.estimated_tokens == before.row.estimated_tokens
     path = file.relative_to(bank.layout.root).as_posix()
     recalled = recall(bank, "lighthouse keeper").notes[0]
     assert recalled.path == path

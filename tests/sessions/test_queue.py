@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +20,7 @@ from memory_bank.base.text import estimate
 from memory_bank.sessions import queue as queue_module
 from memory_bank.sessions import queue_rows
 from memory_bank.sessions.queue import EventQueue
-from memory_bank.sessions.queue_rows import Event, NewPrompt, NewSession
-from memory_bank.sessions.records import GitState, Prompt, Session
+from memory_bank.sessions.records import Event, GitState, Prompt, Session
 
 NOW = datetime(2026, 11, 22, 10, 0, 0, 123456, tzinfo=UTC)
 GIT = GitState("1a2b", "main", "9f8e")
@@ -97,12 +96,12 @@ def test_keeps_events_until_they_are_removed(queue: EventQueue) -> None:
 
 
 def test_captures_all_of_a_hook_in_one_transaction(queue: EventQueue) -> None:
-    session = NewSession("s", "shop", "codex")
+    session = Session("s", "shop", NOW, "codex")
     counts = {"redactions": 1}
     assert queue.capture(session) == (0, 0, True, 0, 0)
-    prompt = NewPrompt("do it", "p")
-    assert queue.capture(session, prompt=prompt, counts=counts)[:3] == (1, 0, True)
-    assert queue.capture(session, prompt=prompt, counts=counts)[:3] == (1, 0, False)
+    prompt = Prompt("s", 0, "do it", NOW)
+    assert queue.capture(session, prompt=prompt, prompt_key="p", counts=counts)[:3] == (1, 0, True)
+    assert queue.capture(session, prompt=prompt, prompt_key="p", counts=counts)[:3] == (1, 0, False)
     event = Event(0, "s", "Bash", "{}", "out", 0, NOW, key="k")
     stored = queue.capture(session, event=event, counts=counts, received="PostToolUse")
     assert stored == (1, 1, True, 2, 2)
@@ -116,15 +115,17 @@ def test_captures_all_of_a_hook_in_one_transaction(queue: EventQueue) -> None:
 
 
 def test_a_captured_event_resumes_a_session_that_had_ended(queue: EventQueue) -> None:
-    queue.capture(NewSession("s", "shop"))
+    queue.capture(Session("s", "shop", NOW))
     queue.update("s", ended_at=NOW)
-    queue.capture(NewSession("s", "shop", started_at=NOW.timestamp() + 1), prompt=NewPrompt("more"))
+    queue.capture(
+        Session("s", "shop", NOW + timedelta(seconds=1)), prompt=Prompt("s", 0, "more", NOW)
+    )
     assert [one.ended_at for one in queue.sessions()] == [None]
 
 
 def test_an_end_before_the_last_start_ends_nothing(queue: EventQueue) -> None:
-    queue.capture(NewSession("s", "shop", started_at=NOW.timestamp()))
-    queue.capture(NewSession("s", "shop", started_at=NOW.timestamp() + 3600))  # it started again
+    queue.capture(Session("s", "shop", NOW))
+    queue.capture(Session("s", "shop", NOW + timedelta(hours=1)))  # it started again
     queue.update("s", ended_at=NOW)
     assert [one.ended_at for one in queue.sessions()] == [None]
     (outline,) = queue.outlines(ongoing=True)
@@ -135,14 +136,14 @@ def test_an_end_before_the_last_start_ends_nothing(queue: EventQueue) -> None:
 
 def test_asks_once_after_edits_that_nobody_explained(queue: EventQueue) -> None:
     for session_id, counts in (("s", {"edits": 1}), ("t", {"edits": 2, "worded": 1}), ("u", {})):
-        queue.capture(NewSession(session_id, "shop"), counts=counts)
+        queue.capture(Session(session_id, "shop", NOW), counts=counts)
     assert [queue.ask(session_id) for session_id in "stu"] == [True, False, False]
     assert not queue.ask("s")
     assert queue.asked("s")
 
 
 def test_remembers_what_a_session_was_shown(queue: EventQueue) -> None:
-    queue.capture(NewSession("s", "shop"))
+    queue.capture(Session("s", "shop", NOW))
     assert queue.shown("s") == []
     queue.show("s", ["a", "b"])
     queue.show("s", ["b", "c"])
@@ -259,7 +260,7 @@ def test_threads_with_queues_of_their_own_lose_nothing(tmp_path: Path) -> None:
         queue = EventQueue(tmp_path / "state")
         for count in range(20):
             queue.capture(
-                NewSession("s", "shop"),
+                Session("s", "shop", NOW),
                 event=Event(0, "s", "Bash", "", "", 0, NOW, key=f"{number}-{count}"),
             )
         queue.close()
@@ -281,13 +282,14 @@ from pathlib import Path
 from memory_bank.sessions import queue as queue_module
 from memory_bank.sessions import queue_rows
 from memory_bank.sessions.queue import EventQueue
-from memory_bank.sessions.queue_rows import Event, NewSession, parse_time
+from memory_bank.sessions.queue_rows import parse_time
+from memory_bank.sessions.records import Event, Session
 from memory_bank.base.removed_text import RemovedText
 from memory_bank.base.text import estimate
 queue = EventQueue(Path(sys.argv[1]))
 for number in range(100000):
     event = Event(0, "s", "Bash", "", "", 0, parse_time(1.0), key=str(number))
-    queue.capture(NewSession("s", "shop"), event=event)
+    queue.capture(Session("s", "shop", parse_time(1.0)), event=event)
     print(number, flush=True)
 """
 
@@ -334,7 +336,7 @@ def test_a_queue_of_a_newer_version_is_left_alone_and_named(tmp_path: Path) -> N
     with pytest.raises(StorageFailed, match="newer version of memory-bank"):
         queue.pending()
     with pytest.raises(StorageFailed):
-        queue.capture(NewSession("new", "shop"))
+        queue.capture(Session("new", "shop", NOW))
     assert [file.name for file in tmp_path.iterdir()] == [queue_module.FILE]
     assert (tmp_path / queue_module.FILE).read_bytes() == before
 

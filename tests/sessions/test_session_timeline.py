@@ -46,16 +46,21 @@ def test_a_session_tells_its_counts_and_tokens(bank: Bank, project: Path) -> Non
     work = [observation(n, f"Step {n}", discovery_tokens=1000) for n in (1, 2)]
     write(project / ".memories", session("a", *work, redactions=3))
     one = entries(bank)["a"]
-    assert (one.prompts, one.observations, one.work_tokens, one.redactions) == (1, 2, 2000, 3)
-    assert 0 < one.read_tokens < 2000
-    assert one.saved_tokens == 2000 - one.read_tokens
-    assert (one.agent, one.project, one.path) == ("claude-code", "shop", "sessions/a.md")
+    assert (one.counts.prompts, one.counts.observations, one.counts.work_tokens) == (1, 2, 2000)
+    assert 0 < one.counts.read_tokens < 2000
+    session_of = one.session
+    assert session_of.redactions == 3
+    assert (session_of.agent, session_of.project, session_of.path) == (
+        "claude-code",
+        "shop",
+        "sessions/a.md",
+    )
 
 
 def test_what_has_no_note_yet_is_there_too(bank: Bank) -> None:
     store_prompt(bank, "s-1", "Please mend it", agent="codex")
     one = entries(bank)["s-1"]
-    assert (one.title, one.agent, one.state, one.prompts, one.path) == (
+    assert (one.title, one.session.agent, one.state, one.counts.prompts, one.path) == (
         "Please mend it", "codex", "open", 1, "",
     )  # fmt: skip
 

@@ -78,7 +78,7 @@ def test_a_long_session_has_pages(bank: Bank, project: Path) -> None:
     assert (last.page, len(last.steps[0][1])) == (2, 11)
     assert view_session(bank, "a", at=work[-1].id).page == 2
     assert view_session(bank, "a", at="obs-unknown").page == 1
-    assert first.entry.observations == PAGE + 11
+    assert first.entry.counts.observations == PAGE + 11
 
 
 def test_a_damaged_session_shows_what_is_kept_beside_its_note(bank: Bank) -> None:

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,8 +14,7 @@ from memory_bank.sessions.compress import _FOLDER, compress
 from memory_bank.sessions.events import subscribe
 from memory_bank.sessions.listing import list_sessions, show_session
 from memory_bank.sessions.note_format import settle_session
-from memory_bank.sessions.queue_rows import Event
-from memory_bank.sessions.records import Observation, Session
+from memory_bank.sessions.records import Event, Observation, Session
 from memory_bank.sessions.sessions import (
     end_session,
     start_session,
@@ -154,7 +152,7 @@ def test_a_secret_that_only_the_note_shows_loses_nothing(
         store.create_session(Session("s-1", "shop", START))
         stored = Observation("obs-aaaaaaaaaaaa", "s-1", "shop", "change", f"Set {TOKEN}", START)
         store.store_observation(stored)
-        store.store_observation(replace(stored, id="obs-bbbbbbbbbbbb"))
+        store.store_observation(stored._replace(id="obs-bbbbbbbbbbbb"))
     assert [one.title for one in shown(bank).observations] == ["Set [redacted]"] * 2
     assert shown(bank).redactions >= 2
     assert TOKEN not in text_of(bank)
@@ -216,7 +214,7 @@ def test_a_moved_note_and_a_lost_queue_are_found_by_the_session_id(bank: Bank) -
     for file in bank.layout.state(bank.id).glob("sessions.db*"):
         file.unlink()
     found = shown(bank)
-    assert replace(found, path=before.path) == replace(settle_session(before), path=before.path)
+    assert found._replace(path=before.path) == settle_session(before)._replace(path=before.path)
     with subscribe(bank) as events:
         assert start_session(bank, "s-1").state == "resumed"
         assert events.take() == []
@@ -340,7 +338,7 @@ def test_sessions_are_listed_and_shown(bank: Bank) -> None:
     found = list_sessions(bank, project="SHOP")
     assert (found.count, found.total) == (2, 2)
     _, row = found.sessions
-    assert (row.title, row.prompts, row.pending) == ("Change src/index.py", 1, 0)
+    assert (row.title, row.counts.prompts, row.pending) == ("Change src/index.py", 1, 0)
     assert show_session(bank, "abc-1").session == show_session(bank, row.path).session
     assert show_session(bank, "x").session.project == "other"
     for unclear in ("abc", "nothing", ""):

@@ -21,8 +21,7 @@ from memory_bank.sessions.context import inject_context
 from memory_bank.sessions.get_observations import get_observations, timeline
 from memory_bank.sessions.listing import list_sessions, show_session
 from memory_bank.sessions.observations import search, session_store
-from memory_bank.sessions.queue_rows import Event
-from memory_bank.sessions.records import Prompt, Session
+from memory_bank.sessions.records import Event, Prompt, Session
 from memory_bank.sessions.sessions import (
     end_session,
     start_session,
@@ -96,7 +95,10 @@ def test_lines_of_observations_and_notes_have_an_id_and_the_tokens_of_the_whole(
     assert {*marked} == {"Charge once", "Change run()", "Use Tantivy"}
     for title, (name, tokens) in marked.items():
         (whole,) = get_observations(bank, [name]).observations
-        assert (whole.title, whole.estimated_tokens) == (title, pytest.approx(int(tokens), abs=2))
+        assert (whole.row.title, whole.row.estimated_tokens) == (
+            title,
+            pytest.approx(int(tokens), abs=2),
+        )
 
 
 def test_what_was_remembered_in_the_last_session_is_told(bank: Bank) -> None:

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from memory_bank.agents import clients
 from memory_bank.agents.clients.base import HookEvent
-from memory_bank.sessions.queue_rows import Event
-from memory_bank.sessions.records import Prompt
+from memory_bank.sessions.records import Event, Prompt
 
 FOLDER = Path(__file__).parent / "transcripts"
 PROJECTS = {"claude-code": "shop", "codex": "minidown", "gemini": "ring", "copilot": "sync", "opencode": "slug"}  # fmt: skip

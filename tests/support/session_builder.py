@@ -1,6 +1,5 @@
 """Notes of sessions for tests, written as the store writes them."""
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -20,7 +19,7 @@ def observation(number: int, title: str, obs_type: str = "bugfix", **given: obje
         title=title,
         created_at=START + timedelta(minutes=number),
     )
-    return replace(made, **given)  # type: ignore[arg-type]
+    return made._replace(**given)  # type: ignore[arg-type]
 
 
 def session(name: str, *observations: Observation, **given: object) -> Session:
@@ -35,7 +34,7 @@ def session(name: str, *observations: Observation, **given: object) -> Session:
         prompts=(Prompt(name, 1, f"Please do {name}", start),),
         summary=Summary("", name, "shop", start, request=f"Work on {name}"),
     )
-    return replace(made, **given)  # type: ignore[arg-type]
+    return made._replace(**given)  # type: ignore[arg-type]
 
 
 def write(bank: Path, *sessions: Session) -> None:

@@ -41,8 +41,9 @@ from memory_bank.search.manifest.entries import read_session_id
 from memory_bank.search.manifest.link_rows import read_incoming
 from memory_bank.sessions import note_reading, queue_rows, session_edit
 from memory_bank.sessions.compress import hold_compression, make_observation_id
+from memory_bank.sessions.note_store import IndexedNotes
 from memory_bank.sessions.records import OBSERVATION_ID, Session
-from memory_bank.sessions.state import IndexedNotes, open_store
+from memory_bank.sessions.state import open_store
 
 _NOTE_ID = lazy_pattern(r"[0-9a-f]{12}")
 

@@ -193,6 +193,7 @@ class EntryConditions(NamedTuple):
 
     kinds: frozenset[str] = ALL
     project: str = ""
+    session_id: str = ""
     obs_types: tuple[str, ...] = ()
     """One of them; then only observations, and the notes of `types`."""
     types: tuple[str, ...] = ()
@@ -212,7 +213,7 @@ class EntryConditions(NamedTuple):
     @property
     def of_documents(self) -> bool:
         """Tell whether all conditions are those of whole documents, so that no passage differs."""
-        beyond = self.obs_types or self.types or self.concepts or self.files
+        beyond = self.session_id or self.obs_types or self.types or self.concepts or self.files
         return self.kinds == ALL and not (beyond or self.since or self.before)
 
 
@@ -309,7 +310,7 @@ def find_scope(manifest: Manifest, entry_conditions: EntryConditions) -> Scope:
         return Scope(without=frozenset(number for (number,) in hidden))
     if entry_conditions.of_documents:
         condition = _Condition(_LIVE)
-        _add_project(condition, entry_conditions)
+        _add_origin(condition, entry_conditions)
         sql = f"SELECT d.id FROM documents AS d WHERE {condition.text}"
         return Scope(only=frozenset(n for (n,) in manifest.execute(sql, condition.values)))
     entries: dict[int, int] = {}
@@ -405,7 +406,7 @@ def _queries(entry_conditions: EntryConditions) -> dict[str, tuple[str, _Conditi
 
 def _observation_condition(entry_conditions: EntryConditions) -> _Condition:
     condition = _Condition(_LIVE, NAMED if entry_conditions.obs_types else IS_OBSERVATION)
-    _add_project(condition, entry_conditions)
+    _add_origin(condition, entry_conditions)
     if entry_conditions.obs_types:
         _has(condition, (OBS_TYPE,), entry_conditions.obs_types)
     for concept in entry_conditions.concepts:
@@ -418,7 +419,7 @@ def _observation_condition(entry_conditions: EntryConditions) -> _Condition:
 
 def _document_condition(entry_conditions: EntryConditions, *, sessions: bool) -> _Condition:
     condition = _Condition(_LIVE, _SESSION if sessions else f"NOT ({_SESSION})")
-    _add_project(condition, entry_conditions)
+    _add_origin(condition, entry_conditions)
     if entry_conditions.types:
         values = (value for name in entry_conditions.types for value in ("type", name.casefold()))
         condition.add(" OR ".join(_HAS_FIELD for _ in entry_conditions.types), *values)
@@ -449,9 +450,11 @@ def _document_condition(entry_conditions: EntryConditions, *, sessions: bool) ->
     return condition
 
 
-def _add_project(condition: _Condition, entry_conditions: EntryConditions) -> None:
+def _add_origin(condition: _Condition, entry_conditions: EntryConditions) -> None:
     if entry_conditions.project:
         condition.add(_HAS_FIELD, PROJECT, entry_conditions.project.casefold())
+    if entry_conditions.session_id:
+        condition.add(_HAS_FIELD, SESSION_ID, entry_conditions.session_id.casefold())
 
 
 def _add_time(

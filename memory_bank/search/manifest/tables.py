@@ -78,9 +78,9 @@ class SessionCounts(NamedTuple):
 
     prompts: int = 0
     observations: int = 0
-    read: int = 0
-    """Estimated tokens, to read the observations."""
-    work: int = 0
+    read_tokens: int = 0
+    """Estimated, to read the observations."""
+    work_tokens: int = 0
     """Those of the events that they were made of."""
     last: float = 0.0
     """The time of the last observation; 0 without one."""

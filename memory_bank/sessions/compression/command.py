@@ -10,7 +10,6 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -19,8 +18,7 @@ from memory_bank.git.process import kill_git
 from memory_bank.sessions.compression.definitions import Paths
 from memory_bank.sessions.compression.texts import bound_observation, cut
 from memory_bank.sessions.compression.tool_calls import estimate_tokens, read
-from memory_bank.sessions.queue_rows import Event
-from memory_bank.sessions.records import Observation, Prompt
+from memory_bank.sessions.records import Event, Observation, Prompt
 
 MOST_ANSWER = 2_000_000
 """Characters of an answer."""
@@ -59,8 +57,7 @@ def build_question(
 
 
 def _plain(entry: Prompt | Event) -> dict[str, Any]:
-    plain = entry._asdict() if isinstance(entry, Event) else asdict(entry)
-    return {**plain, "created_at": entry.created_at.isoformat()}
+    return {**entry._asdict(), "created_at": entry.created_at.isoformat()}
 
 
 def _value(text: str) -> Any:  # noqa: ANN401 - what JSON can hold
@@ -85,8 +82,7 @@ def parse_observations(
     }
     paths, last = Paths(root), accepted[-1]
     changed = dict.fromkeys(path for event in events for path in read(event).changed(paths))
-    accepted[-1] = replace(
-        last,
+    accepted[-1] = last._replace(
         files_modified=(
             *last.files_modified,
             *(path for path in changed if path not in path_names),

@@ -13,8 +13,7 @@ from memory_bank.sessions.compression.definitions import Paths
 from memory_bank.sessions.compression.sentences import find_telling
 from memory_bank.sessions.compression.texts import PART, Compressed, bound_observation, cut
 from memory_bank.sessions.compression.tool_calls import ToolCall, estimate_tokens, read
-from memory_bank.sessions.queue_rows import Event
-from memory_bank.sessions.records import Observation, Prompt
+from memory_bank.sessions.records import Event, Observation, Prompt
 
 Sample: TypeAlias = Callable[[str, int], str]
 """Asks a client's model: a prompt and the most tokens of its answer, to the answer.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -93,8 +92,7 @@ def bound_observation(
     observation_record = Observation(
         "", "", "", obs_type, cut(title, TITLE_LIMIT - 1), created_at, **texts
     )
-    return replace(
-        observation_record,
+    return observation_record._replace(
         subtitle=cut(observation_record.subtitle, COMMAND),
         facts=tuple(filter(None, facts))[:_FACTS],
         narrative=cut_middle(narrative, most),

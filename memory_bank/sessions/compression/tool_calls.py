@@ -14,7 +14,8 @@ from memory_bank.base.text import estimate
 from memory_bank.sessions.compression import definitions, edits
 from memory_bank.sessions.compression.definitions import Paths, compile_rule
 from memory_bank.sessions.compression.edits import FileChange, changes_from_patch, compare_texts
-from memory_bank.sessions.queue_rows import MESSAGE, Event
+from memory_bank.sessions.queue_rows import MESSAGE
+from memory_bank.sessions.records import Event
 
 Kind = Literal["edit", "read", "search", "command", "plan", "agent", "fetch", "message", "other"]
 

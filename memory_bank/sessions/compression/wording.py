@@ -28,8 +28,7 @@ from memory_bank.sessions.compression.sentences import (
 from memory_bank.sessions.compression.texts import COMMAND, bound_observation, cut, cut_middle
 from memory_bank.sessions.compression.tool_calls import read
 from memory_bank.sessions.compression.turns import Run, Turn, TurnWork
-from memory_bank.sessions.queue_rows import Event
-from memory_bank.sessions.records import TITLE_LIMIT, Observation, Prompt
+from memory_bank.sessions.records import TITLE_LIMIT, Event, Observation, Prompt
 
 _TITLE = TITLE_LIMIT - 1
 

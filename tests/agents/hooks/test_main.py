@@ -28,7 +28,6 @@ HEAVY = (
     "memory_bank.base.settings", "memory_bank.base.paths", "memory_bank.bank.bank",
     "memory_bank.base.operation", "memory_bank.search.engine", "memory_bank.trust.trust",
     "memory_bank.sessions.compression.wording", "memory_bank.agents.rule_files",
-    "memory_bank.sessions.records",
 )  # fmt: skip
 
 
@@ -265,7 +264,6 @@ def test_a_start_loads_no_verb_no_search_no_rules_and_nothing_that_writes(hook: 
         start = used(hook, session_id=f"s-{number}", source="startup")
         found = set(loaded_by(hook, "SessionStart", start))
     read = {"markdown_it", "yaml", "frontmatter", "dataclasses", "subprocess", "tomllib"}
-    read.add("memory_bank.sessions.records")
     bank = {"memory_bank.base.settings", "memory_bank.base.paths", "memory_bank.bank.bank"}
     assert found <= read | bank
 
@@ -280,7 +278,7 @@ def test_a_prompt_loads_no_parser_no_model_and_no_screen(hook: Hook) -> None:
     found = set(loaded_by(hook, "UserPromptSubmit", prompt))
     assert "tantivy" in found
     assert not found & {"markdown_it", "yaml", "frontmatter", "numpy", "rich", "click", "asyncio"}
-    assert not found & {"dataclasses", "memory_bank.sessions.records"}
+    assert "dataclasses" not in found
 
 
 def test_a_session_leaves_a_note_and_context_for_the_next_one(

@@ -1,6 +1,7 @@
 import json
 import os
 import subprocess
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from memory_bank.agents import client_files, clients
 from memory_bank.bank.bank import open_bank
 from memory_bank.sessions.queue import EventQueue
-from memory_bank.sessions.queue_rows import NewSession
+from memory_bank.sessions.records import Session
 
 from .conftest import Run
 
@@ -131,7 +132,7 @@ def test_status_says_what_runs_and_what_was_received(mb: Run, project: Path) -> 
     mb("agents", "install", "codex", "--only", "hooks", "--yes")
     with open_bank(project) as bank:
         queue = EventQueue(bank.layout.state(bank.id))
-        queue.capture(NewSession("s", "shop", "codex"), received="PostToolUse")
+        queue.capture(Session("s", "shop", datetime.now(UTC), "codex"), received="PostToolUse")
         queue.close()
     answer = mb("agents", "list")
     assert "claude-code hooks (user): installed  8 events" in answer.out

@@ -31,7 +31,8 @@ from memory_bank.sessions.compress import compress
 from memory_bank.sessions.listing import list_sessions, show_session
 from memory_bank.sessions.observations import search_observations
 from memory_bank.sessions.queue import EventQueue
-from memory_bank.sessions.queue_rows import MESSAGE, Event
+from memory_bank.sessions.queue_rows import MESSAGE
+from memory_bank.sessions.records import Event
 from memory_bank.sessions.sessions import start_session, store_observation, store_prompt
 from memory_bank.sessions.state import open_store
 from tests.support import forked
