@@ -21,7 +21,7 @@ _SPANS = ((365, "year"), (30, "month"), (7, "week"), (1, "day"))
 
 
 def matching_words(text: str, words: str) -> list[tuple[int, int]]:
-    """Return where the words of a text are that match the words of a query, as start and end."""
+    """Return the start and end of each word of a text that matches a word of a query."""
     return snippets.find_matches(text, words) if words.strip() else []
 
 
@@ -44,25 +44,26 @@ _WEAK = 80
 """Most tokens of a note that is only a weak match."""
 
 _WEAK_SESSIONS, _OF_SESSION = 1, 400
+"""Weak sessions that come with text, and most tokens of a good one."""
 
 _FRAME = 60
 """Tokens of a note's place, type, author and dates in an answer."""
 
 
 def shorten_sessions(answer: Answer) -> Answer:
-    """Give of sessions what answers best; of the best weak one a few sentences, of others none."""
-    notes, weak_sessions = list[ShownNote](), _WEAK_SESSIONS
+    """Cut sessions to what answers best: the first weak one to a few sentences, others to none."""
+    notes, weak_left = list[ShownNote](), _WEAK_SESSIONS
     for note in answer.notes:
-        weak = note.weak
         if note.type != SESSION or not note.content:
             notes.append(note)
-        elif weak and not weak_sessions:
+        elif note.weak and not weak_left:
             notes.append(note._replace(content="", snippet="", also=()))
         else:
-            weak_sessions -= weak
-            most = _WEAK if weak else _OF_SESSION
+            weak_left -= note.weak
+            most = _WEAK if note.weak else _OF_SESSION
             text = snippets.cut_excerpt(note.content, answer.query, most).text
-            notes.append(note._replace(content=text, snippet="" if weak else note.snippet, also=()))
+            snippet = "" if note.weak else note.snippet
+            notes.append(note._replace(content=text, snippet=snippet, also=()))
     return answer._replace(notes=tuple(notes))
 
 
@@ -90,19 +91,21 @@ def fit_to_tokens(
 def format_age(moment: str) -> str:
     """Return the age of a timestamp: `3 days`, `2 months`."""
     days = (datetime.now(UTC) - datetime.fromisoformat(moment)).days
-    span, word = next((span for span in _SPANS if days >= span[0]), (0, ""))
-    return count(days // span, word) if span else "today"
+    for length, word in _SPANS:
+        if days >= length:
+            return count(days // length, word)
+    return "today"
 
 
 def name_authors(note: ShownNote) -> str:
     """Return the recorded author of a note, and the agents known to have changed it."""
-    source = "person" if note.source_type == "manual" else note.source_type
-    wrote = f"{source} {note.source_agent}".strip()
-    return f"{wrote}, edited by {', '.join(note.edited_by)}" if note.edited_by else wrote
+    kind = "person" if note.source_type == "manual" else note.source_type
+    author = f"{kind} {note.source_agent}".strip()
+    return f"{author}, edited by {', '.join(note.edited_by)}" if note.edited_by else author
 
 
 def own_id(note_id: str, path: str) -> str:
-    """Return a note's id; empty if its path serves as the id."""
+    """Return a note's id, or an empty text if its path serves as the id."""
     return "" if note_id == path else note_id
 
 
@@ -128,15 +131,15 @@ KIND_OF = {
 
 
 class Result(NamedTuple):
-    """What was found, of any kind; the other kinds' fields are None."""
+    """A result of any kind; fields that only other kinds have are None."""
 
     id: str | None
-    """Of a symbol its qualified name; of a document its place."""
+    """A symbol's qualified name, a document's place."""
     title: str | None
-    """Of a coupled file its path."""
+    """A coupled file's path."""
     snippet: str
-    """Of a symbol the first sentence of its doc comment, else its signature; of a test, the source
-    line that names it."""
+    """The first sentence of a symbol's doc comment, else its signature; the source line that names
+    a test."""
     relevance_score: float
     """0 to 1."""
     file: str | None = None
@@ -161,7 +164,7 @@ class Result(NamedTuple):
 
     @property
     def nullable(self) -> frozenset[str]:
-        """An id that a file, and a title that a note doesn't have are null in JSON."""
+        """The fields that JSON has as null: a file has no id, a note may have no title."""
         return frozenset({"id", "title"})
 
 
@@ -179,11 +182,11 @@ class Answer(NamedTuple):
     result_count: int
     notes: tuple[ShownNote, ...] = ()
     results: tuple[Result, ...] | None = None
-    """Of `ask`; None if only notes were searched."""
+    """The results of `ask`; None if only notes were searched."""
     problem: str | None = None
-    """What could not be searched, and why some may be missing."""
+    """What could not be searched, and why results may be missing."""
     answered: bool = True
-    """Whether one may answer: False if all matches are weak, or there are none."""
+    """Whether a match may answer: False if all are weak, or there are none."""
     notices: tuple[str, ...] = ()
     """How words of time restricted the answer, and what may be mistyped in the query."""
     rev: Revision | None = None
@@ -202,7 +205,7 @@ _SHORT, _DAY = 8, 10
 
 
 def result_file(result: Result) -> str:
-    """Return the file of a result: of a note, its path in the bank; of a commit, what it is."""
+    """Return the path of a result's file: in the bank for a note; of a commit, id, date, author."""
     if result.kind == "commit":
         name, date = result.id or "", result.created_at or ""
         return f"commit {name[:_SHORT]} {date[:_DAY]} {result.author}"

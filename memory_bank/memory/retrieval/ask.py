@@ -52,10 +52,10 @@ _COUPLED_WITH, _MOST_COUPLED = 3, 12
 MOST = 100
 """Most results in an answer."""
 
-_CITED = 3
+_BEST_CITED = 3
 """Number of files, the best ones, whose citing notes are looked at."""
 
-_EACH = 3
+_RESULTS_PER_COMMIT = 3
 """How many other results stand before each commit: a commit says why, a file what holds now."""
 
 _ASKS_FOR_COMMITS = lazy_pattern(
@@ -172,13 +172,13 @@ def ask(
 
 
 class Explained(NamedTuple):
-    """An answer, with what its results were found by."""
+    """An answer, with the notes and code hits that its results are made of."""
 
     answer: Answer
     notes: Mapping[str, ShownNote]
-    """The notes that were found, by the ids of their results."""
+    """The notes by the ids of their results."""
     code: Mapping[tuple[str, str], CodeHit]
-    """What was found of the code, by the kinds and ids of the results."""
+    """The hits in code by the kinds and ids of their results."""
 
 
 def explain_answer(
@@ -206,18 +206,20 @@ def explain_answer(
     searches: dict[str, Callable[[], _KindResults]] = {}
     if NOTES in kinds:
         searches[NOTES] = partial(_search_notes, bank, query, limit, mode, scope, progress)
-    searches |= _code_searches(codebase, query, limit, mode, kinds, progress, refresh=refresh_code)
+    searches |= _plan_code_searches(
+        codebase, query, limit, mode, kinds, progress, refresh=refresh_code
+    )
     with ThreadPoolExecutor(max_workers=max(1, len(searches))) as threads:
-        begun = {kind: threads.submit(search) for kind, search in searches.items()}
-        results = {kind: future.result() for kind, future in begun.items()}
+        futures = {kind: threads.submit(search) for kind, search in searches.items()}
+        results = {kind: future.result() for kind, future in futures.items()}
     if bank is not None and scope == BANK and {NOTES, "files"} <= results.keys():
         results[NOTES] = _add_citing(bank, results[NOTES], results["files"].results, query)
-    symbols = _symbols_named(codebase, query) if codebase is not None and SYMBOLS in kinds else []
+    symbols = _find_named(codebase, query) if codebase is not None and SYMBOLS in kinds else []
     ranked = _rank_results(bank, codebase, results, kinds, symbols)
     ranked = _add_commits(ranked, results, limit, first=asks_for_commits(query))
     reasons = [kind_results.reason for kind_results in results.values() if kind_results.reason]
     modes = {kind_results.mode for kind_results in results.values() if kind_results.mode}
-    of_notes = results.get(NOTES, _KindResults())
+    note_results = results.get(NOTES, _KindResults())
     answer = Answer(
         SCHEMA_VERSION,
         query,
@@ -225,12 +227,12 @@ def explain_answer(
         reasons[0] if reasons else None,
         len(ranked),
         results=tuple(ranked),
-        problem=_problem(results),
+        problem=_describe_problems(results),
         answered=_is_answered(results, symbols),
-        notices=of_notes.notices,
+        notices=note_results.notices,
     )
-    code = {key: hit for kind in results.values() for key, hit in kind.code.items()}
-    return Explained(answer, of_notes.notes, code)
+    code = {key: hit for found in results.values() for key, hit in found.code.items()}
+    return Explained(answer, note_results.notes, code)
 
 
 def _is_answered(kind_results: Mapping[str, _KindResults], symbols: Sequence[Result]) -> bool:
@@ -244,8 +246,8 @@ def _is_answered(kind_results: Mapping[str, _KindResults], symbols: Sequence[Res
         result for kind in kinds if kind in kind_results for result in kind_results[kind].results
     ]
     best = max((result.relevance_score for result in results), default=0.0)
-    of_notes = kind_results.get(NOTES, _KindResults()).answered
-    return of_notes or bool(symbols) or best >= score_calibration.LIKELY_FILE
+    notes_answer = kind_results.get(NOTES, _KindResults()).answered
+    return notes_answer or bool(symbols) or best >= score_calibration.LIKELY_FILE
 
 
 def nothing_here(no_bank: NoBank, no_code: NoRepository) -> NoBank:
@@ -253,7 +255,7 @@ def nothing_here(no_bank: NoBank, no_code: NoRepository) -> NoBank:
     return NoBank.after(no_bank, f"{no_bank.message}; {no_code.message}")
 
 
-def _problem(kind_results: Mapping[str, _KindResults]) -> str | None:
+def _describe_problems(kind_results: Mapping[str, _KindResults]) -> str | None:
     """Return what could not be searched, and why results may be missing."""
     absent: dict[str, list[str]] = {}
     for kind, results in kind_results.items():
@@ -273,21 +275,21 @@ def _check_kinds(include: Sequence[str]) -> tuple[str, ...]:
     return tuple(kind for kind in INCLUDE if kind in names or not names)
 
 
-def _code_searches(
+def _plan_code_searches(
     codebase: Codebase | None,
     query: str,
     limit: int,
     mode: str | None,
-    wanted_kinds: Collection[str],
+    kinds: Collection[str],
     progress: Progress | None,
     *,
     refresh: bool,
 ) -> dict[str, Callable[[], _KindResults]]:
-    """Return how files and commits are searched, by lane; what can't be, by kind."""
+    """Return the searches of files and of commits by lane; by kind if they can't be searched."""
     searches: dict[str, Callable[[], _KindResults]] = {}
-    files = [kind for kind in (SYMBOLS, TESTS, DOCS) if kind in wanted_kinds]
-    lanes: list[Lane] = ["files"] if files or COUPLING in wanted_kinds else []
-    lanes += [COMMITS] if COMMITS in wanted_kinds else []
+    file_kinds = [kind for kind in (SYMBOLS, TESTS, DOCS) if kind in kinds]
+    lanes: list[Lane] = ["files"] if file_kinds or COUPLING in kinds else []
+    lanes += [COMMITS] if COMMITS in kinds else []
     absent, problem = "there is no git repository here", ""
     if codebase is not None and lanes:
         try:
@@ -297,11 +299,11 @@ def _code_searches(
             absent = error.message
     for lane in lanes:
         if codebase is None or absent:
-            kinds = [COMMITS] if lane == COMMITS else files or [COUPLING]
-            searches |= {kind: partial(_KindResults, absent=absent) for kind in kinds}
+            unsearched = [COMMITS] if lane == COMMITS else file_kinds or [COUPLING]
+            searches |= {kind: partial(_KindResults, absent=absent) for kind in unsearched}
         else:
-            few = files if lane != COMMITS and len(files) < len(_LANES) else ()
-            search = partial(codebase.search, lane, query, 2 * limit, mode=mode, kinds=few)
+            only = file_kinds if lane != COMMITS and len(file_kinds) < len(_LANES) else ()
+            search = partial(codebase.search, lane, query, 2 * limit, mode=mode, kinds=only)
             searches[lane] = partial(_search_code, codebase, search, query, problem)
     return searches
 
@@ -325,7 +327,7 @@ def _search_notes(
         answer.mode_used,
         "" if answer.fallback_reason in REASONS else answer.fallback_reason or "",
         problem=answer.problem or "",
-        notes={_place(note, note.note_id or note.path): note for note in answer.notes},
+        notes={_qualify_name(note, note.note_id or note.path): note for note in answer.notes},
         notices=answer.notices,
         answered=answer.answered,
     )
@@ -333,13 +335,13 @@ def _search_notes(
 
 def _note_result(note: ShownNote) -> Result:
     return Result(
-        id=_place(note, note.note_id or note.path),
+        id=_qualify_name(note, note.note_id or note.path),
         title=note.title or None,
         snippet=note.snippet,
         relevance_score=note.relevance_score,
         tags=note.tags,
         source_type=note.source_type,
-        path=_place(note, note.path),
+        path=_qualify_name(note, note.path),
         line=note.line,
         created_at=note.created_at,
         description=note.description,
@@ -353,29 +355,29 @@ def _add_citing(
 
     They get a share of the score of the file.
     """
-    results = {entry.id or "": entry for entry in notes.results}
-    recalled = dict(notes.notes)
-    for file in sorted(files, key=lambda entry: -entry.relevance_score)[:_CITED]:
+    results = {result.id or "": result for result in notes.results}
+    notes_by_id = dict(notes.notes)
+    for file in sorted(files, key=lambda result: -result.relevance_score)[:_BEST_CITED]:
         path, score = result_file(file), round(linked.SHARE * file.relevance_score, 4)
         reason = Reason("linked", f"cites {path}", score)
-        citing = partial(_citing, path=path, query=query, known=notes.notes, reason=reason)
-        for note in bank.read(citing):
-            name = _place(note, note.note_id or note.path)
+        find = partial(_find_citing, path=path, query=query, matching=notes.notes, reason=reason)
+        for note in bank.read(find):
+            name = _qualify_name(note, note.note_id or note.path)
             if name in results and results[name].relevance_score >= score:
                 continue
-            match = recalled.get(name, note)  # its text is what answers best
-            results[name] = _note_result(match)._replace(relevance_score=score)
-            reasons = (*(other for other in match.reasons if other != reason), reason)
-            recalled[name] = match._replace(relevance_score=score, reasons=reasons)
-    return notes._replace(results=list(results.values()), notes=recalled)
+            recalled = notes_by_id.get(name, note)  # its text is what answers best
+            results[name] = _note_result(recalled)._replace(relevance_score=score)
+            reasons = (*(old for old in recalled.reasons if old != reason), reason)
+            notes_by_id[name] = recalled._replace(relevance_score=score, reasons=reasons)
+    return notes._replace(results=list(results.values()), notes=notes_by_id)
 
 
-def _citing(
-    view: View, path: str, query: str, known: Collection[str], reason: Reason
+def _find_citing(
+    view: View, path: str, query: str, matching: Collection[str], reason: Reason
 ) -> list[ShownNote]:
-    """Return the notes that cite a file, as far as they are `known` to match the question.
+    """Return the notes that cite a file and are about the question.
 
-    Others have words of the question around the link.
+    They are in `matching`, the ids of notes that match it, or its words stand around the link.
     """
     rows = link_rows.find_to_ghost(view.manifest, path)
     documents = document_rows.read_documents(view.manifest, {row.source for row in rows})
@@ -385,7 +387,7 @@ def _citing(
         if row.source in documents
         and not documents[row.source].hidden
         and (
-            documents[row.source].known_as in known
+            documents[row.source].known_as in matching
             or snippets.count_words(query, f"{row.before} {row.after}")
         )
     }
@@ -398,8 +400,8 @@ def _citing(
     return read_notes(view, hits, query)
 
 
-def _place(note: ShownNote, name: str) -> str:
-    """Return a name of a note that no note of another bank has."""
+def _qualify_name(note: ShownNote, name: str) -> str:
+    """Return a note's name, behind its bank's if it is of another one."""
     origin = note.origin
     return name if origin is None else f"{origin.repository}:{origin.bank}:{name}"
 
@@ -409,14 +411,14 @@ def _search_code(
 ) -> _KindResults:
     """Search the files or the commits."""
     try:
-        answer = search()
+        found = search()
     except MemoryBankError as error:
         return _KindResults(absent=error.message)
-    pairs = [(_result(codebase, hit, query), hit) for hit in answer.hits]
+    pairs = [(_code_result(codebase, hit, query), hit) for hit in found.hits]
     return _KindResults(
         [result for result, _ in pairs],
-        answer.mode,
-        answer.fallback_reason,
+        found.mode,
+        found.fallback_reason,
         problem=problem,
         code={(result.kind, result.id or ""): hit for result, hit in reversed(pairs)},
     )
@@ -426,7 +428,7 @@ _LANES = {"symbol": SYMBOLS, "test_guard": TESTS, "doc": DOCS}
 """The kinds of results that are files, by their words."""
 
 
-def _result(codebase: Codebase, hit: CodeHit, query: str) -> Result:
+def _code_result(codebase: Codebase, hit: CodeHit, query: str) -> Result:
     """Return a hit of the code as a result: a file by its best place, or a commit."""
     score = score_calibration.FILES * hit.score
     if hit.lane == COMMITS:
@@ -448,10 +450,10 @@ def _result(codebase: Codebase, hit: CodeHit, query: str) -> Result:
         title = heading or hit.hit.document.title
         text = snippets.cut_snippet(codebase.text(hit), query).text
         return Result(name, title, text, score, path=hit.path, line=hit.line, kind="doc")
-    return _symbol(hit.symbol, score)
+    return _symbol_result(hit.symbol, score)
 
 
-def _symbol(row: SymbolRow, score: float) -> Result:
+def _symbol_result(row: SymbolRow, score: float) -> Result:
     symbol = row.symbol
     return Result(
         row.id,
@@ -473,12 +475,10 @@ def _rank_results(
     symbols: Sequence[Result],
 ) -> list[Result]:
     """Return notes and files in one order, each file once, and what coupling adds."""
+    searched = bank or codebase
+    fusion = (searched.settings.search if searched else Search()).fusion
     lists = [kind_results.results for kind, kind_results in results.items() if kind != COMMITS]
-    ranked = (
-        _score_by_ranks(lists)
-        if _fusion(bank, codebase) == "rrf"
-        else [*chain.from_iterable(lists)]
-    )
+    ranked = _score_by_ranks(lists) if fusion == "rrf" else [*chain.from_iterable(lists)]
     if codebase is not None and lists:
         ranked = [*symbols, *ranked]
         if COUPLING in kinds and results.get("files", _KindResults()).results:
@@ -500,7 +500,9 @@ def _add_commits(
     if first or alone:
         ranked = commits[: MOST if alone else 2] + ranked
     else:
-        for place, commit in zip(range(_EACH, limit, _EACH + 1), commits, strict=False):
+        for place, commit in zip(
+            range(_RESULTS_PER_COMMIT, limit, _RESULTS_PER_COMMIT + 1), commits, strict=False
+        ):
             around = [near.relevance_score for near in ranked[max(0, place - 1) : place + 1]]
             score = min([*around[:1], max([commit.relevance_score, *around[1:]])])
             ranked.insert(place, commit._replace(relevance_score=score))
@@ -526,17 +528,17 @@ def _score_by_ranks(lists: Sequence[Sequence[Result]]) -> list[Result]:
     ]
 
 
-def _symbols_named(codebase: Codebase, query: str) -> list[Result]:
+def _find_named(codebase: Codebase, query: str) -> list[Result]:
     """Return the symbols that a query is the name of, if it is nothing else."""
     name = query.strip().strip("`").removesuffix("()")
     rows = codebase.table.symbols("s.qualified = ?1 OR s.name = ?1", name) if name else []
-    return [_symbol(row, 1.0) for row in rows[:MOST] if not row.test]
+    return [_symbol_result(row, 1.0) for row in rows[:MOST] if not row.test]
 
 
 def _add_coupled(codebase: Codebase, ranked: Sequence[Result]) -> list[Result]:
-    """Return the files that change with the best ones, as likely as these by how often they do."""
-    of_files = [result for result in ranked if result.kind in _LANES]
-    best = sorted(of_files, key=lambda result: -result.relevance_score)[:_COUPLED_WITH]
+    """Return the files that change with the best ones, scored by these and how often they do."""
+    file_results = [result for result in ranked if result.kind in _LANES]
+    best = sorted(file_results, key=lambda result: -result.relevance_score)[:_COUPLED_WITH]
     coupling = codebase.coupling(refresh=False).coupling  # the search has just caught up
     return [
         Result(
@@ -556,20 +558,13 @@ def _add_coupled(codebase: Codebase, ranked: Sequence[Result]) -> list[Result]:
     ]
 
 
-def _fusion(bank: Bank | None, codebase: Codebase | None) -> str:
-    """Return how results are fused."""
-    opened = bank if bank is not None else codebase
-    search = Search() if opened is None else opened.settings.search
-    return search.fusion
-
-
 def _count_accesses(
     bank: Bank | None, codebase: Codebase | None, results: Iterable[Result]
 ) -> None:
     """Count an access of the notes and symbols in an answer."""
     now = time.time()
-    notes = [entry.id or "" for entry in results if entry.kind == "note"]
-    symbols = [entry.id or "" for entry in results if entry.kind == "symbol"]
+    notes = [result.id or "" for result in results if result.kind == "note"]
+    symbols = [result.id or "" for result in results if result.kind == "symbol"]
     if bank is not None and notes:
         bank.state.count_returned(notes, now)
     if codebase is not None and symbols:

@@ -1,4 +1,4 @@
-"""What `ask` finds, for people: hits with reasons, places and trust."""
+"""Show people what `ask` finds: hits with reasons, places and trust."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from memory_bank.bank.hits import Origin, ShownNote
 from memory_bank.base import NamedTuple
 from memory_bank.base.rendering import has_same_words, starts_text
 from memory_bank.base.setting_sections import BANK, BOTH, SHARED
-from memory_bank.code.index.codebase import Codebase, CodeHit
+from memory_bank.code.index.codebase import Codebase
 from memory_bank.code.records import plain_words
 from memory_bank.memory.retrieval import ask
 from memory_bank.memory.retrieval.answers import (
@@ -63,13 +63,12 @@ class Why(NamedTuple):
     """What multiplied the sum of the reasons."""
 
 
-def list_reasons(given_reasons: Iterable[Reason]) -> Why:
+def list_reasons(reasons: Sequence[Reason]) -> Why:
     """Return the reasons of a hit, and how long the part of each group is on a bar."""
-    given_reasons = tuple(given_reasons)
-    factors = tuple(reason for reason in given_reasons if reason.source in _FACTORS)
-    reasons = tuple(reason for reason in given_reasons if reason.source not in _FACTORS)
+    factors = tuple(reason for reason in reasons if reason.source in _FACTORS)
+    summands = tuple(reason for reason in reasons if reason.source not in _FACTORS)
     sums = dict.fromkeys(GROUPS, 0.0)
-    for reason in reasons:
+    for reason in summands:
         if reason.source != CONDITIONS:
             sums[_GROUP_OF.get(reason.source, WORDS)] += max(reason.score, 0.0)
     base, factor = sum(sums.values()), 1.0
@@ -85,7 +84,7 @@ def list_reasons(given_reasons: Iterable[Reason]) -> Why:
         for group, share in sums.items()
         if total > 0 and share >= _LEAST * total
     )
-    return Why(parts, reasons, factors)
+    return Why(parts, summands, factors)
 
 
 KINDS = (NOTES, DOCS, SYMBOLS, TESTS, COUPLING, COMMITS)
@@ -105,7 +104,7 @@ class Piece(NamedTuple):
 
 
 class AskHit(NamedTuple):
-    """What was found, of any kind."""
+    """A result of any kind, as a page shows it."""
 
     kind: str
     """One of KINDS."""
@@ -121,7 +120,7 @@ class AskHit(NamedTuple):
 
     @property
     def path(self) -> str:
-        """Of a note, in the bank; else below the work tree."""
+        """A note's path in the bank; else the path below the work tree."""
         return result_file(self.result)
 
     @property
@@ -131,7 +130,7 @@ class AskHit(NamedTuple):
 
     @property
     def origin(self) -> Origin | None:
-        """Where it is, if it is not in the bank that was asked."""
+        """The other bank or repository that it is in, if any."""
         return self.note.origin if self.note else None
 
 
@@ -169,37 +168,38 @@ def ask_hits(
     """Return what answers a question, of some kinds, by default of all; no access is counted.
 
     Conditions that only notes can meet leave out the other kinds, and so does the scope `shared`:
-    the rest is of this repository. An empty scope is that of the settings. An empty query finds
-    nothing, but has the tags of the bank. `refresh_code` is as for `explain_answer`. Raises
-    BadInput for an unknown kind or scope.
+    code and documents are of this repository. An empty scope is that of the settings. An empty
+    query finds nothing, but has the tags of the bank. `refresh_code` is as for `explain_answer`.
+    Raises BadInput for an unknown kind or scope.
     """
     scope = choose_scope(bank, scope)
-    fields = _keys(bank, scope) if ":" in query else frozenset()
+    fields = _condition_keys(bank, scope) if ":" in query else frozenset()
     keys = written_keys(query, {*fields, *_OF_CODE} if codebase else fields)
-    there, remark = _kinds(kinds, keys, fields, shared=scope == SHARED)
-    can = list_scopes(bank) if bank else ()
-    if not query.strip() or not there:
+    possible, remark = _choose_kinds(kinds, keys, fields, shared=scope == SHARED)
+    scopes = list_scopes(bank) if bank else ()
+    if not query.strip() or not possible:
         if bank is not None:
             with bank.lock:
                 bank.catch_up()
         return FoundHits(
             query,
             remarks=(remark,) if remark else (),
-            tags=_most_frequent(bank.read(_tags) if bank and not query.strip() else {}),
+            tags=_most_frequent(bank.read(_count_tags) if bank and not query.strip() else {}),
             scope=scope,
-            scopes=can,
+            scopes=scopes,
         )
-    there = there if kinds else _drop_missing_kinds(there, bank, codebase)
+    if not kinds:
+        possible = _drop_missing_kinds(possible, bank, codebase)
     answer = ask.explain_answer(
-        bank, codebase, query, limit, there, scope=scope, refresh_code=refresh_code
+        bank, codebase, query, limit, possible, scope=scope, refresh_code=refresh_code
     )
     words = parse(query, fields).question.text
     allowed = bank.settings.secrets.allow if bank else ()
-    own = [note.path for note in answer.notes.values() if note.origin is None]
-    titles = list_linked_titles(bank, own) if bank else {}
+    own_paths = [note.path for note in answer.notes.values() if note.origin is None]
+    titles = list_linked_titles(bank, own_paths) if bank else {}
     hits = [
-        _hit(entry, answer, words, allowed, titles.get(entry.id or "", {}))
-        for entry in answer.answer.results or ()
+        _hit(result, answer, words, allowed, titles.get(result.id or "", {}))
+        for result in answer.answer.results or ()
     ]
     remarks = (remark, *answer.answer.notices, answer.answer.problem or "")
     return FoundHits(
@@ -211,11 +211,11 @@ def ask_hits(
         _most_frequent(Counter(tag for hit in hits if hit.note for tag in hit.note.tags)),
         len(hits) >= limit,
         scope,
-        can,
+        scopes,
     )
 
 
-def _tags(view: View) -> Mapping[str, int]:
+def _count_tags(view: View) -> Mapping[str, int]:
     return document_rows.count_values(view.manifest, "tag")
 
 
@@ -224,20 +224,22 @@ def _most_frequent(counts: Mapping[str, int]) -> Mapping[str, int]:
 
 
 def _drop_missing_kinds(
-    entries: tuple[str, ...], bank: Bank | None, codebase: Codebase | None
+    kinds: tuple[str, ...], bank: Bank | None, codebase: Codebase | None
 ) -> tuple[str, ...]:
     """Leave out the kinds that need a bank or a codebase, if it is not there."""
-    there = {NOTES} if codebase is None else set(INCLUDE) - ({NOTES} if bank is None else set())
-    return tuple(current_there for current_there in entries if current_there in there) or entries
+    searchable = {NOTES} if codebase is None else set(INCLUDE) - {NOTES}
+    if codebase is not None and bank is not None:
+        return kinds
+    return tuple(kind for kind in kinds if kind in searchable) or kinds
 
 
-def _keys(bank: Bank | None, scope: str) -> frozenset[str]:
+def _condition_keys(bank: Bank | None, scope: str) -> frozenset[str]:
     """Return the keys of conditions on notes that depend on the bank and on where is searched."""
-    of_bank = bank.read(lambda view: filters.list_fields(view.manifest)) if bank else frozenset()
-    return frozenset(of_bank) | ({filters.REPO} if scope in {SHARED, BOTH} else frozenset())
+    fields = bank.read(lambda view: filters.list_fields(view.manifest)) if bank else frozenset()
+    return frozenset(fields) | ({filters.REPO} if scope in {SHARED, BOTH} else frozenset())
 
 
-def _kinds(
+def _choose_kinds(
     kinds: Sequence[str],
     keys: Collection[str],
     fields: Iterable[str],
@@ -248,27 +250,20 @@ def _kinds(
     of_code = (_OF_CODE & set(keys)).difference(fields)
     of_notes = set(keys) - _OF_ALL - of_code
     possible = tuple(
-        include
-        for include in INCLUDE
-        if not (of_notes and include != NOTES) and not (of_code and include == NOTES)
-    )
-    if shared:
-        possible = tuple(
-            current_possible for current_possible in possible if current_possible == NOTES
-        )
-    possibles = tuple(
-        current_possible for current_possible in possible if current_possible in kinds or not kinds
+        kind
+        for kind in INCLUDE
+        if (kind in kinds or not kinds) and not (of_code if kind == NOTES else of_notes or shared)
     )
     unknown = [kind for kind in kinds if kind not in INCLUDE]
     if unknown:
-        return (*possibles, *unknown), ""  # the search says which there are
-    if possibles:
-        return possibles, ""
+        return (*possible, *unknown), ""  # the search says which there are
+    if possible:
+        return possible, ""
     if shared and not of_code:
         return (), "other repositories share their notes only: choose this kind, or another scope"
-    who = "notes" if of_notes else "code"
+    able = "notes" if of_notes else "code"
     text = ", ".join(f"{key}:" for key in sorted(of_notes or of_code))
-    return (), f"only {who} can meet {text}: choose another kind, or remove the condition"
+    return (), f"only {able} can meet {text}: choose another kind, or remove the condition"
 
 
 def _hit(
@@ -297,16 +292,10 @@ def _hit(
         mark_words(
             snippets.strip_markdown(snippet) if kind == DOCS else plain_words(snippet), words
         ),
-        _heading(result, hit),
+        "" if result.kind == "symbol" or hit is None else " > ".join(hit.headings),
         weak=not answer.answer.answered or ranking.is_weak(result.relevance_score / FILES),
         why=list_reasons(hit.hit.reasons if hit else ()),
     )
-
-
-def _heading(result: Result, hit: CodeHit | None) -> str:
-    if result.kind in {"symbol", "coupled_file"} or hit is None:
-        return ""
-    return " > ".join(hit.headings)
 
 
 def mark_words(text: str, words: str) -> tuple[Piece, ...]:

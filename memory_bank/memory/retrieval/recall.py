@@ -79,14 +79,14 @@ def _add_commits(bank: Bank, answer: Answer, most: int) -> Answer:
         with open_codebase(bank.layout.project, bank=bank.layout.root) as codebase:
             problem = codebase.catch_up((COMMITS,)).problem
             hits = codebase.search(COMMITS, answer.query, most, mode=answer.mode_used).hits
-            commit_results = tuple(commit_result(codebase, hit, answer.query) for hit in hits)
+            commits = tuple(commit_result(codebase, hit, answer.query) for hit in hits)
     except MemoryBankError as error:
-        problem, commit_results = f"commits not searched: {error.message}", ()
-    return answer._replace(commits=commit_results, problem=answer.problem or problem or None)
+        problem, commits = f"commits not searched: {error.message}", ()
+    return answer._replace(commits=commits, problem=answer.problem or problem or None)
 
 
 def commit_result(codebase: Codebase, hit: CodeHit, query: str) -> Result:
-    """Return a commit that was found, with the sentences of its message that answer best."""
+    """Return the result for a commit, with the sentences of its message that answer best."""
     document = hit.hit.document
     text = snippets.cut_snippet("\n".join(codebase.whole(hit).split("\n")[1:]), query).text
     author = str(document.data.get("author", ""))
@@ -124,8 +124,8 @@ def _recall_in_command(
     usual = bank.settings.search.limit == Search().limit
     if limit is None and usual and call.console.terminal and not call.json and form is None:
         limit = _ON_SCREEN
-    recalled = _recall_by_agent(bank, query, at=at, limit=limit, **options)
-    return recalled._replace(notes=tuple(sorted(recalled.notes, key=attrgetter("weak"))))
+    answer = _recall_by_agent(bank, query, at=at, limit=limit, **options)
+    return answer._replace(notes=tuple(sorted(answer.notes, key=attrgetter("weak"))))
 
 
 @operation(
@@ -306,6 +306,7 @@ def recall(
     commits whose messages answer. By default, it is that of the settings; with `linked_to`, it is
     the bank. Where the shared index can't be asked, the bank is searched, and `fallback_reason`
     says why.
+
     Raises BadInput for an unknown mode, detail, scope or time, `tokens` below 1,
     NoteNotFound for a `linked_to` that is neither a note nor a file.
     """
@@ -313,7 +314,7 @@ def recall(
     mode = mode or HYBRID
     agents = not {AGENTS, GLOBAL}.isdisjoint(include)
     scope = scope or (bank.settings.search.scope if linked_to is None and not agents else BANK)
-    _check(mode, detail, tokens)
+    _check_arguments(mode, detail, tokens)
     if unknown := [kind for kind in include if kind not in {AGENTS, GLOBAL, COMMITS}]:
         raise BadInput(
             f"recall can't include {unknown[0]!r}", f"choose {AGENTS}, {GLOBAL} or {COMMITS}"
@@ -369,7 +370,7 @@ def _recall_bank(
     return answer._replace(problem=answer.problem or uncounted or None)
 
 
-def _check(mode: str, detail: str, tokens: int | None) -> None:
+def _check_arguments(mode: str, detail: str, tokens: int | None) -> None:
     if mode not in MODES:
         raise BadInput(f"there is no mode {mode!r}", f"choose one of: {', '.join(MODES)}")
     if detail not in DETAILS:
@@ -397,7 +398,7 @@ def recall_at(
     from memory_bank.bank.revisions import bank_at  # start-up: rarely asked
 
     options |= {"count_access": False, "scope": BANK}
-    with bank_at(bank, rev, required=True) as then:
-        recalled = recall(then, query, limit, mode, **options)
-        notices = (*then.take_notices(), *recalled.notices)
-        return recalled._replace(rev=then.revision, notices=notices)
+    with bank_at(bank, rev, required=True) as old_bank:
+        answer = recall(old_bank, query, limit, mode, **options)
+        notices = (*old_bank.take_notices(), *answer.notices)
+        return answer._replace(rev=old_bank.revision, notices=notices)

@@ -1,9 +1,9 @@
-"""Search one bank's notes for `recall`, and read the sections found."""
+"""Search one bank's notes for `recall`, and read the best section of each."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from memory_bank.bank.backlinks import (
     GHOST,
@@ -27,8 +27,8 @@ from memory_bank.search.document_changes import Progress
 from memory_bank.search.engine import Hit, SearchResult
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows, entries, filters
-from memory_bank.search.manifest.document_rows import PassageRow
 from memory_bank.search.manifest.entries import read_session_id
+from memory_bank.search.manifest.filters import Condition
 from memory_bank.search.query import (
     lacking_words,
     lifted_remark,
@@ -38,7 +38,7 @@ from memory_bank.search.query import (
     restriction_remark,
 )
 from memory_bank.search.ranking import MATCHES
-from memory_bank.search.retrievers.base import Reason
+from memory_bank.search.retrievers.base import Reason, Scope
 from memory_bank.search.times import TimeWords
 from memory_bank.sessions import note_text
 from memory_bank.trust import trust
@@ -47,24 +47,17 @@ from memory_bank.trust.stale_cache import StaleHits, stale_hits
 
 
 def read_lines(view: View, hit: Hit, span: Span) -> str | None:
-    """Return lines of a hit's document, those of a session as people read them.
+    """Return lines of a hit's document, of a session as people read them.
 
-    None if it changed since it was indexed.
+    Return None if the document changed since it was indexed.
     """
     text = view.source.text(hit.document.key, hit.document.hash, span)
     return note_text.show_text(text) if text and read_session_id(hit.document) else text
 
 
-def snippet(view: View, hit: Hit, passage: PassageRow, text: str) -> str:
-    """Return the sentences of a passage that answer a query best."""
-    return snippets.cut_snippet(read_lines(view, hit, passage.span) or "", text).text
-
-
-def list_headings(place: Section, headings: Collection[str] = ()) -> str:
-    """Return the headings above a place, the outermost first, without those that were asked."""
-    return " > ".join(
-        current_heading for current_heading in place.headings if current_heading not in headings
-    )
+def join_headings(section: Section, questions: Collection[str] = ()) -> str:
+    """Return the headings of a section, the outermost first, but none that a session was asked."""
+    return " > ".join(heading for heading in section.headings if heading not in questions)
 
 
 _CHANGING = "notes kept changing during the search: some may be missing"
@@ -91,7 +84,7 @@ _PAUSE = 0.02
 """Seconds before the second attempt, in which a writer may end; before the third, twice as many."""
 
 
-_Searched = tuple[Answer, list[Hit], TimeWords | None]
+_SearchedNotes = tuple[Answer, list[Hit], TimeWords | None]
 """An answer, the hits of its notes, and the words of time that restrict it."""
 
 
@@ -103,19 +96,21 @@ def search_notes(
     With a target, only notes that link to it around words that match the query. The caller holds
     the bank's lock. Return the hits of the notes in the answer, too.
     """
-    answer, hits, times = _answer(bank, request, progress)
+    answer, hits, times = _search_unchanged(bank, request, progress)
     if times is None:
         return answer, hits
     notice = restriction_remark(times)
     if not answer.answered:
-        anytime, hits_anytime, _ = _answer(bank, request._replace(times=False), progress)
+        anytime, hits_anytime, _ = _search_unchanged(bank, request._replace(times=False), progress)
         if anytime.answered or not hits:
             answer, hits, notice = anytime, hits_anytime, lifted_remark(times)
     return answer._replace(notices=(notice, *answer.notices)) if hits else answer, hits
 
 
-def _answer(bank: Bank, request: SearchRequest, progress: Progress | None) -> _Searched:
-    """Search, and read the sections found; repeat if a note changed in between.
+def _search_unchanged(
+    bank: Bank, request: SearchRequest, progress: Progress | None
+) -> _SearchedNotes:
+    """Search, and read the notes; repeat if one changed in between.
 
     The caller holds the bank's lock.
     """
@@ -132,15 +127,15 @@ def _answer(bank: Bank, request: SearchRequest, progress: Progress | None) -> _S
     return answer._replace(problem=problem or None), hits, times
 
 
-def _checked_search(bank: Bank, view: View, request: SearchRequest) -> tuple[_Searched, bool]:
+def _checked_search(bank: Bank, view: View, request: SearchRequest) -> tuple[_SearchedNotes, bool]:
     """Search, and tell whether a note changed, or another process changed the index meanwhile.
 
     Its manifest and its retrievers may then disagree about a note, which hides it.
     """
     manifest = view.manifest
-    before = manifest.version()
-    answer, changed = _search(bank, view, request)
-    return answer, changed or manifest.version() != before or manifest.unfinished()
+    version = manifest.version()
+    searched, changed = _search(bank, view, request)
+    return searched, changed or manifest.version() != version or manifest.unfinished()
 
 
 def known_keys(view: View, *, across: bool) -> set[str]:
@@ -148,90 +143,99 @@ def known_keys(view: View, *, across: bool) -> set[str]:
     return filters.list_fields(view.manifest) | ({filters.REPO} if across else set())
 
 
-def _search(bank: Bank, view: View, request: SearchRequest) -> tuple[_Searched, bool]:
+def _search(bank: Bank, view: View, request: SearchRequest) -> tuple[_SearchedNotes, bool]:
     """Search, and tell whether the file of a hit changed since it was indexed."""
-    entry = known_keys(view, across=request.across) if ":" in request.query else ()
-    parsed = parse(request.query, entry, times=request.times)
+    keys = known_keys(view, across=request.across) if ":" in request.query else ()
+    parsed = parse(request.query, keys, times=request.times)
     conditions = (*parsed.conditions, *request.conditions)
     if request.across:
         conditions = tuple(condition for condition in conditions if condition.key != filters.REPO)
-    required = [name_files(bank, condition) for condition in conditions]
-    written = (
-        bank.state.updates() if any(condition.key == "since" for condition in required) else {}
-    )
-    within = filters.find_scope(view.manifest, required, hidden=request.archived, written=written)
-    links = map_linked_notes(view, request.node) if request.node else {}
     text = parsed.question.text
-    within = within.narrowed(links) if request.node else within
-    rarities, scales = request.together or (None, {})
+    links = map_linked_notes(view, request.node) if request.node else {}
     judge = stale_hits(bank, view)
     search_result = view.engine.search(
-        parsed.question._replace(rarities=rarities),
-        within,
+        parsed.question._replace(rarities=request.together[0] if request.together else None),
+        _find_scope(bank, view, request, conditions, links),
         mode=request.mode,
         limit=max(request.limit, _NEAREST, len(links)) if text else request.limit,
         now=time.time(),
         stale=judge,
-        scales=scales,
+        scales=request.together[1] if request.together else {},
     )
-    linking = len(links)
+    notices = list_remarks(view.manifest, parsed.unread, conditions)
+    link_count = len(links)
     if links and text:
         links, search_result = _links_about(links, search_result, text)
     search_result, newer = _newest_first(bank, view, search_result, request)
-    if not request.also:
-        bare_hits = tuple(hit._replace(also=()) for hit in search_result.hits)
-        search_result = search_result._replace(hits=bare_hits)
-    edited = list_editors(bank, [note_of(hit.document) for hit in search_result.hits])
-    firsts = document_rows.first_passages(
-        view.manifest, [hit.document.number for hit in search_result.hits]
-    )
+    numbers = [hit.document.number for hit in search_result.hits]
+    firsts = document_rows.first_passages(view.manifest, numbers)
     # another process may have removed a note meanwhile
-    search_result = search_result._replace(
-        hits=tuple(hit for hit in search_result.hits if hit.document.number in firsts)
-    )
-    notes = [
-        _read_hit(
-            _HitText(view, hit, firsts[hit.document.number].line, text),
-            edited[hit.document.key],
-            links.get(hit.document.number),
-            whole=request.whole,
-            newer=newer.get(hit.document.number),
-            judge=judge,
+    hits = [hit for hit in search_result.hits if hit.document.number in firsts]
+    if not request.also:
+        hits = [hit._replace(also=()) for hit in hits]
+    notices += () if hits else nothing_within(conditions)
+    if text and len(links) < link_count:
+        notices += (_other_links(link_count - len(links)),)
+    if not conditions and not request.node and _may_lack_names(request, hits):
+        lacking = lacking_words(
+            text,
+            lambda words: view.engine.word_counts(words)[1],
+            names=any(not hit.weak for hit in hits),
         )
-        for hit in search_result.hits
+        notices += (lacking,) if lacking else ()
+        hits = [hit._replace(weak=True) for hit in hits] if lacking else hits
+    editors = list_editors(bank, [note_of(hit.document) for hit in hits])
+    tiers = trust.tiers_of_hits(bank, hits)
+    pairs = [
+        (hit, note._replace(trust=tier))
+        for hit, tier in zip(hits, tiers, strict=True)
+        if (
+            note := _read_hit(
+                _HitText(view, hit, firsts[hit.document.number].line, text),
+                editors[hit.document.key],
+                links.get(hit.document.number),
+                whole=request.whole,
+                newer=newer.get(hit.document.number),
+                judge=judge,
+            )
+        )
     ]
-    notices = list_remarks(view.manifest, parsed.unread, conditions)
-    notices += () if search_result.hits else nothing_within(conditions)
-    badges = trust.tiers_of_hits(bank, search_result.hits)
-    notes = [note and note._replace(trust=tier) for note, tier in zip(notes, badges, strict=True)]
-    if not request.texts:
-        notes = [note and note._replace(content="", snippet="") for note in notes]
-    if text and len(links) < linking:
-        notices += (_other_links(linking - len(links)),)
-    whole = not conditions and not request.node and request.mode != "semantic"
-    if whole and search_result.hits and not (request.across or request.together):
-        likely = any(not hit.weak for hit in search_result.hits)
-        if not likely or search_result.hits[0].score < _EVEN:
-            lacking = lacking_words(
-                text, lambda words: view.engine.word_counts(words)[1], names=likely
-            )
-            notices += (lacking,) if lacking else ()
-            search_result, notes = (
-                _weaken_all(search_result, notes) if lacking else (search_result, notes)
-            )
-    hits = [hit for hit, note in zip(search_result.hits, notes, strict=True) if note is not None]
-    unchanged = tuple(note for note in notes if note is not None)
-    recalled = Answer(
+    notes = tuple(
+        note if request.texts else note._replace(content="", snippet="") for _, note in pairs
+    )
+    answer = Answer(
         schema_version=SCHEMA_VERSION,
         query=request.query,
         mode_used=search_result.mode,
         fallback_reason=search_result.fallback_reason or None,
-        result_count=len(unchanged),
-        notes=unchanged,
-        answered=any(not note.weak for note in unchanged),
+        result_count=len(notes),
+        notes=notes,
+        answered=any(not note.weak for note in notes),
         notices=notices,
     )
-    return (recalled, hits, parsed.times), len(hits) < len(notes)
+    return (answer, [hit for hit, _ in pairs], parsed.times), len(notes) < len(hits)
+
+
+def _find_scope(
+    bank: Bank,
+    view: View,
+    request: SearchRequest,
+    conditions: Sequence[Condition],
+    links: Collection[int],
+) -> Scope:
+    """Return the notes that meet the conditions and, if a node is asked for, link to it."""
+    required = [name_files(bank, condition) for condition in conditions]
+    dated = any(condition.key == "since" for condition in required)
+    updates = bank.state.updates() if dated else {}
+    scope = filters.find_scope(view.manifest, required, hidden=request.archived, written=updates)
+    return scope.narrowed(links) if request.node else scope
+
+
+def _may_lack_names(request: SearchRequest, hits: Sequence[Hit]) -> bool:
+    """Return whether the hits may be unlikely because no note has a name that is asked for."""
+    if not hits or request.mode == "semantic" or request.across or request.together:
+        return False
+    return all(hit.weak for hit in hits) or hits[0].score < _EVEN
 
 
 def _links_about(
@@ -239,24 +243,24 @@ def _links_about(
 ) -> tuple[dict[int, tuple[LinkShown, ...]], SearchResult[Hit]]:
     """Return the links that have to do with a question, and the hits that have such links.
 
-    Words of the question stand around the link, or its passage matches by meaning. All of a note
-    is about a reference in its front matter.
+    Words of the question stand around the link, or its passage matches by meaning. A reference in
+    the front matter has to do with the whole note.
     """
-    about = dict[int, tuple[LinkShown, ...]]()
+    links_about = dict[int, tuple[LinkShown, ...]]()
     for hit in search_result.hits:
-        kept_links = [
+        near = [
             link
             for link in links.get(hit.document.number, ())
-            if snippets.count_words(text, _around_link(link))
+            if snippets.count_words(text, _words_around(link))
             or (hit.score >= MATCHES and (link.kind == "reference" or _is_in_passage(link, hit)))
         ]
-        if kept_links:
-            about[hit.document.number] = sort_by_words(kept_links, text)
-    hits = tuple(hit for hit in search_result.hits if hit.document.number in about)
-    return about, search_result._replace(hits=hits)
+        if near:
+            links_about[hit.document.number] = sort_by_words(near, text)
+    hits = tuple(hit for hit in search_result.hits if hit.document.number in links_about)
+    return links_about, search_result._replace(hits=hits)
 
 
-def _around_link(link: LinkShown) -> str:
+def _words_around(link: LinkShown) -> str:
     """Return the words around a link, without the name of its target."""
     return link.context.replace(f"[{link.target.removeprefix(GHOST)}]", " ")
 
@@ -270,20 +274,12 @@ def _other_links(count: int) -> str:
     return f"{notes} to it, but not where it is about this: ask without words to list all"
 
 
-def _weaken_all(
-    search_result: SearchResult[Hit], notes: list[ShownNote | None]
-) -> tuple[SearchResult[Hit], list[ShownNote | None]]:
-    """Mark all matches as weak: no note has a name that the question asks for."""
-    hits = tuple(hit._replace(weak=True) for hit in search_result.hits)
-    return search_result._replace(hits=hits), [note and note._replace(weak=True) for note in notes]
-
-
 def _newest_first(
     bank: Bank, view: View, search_result: SearchResult[Hit], request: SearchRequest
 ) -> tuple[SearchResult[Hit], dict[int, str]]:
-    """Put hits that may amend another good hit before it, and cut the hits to those wanted.
+    """Put hits that may amend another good hit before it, and cut the hits to the limit.
 
-    Also returns the path of the newer note by the number of the older one. Questions about the past
+    Also return the path of the newer note by the number of the older one. Questions about the past
     keep their order.
     """
     hits = list(search_result.hits)
@@ -313,7 +309,7 @@ class _HitText:
     """The texts of a hit: its section, its note, and the sentences that answer best."""
 
     def __init__(self, view: View, hit: Hit, first: int, query: str) -> None:
-        """Read them; `first` is the line of the note's first passage."""
+        """Read the texts; `first` is the line of the note's first passage."""
         self.view, self.hit, self.query = view, hit, query
         section = hit.best.section
         self.content = read_lines(view, hit, Span(section.line, section.end_line))
@@ -341,7 +337,7 @@ class _HitText:
 
     @property
     def section(self) -> Section:
-        """The section of that line."""
+        """The section that has the line."""
         best = self.hit.best.section
         if best.line <= self.line < best.end_line:
             return best
@@ -359,7 +355,7 @@ def read_notes(view: View, hits: Collection[Hit], text: str) -> list[ShownNote]:
 
 
 def _tells(hit: Hit, section: Section) -> bool:
-    """Tell whether a section has something to say: of a session, its observations do."""
+    """Return whether a section has something to say, as only observations of a session have."""
     return not read_session_id(hit.document) or section.name.startswith(entries.OBSERVATION)
 
 
@@ -377,7 +373,7 @@ def _read_hit(
     if content is None:
         return None
     note, section = note_of(hit.document), hit_text.section
-    titles = note.data.get("asked", ())
+    questions = note.data.get("asked", ())
     stale = hit.stale
     if judge and not stale:
         stale = judge.reason(hit.document.number, hit_text.lines(whole=whole))
@@ -385,8 +381,8 @@ def _read_hit(
         note_id=note.note_id,
         path=note.path,
         line=hit_text.line,
-        title=f"Session of {note.created_at[:_DAY]}" if note.title in titles else note.title,
-        heading=list_headings(section, titles),
+        title=f"Session of {note.created_at[:_DAY]}" if note.title in questions else note.title,
+        heading=join_headings(section, questions),
         content=_GAPS.sub("\n\n", hit_text.body if whole else content),
         snippet=hit_text.snippet.text,
         tags=note.tags,
@@ -394,7 +390,7 @@ def _read_hit(
         status=note.status,
         file_refs=tuple(note.data.get("file_refs", ())),
         symbol_refs=tuple(note.data.get("symbol_refs", ())),
-        entity_refs=tuple(Entity(**item) for item in note.data.get("entity_refs", ())),
+        entity_refs=tuple(Entity(**entity) for entity in note.data.get("entity_refs", ())),
         source_type=note.source_type or BY_HAND,
         source_agent=str(note.data.get("source_agent", "")),
         edited_by=edited_by,
@@ -407,8 +403,8 @@ def _read_hit(
         also=tuple(
             ShownNote(
                 line=passage.line,
-                heading=list_headings(passage.section, titles),
-                snippet=snippet(view, hit, passage, text),
+                heading=join_headings(passage.section, questions),
+                snippet=snippets.cut_snippet(read_lines(view, hit, passage.span) or "", text).text,
                 relevance_score=round(score, 4),
             )
             for passage, score in hit.also

@@ -50,7 +50,7 @@ def list_scopes(bank: Bank) -> tuple[str, ...]:
     return SCOPES if bank.settings.shared.url else ()
 
 
-class _Ranked(NamedTuple):
+class _RankedNote(NamedTuple):
     """A note, and what it is ranked by."""
 
     note: ShownNote
@@ -61,11 +61,11 @@ class _Ranked(NamedTuple):
     """Its name where accesses are counted."""
 
 
-_RankedAnswer = tuple[Answer, list[_Ranked]]
+_RankedAnswer = tuple[Answer, list[_RankedNote]]
 """An answer, and its notes with their banks."""
 
 
-def _count_accesses(ranked: Sequence[_Ranked]) -> str:
+def _count_accesses(ranked: Sequence[_RankedNote]) -> str:
     """Count the good matches in their banks; return why that failed, if it did."""
     used: dict[Bank, list[str]] = defaultdict(list)
     for note, _, bank, known_as in ranked:
@@ -73,12 +73,6 @@ def _count_accesses(ranked: Sequence[_Ranked]) -> str:
             used[bank].append(known_as)
     problems = [bank.state.count_returned(keys, time.time()) for bank, keys in used.items()]
     return "; ".join(filter(None, problems))
-
-
-def _check(scope: str, request: SearchRequest) -> None:
-    check_scope(scope)
-    if request.node:
-        raise BadInput("links are known in the bank only", "ask for them in the scope bank")
 
 
 def recall_across(
@@ -93,76 +87,70 @@ def recall_across(
 ) -> Answer:
     """Search more than the bank; the caller holds the bank's lock.
 
-    With `agents`, the memories that agents' programs have of the project are source, too, with
+    With `agents`, the memories that agents' programs have of the project are searched, too, with
     `everywhere` also those that they have for all projects. If the shared index can't be asked, the
     answer is that of the bank, and says why. Raises BadInput for an unknown scope, or one that
     can't be asked this.
     """
-    _check(scope, request)
+    check_scope(scope)
+    if request.node:
+        raise BadInput("links are known in the bank only", "ask for them in the scope bank")
     if agents and scope != BANK:
         raise BadInput("agents' own memories stay on this machine", "ask in the scope bank")
     request = request._replace(across=scope != BANK)
-    with ExitStack() as opened:
+    with ExitStack() as exit_stack:
         if agents:
-            memories, remarks = agent_memories.open_all(bank, opened, everywhere=everywhere)
-            recalled, ranked = _search_banks(bank, [bank, *memories], request, progress)
-            recalled = _add_notices(recalled, remarks)
+            memories, remarks = agent_memories.open_all(bank, exit_stack, everywhere=everywhere)
+            answer, ranked = _search_banks(bank, [bank, *memories], request, progress)
+            answer = _add_notices(answer, remarks)
         else:
             try:
-                recalled, ranked = _search_with_shared(bank, request, scope, progress)
+                answer, ranked = _search_with_shared(bank, request, scope, progress)
             except SharedUnavailable as error:
-                recalled, ranked = _search_bank_alone(bank, request, error, progress)
+                answer, ranked = _search_bank_alone(bank, request, error, progress)
         problem = _count_accesses(ranked) if count_access else ""
-    return recalled._replace(problem=recalled.problem or problem or None)
+    return answer._replace(problem=answer.problem or problem or None)
 
 
 def _search_bank_alone(
     bank: Bank, request: SearchRequest, error: SharedUnavailable, progress: Progress | None
 ) -> _RankedAnswer:
     """Search the bank alone, and say why."""
-    recalled, hits = search_notes(bank, request, progress)
+    answer, hits = search_notes(bank, request, progress)
     ranked = [
-        _Ranked(note, hit.rank, bank, hit.document.known_as)
-        for note, hit in zip(recalled.notes, hits, strict=True)
+        _RankedNote(note, hit.rank, bank, hit.document.known_as)
+        for note, hit in zip(answer.notes, hits, strict=True)
     ]
     text = f"only this bank was searched: {error.message}"
     hint = f"; {error.hint}" if error.hint else ""
-    recalled = recalled._replace(fallback_reason=error.reason)
-    return _add_notices(recalled, [text + hint]), ranked
+    answer = answer._replace(fallback_reason=error.reason)
+    return _add_notices(answer, [text + hint]), ranked
 
 
 def _search_with_shared(
     bank: Bank, request: SearchRequest, scope: str, progress: Progress | None
 ) -> _RankedAnswer:
     """Search other repositories, and the bank itself if the scope says so."""
-    local = [bank] if scope == BOTH else []
-    for source in local:
-        source.catch_up(progress)
-    question, keys = _parse_for_all(local, request)
+    banks = [bank] if scope == BOTH else []
+    if banks:
+        bank.catch_up(progress)
+    question, keys = _parse_for_all(banks, request)
     words = counted_words(question.text)
     with shared_hits.open_question(bank, request, keys) as shared:
         counts = shared.counts(words)
-        known_rarities = measure_rarities(
-            words, [*(_counts(source, words) for source in local), counts]
-        )
-        local = local if shared.includes_bank else []
-        common = common_scales(
-            question.text,
-            known_rarities,
-            [
-                *(_best(source, question, known_rarities) for source in local),
-                shared.find(known_rarities),
-            ],
-        )
-        ranked = [_Ranked(note, rank) for note, rank in shared.found(common)]
-    if not local:
-        recalled = Answer(SCHEMA_VERSION, request.query, shared.mode, None, 0)
-        recalled, ranked = _best_of(recalled, ranked, request.limit)
+        rarities = measure_rarities(words, [*(_count_words(own, words) for own in banks), counts])
+        banks = banks if shared.includes_bank else []
+        best_scores = [_best_scores(own, question, rarities) for own in banks]
+        common = common_scales(question.text, rarities, [*best_scores, shared.find(rarities)])
+        ranked = [_RankedNote(note, rank) for note, rank in shared.found(common)]
+    if not banks:
+        answer = Answer(SCHEMA_VERSION, request.query, shared.mode, None, 0)
+        answer, ranked = _best_of(answer, ranked, request.limit)
     else:
-        recalled, ranked = _search_banks(bank, local, request, progress, ranked, common)
-    reason = recalled.fallback_reason or shared.reason or None
-    recalled = recalled._replace(fallback_reason=reason)
-    return _add_notices(recalled, [*shared.notices()]), ranked
+        answer, ranked = _search_banks(bank, banks, request, progress, ranked, common)
+    reason = answer.fallback_reason or shared.reason or None
+    answer = answer._replace(fallback_reason=reason)
+    return _add_notices(answer, [*shared.notices()]), ranked
 
 
 def _search_banks(
@@ -170,63 +158,58 @@ def _search_banks(
     banks: Sequence[Bank],
     request: SearchRequest,
     progress: Progress | None,
-    shared_notes: Sequence[_Ranked] = (),
+    shared_notes: Sequence[_RankedNote] = (),
     common: CommonScales | None = None,
 ) -> _RankedAnswer:
-    """Search some banks, and rank their notes with others."""
+    """Search some banks, and rank their notes together with those of the shared index."""
     if common is None:
         for source in banks:
             source.catch_up(progress)
         question, _ = _parse_for_all(banks, request)
         words = counted_words(question.text)
-        known_rarities = measure_rarities(words, [_counts(source, words) for source in banks])
-        common = common_scales(
-            question.text,
-            known_rarities,
-            [_best(source, question, known_rarities) for source in banks],
-        )
+        rarities = measure_rarities(words, [_count_words(source, words) for source in banks])
+        best_scores = [_best_scores(source, question, rarities) for source in banks]
+        common = common_scales(question.text, rarities, best_scores)
     request = request._replace(together=common)
     ranked = list(shared_notes)
     answers: list[Answer] = []
     for source in banks:
-        recalled, hits = search_notes(source, request, progress)
+        answer, hits = search_notes(source, request, progress)
         origin = None if source is bank else Origin(bank=source.layout.name)
         ranked += [
-            _Ranked(note._replace(origin=origin), hit.rank, source, hit.document.known_as)
-            for note, hit in zip(recalled.notes, hits, strict=True)
+            _RankedNote(note._replace(origin=origin), hit.rank, source, hit.document.known_as)
+            for note, hit in zip(answer.notes, hits, strict=True)
         ]
-        answers.append(recalled)
-    first = answers[0]
-    problems = [answer.problem for answer in answers if answer.problem]
-    first = first._replace(problem=problems[0] if problems else None)
-    return _best_of(first, ranked, request.limit)
+        answers.append(answer)
+    problem = next((answer.problem for answer in answers if answer.problem), None)
+    return _best_of(answers[0]._replace(problem=problem), ranked, request.limit)
 
 
-def _best_of(recalled: Answer, ranked: Sequence[_Ranked], limit: int) -> _RankedAnswer:
+def _best_of(answer: Answer, ranked: Sequence[_RankedNote], limit: int) -> _RankedAnswer:
     """Put the best notes of all places into an answer."""
-    best = sorted(ranked, key=lambda entry: (entry.note.weak, -entry.rank))[:limit]
-    notes = tuple(entry.note for entry in best)
+    best = sorted(ranked, key=lambda hit: (hit.note.weak, -hit.rank))[:limit]
+    notes = tuple(hit.note for hit in best)
     answered = any(not note.weak for note in notes)
-    recalled = recalled._replace(answered=answered, notes=notes, result_count=len(notes))
-    return recalled, best
+    answer = answer._replace(answered=answered, notes=notes, result_count=len(notes))
+    return answer, best
 
 
-def _add_notices(recalled: Answer, notices: Sequence[str]) -> Answer:
-    return recalled._replace(notices=(*notices, *recalled.notices))
+def _add_notices(answer: Answer, notices: Sequence[str]) -> Answer:
+    return answer._replace(notices=(*notices, *answer.notices))
 
 
 def _parse_for_all(banks: Sequence[Bank], request: SearchRequest) -> tuple[Question, set[str]]:
-    """Return what is asked of all places, without words of time, and the keys of conditions."""
+    """Return the question without words of time, and the keys of conditions that banks have."""
     keys: set[str] = set()
     for bank in banks if ":" in request.query else ():
         keys |= bank.read(lambda view: known_keys(view, across=request.across))
     return parse(request.query, keys, times=False).question, keys
 
 
-def _counts(bank: Bank, words: Collection[str]) -> WordCounts:
+def _count_words(bank: Bank, words: Collection[str]) -> WordCounts:
     return bank.read(lambda view: WordCounts(*view.engine.word_counts(words)))
 
 
-def _best(bank: Bank, question: Question, known_rarities: Mapping[str, float]) -> dict[str, float]:
-    question = question._replace(rarities=known_rarities)
+def _best_scores(bank: Bank, question: Question, rarities: Mapping[str, float]) -> dict[str, float]:
+    question = question._replace(rarities=rarities)
     return bank.read(lambda view: view.engine.best_scores(question))

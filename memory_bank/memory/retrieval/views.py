@@ -83,7 +83,7 @@ def view_recall(
     fields = to_plain(answer)
     read_as = _query_fields(parsed) if parsed else None
     return View(
-        _head(answer),
+        _describe_search(answer),
         parts,
         advice="" if answer.notes else "Try other or fewer words or filters.",
         notices=answer.notices,
@@ -96,14 +96,14 @@ def view_recall(
             *([_say_unanswered(answer)] if unanswered else []),
             *([] if answer.notes or answer.commits else ["nothing found"]),
         ],
-        text=_markdown(call, answer) if form == "md" and call and answer.notes else "",
+        text=_write_markdown(call, answer) if form == "md" and call and answer.notes else "",
         code=FOUND if answer.notes or answer.commits else NOTHING,
         document={**fields, "read_as": read_as} if explain and isinstance(fields, dict) else None,
         spans=partial(matching_words, words=parsed.question.text) if parsed else None,
     )  # fmt: skip
 
 
-def _head(answer: Answer) -> str:
+def _describe_search(answer: Answer) -> str:
     """Return how many notes were found, and how it was searched."""
     how, why = answer.mode_used, answer.fallback_reason
     if why and why.startswith("shared_"):
@@ -133,7 +133,7 @@ def view_linked(answer: Answer) -> View:
 def _hit(note: ShownNote, *, explain: bool) -> Hit:
     """Return a note with what people and agents read of it."""
     about = {
-        **_origin(note.origin),
+        **_origin_fields(note.origin),
         "at": f"{note.path}:{note.line}",
         "id": own_id(note.note_id, note.path),
         "observation": note.observation_id or "",
@@ -152,7 +152,7 @@ def _hit(note: ShownNote, *, explain: bool) -> Hit:
         "newer": note.newer or "",
         "stale": note.stale,
     }
-    text = _section(note)
+    text = _titled_text(note)
     if note.type == SESSION and not note.content:  # only named, as weak sessions are
         about = {key: about[key] for key in ("id", "score", "type", "created_at")}
         text = [note.title]
@@ -172,8 +172,8 @@ def _hit(note: ShownNote, *, explain: bool) -> Hit:
         _join_heading(note.title, note.heading),
         note.snippet,
         note.created_at[:_DAY],
-        _facts(note),
-        _marks(note),
+        _list_facts(note),
+        _list_marks(note),
         details,
         about,
         "\n".join([*links, *text]),
@@ -182,7 +182,7 @@ def _hit(note: ShownNote, *, explain: bool) -> Hit:
     )
 
 
-def _facts(note: ShownNote) -> list[str]:
+def _list_facts(note: ShownNote) -> list[str]:
     return [
         note.type,
         *(f"#{tag}" for tag in note.tags),
@@ -192,10 +192,10 @@ def _facts(note: ShownNote) -> list[str]:
     ]
 
 
-def _marks(note: ShownNote) -> list[tuple[str, Place | str]]:
+def _list_marks(note: ShownNote) -> list[tuple[str, Place | str]]:
     """Return where a note of another repository is, and what speaks against a note."""
     marks: list[tuple[str, Place | str]] = []
-    if note.origin is not None and (address := _address(note.origin)):
+    if note.origin is not None and (address := _describe_origin(note.origin)):
         marks.append(("", address))
     if note.superseded_by:
         marks.append(("superseded by ", _place_beside(note, note.superseded_by, None)))
@@ -204,8 +204,8 @@ def _marks(note: ShownNote) -> list[tuple[str, Place | str]]:
     return [*marks, *([("stale: ", note.stale)] if note.stale else [])]
 
 
-def _origin(origin: Origin | None) -> dict[str, object]:
-    """Return where a note is that is not in the bank."""
+def _origin_fields(origin: Origin | None) -> dict[str, object]:
+    """Return the fields that say in which other bank or repository a note is."""
     if origin is None:
         return {}
     if not origin.repository:
@@ -214,12 +214,11 @@ def _origin(origin: Origin | None) -> dict[str, object]:
     return {"repository": origin.repository, "url": origin.url, "commit": commit}
 
 
-def _address(origin: Origin) -> str:
-    """Return a hit's web address after what is known of its repository: commit, age."""
+def _describe_origin(origin: Origin) -> str:
+    """Return the commit and the age of a hit's repository, then the hit's web address."""
     facts: list[str] = []
     if origin.repository:
-        facts = [f"commit {origin.commit[:12]}"]
-        facts.append(f"{count(origin.age_days, 'day')} old")
+        facts = [f"commit {origin.commit[:12]}", f"{count(origin.age_days, 'day')} old"]
     return " · ".join(filter(None, (*facts, quote_path(origin.url))))
 
 
@@ -243,21 +242,25 @@ def _join_heading(title: str, heading: str) -> str:
     return " › ".join(parts)
 
 
-def _section(note: ShownNote) -> list[str]:
+def _titled_text(note: ShownNote) -> list[str]:
     """Return a hit's title and headings, unless its text starts with one, and its text."""
     headings = [part for part in note.heading.split(" > ") if part]
     if note.title and note.title not in headings[:1]:
         headings.insert(0, note.title)
     above = " > ".join(headings)
-    startswith = note.content.startswith("#") or has_same_words(above, note.content)
-    startswith = startswith or starts_text(above, note.content)
-    words = note.description or ""
-    described = "" if has_same_words(note.title, words) or words in note.content else words
-    above = "" if startswith and not described else above
-    return list(filter(None, (above, described, note.content)))
+    titled = (
+        note.content.startswith("#")
+        or has_same_words(above, note.content)
+        or starts_text(above, note.content)
+    )
+    description = note.description or ""
+    if has_same_words(note.title, description) or description in note.content:
+        description = ""
+    above = "" if titled and not description else above
+    return list(filter(None, (above, description, note.content)))
 
 
-def _show_value(value: str | datetime) -> str:
+def _format_value(value: str | datetime) -> str:
     return value if isinstance(value, str) else format_iso(value)
 
 
@@ -268,7 +271,7 @@ def _query_fields(query: Query) -> dict[str, str | Sequence[str]]:
         "phrases": query.question.required + query.question.preferred,
         "without": query.question.excluded,
         "conditions": [
-            f"{'-' * condition.negated}{condition.key}:{_show_value(condition.value)}"
+            f"{'-' * condition.negated}{condition.key}:{_format_value(condition.value)}"
             for condition in query.conditions
         ],
     }
@@ -282,7 +285,7 @@ def _describe_query(query: Query) -> str:
     return ", ".join([*parts, *conditions]) or "nothing to look for"
 
 
-def _markdown(call: Call, answer: Answer) -> str:
+def _write_markdown(call: Call, answer: Answer) -> str:
     """Return a numbered list with links; markup of the notes is escaped."""
     lines = []
     for rank, note in enumerate(answer.notes, 1):
@@ -356,8 +359,8 @@ def _result_hit(result: Result, where: Place | str) -> Hit:
         short = one_line(result.snippet)
     row = f"{result.kind} | {result.relevance_score:.2f} | {at}"
     row += f" | {short}" if short and short != at else ""
-    described = result.description or ""
-    row += f"\n  {one_line(described)}" if described else ""
+    description = result.description or ""
+    row += f"\n  {one_line(description)}" if description else ""
     row += "" if has_same_words(short, result.snippet) else f"\n  {one_line(result.snippet)}"
     return Hit(
         where,
@@ -367,5 +370,5 @@ def _result_hit(result: Result, where: Place | str) -> Hit:
         (result.created_at or "")[:_DAY] if result.kind == "note" else "",
         [_KINDS.get(result.kind, result.kind)],
         text=row,
-        description=described,
+        description=description,
     )
