@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Annotated
 
 from memory_bank.agents import client_files, clients, hook_install, install
-from memory_bank.agents.bundled import START_SERVER
 from memory_bank.agents.client_files import PLUGIN, HookClient, McpClient
+from memory_bank.agents.install import START_SERVER
 from memory_bank.bank import program_files
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.program_files import PROGRAM, FileEdit

@@ -12,9 +12,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from memory_bank.agents import client_files, clients
-from memory_bank.agents.bundled import GUARD, find_bundle_file, is_bundled
 from memory_bank.agents.client_files import ClientChange, ClientPlace, HookClient
 from memory_bank.agents.clients import SCOPES
+from memory_bank.agents.install import GUARD, find_bundle_file, is_bundled
 from memory_bank.bank import program_files
 from memory_bank.bank.bank import Bank
 from memory_bank.base import NamedTuple

@@ -17,7 +17,6 @@ from memory_bank.code.citing_notes import CitingNotes, citing_notes
 from memory_bank.code.code_names import existing_file, existing_path, path_from_shell
 from memory_bank.code.commits import message_reason
 from memory_bank.code.coupled import TEMPORAL, CoupledFile, CouplingState
-from memory_bank.code.explained_rows import OF_FILES, is_symbol, row_meant
 from memory_bank.code.guards import Guard
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.code.index.database import SymbolRow
@@ -28,7 +27,7 @@ from memory_bank.code.records import (
     RecentCommit,
     SymbolDetails,
 )
-from memory_bank.code.symbols import describe_symbol, view_callers
+from memory_bank.code.symbols import OF_FILES, describe_symbol, is_symbol, row_meant, view_callers
 from memory_bank.git import authorship, repository
 from memory_bank.git.commits import Commit
 from memory_bank.search.document_changes import Progress

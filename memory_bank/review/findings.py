@@ -19,7 +19,7 @@ from memory_bank.git import objects, repository
 from memory_bank.memory.alike import similar_notes
 from memory_bank.notes import front_matter
 from memory_bank.notes.characters import decode
-from memory_bank.notes.compare.text_diff import Words
+from memory_bank.notes.compare.note_change import Words
 from memory_bank.review import link_changes
 from memory_bank.review.link_changes import LinkComparison
 from memory_bank.review.lint import lint

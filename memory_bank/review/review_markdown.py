@@ -19,8 +19,9 @@ from memory_bank.notes.compare.note_change import (
     LinkChange,
     NoteChange,
     SectionChange,
+    claim_spans,
+    cut_context,
 )
-from memory_bank.notes.compare.text_diff import claim_spans, cut_context
 from memory_bank.notes.inline import plain_text
 from memory_bank.notes.sections import first_sentence
 from memory_bank.review.records import HEADINGS, Review, ignore_lines

@@ -28,8 +28,9 @@ from memory_bank.notes.compare.note_change import (
     NoteChange,
     SectionChange,
     TextSpan,
+    claim_spans,
+    cut_context,
 )
-from memory_bank.notes.compare.text_diff import claim_spans, cut_context
 from memory_bank.review import lint
 from memory_bank.review.records import BankHealth, CodeHealth, GitSetup, Resolved, Review
 

@@ -26,7 +26,7 @@ from memory_bank.__main__ import main
 from memory_bank.agents import hook
 from memory_bank.base.settings import Settings
 from memory_bank.search.embedders import static
-from memory_bank.search.models import loaded
+from memory_bank.search.models import weight_files
 
 HEADER = 4
 """Bytes of the length before a request."""
@@ -45,7 +45,7 @@ def load() -> None:
     static.load(Settings()).embed([""])
     # Else a child lets go of what it inherits, and loads it anew: Rust's threads, which it needs for
     # that, are not forked.
-    loaded._last_used = 0.0
+    weight_files._last_used = 0.0
     gc.collect()
     gc.freeze()  # children need not copy these pages
 

@@ -9,7 +9,7 @@ from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.errors import NoteNotFound
 from memory_bank.memory import confirm, note_view
 from memory_bank.memory.move_and_merge import rename
-from memory_bank.trust import note_status
+from memory_bank.trust import provenance
 
 Git = Callable[..., str]
 
@@ -29,7 +29,7 @@ def note(project: Path, git: Git) -> Path:
 
 
 def test_the_standing_names_the_writer_and_what_changed(bank: Bank, note: Path) -> None:
-    found = note_status.read_note_status(bank, "n")
+    found = provenance.read_note_status(bank, "n")
     assert found.written is not None
     assert (found.written.author, found.written.pull_request) == ("Test", 7)
     assert (found.log.trust, found.changed, found.log.result_count) == ("reviewed", None, 1)
@@ -42,18 +42,18 @@ def test_the_standing_names_the_writer_and_what_changed(bank: Bank, note: Path) 
 def test_a_confirmed_note_holds(bank: Bank, note: Path, project: Path, git: Git) -> None:
     confirm.confirm(bank, ["n"])
     git(project, "commit", "-qam", "Confirm")
-    found = note_status.read_note_status(bank, "n", note_view.view(bank, "n").verified)
+    found = provenance.read_note_status(bank, "n", note_view.view(bank, "n").verified)
     assert found.confirmed is not None
     assert found.confirmed.commit == git(project, "rev-parse", "HEAD~1").strip()
     assert found.confirmed.date
     assert found.stale == ()
-    assert note_status.read_note_status(bank, "n", "0" * 40).confirmed == ("0" * 40, "")
+    assert provenance.read_note_status(bank, "n", "0" * 40).confirmed == ("0" * 40, "")
 
 
 def test_nothing_is_known_outside_git(folder: Path) -> None:
     (folder / "n.md").write_text("# N\n")
     with open_bank(folder) as bank:
-        found = note_status.read_note_status(bank, "n")
+        found = provenance.read_note_status(bank, "n")
         assert (found.log.trust, found.written, found.citations) == ("", None, ())
         assert note_view.history(bank, "n").versions == ()
 

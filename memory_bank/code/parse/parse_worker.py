@@ -25,7 +25,7 @@ from memory_bank.code.parse.parsed_file import (
     dump_file,
 )
 from memory_bank.code.parse.parsing import TreeWalk, find_rules
-from memory_bank.code.parse.symbol_query import compile_query, find_matches
+from memory_bank.code.parse.syntax_tree import compile_query, find_matches
 
 if TYPE_CHECKING:
     from tree_sitter import Parser, Query

@@ -29,9 +29,17 @@ from memory_bank.code.languages.base import (
     inside,
     text_of,
 )
-from memory_bank.code.parse.fingerprints import CLOSE, OPEN, Comments, FileTokens
 from memory_bank.code.parse.parsed_file import EXAMPLE, VERSION, Import, Intent, ParsedFile, Symbol
-from memory_bank.code.parse.symbol_query import SCOPE, Definition, Match, find_definition
+from memory_bank.code.parse.syntax_tree import (
+    CLOSE,
+    OPEN,
+    SCOPE,
+    Comments,
+    Definition,
+    FileTokens,
+    Match,
+    find_definition,
+)
 
 if TYPE_CHECKING:
     from tree_sitter import Node

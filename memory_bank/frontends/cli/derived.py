@@ -1,11 +1,11 @@
-"""Derive commands of the command line from declared operations."""
+"""Derive commands of the command line from declared operations, with words of other tools."""
 
 from __future__ import annotations
 
 import inspect
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
@@ -15,12 +15,89 @@ from memory_bank.base import lazy_pattern
 from memory_bank.base.errors import BadInput, MemoryBankError
 from memory_bank.base.screen import FOUND
 from memory_bank.frontends import declared
-from memory_bank.frontends.cli import aliases
 from memory_bank.frontends.cli.call import CommandCall
 from memory_bank.frontends.cli.help import Helped
 
 if TYPE_CHECKING:
     from memory_bank.base.operation import Operation, Param, Parameter
+
+
+COMMANDS: Mapping[str, str] = {
+    "add": "remember",
+    "append": "edit --append",
+    "blame": "log --sections",
+    "blast-radius": "code blast-radius",
+    "context": "session context",
+    "coupling": "code coupling",
+    "delete": "rm",
+    "explain-symbol": "code explain-symbol",
+    "find": "recall",
+    "grep": "recall",
+    "hooks": "agents",
+    "hooks install": "agents install --only hooks",
+    "hooks status": "agents list",
+    "hooks uninstall": "agents remove --only hooks",
+    "list": "notes",
+    "ls": "notes",
+    "mcp": "agents",
+    "mcp install": "agents install --only server",
+    "mcp uninstall": "agents remove --only server",
+    "new": "remember",
+    "observations": "session show",
+    "promote": "session promote",
+    "publish": "shared publish",
+    "rename": "mv",
+    "restore": "trash restore",
+    "search": "session search",
+    "stats": "doctor --counts",
+    "symbols": "code symbols",
+    "tests-for": "code tests-for",
+    "timeline": "session timeline",
+    "update": "edit --replace",
+    "watch": "sync --watch",
+}
+"""What a command is called here, with the options that make it the same."""
+
+OPTIONS: Mapping[str, str] = {"--port": "--http", "--tag": "--tags"}
+"""What an option is called here."""
+
+RIGHTS = frozenset(
+    [
+        "--allow-host",
+        "--allow-secret",
+        "--discard-edits",
+        "--force",
+        "--no-token",
+        "--write",
+        "--yes",
+    ]
+)
+"""Options that let a command do more, which no error suggests: who asks for them knows them."""
+
+
+def translate_command(args: Sequence[str], commands: Collection[str]) -> list[str]:
+    """Return arguments whose first words, if no command has them, are those of the command."""
+    for end in (2, 1) if args and args[0] not in commands else ():
+        words = " ".join(args[:end])
+        if words in COMMANDS:
+            rest = args[end:]
+            if end > 1:  # `--client NAME` of former commands is an argument now
+                rest = [arg.removeprefix("--client=") for arg in rest if arg != "--client"]
+            return [*COMMANDS[words].split(), *rest]
+    return list(args)
+
+
+def translate_options(args: Sequence[str], entries: Collection[str]) -> list[str]:
+    """Return arguments in which options of other names have those that a command knows."""
+    end = args.index("--") if "--" in args else len(args)
+    return [*(_known_option(arg, entries) for arg in args[:end]), *args[end:]]
+
+
+def _known_option(argument: str, options: Collection[str]) -> str:
+    name, equals, value = argument.partition("=")
+    option = OPTIONS.get(name, "")
+    return f"{option}{equals}{value}" if option in options and name not in options else argument
+
 
 _BANK, _JSON = "memory_bank.bank", "memory_bank.json"
 
@@ -124,7 +201,7 @@ class DerivedCommand(Helped):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Take options by names of other tools, and `-word` as an excluded word of a query."""
         options = [parameter for parameter in self.params if isinstance(parameter, click.Option)]
-        args = aliases.translate_options(args, {name for option in options for name in option.opts})
+        args = translate_options(args, {name for option in options for name in option.opts})
         if any(parameter.param.excludes for parameter in self._parameters):
             args = _excluding(self.params, args)
         return super().parse_args(ctx, args)

@@ -65,9 +65,9 @@ def _invoke(args: list[str]) -> int:
         text = overview.text(overview.help_width(console), long=args == ["help", "--all"])
         overview.show(text, console)
         return 0
-    from memory_bank.frontends.cli import click_adapter
+    from memory_bank.frontends.cli import root
 
-    return click_adapter.run_line(args)
+    return root.run_line(args)
 
 
 def _report_error(error: BaseException, args: list[str]) -> int:

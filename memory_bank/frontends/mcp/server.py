@@ -54,7 +54,7 @@ from memory_bank.frontends.mcp.messages import (
     refuse_message,
     write_message,
 )
-from memory_bank.frontends.mcp.notifications import Changes
+from memory_bank.frontends.mcp.resources import Changes
 from memory_bank.frontends.mcp.tool import report_failure
 from memory_bank.frontends.mcp.toolbox import Toolbox
 from memory_bank.frontends.mcp.transports import claim_streams

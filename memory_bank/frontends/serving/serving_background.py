@@ -16,7 +16,7 @@ from memory_bank.base.setting_sections import BANK
 from memory_bank.frontends.serving.shared_bank import Cancelled, SharedBank, reporting_to
 from memory_bank.memory import maintenance
 from memory_bank.memory.maintenance import ChangedPaths
-from memory_bank.search.models import loaded
+from memory_bank.search.models import weight_files
 from memory_bank.sessions import events
 from memory_bank.sessions.answers import SessionStep
 
@@ -152,7 +152,7 @@ class Background:
         while not over.is_set():
             self._waiting.wait(_EMBED_RETRY)
             self._waiting.clear()
-            loaded.release_idle(_IDLE)
+            weight_files.release_idle(_IDLE)
             try:
                 maintenance.embed_waiting(bank, _TURN, over)
             except MemoryBankError as error:

@@ -38,8 +38,7 @@ from memory_bank.frontends.serving.endpoint import (
 )
 from memory_bank.frontends.web import access
 from memory_bank.frontends.web.site import HINTS, Site
-from memory_bank.frontends.web.static_files import StaticFiles
-from memory_bank.frontends.web.templating import note_url
+from memory_bank.frontends.web.templating import StaticFiles, note_url
 
 STATUS: dict[type[Exception], int] = {
     errors.BadInput: 400,

@@ -22,7 +22,7 @@ from memory_bank.frontends.serving.path_redaction import PathRedaction
 from memory_bank.frontends.serving.serving_background import Background
 from memory_bank.frontends.serving.shared_bank import SharedBank
 from memory_bank.frontends.web import access, health, templating
-from memory_bank.frontends.web.static_files import StaticFiles
+from memory_bank.frontends.web.templating import StaticFiles
 from memory_bank.git import repository
 from memory_bank.memory import overview
 from memory_bank.search.manifest import entries

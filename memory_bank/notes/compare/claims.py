@@ -7,9 +7,14 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from memory_bank.base import NamedTuple, lazy_pattern
-from memory_bank.notes.compare import text_diff
-from memory_bank.notes.compare.note_change import ClaimChange, TextSpan
-from memory_bank.notes.compare.text_diff import align_runs, share_of_words, split_words
+from memory_bank.notes.compare import note_change
+from memory_bank.notes.compare.note_change import (
+    ClaimChange,
+    TextSpan,
+    align_runs,
+    share_of_words,
+    split_words,
+)
 
 _LINE = lazy_pattern(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 
@@ -181,7 +186,7 @@ def compare_claims(
 
 def _words(old: Claim | None, new: Claim | None) -> tuple[TextSpan, ...]:
     before, after = old.text if old else "", new.text if new else ""
-    text_spans = text_diff.diff_texts(before, after)
+    text_spans = note_change.diff_texts(before, after)
     if old and new and all(span.kind == "equal" for span in text_spans):
         # code whose indentation changed
         return TextSpan("delete", before), TextSpan("insert", after)

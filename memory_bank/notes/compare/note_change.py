@@ -1,10 +1,13 @@
-"""The immutable records of how a note changed."""
+"""The immutable records of how a note changed, and the comparison of two texts by words."""
 
 from __future__ import annotations
 
-from typing import Literal
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from difflib import SequenceMatcher
+from typing import Literal, TypeVar
 
-from memory_bank.base import NamedTuple
+from memory_bank.base import NamedTuple, lazy_pattern
 
 ChangeKind = Literal["added", "changed", "removed", "renamed"]
 """Of a note or section; `renamed` has the same text under another name."""
@@ -115,3 +118,186 @@ class NoteChange(NamedTuple):
     """Whether its texts were compared; if not, `remark` says why."""
     checked: bool = True
     """Whether it was read at all, so that rules could check it; if not, `remark` says why."""
+
+
+_MOST_ELEMENTS = 10_000
+"""Elements of both sequences beyond which the part that differs is not compared: difflib may take
+quadratic time, and a text may be hostile."""
+
+
+class AlignedRun(NamedTuple):
+    """A run of elements: the same in both sequences, or replaced (either side may be empty)."""
+
+    kind: Literal["equal", "replaced"]
+    start: int
+    end: int
+    other_start: int
+    other_end: int
+
+
+def align_runs(before: Sequence[Hashable], after: Sequence[Hashable]) -> list[AlignedRun]:
+    """Return the runs that make `after` of `before`, in order; equal and replaced alternate."""
+    size = _common_start(before, after)
+    rest = min(len(before), len(after)) - size
+    tail = _common_start(before[len(before) - rest :][::-1], after[len(after) - rest :][::-1])
+    end, other_end = len(before) - tail, len(after) - tail
+    aligned_runs = [AlignedRun("equal", 0, size, 0, size)] if size else []
+    if end + other_end - 2 * size > _MOST_ELEMENTS:
+        aligned_runs.append(AlignedRun("replaced", size, end, size, other_end))
+    else:
+        matcher = SequenceMatcher(None, before[size:end], after[size:other_end])
+        for tag, start, stop, number, other_stop in matcher.get_opcodes():
+            kind: Literal["equal", "replaced"] = "equal" if tag == "equal" else "replaced"
+            aligned_runs.append(
+                AlignedRun(kind, start + size, stop + size, number + size, other_stop + size)
+            )
+    if tail:
+        aligned_runs.append(AlignedRun("equal", end, len(before), other_end, len(after)))
+    return aligned_runs
+
+
+def _common_start(before: Sequence[Hashable], after: Sequence[Hashable]) -> int:
+    pairs = enumerate(zip(before, after, strict=False))
+    return next((place for place, (old, new) in pairs if old != new), min(len(before), len(after)))
+
+
+_CJK = "\u3040-\u9fff\uac00-\ud7af"
+
+_WORD = lazy_pattern(rf"[{_CJK}]|[^\W{_CJK}]+")
+
+_MOST_PAIRS = 5_000
+"""Pairs of texts beyond which none is compared: a hostile change may have any number."""
+
+Words = Counter[str]
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+def split_words(text: str) -> Words:
+    """Return the words of a text in lower case with their numbers; a CJK character is a word."""
+    return Counter(_WORD.findall(text[:MAX_CHARACTERS].lower()))
+
+
+def share_of_words(words: Words, other_words: Words) -> float:
+    """Return the share of words in common: 1 for the same words, whatever their order."""
+    return 2 * (words & other_words).total() / ((words.total() + other_words.total()) or 1)
+
+
+def pair_texts(
+    before: Mapping[Key, Words], after: Mapping[Key, Words], least: float
+) -> dict[Key, Key]:
+    """Map keys of texts to those of the most similar ones, at least `least`; each text is once."""
+    if len(before) * len(after) > _MOST_PAIRS:
+        return {}
+    scored = sorted(
+        (-share_of_words(words, others), new, old)
+        for new, others in enumerate(after.values())
+        for old, words in enumerate(before.values())
+    )
+    old_keys, new_keys, keys = list(before), list(after), dict[Key, Key]()
+    paired: set[int] = set()
+    for score, new, old in scored:
+        if -score >= least and new not in paired and old_keys[old] not in keys:
+            keys[old_keys[old]] = new_keys[new]
+            paired.add(new)
+    return keys
+
+
+_TOKEN = lazy_pattern(rf"\s*(?:[{_CJK}]|[^\s{_CJK}]{{1,40}})|\s+\Z")
+"""A word with its signs, and the white space before it; a longer one is divided."""
+
+MAX_CHARACTERS = 20_000
+"""Length of both texts beyond which one replaces the other."""
+
+_FEW = 2
+"""Words between two longer changes that count as changed, so that the diff can be read."""
+
+
+def diff_texts(before: str, after: str) -> tuple[TextSpan, ...]:
+    """Return the spans that make one text of another; no word is divided.
+
+    Equal and inserted spans joined are `after`; equal and deleted ones are `before` up to white
+    space.
+    """
+    if len(before) + len(after) > MAX_CHARACTERS:
+        return join_spans([TextSpan("delete", before), TextSpan("insert", after)])
+    old, new = _TOKEN.findall(before), _TOKEN.findall(after)
+    spans: list[TextSpan] = []
+    for run in _readable(
+        align_runs([word.strip() for word in old], [word.strip() for word in new])
+    ):
+        deleted = "".join(old[run.start : run.end])
+        inserted = "".join(new[run.other_start : run.other_end])
+        if run.kind == "equal":
+            spans.append(TextSpan("equal", inserted))
+        elif deleted and inserted:  # white space before both sides stays
+            spans.append(TextSpan("equal", inserted[: len(inserted) - len(inserted.lstrip())]))
+            spans += TextSpan("delete", deleted.lstrip()), TextSpan("insert", inserted.lstrip())
+        else:
+            spans += TextSpan("delete", deleted), TextSpan("insert", inserted)
+    return join_spans(spans)
+
+
+def _readable(aligned_runs: Iterable[AlignedRun]) -> list[AlignedRun]:
+    """Return the runs; a word or two that stay between longer changes count as changed."""
+    merged_runs: list[AlignedRun] = []
+    for run in aligned_runs:
+        if run.kind == "replaced" and len(merged_runs) > 1:
+            change, aligned_run = merged_runs[-2:]
+            if aligned_run.end - aligned_run.start <= min(_FEW, _size(change) - 1, _size(run) - 1):
+                merged_runs[-2:] = [change._replace(end=run.end, other_end=run.other_end)]
+                continue
+        merged_runs.append(run)
+    return merged_runs
+
+
+def _size(run: AlignedRun) -> int:
+    """Return the number of words of the longer side."""
+    return max(run.end - run.start, run.other_end - run.other_start)
+
+
+def join_spans(spans: Iterable[TextSpan]) -> tuple[TextSpan, ...]:
+    """Join adjacent spans of a kind, and drop empty ones; deleted text comes before inserted."""
+    text_spans: list[TextSpan] = []
+    deleted = inserted = ""
+    for kind, text in spans:
+        if kind == "delete":
+            deleted += text
+        elif kind == "insert":
+            inserted += text
+        elif text:
+            text_spans += _change(deleted, inserted)
+            deleted = inserted = ""
+            if text_spans and text_spans[-1].kind == "equal":
+                text = text_spans.pop().text + text  # noqa: PLW2901
+            text_spans.append(TextSpan("equal", text))
+    return (*text_spans, *_change(deleted, inserted))
+
+
+def _change(deleted: str, inserted: str) -> list[TextSpan]:
+    text_spans = (TextSpan("delete", deleted), TextSpan("insert", inserted))
+    return [span for span in text_spans if span.text]
+
+
+_BREAK = lazy_pattern(r"(?<! {2})(?<!\\)(?:\r\n|\r|\n)[ \t]*(?=[^\s>])")
+"""A soft line break, which Markdown shows as a space."""
+
+
+def claim_spans(claim: ClaimChange) -> list[TextSpan]:
+    """Return the spans of a claim with spaces for soft line breaks."""
+    return [TextSpan(kind, _BREAK.sub(" ", text)) for kind, text in claim.spans]
+
+
+_CONTEXT = 120
+"""Characters of unchanged text that are shown on each side of a change."""
+
+
+def cut_context(spans: Sequence[TextSpan], place: int) -> str:
+    """Return the text of a span; of an unchanged one the part near a change."""
+    kind, text = spans[place]
+    first, last = place == 0, place == len(spans) - 1
+    if kind != "equal" or len(text) <= _CONTEXT * (1 if first or last else 2):
+        return text
+    start = "" if first else text[:_CONTEXT].rpartition(" ")[0] or text[:_CONTEXT]
+    end = "" if last else text[-_CONTEXT:].partition(" ")[2] or text[-_CONTEXT:]
+    return f"{start}{' … ' if start and end else '… ' if end else ' …'}{end}"

@@ -18,9 +18,11 @@ from memory_bank.notes.compare.note_change import (
     LinkChange,
     NoteChange,
     SectionChange,
+    Words,
+    pair_texts,
+    split_words,
 )
 from memory_bank.notes.compare.section_changes import compare_sections
-from memory_bank.notes.compare.text_diff import Words, pair_texts, split_words
 from memory_bank.notes.identity import content_hash
 from memory_bank.notes.note import Note
 from memory_bank.notes.secrets import secrets

@@ -7,8 +7,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
 from memory_bank.notes.compare import claims
 from memory_bank.notes.compare.claims import split_claims
-from memory_bank.notes.compare.note_change import SectionChange
-from memory_bank.notes.compare.text_diff import pair_texts, split_words
+from memory_bank.notes.compare.note_change import SectionChange, pair_texts, split_words
 from memory_bank.notes.note import NoteSection
 
 _ALIKE = 0.6

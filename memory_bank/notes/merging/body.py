@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from memory_bank.base import NamedTuple, lazy_pattern
-from memory_bank.notes.compare.text_diff import align_runs
+from memory_bank.notes.compare.note_change import align_runs
 from memory_bank.notes.merging.conflicts import (
     ConflictingChange,
     Lines,

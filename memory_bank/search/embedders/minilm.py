@@ -22,8 +22,7 @@ from memory_bank.search.embedders.base import (
     digest,
 )
 from memory_bank.search.embedders.static import Static
-from memory_bank.search.models.loaded import loaded_once
-from memory_bank.search.models.weight_files import Pinned
+from memory_bank.search.models.weight_files import Pinned, loaded_once
 
 if TYPE_CHECKING:
     from memory_bank.search.models import encoder, tokenizer
@@ -97,9 +96,9 @@ class MiniLM:
 
 @loaded_once
 def _model(weights: Path) -> tuple[tokenizer.Splitter, encoder.Bert]:
-    from memory_bank.search.models import encoder, quantised, tokenizer
+    from memory_bank.search.models import encoder, tokenizer
 
-    tensors = quantised.read(weights, _HINT)
+    tensors = encoder.read(weights, _HINT)
     bert = encoder.Bert.of(tensors, _HEADS, str(weights), _HINT)
     return tokenizer.Splitter.read(VOCABULARY, _TOKENS, _HINT), bert
 

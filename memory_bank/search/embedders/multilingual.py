@@ -23,7 +23,7 @@ from memory_bank.search.embedders.base import (
     digest,
 )
 from memory_bank.search.embedders.static import Static
-from memory_bank.search.models.loaded import loaded_once
+from memory_bank.search.models.weight_files import loaded_once
 
 SUMMARY = (
     "universal sentence encoder beside word vectors (768-d), 16 languages: offline; needs the"

@@ -22,8 +22,7 @@ from memory_bank.search.embedders.base import (
     Vectors,
     digest,
 )
-from memory_bank.search.models.loaded import loaded_once
-from memory_bank.search.models.weight_files import KnownModel, recall, remember
+from memory_bank.search.models.weight_files import KnownModel, loaded_once, recall, remember
 
 if TYPE_CHECKING:
     from memory_bank.search.models import encoder, tokenizer

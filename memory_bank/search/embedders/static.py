@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Final
 from memory_bank.base.errors import EmbedderUnavailable
 from memory_bank.base.settings import Settings
 from memory_bank.search.embedders.base import Kind, Vectors
-from memory_bank.search.models.loaded import loaded_once
-from memory_bank.search.models.weight_files import Pinned
+from memory_bank.search.models.weight_files import Pinned, loaded_once
 
 if TYPE_CHECKING:
     from memory_bank.search.models.embedding_table import Table

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank.frontends import declared
-from memory_bank.frontends.cli import aliases
+from memory_bank.frontends.cli import derived
 
 from .conftest import Run
 
@@ -65,12 +65,12 @@ def test_former_words_write_as_options_of_edit_do(mb: Run, project: Path) -> Non
 
 def test_aliases_mean_commands_that_there_are_and_are_hidden(mb: Run) -> None:
     known = declared.list_words()
-    for meant in aliases.COMMANDS.values():
+    for meant in derived.COMMANDS.values():
         words = meant.partition(" --")[0].split()
         assert mb(*meant.split(), "-h").out.startswith(f"Usage: memory-bank {' '.join(words)} ")
-    assert not set(aliases.COMMANDS) & set(known)
+    assert not set(derived.COMMANDS) & set(known)
     listed = {name for name, _, _ in declared.overview()}
-    assert not listed & {*aliases.COMMANDS, "hook", "merge-driver"}
+    assert not listed & {*derived.COMMANDS, "hook", "merge-driver"}
     assert "merge-driver" not in mb("help", "--all").out
 
 
@@ -87,7 +87,7 @@ def test_aliases_mean_commands_that_there_are_and_are_hidden(mb: Run) -> None:
 def test_no_error_suggests_an_option_that_gives_rights(mb: Run, line: tuple[str, ...]) -> None:
     found = mb(*line)
     assert found.code == 2
-    assert not [name for name in aliases.RIGHTS if f"'{name}'" in found.err]
+    assert not [name for name in derived.RIGHTS if f"'{name}'" in found.err]
 
 
 def test_a_port_alone_is_one_of_this_machine(mb: Run) -> None:

@@ -11,7 +11,7 @@ import click
 import pytest
 
 from memory_bank.base import errors
-from memory_bank.frontends.cli import click_adapter, root
+from memory_bank.frontends.cli import root
 from memory_bank.frontends.cli.main import run
 from tests.support import forked
 
@@ -36,7 +36,7 @@ CODES = {
     errors.SharedUnavailable("m", "h"): 3,
     errors.PluginFailed("m", "h"): 3,
     errors.Exhausted("m", "h"): 3,
-    click_adapter.ClickFailed("m"): 3,
+    root.ClickFailed("m"): 3,
     click.UsageError("m"): 2,
     click.ClickException("m"): 3,
     click.Abort(): 130,

@@ -5,9 +5,9 @@ import pytest
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import NoteNotFound
-from memory_bank.frontends.web import graph_clusters
-from memory_bank.frontends.web.graph_clusters import REST, find_clusters
 from memory_bank.frontends.web.note_graph import LINK, GraphPart, Node
+from memory_bank.frontends.web.pages import graph
+from memory_bank.frontends.web.pages.graph import REST, find_clusters
 from memory_bank.search.manifest.document_graph import GraphLink
 
 
@@ -53,35 +53,35 @@ def test_pairs_and_single_nodes_are_the_rest() -> None:
 
 
 def test_a_node_is_shown_with_what_is_near(bank: Bank) -> None:
-    found = graph_clusters.view_node(bank, "decisions/tantivy.md")
+    found = graph.view_node(bank, "decisions/tantivy.md")
     assert found.node.label == "Tantivy over Whoosh"
     assert found.snippet.startswith("We chose Tantivy because")
     near = {one.node.id: (one.outgoing, one.incoming) for one in found.neighbours}
     assert near["decisions/whoosh.md"] == (("supersedes",), ())
     assert near["ghost:src/index.py"] == (("mentions",), ())
-    whoosh = graph_clusters.view_node(bank, "decisions/whoosh.md")
+    whoosh = graph.view_node(bank, "decisions/whoosh.md")
     assert [one.incoming for one in whoosh.neighbours] == [("supersedes",), ()]
     assert [one.outgoing for one in whoosh.neighbours] == [(), ("tag",)]
 
 
 def test_a_file_and_a_tag_have_no_text(bank: Bank) -> None:
     for name, count in (("ghost:src/index.py", 1), ("tag:search", 2)):
-        found = graph_clusters.view_node(bank, name)
+        found = graph.view_node(bank, name)
         assert found.snippet == ""
         assert len(found.neighbours) == count
     with pytest.raises(NoteNotFound):
-        graph_clusters.view_node(bank, "tag:nothing")
+        graph.view_node(bank, "tag:nothing")
 
 
 def test_many_neighbours_are_counted(
     bank: Bank, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(graph_clusters, "_NEIGHBOURS", 2)
-    found = graph_clusters.view_node(bank, "decisions/tantivy.md")
+    monkeypatch.setattr(graph, "_NEIGHBOURS", 2)
+    found = graph.view_node(bank, "decisions/tantivy.md")
     assert len(found.neighbours) == 2
     assert found.left_out == 3
 
 
 def test_the_choices_are_the_types_and_tags_of_notes(bank: Bank) -> None:
-    choices = graph_clusters.count_choices(bank)
+    choices = graph.count_choices(bank)
     assert choices == {"types": ("decision",), "tags": ("search", "architecture")}

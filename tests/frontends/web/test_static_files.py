@@ -6,7 +6,7 @@ import httpx2
 import pytest
 
 from memory_bank.base.errors import FileNotFound
-from memory_bank.frontends.web.static_files import StaticFiles
+from memory_bank.frontends.web.templating import StaticFiles
 
 FOLDER = importlib.resources.files("memory_bank.frontends.web") / "static"
 

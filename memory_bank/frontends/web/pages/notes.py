@@ -19,9 +19,9 @@ from memory_bank.memory import note_view, overview
 from memory_bank.memory.note_view import PAGE as COMMITS
 from memory_bank.memory.note_view import NoteView
 from memory_bank.memory.overview import PAGE as NOTES
-from memory_bank.notes.compare.text_diff import claim_spans
-from memory_bank.trust import note_status
-from memory_bank.trust.note_status import NoteStatus
+from memory_bank.notes.compare.note_change import claim_spans
+from memory_bank.trust import provenance
+from memory_bank.trust.provenance import NoteStatus
 
 TITLE = "Notes"
 
@@ -160,4 +160,4 @@ def _standing(bank: Bank, name: str) -> dict[str, Any]:
 
 
 def _stands(bank: Bank, view: NoteView) -> NoteStatus:
-    return note_status.read_note_status(bank, view.note.path, view.verified)
+    return provenance.read_note_status(bank, view.note.path, view.verified)

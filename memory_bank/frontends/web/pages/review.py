@@ -21,7 +21,7 @@ from memory_bank.frontends.serving.serving_background import Background
 from memory_bank.frontends.serving.shared_bank import SharedBank
 from memory_bank.frontends.web.health import group_by_rule
 from memory_bank.frontends.web.site import HINTS, Site
-from memory_bank.notes.compare.text_diff import claim_spans
+from memory_bank.notes.compare.note_change import claim_spans
 from memory_bank.review import review, revision_range
 from memory_bank.review.records import HEADINGS, Review, Side
 from memory_bank.review.review_markdown import find_headline

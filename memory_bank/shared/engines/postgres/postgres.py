@@ -25,11 +25,13 @@ from memory_bank.shared.engines.base import (
 )
 from memory_bank.shared.engines.postgres import publishing, searching
 from memory_bank.shared.engines.postgres.connection import (
+    MOST_DIMENSIONS,
+    VERSION,
     Connection,
     convert_errors,
     missing_index_error,
+    table_statements,
 )
-from memory_bank.shared.engines.postgres.tables import MOST_DIMENSIONS, VERSION, table_statements
 
 _LOCK = "SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtext('memory_bank tables'))"
 

@@ -16,8 +16,7 @@ from memory_bank.shared.engines.base import (
     SharedPassage,
     Where,
 )
-from memory_bank.shared.engines.postgres.connection import Connection
-from memory_bank.shared.engines.postgres.tables import BITS, MOST_COMPARED
+from memory_bank.shared.engines.postgres.connection import BITS, MOST_COMPARED, Connection
 from memory_bank.shared.word_weights import DIMENSIONS
 
 _MOST_CHOSEN = 5000
