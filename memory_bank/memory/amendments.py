@@ -302,7 +302,7 @@ class _Likeness:
 
     def __init__(self, view: View, notes: Sequence[DatedNote]) -> None:
         self.notes = notes
-        self.rarity = _rarity(view, notes)
+        self.squares = {word: rarity**2 for word, rarity in _rarity(view, notes).items()}
         self.lengths = [self._length(note.words) for note in notes]
 
     def nearest(self, at: int) -> int | None:
@@ -319,7 +319,7 @@ class _Likeness:
         return self._length(words) ** 2 / (self.lengths[number] * self.lengths[other_number] or 1.0)
 
     def _length(self, words: Collection[str]) -> float:
-        return math.sqrt(sum(self.rarity[word] ** 2 for word in words))
+        return math.sqrt(sum(map(self.squares.__getitem__, words)))
 
 
 def _rarity(view: View, notes: Iterable[DatedNote]) -> Mapping[str, float]:

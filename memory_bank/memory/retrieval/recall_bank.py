@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
 
 from memory_bank.bank.backlinks import (
     GHOST,
@@ -321,7 +322,7 @@ class _HitText:
             self.body, self.first = read_lines(view, hit, hit.best.span) or "", hit.best.line
         self.snippet = snippets.cut_snippet(self.body, query)
 
-    @property
+    @cached_property
     def line(self) -> int:
         """The line of the best passage if the snippet has a part of it, else the snippet's."""
         firsts, best = [self.first + line for line in self.snippet.lines], self.hit.best
@@ -335,7 +336,7 @@ class _HitText:
             range(self.first, _LAST_LINE) if whole else [self.first + n for n in self.snippet.lines]
         )
 
-    @property
+    @cached_property
     def section(self) -> Section:
         """The section that has the line."""
         best = self.hit.best.section
