@@ -147,13 +147,13 @@ def boost(
         else {}
     )
     keys = [dates[number][1] for number in numbers if number in dates]
-    seen_accesses = accesses([*keys, *names.values()])
+    accessed = accesses([*keys, *names.values()])
     for candidate in candidates:
         created, key = dates.get(candidate.document, (0.0, ""))
         key = names.get(candidate.row, key)
         factors = [("recency", boosts.recency_boost(settings, created, now))]
-        if key in seen_accesses:
-            candidate.access = seen_accesses[key]
+        if key in accessed:
+            candidate.access = accessed[key]
             factors.append(("access", boosts.access_boost(settings, candidate.access, now)))
         for name, factor in factors:
             if factor != 1.0:
@@ -216,7 +216,7 @@ def rank_deprecated(manifest: Manifest, candidates: Collection[Candidate]) -> No
 
 
 def rank_superseded(
-    found_candidates: Collection[Candidate], successors: Mapping[int, tuple[int, str]]
+    candidates: Collection[Candidate], successors: Mapping[int, tuple[int, str]]
 ) -> None:
     """Mark superseded documents, and raise a judged successor that matches above them.
 
@@ -224,11 +224,9 @@ def rank_superseded(
     stays where it is.
     """
     of: dict[int, list[Candidate]] = {}
-    for candidate in found_candidates:
+    for candidate in candidates:
         of.setdefault(candidate.document, []).append(candidate)
-    best = {
-        document: max(candidates, key=attrgetter("score")) for document, candidates in of.items()
-    }
+    best = {document: max(parts, key=attrgetter("score")) for document, parts in of.items()}
     # the best first, so that the successor of a successor is raised above that
     for old in sorted(best, key=lambda document: (-best[document].score, document)):
         if old not in successors:

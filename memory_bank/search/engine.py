@@ -166,24 +166,24 @@ class Engine:
         settings = self._settings.memory
         parts = _PARTS[unit](self._manifest, ranking.scores)
         most = 1 / candidates.STALE_WEIGHT if stale else 1.0
-        found_candidates = candidates.select(self._manifest, ranking, settings, limit, parts, most)
+        pool = candidates.select(self._manifest, ranking, settings, limit, parts, most)
         by_section = unit == "sections" or weights != NOTES
-        self._boost(found_candidates, now, by_section=by_section)
+        self._boost(pool, now, by_section=by_section)
         if factors is not None:
-            candidates.boost_files(self._manifest, found_candidates, factors)
+            candidates.boost_files(self._manifest, pool, factors)
         by_words = "keyword" in results.matches
         passages, _ = self.word_counts(())
         asked = candidates.Asked(count_words(question.text), passages, by_words)
         if by_words:  # by meaning alone, the nearest are shown, however far they are
-            self._find_words(found_candidates, results.matches, unit)
+            self._find_words(pool, results.matches, unit)
         if unit == "documents" and factors is None:
-            add_linked(self._manifest, found_candidates, scope)
+            add_linked(self._manifest, pool, scope)
         if stale is not None:
-            candidates.rank_stale(found_candidates, stale, limit)
-        candidates.judge(found_candidates, ranking, asked)
-        if self._rank_past(found_candidates, question):
-            candidates.judge(found_candidates, ranking, asked)
-        ranked = sorted(found_candidates, key=candidates.order)
+            candidates.rank_stale(pool, stale, limit)
+        candidates.judge(pool, ranking, asked)
+        if self._rank_past(pool, question):
+            candidates.judge(pool, ranking, asked)
+        ranked = sorted(pool, key=candidates.order)
         few = _GUESSES if guesses and all(candidate.weak for candidate in ranked) else 0
         ranked = [
             candidate for rank, candidate in enumerate(ranked) if candidate.shown or rank < few
@@ -208,29 +208,27 @@ class Engine:
 
     def _boost(
         self,
-        found_candidates: Sequence[Candidate],
+        pool: Sequence[Candidate],
         now: float,
         *,
         by_section: bool,
     ) -> None:
         """Multiply the scores of candidates by all factors."""
         settings = self._settings.memory
-        candidates.boost(
-            self._manifest, found_candidates, self._accesses, settings, now, by_section=by_section
-        )
-        candidates.rank_sessions(self._manifest, found_candidates)
-        candidates.rank_deprecated(self._manifest, found_candidates)
+        candidates.boost(self._manifest, pool, self._accesses, settings, now, by_section=by_section)
+        candidates.rank_sessions(self._manifest, pool)
+        candidates.rank_deprecated(self._manifest, pool)
 
-    def _rank_past(self, found_candidates: Collection[Candidate], question: Question) -> bool:
+    def _rank_past(self, pool: Collection[Candidate], question: Question) -> bool:
         """Rank what no longer holds below what holds; tell whether there was any such document."""
-        documents = {candidate.document for candidate in found_candidates}
+        documents = {candidate.document for candidate in pool}
         successors = (
             document_graph.map_superseded(self._manifest, documents)
             if document_graph.any_supersedes(self._manifest)
             else {}
         )
         if successors:
-            candidates.rank_superseded(found_candidates, successors)
+            candidates.rank_superseded(pool, successors)
         asked_stems = weighted_stems(question.text).keys()
         statuses = {  # a question for what was rejected keeps its order
             document: status
@@ -238,16 +236,16 @@ class Engine:
             if not asked_stems & set(stem_words(status))
         }
         if statuses:
-            candidates.rank_ended(found_candidates, statuses)
+            candidates.rank_ended(pool, statuses)
         return bool(successors or statuses)
 
     def _find_words(
-        self, found_candidates: Sequence[Candidate], matches: Mapping[str, Matches], unit: Unit
+        self, pool: Sequence[Candidate], matches: Mapping[str, Matches], unit: Unit
     ) -> None:
         """Tell which candidates have a word of the question: documents anywhere, parts inside."""
         documents = set(chain(matches["keyword"].documents, matches["notes"].documents))
         rows = set(matches["keyword"].rows)
-        for candidate in found_candidates:
+        for candidate in pool:
             candidate.worded = (
                 candidate.document in documents if unit == "documents" else candidate.row in rows
             )
@@ -401,13 +399,14 @@ class Engine:
         rows = document_rows.read_documents(
             self._manifest, {candidate.document for candidate in best}
         )
-        owners: dict[int, list[int]] = {candidate.document: [] for candidate in best}
+        rows_of: dict[int, list[int]] = {candidate.document: [] for candidate in best}
         for row, owner in ranking.owner.items():
-            if also and owner in owners and row in ranking.scores:
-                owners[owner].append(row)
-        shown_rows = {candidate.row for candidate in best}
+            if also and owner in rows_of and row in ranking.scores:
+                rows_of[owner].append(row)
+        best_rows = {candidate.row for candidate in best}
         places = document_rows.read_passages(
-            self._manifest, shown_rows.union(*(some_owner for some_owner in owners.values()))
+            self._manifest,
+            best_rows.union(*rows_of.values()),
         )
         return tuple(
             Hit(
@@ -415,7 +414,7 @@ class Engine:
                 score=candidate.likelihood,
                 reasons=(*_reasons(ranking, candidate.row), *candidate.boosts),
                 best=places[candidate.row],
-                also=_also(candidate.row, owners[candidate.document], places, ranking.scores),
+                also=_also(candidate.row, rows_of[candidate.document], places, ranking.scores),
                 access=candidate.access,
                 superseded_by=candidate.superseded_by,
                 weak=candidate.weak,
@@ -440,10 +439,10 @@ def _also(
 ) -> tuple[tuple[PassageRow, float], ...]:
     """Return the best passage of each other section, at most `_MAX_ALSO`."""
     ordinals = {places[number].ordinal}
-    found_entries: list[tuple[PassageRow, float]] = []
+    passages: list[tuple[PassageRow, float]] = []
     for row in sorted(rows, key=lambda row: (-scores[row], row)):
         place = places.get(row)
         if place is not None and place.ordinal not in ordinals:
             ordinals.add(place.ordinal)
-            found_entries.append((place, min(1.0, scores[row])))
-    return tuple(found_entries[:_MAX_ALSO])
+            passages.append((place, min(1.0, scores[row])))
+    return tuple(passages[:_MAX_ALSO])

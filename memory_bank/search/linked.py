@@ -57,10 +57,10 @@ def _linked_with(manifest: Manifest, documents: list[int]) -> dict[int, list[int
     )
     linked: dict[int, list[int]] = {}
     for columns in (("links.document", "links.dest"), ("links.dest", "links.document")):
-        for document, bank in manifest.chunked(sql.format(*columns), documents):
-            linked.setdefault(document, []).append(bank)
+        for document, neighbour in manifest.chunked(sql.format(*columns), documents):
+            linked.setdefault(document, []).append(neighbour)
     return {
-        number: some_linked
-        for number, some_linked in linked.items()
-        if len(some_linked) <= _MOST_LINKS
+        number: neighbours
+        for number, neighbours in linked.items()
+        if len(neighbours) <= _MOST_LINKS
     }

@@ -73,25 +73,25 @@ def parse(
     now = now or datetime.now(UTC)
     text = text.encode("utf-8", "replace").decode()  # an argument of a command may be no UTF-8
     parts = _parts(text[:_MAX_CHARACTERS], fields, now)
-    asked_text, found_time_words, conditions = " ".join(parts.words), None, parts.conditions
+    question_text, period, conditions = " ".join(parts.words), None, parts.conditions
     if times and not any(condition.key in {"since", "before"} for condition in conditions):
-        found_time_words = find(" ".join(parts.masked), now)
-    if found_time_words:
-        asked_text = time_words.drop_times(asked_text, found_time_words)
-        conditions += found_time_words.conditions
-        if not parts.phrases and is_subjectless(asked_text):
-            asked_text = ""
+        period = find(" ".join(parts.masked), now)
+    if period:
+        question_text = time_words.drop_times(question_text, period)
+        conditions += period.conditions
+        if not parts.phrases and is_subjectless(question_text):
+            question_text = ""
     # In a sentence, quotes mark a title or a term; otherwise the phrase is required.
     phrases = tuple(parts.phrases)
     quoted = sum(len(phrase.split()) for phrase in phrases)
-    required = len(asked_text.split()) - quoted <= _MAX_OTHER_WORDS
+    required = len(question_text.split()) - quoted <= _MAX_OTHER_WORDS
     question = Question(
-        asked_text,
+        question_text,
         required=phrases if required else (),
         excluded=tuple(parts.excluded),
         preferred=() if required else phrases,
     )
-    return Query(question, tuple(conditions), found_time_words, tuple(parts.unread))
+    return Query(question, tuple(conditions), period, tuple(parts.unread))
 
 
 class _Parts(NamedTuple):
@@ -142,17 +142,17 @@ def list_conditions(
     """Return the conditions that an action's parameters stand for; all must be met."""
     from memory_bank.notes import schema
 
-    found_conditions: list[Condition] = []
+    conditions: list[Condition] = []
     if tags:
-        found_conditions += [Condition("tag", tag) for tag in schema.normalise_tags(tags)]
+        conditions += [Condition("tag", tag) for tag in schema.normalise_tags(tags)]
     if types:
-        found_conditions.append(Condition("type", types))
+        conditions.append(Condition("type", types))
     for key, value in (("since", since), ("before", before)):
         if value is not None:
-            found_conditions.append(
+            conditions.append(
                 Condition(key, parse_moment(value) if isinstance(value, str) else value)
             )
-    return tuple(found_conditions)
+    return tuple(conditions)
 
 
 def parse_condition(
@@ -210,10 +210,10 @@ def list_remarks(
     manifest: Manifest, unread: Collection[tuple[str, str]], conditions: Iterable[Condition]
 ) -> tuple[str, ...]:
     """Return what may be mistyped in the conditions of a query, and in words that look like one."""
-    entries = list(_remark_on_keys(manifest, unread))
+    remarks = list(_remark_on_keys(manifest, unread))
     for condition in conditions:
-        entries += _remark_on_values(manifest, condition)
-    return tuple(dict.fromkeys(entries))
+        remarks += _remark_on_values(manifest, condition)
+    return tuple(dict.fromkeys(remarks))
 
 
 def lacking_words(
@@ -227,8 +227,8 @@ def lacking_words(
     capitals = analyzer.is_english(text)  # in German, every noun has one
     words = dict.fromkeys(
         word
-        for position, said_text in analyzer.query_words(text)
-        if (word := re.split("['\u2019]", said_text)[0])
+        for position, token in analyzer.query_words(text)
+        if (word := re.split("['\u2019]", token)[0])
         and len(word) >= _SHORTEST
         and not analyzer.split_bigrams(word)  # an index has no words of scripts without spaces
         and (
@@ -238,21 +238,19 @@ def lacking_words(
         )
     )
     stems = {word: analyzer.stem_words(word) for word in words}
-    found_counts = (
-        counts({stem for some_stem in stems.values() for stem in some_stem}) if stems else {}
+    passages = (
+        counts({stem for word_stems in stems.values() for stem in word_stems}) if stems else {}
     )
     lacking = [
-        word
-        for word, some_stem in stems.items()
-        if any(not found_counts[stem] for stem in some_stem)
+        word for word, word_stems in stems.items() if any(not passages[stem] for stem in word_stems)
     ]
     if not lacking or "*" in text:
         return ""
     as_typed = {
         plain: word for word in re.findall(r"\w+", text) if (plain := analyzer.to_plain(word))
     }
-    named_text = ", ".join(repr(as_typed.get(word, word)) for word in lacking[:_MOST_WORDS])
-    return f"no note has the word{'s' * (len(lacking) > 1)} {named_text}"
+    quoted = ", ".join(repr(as_typed.get(word, word)) for word in lacking[:_MOST_WORDS])
+    return f"no note has the word{'s' * (len(lacking) > 1)} {quoted}"
 
 
 def restriction_remark(times: TimeWords) -> str:

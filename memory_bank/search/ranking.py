@@ -281,10 +281,10 @@ def _semantic_weight(
     return (1 - code) * evidence.weight + code * evidence.code_weight
 
 
-def _sum(entries: Mapping[int, float], other_entries: Mapping[int, float]) -> dict[int, float]:
+def _sum(scores: Mapping[int, float], more: Mapping[int, float]) -> dict[int, float]:
     """Add two parts, row by row."""
-    total = dict(entries)
+    total = dict(scores)
     get = total.get
-    for row, score in other_entries.items():
+    for row, score in more.items():
         total[row] = get(row, 0.0) + score
     return total

@@ -173,8 +173,8 @@ def unlink_text(text: str, titles: Mapping[str, str] = MappingProxyType({})) -> 
 def strip_markdown(text: str, titles: Mapping[str, str] = MappingProxyType({})) -> str:
     """Return Markdown, or a snippet of it, as one line without marks: links as `unlink_text`."""
     words = _MARKS.sub(lambda match: match["code"] or "", unlink_text(text, titles))
-    shown_text = " ".join(words.split())
-    return _GAPS.sub("…", _ADDRESS.sub("", shown_text)).strip()
+    line = " ".join(words.split())
+    return _GAPS.sub("…", _ADDRESS.sub("", line)).strip()
 
 
 def cut_snippet(text: str, question: str, size: int = SNIPPET) -> Excerpt:
@@ -182,8 +182,8 @@ def cut_snippet(text: str, question: str, size: int = SNIPPET) -> Excerpt:
 
     Headings are left out, since an answer has them in another field.
     """
-    found_excerpt = cut_excerpt(text, question, size, len, headings=False)
-    return Excerpt(_on_one_line(found_excerpt.text), found_excerpt.lines)
+    excerpt = cut_excerpt(text, question, size, len, headings=False)
+    return Excerpt(_on_one_line(excerpt.text), excerpt.lines)
 
 
 def _on_one_line(text: str) -> str:
@@ -305,12 +305,12 @@ def _sentences(lines: Sequence[_Line], *, blocks: bool) -> Iterator[_Sentence]:
 
     Without, each line of code and each item of a list is.
     """
-    entries: list[str] = []
+    texts_of_lines: list[str] = []
     first = paragraph = below = 0
     for block, rows in groupby(lines, lambda line: (blocks and line.listed) or line.code):
         if block:
-            yield from _split(entries, first, paragraph, ruling=bool(below))
-            entries = []
+            yield from _split(texts_of_lines, first, paragraph, ruling=bool(below))
+            texts_of_lines = []
             paragraph += 1
             block_lines = [line for line in rows if blocks or not _FENCE.match(line.text)]
             texts = [line.text for line in block_lines]
@@ -326,27 +326,27 @@ def _sentences(lines: Sequence[_Line], *, blocks: bool) -> Iterator[_Sentence]:
         for row in rows:
             heading = _HEADING.match(row.text)
             apart = heading or not row.text.strip()
-            if entries and (apart or _ITEM.match(row.text)):
-                yield from _split(entries, first, paragraph, ruling=bool(below))
-                entries = []
+            if texts_of_lines and (apart or _ITEM.match(row.text)):
+                yield from _split(texts_of_lines, first, paragraph, ruling=bool(below))
+                texts_of_lines = []
             if heading:
                 level = len(heading[1])
                 if below == 0 or level <= below:  # what is below a ruling heading is of it
                     below = level if row.number and _RULING.search(heading[2]) else 0
             paragraph += bool(apart)
             if not apart and any(map(str.isalnum, row.text)):
-                first = first if entries else row.number
-                entries.append(row.text)
-    yield from _split(entries, first, paragraph, ruling=bool(below))
+                first = first if texts_of_lines else row.number
+                texts_of_lines.append(row.text)
+    yield from _split(texts_of_lines, first, paragraph, ruling=bool(below))
 
 
 def _split(
-    entries: Sequence[str], line: int, paragraph: int, *, ruling: bool
+    line_texts: Sequence[str], line: int, paragraph: int, *, ruling: bool
 ) -> Iterator[_Sentence]:
-    text, start = " ".join(" ".join(entries).split()), 0
-    if entries and _ITEM.match(entries[0]):  # a list below a list stays one
-        text = entries[0][: len(entries[0]) - len(entries[0].lstrip())] + text
-    contents = len(entries) == 1 and not analyzer.clean_text(text).strip(" \t-*+")
+    text, start = " ".join(" ".join(line_texts).split()), 0
+    if line_texts and _ITEM.match(line_texts[0]):  # a list below a list stays one
+        text = line_texts[0][: len(line_texts[0]) - len(line_texts[0].lstrip())] + text
+    contents = len(line_texts) == 1 and not analyzer.clean_text(text).strip(" \t-*+")
     ends = [] if contents else [match.end() for match in _END.finditer(text)]
     for end in (*ends, len(text)):
         if text[start:end].strip():
@@ -396,7 +396,7 @@ def _choose_sentences(
     return chosen + _beside(sentences, chosen, costs, most)
 
 
-def _standing(sentences: Sequence[_Sentence], entries: Sequence[Collection[str]]) -> list[float]:
+def _standing(sentences: Sequence[_Sentence], shared: Sequence[Collection[str]]) -> list[float]:
     """Return what each sentence is worth by its place and by words of a rule.
 
     `found` are the words of the question in each: the first paragraph may have another subject.
@@ -412,7 +412,7 @@ def _standing(sentences: Sequence[_Sentence], entries: Sequence[Collection[str]]
         + last.get(sentence.paragraph, 0.0) * (not sentence.ruling)
         + (LEAD if sentence.paragraph == lead and has else 0.0)
         + _rule_share(sentence.text)
-        for sentence, has in zip(sentences, entries, strict=True)
+        for sentence, has in zip(sentences, shared, strict=True)
     ]
 
 
@@ -426,17 +426,17 @@ def _beside(
     sentences: Sequence[_Sentence], chosen: Sequence[int], costs: Sequence[int], most: int
 ) -> list[int]:
     """Return sentences after those chosen, as far as there is room; without any, the first."""
-    taken_chosen = set(chosen)
+    used = set(chosen)
     texts = {sentences[at].text for at in chosen}
     for start in sorted(chosen) or [-1]:
         at = start + 1
-        while at < len(costs) and at not in taken_chosen and costs[at] <= most:
+        while at < len(costs) and at not in used and costs[at] <= most:
             if sentences[at].text in texts:
                 break
-            taken_chosen.add(at)
+            used.add(at)
             most -= costs[at]
             at += 1
-    return sorted(taken_chosen.difference(chosen)) or ([] if chosen else [0])
+    return sorted(used.difference(chosen)) or ([] if chosen else [0])
 
 
 def _join_sentences(sentences: Sequence[_Sentence], chosen: Collection[int]) -> str:
@@ -471,8 +471,8 @@ def _cut_sentence(text: str, question: str, most: int, measure: Callable[[str], 
         start = text.find(" ", max(0, start - size // 6)) + 1
     end = start + size
     cut = text.rfind(" ", start, end) if end < len(text) else len(text)
-    shown_text = text[start : cut if cut > start else end]
-    return ("\u2026 " if start else "") + shown_text + (" \u2026" if end < len(text) else "")
+    piece = text[start : cut if cut > start else end]
+    return ("\u2026 " if start else "") + piece + (" \u2026" if end < len(text) else "")
 
 
 @lru_cache(maxsize=4096)  # several questions find the same notes
@@ -496,15 +496,15 @@ def count_words(question: str, text: str) -> float:
 
 def find_matches(text: str, question: str) -> list[tuple[int, int]]:
     """Return where the words of a text are that have a stem in common with a question's words."""
-    wanted_stems = set(analyzer.weighted_stems(question))
-    entries = []
+    stems_asked = set(analyzer.weighted_stems(question))
+    spans = []
     for word in re.finditer(r"[^\W_]+", text):
         stems = analyzer.stem_words(word[0]) + analyzer.stem_words(
             analyzer.identifier_parts(word[0])
         )
-        if not wanted_stems.isdisjoint(stems):
-            entries.append(word.span())
-    return entries
+        if not stems_asked.isdisjoint(stems):
+            spans.append(word.span())
+    return spans
 
 
 def _stem(word: str) -> str:
@@ -524,7 +524,7 @@ def _densest(places: Sequence[int], size: int) -> int:
 
 def _places(text: str, words: Collection[str], *, whole: bool) -> list[int]:
     """Return where words begin in a text; compiling a pattern would take longer than this loop."""
-    entries = []
+    places = []
     padded = f" {text} "
     for word in words:
         place = padded.find(word, 1)
@@ -532,9 +532,9 @@ def _places(text: str, words: Collection[str], *, whole: bool) -> list[int]:
             after = place + len(word)
             before, behind = padded[place - 1], padded[after] if whole else " "
             if not (before.isalnum() or before == "_" or behind.isalnum() or behind == "_"):
-                entries.append(place - 1)
+                places.append(place - 1)
             place = padded.find(word, after)
-    return entries
+    return places
 
 
 @lru_cache(maxsize=64)

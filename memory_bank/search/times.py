@@ -132,22 +132,20 @@ def _iso(text: str) -> Period:
 
     Raises ValueError for anything else.
     """
-    wanted_text = text.strip()
-    if _EPOCH.fullmatch(wanted_text):
-        number = float(wanted_text)
-        found_moment = datetime.fromtimestamp(
-            number / 1000 if number >= _MILLIS_FROM else number, UTC
-        )
-        return Period(found_moment, found_moment)
-    if re.fullmatch(r"\d{4}", wanted_text):
-        return _months(datetime(int(wanted_text), 1, 1, tzinfo=UTC), 12)
-    if re.fullmatch(r"\d{4}-\d{2}", wanted_text):
-        return _months(datetime.fromisoformat(f"{wanted_text}-01").replace(tzinfo=UTC), 1)
-    found_moment = datetime.fromisoformat(wanted_text.upper())
-    found_moment = found_moment if found_moment.tzinfo else found_moment.replace(tzinfo=UTC)
+    iso_text = text.strip()
+    if _EPOCH.fullmatch(iso_text):
+        number = float(iso_text)
+        moment = datetime.fromtimestamp(number / 1000 if number >= _MILLIS_FROM else number, UTC)
+        return Period(moment, moment)
+    if re.fullmatch(r"\d{4}", iso_text):
+        return _months(datetime(int(iso_text), 1, 1, tzinfo=UTC), 12)
+    if re.fullmatch(r"\d{4}-\d{2}", iso_text):
+        return _months(datetime.fromisoformat(f"{iso_text}-01").replace(tzinfo=UTC), 1)
+    moment = datetime.fromisoformat(iso_text.upper())
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return Period(
-        found_moment,
-        found_moment + timedelta(days=1) if len(wanted_text) <= len("2026-05-08") else found_moment,
+        moment,
+        moment + timedelta(days=1) if len(iso_text) <= len("2026-05-08") else moment,
     )
 
 
@@ -222,16 +220,16 @@ def find(text: str, now: datetime) -> TimeWords | None:
     words = list(re.finditer(r"\S+", text))
     if len(words) > _MOST_WORDS or not any(_plain(match[0]) in _CUES for match in words):
         return None
-    entries = []
+    forms = []
     place = 0
     while place < len(words):
         form = _form_at(text, words, place, now)
         if form is not None:
-            entries.append(form)
+            forms.append(form)
         place += len(form.words.split()) if form else 1
-    if len(entries) != 1 or len(entries[0].words.split()) == len(words):
+    if len(forms) != 1 or len(forms[0].words.split()) == len(words):
         return None
-    return entries[0]
+    return forms[0]
 
 
 def drop_times(text: str, form: TimeWords) -> str:
@@ -264,11 +262,11 @@ def _form_at(text: str, words: list[re.Match[str]], place: int, now: datetime) -
         if _plain(behind) in _AFTER or behind[:1].isdigit():
             continue
         start, end = words[place].start(), last.start() + len(last[0].rstrip(".,;!?)"))
-        shown_text = text[start:end]
-        if _lower_case(shown_text, first=not place, last=not behind):
-            form = _read(shown_text.lower(), now)
+        phrase = text[start:end]
+        if _lower_case(phrase, first=not place, last=not behind):
+            form = _read(phrase.lower(), now)
             if form is not None:
-                return TimeWords(shown_text, start, end, *form)
+                return TimeWords(phrase, start, end, *form)
     return None
 
 

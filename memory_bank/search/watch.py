@@ -121,12 +121,10 @@ class Watcher(FileSystemEventHandler):
         """Tell whether a change below a folder may change notes."""
         if not path.is_relative_to(folder):
             return False
-        found_path = path.relative_to(folder)
-        if any(part.startswith(".") for part in found_path.parts):
+        below = path.relative_to(folder)
+        if any(part.startswith(".") for part in below.parts):
             return False
-        return (
-            event.is_directory or found_path.suffix in NOTE_SUFFIXES or found_path.name == SETTINGS
-        )
+        return event.is_directory or below.suffix in NOTE_SUFFIXES or below.name == SETTINGS
 
     def _follow(self) -> None:
         """Watch other folders after a change of settings, or when a missing one was made."""

@@ -52,7 +52,7 @@ def read_graph(manifest: Manifest) -> GraphRows:
 
 def _read(manifest: Manifest) -> GraphRows:
     live = f"state IN ({DONE}, {PENDING})"
-    found_rows = manifest.execute(
+    rows = manifest.execute(
         "SELECT id, key, title, coalesce(json_extract(data, '$.type'), ''),"
         " coalesce(json_extract(data, '$.status'), 'active'), hidden,"
         f" coalesce(json_extract(data, '$.tags'), '[]') FROM documents WHERE {live} ORDER BY key"
@@ -67,7 +67,7 @@ def _read(manifest: Manifest) -> GraphRows:
             bool(hidden),
             tuple(sorted(map(str, json.loads(tags)))),
         )
-        for number, key, title, kind, status, hidden, tags in found_rows
+        for number, key, title, kind, status, hidden, tags in rows
     )
     links = manifest.execute(
         "SELECT DISTINCT document, coalesce(dest, 0), kind, type, iif(dest IS NULL, ghost, '')"
@@ -94,13 +94,13 @@ def map_superseded(manifest: Manifest, numbers: Collection[int]) -> dict[int, tu
         " ON documents.id = links.dest WHERE links.type = 'superseded_by' AND NOT hidden"
         " AND links.document IN ({})"
     )
-    wanted_numbers = list(numbers)
-    rows = [row for sql in (from_new, from_old) for row in manifest.chunked(sql, wanted_numbers)]
-    entries: dict[int, tuple[int, str]] = {}
+    older = list(numbers)
+    rows = [row for sql in (from_new, from_old) for row in manifest.chunked(sql, older)]
+    successors: dict[int, tuple[int, str]] = {}
     for _, key, old, new in sorted(rows, key=lambda row: (-row[0], row[1])):
         if old != new:
-            entries.setdefault(old, (new, key))
-    return entries
+            successors.setdefault(old, (new, key))
+    return successors
 
 
 def map_ended(manifest: Manifest, numbers: Collection[int]) -> dict[int, str]:
@@ -122,11 +122,9 @@ def map_ended(manifest: Manifest, numbers: Collection[int]) -> dict[int, str]:
 def linked_pairs(manifest: Manifest, numbers: Collection[int]) -> set[tuple[int, int]]:
     """Return the links among some documents, as source and target."""
     sql = "SELECT DISTINCT document, dest FROM links WHERE document IN ({}) AND dest IS NOT NULL"
-    wanted_numbers = set(numbers)
+    among = set(numbers)
     return {
-        (entry, number)
-        for entry, number in manifest.chunked(sql, list(wanted_numbers))
-        if number in wanted_numbers
+        (source, target) for source, target in manifest.chunked(sql, list(among)) if target in among
     }
 
 

@@ -122,7 +122,7 @@ class Version(NamedTuple):
 def read_versions(manifest: Manifest) -> dict[str, Version]:
     """Return every live document by key; faster than all rows."""
     rows = manifest.execute(f"SELECT key, id, {HASH}, hidden FROM documents WHERE {_LIVE}")
-    return {key: Version(number, answer, bool(hidden)) for key, number, answer, hidden in rows}
+    return {key: Version(number, digest, bool(hidden)) for key, number, digest, hidden in rows}
 
 
 def read_titles(manifest: Manifest) -> list[tuple[str, str, str]]:
@@ -212,7 +212,7 @@ def read_dates(manifest: Manifest, numbers: Collection[int] | None = None) -> Da
         if numbers is None
         else manifest.chunked(f"{sql} WHERE id IN ({{}})", list(numbers))
     )
-    return {number: (created, entry) for number, created, entry in rows}
+    return {number: (created, name) for number, created, name in rows}
 
 
 def find_newest(
@@ -225,8 +225,8 @@ def find_newest(
     inside = newest_numbers(manifest, scope)
     late = known_as(manifest, list(written)).intersection(inside)
     rows = read_documents(manifest, {*inside[:limit], *late}).values()
-    found_rows = [updated_by(row, written) for row in rows]
-    return sorted(found_rows, key=lambda row: (-max(row.created, row.updated), row.key))[:limit]
+    updated = [updated_by(row, written) for row in rows]
+    return sorted(updated, key=lambda row: (-max(row.created, row.updated), row.key))[:limit]
 
 
 def newest_numbers(manifest: Manifest, scope: Scope) -> list[int]:
@@ -248,8 +248,8 @@ def known_as(manifest: Manifest, names: Collection[str]) -> set[int]:
     """Return the documents with these names in the logs of activity."""
     by_id = "SELECT id FROM documents WHERE known_as <> '' AND known_as IN ({})"
     by_key = "SELECT id FROM documents WHERE known_as = '' AND key IN ({})"
-    wanted_names = list(names)
-    return {number for sql in (by_id, by_key) for (number,) in manifest.chunked(sql, wanted_names)}
+    name_list = list(names)
+    return {number for sql in (by_id, by_key) for (number,) in manifest.chunked(sql, name_list)}
 
 
 def code_ratio(manifest: Manifest, rows: Collection[int]) -> float:
@@ -315,11 +315,11 @@ def list_faults(manifest: Manifest) -> list[tuple[str, int, str]]:
 
 def same_ids(manifest: Manifest) -> list[tuple[str, tuple[str, ...]]]:
     """Return the ids that several documents have, with the keys of these."""
-    entries: dict[str, list[str]] = {}
+    keys_of: dict[str, list[str]] = {}
     sql = f"SELECT known_as, key FROM documents WHERE known_as <> '' AND {_LIVE} ORDER BY key"
     for known_as, key in manifest.execute(sql):
-        entries.setdefault(known_as, []).append(key)
-    return [(known_as, tuple(keys)) for known_as, keys in entries.items() if len(keys) > 1]
+        keys_of.setdefault(known_as, []).append(key)
+    return [(known_as, tuple(keys)) for known_as, keys in keys_of.items() if len(keys) > 1]
 
 
 def count_values(manifest: Manifest, field: str) -> dict[str, int]:

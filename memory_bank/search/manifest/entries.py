@@ -110,7 +110,7 @@ def list_superseded(manifest: Manifest, documents: Collection[int]) -> set[str]:
     It links to the section as superseding it, or the section links to it as its successor, or to
     a document that was promoted from the section and is superseded.
     """
-    wanted_documents = list(documents)
+    numbers = list(documents)
     from_new = (
         "SELECT dest, anchor FROM links WHERE type = 'supersedes' AND anchor <> '' AND dest IN ({})"
     )
@@ -119,11 +119,11 @@ def list_superseded(manifest: Manifest, documents: Collection[int]) -> set[str]:
         " ON s.document = l.document AND l.line >= s.line AND l.line < s.end_line"
         " WHERE l.type IN ('superseded_by', 'promoted_to') AND s.name <> '' AND l.document IN ({})"
     )
-    found_names = {name for _, name in manifest.chunked(from_new, wanted_documents)}
-    links = manifest.chunked(from_old, wanted_documents)
+    superseded = {name for _, name in manifest.chunked(from_new, numbers)}
+    links = manifest.chunked(from_old, numbers)
     promoted = [dest for _, kind, dest in links if kind == "promoted_to" and dest is not None]
     old = document_graph.map_superseded(manifest, promoted)
-    return found_names | {
+    return superseded | {
         name for name, kind, dest in links if kind == "superseded_by" or dest in old
     }
 
@@ -236,8 +236,8 @@ class _Condition:
 def read_session_id(document: DocumentRow) -> str:
     """Return the id of the session whose note a document is; empty if it is no session's note."""
     extra = document.data.get("extra") or {}
-    entry = extra.get(PROJECT) is not None and document.data.get("type") == SESSIONS
-    return str(extra.get(SESSION_ID) or "") if entry else ""
+    is_session = extra.get(PROJECT) is not None and document.data.get("type") == SESSIONS
+    return str(extra.get(SESSION_ID) or "") if is_session else ""
 
 
 def is_of_session(document: DocumentRow) -> bool:
@@ -276,8 +276,8 @@ def count(manifest: Manifest, kind: str) -> int:
     """Count the entries of a kind; archived ones are left out."""
     columns, condition = _queries(EntryConditions(kinds=frozenset([kind])))[kind]
     sql = f"SELECT count(*) FROM (SELECT {columns} WHERE {condition.text})"
-    (answer,) = manifest.execute(sql, condition.values).fetchone()
-    return int(answer)
+    (number,) = manifest.execute(sql, condition.values).fetchone()
+    return int(number)
 
 
 def changed_notes(manifest: Manifest, since: float) -> dict[str, float]:
@@ -313,19 +313,19 @@ def find_scope(manifest: Manifest, entry_conditions: EntryConditions) -> Scope:
         _add_origin(condition, entry_conditions)
         sql = f"SELECT d.id FROM documents AS d WHERE {condition.text}"
         return Scope(only=frozenset(n for (n,) in manifest.execute(sql, condition.values)))
-    entries: dict[int, int] = {}
+    owners: dict[int, int] = {}
     for kind, (_, condition) in _queries(entry_conditions).items():
         tables = _OBSERVATION_PASSAGES if kind == OBSERVATIONS else _OTHER_PASSAGES
         sql = f"SELECT p.row, p.document FROM {tables} WHERE {condition.text}"
         if kind != OBSERVATIONS:
             sql += f" AND NOT EXISTS (SELECT 1 FROM sections AS s WHERE {_OF_PASSAGE})"
-        entries.update(manifest.execute(sql, condition.values))
-    return Scope(only=frozenset(entries.values()), rows=frozenset(entries))
+        owners.update(manifest.execute(sql, condition.values))
+    return Scope(only=frozenset(owners.values()), rows=frozenset(owners))
 
 
-def narrow_scope(manifest: Manifest, within: Scope, entries: Collection[int]) -> Scope:
+def narrow_scope(manifest: Manifest, within: Scope, documents: Collection[int]) -> Scope:
     """Return the intersection of a scope, with its passages, and some documents."""
-    scope = within.narrowed(entries)
+    scope = within.narrowed(documents)
     if scope.rows is None:
         return scope
     sql = "SELECT row, document FROM passages WHERE row IN ({})"
@@ -385,23 +385,23 @@ def list_observations(manifest: Manifest, document: int) -> list[int]:
 
 def _queries(entry_conditions: EntryConditions) -> dict[str, tuple[str, _Condition]]:
     """Return columns, tables and conditions of each kind of entries."""
-    entries = {}
+    queries = {}
     if OBSERVATIONS in entry_conditions.kinds:
         columns = (
             "s.document, s.ordinal, s.created, s.name FROM sections AS s"
             " INDEXED BY sections_created CROSS JOIN documents AS d ON d.id = s.document"
         )
-        entries[OBSERVATIONS] = columns, _observation_condition(entry_conditions)
+        queries[OBSERVATIONS] = columns, _observation_condition(entry_conditions)
     columns = f"d.id, {WHOLE}, d.created, {_TIE} FROM documents AS d"
     if SESSIONS in entry_conditions.kinds and not (
         entry_conditions.obs_types or entry_conditions.types
     ):
-        entries[SESSIONS] = columns, _document_condition(entry_conditions, sessions=True)
+        queries[SESSIONS] = columns, _document_condition(entry_conditions, sessions=True)
     if NOTES in entry_conditions.kinds and (
         entry_conditions.types or not entry_conditions.obs_types
     ):
-        entries[NOTES] = columns, _document_condition(entry_conditions, sessions=False)
-    return entries
+        queries[NOTES] = columns, _document_condition(entry_conditions, sessions=False)
+    return queries
 
 
 def _observation_condition(entry_conditions: EntryConditions) -> _Condition:

@@ -73,11 +73,11 @@ def find_scope(
         _meeting(manifest, condition, written) for condition in conditions if condition.negated
     ]
     if met:  # few, mostly
-        wanted_set = list(set.intersection(*met))
-        chunked = manifest.chunked(f"{live} AND id IN ({{}})", wanted_set)
+        numbers = list(set.intersection(*met))
+        rows_met = manifest.chunked(f"{live} AND id IN ({{}})", numbers)
     else:
-        chunked = manifest.execute(live).fetchall()
-    return Scope(only=frozenset(number for (number,) in chunked).difference(*unmet))
+        rows_met = manifest.execute(live).fetchall()
+    return Scope(only=frozenset(number for (number,) in rows_met).difference(*unmet))
 
 
 def list_fields(manifest: Manifest) -> set[str]:

@@ -94,11 +94,11 @@ def _documents_of_names(manifest: Manifest, names: set[int]) -> Callable[[int], 
         "SELECT name, rank, document FROM names WHERE name IN ({})", sorted(names)
     )
     for name, rank, document in rows:
-        found_best = best.get(name)
-        if found_best is None or rank < found_best[0]:
+        ranked = best.get(name)
+        if ranked is None or rank < ranked[0]:
             best[name] = (rank, [document])
-        elif rank == found_best[0]:
-            found_best[1].append(document)
+        elif rank == ranked[0]:
+            ranked[1].append(document)
     return lambda name: best.get(name, (0, []))[1]
 
 
@@ -274,16 +274,16 @@ def find_problems(manifest: Manifest, rows: Sequence[Link]) -> list[str]:
     words = {(document, heading_words(name)) for document, name in headings}
     many = map_candidates(manifest, [row.hashes for row in rows if row.ambiguous])
     meant_keys = {names: sorted(keys) for names, keys in many.items()}
-    entries = []
+    problems = []
     for row in rows:
         last = row.heading.split("#")[-1].strip().casefold()
         if row.ambiguous:
             near = meant_keys[row.hashes]
             if len(near) <= _MAX_SORTED:
                 near = nearest_first(row.source_key, near)
-            entries.append(f"several notes answer to {row.target!r}: {cut_list(near)}")
+            problems.append(f"several notes answer to {row.target!r}: {cut_list(near)}")
         elif row.dest is not None and row.block and (row.dest, row.block.casefold()) not in blocks:
-            entries.append(f"{row.dest_key} has no block ^{row.block}")
+            problems.append(f"{row.dest_key} has no block ^{row.block}")
         elif (
             row.dest is not None
             and last
@@ -292,10 +292,10 @@ def find_problems(manifest: Manifest, rows: Sequence[Link]) -> list[str]:
             and not (row.kind not in RELATIVE_KINDS and (row.dest, heading_words(last)) in words)
             and (row.dest, f"#{written_words(last)}") not in blocks
         ):
-            entries.append(f"{row.dest_key} has no heading {row.heading!r}")
+            problems.append(f"{row.dest_key} has no heading {row.heading!r}")
         else:
-            entries.append("")
-    return entries
+            problems.append("")
+    return problems
 
 
 def nearest_first(source: str, keys: Iterable[str]) -> list[str]:
@@ -321,15 +321,15 @@ def _slugs(manifest: Manifest, documents: Sequence[int]) -> set[tuple[int, str]]
     """Return the slugs of all headings, of which a repeated one has a number: `added-1`."""
     sql = "SELECT document, headings FROM sections WHERE document IN ({}) ORDER BY document, line"
     counts = Counter[tuple[int, str]]()
-    entries = set()
+    slugs = set()
     for document, path in manifest.chunked(sql, documents):
         name = heading_slug(path.split(SEPARATOR)[-1].casefold()).replace(_EMOJI_SIGN, "")
         repeated = counts[document, name]
         counts[document, name] += 1
-        entries |= {(document, form) for form in (name, name.strip("-"))}
+        slugs |= {(document, form) for form in (name, name.strip("-"))}
         if repeated:
-            entries.add((document, f"{name}-{repeated}"))
-    return entries
+            slugs.add((document, f"{name}-{repeated}"))
+    return slugs
 
 
 _IN_SLUGS = frozenset(["Ll", "Lm", "Lo", "Lt", "Lu", "Mc", "Me", "Mn", "Nd", "Nl", "Pc"])

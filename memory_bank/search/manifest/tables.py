@@ -44,10 +44,10 @@ _TABLES = {
 def yield_differences(ours: Manifest, fresh: Manifest) -> Iterator[str]:
     """Yield a description of each difference between a manifest and a fresh one."""
     for table, sql in _TABLES.items():
-        rows, right = set(ours.execute(sql)), set(fresh.execute(sql))
-        for row in sorted(rows - right, key=repr):
+        indexed, from_files = set(ours.execute(sql)), set(fresh.execute(sql))
+        for row in sorted(indexed - from_files, key=repr):
             yield f"{table}: indexed, but not in the files: {_words(row)}"
-        for row in sorted(right - rows, key=repr):
+        for row in sorted(from_files - indexed, key=repr):
             yield f"{table}: in the files, but not indexed: {_words(row)}"
     (unfinished,) = ours.execute(
         f"SELECT count(*) FROM documents WHERE state NOT IN ({DONE}, {UNREADABLE})"
@@ -90,7 +90,7 @@ class SessionCounts(NamedTuple):
 
 def session_counts(manifest: Manifest, documents: Collection[int]) -> dict[int, SessionCounts]:
     """Count what some notes of sessions have."""
-    wanted_documents = list(documents)
+    numbers = list(documents)
     observations = (
         # the plus keeps SQLite from reading the sections of all documents by their names
         f"SELECT s.document, count(*), sum(s.tokens), sum({WORK_TOKENS}), max(s.created)"
@@ -102,12 +102,12 @@ def session_counts(manifest: Manifest, documents: Collection[int]) -> dict[int, 
         " AND key GLOB 'prompt_[0-9]*' GROUP BY document"
     )
     summaries = "SELECT document FROM sections WHERE document IN ({}) AND +name GLOB 'sum-*'"
-    counts = dict.fromkeys(wanted_documents, SessionCounts())
-    for document, number, read, work, last in manifest.chunked(observations, wanted_documents):
+    counts = dict.fromkeys(numbers, SessionCounts())
+    for document, number, read, work, last in manifest.chunked(observations, numbers):
         counts[document] = SessionCounts(0, number, read, work or 0, last)
-    for document, number in manifest.chunked(prompts, wanted_documents):
+    for document, number in manifest.chunked(prompts, numbers):
         counts[document] = counts[document]._replace(prompts=number)
-    for (document,) in manifest.chunked(summaries, wanted_documents):
+    for (document,) in manifest.chunked(summaries, numbers):
         counts[document] = counts[document]._replace(summary=True)
     return counts
 

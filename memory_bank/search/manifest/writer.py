@@ -256,22 +256,22 @@ def _clear(manifest: Manifest, numbers: Sequence[int]) -> None:
 
 
 def _put_passages(
-    manifest: Manifest, found_entries: Sequence[tuple[int, Document]]
+    manifest: Manifest, documents: Sequence[tuple[int, Document]]
 ) -> list[IndexedPassage]:
     free = _unused_numbers(manifest, "passages")
-    entries = [
-        entry for number, document in found_entries for entry in _entries(document, number, free)
+    passages = [
+        passage for number, document in documents for passage in _entries(document, number, free)
     ]
-    places = [passage for _, document in found_entries for passage in _passages(document)]
+    places = [passage for _, document in documents for passage in _passages(document)]
     manifest.executemany(
         "INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?)",
         (
-            (entry.row, entry.document, place.section, place.line, place.end_line, entry.words,
-             _code_ratio(place.text))
-            for entry, place in zip(entries, places, strict=True)
+            (passage.row, passage.document, place.section, place.line, place.end_line,
+             passage.words, _code_ratio(place.text))
+            for passage, place in zip(passages, places, strict=True)
         ),
     )  # fmt: skip
-    return entries
+    return passages
 
 
 def _entries(document: Document, number: int, rows: Iterable[int]) -> Iterator[IndexedPassage]:
@@ -281,9 +281,7 @@ def _entries(document: Document, number: int, rows: Iterable[int]) -> Iterator[I
     for place, row in zip(_passages(document), rows, strict=False):
         inside = place.section >= 0
         above = document.sections[place.section].headings if inside else ()
-        headings = tuple(
-            current_above for current_above in above if current_above not in document.asked
-        )
+        headings = tuple(heading for heading in above if heading not in document.asked)
         words = place.text.count(" ") + place.text.count("\n") + 1
         yield IndexedPassage(row, number, title, headings, place.text, words, keywords, about)
         keywords = about = ""

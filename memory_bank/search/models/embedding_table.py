@@ -49,28 +49,28 @@ class Table:
         A sum has the direction of the mean. Equal tokens are counted first, which is exact, so
         that the result does not depend on order or batch.
         """
-        array = np.zeros((len(texts), self._rows.shape[1]), np.float32)
+        vectors = np.zeros((len(texts), self._rows.shape[1]), np.float32)
         short: dict[int, str] = {}
         room = _BLOCK
         for index, text in enumerate(texts):
             if not text or text.isspace():
                 continue
             if len(text) > _PIECE:
-                array[index] = self._sum(*self._count_long(text))
+                vectors[index] = self._sum(*self._count_long(text))
                 continue
             short[index] = tokenizer.clean(text)
             room -= len(text)
             if room <= 0:
-                self._fill(array, short)
+                self._fill(vectors, short)
                 short, room = {}, _BLOCK
-        self._fill(array, short)
-        return scale_to_unit(array)
+        self._fill(vectors, short)
+        return scale_to_unit(vectors)
 
-    def _fill(self, array: Vectors, texts: dict[int, str]) -> None:
+    def _fill(self, vectors: Vectors, texts: dict[int, str]) -> None:
         if texts:
             counted = self._count(list(texts.values()))
             for index, (ids, counts) in zip(texts, counted, strict=True):
-                array[index] = self._sum(ids, counts)
+                vectors[index] = self._sum(ids, counts)
 
     def _sum(self, ids: NDArray[np.int64], counts: NDArray[np.int64]) -> Vectors:
         places = self._place[ids]

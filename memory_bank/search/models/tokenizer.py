@@ -74,18 +74,18 @@ class Splitter(NamedTuple):
 
     def ids(self, texts: Sequence[str]) -> list[list[int]]:
         """Split texts, at most `limit` tokens each; one without any known token gives none."""
-        entries: list[list[int]] = []
+        token_ids: list[list[int]] = []
         for start in range(0, len(texts), _MANY):
-            entries += self._split([clean(text) for text in texts[start : start + _MANY]])
-        return entries
+            token_ids += self._split([clean(text) for text in texts[start : start + _MANY]])
+        return token_ids
 
     def _split(self, texts: list[str]) -> list[list[int]]:
         heads = [_head(text) for text in texts]
-        found_ids = [encoding.ids for encoding in self.tokenizer.encode_batch_fast(heads)]
+        token_ids = [encoding.ids for encoding in self.tokenizer.encode_batch_fast(heads)]
         for index, (text, head) in enumerate(zip(texts, heads, strict=True)):
-            if len(head) < len(text) and len(found_ids[index]) < self.limit:
-                found_ids[index] = self.tokenizer.encode(text).ids
-        return [ids if not self.special.issuperset(ids) else [] for ids in found_ids]
+            if len(head) < len(text) and len(token_ids[index]) < self.limit:
+                token_ids[index] = self.tokenizer.encode(text).ids
+        return [ids if not self.special.issuperset(ids) else [] for ids in token_ids]
 
 
 def _head(text: str) -> str:

@@ -77,9 +77,9 @@ def scale_to_unit(rows: Vectors) -> Vectors:
     return rows
 
 
-def join_vectors(rows: Vectors, array: Vectors, share: float) -> Vectors:
+def join_vectors(rows: Vectors, right: Vectors, share: float) -> Vectors:
     """Put rows of length 1 side by side, the second ones scaled by `share`, as rows of length 1."""
-    return scale_to_unit(np.hstack([rows, np.float32(share) * array]))
+    return scale_to_unit(np.hstack([rows, np.float32(share) * right]))
 
 
 def pack_vectors(rows: Vectors) -> NDArray[np.int8]:
@@ -98,8 +98,8 @@ def measure_cosines(rows: NDArray[np.int8], vector: NDArray[np.float32]) -> NDAr
     """Return the cosine of each quantised row with a vector of length 1; 0 for a row of zeros."""
     numbers = rows.astype(np.float32)
     lengths = np.sqrt(np.einsum("ij,ij->i", numbers, numbers))
-    array: NDArray[np.float32] = numbers @ vector / np.maximum(lengths, 1)
-    return array
+    cosines: NDArray[np.float32] = numbers @ vector / np.maximum(lengths, 1)
+    return cosines
 
 
 def encode(
@@ -111,8 +111,8 @@ def encode(
     batch. With tokens = 0 each text runs alone.
     """
     by_length: dict[int, list[int]] = {}
-    for index, item in enumerate(ids):
-        by_length.setdefault(len(item), []).append(index)
+    for index, token_ids in enumerate(ids):
+        by_length.setdefault(len(token_ids), []).append(index)
     rows = np.zeros((len(ids), dimension), np.float32)
     for length, indices in by_length.items():
         if not length:

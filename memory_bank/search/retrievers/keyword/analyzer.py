@@ -126,10 +126,8 @@ def count_words(text: str) -> int:
 @lru_cache(maxsize=16)
 def adjacent_stems(text: str) -> tuple[tuple[str, str], ...]:
     """Return pairs of stems that are adjacent in a question without stop words."""
-    found_stems = [
-        stem for _, word in query_words(text)[:MOST_WORDS] for stem in stem_words(word)[:1]
-    ]
-    return tuple((first, second) for first, second in pairwise(found_stems) if first != second)
+    stems = [stem for _, word in query_words(text)[:MOST_WORDS] for stem in stem_words(word)[:1]]
+    return tuple((first, second) for first, second in pairwise(stems) if first != second)
 
 
 def find_beginnings(text: str) -> tuple[str, ...]:
@@ -254,7 +252,7 @@ def identifier_parts(text: str) -> str:
 
     Underscores, dots and slashes need no handling: every tokenizer splits there.
     """
-    entries: list[str] = []
+    parts: list[str] = []
     end = 0
     for joint in _JOINT.finditer(text):
         if joint.start() >= end:
@@ -264,8 +262,8 @@ def identifier_parts(text: str) -> str:
             word = _WORD.match(text, start)
             if word is not None:
                 end = word.end()
-                entries += [part for part in _PART.findall(word[0]) if len(part) > 1]
-    return " ".join(entries)
+                parts += [part for part in _PART.findall(word[0]) if len(part) > 1]
+    return " ".join(parts)
 
 
 def split_bigrams(text: str) -> str:
@@ -323,12 +321,12 @@ def join_fields(
 ) -> dict[str, str]:
     """Return the texts of some passages, given as headings and text; no text is empty."""
     headings = [
-        heading for some_entries, _ in passages for heading in some_entries if heading != title
+        heading for above_passage, _ in passages for heading in above_passage if heading != title
     ]
     above = "\n".join((title, *dict.fromkeys(headings)))
     parts = [_analyzed(text) for text in (above, *(text for _, text in passages))]
     rest = identifier_parts(f"{keywords}\n{about}")
-    entries = {
+    texts = {
         "body": "\n".join(
             (to_plain(above), *(part.text for part in parts[1:]), to_plain(keywords))
         ),
@@ -337,7 +335,7 @@ def join_fields(
         GRAMS: " ".join(filter(None, (part.grams for part in parts))),
         TARGETS: " ".join(filter(None, (part.targets for part in parts))),
     }
-    return {field: text for field, text in entries.items() if text}
+    return {field: text for field, text in texts.items() if text}
 
 
 def forget() -> None:

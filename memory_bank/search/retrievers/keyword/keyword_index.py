@@ -337,11 +337,8 @@ class KeywordIndex:
             hits = searcher.search(Query.all_query(), max(1, searcher.num_docs), count=False).hits
             field = "row" if self.unit == "passages" else "document"
             fast_field_values = searcher.fast_field_values(field, [place for _, place in hits])
-        wanted_entries = entries.keys() if self.unit == "passages" else set(entries.values())
-        return (
-            len(fast_field_values) == len(wanted_entries)
-            and set(fast_field_values) == wanted_entries
-        )
+        numbers = entries.keys() if self.unit == "passages" else set(entries.values())
+        return len(fast_field_values) == len(numbers) and set(fast_field_values) == numbers
 
     def state(self) -> str:
         """Return the signature of the list of segments."""
@@ -439,25 +436,25 @@ class KeywordIndex:
 
     def _documents(self, entries: Sequence[IndexedPassage]) -> Iterator[Document]:
         if self.unit == "passages":
-            for entry in entries:
-                yield self._document([entry], entry.row)
+            for passage in entries:
+                yield self._document([passage], passage.row)
             return
-        for _, passages in groupby(entries, key=lambda entry: entry.document):
-            found_passages = list(passages)
-            yield self._document(found_passages, found_passages[0].row)
+        for _, passages in groupby(entries, key=lambda passage: passage.document):
+            whole = list(passages)
+            yield self._document(whole, whole[0].row)
 
-    def _document(self, entries: Sequence[IndexedPassage], row: int) -> Document:
-        first = entries[0]
+    def _document(self, passages: Sequence[IndexedPassage], row: int) -> Document:
+        first = passages[0]
         texts = join_fields(
             first.title,
-            [(entry.headings, entry.text) for entry in entries],
-            keywords="\n".join(entry.keywords for entry in entries if entry.keywords),
-            about="\n".join(entry.about for entry in entries if entry.about),
+            [(passage.headings, passage.text) for passage in passages],
+            keywords="\n".join(passage.keywords for passage in passages if passage.keywords),
+            about="\n".join(passage.about for passage in passages if passage.about),
         )
         fields = {
             "row": row,
             "document": first.document,
-            "words": sum(entry.words for entry in entries),
+            "words": sum(passage.words for passage in passages),
             **texts,
         }
         # The schema must be given: an int typed without it kills tantivy's worker and the batch.

@@ -321,12 +321,12 @@ def _merge_matches(matches: Matches, others_matches: Matches, limit: int) -> Mat
     return Matches.of(best[:limit], matches.scale)
 
 
-def embedded_text(entry: IndexedPassage) -> str:
+def embedded_text(passage: IndexedPassage) -> str:
     """Return what is embedded of a passage: its headings and its text; see `TEXT_VERSION`.
 
     Headings without a letter (numbers, dates) are left out: they cost a small model five points of
     NDCG. So are block ids and the targets of links.
     """
-    path = [entry.title, *(heading for heading in entry.headings if heading != entry.title)]
+    path = [passage.title, *(heading for heading in passage.headings if heading != passage.title)]
     headings = " > ".join(part for part in path if any(map(str.isalpha, part)))
-    return f"{headings}\n{clean_text(entry.text).strip()}".strip("\n")
+    return f"{headings}\n{clean_text(passage.text).strip()}".strip("\n")
