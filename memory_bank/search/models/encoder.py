@@ -262,8 +262,8 @@ class Table(NamedTuple):
 
     def __getitem__(self, index: Any) -> NDArray[np.float32]:  # type: ignore[override]  # noqa: ANN401
         """Return rows as numpy does."""
-        array: NDArray[np.float32] = self.rows[index] * self.scales[index]
-        return array
+        rows: NDArray[np.float32] = self.rows[index] * self.scales[index]
+        return rows
 
 
 def read(path: Path, hint: str) -> dict[str, Any]:
@@ -287,14 +287,14 @@ def read(path: Path, hint: str) -> dict[str, Any]:
 
 
 def _name_tensors(tensors: dict[str, NDArray[Any]]) -> dict[str, Any]:
-    found_tensors: dict[str, Any] = {
+    weights_by_name: dict[str, Any] = {
         name.removeprefix(_PREFIX): tensor
         for name, tensor in tensors.items()
         if name.startswith(_PREFIX) and tensor.dtype == np.float32 and not _is_scale(name)
     }
     for kind in _TABLES:
         name = f"embeddings.{kind}_embeddings.weight"
-        found_tensors[name] = Table(
+        weights_by_name[name] = Table(
             tensors[f"{_PREFIX}{name}_q"], tensors[f"{_PREFIX}{name}_scale"]
         )
     matrices = [name for name in tensors if name.endswith("_q") and not name.startswith(_PREFIX)]
@@ -307,9 +307,9 @@ def _name_tensors(tensors: dict[str, NDArray[Any]]) -> dict[str, Any]:
         # the file has a column for each output, safetensors a row
         whole = weights[start : start + matrix.size].reshape(matrix.shape)
         np.multiply(matrix, scale, out=whole)
-        found_tensors[f"encoder.layer.{layer}.{_PARTS[part]}.weight"] = whole.T
+        weights_by_name[f"encoder.layer.{layer}.{_PARTS[part]}.weight"] = whole.T
         start += matrix.size
-    return found_tensors
+    return weights_by_name
 
 
 def _is_scale(name: str) -> bool:
