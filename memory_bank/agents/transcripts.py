@@ -90,13 +90,29 @@ class ImportedSessions:
     dry_run: bool = False
     sessions: list[ImportedSession] = field(default_factory=list)
     """Those of this project, the oldest first."""
-    events: int = 0
-    observations: int = 0
     elsewhere: int = 0
     """Number of transcripts of other projects."""
     skipped: list[SkippedTranscript] = field(default_factory=list)
     fallback_reasons: list[str] = field(default_factory=list)
     """Why events were compressed by rules instead of the mode that is set."""
+
+    @property
+    def events(self) -> int:
+        """New ones of all sessions."""
+        return sum(session.events for session in self.sessions)
+
+    @property
+    def observations(self) -> int:
+        """New ones of all sessions."""
+        return sum(session.observations for session in self.sessions)
+
+    @staticmethod
+    def in_json() -> tuple[str, ...]:
+        """Return the fields in JSON."""
+        return (
+            *("schema_version", "dry_run", "sessions", "events", "observations", "elsewhere"),
+            *("skipped", "fallback_reasons"),
+        )
 
 
 _MINUTE = 16
@@ -312,8 +328,6 @@ class _TranscriptImport:
         state = UNCHANGED if not new else CONTINUED if session else NEW
         prompts_of_parts = [s.prompt for part in parts for s in part.steps if s.kind == "prompt"]
         skipped = sum((part.skipped for part in parts), Counter[str]())
-        self._done.events += len(new) - prompts
-        self._done.observations += stored
         self._done.sessions.append(
             ImportedSession(
                 session_id=session_id,

@@ -2,7 +2,7 @@
 
 Here is what nearly all modules use, since a process loads more than a hundred: named tuples whose
 annotations stay text, which `typing` would compile at each start, and patterns that are compiled
-when they are first used.
+when they are first used; and what cuts a text.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from collections import namedtuple
 from typing import TYPE_CHECKING, Any, AnyStr, cast
 
-__all__ = ["NamedTuple", "lazy_pattern"]
+__all__ = ["NamedTuple", "lazy_pattern", "shorten"]
 
 __version__ = "0.1.0"
 
@@ -36,6 +36,11 @@ else:
 
     class NamedTuple(metaclass=_NamedTupleMeta):
         """As that of `typing`."""
+
+
+def shorten(text: str, most: int) -> str:
+    """Return a text of at most that many characters, with an ellipsis if it was longer."""
+    return text if len(text) <= most else f"{text[: max(most - 1, 0)].rstrip()}…"[: max(most, 0)]
 
 
 def lazy_pattern(text: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:

@@ -50,13 +50,6 @@ def why_outside(path: str) -> str:
     return next((reason for reason, holds in wrong.items() if holds), "")
 
 
-def why_relative(path: str) -> str:
-    """Return why a path can't be that of a file on this machine; empty if it can."""
-    if "\0" in path or not os.path.isabs(os.path.expanduser(path)):
-        return "is no whole path: it must start with '/' or '~/'"
-    return ""
-
-
 def notes_folder(folder: str) -> str:
     """Return the folder of notes of a project; a folder of notes stays."""
     inner = os.path.join(folder, FOLDER)

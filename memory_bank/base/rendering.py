@@ -12,7 +12,7 @@ from types import UnionType
 from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 from unicodedata import category
 
-from memory_bank.base.errors import BadInput, MemoryBankError
+from memory_bank.base.errors import BadInput
 
 # Control characters (except newline and tab), line and paragraph separators, characters that
 # change the direction of text, halves of surrogate pairs, and invisible letters.
@@ -183,11 +183,6 @@ def describe_unclear(callers: int) -> str:
 def render_failure(code: str, message: str, hint: str = "") -> dict[str, object]:
     """Return the JSON of a failure."""
     return {"error": {"code": code, "message": message, "hint": hint}}
-
-
-def render_error(problem: MemoryBankError) -> dict[str, object]:
-    """Return the JSON of an error."""
-    return render_failure(problem.code, problem.message, problem.hint)
 
 
 def make_visible(text: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Annotated, Any
 
-from memory_bank.base import NamedTuple
+from memory_bank.base import NamedTuple, shorten
 from memory_bank.base.filenames import why_outside
 
 _MOST = 200
@@ -100,10 +100,9 @@ def _check_size(table: Mapping[str, Any]) -> None:
 def shorten_value(value: object) -> str:
     """Return a value of a setting for an error, cut if it is long."""
     try:
-        text = repr(value)
+        return shorten(repr(value), _MOST)
     except ValueError:  # an integer of thousands of digits
         return "a number of so many digits"
-    return text if len(text) <= _MOST else f"{text[:_MOST]}…"
 
 
 # A larger note is listed by `doctor`, not indexed, since parsing time grows with size.
@@ -112,7 +111,7 @@ MAX_NOTE_BYTES = 10_000_000
 _CENTURY = 36_500
 """Days."""
 
-MODES = LEXICAL, SEMANTIC, HYBRID = ("lexical", "semantic", "hybrid")
+MODES = _, SEMANTIC, HYBRID = ("lexical", "semantic", "hybrid")
 """Modes of search."""
 
 SCOPES = BANK, SHARED, BOTH = ("bank", "shared", "both")

@@ -11,7 +11,7 @@ from functools import partial
 from itertools import accumulate
 from types import MappingProxyType
 
-from memory_bank.base import NamedTuple
+from memory_bank.base import NamedTuple, shorten
 from memory_bank.base.hit_view import (
     WEAKER,
     Hit,
@@ -285,7 +285,7 @@ def _fit_to_tokens(lines: Sequence[str], most: int) -> Sequence[str]:
     """Return the first lines that have `most` tokens together, or all; long ones are cut."""
     if not most:
         return lines
-    cut_lines = [line if len(line) <= _LONGEST_ROW else f"{line[:_LONGEST_ROW]}…" for line in lines]
+    cut_lines = [shorten(line, _LONGEST_ROW) for line in lines]
     totals = accumulate(estimate(line) + 1 for line in cut_lines)
     return cut_lines[: sum(total <= most for total in totals)]
 
@@ -325,8 +325,7 @@ def _titled_rows(table: Table) -> Iterator[str]:
         below = table.below[number] if number < len(table.below) else ""
         text = f"- {' | '.join(filter(None, map(_named_place, row)))}"
         text += f": {below}" if below else ""
-        text = one_line(text)
-        yield text if len(text) <= _LONGEST_ROW else f"{text[:_LONGEST_ROW]}…"
+        yield shorten(one_line(text), _LONGEST_ROW)
     if len(table.rows) > table.most:
         yield f"and {len(table.rows) - table.most} more"
 
@@ -368,8 +367,6 @@ def _marked_rows(
 def _cells(table: Table, row: Sequence[str]) -> list[str]:
     cells = [one_line(cell) for cell in row]
     return [
-        f"{cell[: _LONGEST_CELL - 1].rstrip()}…"
-        if heading == table.gives_way and len(cell) > _LONGEST_CELL
-        else cell
+        shorten(cell, _LONGEST_CELL) if heading == table.gives_way else cell
         for heading, cell in zip(table.headings, cells, strict=True)
     ]

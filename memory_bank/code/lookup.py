@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memory_bank.base import lazy_pattern
+from memory_bank.base import lazy_pattern, shorten
 from memory_bank.base.errors import SymbolNotFound, did_you_mean, similar_names
 from memory_bank.code.index.database import CodeDatabase, SymbolRow
 from memory_bank.code.parse.parsed_file import SYMBOL, TEST
@@ -44,7 +44,7 @@ def find_symbol(table: CodeDatabase, name: str) -> SymbolRow:
         len(rows) == 1 or rows[0].language in _LAST_COUNTS
     ):
         return rows[-1]
-    short_name = name if len(name) <= _LONGEST else f"{name[:_LONGEST]}…"
+    short_name = shorten(name, _LONGEST)
     if not rows:
         near = similar_symbols(table, name)
         raise SymbolNotFound(

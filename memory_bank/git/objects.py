@@ -16,7 +16,7 @@ from pathlib import Path
 from subprocess import Popen
 from typing import BinaryIO, Self
 
-from memory_bank.base import NamedTuple, lazy_pattern
+from memory_bank.base import NamedTuple, lazy_pattern, shorten
 from memory_bank.base.dates import seconds_to_iso
 from memory_bank.base.errors import BadInput, StorageFailed
 from memory_bank.base.filenames import is_utf8
@@ -131,8 +131,7 @@ def commit_of(tree: Path, rev: str) -> str:
         raise BadInput(problem, "a revision can't be read without git")
     if rev == "HEAD":
         raise BadInput("there are no commits yet", "commit the code and the notes first")
-    short = rev if len(rev) <= _LONGEST else f"{rev[:_LONGEST]}…"
-    raise BadInput(f"there is no revision {short!r}", _what_next(tree))
+    raise BadInput(f"there is no revision {shorten(rev, _LONGEST)!r}", _what_next(tree))
 
 
 def is_ancestor(tree: Path, commit: str, end: str) -> bool:

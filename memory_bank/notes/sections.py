@@ -8,7 +8,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 
-from memory_bank.base import lazy_pattern
+from memory_bank.base import lazy_pattern, shorten
 from memory_bank.base.documents import Fault, Link
 from memory_bank.base.text import join_link
 from memory_bank.notes.blocks import Blocks, InlineBlock, parse_blocks
@@ -299,8 +299,7 @@ def describe_note(text: str) -> str:
     for whole in reversed(locate_links(sentence)):
         words = whole.link.text or whole.link.target or whole.link.heading
         sentence = sentence[: whole.first] + words + sentence[whole.last :]
-    words = " ".join(_MARKS.sub("", sentence).split())
-    return words if len(words) <= _LONGEST_DESCRIPTION else f"{words[: _LONGEST_DESCRIPTION - 1]}…"
+    return shorten(" ".join(_MARKS.sub("", sentence).split()), _LONGEST_DESCRIPTION)
 
 
 def sentence_around(before: str, link: str, after: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from memory_bank.bank.findings import ReviewFinding
-from memory_bank.base import lazy_pattern
+from memory_bank.base import lazy_pattern, shorten
 from memory_bank.base.rendering import count
 from memory_bank.base.text import one_line
 from memory_bank.notes.compare.note_change import (
@@ -34,8 +34,7 @@ _TICKS = lazy_pattern("`+")
 
 def short_line(text: str, most: int = _LONGEST) -> str:
     """Return a text on one line, cut to 300 characters."""
-    line = one_line(text[: most + 1]).strip()
-    return line if len(line) <= most else f"{line[: most - 1]}…"
+    return shorten(one_line(text[: most + 1]).strip(), most)
 
 
 def format_code(text: str, most: int = _LONGEST) -> str:

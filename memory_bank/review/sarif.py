@@ -14,7 +14,7 @@ from typing import cast
 from urllib.parse import quote
 
 from memory_bank.bank.findings import Finding
-from memory_bank.base import lazy_pattern
+from memory_bank.base import lazy_pattern, shorten
 from memory_bank.base.rendering import count, escape_hidden, quote_path, render_document
 from memory_bank.review.records import Review, RuleWithFindings
 
@@ -216,9 +216,8 @@ def _line(level: str, finding: Finding) -> str:
     properties["title"] = finding.rule
     text = ",".join(f"{key}={_visible(value, _PROPERTY)}" for key, value in properties.items())
     fix = f"\nFix: {finding.fix}" if finding.fix else ""
-    message = finding.message + fix
-    cut = message if len(message) <= _LONGEST else f"{message[:_LONGEST]}…"
-    return f"::{level} {text}::{_visible(cut, _DATA)}"
+    message = shorten(finding.message + fix, _LONGEST)
+    return f"::{level} {text}::{_visible(message, _DATA)}"
 
 
 def _visible(value: object, escaped: dict[int, str]) -> str:

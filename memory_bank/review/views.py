@@ -11,6 +11,7 @@ from typing import Annotated
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.findings import SEVERITIES, ReviewFinding
+from memory_bank.base import shorten
 from memory_bank.base.hit_view import Place
 from memory_bank.base.operation import FailOn, Param
 from memory_bank.base.rendering import count
@@ -200,8 +201,7 @@ def _claim(claim: ClaimChange, *, every: bool) -> Line:
     if claim.kind == "changed":
         return [(sign, style), *_spans(claim_spans(claim))]
     text = " ".join("".join(span.text for span in claim.spans).split())
-    cut = text if every or len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
-    return [(sign, style), (cut, style)]
+    return [(sign, style), (text if every else shorten(text, _LONGEST), style)]
 
 
 def _spans(spans: Sequence[TextSpan]) -> Iterator[Piece]:

@@ -7,13 +7,12 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Literal
 
-from memory_bank.base import NamedTuple
+from memory_bank.base import NamedTuple, shorten
 from memory_bank.base.dates import format_iso, seconds_to_iso
 from memory_bank.base.documents import Section
 from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.manifest.entries import read_session_id
 from memory_bank.search.manifest.tables import SessionCounts
-from memory_bank.sessions.note_format import cut
 from memory_bank.sessions.note_text import one_line
 from memory_bank.sessions.queue_rows import Outline
 from memory_bank.sessions.records import TITLE_LIMIT, Observation, Session
@@ -222,7 +221,7 @@ class SessionEntry(NamedTuple):
             text = self.document.title
         else:
             text = one_line((self.outline and self.outline.first_prompt) or "")
-        return cut(text, TITLE_LIMIT - 1) or "Session"
+        return shorten(text, TITLE_LIMIT - 1) or "Session"
 
     @property
     def started_at(self) -> str:

@@ -6,7 +6,7 @@ former id are recovered.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Annotated
 
@@ -15,11 +15,10 @@ from memory_bank.bank.bank_id import former_ids, move_state
 from memory_bank.base import NamedTuple
 from memory_bank.base.errors import NoteNotFound, StorageFailed, UnreadableNote
 from memory_bank.base.operation import Param, operation, topic
-from memory_bank.base.text import estimate
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows
 from memory_bank.search.manifest.tables import links_of_sections
-from memory_bank.sessions import note_format, queue_rows, views
+from memory_bank.sessions import queue_rows, views
 from memory_bank.sessions.answers import (
     SCHEMA_VERSION,
     Recovered,
@@ -112,38 +111,19 @@ PAGE = 200
 """Observations, and prompts without any, of one page."""
 
 
-class FileShown(NamedTuple):
-    """A file that was read or changed."""
-
-    path: str
-    note: str
-    """The path of the note that it is; empty if it is none."""
-
-
-class ObservationShown(NamedTuple):
-    """An observation with its files, and what became of it."""
-
-    observation: Observation
-    read: tuple[FileShown, ...]
-    changed: tuple[FileShown, ...]
-    read_tokens: int
-    promoted_to: str
-    """The path of the note that was made of it; empty if there is none."""
-
-
 class SessionView(NamedTuple):
     """A session, or one page of a long one."""
 
     entry: SessionEntry
     session: Session
-    steps: tuple[tuple[Prompt | None, tuple[ObservationShown, ...]], ...]
+    steps: tuple[tuple[Prompt | None, tuple[Observation, ...]], ...]
     """Prompts with what they led to; None for what happened before the first one."""
     page: int
     pages: int
-    read: tuple[FileShown, ...]
-    """Of the summary, as `changed`."""
-    changed: tuple[FileShown, ...]
-    summary_promoted_to: str
+    promoted: Mapping[str, str]
+    """The paths of the notes that were made of observations and the summary, by their ids."""
+    note_paths: Mapping[str, str]
+    """Those of the files that are notes, by their paths below the project."""
     notes: tuple[str, ...]
     """Paths of the notes that an agent wrote in it."""
     problem: str
@@ -184,26 +164,17 @@ def view_session(bank: Bank, name: str, *, page: int = 1, at: str = "") -> Sessi
         lambda view: _facts(bank, view, document, session.summary, observations)
     )
     steps = tuple(
-        (
-            prompt,
-            tuple(
-                _view_observation(observation, promoted, note_paths, session)
-                for _, observation in group
-                if observation
-            ),
-        )
+        (prompt, tuple(observation for _, observation in group if observation))
         for prompt, group in groupby(page_items, key=lambda item: item[0])
     )
-    summary = session.summary
     return SessionView(
         entry=count_contents(bank, [entry])[0],
         session=session,
         steps=steps,
         page=page,
         pages=pages,
-        read=_files(summary.files_read if summary else (), note_paths),
-        changed=_files(summary.files_edited if summary else (), note_paths),
-        summary_promoted_to=promoted.get(summary.id, "") if summary else "",
+        promoted=promoted,
+        note_paths=note_paths,
         notes=tuple(IndexedNotes(bank).written_in(session.session_id)),
         problem=problem,
     )
@@ -250,26 +221,6 @@ def _facts(
     }
     promoted = {} if document is None else links_of_sections(view.manifest, document, PROMOTED_TO)
     return promoted, notes
-
-
-def _view_observation(
-    observation: Observation,
-    promoted: Mapping[str, str],
-    note_paths: Mapping[str, str],
-    session: Session,
-) -> ObservationShown:
-    here = session.git.repository_id if session.git else ""
-    return ObservationShown(
-        observation,
-        _files(observation.files_read, note_paths),
-        _files(observation.files_modified, note_paths),
-        estimate(note_format.observation_block(observation, here)),
-        promoted.get(observation.id, ""),
-    )
-
-
-def _files(paths: Iterable[str], note_paths: Mapping[str, str]) -> tuple[FileShown, ...]:
-    return tuple(FileShown(path, note_paths.get(path, "")) for path in paths)
 
 
 topic(

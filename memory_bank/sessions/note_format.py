@@ -12,7 +12,7 @@ from typing import Any
 
 from blake3 import blake3
 
-from memory_bank.base import lazy_pattern
+from memory_bank.base import lazy_pattern, shorten
 from memory_bank.base.text import agent_name
 from memory_bank.notes import front_matter
 from memory_bank.notes.identity import make_slug, note_id
@@ -47,8 +47,6 @@ PROMPT_LIMIT = 2000
 _UNTITLED = "Untitled"
 
 _NAMELESS = "Session"
-
-_CUT = "…"
 
 _ID_DIGITS = 12
 
@@ -90,7 +88,7 @@ def settle_session(session: Session) -> Session:
 def settle_prompt(prompt: Prompt) -> Prompt:
     """Return a prompt as it reads back."""
     return prompt._replace(
-        prompt_text=cut(one_line(prompt.prompt_text), PROMPT_LIMIT),
+        prompt_text=shorten(one_line(prompt.prompt_text), PROMPT_LIMIT),
         created_at=to_millisecond(prompt.created_at),
     )
 
@@ -99,7 +97,7 @@ def settle_observation(observation: Observation, git: GitState | None = None) ->
     """Return an observation as it reads back; `git` is that of the session."""
     return observation._replace(
         project=one_line(observation.project),
-        title=cut(one_line(observation.title), TITLE_LIMIT - 1) or _UNTITLED,
+        title=shorten(one_line(observation.title), TITLE_LIMIT - 1) or _UNTITLED,
         created_at=to_millisecond(observation.created_at),
         subtitle=short_lines(observation.subtitle),
         facts=tuple(filter(None, map(short_lines, observation.facts))),
@@ -132,11 +130,6 @@ def _settled_git(git: GitState | None, git_state: GitState | None = None) -> Git
     return GitState(repository_id, one_line(git.branch), commit)
 
 
-def cut(text: str, limit: int) -> str:
-    """Return a text with an ellipsis if it is longer than a number of characters."""
-    return text if len(text) <= limit else f"{text[: limit - 1].rstrip()}{_CUT}"
-
-
 def _paths(paths: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, map(one_line, paths))))
 
@@ -163,7 +156,7 @@ def session_title(session: Session) -> str:
         [summary.completed, summary.learned, summary.next_steps, summary.notes] if summary else []
     )
     title = next((line for text in titles if (line := one_line(text))), _NAMELESS)
-    return cut(title.split(". ")[0].removeprefix("- "), TITLE_LIMIT - 1)
+    return shorten(title.split(". ")[0].removeprefix("- "), TITLE_LIMIT - 1)
 
 
 def session_keys(session: Session) -> dict[str, object | None]:

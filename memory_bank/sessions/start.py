@@ -10,7 +10,7 @@ from itertools import chain, islice, takewhile
 from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import NoteRow
-from memory_bank.base import NamedTuple
+from memory_bank.base import NamedTuple, shorten
 from memory_bank.base.errors import Busy, NoteNotFound, StorageFailed
 from memory_bank.base.setting_sections import ContextSettings
 from memory_bank.base.text import estimate
@@ -298,8 +298,7 @@ def subject_files(modified: tuple[str, ...], read: tuple[str, ...]) -> tuple[str
 
 def cut(text: str, limit: int) -> str:
     """Return a text on one line, with an ellipsis if it is longer than the limit."""
-    text = " ".join(text.split())
-    return text if len(text) <= limit else f"{text[: max(limit - 1, 0)].rstrip()}…"[:limit]
+    return shorten(" ".join(text.split()), limit)
 
 
 def _yield_bank_parts(

@@ -10,13 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_bank.base.errors import NoteNotFound
 from memory_bank.base.rendering import (
     build_schema,
     make_visible,
     one_line,
     render_document,
-    render_error,
     render_failure,
     to_plain,
 )
@@ -88,10 +86,7 @@ def test_a_document_says_what_the_value_says(value: object) -> None:
 
 
 def test_errors_have_a_code_a_message_and_a_hint() -> None:
-    assert render_error(NoteNotFound("no note", "look")) == {
-        "error": {"code": "note_not_found", "message": "no note", "hint": "look"}
-    }
-    assert render_failure("x", "y")["error"] == {"code": "x", "message": "y", "hint": ""}
+    assert render_failure("x", "y", "z") == {"error": {"code": "x", "message": "y", "hint": "z"}}
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ def test_each_prompt_has_the_observations_that_it_led_to(bank: Bank, project: Pa
     steps = [
         (
             prompt and prompt.prompt_text,
-            [shown.observation.title for shown in observations],
+            [observation.title for observation in observations],
         )
         for prompt, observations in view_session(bank, "a").steps
     ]
@@ -42,17 +42,17 @@ def test_each_prompt_has_the_observations_that_it_led_to(bank: Bank, project: Pa
 def test_files_that_are_notes_are_known(bank: Bank, project: Path) -> None:
     files = (".memories/decisions/tantivy.md", ".memories/gone.md", "src/job.py")
     write(project / ".memories", session("a", observation(1, "One", files_modified=files)))
-    ((shown,),) = (shown for _, shown in view_session(bank, "a").steps if shown)
-    assert [one.note for one in shown.changed] == ["decisions/tantivy.md", "", ""]
-    assert shown.read_tokens > 0
+    view = view_session(bank, "a")
+    ((shown,),) = (shown for _, shown in view.steps if shown)
+    assert shown.files_modified == files
+    assert view.note_paths == {files[0]: "decisions/tantivy.md"}
 
 
 def test_what_was_promoted_names_its_note(bank: Bank) -> None:
     stored = store_observation(bank, "s-1", title="Retry three times")
     assert stored.observation_id is not None
     done = promote(bank, stored.observation_id)
-    ((_, (shown,)),) = view_session(bank, "s-1").steps
-    assert shown.promoted_to == done.path
+    assert view_session(bank, "s-1").promoted == {stored.observation_id: done.path}
 
 
 def test_a_session_is_named_by_its_id_a_start_of_it_or_its_note(bank: Bank, project: Path) -> None:

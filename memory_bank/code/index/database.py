@@ -14,7 +14,7 @@ from typing import Any
 
 from blake3 import blake3
 
-from memory_bank.base import NamedTuple, lazy_pattern, sqlite
+from memory_bank.base import NamedTuple, lazy_pattern, shorten, sqlite
 from memory_bank.base.errors import Busy, IndexDamaged, StorageFailed
 from memory_bank.base.filenames import as_utf8
 from memory_bank.base.paths import private_folder
@@ -144,7 +144,7 @@ class SymbolRow(NamedTuple):
         from memory_bank.notes.sections import sentence_below  # start-up: loads a parser
 
         text = sentence_below(self.symbol.doc) or " ".join(self.symbol.signature.split())
-        return text if len(text) <= _MOST_SNIPPET else f"{text[: _MOST_SNIPPET - 1]}…"
+        return shorten(text, _MOST_SNIPPET)
 
 
 class IntentRow(NamedTuple):

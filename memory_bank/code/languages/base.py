@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from memory_bank.base import NamedTuple, lazy_pattern
+from memory_bank.base import NamedTuple, lazy_pattern, shorten
 from memory_bank.code.parse.parsed_file import Import
 
 if TYPE_CHECKING:
@@ -120,8 +120,7 @@ def line_of(node: Node) -> int:
 
 def flat(text: str) -> str:
     """Return a text on one line, of bounded length."""
-    flattened = _BLANKS.sub(" ", text[: 4 * MOST_TEXT]).strip()
-    return flattened if len(flattened) <= MOST_TEXT else flattened[: MOST_TEXT - 1] + "…"
+    return shorten(_BLANKS.sub(" ", text[: 4 * MOST_TEXT]).strip(), MOST_TEXT)
 
 
 def named(node: Node, field: str = "name") -> str:

@@ -13,7 +13,7 @@ import click
 from click.exceptions import Exit
 from click.shell_completion import shell_complete
 
-from memory_bank.base import __version__, lazy_pattern
+from memory_bank.base import __version__, lazy_pattern, shorten
 from memory_bank.base.errors import MemoryBankError, NoBank
 from memory_bank.base.rendering import count
 from memory_bank.base.screen import BadUsage
@@ -153,11 +153,7 @@ def _show(bank: Bank, console: Console) -> None:
     for changed_lately in home.lately.changes[:_SHOWN]:
         day = changed_lately.changed_at[:10]
         room = max(console.columns - len(day) - 4, 10)
-        title = (
-            changed_lately.title
-            if len(changed_lately.title) <= room
-            else f"{changed_lately.title[: room - 1]}…"
-        )
+        title = shorten(changed_lately.title, room)
         console.line(f"  {title:<{room}}  ", (day, "dim"))
     if home.lately.total > _SHOWN:
         more = home.lately.total - _SHOWN

@@ -14,6 +14,7 @@ from lsprotocol.types import (
 )
 
 from memory_bank.bank.bank import Bank
+from memory_bank.base import shorten
 from memory_bank.frontends.lsp import navigation, symbol_notes
 from memory_bank.frontends.lsp.buffers import (
     Clock,
@@ -24,6 +25,9 @@ from memory_bank.frontends.lsp.buffers import (
 from memory_bank.frontends.lsp.open_banks import OpenBank
 from memory_bank.frontends.lsp.symbol_notes import SymbolContext
 from memory_bank.frontends.serving.shared_bank import SharedCode
+
+_LONGEST = 160
+"""Characters of a sentence, and of the name of a test."""
 
 _UNITS = ((1, 60, "m"), (60, 1440, "h"), (1440, 86_400, "d"), (43_200, 525_600, "mo"))
 """Minutes of a unit, minutes below which it is used, and its sign."""
@@ -100,7 +104,7 @@ def of_symbol(symbol_context: SymbolContext, now: float) -> str:
 def _context(symbol_context: SymbolContext, now: float) -> list[str]:
     lines = []
     if symbol_context.note:
-        sentence = navigation.escape_markdown(_short(symbol_context.note.sentence or ""))
+        sentence = navigation.escape_markdown(shorten(symbol_context.note.sentence or "", _LONGEST))
         age = now - datetime.fromisoformat(symbol_context.note.created_at).timestamp()
         lines.append(f'📝 *"{sentence}"* ({format_age(age)})')
     if symbol_context.coupled:
@@ -110,7 +114,8 @@ def _context(symbol_context: SymbolContext, now: float) -> list[str]:
     if symbol_context.guards:
         count = len(symbol_context.guards)
         names = ", ".join(
-            navigation.escape_markdown(_short(guard)) for guard in symbol_context.guards[:3]
+            navigation.escape_markdown(shorten(guard, _LONGEST))
+            for guard in symbol_context.guards[:3]
         )
         lines.append(f"🧪 *{count} test guard{'s' if count > 1 else ''}: {names}*")
     return lines
@@ -125,7 +130,3 @@ def format_age(seconds: float) -> str:
         if minutes < limit:
             return f"{minutes // size}{unit} ago"
     return f"{minutes // 525_600}y ago"
-
-
-def _short(text: str, most: int = 160) -> str:
-    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import ShownNote
-from memory_bank.base import NamedTuple, lazy_pattern
+from memory_bank.base import NamedTuple, lazy_pattern, shorten
 from memory_bank.code.call_targets import Caller
 from memory_bank.code.citing_notes import CitingNotes, citing_notes
 from memory_bank.code.coupled import LOW, RISKS, CoupledFile
@@ -177,8 +177,7 @@ def _find_called(
 
 def _purpose(doc: str) -> str:
     """Return the first paragraph of a doc comment on one line."""
-    text = " ".join(doc.strip().partition("\n\n")[0].split())
-    return text if len(text) <= MAX_PURPOSE else f"{text[: MAX_PURPOSE - 1]}…"
+    return shorten(" ".join(doc.strip().partition("\n\n")[0].split()), MAX_PURPOSE)
 
 
 def _calls(code: Codebase, symbol_at: Pointed) -> tuple[str, ...]:

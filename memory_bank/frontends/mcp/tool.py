@@ -25,7 +25,7 @@ from mcp_types import (
 from pydantic import ValidationError
 
 from memory_bank.bank.bank import Bank
-from memory_bank.base import NamedTuple, lazy_pattern
+from memory_bank.base import NamedTuple, lazy_pattern, shorten
 from memory_bank.base import operation as operations
 from memory_bank.base.errors import BadInput, Busy, Hint, MemoryBankError
 from memory_bank.base.operation import Operation
@@ -313,7 +313,7 @@ def report_failure(
     quotes = Quotes()
 
     def quote(text: str) -> str:
-        return quotes.inside(one_line(_short(hide(text))))
+        return quotes.inside(one_line(shorten(hide(text), _LONGEST_MESSAGE)))
 
     answer: dict[str, Any] = render_failure(
         error.code, quote(error.message), error.hint_in(words, quote)
@@ -334,10 +334,6 @@ def _find_argument(name: str, names: Collection[str], snakes: Collection[str]) -
     return name if spelling in snakes else spelling
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST_MESSAGE else f"{text[:_LONGEST_MESSAGE]}…"
-
-
 def _problem_text(problem: Mapping[str, Any]) -> str:
     name = ".".join(str(part) for part in problem["loc"]) or "arguments"
     if problem["type"] == "missing":
@@ -351,8 +347,7 @@ def _shorten_value(value: object) -> str:
     """Return a client's value as short JSON on one line."""
     if isinstance(value, str):
         value = value[: _SHOWN + 1]
-    text = escape_text(render_document(value, indent=None))
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+    return shorten(escape_text(render_document(value, indent=None)), _SHOWN)
 
 
 def _compact(entries: Mapping[str, Any]) -> dict[str, Any]:

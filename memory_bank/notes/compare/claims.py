@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from memory_bank.base import NamedTuple, lazy_pattern
+from memory_bank.notes import parsing
 from memory_bank.notes.compare import note_change
 from memory_bank.notes.compare.note_change import (
     ClaimChange,
@@ -129,12 +130,8 @@ def _sentences(block: str, row: int) -> Iterator[Claim]:
     for end in (*(match.end() for match in _SENTENCE_END.finditer(block)), len(block)):
         if start < end:
             yield Claim(block[start:end], row, "prose")
-            row += _line_ends(block[start:end])
+            row += parsing.count_lines(block[start:end])
             start = end
-
-
-def _line_ends(text: str) -> int:
-    return text.count("\n") + text.count("\r") - text.count("\r\n")
 
 
 _ALIKE = 0.4

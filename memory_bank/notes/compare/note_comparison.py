@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-from memory_bank.base import NamedTuple, lazy_pattern
+from memory_bank.base import NamedTuple, lazy_pattern, shorten
 from memory_bank.base.documents import Link
 from memory_bank.base.errors import UnreadableNote
 from memory_bank.base.text import estimate
@@ -64,7 +64,7 @@ def _items(value: object) -> dict[str, None]:
 
 
 def _cut_value(text: str | None) -> str | None:
-    return text if text is None or len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…"
+    return text and shorten(text, _MAX_SHOWN)
 
 
 def hide_secrets(data: bytes, allowed: Collection[str] = ()) -> bytes:

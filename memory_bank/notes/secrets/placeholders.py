@@ -139,8 +139,8 @@ _INSIDE_CODE = lazy_pattern(
 
 _VARIABLES, _IN_CALLS = ("${", "{{", "$(", "#{", "@{", "%{", "<"), frozenset(",.:;[]{}")
 
-_LEAST_SCRAMBLED, _MOST_WORDS = 40, 0.3
-"""Letters of keys that frameworks make of letters, digits and signs, and the share of words."""
+_LEAST_SCRAMBLED = 40
+"""Characters of keys that frameworks make of letters, digits and signs."""
 
 _TECHNICAL = lazy_pattern(
     r"v?\d+(?:\.\d+)*[a-z]?|(?:sha|md|aes|rsa|hs|rs|es|ps|utf|iso|rfc|ed|pbkdf|argon|oauth|base|http|s|ec|p|nist|fips|cve|k|tls)-?\d[\w./-]*"
@@ -198,8 +198,7 @@ def _is_scrambled(value: str) -> bool:
     """Return whether a long value is random, although its signs look like a call or a variable."""
     if len(value) < _LEAST_SCRAMBLED or value.startswith(_VARIABLES) or _IN_CALLS & set(value):
         return False
-    words = sum(len(match) for match in _WORD.findall(value))
-    return words <= _MOST_WORDS * len(value) and is_random(value)
+    return is_random(value)
 
 
 # Bits a character of what is drawn, its share of words, and its changes of class a character.

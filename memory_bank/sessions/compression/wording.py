@@ -34,9 +34,6 @@ _TITLE = TITLE_LIMIT - 1
 
 _PREFIX = re.compile(r"^(\w{2,10})(?:\([^)]{1,40}\))?!?: +")
 
-_NAME, _NAMED = re.compile(r"\w+"), re.compile(r"['\"`‘“](\w+)['\"`’”]")
-"""Words, and the names that an error quotes."""
-
 _LETTERS = re.compile(r"[^\W\d_]+")
 
 _LEAST_WORD, _MOST_PLACE, _MOST_FILES, _MOST_RULES, _MOST_STEPS = 3, 44, 8, 4, 6
