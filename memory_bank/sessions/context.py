@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from typing import Annotated, Any
 
 from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
-from memory_bank.base import lazy_pattern
+from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.errors import BadInput
 from memory_bank.base.operation import LONGEST_NAME, REQUIRED, Param, Tool, operation
 from memory_bank.base.setting_sections import ContextSettings
@@ -64,8 +63,7 @@ Quote = Callable[[str], str]
 """Returns a text as quoted data."""
 
 
-@dataclass(frozen=True, slots=True)
-class ContextRow:
+class ContextRow(NamedTuple):
     """An observation, or what came of a session."""
 
     id: str
@@ -83,8 +81,7 @@ class ContextRow:
     """What it changed, else the one file that it is about."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChangedNote:
+class ChangedNote(NamedTuple):
     """A note that was added or changed since the agent's last session."""
 
     path: str
@@ -92,8 +89,7 @@ class ChangedNote:
     superseded: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Contents:
+class Contents(NamedTuple):
     """What a context may tell; `shortened` leaves out what does not fit."""
 
     project: str
@@ -151,22 +147,22 @@ def _shorten_contents(contents: Contents) -> Iterator[Contents]:
     half = len(contents.rows) // 2
     yield contents
     for rows in range(len(contents.rows) - 1, half - 1, -1):
-        yield replace(contents, rows=contents.rows[:rows])
-    contents = replace(contents, rows=contents.rows[:half])
+        yield contents._replace(rows=contents.rows[:rows])
+    contents = contents._replace(rows=contents.rows[:half])
     for changed in range(len(contents.changed) - 1, -1, -1):
-        yield replace(contents, changed=contents.changed[:changed])
-    contents = replace(contents, changed=())
+        yield contents._replace(changed=contents.changed[:changed])
+    contents = contents._replace(changed=())
     for rows in range(half - 1, 0, -1):
-        yield replace(contents, rows=contents.rows[:rows])
-    contents = replace(contents, rows=contents.rows[:1])
-    contents = replace(contents, still_open="")
+        yield contents._replace(rows=contents.rows[:rows])
+    contents = contents._replace(rows=contents.rows[:1])
+    contents = contents._replace(still_open="")
     yield contents
     for limit in (_STEPS_LIMIT // 2, _STEPS_LIMIT // 4, 0):
-        contents = replace(contents, next_steps=cut(contents.next_steps, limit))
+        contents = contents._replace(next_steps=cut(contents.next_steps, limit))
         yield contents
-    contents = replace(contents, explained=False)
+    contents = contents._replace(explained=False)
     yield contents
-    yield replace(contents, rows=())
+    yield contents._replace(rows=())
 
 
 def _write_context(contents: Contents, quote: Quote, nothing: str) -> str:
@@ -229,8 +225,7 @@ _MOST_OLDER, _STEPS_SESSIONS = 3, 20
 """Open steps of earlier sessions that are told, and the sessions that are looked at for them."""
 
 
-@dataclass(frozen=True, slots=True)
-class _ContextParts:
+class _ContextParts(NamedTuple):
     sessions: tuple[Session, ...] = ()
     """The last started first."""
     earlier: tuple[Session, ...] = ()
@@ -435,9 +430,8 @@ def _rows(
 
     A session has a row of its own only for what no observation among the rows tells.
     """
-    here = {
-        listed.session_id: listed.git.repository_id if listed.git else ""
-        for listed in (*sessions, *context_parts.earlier)
+    git_states = {
+        session.session_id: session.git for session in (*sessions, *context_parts.earlier)
     }
     rows = [
         ContextRow(
@@ -445,7 +439,9 @@ def _rows(
             observation.created_at,
             observation.obs_type,
             observation.title,
-            estimate(note_format.observation_block(observation, here[observation.session_id])),
+            estimate(
+                note_format.observation_block(observation, git_states[observation.session_id])
+            ),
             observation.discovery_tokens,
             observation.id in context_parts.superseded,
             subject_files(observation.files_modified, observation.files_read),
@@ -461,7 +457,7 @@ def _rows(
         untold = [line.removeprefix("- ") for line in lines if line.removeprefix("- ")]
         untold = [row for row in untold if not (row[:1] == "`" or is_covered(row, titles, TOLD))]
         if untold:
-            read = estimate(note_format.summary_block(summary, here[session.session_id]))
+            read = estimate(note_format.summary_block(summary, session.git))
             work = summary.discovery_tokens
             files = subject_files(summary.files_edited, summary.files_read)
             rows.append(

@@ -138,12 +138,11 @@ def render(session: Session) -> str:
     """Return the text of a session's new note."""
     session = settle_session(session)
     blocks = [f"# {escape_heading(session_title(session))}"]
-    here = session.git.repository_id if session.git else ""
     if session.summary:
-        blocks.append(summary_block(session.summary, here))
+        blocks.append(summary_block(session.summary, session.git))
     if session.prompts:
         blocks.append(prompts_block(session.prompts))
-    blocks += (observation_block(observation, here) for observation in session.observations)
+    blocks += (observation_block(observation, session.git) for observation in session.observations)
     metadata = {key: value for key, value in session_keys(session).items() if value is not None}
     return front_matter.compose_text(metadata, "\n\n".join(blocks))
 
@@ -181,13 +180,13 @@ def session_keys(session: Session) -> dict[str, object | None]:
     }
 
 
-def summary_block(summary: Summary, repository_id: str = "") -> str:
-    """Return the part of a note that is its summary; `repository_id` is that of the session."""
-    lines = _field_lines(summary_fields(summary, repository_id))
+def summary_block(summary: Summary, git: GitState | None = None) -> str:
+    """Return the part of a note that is its summary; `git` is that of the session."""
+    lines = _field_lines(summary_fields(summary, git))
     return f"## Summary\n\n{lines}\n\n^{make_summary_id(summary.session_id)}"
 
 
-def summary_fields(summary: Summary, repository_id: str) -> list[tuple[str, str]]:
+def summary_fields(summary: Summary, git: GitState | None) -> list[tuple[str, str]]:
     """Return the fields of a summary, as Markdown."""
     texts = [
         (key, escape_markdown(text)) for key in SUMMARY_TEXTS if (text := getattr(summary, key))
@@ -196,7 +195,7 @@ def summary_fields(summary: Summary, repository_id: str) -> list[tuple[str, str]
         *texts,
         *_files(summary.files_read, summary.files_edited),
         ("created_at", format_moment(summary.created_at)),
-        *_work(summary.discovery_tokens, summary.git, repository_id),
+        *_work(summary.discovery_tokens, summary.git, git),
     ]
 
 
@@ -211,8 +210,8 @@ def prompt_line(prompt: Prompt) -> str:
     return f"- prompt {prompt.prompt_number}:: {format_moment(prompt.created_at)}{text}"
 
 
-def observation_block(observation: Observation, repository_id: str = "") -> str:
-    """Return the part of a note that is an observation; `repository_id` is that of the session."""
+def observation_block(observation: Observation, git: GitState | None = None) -> str:
+    """Return the part of a note that is an observation; `git` is that of the session."""
     fields = [
         ("obs_type", observation.obs_type),
         ("created_at", format_moment(observation.created_at)),
@@ -220,7 +219,7 @@ def observation_block(observation: Observation, repository_id: str = "") -> str:
         ("subtitle", escape_markdown(observation.subtitle)),
         ("concepts", escape_markdown(", ".join(observation.concepts))),
         *_files(observation.files_read, observation.files_modified),
-        *_work(observation.discovery_tokens, observation.git, repository_id),
+        *_work(observation.discovery_tokens, observation.git, git),
         *(("fact", escape_markdown(fact)) for fact in observation.facts),
     ]
     blocks = [
@@ -231,11 +230,13 @@ def observation_block(observation: Observation, repository_id: str = "") -> str:
     return "\n\n".join((*filter(None, blocks), f"^{observation.id}"))
 
 
-def _work(tokens: int, git: GitState | None, repository_id: str) -> Iterator[tuple[str, str]]:
+def _work(
+    tokens: int, git: GitState | None, of_session: GitState | None
+) -> Iterator[tuple[str, str]]:
     yield "discovery_tokens", str(tokens or "")
     if git is not None:
-        is_first = git.repository_id != repository_id
-        yield "repository_id", escape_markdown(git.repository_id) if is_first else ""
+        is_same = of_session and git.repository_id == of_session.repository_id
+        yield "repository_id", "" if is_same else escape_markdown(git.repository_id)
         yield "branch", escape_markdown(git.branch)
         yield "commit", escape_markdown(git.commit)
 

@@ -150,7 +150,7 @@ class NoteStore:
         self.queue.update(former.session_id, **changes)
         if former.path:
             changed = former._replace(**changes)
-            self._change(former.path, lambda text: session_edit.set_state(text, changed))
+            self._store.change(former.path, lambda text: session_edit.set_state(text, changed))
 
     def store_prompt(self, prompt: Prompt) -> int:
         """Store a prompt and return its number, the next one if it has number 0."""
@@ -326,7 +326,7 @@ class NoteStore:
             text = session_edit.add_observations(path, text, new, clean)
             return session_edit.set_state(text, session)
 
-        self._change(path, edit)
+        self._store.change(path, edit)
 
     def _put_redacted(
         self, session: Session, new: Sequence[Observation], summary: Summary | None
@@ -352,9 +352,6 @@ class NoteStore:
             self.queue.update(session.session_id, note=path)
             return
         raise NoteExists(f"all names for the note of session {session.session_id[:60]} are taken")
-
-    def _change(self, path: str, edit: Callable[[str], str]) -> None:
-        self._store.change(path, edit)
 
 
 def check_session_id(session_id: str) -> str:

@@ -218,9 +218,16 @@ class EventQueue(DurableFile):
 
         With `ongoing`, of those that have not ended.
         """
-        where = "WHERE ended_at IS NULL" if ongoing else ""
+        return self._outlines("WHERE ended_at IS NULL" if ongoing else "")
+
+    def running(self, session_id: str) -> Outline | None:
+        """Return what is known of a session that has not ended; None if it has."""
+        where = "WHERE ended_at IS NULL AND session_id = ?"
+        return next(iter(self._outlines(where, session_id)), None)
+
+    def _outlines(self, where: str, *values: str) -> list[Outline]:
         sql = f"{queue_rows.OUTLINES} {where} ORDER BY started_at, session_id"
-        rows = self._rows(sql)
+        rows = self._rows(sql, values)
         return [Outline(queue_rows.parse_session(row[:10]), *row[10:]) for row in rows]
 
     def without_summary(self, before: float) -> list[str]:

@@ -63,8 +63,7 @@ def add_observations(
     ]
     if not new:
         return text
-    here = git.repository_id if git else ""
-    block = "\n\n".join(clean(observation_block(observation, here)) for observation in new)
+    block = "\n\n".join(clean(observation_block(observation, git)) for observation in new)
     return _insert_block(path, text, block, [observation.id for observation in new])
 
 
@@ -89,16 +88,15 @@ def set_summary(path: str, text: str, summary: Summary, clean: Clean = str) -> s
     """Return a note's text with a summary in place of the one that it has."""
     note = _note(path, text)
     git = _git(note)
-    here = git.repository_id if git else ""
     summary = settle_summary(summary, git)
     parts = note_reading.read_parts(note)
     if parts.summary is None:
         at = parts.prompts.start if parts.prompts else _first_heading(note, parts)
-        text = _splice_block(text, at, clean(summary_block(summary, here)))
+        text = _splice_block(text, at, clean(summary_block(summary, git)))
         if make_summary_id(summary.session_id) not in _note(path, text).body.blocks:
             raise _not_read(path)
         return text
-    fields = [(key, clean(value)) for key, value in summary_fields(summary, here) if value]
+    fields = [(key, clean(value)) for key, value in summary_fields(summary, git) if value]
     return _replace_fields(text, parts.summary, fields)
 
 

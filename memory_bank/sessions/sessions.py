@@ -93,21 +93,10 @@ def _end(bank: Bank, session_id: str) -> None:
             return  # its note is in another work tree
         if session.ended_at is not None and session.summary is not None:
             return
-        moments = [last_moment(session)]
-        moments += [
-            parse_time(outline.last_moment)
-            for outline in store.queue.outlines(ongoing=True)
-            if outline.session.session_id == session_id
-        ]
-    _close(bank, session_id, None, session.ended_at or max(moments), if_idle=True)
-
-
-def _goes_on(store: NoteStore, session_id: str) -> bool:
-    """Tell whether a session has started again, as it may while others are ended."""
-    return any(
-        outline.session.session_id == session_id and not is_idle(store, outline)
-        for outline in store.queue.outlines(ongoing=True)
-    )
+        moment = last_moment(session)
+        if outline := store.queue.running(session_id):
+            moment = max(moment, parse_time(outline.last_moment))
+    _close(bank, session_id, None, session.ended_at or moment, if_idle=True)
 
 
 DEFAULT_TYPE = "discovery"
@@ -290,8 +279,9 @@ def _close(
     compress(bank, session_id, wait=_END_SECONDS, sample=sample)
     with open_store(bank) as store:
         before = find_known_session(store, session_id)
-        if if_idle and _goes_on(store, session_id):
-            return None
+        running = store.queue.running(session_id) if if_idle else None
+        if running and not is_idle(store, running):
+            return None  # it has started again, as it may while others are ended
         ended = before._replace(ended_at=ended_at or datetime.now(UTC))
         written = _summary(bank, store, ended, summary)
         store.update_session(ended)

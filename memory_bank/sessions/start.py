@@ -137,14 +137,14 @@ def _parts(
     sessions = list_sessions(bank, view, project, limits, now)
     others_sessions = [candidate for candidate in sessions if candidate.session_id != session_id]
     steps = [StartLine(line) for line, _ in open_steps(others_sessions)]
-    repositories = {
-        observation.id: session.git.repository_id if session.git else ""
+    git_states = {
+        observation.id: session.git
         for session in others_sessions
         for observation in session.observations
     }
 
     def line_of(observation: Observation, text: str) -> StartLine:
-        block = note_format.observation_block(observation, repositories[observation.id])
+        block = note_format.observation_block(observation, git_states[observation.id])
         return StartLine(text, f" #{observation.id} ~{estimate(block)}")
 
     recent = [

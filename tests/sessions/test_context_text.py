@@ -1,5 +1,4 @@
 import re
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from hypothesis import given, settings
@@ -110,7 +109,7 @@ def test_a_row_names_a_file_unless_its_title_does() -> None:
         "Use PostgreSQL instead of MySQL for payments",
         "Use PostgreSQL instead of MySQL for payments and all that they lead to",
     )
-    rows = [replace(row(number, title), files=tuple(named)) for number, title in enumerate(titles)]
+    rows = [row(number, title)._replace(files=tuple(named)) for number, title in enumerate(titles)]
     found = ROW.findall(context_text(Contents("shop", NOW, tuple(rows)), 2000, plain))
     assert [row[3] for row in found] == [
         titles[0],

@@ -14,21 +14,22 @@ from memory_bank.notes.secrets.placeholders import (
     is_random,
     read_table,
 )
-from memory_bank.notes.secrets.secret_places import PASSWORD, TOKEN, SecretPlace, find_each
-
-_LEAST_PASSWORD, _LEAST_TOKEN = 6, 16
+from memory_bank.notes.secrets.secret_places import (
+    DATE,
+    LEAST_PASSWORD,
+    PASSWORD,
+    TOKEN,
+    TRAILING,
+    SecretPlace,
+    find_each,
+    is_token,
+)
 
 _AROUND = 400
 """Characters before and after the text of a place that its pattern may match."""
 
 _VALUE = lazy_pattern(r"""[!#-&(-;=?-_a-{}~]{4,200}""")
 """Printable ASCII without quotes, blanks, `<`, `>` and `|`."""
-
-_TRAILING = ".,;:)*_]}\\"
-
-_DATE = lazy_pattern(r"(?:19|20)\d\d[01]\d")
-
-_UUID = lazy_pattern(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 
 
 class _Label(NamedTuple):
@@ -95,7 +96,7 @@ def find_labelled(text: str, lower: str) -> Iterator[SecretPlace]:
             end = start + len(label.word)
             gap = label.gap.match(text, end)
             value = _VALUE.match(text, gap.end()) if gap else None
-            core = value[0].rstrip(_TRAILING) if value else ""
+            core = value[0].rstrip(TRAILING) if value else ""
             if gap is None or value is None or not (gap["sign"] or is_generated(core)):
                 continue
             if _is_secret(core, password=label.password):
@@ -109,11 +110,11 @@ def _is_secret(value: str, *, password: bool) -> bool:
         return False
     if not password and ":" in value:  # `chave: cache:v2:users` is the key of a store
         return False
-    if len(value) >= _LEAST_TOKEN and (_UUID.fullmatch(value) or is_random(value)):
+    if is_token(value):
         return True
-    if not password or len(value) < _LEAST_PASSWORD:
+    if not password or len(value) < LEAST_PASSWORD:
         return False
-    return not _DATE.match(value) if value.isdigit() else is_chosen(value.rstrip("!?"), loose=True)
+    return not DATE.match(value) if value.isdigit() else is_chosen(value.rstrip("!?"), loose=True)
 
 
 def label_ends(head: str) -> bool | None:

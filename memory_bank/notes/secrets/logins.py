@@ -16,7 +16,13 @@ from memory_bank.notes.secrets.placeholders import (
     is_random,
     is_strong,
 )
-from memory_bank.notes.secrets.secret_places import MOST, PASSWORD, SecretPlace, find_each
+from memory_bank.notes.secrets.secret_places import (
+    LEAST_TOKEN,
+    MOST,
+    PASSWORD,
+    SecretPlace,
+    find_each,
+)
 
 SEED, CODE, COOKIE, PHRASE = (
     "seed of one-time codes",
@@ -184,7 +190,7 @@ _ASKED = ("passw", "kennwort", "pw ", "pw?")
 """Words of a question that the next line answers."""
 
 # Chosen on planted secrets and real commits (tests/benchmarks/planted.py, refusals.py).
-_LEFT, _RIGHT, _LEAST_TOKEN = 80, 160, 16
+_LEFT, _RIGHT = 80, 160
 
 _USERS = r"(?:root|admin(?:istrator)?|user|guest|postgres|deploy|manager|ubuntu|operator|service|sa|test)"
 
@@ -276,7 +282,7 @@ def _near_access(text: str, lower: str) -> Iterator[SecretPlace]:
                 handed = access is not None
                 if answer and handed and match.end() == line_end and is_joined(value):
                     sure = True
-                elif match.start() < match.start(1) and len(value) >= _LEAST_TOKEN:
+                elif match.start() < match.start(1) and len(value) >= LEAST_TOKEN:
                     sure = is_random(value) and not is_placeholder(value)
                 elif is_generated(value):
                     worded = access is not None and access["word"] is not None

@@ -15,7 +15,17 @@ from memory_bank.notes.secrets.placeholders import (
     is_random,
     is_strong,
 )
-from memory_bank.notes.secrets.secret_places import PASSWORD, TOKEN, SecretPlace, find_each
+from memory_bank.notes.secrets.secret_places import (
+    DATE,
+    LEAST_PASSWORD,
+    LEAST_TOKEN,
+    PASSWORD,
+    TOKEN,
+    TRAILING,
+    SecretPlace,
+    find_each,
+    is_token,
+)
 
 _STEMS = (
     "pass", "pwd", "secret", "token", "credential", "auth", "kennwort", "contraseña", "pin", "dsn",
@@ -112,8 +122,6 @@ _WORDS = lazy_pattern(r"[a-z]{3,12}(?:[ ][a-z]{3,12}){3,11}(?=[\"'`]|[.,]?[ \t]*
 
 _ASSIGN = tuple(":=\"'`“")
 
-_TRAILING = ".,;:)*_]}\\"
-
 _USER = lazy_pattern(
     r"(?:user|benutzer|login|account|konto)\w*\W[^\n]{1,30}[,;/][ ]?$", re.IGNORECASE
 )
@@ -134,13 +142,6 @@ _ROW_MARKS = ("|-", "| -", "|:", "| :")
 
 # Of a table that are read below its heading.
 _MOST_ROWS = 200
-
-_UUID = lazy_pattern(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
-
-_DATE = lazy_pattern(r"(?:19|20)\d\d[01]\d")
-
-# Chosen on planted secrets and real commits (tests/benchmarks/planted.py, refusals.py).
-_LEAST_TOKEN, _LEAST_PASSWORD = 16, 6
 
 
 class _Name(NamedTuple):
@@ -227,7 +228,7 @@ def _value(text: str, start: int, name: _Name) -> SecretPlace | None:
 
 
 def _unquote_value(raw: str) -> str:
-    value = raw.split(";", maxsplit=1)[0].rstrip(_TRAILING)
+    value = raw.split(";", maxsplit=1)[0].rstrip(TRAILING)
     return value.split("&")[0] if "=" in value else value
 
 
@@ -246,12 +247,12 @@ def _secret(value: str, name: _Name, *, tight: bool, letters: bool) -> bool:
     """Tell whether a name may have a value; with `letters`, lower-case letters may be a password."""
     if is_placeholder(value) or "](" in value or "://" in value:
         return False
-    if len(value) >= _LEAST_TOKEN and (_UUID.fullmatch(value) or is_random(value)):
-        return name.sure or len(value) >= 2 * _LEAST_TOKEN
-    if not name.sure or len(value) < _LEAST_PASSWORD:
+    if is_token(value):
+        return name.sure or len(value) >= 2 * LEAST_TOKEN
+    if not name.sure or len(value) < LEAST_PASSWORD:
         return False
     if name.password and tight and value.isdigit():
-        return not _DATE.match(value)
+        return not DATE.match(value)
     if is_chosen(value, loose=name.password and tight):
         return True
     return name.password and is_joined(value, phrase=not letters)
@@ -266,7 +267,7 @@ def said_to_be(text: str, lower: str) -> Iterator[SecretPlace]:
             start = max(text.rfind(mark, max(0, at - _REACH), at) for mark in " \n(") + 1
             value = text[start:at].strip("`\"'*")
             quoted = text[at - 1] in "`\"'"
-            if len(value) >= _LEAST_TOKEN and not is_placeholder(value) and is_random(value):
+            if len(value) >= LEAST_TOKEN and not is_placeholder(value) and is_random(value):
                 yield SecretPlace(TOKEN, start, at)
             elif (
                 is_strong(value)
@@ -320,7 +321,7 @@ _TEMPLATE = lazy_pattern(r"<[\w-]+>|\{[\w-]+\}")
 
 def _yield_value(match: re.Match[str], *, chosen: bool) -> Iterator[SecretPlace]:
     value = match["value"].rstrip(".,;:!?)\"'`”")
-    random = len(value) >= _LEAST_TOKEN and is_random(value)
+    random = len(value) >= LEAST_TOKEN and is_random(value)
     if _TEMPLATE.search(value):
         return
     if not is_placeholder(value) and (
