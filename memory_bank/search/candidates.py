@@ -184,8 +184,12 @@ STALE_WEIGHT = 0.9
 
 
 def order(candidate: Candidate) -> tuple[bool, float, int, int]:
-    """Return what candidates are sorted by: those that are not weak first, then by score."""
-    return candidate.weak, -candidate.score, candidate.document, candidate.row
+    """Return what candidates are sorted by: those that are not weak first, then by score.
+
+    Weak ones are sorted by their likelihood alone: that one is new is no reason to read it first.
+    """
+    worth = candidate.likelihood if candidate.weak else candidate.score
+    return candidate.weak, -worth, candidate.document, candidate.row
 
 
 def rank_stale(candidates: Collection[Candidate], stale: Stale, limit: int) -> None:

@@ -140,6 +140,27 @@ def test_weak_matches_come_last_and_are_not_counted(
         assert [note.access_count for note in again.notes] == [int(not one) for one in weak]
 
 
+def test_weak_matches_stand_in_the_order_of_their_likelihood_whatever_their_age(
+    tmp_path: Path, fill: Fill
+) -> None:
+    words = ("kestrel", "vole", "meadow", "mill")
+    notes = {
+        f"{word}{n}": f"# Note\n\n{word} {'and many more words ' * n}\n"
+        for word in words
+        for n in range(4)
+    }
+    fill(notes).close()
+    today = datetime.now(UTC).date()
+    for name in list(notes)[::2]:
+        (tmp_path / f"{name}.md").write_text(f"---\ncreated_at: {today}\n---\n{notes[name]}")
+    with open_bank(tmp_path) as bank:
+        question = "why does the kestrel that hunts a vole in the meadow rest on the old mill"
+        hits = recall(bank, question, 16, "lexical", count_access=False).notes
+    weak = [hit.relevance_score for hit in hits if hit.weak]
+    assert len(set(weak)) == 4
+    assert weak == sorted(weak, reverse=True)
+
+
 def test_a_new_file_without_a_date_gets_no_boost(tmp_path: Path, fill: Fill) -> None:
     bank = fill({"old": "kestrel"})
     (tmp_path / "new.md").write_text("kestrel")
