@@ -127,10 +127,10 @@ class SharedAsker:
             _, checks, unknown = self._translated(reading)
             if not unknown:
                 hits = search.hits(common, settings, request.limit, now, checks)
-            if any(not hit.weak for hit in hits):
+            if any(not hit.candidate.weak for hit in hits):
                 break
         return [
-            (_note(hit, self._readings[-1].question.text, texts=request.texts), hit.rank)
+            (_note(hit, self._readings[-1].question.text, texts=request.texts), hit.candidate.score)
             for hit in hits
         ]
 
@@ -208,10 +208,10 @@ def _note(hit: SharedHit, text: str, *, texts: bool) -> ShownNote:
         source_type=str(rest.get("source_type", "")) or BY_HAND,
         source_agent=str(rest.get("source_agent", "")),
         created_at=seconds_to_iso(note.created),
-        relevance_score=round(hit.likelihood, 4),
+        relevance_score=round(hit.candidate.likelihood, 4),
         reasons=hit.reasons,
-        weak=hit.weak,
-        superseded_by=hit.superseded_by or None,
+        weak=hit.candidate.weak,
+        superseded_by=hit.candidate.superseded_by or None,
         origin=Origin(
             bank=head.bank,
             repository=head.repo,

@@ -63,12 +63,9 @@ class SharedHit(NamedTuple):
     """A note of the shared index, with its best passage."""
 
     passage: SharedPassage
-    rank: float
-    """What it is ranked by: comparable with that of the hits of a bank asked together with it."""
-    likelihood: float
-    weak: bool
+    candidate: Candidate
+    """Its score is comparable with that of the hits of a bank asked together with it."""
     reasons: tuple[Reason, ...]
-    superseded_by: str
 
 
 def count_passage_words(index: Conversation, words: Collection[str]) -> WordCounts:
@@ -165,11 +162,8 @@ class SharedSearch:
         return [
             SharedHit(
                 passages[candidate.row],
-                candidate.score,
-                candidate.likelihood,
-                candidate.weak,
+                candidate,
                 (*ranking.reasons(candidate.row), *candidate.boosts),
-                candidate.superseded_by,
             )
             for candidate in visible[:limit]
         ]

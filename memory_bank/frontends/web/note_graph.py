@@ -14,7 +14,7 @@ from memory_bank.base.paths import Layout
 from memory_bank.code.code_names import SYMBOL
 from memory_bank.notes.names import may_be_file
 from memory_bank.search.manifest import document_graph
-from memory_bank.search.manifest.document_graph import GraphLink, GraphRows
+from memory_bank.search.manifest.document_graph import GraphLink, GraphRows, Node
 
 NOTE, GHOST_KIND, FILE, TAG_KIND = KINDS = ("note", "ghost", "file", "tag")
 """Kinds of nodes: a ghost is what links name without a note or a file; symbols are files."""
@@ -40,18 +40,6 @@ _DEPTHS = (1, 2)
 
 
 _ARCHIVED = "archived"
-
-
-class Node(NamedTuple):
-    """A note, ghost, file or tag."""
-
-    id: str
-    label: str
-    kind: str
-    type: str = ""
-    status: str = ""
-    tags: tuple[str, ...] = ()
-    hidden: bool = False
 
 
 class NoteGraph(NamedTuple):
@@ -133,19 +121,8 @@ def find_names(bank: Bank, text: str, limit: int = 20) -> list[Node]:
 
 @lru_cache(maxsize=4)
 def _built(rows: GraphRows, place: Layout) -> NoteGraph:
-    nodes = [
-        Node(
-            graph_document.key,
-            graph_document.title or graph_document.key,
-            NOTE,
-            graph_document.type,
-            graph_document.status,
-            graph_document.tags,
-            graph_document.hidden,
-        )
-        for graph_document in rows.documents
-    ]
-    numbers = {graph_document.number: at for at, graph_document in enumerate(rows.documents)}
+    nodes = [*rows.documents.values()]
+    numbers = {number: at for at, number in enumerate(rows.documents)}
     keys: dict[str, int] = {}
     edges: dict[GraphLink, None] = {}
 
@@ -167,8 +144,8 @@ def _built(rows: GraphRows, place: Layout) -> NoteGraph:
             target = other(GHOST + link.ghost.casefold(), partial(ghost, link.ghost))
         kind = _EDGE_KINDS.get(link.kind, LINK)
         edges[GraphLink(numbers[link.source], target, kind, link.type)] = None
-    for at, graph_document in enumerate(rows.documents):
-        for tag in graph_document.tags:
+    for at, note in enumerate(rows.documents.values()):
+        for tag in note.tags:
             key = TAG + tag.casefold()
             target = other(key, partial(Node, key, f"#{tag}", TAG_KIND))
             edges[GraphLink(at, target, TAG_EDGE, "")] = None

@@ -11,16 +11,16 @@ from memory_bank.search.manifest.document_rows import with_status
 from memory_bank.search.manifest.manifest import DONE, IS_SUPERSEDING, PENDING, Manifest
 
 
-class GraphDocument(NamedTuple):
-    """A document as a node."""
+class Node(NamedTuple):
+    """A note, ghost, file or tag."""
 
-    number: int
-    key: str
-    title: str
-    type: str
-    status: str
-    hidden: bool
-    tags: tuple[str, ...]
+    id: str
+    label: str
+    kind: str = "note"
+    type: str = ""
+    status: str = ""
+    tags: tuple[str, ...] = ()
+    hidden: bool = False
 
 
 class GraphLink(NamedTuple):
@@ -40,7 +40,7 @@ class GraphRows:
     It is equal to itself only, so that what is made of it can be cached by it.
     """
 
-    def __init__(self, documents: tuple[GraphDocument, ...], links: tuple[GraphLink, ...]) -> None:
+    def __init__(self, documents: dict[int, Node], links: tuple[GraphLink, ...]) -> None:
         self.documents = documents
         self.links = links
 
@@ -53,22 +53,22 @@ def read_graph(manifest: Manifest) -> GraphRows:
 def _read(manifest: Manifest) -> GraphRows:
     live = f"state IN ({DONE}, {PENDING})"
     rows = manifest.execute(
-        "SELECT id, key, title, coalesce(json_extract(data, '$.type'), ''),"
+        "SELECT id, key, coalesce(nullif(title, ''), key),"
+        " coalesce(json_extract(data, '$.type'), ''),"
         " coalesce(json_extract(data, '$.status'), 'active'), hidden,"
         f" coalesce(json_extract(data, '$.tags'), '[]') FROM documents WHERE {live} ORDER BY key"
     )
-    documents = tuple(
-        GraphDocument(
-            number,
+    documents = {
+        number: Node(
             key,
             title,
-            str(kind),
-            str(status),
-            bool(hidden),
-            tuple(sorted(map(str, json.loads(tags)))),
+            type=str(kind),
+            status=str(status),
+            tags=tuple(sorted(map(str, json.loads(tags)))),
+            hidden=bool(hidden),
         )
         for number, key, title, kind, status, hidden, tags in rows
-    )
+    }
     links = manifest.execute(
         "SELECT DISTINCT document, coalesce(dest, 0), kind, type, iif(dest IS NULL, ghost, '')"
         " FROM links JOIN documents AS source ON source.id = document"

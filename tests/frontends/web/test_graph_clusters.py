@@ -5,10 +5,10 @@ import pytest
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import NoteNotFound
-from memory_bank.frontends.web.note_graph import LINK, GraphPart, Node
+from memory_bank.frontends.web.note_graph import LINK, GraphPart
 from memory_bank.frontends.web.pages import graph
 from memory_bank.frontends.web.pages.graph import REST, find_clusters
-from memory_bank.search.manifest.document_graph import GraphLink
+from memory_bank.search.manifest.document_graph import GraphLink, Node
 
 
 def part(tags: list[list[tuple[str, ...]]]) -> GraphPart:

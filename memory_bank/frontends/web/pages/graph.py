@@ -24,14 +24,13 @@ from memory_bank.frontends.web.note_graph import (
     NOTE,
     TAG_EDGE,
     GraphPart,
-    Node,
     NoteGraph,
     WantedGraph,
 )
 from memory_bank.frontends.web.site import Site, number_in
 from memory_bank.frontends.web.templating import note_url
 from memory_bank.search import snippets
-from memory_bank.search.manifest.document_graph import GraphLink
+from memory_bank.search.manifest.document_graph import GraphLink, Node
 
 MOST = 16
 """Clusters with a name."""
