@@ -129,15 +129,11 @@ def _edit_program_files(
     """Yield the changes of a program's own files of the project."""
     texts: dict[Path, list[str | None]] = {}
     for part in parts:
-        hook_client = (
-            client_files.hook_client(name)
-            if part == clients.HOOKS
-            else client_files.mcp_client(name)
-        )
-        file = program_files.project_file(bank.layout.project, hook_client.project_file)
+        program = client_files.set_up_of(name, part)
+        file = program_files.project_file(bank.layout.project, program.project_file)
         states = texts.setdefault(file, [program_files.read_text(file)])
         with program_files.explain_errors(file):
-            states.append(_edit_part(hook_client, states[-1], remove=remove))
+            states.append(_edit_part(program, states[-1], remove=remove))
     for file, states in texts.items():
         before, after = states[0], states[-1]
         content = after if after and after.strip() else None

@@ -139,14 +139,19 @@ class ClientChange(FileEdit):
     """The file of the project's bundle for which nothing is changed; None if there is none."""
 
 
+def set_up_of(name: str, part: str) -> HookClient | McpClient:
+    """Return how the hooks of a client are set up, or how servers are added; raise BadInput."""
+    return cast("HookClient | McpClient", getattr(clients.find(name, part), part)())
+
+
 def hook_client(name: str) -> HookClient:
     """Return how the hooks of a client are set up; raise BadInput."""
-    return cast("HookClient", clients.find(name, clients.HOOKS).hooks())
+    return cast("HookClient", set_up_of(name, clients.HOOKS))
 
 
 def mcp_client(name: str) -> McpClient:
     """Return how servers are added to a client; raise BadInput."""
-    return cast("McpClient", clients.find(name, clients.SERVERS).mcp())
+    return cast("McpClient", set_up_of(name, clients.SERVERS))
 
 
 def client_file(program: Program, bank: Bank | None, scope: str) -> Path:

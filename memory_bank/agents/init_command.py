@@ -105,10 +105,9 @@ def _title(name: str) -> str:
 
 def _programs(name: str) -> Iterator[tuple[str, Program]]:
     """Yield the parts of a client that can be set up, with how."""
-    module = clients.load(name)
     for part in (clients.HOOKS, clients.SERVERS):
-        if module is not None and hasattr(module, part):
-            yield part, getattr(module, part)()
+        if name in clients.names(part):
+            yield part, client_files.set_up_of(name, part)
 
 
 _REMEMBER = 'remember "what should be known later"'

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from memory_bank.agents import client_files, clients
-from memory_bank.agents.client_files import ClientChange, ClientPlace, McpClient, Program
+from memory_bank.agents.client_files import ClientChange, ClientPlace, McpClient
 from memory_bank.bank import program_files
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.program_files import PROGRAM
@@ -50,11 +50,7 @@ def is_bundled(text: str | None, client: str, part: str) -> bool:
 
 def _files(client: str, part: str, project: Path | None) -> Iterator[Path]:
     """Yield the files that may be the bundle's."""
-    program: Program = (
-        client_files.hook_client(client)
-        if part == clients.HOOKS
-        else client_files.mcp_client(client)
-    )
+    program = client_files.set_up_of(client, part)
     names = [
         plugin_file for plugin_file in (program.plugin_file, program.project_file) if plugin_file
     ]
