@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Literal, Protocol
 
@@ -212,6 +212,29 @@ class Scan(NamedTuple):
     signatures: Mapping[str, Signature]
     refused: Mapping[str, str] = MappingProxyType({})
     """Files that can't be documents, with reasons."""
+    log: list[str] | None = None
+    """Keys that changed since all documents were listed; later scans add theirs."""
+    logged: int = 0
+    """How many keys of the log are those of changes before this scan."""
+
+    def change(self, changes: Mapping[str, Signature | None]) -> Scan:
+        """Return the scan after this one, which differs at some keys; None is for what is gone."""
+        signatures, log = dict(self.signatures), [] if self.log is None else self.log
+        for key, signature in changes.items():
+            if signature is None:
+                signatures.pop(key, None)
+            else:
+                signatures[key] = signature
+        log += changes
+        return Scan(signatures, self.refused, log, len(log))
+
+    def changed_since(self, earlier: Scan) -> Sequence[str] | None:
+        """Return the keys that may have changed since an earlier scan; None if any may have."""
+        if self is earlier:
+            return ()
+        if self.log is None or self.log is not earlier.log:
+            return None
+        return self.log[earlier.logged : self.logged]
 
 
 class Source(Protocol):

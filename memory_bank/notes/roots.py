@@ -126,7 +126,8 @@ class NoteRoot:
         self.leftover = file_scan.leftover
         compared = file_scan.files, file_scan.refused
         if self._scanned_at is not state or self._compared != compared:
-            self._last_scan = Scan(self._signatures(self._notes(file_scan.files)), compared[1])
+            signatures = self._signatures(self._notes(file_scan.files))
+            self._last_scan = Scan(signatures, compared[1], [])
         self._scanned_at, self._compared = state, compared
         return self._last_scan
 
@@ -135,24 +136,28 @@ class NoteRoot:
         paths = queue.take()
         if not paths:
             return paths is not None
-        signatures, (compared, refused) = dict(self._last_scan.signatures), self._compared
-        compared = dict(compared)
-        if len(paths - signatures.keys()) > 1:
+        before = self._last_scan.signatures
+        if len(paths - before.keys()) > 1:
             return False  # new ones are indexed in the order of a scan
+        stat_signatures = dict[str, StatSignature | None]()
         for path in paths:
             name = path.rpartition("/")[2]
             if name in okf.RESERVED or not (name.endswith(NOTE_SUFFIXES) and is_utf8(path)):
                 return False
             stat = folders.read_stat(self.folder, path)
-            stat_signature = signature_from_stat(stat) if stat else None
-            if stat_signature is not None:
-                compared[path] = stat_signature
-                signatures[path] = self._signature(path, stat_signature)
-            elif stat or path not in signatures:
+            stat_signatures[path] = stat_signature = signature_from_stat(stat) if stat else None
+            if stat_signature is None and (stat or path not in before):
                 return False
-            else:
-                del signatures[path], compared[path]
-        self._last_scan, self._compared = Scan(signatures, refused), (compared, refused)
+        for path, stat_signature in stat_signatures.items():
+            self._compared[0].pop(path, None)
+            if stat_signature is not None:
+                self._compared[0][path] = stat_signature
+        self._last_scan = self._last_scan.change(
+            {
+                path: None if stat is None else self._signature(path, stat)
+                for path, stat in stat_signatures.items()
+            }
+        )
         return True
 
     def _notes(self, stat_signatures: dict[str, StatSignature]) -> dict[str, StatSignature]:

@@ -116,8 +116,14 @@ class NotesSource:
         Raises StorageFailed for a folder that can't be read (its notes are not gone) and NoBank
         if the bank's own folder is missing.
         """
-        scans = [root.scan() for root in self._roots.all()]
-        if scans == self._scans:
+        before, scans = self._scans, [root.scan() for root in self._roots.all()]
+        self._scans = scans
+        keys = scans[0].changed_since(before[0]) if before and scans[1:] == before[1:] else None
+        if keys is not None and not any(
+            key in scan.signatures for scan in scans[1:] for key in keys
+        ):
+            changes = {key: scans[0].signatures.get(key) for key in keys}
+            self._scanned = self._scanned.change(changes) if changes else self._scanned
             return self._scanned
         signatures, refused = dict(scans[0].signatures), dict(scans[0].refused)
         for root, scanned in zip(self._roots.all()[1:], scans[1:], strict=True):
@@ -128,7 +134,7 @@ class NotesSource:
                     refused[key] = f"the {kind} file {key} has the same path: not indexed"
                 else:
                     signatures[key] = signature
-        self._scans, self._scanned = scans, Scan(signatures, refused)
+        self._scanned = Scan(signatures, refused, [])
         return self._scanned
 
     def refresh(self, *, again: bool = False) -> bool:

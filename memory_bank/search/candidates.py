@@ -140,7 +140,7 @@ def boost(
     With `by_section`, accesses of a section that has a name are those of that name.
     """
     numbers = {candidate.document for candidate in candidates}
-    dates = manifest.cached(document_rows.read_dates) or document_rows.read_dates(manifest, numbers)
+    dates = document_rows.read_dates(manifest, numbers)
     names = (
         entries.map_names(manifest, [candidate.row for candidate in candidates])
         if by_section

@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Mapping
 from math import inf
+from types import MappingProxyType
 
 from memory_bank.base import NamedTuple
 from memory_bank.base.documents import Scan, Signature
-from memory_bank.search.manifest import document_rows, writer
+from memory_bank.search.manifest import writer
 from memory_bank.search.manifest.manifest import Manifest
 
 
@@ -16,7 +17,8 @@ class DocumentChanges(NamedTuple):
     """Documents that may have changed, and documents that no longer exist."""
 
     changed: dict[str, Signature]
-    gone: tuple[int, ...] = ()
+    gone: Mapping[str, int] = MappingProxyType({})
+    """Their numbers by key."""
     refused: Mapping[str, str] | None = None
     """Files that can't be documents, with reasons; None if they are as recorded."""
 
@@ -28,20 +30,21 @@ class DocumentChanges(NamedTuple):
 NONE = DocumentChanges({})
 
 
-def compare(manifest: Manifest, scan: Scan) -> DocumentChanges:
-    """Compare a scan of all documents with the manifest; hashes are compared when they are read."""
-    signatures = writer.read_signatures(manifest)
-    changed = {
-        key: signature
-        for key, signature in scan.signatures.items()
-        if not signature or signatures.get(key) != signature
-    }
-    there = (*signatures, *writer.unfinished_keys(manifest))
-    gone = document_rows.find_numbers(
-        manifest, [key for key in there if key not in scan.signatures]
+def compare(manifest: Manifest, scan: Scan, keys: Collection[str] | None = None) -> DocumentChanges:
+    """Compare a scan with the manifest, at all keys or some; hashes are compared on reading."""
+    changed = (
+        dict(scan.signatures)
+        if keys is None
+        else {key: scan.signatures[key] for key in keys if key in scan.signatures}
     )
+    gone: dict[str, int] = {}
+    for key, number, signature in writer.read_signatures(manifest, keys):
+        if key not in scan.signatures:
+            gone[key] = number
+        elif signature and signature == changed[key]:
+            del changed[key]
     refused = None if writer.read_refused(manifest) == scan.refused else scan.refused
-    return DocumentChanges(changed, tuple(gone), refused)
+    return DocumentChanges(changed, gone, refused)
 
 
 Progress = Callable[[str, int, int], None]
@@ -123,7 +126,7 @@ class IndexLimits:
     def reached(self) -> bool:
         """Tell whether the time is over."""
         elapsed, busy = self._began or (0.0, 0.0)
-        return self._began is not None and (
+        return bool(self and self._began) and (
             time.process_time() - busy > self.seconds
             or time.monotonic() - elapsed > self.seconds * _ELAPSED
         )

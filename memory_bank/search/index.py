@@ -370,8 +370,9 @@ class Indexer:
         self._backfill = backfill
         self._turn = turn
         self._repaired = repaired
-        self._unchanged: tuple[Scan | None, object] = None, None
-        """The last scan that had all that the manifest has, and the state of the manifest then."""
+        self._compared: tuple[Scan, int, Collection[str]] | None = None
+        """The last scan, the version of the manifest with which it was compared, and the keys that
+        differed."""
 
     def sync(
         self,
@@ -437,15 +438,20 @@ class Indexer:
         if self._manifest.meta(_SOURCE) != self._source.fingerprint:
             with self._turn(WAIT), self._manifest.transaction():
                 if self._manifest.meta(_SOURCE) is not None:
+                    self._compared = None
                     writer.forget_signatures(self._manifest)
                 self._manifest.put_meta(_SOURCE, self._source.fingerprint)
 
     def _find_changes(self) -> DocumentChanges:
-        scan, state = self._source.scan(), self._manifest.cached(_new_state)
-        if state is not None and self._unchanged[0] is scan and self._unchanged[1] is state:
-            return NONE
-        changes = compare(self._manifest, scan)
-        self._unchanged = (None, None) if changes else (scan, state)
+        scan, version = self._source.scan(), self._manifest.version()
+        keys = None
+        if self._compared is not None and self._compared[1] == version:
+            # only this indexer has written since: the signatures of what differed then
+            logged, differing = scan.changed_since(self._compared[0]), self._compared[2]
+            keys = None if logged is None else dict.fromkeys((*differing, *logged))
+        changes = NONE if keys == {} else compare(self._manifest, scan, keys)
+        differing = (*changes.changed, *changes.gone)
+        self._compared = (scan, version, differing) if changes.refused is None else None
         return changes
 
     def _index(
@@ -550,20 +556,16 @@ class Indexer:
             before = document_rows.find_numbers(
                 manifest, [*(document.key for document, _ in new), *unreadable]
             )
-            names = link_rows.read_names(manifest, [*before, *changes.gone])
-            writer.mark_gone(manifest, changes.gone)
+            gone = list(changes.gone.values())
+            names = link_rows.read_names(manifest, [*before, *gone])
+            writer.mark_gone(manifest, gone)
             put, entries = writer.put(manifest, new)
             put += writer.put_unreadable(manifest, unreadable)
             held_names = link_rows.read_names(manifest, put)
             link_rows.resolve_links(manifest, put, names | held_names)
             if changes.refused is not None:
                 writer.put_refused(manifest, changes.refused)
-        return [*put, *changes.gone], entries
-
-
-def _new_state(_: Manifest) -> object:
-    """Return what stands for the manifest until the next write to it."""
-    return object()
+        return [*put, *gone], entries
 
 
 def _signature(own: Signature | None, changes: DocumentChanges, key: str) -> Signature:

@@ -22,11 +22,16 @@ def test_changes_are_seen_as_by_a_scan_of_all_files(folder: Path, seed: int) -> 
         (folder / name).mkdir(parents=True)
     root = NoteRoot(folder)
     for _ in range(5):
-        root.scan()
+        scan = root.scan()
     for _ in range(60):
         for _ in range(rng.choice((1, 1, 1, 2, 3))):
-            _change(folder, rng)
-        assert root.scan() == NoteRoot(folder).scan()
+            change(folder, rng)
+        before, scan, expected = scan, root.scan(), NoteRoot(folder).scan()
+        assert (scan.signatures, scan.refused) == (expected.signatures, expected.refused)
+        keys = scan.changed_since(before)
+        names = before.signatures.keys() | scan.signatures.keys()
+        changed = {key for key in names if before.signatures.get(key) != scan.signatures.get(key)}
+        assert keys is None or changed <= set(keys)
     root.close()
 
 
@@ -49,7 +54,7 @@ def test_a_changed_note_needs_no_scan_of_all_files(
     root.close()
 
 
-def _change(folder: Path, rng: random.Random) -> None:
+def change(folder: Path, rng: random.Random) -> None:
     """Change something in a folder."""
     places = [
         folder,

@@ -1,6 +1,7 @@
-"""A change of one note reads no whole table, but for the signatures that are compared."""
+"""A change of one note reads no whole table."""
 
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,31 +20,26 @@ _FEW = ("links_superseding", "documents_hidden", "documents_state")
 """Indices of what is rare: reading one of them whole is no matter."""
 
 
-def test_an_edit_reads_no_table_from_end_to_end(
-    folder: Path, opening: Opening, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere all signatures are compared")
+def test_an_edit_reads_no_table_from_end_to_end(folder: Path, opening: Opening) -> None:
     for number in range(30):
         (folder / f"n{number}.md").write_text(f"# N{number}\n\nkestrel, see [[n{number - 1}]]\n")
     bank = opening(folder)
     bank.sync()
-    recall(bank, "kestrel", mode="lexical", count_access=False)
+    for _ in range(5):  # whoever asks often is told of changes
+        recall(bank, "kestrel", mode="lexical", count_access=False)
     asked: list[str] = []
     base = view_of(bank).manifest._base
     (folder / "n3.md").write_text("# N3\n\nan osprey, see [[n4]]\n")
     base.set_trace_callback(asked.append)
-    view_of(bank).index.indexer.sync(thorough=False)
-    monkeypatch.setattr(
-        Bank, "catch_up", lambda *_, **__: None
-    )  # it compares the signatures of all files once more
-    answer = recall(bank, "osprey", mode="lexical", count_access=False)
+    for _ in range(3):
+        answer = recall(bank, "osprey", mode="lexical", count_access=False)
     base.set_trace_callback(None)
     assert [note.path for note in answer.notes] == ["n3.md"]
     statements = [sql for sql in asked if sql.startswith(("SELECT", "UPDATE", "DELETE"))]
-    statements = [sql for sql in statements if not re.search(r"LIMIT \d+\)$", sql)]
+    statements = [sql for sql in statements if not re.search(r"LIMIT \d+\)?$", sql)]
     assert len(statements) > 20
-    assert {sql for sql in statements if _scans(bank, sql)} == {
-        sql for sql in statements if sql.startswith("SELECT key, signature FROM documents")
-    }
+    assert [sql for sql in statements if _scans(bank, sql)] == []
 
 
 def _scans(bank: Bank, sql: str) -> bool:

@@ -200,18 +200,14 @@ def find_deprecated(manifest: Manifest, numbers: Collection[int]) -> set[int]:
     return {number for (number,) in manifest.chunked(sql, likely)}
 
 
-def read_dates(manifest: Manifest, numbers: Collection[int] | None = None) -> Dates:
-    """Return creation time and name in the access log of some documents, or of all.
+def read_dates(manifest: Manifest, numbers: Collection[int]) -> Dates:
+    """Return creation time and name in the access log of some documents.
 
     The time is 0 for a document that doesn't state it.
     """
     known_as = "CASE known_as WHEN '' THEN key ELSE known_as END"
-    sql = f"SELECT id, created * stated, {known_as} FROM documents"
-    rows = (
-        manifest.execute(sql)
-        if numbers is None
-        else manifest.chunked(f"{sql} WHERE id IN ({{}})", list(numbers))
-    )
+    sql = f"SELECT id, created * stated, {known_as} FROM documents WHERE id IN ({{}})"
+    rows = manifest.chunked(sql, list(numbers))
     return {number: (created, name) for number, created, name in rows}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any
 
@@ -133,16 +133,17 @@ def forget_signatures(manifest: Manifest) -> None:
     manifest.execute("UPDATE documents SET signature = '', hash = x''")
 
 
-def read_signatures(manifest: Manifest) -> dict[str, Signature]:
-    """Return the signatures of all documents whose batch is finished."""
-    sql = f"SELECT key, signature FROM documents WHERE state IN ({DONE}, {UNREADABLE})"
-    return dict(manifest.execute(sql))
+def read_signatures(
+    manifest: Manifest, keys: Collection[str] | None = None
+) -> Iterable[tuple[str, int, Signature]]:
+    """Return key, number and signature of all documents, or of those with some keys.
 
-
-def unfinished_keys(manifest: Manifest) -> list[str]:
-    """Return the keys of documents whose batch was not finished."""
-    sql = f"SELECT key FROM documents WHERE state <> {DONE} AND state IN ({PENDING}, {GONE})"
-    return [key for (key,) in manifest.execute(sql)]
+    The signature of a document whose batch was not finished is empty.
+    """
+    sql = f"SELECT key, id, iif(state IN ({PENDING}, {GONE}), '', signature) FROM documents"
+    if keys is None:
+        return manifest.execute(sql)
+    return manifest.chunked(f"{sql} WHERE key IN ({{}})", list(keys))
 
 
 def read_refused(manifest: Manifest) -> dict[str, str]:
