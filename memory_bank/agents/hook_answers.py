@@ -295,7 +295,7 @@ def _map_rules(bank: Bank, prompt: str, client: str) -> dict[str, str]:
         return {}
     from memory_bank.memory import rules, rules_block  # start-up: they load the parser of Markdown
 
-    project_rules = rules.rules_for(rules.list_indexed_rules(bank, _RULE_SECONDS).rules, files)
+    project_rules = rules.select_rules(rules.list_indexed_rules(bank, _RULE_SECONDS).rules, files)
     chosen = [project_rule for project_rule in project_rules if project_rule.applies_to][
         :_MOST_RULES
     ]

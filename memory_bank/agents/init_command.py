@@ -220,7 +220,7 @@ def _check_enclosing(call: Call, folder: str | None) -> None:
     call.stderr.line(
         "This folder is part of a project that has a bank: ", (show_place(enclosing), "place")
     )
-    if not call.agreed("Make another bank here?"):
+    if not call.confirm("Make another bank here?"):
         raise KeyboardInterrupt
 
 
@@ -240,7 +240,7 @@ def _choose_included(
         )
         kind = f"  {candidate.kind}{many}" if candidate.kind else many.replace(",", " ")
         call.stderr.line("  ", (quote_path(candidate.path), "place"), kind)
-    agreed = call.agreed("Find them as notes, too? They are only read.", default=True)
+    agreed = call.confirm("Find them as notes, too? They are only read.", default=True)
     return paths if agreed else ()
 
 
@@ -260,7 +260,7 @@ def _agents(call: Call, created_bank: MadeBank, *, yes: bool) -> tuple[AgentSetU
             call.stderr.line(
                 f"  {agent.title}  ", (", ".join(map(show_place, agent.files)), "place")
             )
-        if not call.agreed("Add hooks and the MCP server to these files?"):
+        if not call.confirm("Add hooks and the MCP server to these files?"):
             return ()
     with open_bank(created_bank.bank) as bank:
         return tuple(set_up(bank, agent.name) for agent in configured)

@@ -75,7 +75,7 @@ def list_rules(
         chosen = project_rules.pending if pending else project_rules.rules
         if files:
             project = bank.layout.project
-            chosen = rules.rules_for(chosen, [_path_in_project(project, file) for file in files])
+            chosen = rules.select_rules(chosen, [_path_in_project(project, file) for file in files])
     if call.json:
         call.document(
             {"result_count": len(chosen), "rules": chosen, "notices": project_rules.limits}

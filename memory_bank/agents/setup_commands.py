@@ -237,7 +237,7 @@ def _make(call: Call, change: ClientChange, *, yes: bool) -> bool:
                 "add --yes to change it",
             )
         _show_change(call, change, "the change with --dry-run")
-        if not call.agreed(f"Change {show_place(change.file)}?"):
+        if not call.confirm(f"Change {show_place(change.file)}?"):
             call.remark("nothing was changed")
             return False
     change.write()

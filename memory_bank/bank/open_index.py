@@ -21,11 +21,11 @@ from memory_bank.base.settings import Settings
 from memory_bank.notes import okf
 from memory_bank.notes.link_targets import path_names
 from memory_bank.notes.names import (
-    begun_so,
+    find_by_start,
     lookup_key,
     name_of,
     note_path,
-    record_asked,
+    parse_record,
     strip_id_start,
 )
 from memory_bank.notes.roots import Roots
@@ -345,7 +345,7 @@ def find_nearly_named(manifest: Manifest, written: str) -> list[str]:
     """
     name = lookup_key(written)
     folder, _, last = name.rpartition("/")
-    number = record_asked(last, bare=True)
+    number = parse_record(last, bare=True)
     words = link_rows.find_keys(manifest, number) if number else []
     if folder:
         words = [
@@ -363,7 +363,7 @@ def find_nearly_named(manifest: Manifest, written: str) -> list[str]:
             words.append(path)
     if words or written.strip().endswith(NOTE_SUFFIXES):
         return words
-    return begun_so(paths, name) or document_rows.keys_by_id_start(manifest, name)
+    return find_by_start(paths, name) or document_rows.keys_by_id_start(manifest, name)
 
 
 def find_path(

@@ -258,8 +258,8 @@ class Source(Protocol):
         """
         return False
 
-    def read(self, key: str, text: str = "") -> Read:
-        """Read a document; `known` is the hash that is indexed."""
+    def read(self, key: str, indexed_hash: str = "") -> Read:
+        """Read a document; `indexed_hash` is that of the last reading."""
 
     def text(self, key: str, hash: str, span: Span) -> str | None:  # noqa: A002  (the field's word)
         """Return some lines of a document; None if its hash has changed."""

@@ -93,7 +93,9 @@ class _PrintedHit:
         self.title = "" if starts_text(hit.title, text) else one_line(hit.title)
         fits = not self.console.terminal or self._cut(self.title) == self.title
         lines = [] if not text or (fits and has_same_words(self.title, text)) else text.split("\n")
-        self.snippet = [part for line in lines for part in self.console.folded(line, len(_INDENT))]
+        self.snippet = [
+            part for line in lines for part in self.console.fold_line(line, len(_INDENT))
+        ]
         self.lines = len(self.snippet)
         """How many lines of the snippet are shown."""
 

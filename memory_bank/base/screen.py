@@ -78,7 +78,7 @@ class Screen(Protocol):
     def labelled(self, label: str, style: str, text: str) -> None:
         """Print a label followed by a text, which is wrapped on a terminal."""
 
-    def folded(self, line: str, indent: int) -> list[str]:
+    def fold_line(self, line: str, indent: int) -> list[str]:
         """Return a line as lines that fit the width of a terminal behind an indent."""
 
     def document(self, value: object, *, indent: int | None = 2) -> None:
@@ -177,16 +177,16 @@ class Call(Protocol):
     def hint(self, hint: str | None) -> str | None:
         """Return the command line's wording of a hint in a record."""
 
-    def given(self, text: str | None) -> str | None:
+    def read_text(self, text: str | None) -> str | None:
         """Return the text of an argument or of stdin; None when there is neither."""
 
-    def edited(self, name: str, start: str) -> AbstractContextManager[str]:
+    def edit_text(self, name: str, start: str) -> AbstractContextManager[str]:
         """Let the user edit a text in a file of that name; yield it, and keep it after an error."""
 
-    def given_or_edited(self, text: str | None) -> AbstractContextManager[str]:
+    def read_or_edit_text(self, text: str | None) -> AbstractContextManager[str]:
         """Yield the text of an argument or of stdin; without either, that of an editor."""
 
-    def agreed(self, question: str, *, default: bool = False) -> bool:
+    def confirm(self, question: str, *, default: bool = False) -> bool:
         """Ask a person a question that is answered by yes or no; there must be one."""
 
 

@@ -87,10 +87,10 @@ class JoinedSources:
         changed = [source.refresh(again=again) for source in self._sources]
         return any(changed)
 
-    def read(self, key: str, text: str = "") -> Read:
+    def read(self, key: str, indexed_hash: str = "") -> Read:
         """Read a document."""
         owner = self._owner(key)
-        return owner.read(key, text) if owner else None
+        return owner.read(key, indexed_hash) if owner else None
 
     def text(self, key: str, hash: str, span: Span) -> str | None:  # noqa: A002  (the contract's word)
         """Return some lines of a document; None if its hash has changed."""

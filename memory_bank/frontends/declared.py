@@ -27,7 +27,7 @@ def list_words() -> list[str]:
     return sorted({*own, *(name.replace("_", "-") for name in plugins.list_installed(KIND))})
 
 
-def overview() -> Iterator[Row]:
+def list_commands() -> Iterator[Row]:
     """Yield what the list of commands shows, by name."""
     for name in list_words():
         if name in operations.COMMANDS:
@@ -91,18 +91,14 @@ def load_tools(toolset: str) -> list[tuple[Operation, Tool]]:
     """Import the operations of a toolset; return each with what makes it a tool."""
     from memory_bank.base import operation
 
-    own = [name for name, (_, of, _) in operations.TOOLS.items() if of == toolset]
+    own = [name for name, row in operations.TOOLS.items() if row[1] == toolset]
     for name in own:
         import_module(f"memory_bank.{operations.TOOLS[name][0]}")
-    others_installed_tools = (
-        installed_tool
-        for installed_tool in installed_tools().values()
-        if installed_tool[1].toolset == toolset
-    )
-    return [*(operation.tools[name] for name in own), *others_installed_tools]
+    installed = (pair for pair in load_installed_tools().values() if pair[1].toolset == toolset)
+    return [*(operation.tools[name] for name in own), *installed]
 
 
-def installed_tools() -> dict[str, tuple[Operation, Tool]]:
+def load_installed_tools() -> dict[str, tuple[Operation, Tool]]:
     """Import the operations of installed packages; return those that are tools, by name."""
     from memory_bank.base import operation
 
@@ -115,43 +111,40 @@ def installed_tools() -> dict[str, tuple[Operation, Tool]]:
     }
 
 
-def given_to(
+def fill_parameters(
     function: Callable[..., Any], sources: Mapping[str, Callable[[], Any]], *, named: bool = False
 ) -> dict[str, Any]:
-    """Return the values of a function's parameters that a front end gives.
+    """Return the values of those parameters of a function that `sources` gives.
 
-    A bank or code that is optional is None where there is none; one of both must be there, and the
-    bank if it was named.
+    An optional bank or code is None where there is none; one of both must be there, and the bank if
+    the user `named` it.
     """
     import inspect  # start-up: the list of commands needs none
 
     from memory_bank.base.errors import MemoryBankError, NoBank, NoRepository
 
-    entries: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     missing: list[MemoryBankError] = []
-    optional = 0
+    optional_count = 0
     for name, parameter in inspect.signature(function).parameters.items():
         if name not in sources:
             continue
-        if not str(parameter.annotation).endswith(" | None") or name not in {
-            "bank",
-            "code",
-            "codebase",
-        }:
-            entries[name] = sources[name]()
+        is_optional = str(parameter.annotation).endswith(" | None")
+        if not is_optional or name not in {"bank", "code", "codebase"}:
+            values[name] = sources[name]()
             continue
-        optional += 1
+        optional_count += 1
         try:
-            entries[name] = sources[name]()
+            values[name] = sources[name]()
         except (NoBank, NoRepository) as error:
             if named and name == "bank":
                 raise
-            entries[name] = None
+            values[name] = None
             missing.append(error)
-    if optional == len(missing) > 1:
+    if optional_count == len(missing) > 1:
         first, second = missing
         raise NoBank.after(first, f"{first.message}; {second.message}") from None
-    return entries
+    return values
 
 
 def _load(name: str) -> None:

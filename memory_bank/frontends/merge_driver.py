@@ -39,18 +39,18 @@ def run(args: Sequence[str]) -> int:
     If that fails, the file is what git's own merge makes of it, and the code is 1.
     """
     try:
-        merged_paths = read(args)
+        arguments = read_arguments(args)
     except BadInput as error:
         _say(f"error: {error.message}")
         _say(f"hint: {error.hint}")
         return WRONG_USE
     try:
-        return _merge_paths(merged_paths)
+        return _merge_files(arguments)
     except (KeyboardInterrupt, Exception) as error:  # noqa: BLE001  (the outermost frame)
-        return _fallen_back(merged_paths, error)
+        return _merge_by_git(arguments, error)
 
 
-def read(args: Sequence[str]) -> DriverArguments:
+def read_arguments(args: Sequence[str]) -> DriverArguments:
     """Read the arguments; raise BadInput."""
     words = list(args)
     options: dict[str, str] = {}
@@ -79,47 +79,46 @@ def read(args: Sequence[str]) -> DriverArguments:
 
 
 def _label(text: str) -> str:
-    """Return a label of a side on one line; empty where git is too old to give one."""
+    """Return the label of a side on one line; empty if git is too old to give one."""
     return "" if text.startswith("%") else " ".join(text.split())
 
 
-def _merge_paths(merged_paths: DriverArguments) -> int:
+def _merge_files(arguments: DriverArguments) -> int:
     from memory_bank.notes.merging import conflicts
     from memory_bank.review import merge_driver  # its imports may fail too
 
     labels = conflicts.Labels(
-        merged_paths.ours or "ours",
-        merged_paths.theirs or "theirs",
-        merged_paths.size or conflicts.MARKER_SIZE,
+        arguments.ours or "ours",
+        arguments.theirs or "theirs",
+        arguments.size or conflicts.MARKER_SIZE,
     )
-    files = merge_driver.Files(*map(Path, merged_paths.files))
+    files = merge_driver.Files(*map(Path, arguments.files))
     number, remark = merge_driver.merge_files(files, labels)
     if remark:
-        _say(f"memory-bank: {_name(merged_paths)}: merged by lines as git does: {remark}")
+        _say(f"memory-bank: {_printable_path(arguments)}: merged by lines as git does: {remark}")
     return CONFLICT if number else MERGED
 
 
-def _fallen_back(merged_paths: DriverArguments, error: BaseException) -> int:
+def _merge_by_git(arguments: DriverArguments, error: BaseException) -> int:
     """Let git merge the file and say why; return 1."""
     bank_error = error if isinstance(error, MemoryBankError) else find_exhausted(error)
     reason = bank_error.message if bank_error else type(error).__name__
-    _say(f"memory-bank: {_name(merged_paths)}: not merged as a note: {reason}")
+    _say(f"memory-bank: {_printable_path(arguments)}: not merged as a note: {reason}")
     try:
         from memory_bank.notes.merging import conflicts
         from memory_bank.review import merge_driver
 
-        labels = conflicts.Labels(merged_paths.ours or "ours", merged_paths.theirs or "theirs")
-        merge_driver.merge_by_git(
-            merge_driver.Files(*map(Path, merged_paths.files)), labels, reason
-        )
-    except (KeyboardInterrupt, Exception) as again:  # noqa: BLE001  (the outermost frame)
-        _say(f"memory-bank: {_name(merged_paths)}: ours is left as it was: {type(again).__name__}")
+        labels = conflicts.Labels(arguments.ours or "ours", arguments.theirs or "theirs")
+        merge_driver.merge_by_git(merge_driver.Files(*map(Path, arguments.files)), labels, reason)
+    except (KeyboardInterrupt, Exception) as failure:  # noqa: BLE001  (the outermost frame)
+        path, kind = _printable_path(arguments), type(failure).__name__
+        _say(f"memory-bank: {path}: ours is left as it was: {kind}")
     return CONFLICT
 
 
-def _name(merged_paths: DriverArguments) -> str:
+def _printable_path(arguments: DriverArguments) -> str:
     return "".join(
-        char if char.isprintable() else "?" for char in merged_paths.path or merged_paths.files[1]
+        char if char.isprintable() else "?" for char in arguments.path or arguments.files[1]
     )
 
 

@@ -39,58 +39,65 @@ _DECLARES = "from memory_bank.base.operation import"
 def load_modules() -> Iterator[str]:
     """Import the modules that declare operations, and yield their names below `memory_bank`."""
     for file in sorted(_PACKAGE.rglob("*.py")):
-        text = file.read_text(encoding="utf-8")
-        if _DECLARES in text and ("@operation(" in text or "topic(" in text):
-            place = ".".join(file.relative_to(_PACKAGE).with_suffix("").parts)
-            import_module(f"memory_bank.{place}")
-            yield place
+        source = file.read_text(encoding="utf-8")
+        if _DECLARES in source and ("@operation(" in source or "topic(" in source):
+            module = ".".join(file.relative_to(_PACKAGE).with_suffix("").parts)
+            import_module(f"memory_bank.{module}")
+            yield module
 
 
 def generate_files() -> dict[Path, str]:
     """Return the generated files, each with its text."""
-    places = set(load_modules())
+    modules = set(load_modules())
     own = {
         name: command
         for name, command in operation.declared.items()
-        if command.run.__module__.removeprefix("memory_bank.") in places
+        if command.run.__module__.removeprefix("memory_bank.") in modules
     }
     folder = _PACKAGE / "frontends"
     pages = {file: file.read_text(encoding="utf-8") for file in sorted(_DOCS.glob("*.md"))}
     return {
         **{file: _BLOCK.sub(_fill_block, text) for file, text in pages.items() if "<!--" in text},
-        folder / "operations.py": _places(own),
+        folder / "operations.py": _write_table(own),
     }
 
 
 def _fill_block(match: re.Match[str]) -> str:
     """Return a block of the docs with what its comment names."""
     writers = {
-        "options": _options,
-        "settings": _settings,
-        "tools": _tools,
-        "rules": _rules,
-        "functions": _functions,
+        "options": _write_options,
+        "settings": _write_settings,
+        "tools": _write_tools,
+        "rules": _write_rules,
+        "functions": _write_functions,
     }
     head = f"{match[0].partition('-->')[0]}-->\n```{match[3]}\n"
     return head + writers[match[1]](match[2].split(","))
 
 
-def _options(words: Sequence[str]) -> str:
+def _write_options(words: Sequence[str]) -> str:
     """Return for each command its arguments and the options that are its own."""
-    commands = [name for word in words for name in sorted(operation.declared) if _is_of(name, word)]
+    commands = [
+        name
+        for word in words
+        for name in sorted(operation.declared)
+        if _starts_with_word(name, word)
+    ]
     lines = TextWrapper(100, subsequent_indent="    ", break_on_hyphens=False)
-    rows = [lines.fill(" ".join([name, *_usage(operation.declared[name])])) for name in commands]
+    rows = [
+        lines.fill(" ".join([name, *_yield_usage(operation.declared[name])])) for name in commands
+    ]
     return "".join(f"{row}\n" for row in rows).replace("\N{NO-BREAK SPACE}", " ")
 
 
-def _usage(declared_operation: operation.Operation) -> Iterator[str]:
+def _yield_usage(command: operation.Operation) -> Iterator[str]:
     """Yield the arguments of a command, then its options but those that the page says once."""
     flags = {
-        _flags(parameter): parameter.param.help
-        for parameter in declared_operation.parameters
+        _describe_flags(parameter): parameter.param.help
+        for parameter in command.parameters
         if not parameter.param.argument
     }
-    for parameter in declared_operation.parameters:
+    for parameter in command.parameters:
         if parameter.param.argument:
             yield parameter.param.metavar or parameter.name.upper()
     for flag, text in flags.items():
@@ -98,30 +105,20 @@ def _usage(declared_operation: operation.Operation) -> Iterator[str]:
             yield f"[{flag}]".replace(" ", "\N{NO-BREAK SPACE}")
 
 
-def _is_of(name: str, word: str) -> bool:
+def _starts_with_word(name: str, word: str) -> bool:
     return f"{name} ".startswith(f"{word} ")
 
 
-def _flags(parameter: operation.Parameter) -> str:
-    flags = (
-        parameter.param.flags.split(", ")
-        if parameter.param.flags
-        else [f"--{parameter.name.replace('_', '-')}"]
-    )
-    value = (
-        ""
-        if parameter.kind is bool
-        else f" {parameter.param.metavar or parameter.kind.__name__.upper()}"
-    )
-    value = (
-        value
-        if parameter.param.metavar or not parameter.param.choices
-        else f" {'|'.join(parameter.param.choices)}"
-    )
-    return ", ".join(f"{flag}{value}" for flag in flags)
+def _describe_flags(parameter: operation.Parameter) -> str:
+    param = parameter.param
+    flags = param.flags or f"--{parameter.name.replace('_', '-')}"
+    value = "" if parameter.kind is bool else f" {param.metavar or parameter.kind.__name__.upper()}"
+    if param.choices and not param.metavar:
+        value = f" {'|'.join(param.choices)}"
+    return ", ".join(f"{flag}{value}" for flag in flags.split(", "))
 
 
-def _settings(sections: Sequence[str]) -> str:
+def _write_settings(sections: Sequence[str]) -> str:
     """Return a section of settings with the defaults, as a file has it."""
     from memory_bank.base import settings
 
@@ -130,7 +127,7 @@ def _settings(sections: Sequence[str]) -> str:
         if section not in sections:
             continue
         value = list(default) if isinstance(default, tuple) else default
-        text = f"# [{section}.…]" if meta.table else f"{key} = {_text(value)}"
+        text = f"# [{section}.…]" if meta.table else f"{key} = {_to_json(value)}"
         choices = f": {', '.join(meta.choices)}" if meta.choices else ""
         help_text = f"{'private: ' if meta.private else ''}{meta.help}{choices}"
         help_text += f"; {meta.range}" if meta.range else ""
@@ -138,7 +135,7 @@ def _settings(sections: Sequence[str]) -> str:
     return "".join(rows)
 
 
-def _tools(_: Sequence[str]) -> str:
+def _write_tools(_: Sequence[str]) -> str:
     """Return the tools of agents by toolset, each with its first sentence."""
     from memory_bank.frontends.mcp.toolbox import Toolbox
 
@@ -151,7 +148,7 @@ def _tools(_: Sequence[str]) -> str:
     return "".join(f"{toolset}:\n{''.join(row)}" for toolset, row in rows.items())
 
 
-def _rules(_: Sequence[str]) -> str:
+def _write_rules(_: Sequence[str]) -> str:
     """Return the lint rules by severity, each with what it finds."""
     from memory_bank.base.settings import Settings
     from memory_bank.review.rules.base import list_settings
@@ -162,39 +159,35 @@ def _rules(_: Sequence[str]) -> str:
     return "".join(f"{severity}:\n{''.join(row)}" for severity, row in rows.items())
 
 
-def _functions(_: Sequence[str]) -> str:
+def _write_functions(_: Sequence[str]) -> str:
     """Return the functions of the Python API: what must be given, and what they return."""
     import memory_bank
 
     rows = []
     for name in memory_bank.__all__:
-        entry = getattr(memory_bank, name)
-        if not inspect.isfunction(entry):
+        function = getattr(memory_bank, name)
+        if not inspect.isfunction(function):
             continue
-        signature = inspect.signature(entry)
-        needed = [
+        signature = inspect.signature(function)
+        required = [
             key
             for key, parameter in signature.parameters.items()
             if parameter.default is parameter.empty and parameter.kind is not parameter.VAR_KEYWORD
         ]
-        more = [*needed, "…"] if len(needed) < len(signature.parameters) else needed
-        rows.append(f"{name}({', '.join(more)}): {signature.return_annotation}\n")
+        rest = ["…"] if len(required) < len(signature.parameters) else []
+        rows.append(f"{name}({', '.join(required + rest)}): {signature.return_annotation}\n")
     return "".join(rows)
 
 
-def _places(own: dict[str, operation.Operation]) -> str:
+def _write_table(own: dict[str, operation.Operation]) -> str:
     """Return the table that the list of commands and the server's greeting need."""
     commands: dict[str, Any] = {}
     for name, command in sorted(own.items()):
-        commands[name] = (
-            _place(command),
-            command.group,
-            command.summary,
-        )
+        commands[name] = (_module_of(command), command.group, command.summary)
     for name, topic in operation.topics.items():
         commands[name] = (_topic_module(name), topic.group, topic.summary.rstrip("."))
     tools = {
-        name: (_place(command), tool.toolset, tool.reads)
+        name: (_module_of(command), tool.toolset, tool.reads)
         for name, (command, tool) in sorted(operation.tools.items())
         if command.run.__module__.startswith("memory_bank.")
     }
@@ -209,7 +202,7 @@ def _places(own: dict[str, operation.Operation]) -> str:
             "",
             "COMMANDS: dict[str, tuple[str, str, str]] = {",
             *(
-                f"    {_text(name)}: ({', '.join(map(_text, commands[name]))}),"
+                f"    {_to_json(name)}: ({', '.join(map(_to_json, commands[name]))}),"
                 for name in sorted(commands)
             ),
             "}",
@@ -217,7 +210,7 @@ def _places(own: dict[str, operation.Operation]) -> str:
             "",
             "TOOLS: dict[str, tuple[str, str, bool]] = {",
             *(
-                f"    {_text(name)}: ({_text(place)}, {_text(toolset)}, {reads}),"
+                f"    {_to_json(name)}: ({_to_json(place)}, {_to_json(toolset)}, {reads}),"
                 for name, (place, toolset, reads) in tools.items()
             ),
             "}",
@@ -234,11 +227,11 @@ def _topic_module(name: str) -> str:
     return ".".join(next(files).relative_to(_PACKAGE).with_suffix("").parts)
 
 
-def _place(command: operation.Operation) -> str:
+def _module_of(command: operation.Operation) -> str:
     return command.run.__module__.removeprefix("memory_bank.")
 
 
-def _text(value: Any) -> str:  # noqa: ANN401  (any JSON)
+def _to_json(value: Any) -> str:  # noqa: ANN401  (any JSON)
     return render_document(value, indent=None)
 
 

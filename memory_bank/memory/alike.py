@@ -50,27 +50,25 @@ def find_duplicates(bank: Bank, content_hash: str, path: str) -> Duplicates:
     rows = find_by_content(bank, content_hash)
     if not rows:
         return Duplicates()
-    side = stays_here(bank, path)
-    sides = [(stays_here(bank, note.path) == side, note) for note in rows]
-    near, far = (
-        [note for same_argument, note in sides if same_argument is argument]
-        for argument in (True, False)
-    )
-    return Duplicates(next(iter(near), None), next(iter(far), None), side)
+    private = is_local(bank, path)
+    oldest: dict[bool, NoteRow] = {}
+    for note in rows:
+        oldest.setdefault(is_local(bank, note.path), note)
+    return Duplicates(oldest.get(private), oldest.get(not private), private)
 
 
-def link_duplicate(bank: Bank, similar: Duplicates, remembered: WrittenNote) -> WrittenNote:
-    """Name the note with the same content on the other side, to which the private one gets a link.
+def link_duplicate(bank: Bank, duplicates: Duplicates, remembered: WrittenNote) -> WrittenNote:
+    """Name the duplicate of the other kind, and link the private note to the tracked one.
 
-    The tracked one gets none: for others, it would lead nowhere. Call it after the note was
-    written, while its bank is locked.
+    The tracked note gets no link, which would lead nowhere on other machines. Call it after the
+    note was written, while its bank is locked.
     """
-    if similar.far is None:
+    if duplicates.far is None:
         return remembered
-    private, tracked = remembered.path, similar.far.path
-    if not similar.private:
+    private, tracked = remembered.path, duplicates.far.path
+    if not duplicates.private:
         private, tracked = tracked, private
-    remembered = remembered._replace(same_as=similar.far.path)
+    remembered = remembered._replace(same_as=duplicates.far.path)
     try:
         etag = bank.store.change(private, lambda text: _append_link(text, name_of(tracked)))
     except MemoryBankError as error:
@@ -82,15 +80,15 @@ def link_duplicate(bank: Bank, similar: Duplicates, remembered: WrittenNote) -> 
 def _append_link(text: str, name: str) -> str:
     """Return a note's text with a link to the note that has the same content."""
     raw, _ = front_matter.read_metadata(front_matter.split(text))
-    link, there = f"[[{name}]]", raw.get(SAME_AS, "[[")
-    ours = isinstance(there, str) and there.startswith("[[") and there != link
-    if _NO_LINK.intersection(name) or not ours:
+    link, old = f"[[{name}]]", raw.get(SAME_AS, "[[")
+    replaceable = isinstance(old, str) and old.startswith("[[") and old != link
+    if _NO_LINK.intersection(name) or not replaceable:
         return text
     return front_matter.set_keys(text, {SAME_AS: link})
 
 
-def stays_here(bank: Bank, path: str) -> bool:
-    """Tell whether a note is private to this machine: a session's, or ignored by git."""
+def is_local(bank: Bank, path: str) -> bool:
+    """Return whether a note stays on this machine: it is a session's, or git ignores it."""
     if path.startswith(f"{folder_for_type(SESSION)}/"):
         return True
     tree = repository.find_worktree(bank.layout.root)
@@ -116,14 +114,14 @@ _EVERY_LINE = Span(1, 1 << 60)
 _RUN = lazy_pattern(r"\w+")
 
 
-def similar_to(bank: Bank, content: str, *, besides: str | None = None) -> str | None:
-    """Return the path of the note whose text is the most similar to a content, if one nearly is it.
+def find_similar(bank: Bank, content: str, *, besides: str | None = None) -> str | None:
+    """Return the path of the note whose text is the most similar to a content, if nearly the same.
 
     The caller's index is up to date. It reads at most five notes, and never raises. The note at
-    `besides` is not meant, nor are included files of the project.
+    `besides` and included files of the project are left out.
     """
     try:
-        return bank.read(lambda view: _nearest(bank, view, content, besides))
+        return bank.read(lambda view: _find_nearest(bank, view, content, besides))
     except (MemoryBankError, UnicodeError):
         return None  # a remark must not fail a write
 
@@ -137,8 +135,8 @@ def similar_notes(
 ) -> dict[str, float]:
     """Map the paths of notes that are similar to a content to their share of common words.
 
-    At most `compared` notes are read, those that the index finds first. `known` caches their words,
-    for further calls on the same notes.
+    At most `compared` notes are read, those that the index finds first. `words_by_path` caches
+    their words for further calls on the same notes.
     """
     words = split_words(content)
     index = view.index.retrievers.get("notes")
@@ -152,26 +150,26 @@ def similar_notes(
     shares: dict[str, float] = {}
     cache = {} if words_by_path is None else words_by_path
     for row in rows.values():
-        if _may_be(row, size):
+        if _is_comparable(row, size):
             if row.key not in cache:
-                cache[row.key] = split_words(_text(view, row))
+                cache[row.key] = split_words(_read_body(view, row))
             shares[row.key] = share_of_words(words, cache[row.key])
-    return {key: value for key, value in shares.items() if value >= ALIKE}
+    return {path: share for path, share in shares.items() if share >= ALIKE}
 
 
-def _nearest(bank: Bank, view: View, content: str, besides: str | None) -> str | None:
-    entries = {
-        key: value
-        for key, value in similar_notes(view, content).items()
-        if key != besides and not bank.roots.is_included(key)
+def _find_nearest(bank: Bank, view: View, content: str, besides: str | None) -> str | None:
+    shares = {
+        path: share
+        for path, share in similar_notes(view, content).items()
+        if path != besides and not bank.roots.is_included(path)
     }
-    return max(entries, key=lambda key: entries[key], default=None)
+    return max(shares, key=shares.__getitem__, default=None)
 
 
-def _may_be(row: DocumentRow, size: int) -> bool:
+def _is_comparable(row: DocumentRow, size: int) -> bool:
     return row.size <= 2 * size + _HEADER and row.data.get("status") != "archived"
 
 
-def _text(view: View, row: DocumentRow) -> str:
+def _read_body(view: View, row: DocumentRow) -> str:
     text = view.source.text(row.key, row.hash, _EVERY_LINE) or ""
     return front_matter.split(text).body

@@ -98,7 +98,7 @@ class DatedNote:
     @cached_property
     def words(self) -> frozenset[str]:
         """The stems of its words, without stop words and names of linked notes."""
-        return _words_of(self.text)
+        return _stem_text(self.text)
 
     @cached_property
     def head(self) -> str:
@@ -121,7 +121,7 @@ class DatedNote:
         return [bound for bound, holds in amendings if holds and self.created > 0]
 
     def amends(self, old: DatedNote, likeness: float, next_best: float) -> bool:
-        """Tell whether it may amend the note that is nearest to it."""
+        """Return whether it may amend the note that is nearest to it."""
         if not 0 < old.created < self.created or len(self.words & old.words) < _SHARED:
             return False
         return any(
@@ -130,7 +130,7 @@ class DatedNote:
 
 
 @lru_cache(maxsize=256)  # several questions find the same notes
-def _words_of(text: str) -> frozenset[str]:
+def _stem_text(text: str) -> frozenset[str]:
     text = analyzer.clean_text(_LINK.sub(" ", text))
     parts = analyzer.identifier_parts(text)
     stems = (
@@ -142,25 +142,25 @@ def _words_of(text: str) -> frozenset[str]:
 
 
 def asks_about_past(question: str) -> bool:
-    """Tell whether a question is about what held before."""
+    """Return whether a question is about what held before."""
     return _PAST.search(question) is not None
 
 
 def map_amended(view: View, notes: Sequence[DatedNote]) -> dict[int, int]:
-    """Map the places of notes to those of newer ones that may amend them, among some notes.
+    """Map the places of some of the notes to those of newer ones that may amend them.
 
-    Pairs that a link connects are answered, and left out.
+    Pairs that a link connects are left out: a person has said how they relate.
     """
     newer = [at for at, note in enumerate(notes) if note.bounds]
     if not newer or len(notes) < 2:  # noqa: PLR2004  (a pair)
         return {}
-    compared = _Likeness(view, notes)
-    older = dict[int, int]()
+    likeness = _Likeness(view, notes)
+    pairs = dict[int, int]()
     for at in newer:
-        old = compared.nearest(at)
-        if old is not None and (old not in older or notes[older[old]].created < notes[at].created):
-            older[old] = at
-    return _drop_linked(view, notes, older)
+        old = likeness.nearest(at)
+        if old is not None and (old not in pairs or notes[pairs[old]].created < notes[at].created):
+            pairs[old] = at
+    return _drop_linked(view, notes, pairs)
 
 
 def find_amended_by_meaning(
@@ -173,7 +173,7 @@ def find_amended_by_meaning(
     """
     pairs = _match_continued(notes, hits)
     newer = [at for at, note in enumerate(notes) if note.created > _MONTHS and note.changes]
-    vectors = _vectors_of(view, [hit.best.row for hit in hits]) if newer else {}
+    vectors = _read_vectors(view, [hit.best.row for hit in hits]) if newer else {}
     for new in newer:
         alike = [
             (_cosine(vectors, hits[old], hits[new]), old)
@@ -210,8 +210,8 @@ def _continues(title: str, older_title: str) -> bool:
     )
 
 
-def _vectors_of(view: View, rows: Sequence[int]) -> dict[int, list[float]]:
-    """Return the vectors of passages, of those that have one."""
+def _read_vectors(view: View, rows: Sequence[int]) -> dict[int, list[float]]:
+    """Return the vectors of those passages that have one."""
     try:
         vectors = cast("VectorIndex | None", view.index.retrievers.get("vectors"))
     except EmbedderUnavailable:
@@ -219,9 +219,9 @@ def _vectors_of(view: View, rows: Sequence[int]) -> dict[int, list[float]]:
     return vectors.vectors_of(rows) if vectors is not None else {}
 
 
-def _cosine(vectors: Mapping[int, Sequence[float]], hit: Hit, other_hit: Hit) -> float:
+def _cosine(vectors: Mapping[int, Sequence[float]], older: Hit, newer: Hit) -> float:
     """Return the cosine of two hits' passages, 0 if one has no vector."""
-    pair = vectors.get(hit.best.row, ()), vectors.get(other_hit.best.row, ())
+    pair = vectors.get(older.best.row, ()), vectors.get(newer.best.row, ())
     return sum(map(mul, *pair)) if all(pair) else 0.0
 
 
@@ -238,24 +238,24 @@ def _drop_linked(
     }
 
 
-def may_amend(bank: Bank, path: str) -> str | None:
+def find_amended(bank: Bank, path: str) -> str | None:
     """Return the path of the older note that a written note may amend, if any; never raises."""
     try:
         bank.catch_up(meaning=False)
     except MemoryBankError:
         return None  # a remark must not fail a write
-    return indexed_may_amend(bank, path)
+    return find_amended_indexed(bank, path)
 
 
-def indexed_may_amend(bank: Bank, path: str) -> str | None:
-    """Return what `may_amend` does, of a note that is indexed."""
+def find_amended_indexed(bank: Bank, path: str) -> str | None:
+    """Return what `find_amended` does, for a note that is indexed."""
 
-    def ask(view: View) -> str | None:
+    def find(view: View) -> str | None:
         row = document_rows.document_at(view.manifest, path)
         return row and find_older(bank.roots, view, row)
 
     try:
-        return bank.read(ask)
+        return bank.read(find)
     except (MemoryBankError, UnicodeError):
         return None
 
@@ -268,7 +268,7 @@ def find_older(roots: Roots, view: View, row: DocumentRow) -> str | None:
     index = view.index.retrievers.get("notes")
     if not note.bounds or index is None:
         return None
-    rarity = _rarity(view, [note])
+    rarity = _measure_rarity(view, [note])
     words = sorted(note.words, key=lambda word: (-rarity[word], word))[:_ASKED]
     matches = index.find(Question(" ".join(words)), _COMPARED, Scope())
     rows = document_rows.read_documents(
@@ -280,21 +280,21 @@ def find_older(roots: Roots, view: View, row: DocumentRow) -> str | None:
 
 
 def date_notes(roots: Roots, view: View, rows: Iterable[DocumentRow]) -> list[DatedNote]:
-    """Return notes with their texts and the dates that are known: stated, or of their commits."""
+    """Return notes with their texts and their dates: that in front matter, or of a commit."""
     rows = list(rows)
     numbers = [row.number for row in rows]
-    stated = document_rows.read_dates(view.manifest, numbers)
+    dates = document_rows.read_dates(view.manifest, numbers)
     firsts = document_rows.first_passages(view.manifest, numbers)
-    entries = []
+    notes = []
     for row in rows:
-        if row.number not in stated:  # another process has just removed it
+        if row.number not in dates:  # another process has just removed it
             continue
         first = firsts[row.number].line if row.number in firsts else 1
         text = view.source.text(row.key, row.hash, Span(first, 1 << 40)) or ""
         committed = roots.of(row.key).commits_of(row.key)
-        stated_time = stated[row.number][0] or (row.created if committed else 0.0)
-        entries.append(DatedNote(row, text, stated_time))
-    return entries
+        created = dates[row.number][0] or (row.created if committed else 0.0)
+        notes.append(DatedNote(row, text, created))
+    return notes
 
 
 class _Likeness:
@@ -302,11 +302,11 @@ class _Likeness:
 
     def __init__(self, view: View, notes: Sequence[DatedNote]) -> None:
         self.notes = notes
-        self.squares = {word: rarity**2 for word, rarity in _rarity(view, notes).items()}
+        self.squares = {word: rarity**2 for word, rarity in _measure_rarity(view, notes).items()}
         self.lengths = [self._length(note.words) for note in notes]
 
     def nearest(self, at: int) -> int | None:
-        """Return the note that one may amend."""
+        """Return the place of the note that the note at a place may amend."""
         ranked = sorted(
             ((self._alike(at, index), -index) for index in range(len(self.notes)) if index != at),
             reverse=True,
@@ -314,15 +314,15 @@ class _Likeness:
         (best, place), next_best = ranked[0], ranked[1][0] if len(ranked) > 1 else 0.0
         return -place if self.notes[at].amends(self.notes[-place], best, next_best) else None
 
-    def _alike(self, number: int, other_number: int) -> float:
-        words = self.notes[number].words & self.notes[other_number].words
-        return self._length(words) ** 2 / (self.lengths[number] * self.lengths[other_number] or 1.0)
+    def _alike(self, first: int, second: int) -> float:
+        words = self.notes[first].words & self.notes[second].words
+        return self._length(words) ** 2 / (self.lengths[first] * self.lengths[second] or 1.0)
 
     def _length(self, words: Collection[str]) -> float:
         return math.sqrt(sum(map(self.squares.__getitem__, words)))
 
 
-def _rarity(view: View, notes: Iterable[DatedNote]) -> Mapping[str, float]:
+def _measure_rarity(view: View, notes: Iterable[DatedNote]) -> Mapping[str, float]:
     words = frozenset[str]().union(*(note.words for note in notes))
-    size, having = cast("KeywordIndex", view.index.retrievers.get("notes")).counts(words)
-    return {word: math.log1p(size / max(1, having.get(word, 1))) for word in words}
+    size, note_counts = cast("KeywordIndex", view.index.retrievers.get("notes")).counts(words)
+    return {word: math.log1p(size / max(1, note_counts.get(word, 1))) for word in words}

@@ -42,20 +42,20 @@ time only."""
 
 
 def run(root: str) -> bool:
-    """Do all jobs in this process, with low priority; return False where another one does them.
+    """Do all jobs in this process, with low priority; return False if another one does them.
 
     Raises MemoryBankError.
     """
-    with open_bank(root) as bank, _alone(bank) as alone:
-        if alone:
+    with open_bank(root) as bank, _hold_turn(bank) as is_held:
+        if is_held:
             _lower_priority()
-            _index(root)
+            _index_notes(root)
             for job in JOBS:
                 job(bank)
-        return alone
+        return is_held
 
 
-def _index(root: str) -> None:
+def _index_notes(root: str) -> None:
     """Index all notes in short turns, between which others can lock the index."""
     limits = IndexLimits(_TURN)
     deadline = time.monotonic() + _LONGEST_WAIT
@@ -70,8 +70,8 @@ def _index(root: str) -> None:
 
 
 @contextmanager
-def _alone(bank: Bank) -> Iterator[bool]:
-    """Hold the lock of this work, if no other process has it; tell whether it is held.
+def _hold_turn(bank: Bank) -> Iterator[bool]:
+    """Hold the lock of this work, if no other process has it; yield whether it is held.
 
     The folder's lock goes with the process, and with the folder nothing else is lost.
     """

@@ -17,7 +17,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.errors import BadInput, Conflict, Hint, NoteNotFound
 from memory_bank.memory import amendments
-from memory_bank.memory.dead_links import dead_links
+from memory_bank.memory.dead_links import describe_dead_links
 from memory_bank.memory.records import WrittenNote
 from memory_bank.memory.relinking import Relinking, relink_taken
 from memory_bank.notes import front_matter, parsing, sections
@@ -129,13 +129,13 @@ def write(
     bank.catch_up(meaning=False)
     if changed:
         _record_update(bank, path)
-    relinked = tuple(entry.path for entry in relinking.changes)
-    unknown = record(bank, [path, *relinked], agent) if changed else None
-    dead = dead_links(bank, path, given) if changed else ""
+    relinked = tuple(change.path for change in relinking.changes)
+    unrecorded = record(bank, [path, *relinked], agent) if changed else None
+    dead = describe_dead_links(bank, path, given) if changed else ""
     warning = join_warnings(
-        note_files.warn_of_place(bank.layout, path), unknown, dead, relinking.notice
+        note_files.warn_of_place(bank.layout, path), unrecorded, dead, relinking.notice
     )
-    older = amendments.may_amend(bank, path) if changed and given else None
+    older = amendments.find_amended(bank, path) if changed and given else None
     bank.count_opened(list_cited(given) if changed else ())
     return WrittenNote(path, etag, changed, warning, older, relinked or None)
 
@@ -179,7 +179,7 @@ def replace_in_text(text: str, old: str, new: str, count: int) -> str:
     Line ends of any form match each other; those of the text stay. Raises NoteNotFound if it does
     not occur, Conflict if the number differs.
     """
-    old, new, plain = (_LINE_END.sub("\n", written) for written in (old, new, text))
+    old, new, plain = (_LINE_END.sub("\n", part) for part in (old, new, text))
     places = [match.start() for match in re.finditer(re.escape(old), plain)]
     if not places:
         raise NoteNotFound(f"the text {old[:60]!r} is not in the note", Hint.READ_AGAIN)
@@ -190,11 +190,11 @@ def replace_in_text(text: str, old: str, new: str, count: int) -> str:
         )
     if "\r" not in text:
         return text.replace(old, new)
-    # where a line of the plain text ends, whose end has two characters in the text
-    pairs = [match.start() - at for at, match in enumerate(re.finditer("\r\n", text))]
+    # where the plain text has the line ends that have two characters in the text
+    ends = [match.start() - at for at, match in enumerate(re.finditer("\r\n", text))]
     parts, end = [], 0
     for place in places:
-        start, after = (at + bisect_left(pairs, at) for at in (place, place + len(old)))
+        start, after = (at + bisect_left(ends, at) for at in (place, place + len(old)))
         parts += [text[end:start], restore_line_ends(new, text[start:after], detect_newline(text))]
         end = after
     return "".join((*parts, text[end:]))
@@ -209,12 +209,12 @@ def replace_section(text: str, heading: str, new: str) -> str:
     head = len(text) - len(parts.body)
     body = sections.read_body(parts.body, parsing.count_lines(text[:head]) + 1, head)
     section = find_section(body.sections, heading)
-    title = _heading_of(section.text)
+    title = _find_heading(section.text)
     newline = detect_newline(title if title.endswith(("\n", "\r")) else text)
     content = _LINE_END.sub("\n", new).strip("\n")
-    own = _heading_of(content) if content else ""
-    if own and _bare(own) == _bare(title):
-        content = content[len(own) :].strip("\n")
+    own_heading = _find_heading(content) if content else ""
+    if own_heading and _strip_marks(own_heading) == _strip_marks(title):
+        content = content[len(own_heading) :].strip("\n")
     content = restore_line_ends(content, section.text, newline)
     end = section.start + len(section.text)
     title = title.rstrip("\r\n")
@@ -223,13 +223,13 @@ def replace_section(text: str, heading: str, new: str) -> str:
     return text[: section.start] + replaced + text[end:]
 
 
-def _bare(heading: str) -> str:
+def _strip_marks(heading: str) -> str:
     """Return a heading's line without its marks, if it has any; else both of its lines."""
     lines = heading.strip().splitlines()
     return lines[0].strip("# \t") if _ATX.match(lines[0]) or len(lines) > 1 else f"\n{heading}"
 
 
-def _heading_of(section: str) -> str:
+def _find_heading(section: str) -> str:
     """Return a section's heading: one line, or several if it is underlined."""
     lines: list[str] = _LINE.findall(section)
     if not _ATX.match(lines[0]):
@@ -261,11 +261,11 @@ def rewrite(bank: Bank, name: str, text: str, *, if_match: str | None = None) ->
         raise BadInput("a note must not be empty", Hint.DELETE_INSTEAD)
     text = hide_private(text)
 
-    def replaced(old: str) -> str:
+    def replace(old: str) -> str:
         _check_front_matter(text, old)
         return restore_line_ends(text, old)
 
-    return write(bank, name, replaced, if_match=if_match, given=text)
+    return write(bank, name, replace, if_match=if_match, given=text)
 
 
 def compare_text(bank: Bank, name: str, text: str) -> ChangedSince:
@@ -282,13 +282,13 @@ def restore_line_ends(text: str, old: str, newline: str = "") -> str:
 
     `newline` is that of lines which the old text has not; by default, that of its first line.
     """
-    lines, before = _LINE.findall(text), _LINE.findall(old)
+    lines, old_lines = _LINE.findall(text), _LINE.findall(old)
     newline = newline or detect_newline(old)
-    ends = [line[len(line.rstrip("\r\n")) :] for line in before]
+    ends = [line[len(line.rstrip("\r\n")) :] for line in old_lines]
     if not set(ends) - {newline, ""}:
         return text.replace("\n", newline)
     newlines = [newline] * len(lines)
-    bare = [line.rstrip("\r\n") for line in lines], [line.rstrip("\r\n") for line in before]
+    bare = [line.rstrip("\r\n") for line in lines], [line.rstrip("\r\n") for line in old_lines]
     changes = SequenceMatcher(None, *bare, autojunk=False).get_opcodes()
     for _, start, end, old_start, old_end in changes:
         for step in range(min(end - start, old_end - old_start)):
@@ -299,7 +299,7 @@ def restore_line_ends(text: str, old: str, newline: str = "") -> str:
 
 
 def _check_front_matter(text: str, old: str) -> None:
-    """Refuse front matter that can't be read, unless the note had such before."""
+    """Raise BadInput for front matter that can't be read, unless the old text's can't either."""
     faults = front_matter.read_metadata(front_matter.split(text))[1]
     if faults and not front_matter.read_metadata(front_matter.split(old))[1]:
         where = f"line {faults[0].line}: " if faults[0].line else ""

@@ -42,7 +42,7 @@ def name_actor(bank: Bank, source_type: str, source_agent: str) -> str:
     return f"human:{(name or '').strip() or getuser()}"
 
 
-def concept_keys(note: Note, kind: str, by: str, at: datetime) -> dict[str, object]:
+def list_missing_keys(note: Note, kind: str, by: str, at: datetime) -> dict[str, object]:
     """Return the keys that a concept has, and this note lacks."""
     text = note.text[note.body_start :]
     keys: dict[str, object] = {
@@ -56,7 +56,7 @@ def concept_keys(note: Note, kind: str, by: str, at: datetime) -> dict[str, obje
 
 
 def conform_text(bank: Bank, path: str, content: str) -> str:
-    """Return a text for the note at a path: in a bundle, with Markdown links for wikilinks."""
+    """Return a text for the note at a path: in a bundle, its wikilinks become Markdown links."""
     bundle = bank.roots.bundle(path)
     if bundle is None or "[[" not in content:
         return content
@@ -81,26 +81,28 @@ def conform_text(bank: Bank, path: str, content: str) -> str:
 def convert_wikilinks(bank: Bank, path: str, text: str, address: Address) -> str:
     """Return the text of a note whose wikilinks are Markdown links."""
     body = len(text) - len(split(text).body)
-    links = [whole for whole in locate_links(text[body:]) if whole.link.kind not in RELATIVE_KINDS]
-    goals = resolve_links(bank, path, [whole.link for whole in links])
-    for whole, (target, paths) in reversed(list(zip(links, goals, strict=True))):
-        link, goal = whole.link, next(iter(paths), "")
+    links = [
+        located for located in locate_links(text[body:]) if located.link.kind not in RELATIVE_KINDS
+    ]
+    goals = resolve_links(bank, path, [located.link for located in links])
+    for located, (target, paths) in reversed(list(zip(links, goals, strict=True))):
+        link, goal = located.link, next(iter(paths), "")
         url = None if paths[1:] else address(link, goal, target.ghost)
         if url is None:
             continue
-        start, end = body + whole.first, body + whole.last
+        start, end = body + located.first, body + located.last
         words = (link.text or link.target).replace("[", "(").replace("]", ")")
-        part = f"#^{link.block}" if link.block else f"#{heading_slug(link.heading.lower())}"
-        where = quote(url, safe="/!$*+,;=:@~") + part * bool(link.block or link.heading)
+        fragment = f"#^{link.block}" if link.block else f"#{heading_slug(link.heading.lower())}"
+        destination = quote(url, safe="/!$*+,;=:@~") + fragment * bool(link.block or link.heading)
         if url == PLAIN:
             text = f"{text[:start]}{words}{text[end:]}"
             continue
         mark = "!" if text.startswith("![[", start) and not goal else ""
-        text = f"{text[:start]}{mark}[{words}]({where}){text[end:]}"
+        text = f"{text[:start]}{mark}[{words}]({destination}){text[end:]}"
     return text
 
 
-def conform(
+def conform_note(
     bank: Bank, path: str, text: str, source_type: str, source_agent: str, at: datetime
 ) -> str:
     """Return the text of a new note with the keys and links of a concept, if it is in a bundle."""
@@ -109,5 +111,5 @@ def conform(
     text = conform_text(bank, path, text)
     note = parsing.parse(path, text.encode())
     return set_keys(
-        text, concept_keys(note, "note", name_actor(bank, source_type, source_agent), at)
+        text, list_missing_keys(note, "note", name_actor(bank, source_type, source_agent), at)
     )

@@ -92,8 +92,8 @@ def confirm(
     Write `verified_commit` into notes: their text is right for the code of HEAD.
 
     Only that line is changed, and the targets of citations whose code moved. `agent` is as in
-    `change.write`. The warning names cited code with uncommitted changes or that is gone: of it,
-    the confirmation says nothing. Raises NoteNotFound, NoteReadOnly and Conflict as `change.write`,
+    `change.write`. The warning names cited code that is gone or has uncommitted changes, which the
+    confirmation is not about. Raises NoteNotFound, NoteReadOnly and Conflict as `change.write`,
     NoRepository and BadInput if there is no commit.
     """
     bank.settings.check_enabled()
@@ -105,28 +105,31 @@ def confirm(
         raise BadInput("an etag is that of one note", "name only one")
     for path in paths:
         bank.roots.check_writable(path)
-    entries = []
+    notes = []
     for path in paths:
-        moved = moved_citations(bank, _cited_in(bank, path), end=head)
-        new = {(citation.line, citation.target): citation.fix for citation in moved if citation.fix}
+        moved = moved_citations(bank, _list_citations(bank, path), end=head)
+        targets = {
+            (citation.line, citation.target): citation.fix for citation in moved if citation.fix
+        }
         keys: dict[str, object] = {VERIFIED: head}
         if bank.roots.bundle(path) is not None:
             by = concepts.name_actor(bank, "manual" if agent is None else "agent", agent or "")
             keys |= okf.add_review(bank.store.read(path).meta.extra, by, datetime.now(UTC))
-        change = partial(_confirm_text, targets=new, keys=keys)
+        change = partial(_confirm_text, targets=targets, keys=keys)
         note = write(bank, path, change, if_match=if_match, agent=agent)
-        warnings = [note.warning, *_not_confirmed(bank, path, head)]
-        warning = "; ".join(warning for warning in warnings if warning) or None
-        written = tuple(dict.fromkeys(new.values()))
-        entries.append(WrittenNote(path, note.etag, note.changed, warning, targets=written))
+        warning = "; ".join(filter(None, (note.warning, *_warn_unconfirmed(bank, path, head))))
+        new_targets = tuple(dict.fromkeys(targets.values()))
+        notes.append(
+            WrittenNote(path, note.etag, note.changed, warning or None, targets=new_targets)
+        )
     bank.count_opened(paths)
-    return Confirmation(head, tuple(entries))
+    return Confirmation(head, tuple(notes))
 
 
 def _confirm_text(
     text: str, targets: Mapping[tuple[int, str], str], keys: Mapping[str, object]
 ) -> str:
-    """Return the text of a note with new targets of citations, and what says it is right."""
+    """Return the text of a note with new targets of citations, and the keys that confirm it."""
     body = len(text) - len(front_matter.split(text).body)
     edits = {
         place: new
@@ -138,21 +141,21 @@ def _confirm_text(
     return set_keys(text, keys)
 
 
-def _cited_in(bank: Bank, path: str) -> list[Cited]:
+def _list_citations(bank: Bank, path: str) -> list[Cited]:
     tree = find_work_tree(bank.layout.project)
 
-    def asked(view: View) -> list[Cited]:
+    def read(view: View) -> list[Cited]:
         numbers = document_rows.find_numbers(view.manifest, {path})
         return list_cited(view.manifest, bank, tree, numbers)
 
-    return bank.read(asked)
+    return bank.read(read)
 
 
-def _not_confirmed(bank: Bank, path: str, head: str) -> Iterator[str]:
+def _warn_unconfirmed(bank: Bank, path: str, head: str) -> Iterator[str]:
     """Yield which cited code differs from the commit in the work tree, and which is not there."""
-    chosen = _cited_in(bank, path)
+    citations = _list_citations(bank, path)
     with CodeComparison(bank, head, end=NOW) as comparison:
-        states = {citation.written: comparison.state(citation, head) for citation in chosen}
+        states = {citation.written: comparison.state(citation, head) for citation in citations}
     changed = [name for name, state in states.items() if state in {*STALE, *MOVED}]
     missing = [name for name, state in states.items() if state == "unknown"]
     if changed:
@@ -189,7 +192,7 @@ def promote_memory(
     type: str = "",  # noqa: A002  (the field's word)
     name: str = "",
 ) -> Promoted:
-    """Make a tracked note of a memory that an agent's program keeps, with where it is from.
+    """Make a tracked note of a memory that an agent's program keeps; it names its origin.
 
     Raises BadInput for a memory that it does not have of this project, and what `remember` raises.
     """
@@ -204,7 +207,7 @@ def promote_memory(
     about = str(memory.meta.extra.get("description") or memory.meta.extra.get("name") or "")
     body = memory.text[len(memory.text) - len(front_matter.split(memory.text).body) :].strip()
     head = "" if body.startswith("# ") else f"# {escape_heading(about or memory.title)}\n\n"
-    (answer,) = remember_many(
+    (note,) = remember_many(
         bank,
         [
             Item(
@@ -217,9 +220,9 @@ def promote_memory(
             )
         ],
     )
-    if isinstance(answer, RefusedItem):
-        raise BadInput(f"{origin} can't become a note: {answer.reason}", answer.hint)
-    return Promoted(SCHEMA_VERSION, origin, answer.path, CREATED, "")
+    if isinstance(note, RefusedItem):
+        raise BadInput(f"{origin} can't become a note: {note.reason}", note.hint)
+    return Promoted(SCHEMA_VERSION, origin, note.path, CREATED, "")
 
 
 @operation(
@@ -261,26 +264,26 @@ def promote(
         remembered = promote_commit(bank, observation_id, type=type, path=name)
         action = CREATED if remembered.action == CREATED else EXISTING
         return Promoted(SCHEMA_VERSION, observation_id, remembered.path, action, "")
-    checked = _check_id(observation_id)
+    block = _check_id(observation_id)
     compress_now(bank)
-    place = IndexedNotes(bank).with_blocks([checked]).get(checked, "")
+    path = IndexedNotes(bank).with_blocks([block]).get(block, "")
     with open_store(bank):
-        session = note_reading.parse(place, bank.store.read_bytes(place)) if place else None
-    entry = _find_observation(session, checked) if session else None
-    if entry is None or session is None:
-        kind = "Summary" if checked.startswith(SUMMARY_PREFIX) else "Observation"
+        session = note_reading.parse(path, bank.store.read_bytes(path)) if path else None
+    observation = _find_observation(session, block) if session else None
+    if observation is None or session is None:
+        kind = "Summary" if block.startswith(SUMMARY_PREFIX) else "Observation"
         raise NoteNotFound(f"{kind} not found", "search lists observations with their ids")
-    promoted = _promoted_to(bank, place, checked)
+    promoted = _find_promoted(bank, path, block)
     if promoted:
-        return Promoted(SCHEMA_VERSION, checked, promoted, EXISTING, place)
+        return Promoted(SCHEMA_VERSION, block, promoted, EXISTING, path)
     draft = (
-        _item_of_observation(entry)
-        if isinstance(entry, Observation)
-        else _item_of_summary(entry, session)
+        _item_of_observation(observation)
+        if isinstance(observation, Observation)
+        else _item_of_summary(observation, session)
     )
-    written = remember(
+    note = remember(
         bank,
-        f"{draft.content}\n- learned_in:: [[{name_of(place)}#^{entry.id}]]\n",
+        f"{draft.content}\n- learned_in:: [[{name_of(path)}#^{block}]]\n",
         type=type or draft.type or DEFAULT_TYPE,
         name=name,
         tags=normalise_tags(draft.tags),
@@ -288,12 +291,12 @@ def promote(
         source_type="agent",
         source_agent=session.agent,
     )
-    link = f"[[{name_of(written.path)}]]"
+    link = f"[[{name_of(note.path)}]]"
     bank.store.change(
-        place, lambda text: session_edit.set_field(place, text, checked, PROMOTED_TO, link)
+        path, lambda text: session_edit.set_field(path, text, block, PROMOTED_TO, link)
     )
     bank.catch_up()
-    return Promoted(SCHEMA_VERSION, checked, written.path, CREATED, place)
+    return Promoted(SCHEMA_VERSION, block, note.path, CREATED, path)
 
 
 def _check_id(observation_id: str) -> str:
@@ -327,15 +330,15 @@ def _item_of_observation(observation: Observation) -> Item:
 
 def _item_of_summary(summary: Summary, session: Session) -> Item:
     """Return a note with a section for each part of a summary."""
-    capitalizes = (
-        (name.replace("_", " ").capitalize(), getattr(summary, name)) for name in SUMMARY_TEXTS
-    )
     parts = [f"# {escape_heading(note_format.session_title(session))}"]
-    parts += (f"## {name}\n\n{escape_markdown(text)}" for name, text in capitalizes if text)
+    for name in SUMMARY_TEXTS:
+        if text := getattr(summary, name):
+            heading = name.replace("_", " ").capitalize()
+            parts.append(f"## {heading}\n\n{escape_markdown(text)}")
     return Item("\n\n".join(parts) + "\n", file_refs=(*summary.files_edited, *summary.files_read))
 
 
-def _promoted_to(bank: Bank, place: str, observation_id: str) -> str:
+def _find_promoted(bank: Bank, place: str, observation_id: str) -> str:
     """Return the path of the note to which an observation was promoted; empty if there is none."""
     value = session_edit.read_field(place, bank.store.read(place).text, observation_id, PROMOTED_TO)
     match = _LINK.match(value)

@@ -14,15 +14,15 @@ from memory_bank.base.text import agent_name
 from memory_bank.memory import views
 from memory_bank.memory.alike import find_duplicates, link_duplicate
 from memory_bank.memory.change import check_size
-from memory_bank.memory.dead_links import dead_links
+from memory_bank.memory.dead_links import describe_dead_links
 from memory_bank.memory.records import Item, WrittenNote
 from memory_bank.memory.remember import (
     DEFAULT_TYPE,
     check_content,
     check_source,
+    choose_path,
     complete_item,
     compose_note,
-    first_path,
     merge_into,
     write_new,
 )
@@ -90,9 +90,9 @@ def create(
     item = complete_item(bank, item)
     remembered = write_new(bank, item, content_hash(item.content), None)
     bank.catch_up()
-    unknown = record(bank, [remembered.path, *(remembered.relinked or ())], by)
-    dead = dead_links(bank, remembered.path, content)
-    return remembered._replace(warning=join_warnings(remembered.warning, unknown, dead))
+    unrecorded = record(bank, [remembered.path, *(remembered.relinked or ())], by)
+    dead = describe_dead_links(bank, remembered.path, content)
+    return remembered._replace(warning=join_warnings(remembered.warning, unrecorded, dead))
 
 
 REFUSED = "refused"
@@ -115,26 +115,26 @@ def remember_many(bank: Bank, items: Iterable[Item]) -> list[WrittenNote | Refus
     """Write notes, or update those with the same content, and return the result of each.
 
     The results are in the order of the items. An item that can't be written, for example because
-    it contains a secret, is `Refused`; the others are written. The index is updated once, at the
-    end. Raises BadInput when memory is turned off, StorageFailed.
+    it contains a secret, gives a `RefusedItem`; the others are written. The index is updated once,
+    at the end. Raises BadInput when memory is turned off, StorageFailed.
     """
     bank.settings.check_enabled()
-    entries = list(items)  # before the lock is taken: the iterator may be slow
+    items = list(items)  # before the lock is taken: the iterator may be slow
     with bank.lock, bank.store.writing():
         bank.catch_up()
         batch = _BulkWrite(bank)
         try:
-            notes = [batch.write(item) for item in bank.counted("writing notes", entries)]
+            notes = [batch.write(item) for item in bank.counted("writing notes", items)]
         finally:
             bank.catch_up()
-        unknown = batch.record()
-    if not unknown:
+        unrecorded = batch.record()
+    if not unrecorded:
         return notes
     return [
-        entry._replace(warning=join_warnings(entry.warning, unknown.get(entry.path)))
-        if isinstance(entry, WrittenNote)
-        else entry
-        for entry in notes
+        note._replace(warning=join_warnings(note.warning, unrecorded.get(note.path)))
+        if isinstance(note, WrittenNote)
+        else note
+        for note in notes
     ]
 
 
@@ -166,26 +166,26 @@ class _BulkWrite:
     def _write(self, item: Item) -> WrittenNote:
         bank = self._bank
         by = name_writer(item.source_type, item.source_agent)
-        item = _complete_item(bank, item)
-        hashed = content_hash(item.content)
-        if hashed in self._pending:
+        item = _check_and_complete(bank, item)
+        text_hash = content_hash(item.content)
+        if text_hash in self._pending:
             bank.catch_up()
             self._pending.clear()
-        similar = find_duplicates(
-            bank, hashed, first_path(bank, item.content, item.type, item.name)
+        duplicates = find_duplicates(
+            bank, text_hash, choose_path(bank, item.content, item.type, item.name)
         )
-        if similar.near is not None:
-            remembered, changed = merge_into(bank, similar.near, item)
+        if duplicates.near is not None:
+            remembered, changed = merge_into(bank, duplicates.near, item)
         else:
-            remembered = write_new(bank, item, hashed, similar.far, self._check_id)
+            remembered = write_new(bank, item, text_hash, duplicates.far, self._check_id)
             self._ids.add(remembered.note_id)
             changed = True
         if changed:
-            self._pending.add(hashed)
+            self._pending.add(text_hash)
             if by is not None:
                 paths = [remembered.path, *(remembered.relinked or ())]
                 self._changed.setdefault(by, []).extend(paths)
-        return link_duplicate(bank, similar, remembered)
+        return link_duplicate(bank, duplicates, remembered)
 
     def _check_id(self, note_id: str) -> None:
         """Raise BadInput for the id of another note: it would no longer identify one note."""
@@ -197,10 +197,10 @@ class _BulkWrite:
 def find_refusal(bank: Bank, item: Item) -> RefusedItem | None:
     """Return why an item with new content could not be written; None if it could."""
     try:
-        item = _complete_item(bank, item)
+        item = _check_and_complete(bank, item)
         text = compose_note(item, "", item.created_at or datetime.now(UTC))
         check_size(bank, text)
-        path = first_path(bank, item.content, item.type, item.name)
+        path = choose_path(bank, item.content, item.type, item.name)
         if item.name:
             bank.store.check_new(path, text, given=item.content)
     except REFUSALS as error:
@@ -213,7 +213,7 @@ def report_refusal(error: MemoryBankError) -> RefusedItem:
     return RefusedItem(error.code, error.message, error.hint)
 
 
-def _complete_item(bank: Bank, item: Item) -> Item:
+def _check_and_complete(bank: Bank, item: Item) -> Item:
     """Return an item with defaults filled in; raise BadInput if it can't be written."""
     check_content(bank, item.content)
     check_source(item.source_type)

@@ -21,8 +21,8 @@ _SYMBOL = lazy_pattern(
 """Names that may be symbols of the code, which are not looked up."""
 
 
-def dead_links(bank: Bank, path: str, text: str) -> str:
-    """Return on one line which links of a note that a new text has lead nowhere; empty if none.
+def describe_dead_links(bank: Bank, path: str, text: str) -> str:
+    """Return on one line which links of a note's new text lead nowhere; empty if none does.
 
     A link leads nowhere if no note, file or person has its name, if its note lacks the heading or
     block, or if it may mean several notes.
@@ -38,7 +38,7 @@ def dead_links(bank: Bank, path: str, text: str) -> str:
         ]
         lines: dict[str, int] = {}
         for row, problem in zip(rows, find_problems(view.manifest, rows), strict=True):
-            if reason := problem or _ghost(bank, row):
+            if reason := problem or _describe_ghost(bank, row):
                 lines.setdefault(reason, row.line)
         return lines
 
@@ -47,8 +47,8 @@ def dead_links(bank: Bank, path: str, text: str) -> str:
     return "; ".join(reasons[:_MOST]) + more
 
 
-def _ghost(bank: Bank, row: Link) -> str:
-    """Return that a link leads to no note; empty if it leads to one, to a file or to a symbol."""
+def _describe_ghost(bank: Bank, row: Link) -> str:
+    """Return a message if a link leads to no note, file or symbol; else an empty text."""
     if row.dest is not None or ":" in row.ghost or _SYMBOL.fullmatch(row.ghost):
         return ""
     files = row.files(bank.roots.place(row.source_key))

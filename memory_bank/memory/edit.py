@@ -33,12 +33,12 @@ def _append_in_command(
     bank: Bank,
     name: str,
     content: str | None = None,
-    **argument: Any,  # noqa: ANN401  (those of append)
+    **options: Any,  # noqa: ANN401  (those of append)
 ) -> WrittenNote:
-    """Read or edit the text; that the note can't be changed is told before."""
+    """Read or edit the text, unless the note can't be changed."""
     path = check_writable(bank, name)
-    with call.given_or_edited(content) as text:
-        return append(bank, path, text, **argument)
+    with call.read_or_edit_text(content) as text:
+        return append(bank, path, text, **options)
 
 
 def _update_in_command(
@@ -51,11 +51,11 @@ def _update_in_command(
     agent: str | None = None,
 ) -> WrittenNote:
     """Read the text, or let a person edit that of the note."""
-    text = call.given(content)
+    text = call.read_text(content)
     if text is not None:
         return update(bank, name, text, if_match=if_match, agent=agent)
     note = show.show(bank, check_writable(bank, name))
-    with call.edited(note.path.rpartition("/")[2], note.body) as written:
+    with call.edit_text(note.path.rpartition("/")[2], note.body) as written:
         return update(bank, note.path, written, if_match=if_match or note.etag, agent=agent)
 
 
@@ -91,7 +91,7 @@ def _edit_in_command(
         raise call.usage_error("an editor needs a terminal: give --old or --section, and --new")
     if new is None:
         return _edit_in_editor(call, bank, name, if_match, agent)
-    text = call.given(new) or ""
+    text = call.read_text(new) or ""
     return edit(
         bank, name, text, old=old or "", section=section or "", if_match=if_match, agent=agent
     )
@@ -106,12 +106,10 @@ def _edit_in_editor(
     etag = if_match or note.etag
     if not note.writable:
         raise UnreadableNote(f"{note.path}: {note.faults[0].reason}", "convert the file to UTF-8")
-    with call.edited(note.path.rpartition("/")[2], note.content) as edited_text:
-        written = hide_private(edited_text)
+    with call.edit_text(note.path.rpartition("/")[2], note.content) as edited:
+        text = hide_private(edited)
         try:
-            return write(
-                bank, note.path, lambda _: written, if_match=etag, agent=agent, given=written
-            )
+            return write(bank, note.path, lambda _: text, if_match=etag, agent=agent, given=text)
         except Conflict as error:
             if if_match:
                 raise
@@ -122,32 +120,32 @@ def _edit_in_editor(
             ) from error
 
 
-def _updated_as_read(
+def _update_as_read(
     bank: Bank,
     name: str,
     content: str,
-    **argument: Any,  # noqa: ANN401  (those of update)
+    **options: Any,  # noqa: ANN401  (those of update)
 ) -> WrittenNote:
     """Replace the text of a note as an agent read it."""
-    (content,) = _as_read(bank, name, content)
-    return update(bank, name, content, **argument)
+    (content,) = _restore_characters(bank, name, content)
+    return update(bank, name, content, **options)
 
 
-def _edited_as_read(
+def _edit_as_read(
     bank: Bank,
     name: str,
     new: str,
     *,
     old: str = "",
     section: str = "",
-    **argument: Any,  # noqa: ANN401  (those of edit)
+    **options: Any,  # noqa: ANN401  (those of edit)
 ) -> WrittenNote:
     """Replace a part of a note as an agent read it."""
-    new, old, section = _as_read(bank, name, new, old, section)
-    return edit(bank, name, new, old=old, section=section, **argument)
+    new, old, section = _restore_characters(bank, name, new, old, section)
+    return edit(bank, name, new, old=old, section=section, **options)
 
 
-def _as_read(bank: Bank, name: str, *texts: str) -> list[str]:
+def _restore_characters(bank: Bank, name: str, *texts: str) -> list[str]:
     """Return texts with the escapes in which agents read them changed back to characters."""
     if not any("\\" in text for text in texts):
         return list(texts)
@@ -184,12 +182,15 @@ def append(
         raise BadInput("content must not be empty", Hint.GIVE_TEXT_TO_APPEND)
     content = hide_private(content)
 
-    added = conform_text(bank, bank.find(name, changing=True), content)
-
-    def change(text: str) -> str:
-        return append_paragraph(text, added)
-
-    return write(bank, name, change, if_match=if_match, agent=agent, given=content)
+    paragraph = conform_text(bank, bank.find(name, changing=True), content)
+    return write(
+        bank,
+        name,
+        lambda text: append_paragraph(text, paragraph),
+        if_match=if_match,
+        agent=agent,
+        given=content,
+    )
 
 
 @operation(
@@ -203,7 +204,7 @@ def append(
         takes={"filename": "name", "content": "content", "if_match": "if_match"},
         destroys=True,
         repeatable=True,
-        run=_updated_as_read,
+        run=_update_as_read,
     ),
 )
 def update(
@@ -219,19 +220,19 @@ def update(
         raise BadInput("content must not be empty", Hint.DELETE_INSTEAD)
     content = hide_private(content)
 
-    written = conform_text(bank, bank.find(name, changing=True), content)
+    conformed = conform_text(bank, bank.find(name, changing=True), content)
 
-    def replaced(text: str) -> str:
+    def replace(text: str) -> str:
         parts = front_matter.split(text)
         newline = detect_newline(text)
-        plain = written.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n") + "\n"
+        plain = conformed.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n") + "\n"
         new = restore_line_ends(plain, text, newline)
         if front_matter.split(new).format != "none":
             return new
         gap = newline if parts.body.startswith(newline) and not new.startswith(newline) else ""
         return parts.opening + parts.block + parts.closing + gap + new
 
-    return write(bank, name, replaced, if_match=if_match, agent=agent, given=content)
+    return write(bank, name, replace, if_match=if_match, agent=agent, given=content)
 
 
 def ask_whether_amended(call: Call, note: WrittenNote, bank: Bank) -> None:
@@ -243,7 +244,7 @@ def ask_whether_amended(call: Call, note: WrittenNote, bank: Bank) -> None:
     if not (call.interactive and call.console.terminal):
         call.remark(f"may amend {call.place(older)}: if so, add `supersedes:: {link}`")
         return
-    replaced = call.agreed(f"Does it replace {call.place(older)}?")
+    replaced = call.confirm(f"Does it replace {call.place(older)}?")
     line = f"- {'supersedes' if replaced else 'related_to'}:: {link}"
     amended = append(bank, note.path, line)
     write_view(call, amended, views.view_written(amended))
@@ -289,7 +290,7 @@ def ask_whether_amended(call: Call, note: WrittenNote, bank: Bank) -> None:
         },
         bare=("filename",),
         destroys=True,
-        run=_edited_as_read,
+        run=_edit_as_read,
     ),
 )
 def edit(

@@ -6,7 +6,6 @@ import json
 import time
 from contextlib import suppress
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Annotated, cast
 
@@ -115,13 +114,15 @@ def import_notes(
     importer = _load(kind)
     folder = name_of(new_path(into, bank.layout)) if into and into != "." else ""
     try:
-        source = _source(bank, kind, importer, Path(path))
-        read = list(importer.read(source))
+        source = _check_source(bank, kind, importer, Path(path))
+        parts = list(importer.read(source))
     except OSError as error:
         raise BadInput(f"{path} can't be read: {error.strerror}") from error
-    entries = [entry for entry in read if isinstance(entry, Entry)]
+    entries = [part for part in parts if isinstance(part, Entry)]
     origin = f"{kind}:{folder or source.name}/"
-    run = _ImportRun(bank, origin, _folder_of(kind, source) if into is None else folder, entries)
+    run = _ImportRun(
+        bank, origin, _choose_folder(kind, source) if into is None else folder, entries
+    )
     with bank.lock, bank.store.writing():
         bank.catch_up(insist=True)
         run.plan()
@@ -129,15 +130,15 @@ def import_notes(
             run.write()
             bank.catch_up()
             run.find_amended()
-    imports = tuple(run.found[number] for number in range(len(entries)))
-    actions = [note.action for note in imports]
+    results = tuple(run.results[number] for number in range(len(entries)))
+    actions = [result.action for result in results]
     return Imported(
         kind=kind,
         source=str(source),
         dry_run=dry_run,
         counts={action: actions.count(action) for action in dict.fromkeys(actions)},
-        notes=imports,
-        unread=tuple(entry for entry in read if isinstance(entry, NotImported)),
+        notes=results,
+        unread=tuple(part for part in parts if isinstance(part, NotImported)),
     )
 
 
@@ -151,7 +152,7 @@ def _load(kind: str) -> Importer:
     return cast("Importer", plugins.load(PACKAGE, kind.replace("-", "_")))
 
 
-def _source(bank: Bank, kind: str, importer: Importer, path: Path) -> Path:
+def _check_source(bank: Bank, kind: str, importer: Importer, path: Path) -> Path:
     """Return a source's absolute path; raise BadInput if it can't be one."""
     source, root = path.expanduser().resolve(), bank.layout.root.resolve()
     if not source.exists():
@@ -161,20 +162,17 @@ def _source(bank: Bank, kind: str, importer: Importer, path: Path) -> Path:
     )
     if source == root or root in source.parents or (source in root.parents and not hidden):
         raise BadInput(f"{path} and the bank overlap", "name a source outside the bank")
-    if not _detects(importer, source):
-        others_kinds = [
-            other_kind
-            for other_kind in list_kinds()
-            if other_kind != kind and _detects(_load(other_kind), source)
-        ]
-        hint = "choose one of: {others}" if others_kinds else Hint.LIST_IMPORTERS
+    if not _is_detected(importer, source):
+        # this kind has just said that the source is not its own
+        kinds = [name for name in list_kinds() if _is_detected(_load(name), source)]
+        hint = "choose one of: {others}" if kinds else Hint.LIST_IMPORTERS
         message = f"{path} is not a source that {kind} reads"
-        raise BadInput(message, hint, others=", ".join(others_kinds))
+        raise BadInput(message, hint, others=", ".join(kinds))
     return source
 
 
-def _folder_of(kind: str, source: Path) -> str:
-    """Return where the notes of a source go: a folder's name; for one note none; else the kind."""
+def _choose_folder(kind: str, source: Path) -> str:
+    """Return the folder for a source's notes: its name, or else the kind; none for one note."""
     if source.name.endswith(NOTE_SUFFIXES):
         return ""
     name = source.name.strip(".- ") if source.is_dir() else ""
@@ -183,7 +181,7 @@ def _folder_of(kind: str, source: Path) -> str:
     return kind
 
 
-def _detects(importer: Importer, path: Path) -> bool:
+def _is_detected(importer: Importer, path: Path) -> bool:
     detect = getattr(importer, "detect", None)
     return detect is None or bool(detect(path))
 
@@ -196,158 +194,157 @@ class _ImportRun:
         self._origin = origin
         self._folder = folder
         self._entries = entries
-        self._linked = {lookup_key(entry.item.name) for entry in entries if entry.item.name}
+        self._names = {lookup_key(entry.item.name) for entry in entries if entry.item.name}
         self._new: list[tuple[int, Item]] = []
         self._updates: list[tuple[int, NoteRow, Item]] = []
-        self._contents: dict[str, str] = {}
-        self._planned: set[str] = set()
-        self.found: dict[int, NoteImport] = {}
+        self._path_by_hash: dict[str, str] = {}
+        self._planned_paths: set[str] = set()
+        self.results: dict[int, NoteImport] = {}
 
     def plan(self) -> None:
         """Compare each entry with the bank; entries that need no write get their results."""
-        rows = self._imported_before()
+        rows = self._map_imported()
         keys: set[str] = set()
         for number, entry in enumerate(self._bank.counted("comparing notes", self._entries)):
-            answer = partial(self._done, number)
             try:
                 if entry.key in keys:
                     raise BadInput("the source contains it twice")
                 keys.add(entry.key)
-                item, hashed = self._prepared(entry)
-                old = rows.get(str(item.extra[FROM]))
-                if old is None:
+                item, text_hash = self._prepare(entry)
+                row = rows.get(str(item.extra[FROM]))
+                if row is None:
                     self._plan_new(number, item)
                 else:
-                    self._plan_old(number, item, old, hashed)
+                    self._plan_old(number, item, row, text_hash)
             except REFUSALS as error:
-                answer(REFUSED, reason=report_refusal(error).reason)
+                self._set_result(number, REFUSED, reason=report_refusal(error).reason)
 
     def write(self) -> None:
         """Write the planned notes."""
         results = remember_many(self._bank, [item for _, item in self._new])
         for (number, _), result in zip(self._new, results, strict=True):
             if isinstance(result, RefusedItem):
-                self._done(number, REFUSED, reason=result.reason)
+                self._set_result(number, REFUSED, reason=result.reason)
             else:
-                self._done(number, CREATED, result.path, result.warning)
+                self._set_result(number, CREATED, result.path, result.warning)
         for number, note, item in self._bank.counted("updating notes", self._updates):
             try:
                 self._update(note, item)
             except REFUSALS as error:
-                self._done(number, REFUSED, note.path, report_refusal(error).reason)
+                self._set_result(number, REFUSED, note.path, report_refusal(error).reason)
 
     def find_amended(self) -> None:
-        """Name the older notes that those written may amend."""
+        """Name the older notes that the imported ones may amend."""
         with suppress(MemoryBankError):
             self._bank.catch_up()
-        for number, imported in self._bank.counted("finding older notes", [*self.found.items()]):
-            if imported.path and imported.action in {CREATED, UPDATED}:
-                older = amendments.indexed_may_amend(self._bank, imported.path)
-                self.found[number] = imported._replace(may_amend=older) if older else imported
+        for number, result in self._bank.counted("finding older notes", [*self.results.items()]):
+            if result.path and result.action in {CREATED, UPDATED}:
+                older = amendments.find_amended_indexed(self._bank, result.path)
+                self.results[number] = result._replace(may_amend=older)
 
-    def _done(
+    def _set_result(
         self, number: int, action: str, path: str | None = None, reason: str | None = None
     ) -> None:
-        self.found[number] = NoteImport(self._entries[number].key, action, path, reason)
+        self.results[number] = NoteImport(self._entries[number].key, action, path, reason)
 
-    def _imported_before(self) -> dict[str, NoteRow]:
+    def _map_imported(self) -> dict[str, NoteRow]:
         """Map origins to the imported notes; of copies, the first by path."""
         rows = self._bank.read(
             lambda view: [
                 open_index.note_of(row) for row in document_rows.all_documents(view.manifest)
             ]
         )
-        row_of: dict[str, NoteRow] = {}
+        rows_by_origin: dict[str, NoteRow] = {}
         for row in sorted(rows, key=lambda row: row.path):
             origin = row.data.get("extra", {}).get(FROM)
             ours = isinstance(origin, str) and origin.startswith(self._origin)
             if ours and not self._bank.roots.is_included(row.path):
-                row_of.setdefault(str(origin), row)
-        return row_of
+                rows_by_origin.setdefault(str(origin), row)
+        return rows_by_origin
 
-    def _prepared(self, entry: Entry) -> tuple[Item, str]:
-        """Return an entry's note as written to the bank, and its hash."""
+    def _prepare(self, entry: Entry) -> tuple[Item, str]:
+        """Return an entry's note as it is to be written, and the hash of its text."""
         item = entry.item
-        whole = item.front_matter + item.content
-        parsing.encode_text(entry.key + whole)  # raises for text that can't be stored
+        text = item.front_matter + item.content
+        parsing.encode_text(entry.key + text)  # raises for text that can't be stored
         raw, _ = (
-            front_matter.read_metadata(front_matter.split(whole)) if item.front_matter else ({}, ())
+            front_matter.read_metadata(front_matter.split(text)) if item.front_matter else ({}, ())
         )
         changes: dict[str, object] = {name: None for name in (FROM, HASH) if name in raw}
         changes |= dict.fromkeys(spelled_keys(raw, "source_type"), "import")
         if changes:
-            whole = front_matter.set_keys(whole, changes)
-        if self._folder and self._linked:
-            start = len(whole) - len(front_matter.split(whole).body) if item.front_matter else 0
-            whole = relink(whole, self._moved, start)
-        parts = front_matter.split(whole) if item.front_matter else None
+            text = front_matter.set_keys(text, changes)
+        if self._folder and self._names:
+            start = len(text) - len(front_matter.split(text).body) if item.front_matter else 0
+            text = relink(text, self._retarget, start)
+        parts = front_matter.split(text) if item.front_matter else None
         item = item._replace(
             front_matter=parts.opening + parts.block + parts.closing if parts else "",
-            content=parts.body if parts else whole,
+            content=parts.body if parts else text,
             name="/".join(filter(None, (self._folder, item.name))),
             source_type="import",
             extra={**item.extra, FROM: self._origin + entry.key},
         )
-        hashed = _hash(compose_note(item, "", _EPOCH))
-        return item._replace(extra={**item.extra, HASH: hashed}), hashed
+        text_hash = _hash_text(compose_note(item, "", _EPOCH))
+        return item._replace(extra={**item.extra, HASH: text_hash}), text_hash
 
-    def _moved(self, link: Link) -> str | None:
+    def _retarget(self, link: Link) -> str | None:
         """Return the new target of a wikilink with a path to a note of the source.
 
         A bare name is not changed, since it resolves without a path.
         """
         by_path = "/" in link.target or link.text
-        if (
-            link.kind in RELATIVE_KINDS
-            or not by_path
-            or lookup_key(link.target) not in self._linked
-        ):
+        if link.kind in RELATIVE_KINDS or not by_path or lookup_key(link.target) not in self._names:
             return None
         return f"{self._folder}/{link.target}"
 
     def _plan_new(self, number: int, item: Item) -> None:
-        hashed = content_hash(item.content)
-        there = find_by_content(self._bank, hashed)
-        path = there[0].path if there else self._contents.get(hashed)
+        text_hash = content_hash(item.content)
+        duplicates = find_by_content(self._bank, text_hash)
+        path = duplicates[0].path if duplicates else self._path_by_hash.get(text_hash)
         if path is not None:
-            self._done(number, SAME_CONTENT, path)
+            self._set_result(number, SAME_CONTENT, path)
             return
-        if refused_item := find_refusal(self._bank, item):
-            self._done(number, REFUSED, reason=refused_item.reason)
+        if refusal := find_refusal(self._bank, item):
+            self._set_result(number, REFUSED, reason=refusal.reason)
             return
         path = new_path(item.name, self._bank.layout) if item.name else None
-        if path and fold_path(path) in self._planned:
-            self._done(number, REFUSED, reason=f"another note of the source is named {path!r}")
+        if path and fold_path(path) in self._planned_paths:
+            self._set_result(
+                number, REFUSED, reason=f"another note of the source is named {path!r}"
+            )
             return
         if path:
-            self._planned.add(fold_path(path))
-        self._contents[hashed] = path or self._entries[number].key
+            self._planned_paths.add(fold_path(path))
+        self._path_by_hash[text_hash] = path or self._entries[number].key
         self._new.append((number, item))
-        self._done(number, CREATED, path)
+        self._set_result(number, CREATED, path)
 
-    def _plan_old(self, number: int, item: Item, old: NoteRow, hashed: str) -> None:
-        recorded = str(old.data.get("extra", {}).get(HASH, ""))
-        here = "" if recorded == hashed else _hash(self._bank.store.read(old.path).text)
-        if hashed in {recorded, here}:
-            self._done(number, UNCHANGED, old.path)
-        elif here != recorded:
-            self._done(number, KEPT, old.path, "it changed both in the source and in the bank")
+    def _plan_old(self, number: int, item: Item, row: NoteRow, text_hash: str) -> None:
+        recorded = str(row.data.get("extra", {}).get(HASH, ""))
+        current = "" if recorded == text_hash else _hash_text(self._bank.store.read(row.path).text)
+        if text_hash in {recorded, current}:
+            self._set_result(number, UNCHANGED, row.path)
+        elif current != recorded:
+            self._set_result(
+                number, KEPT, row.path, "it changed both in the source and in the bank"
+            )
         else:
-            self._updates.append((number, old, item))
-            self._done(number, UPDATED, old.path)
+            self._updates.append((number, row, item))
+            self._set_result(number, UPDATED, row.path)
 
     def _update(self, note: NoteRow, item: Item) -> None:
         """Replace a note that did not change in the bank; its id and its date stay."""
         store = self._bank.store
-        now = store.read(note.path)
-        created = now.meta.created_at or item.created_at or datetime.now(UTC)
-        text = compose_note(item, now.meta.id, created)
+        current = store.read(note.path)
+        created = current.meta.created_at or item.created_at or datetime.now(UTC)
+        text = compose_note(item, current.meta.id, created)
         store.keep(note.path)
-        store.change(note.path, lambda _: text, now.etag, given=item.content)
+        store.change(note.path, lambda _: text, current.etag, given=item.content)
         self._bank.state.add_update(note.known_as, time.time())
 
 
-def _hash(text: str) -> str:
+def _hash_text(text: str) -> str:
     """Return a hash of a note's front-matter values and normalised body."""
     parts = front_matter.split(text)
     raw, _ = front_matter.read_metadata(parts)

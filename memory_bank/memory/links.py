@@ -58,7 +58,7 @@ class Related(NamedTuple):
 def links_of(bank: Bank, name: str) -> NoteLinks:
     """Return the links from a note and to it; for `ghost:NAME`, those to the ghost.
 
-    A name of a ghost that no note has means the ghost. Raises NoteNotFound.
+    A name that no note but a ghost has means the ghost. Raises NoteNotFound.
     """
     node = find_node(bank, name)
     if node.startswith(GHOST):
@@ -66,17 +66,17 @@ def links_of(bank: Bank, name: str) -> NoteLinks:
         rows = bank.read(lambda view: link_rows.find_to_ghost(view.manifest, ghost))
         return NoteLinks(node, (), tuple(link_shown(row) for row in rows))
 
-    def both(view: View) -> tuple[Sequence[Link], Sequence[Link], Sequence[str]]:
+    def read(view: View) -> tuple[Sequence[Link], Sequence[Link], Sequence[str]]:
         note = open_index.note_at(view.manifest, node)
         number = note.number if note else -1
         out = link_rows.read_outgoing(view.manifest, number)
         into = link_rows.read_incoming(view.manifest, number)
         return out, into, link_rows.find_problems(view.manifest, out)
 
-    out, into, wrong = bank.read(both)
+    out, into, problems = bank.read(read)
     return NoteLinks(
         node,
-        tuple(link_shown(row, problem) for row, problem in zip(out, wrong, strict=True)),
+        tuple(link_shown(row, problem) for row, problem in zip(out, problems, strict=True)),
         tuple(link_shown(row) for row in into),
     )
 
@@ -101,7 +101,7 @@ def path_between(bank: Bank, start: str, goal: str) -> tuple[PathStep, ...]:
     import networkx as nx  # start-up: few calls need the graph
 
     first, last = find_node(bank, start), find_node(bank, goal)
-    graph = _graph(bank)
+    graph = _read_graph(bank)
     try:
         nodes = nx.bidirectional_shortest_path(graph.to_undirected(as_view=True), first, last)
     except (nx.NetworkXNoPath, nx.NodeNotFound):
@@ -119,15 +119,15 @@ def related(bank: Bank, name: str, limit: int = 10) -> tuple[Related, ...]:
     import networkx as nx  # start-up: few calls need the graph
 
     node = find_node(bank, name)
-    graph: nx.Graph[str] = nx.Graph(_graph(bank))
+    graph: nx.Graph[str] = nx.Graph(_read_graph(bank))
     if node not in graph:
         return ()
     direct = set(graph[node])
-    near = {other_graph for middle in direct for other_graph in graph[middle]} | direct
-    pairs = [(node, other_near) for other_near in near if other_near != node]
+    near = {neighbour for middle in direct for neighbour in graph[middle]} | direct
+    pairs = [(node, neighbour) for neighbour in near if neighbour != node]
     scores = [
-        Related(other_direct, score + (other_direct in direct))
-        for _, other_direct, score in nx.adamic_adar_index(graph, pairs)
+        Related(neighbour, score + (neighbour in direct))
+        for _, neighbour, score in nx.adamic_adar_index(graph, pairs)
     ]
     best = sorted(scores, key=lambda row: (-row.score, row.path))[:limit]
     return tuple(row._replace(score=round(row.score, 4)) for row in best)
@@ -148,7 +148,7 @@ def count_problems(view: View) -> Counter[str]:
     )
 
 
-def _graph(bank: Bank) -> nx.MultiDiGraph[str]:
+def _read_graph(bank: Bank) -> nx.MultiDiGraph[str]:
     """Return the graph of notes and ghosts; the keys of its edges are the types of links."""
     import networkx as nx  # start-up: few calls need the graph
 
@@ -196,10 +196,10 @@ def links(
     line, table = call.console.line, call.console.table
     with call.open() as bank:
         if name is None:
-            ends = ghosts(bank)
-            rows = [(ghost.name, str(ghost.count), _first_paths(ghost.sources)) for ghost in ends]
-            titles = ("ghost", "links", "from")
-            return print_list(call, "ghosts", ends, lambda: table(titles, rows), "no ghosts")
+            targets = ghosts(bank)
+            rows = [(to.name, str(to.count), _first_paths(to.sources)) for to in targets]
+            heads = ("ghost", "links", "from")
+            return print_list(call, "ghosts", targets, lambda: table(heads, rows), "no ghosts")
         if goal is not None:
             steps = path_between(bank, name, goal)
             nothing = f"no path of links connects {name} and {goal}"
@@ -212,13 +212,15 @@ def links(
         if near:
             related_notes = related(bank, name)
             scores = [(_target(call, row.path), f"{row.score:.2f}") for row in related_notes]
-            heads = ("related", "score")
+            titles = ("related", "score")
             nothing = f"no notes are related to {name}"
-            return print_list(call, "related", related_notes, lambda: table(heads, scores), nothing)
-        return _links(call, bank, name, ghosts=only_ghosts)
+            return print_list(
+                call, "related", related_notes, lambda: table(titles, scores), nothing
+            )
+        return _show_links(call, bank, name, ghosts=only_ghosts)
 
 
-def _links(call: Call, bank: Bank, name: str, *, ghosts: bool) -> int:
+def _show_links(call: Call, bank: Bank, name: str, *, ghosts: bool) -> int:
     note_links = links_of(bank, name)
     into = () if ghosts else note_links.incoming
     out = [link for link in note_links.outgoing if not ghosts or link.target.startswith(GHOST)]
@@ -231,22 +233,22 @@ def _links(call: Call, bank: Bank, name: str, *, ghosts: bool) -> int:
                 (f"{count(len(links), 'link')} {heading} {quote_path(note_links.path)}", "bold")
             )
         for link in links:
-            _show(call, link)
+            _show_link(call, link)
     if not out and not into:
         call.remark(f"{note_links.path} has no {'such ' if ghosts else ''}links")
     return FOUND if out or into else NOTHING
 
 
-def _show(call: Call, link: LinkShown) -> None:
+def _show_link(call: Call, link: LinkShown) -> None:
     console = call.console
     where = (call.place(link.source, link.line), "place")
-    does: tuple[Piece, ...] = ((link.type, "tag"), f" → {link.target}")
-    wide = sum(map(count_cells, ("  ", where[0], "  ", link.type, " → ", link.target)))
-    if console.terminal and wide > console.columns:
+    goal: tuple[Piece, ...] = ((link.type, "tag"), f" → {link.target}")
+    width = sum(map(count_cells, ("  ", where[0], "  ", link.type, " → ", link.target)))
+    if console.terminal and width > console.columns:
         console.line("  ", where)
-        console.line("    ", *does)
+        console.line("    ", *goal)
     else:
-        console.line("  ", where, "  ", *does)
+        console.line("  ", where, "  ", *goal)
     if link.problem:
         console.line("      ", (link.problem, "bad"))
     console.block(link.context, "      ", "dim")

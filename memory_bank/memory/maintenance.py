@@ -30,7 +30,7 @@ _BETWEEN = 0.01
 """Seconds between two turns of embedding, in which others may lock the bank."""
 
 
-def _command(
+def _sync_in_command(
     call: Call,
     *,
     rebuild: bool = False,
@@ -51,7 +51,7 @@ def _command(
             report = sync(bank, rebuild=rebuild, progress=call.progress)
             report.code = sync_code(bank, call.progress)
     except NoBank:
-        if rebuild or compare or not _synced_code(call):
+        if rebuild or compare or not _sync_code_alone(call):
             raise
         return FOUND
     except KeyboardInterrupt as error:
@@ -91,19 +91,21 @@ def _stop_event() -> Iterator[threading.Event]:
         stop.set()
 
     in_main = threading.current_thread() is threading.main_thread()
-    before = {number: signal.signal(number, request_stop) for number in _SIGNALS} if in_main else {}
+    handlers = (
+        {number: signal.signal(number, request_stop) for number in _SIGNALS} if in_main else {}
+    )
     try:
         yield stop
     finally:
-        for number, handler in before.items():
+        for number, handler in handlers.items():
             signal.signal(number, handler)
 
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-def _synced_code(call: Call) -> bool:
-    """Update the index of code without a bank; tell whether there is any that was asked for."""
+def _sync_code_alone(call: Call) -> bool:
+    """Update the index of code without a bank; return False if there is no such index."""
     try:
         with call.open_code() as code:
             if not code.table.file.exists():
@@ -139,7 +141,7 @@ def _compare_in_command(call: Call, bank: Bank) -> int:
         ("memory-bank sync --watch", "in a terminal beside your editor"),
     ),
     group="Look after",
-    through=_command,
+    through=_sync_in_command,
     view=views.view_sync,
     tool=Tool(
         """Index and embed everything that remains; with rebuild, rebuild every index from the
@@ -199,11 +201,11 @@ def compare(bank: Bank, progress: Progress | None = None) -> tuple[int, tuple[st
         try:
             # no vectors are computed: only which passages have one is compared
             fresh.indexer.sync(seconds=0, progress=progress)
-            differing = tuple(bank.read(lambda view: list(compare_indices(view.index, fresh))))
+            differences = tuple(bank.read(lambda view: list(compare_indices(view.index, fresh))))
             notes = len(document_rows.all_keys(fresh.manifest))
         finally:
             fresh.close()
-    return notes, differing
+    return notes, differences
 
 
 def watch(bank: Bank, say: Callable[[str], None], stop: threading.Event) -> None:
@@ -213,11 +215,11 @@ def watch(bank: Bank, say: Callable[[str], None], stop: threading.Event) -> None
     with Watcher(bank.watched) as watcher:
         if watcher.polling:
             say(watcher.polling)
-        say(_summary(bank.sync()))
+        say(_summarise(bank.sync()))
         while watcher.wait(stop):
             report = bank.sync()
             if report.indexed or report.removed or report.unindexed or report.repaired:
-                say(_summary(report))
+                say(_summarise(report))
 
 
 class ChangedPaths(NamedTuple):
@@ -228,7 +230,9 @@ class ChangedPaths(NamedTuple):
     changed: tuple[str, ...] = ()
 
 
-def follow(bank: Bank, notify: Callable[[ChangedPaths], None], stop: threading.Event) -> None:
+def follow_changes(
+    bank: Bank, notify: Callable[[ChangedPaths], None], stop: threading.Event
+) -> None:
     """Index changes as they happen and `notify` of each batch, until `stop` is set.
 
     The first batch is empty; it says that all existing files are indexed. Vectors are left to
@@ -238,14 +242,14 @@ def follow(bank: Bank, notify: Callable[[ChangedPaths], None], stop: threading.E
 
     with Watcher(bank.watched) as watcher:
         bank.catch_up()
-        before = bank.read(lambda view: document_rows.read_hashes(view.manifest))
+        hashes = bank.read(lambda view: document_rows.read_hashes(view.manifest))
         notify(ChangedPaths())
         while watcher.wait(stop):
             bank.catch_up()
-            now = bank.read(lambda view: document_rows.read_hashes(view.manifest))
-            if now != before:
-                notify(_difference(before, now))
-            before = now
+            new_hashes = bank.read(lambda view: document_rows.read_hashes(view.manifest))
+            if new_hashes != hashes:
+                notify(_compare_hashes(hashes, new_hashes))
+            hashes = new_hashes
 
 
 def embed_waiting(bank: Bank, seconds: float, stop: threading.Event) -> bool:
@@ -263,15 +267,15 @@ def embed_waiting(bank: Bank, seconds: float, stop: threading.Event) -> bool:
     return False
 
 
-def _difference(before: Mapping[str, str], now: Mapping[str, str]) -> ChangedPaths:
+def _compare_hashes(old: Mapping[str, str], new: Mapping[str, str]) -> ChangedPaths:
     return ChangedPaths(
-        added=tuple(path for path in now if path not in before),
-        removed=tuple(path for path in before if path not in now),
-        changed=tuple(path for path, etag in now.items() if before.get(path, etag) != etag),
+        added=tuple(path for path in new if path not in old),
+        removed=tuple(path for path in old if path not in new),
+        changed=tuple(path for path, etag in new.items() if old.get(path, etag) != etag),
     )
 
 
-def _summary(report: SyncReport) -> str:
+def _summarise(report: SyncReport) -> str:
     parts = {
         "indexed": report.indexed,
         "removed": report.removed,

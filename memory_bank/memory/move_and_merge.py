@@ -27,7 +27,7 @@ from memory_bank.base.operation import (
 from memory_bank.base.screen import Call
 from memory_bank.base.text import agent_name
 from memory_bank.memory import views
-from memory_bank.memory.concepts import conform, conform_text
+from memory_bank.memory.concepts import conform_note, conform_text
 from memory_bank.memory.records import WrittenNote
 from memory_bank.memory.relinking import rebase_body, relink_moved
 from memory_bank.notes import front_matter, names, okf, parsing
@@ -91,40 +91,40 @@ def rename(
         return WrittenNote(new, old_path=old, relinked=())
     with bank.lock, bank.store.writing(old):
         bank.roots.check_move(old, new)
-        moving = _current(bank, [old])[0]
+        row = _read_current(bank, [old])[0]
         is_same = names.fold_path(new) == names.fold_path(old)
         if not is_same:
             bank.store.check_free(new)
         data = bank.store.read_bytes(old)
         changes, broken, *_ = relink_moved(bank, {old: new}, new, decode(data).text)
-        mine = next((change for change in changes if change.path == old), None)
-        moved = mine.data if mine and mine.data is not None else data
+        own_change = next((change for change in changes if change.path == old), None)
+        new_data = own_change.data if own_change and own_change.data is not None else data
         rest = [change for change in changes if change.path != old]
-        gone = JournalEntry(old, None, moving.etag)
+        removal = JournalEntry(old, None, row.etag)
         if is_same:  # the same file on a case-insensitive file system: remove before writing
-            steps = [gone, JournalEntry(new, moved, files.ABSENT)]
+            steps = [removal, JournalEntry(new, new_data, files.ABSENT)]
         else:
-            steps = [JournalEntry(new, moved, files.ABSENT), gone]
+            steps = [JournalEntry(new, new_data, files.ABSENT), removal]
         failed = bank.store.apply([*steps, *rest], beside=old)
     with bank.lock:
         bank.state.rename(old, new)
     bank.catch_up()
     changed = [change.path for change in rest if change.path not in failed]
-    unknown = record(bank, [*changed, new] if mine else changed, agent)
+    unrecorded = record(bank, [*changed, new] if own_change else changed, agent)
     return WrittenNote(
         new,
         old_path=old,
         relinked=tuple(changed),
         warning=join_warnings(
-            note_files.warn_of_place(bank.layout, new, moving.source_type),
-            unknown,
-            _not_relinked(failed),
+            note_files.warn_of_place(bank.layout, new, row.source_type),
+            unrecorded,
+            _warn_not_relinked(failed),
         ),
         broken_links=broken or None,
     )
 
 
-def _not_relinked(failed: Sequence[str]) -> str | None:
+def _warn_not_relinked(failed: Sequence[str]) -> str | None:
     return f"links to the old name stay in {', '.join(failed)}" if failed else None
 
 
@@ -140,16 +140,16 @@ def _merge_in_command(
 ) -> WrittenNote:
     """Read the text, or let a person edit those of the sources."""
     source = "agent" if source_agent else "manual"
-    merged = partial(merge, bank, tags=tags, source_type=source, source_agent=source_agent)
+    merge_into = partial(merge, bank, tags=tags, source_type=source, source_agent=source_agent)
     paths = list(dict.fromkeys(check_movable(bank, name) for name in sources))
-    text = call.given(content)
+    text = call.read_text(content)
     if text is not None:
-        return merged(paths, target, text)
+        return merge_into(paths, target, text)
     moves = dict.fromkeys(paths, names.new_path(target, bank.layout))
     texts = (rebase_body(bank, path, moves) for path in paths)
     bodies = "\n".join(f"{text.strip()}\n" for text in texts)
-    with call.edited("merged.md", bodies) as written:
-        return merged(paths, target, written)
+    with call.edit_text("merged.md", bodies) as edited:
+        return merge_into(paths, target, edited)
 
 
 @operation(
@@ -220,28 +220,30 @@ def merge(
     paths, goal = _merge_paths(bank, sources, target)
     with bank.lock, bank.store.writing(paths[0]):
         bank.roots.check_merge(paths, goal)
-        rows = _current(bank, paths)
+        rows = _read_current(bank, paths)
         if goal not in paths:
             bank.store.check_free(goal)
         goal_row = next((row for row in rows if row.path == goal), None)
         source = {"source_type": source_type, "source_agent": agent_name(source_agent)}
         merged_text = conform_text(bank, goal, content)
-        text = _merged_text(rows, goal_row, goal, merged_text, check_tags(tags), source)
-        text = conform(bank, goal, text, source_type, source_agent, datetime.now(UTC))
+        text = _compose_merged(rows, goal_row, goal, merged_text, check_tags(tags), source)
+        text = conform_note(bank, goal, text, source_type, source_agent, datetime.now(UTC))
         moves = dict.fromkeys(paths, goal)
-        links, broken, *_ = relink_moved(bank, moves, goal, text, gone=True)
+        link_changes, broken, *_ = relink_moved(bank, moves, goal, text, gone=True)
         etags = {row.path: row.etag for row in rows}
-        away = [JournalEntry(path, None, etags[path], trash=True) for path in paths if path != goal]
-        entries = [change for change in links if change.path not in etags]
-        written = JournalEntry(goal, parsing.encode_text(text), etags.get(goal, files.ABSENT))
+        removals = [
+            JournalEntry(path, None, etags[path], trash=True) for path in paths if path != goal
+        ]
+        changes = [change for change in link_changes if change.path not in etags]
+        target_entry = JournalEntry(goal, parsing.encode_text(text), etags.get(goal, files.ABSENT))
         keep = goal if goal_row else ""  # its old text goes to the trash, too
         failed = bank.store.apply(
-            [written, *away, *entries], given=content, keep=keep, beside=paths[0]
+            [target_entry, *removals, *changes], given=content, keep=keep, beside=paths[0]
         )
     bank.catch_up()
-    meta = parsing.parse(goal, text.encode())
-    key, relinked = meta.meta.id or goal, tuple(c.path for c in entries if c.path not in failed)
-    unknown = record(bank, [goal, *relinked], name_writer(source_type, source_agent))
+    note = parsing.parse(goal, text.encode())
+    key, relinked = note.meta.id or goal, tuple(c.path for c in changes if c.path not in failed)
+    unrecorded = record(bank, [goal, *relinked], name_writer(source_type, source_agent))
     with bank.lock:
         bank.state.inherit_writes(
             key, {name for row in rows for name in (row.id, row.path) if name}
@@ -250,11 +252,11 @@ def merge(
     return WrittenNote(
         path=goal,
         note_id=key,
-        etag=meta.etag,
+        etag=note.etag,
         merged=tuple(paths),
         relinked=relinked,
         warning=join_warnings(
-            note_files.warn_of_place(bank.layout, goal), unknown, _not_relinked(failed)
+            note_files.warn_of_place(bank.layout, goal), unrecorded, _warn_not_relinked(failed)
         ),
         broken_links=broken or None,
     )
@@ -271,7 +273,7 @@ def _merge_paths(bank: Bank, sources: Sequence[str], target: str) -> tuple[list[
     return paths, goal
 
 
-def _current(bank: Bank, paths: Sequence[str]) -> list[NoteRow]:
+def _read_current(bank: Bank, paths: Sequence[str]) -> list[NoteRow]:
     """Return the up-to-date manifest rows of notes; the caller holds the lock."""
     bank.catch_up(insist=True)
     rows = bank.read(lambda view: [open_index.note_at(view.manifest, path) for path in paths])
@@ -281,7 +283,7 @@ def _current(bank: Bank, paths: Sequence[str]) -> list[NoteRow]:
     return present
 
 
-def _merged_text(
+def _compose_merged(
     rows: Sequence[NoteRow],
     goal_row: NoteRow | None,
     path: str,
@@ -297,7 +299,7 @@ def _merged_text(
         "tags": list(dict.fromkeys([*(tag for row in rows for tag in row.tags), *tags])),
         "created_at": datetime.fromtimestamp(goal_row.created, UTC) if goal_row else now,
         **{
-            key: _union([row.data.get(key, []) for row in rows])
+            key: _unite([row.data.get(key, []) for row in rows])
             for key in ("entity_refs", "file_refs", "symbol_refs")
         },
         **okf.merge_keys({row.path: row.data.get("extra", {}) for row in rows}, path),
@@ -312,8 +314,8 @@ def _merged_text(
     )
 
 
-def _union(lists: Sequence[Sequence[object]]) -> list[object]:
-    entries: list[object] = []
+def _unite(lists: Sequence[Sequence[object]]) -> list[object]:
+    union: list[object] = []
     for items in lists:
-        entries += [item for item in items if item not in entries]
-    return entries
+        union += [item for item in items if item not in union]
+    return union

@@ -48,34 +48,34 @@ class LinkedPlace(NamedTuple):
     """Where a link leads."""
 
     kind: GoalKind
-    """`name` for what the user has a kind of its own for, as `person:ada`; `ghost` if there is
-    neither a note nor a file of its name."""
+    """`name` for a name with a kind, such as `person:ada`; `ghost` if there is neither a note nor a
+    file of the name."""
     name: str
     """The path of a note, the name of anything else."""
     title: str = ""
-    """Of a note."""
+    """A note's title."""
     heading: str = ""
     block: str = ""
     problem: str = ""
     file: str = ""
-    """Of a file, or a symbol in one: its path below the work tree; empty outside git."""
+    """The path below the work tree of a file, or of a symbol's file; empty outside git."""
     picture: str = ""
-    """Of a picture: its path below the work tree, or the project outside git."""
+    """The path of a picture below the work tree, or below the project outside git."""
 
 
 class LinkTargets:
     """Where the links in the text of one note lead."""
 
     def __init__(self, places: Mapping[tuple[str, ...], LinkedPlace]) -> None:
-        """Take the goals by the kind of link, its target, heading and block."""
-        self._known = places
+        """Take the goals of links by their kind, target, heading and block."""
+        self._places = places
 
     def wiki(self, inside: str) -> tuple[LinkedPlace | None, str]:
         """Return the goal of `[[inside]]`, None if it leads out of the bank, and its words."""
         written, _, alias = inside.partition("|")
         target, heading, block = links.wiki_parts(written.removesuffix("\\"))
         words = alias.strip() or written.removesuffix("\\").strip().lstrip("#^ ")
-        return self._known.get((_WIKI, target, heading, block)), words
+        return self._places.get((_WIKI, target, heading, block)), words
 
     def markdown(self, path: str, fragment: str) -> LinkedPlace | None:
         """Return the goal of `[words](path#fragment)`; None if it leads out of the bank.
@@ -83,12 +83,12 @@ class LinkTargets:
         It may be written as a picture: `![words](path)`.
         """
         heading, block = ("", fragment[1:]) if fragment.startswith("^") else (fragment, "")
-        return self._known.get((_MARKDOWN, path, heading, block))
+        return self._places.get((_MARKDOWN, path, heading, block))
 
     def reference(self, path: str) -> LinkedPlace | None:
         """Return the goal of a path in front matter; None if it leads out of the bank."""
         target, _, heading = path.partition("#")
-        return self._known.get((_REFERENCE, target, heading, ""))
+        return self._places.get((_REFERENCE, target, heading, ""))
 
 
 class Backlink(NamedTuple):
@@ -105,7 +105,7 @@ class Cite(NamedTuple):
 
     goal: LinkedPlace
     lines: tuple[int, ...]
-    """Where, 1-based; 1 for the front matter."""
+    """The lines that name it, 1-based; 1 for the front matter."""
 
 
 class Observed(NamedTuple):
@@ -133,12 +133,12 @@ class NoteView(NamedTuple):
     observations: tuple[Observed, ...]
 
 
-def view(bank: Bank, name: str) -> NoteView:
+def view_note(bank: Bank, name: str) -> NoteView:
     """Return a note with its links; raise NoteNotFound, or UnreadableNote if it is not text."""
     note = show(bank, name, count_access=False)
     raw, _ = front_matter.read_metadata(front_matter.split(note.content))
-    has_any = f"^{OBSERVATION}" in note.content  # parsing a long note again takes its time
-    sections = bank.store.read(note.path).body.sections if has_any else ()
+    has_observations = f"^{OBSERVATION}" in note.content  # parsing a long note again takes its time
+    sections = bank.store.read(note.path).body.sections if has_observations else ()
 
     def ask(view: View) -> NoteView:
         row = open_index.note_at(view.manifest, note.path)
@@ -146,32 +146,34 @@ def view(bank: Bank, name: str) -> NoteView:
             raise NoteNotFound(f"{note.path} is not indexed", Hint.CHECK_BANK)
         out = read_outgoing(view.manifest, row.number)
         into = read_incoming(view.manifest, row.number)
-        near = {row.dest for row in out if row.dest is not None} | {row.source for row in into}
-        titles = document_rows.read_documents(view.manifest, near)
-        pairs = _goals(bank, view, out, {n: row.title for n, row in titles.items()})
-        goals = LinkTargets({_key(row): goal for row, goal in pairs})
-        succeeding = document_graph.map_superseded(view.manifest, {row.number, *near})
-        by = succeeding.get(row.number)
+        neighbours = {row.dest for row in out if row.dest is not None} | {
+            row.source for row in into
+        }
+        titles = document_rows.read_documents(view.manifest, neighbours)
+        pairs = _resolve_goals(bank, view, out, {n: row.title for n, row in titles.items()})
+        goals = LinkTargets({_link_key(row): goal for row, goal in pairs})
+        successors = document_graph.map_superseded(view.manifest, {row.number, *neighbours})
+        successor = successors.get(row.number)
         return NoteView(
             note=note,
             goals=goals,
-            keys=tuple((str(key), _text(value)) for key, value in raw.items()),
+            keys=tuple((str(key), _format_value(value)) for key, value in raw.items()),
             verified=str(raw.get(VERIFIED) or "").strip(),
-            superseded_by=_successor(view, by[0]) if by else None,
+            superseded_by=_read_successor(view, successor[0]) if successor else None,
             supersedes=tuple(
                 open_index.note_of(titles[old])
-                for old, (new, _) in succeeding.items()
+                for old, (new, _) in successors.items()
                 if new == row.number and old in titles
             ),
-            backlinks=tuple(_backlinks(into, titles)),
-            cites=_cites(pairs),
-            observations=tuple(_observations(sections, goals)),
+            backlinks=tuple(_group_backlinks(into, titles)),
+            cites=_group_cites(pairs),
+            observations=tuple(_yield_observations(sections, goals)),
         )
 
     return bank.read(ask)
 
 
-def find(bank: Bank, name: str) -> str | None:
+def find_exactly(bank: Bank, name: str) -> str | None:
     """Return the path of the note with exactly a name; None if there is none."""
     try:
         return bank.find(name, exactly=True)
@@ -179,19 +181,21 @@ def find(bank: Bank, name: str) -> str | None:
         return None
 
 
-def _goals(
+def _resolve_goals(
     bank: Bank, view: View, rows: Sequence[Link], titles: Mapping[int, str]
 ) -> list[tuple[Link, LinkedPlace]]:
     """Return links with their goals."""
     tree = repository.find_worktree(bank.layout.project)
     problems = link_table.find_problems(view.manifest, rows)
     return [
-        (row, _goal(bank, tree, row, titles)._replace(problem=problem))
+        (row, _resolve_goal(bank, tree, row, titles)._replace(problem=problem))
         for row, problem in zip(rows, problems, strict=True)
     ]
 
 
-def _goal(bank: Bank, tree: Path | None, row: Link, titles: Mapping[int, str]) -> LinkedPlace:
+def _resolve_goal(
+    bank: Bank, tree: Path | None, row: Link, titles: Mapping[int, str]
+) -> LinkedPlace:
     if row.dest is not None:
         title = titles.get(row.dest, "")
         return LinkedPlace("note", row.dest_key, title, row.heading, row.block)
@@ -202,9 +206,9 @@ def _goal(bank: Bank, tree: Path | None, row: Link, titles: Mapping[int, str]) -
     place = cited_place(bank, base, row)
     if place is not None and not place.path:
         return LinkedPlace("symbol", name, heading=row.heading)
-    path = place.path if place is not None else _file(bank, base, name)
+    path = place.path if place is not None else _project_path(bank, base, name)
     there = bool(path) and (base / path).exists()
-    if not there and row.kind != _REFERENCE and (beside := _file_beside(bank, base, row)):
+    if not there and row.kind != _REFERENCE and (beside := _path_beside(bank, base, row)):
         path, there, place = beside, True, None
     kind: GoalKind = "file" if there else "name" if has_kind(name) else "ghost"
     if place is not None and there and place.name:
@@ -215,14 +219,14 @@ def _goal(bank: Bank, tree: Path | None, row: Link, titles: Mapping[int, str]) -
     return LinkedPlace(kind, name, heading=row.heading, block=row.block, file=file, picture=picture)
 
 
-def _file(bank: Bank, base: Path, name: str) -> str:
-    """Return the path of a file that may be a note elsewhere: place_of knows no such file."""
+def _project_path(bank: Bank, base: Path, name: str) -> str:
+    """Return the path of a Markdown file of the project, which `cited_place` does not look for."""
     inside = is_utf8(name) and not name.startswith("/") and ".." not in name.split("/")
     file = bank.layout.project / name
     return file.relative_to(base).as_posix() if inside and file.is_relative_to(base) else ""
 
 
-def _file_beside(bank: Bank, base: Path, row: Link) -> str:
+def _path_beside(bank: Bank, base: Path, row: Link) -> str:
     """Return the path of a file that a link names from the folder of its note; empty if none."""
     if bank.roots.is_private(row.source_key) or not is_utf8(row.target) or "\0" in row.target:
         return ""
@@ -232,12 +236,12 @@ def _file_beside(bank: Bank, base: Path, row: Link) -> str:
     return file.relative_to(base).as_posix() if inside and file.is_file() else ""
 
 
-def _key(row: Link) -> tuple[str, ...]:
+def _link_key(row: Link) -> tuple[str, ...]:
     kind = _MARKDOWN if row.kind in RELATIVE_KINDS else _WIKI
     return row.kind if row.kind == _REFERENCE else kind, row.target, row.heading, row.block
 
 
-def _backlinks(
+def _group_backlinks(
     rows: Sequence[Link], notes: Mapping[int, document_rows.DocumentRow]
 ) -> list[Backlink]:
     by_source: dict[int, dict[LinkShown, None]] = {}
@@ -251,7 +255,7 @@ def _backlinks(
     return sorted(backlinks, key=lambda backlink: (backlink.archived, backlink.path))
 
 
-def _cites(goals: Collection[tuple[Link, LinkedPlace]]) -> tuple[Cite, ...]:
+def _group_cites(goals: Collection[tuple[Link, LinkedPlace]]) -> tuple[Cite, ...]:
     lines: dict[LinkedPlace, dict[int, None]] = {}
     for row, goal in goals:
         if goal.kind != "note" and not row.ambiguous:
@@ -259,7 +263,7 @@ def _cites(goals: Collection[tuple[Link, LinkedPlace]]) -> tuple[Cite, ...]:
     return tuple(Cite(goal, tuple(at)) for goal, at in lines.items())
 
 
-def _observations(sections: Sequence[NoteSection], goals: LinkTargets) -> Iterator[Observed]:
+def _yield_observations(sections: Sequence[NoteSection], goals: LinkTargets) -> Iterator[Observed]:
     for section in sections:
         if section.name.startswith(OBSERVATION) and section.headings:
             written = dict(section.fields).get(PROMOTED_TO, "")
@@ -268,12 +272,12 @@ def _observations(sections: Sequence[NoteSection], goals: LinkTargets) -> Iterat
             )
 
 
-def _successor(view: View, number: int) -> NoteRow | None:
+def _read_successor(view: View, number: int) -> NoteRow | None:
     row = document_rows.read_documents(view.manifest, {number}).get(number)
     return open_index.note_of(row) if row else None
 
 
-def _text(value: object) -> str:
+def _format_value(value: object) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, list | tuple) and all(isinstance(entry, str) for entry in value):
@@ -284,8 +288,8 @@ def _text(value: object) -> str:
 PAGE = 20
 """Number of commits whose changes are compared at once."""
 
-# Of a version that is compared, as in trust/provenance.py.
 _MOST_BYTES = 1_000_000
+"""Bytes of a version that is compared, as in `trust/provenance.py`."""
 
 
 class NoteHistory(NamedTuple):
@@ -302,7 +306,7 @@ class NoteHistory(NamedTuple):
     limits: tuple[str, ...]
 
 
-def history(bank: Bank, name: str, offset: int = 0, limit: int = PAGE) -> NoteHistory:
+def read_history(bank: Bank, name: str, offset: int = 0, limit: int = PAGE) -> NoteHistory:
     """Return the commits that changed a note with their word diffs, after the newest `offset`.
 
     What is not committed comes before the first. A note that was removed has a history, too.
@@ -316,7 +320,7 @@ def history(bank: Bank, name: str, offset: int = 0, limit: int = PAGE) -> NoteHi
         tree = note.commits.tree if note.commits else None
         compared = _compare_versions(tree, note, changes) if tree else {}
         removed = not bank.store.exists(log.path)
-        new = (
+        uncommitted = (
             _compare_with_head(tree, note)
             if log.uncommitted and not removed and not start
             else None
@@ -326,7 +330,7 @@ def history(bank: Bank, name: str, offset: int = 0, limit: int = PAGE) -> NoteHi
         for commit in log.commits[start : start + limit]
     ]
     if tree and log.uncommitted and not start:
-        versions.insert(0, (None, new))
+        versions.insert(0, (None, uncommitted))
     more = len(log.commits) > start + limit
     return NoteHistory(log.path, tuple(versions), start, more, removed, log.limits)
 
@@ -342,7 +346,7 @@ def _compare_versions(
         before = f"{parent}:{below(change.old)}" if parent and change.status != "A" else ""
         after = "" if change.status == "D" else f"{change.commit.id}:{below(change.path)}"
         sides.append((change, before, after))
-    names = [name for _, *entries in sides for name in entries if name]
+    names = [name for _, before, after in sides for name in (before, after) if name]
     ids = objects.read_named(tree, names)
     texts = dict(objects.read_blobs(tree, set(ids.values()), _MOST_BYTES))
 
@@ -350,14 +354,14 @@ def _compare_versions(
         data = texts.get(ids.get(name, "")) if name else None
         return {} if data is None else {path: data}
 
-    entries = {}
+    note_changes = {}
     for change, before, after in sides:
-        note_changes = note_comparison.compare(
+        compared = note_comparison.compare(
             side(change.path, before), side(change.path, after), below
         )
-        if note_changes:
-            entries[change.commit.id] = note_changes[0]
-    return entries
+        if compared:
+            note_changes[change.commit.id] = compared[0]
+    return note_changes
 
 
 def _compare_with_head(tree: Path | None, note: NoteTrust) -> NoteChange | None:

@@ -53,7 +53,7 @@ class ChangedLately(NamedTuple):
     """The agent that had a part in it, if it is known."""
     committed: bool
     subject: str
-    """Of the commit."""
+    """The subject of the commit."""
 
 
 class RecentChanges(NamedTuple):
@@ -66,14 +66,17 @@ class RecentChanges(NamedTuple):
     """What git does not know, and why."""
 
 
-def _add_commits(
+def _list_recent(
     bank: Bank,
     since: float,
     changed: dict[str, float],
     keys: Collection[str],
     limit: int,
 ) -> RecentChanges:
-    """Add what git knows to the notes that changed, by key; `keys` are those of all notes."""
+    """Return the notes that changed, after git's changes are added to `changed`, times by path.
+
+    `keys` are the paths of all notes.
+    """
     limits = trust.refresh(bank, [_OWN], trust.BADGE_SECONDS)
     removed = dict[str, Change | None]()
     commits = bank.commits(_OWN)
@@ -118,7 +121,7 @@ def _change_of(bank: Bank, row: DocumentRow, since: float) -> ChangedLately:
 
 
 def _removal_of(bank: Bank, path: str, change: Change | None) -> ChangedLately:
-    """Return a removed note; without a commit, HEAD still has it."""
+    """Return the removal of a note by a change; without one, HEAD still has the note."""
     origin = NoteTrust(bank, path).origin(change.commit) if change else None
     return ChangedLately(
         path=path,
@@ -140,15 +143,15 @@ class Overview(NamedTuple):
     notes: int
     """Without those of sessions, and without archived ones."""
     read_tokens: int
-    """Estimated, to read all observations."""
+    """Estimated tokens of all observations."""
     work_tokens: int
-    """Estimated, of the events that they were made of."""
+    """Estimated tokens of the events that they were made of."""
     saved_tokens: int
-    """The work without the reading, as far as that is a saving."""
+    """The work without the reading; 0 if reading takes more."""
     recent: tuple[IndexRow, ...]
 
 
-def overview(bank: Bank, recent: int = 12) -> Overview:
+def read_overview(bank: Bank, recent: int = 12) -> Overview:
     """Return how much a bank has, and its newest observations, sessions and notes."""
     compress_now(bank)
     own = bank_project(bank)
@@ -156,7 +159,7 @@ def overview(bank: Bank, recent: int = 12) -> Overview:
 
     def read(view: View) -> Overview:
         observations, read_tokens, work_tokens = entries.count_observations(view.manifest)
-        listed = entries.list_entries(view.manifest, EntryConditions(), recent)
+        newest = entries.list_entries(view.manifest, EntryConditions(), recent)
         return Overview(
             observations=observations,
             sessions=total,
@@ -164,7 +167,7 @@ def overview(bank: Bank, recent: int = 12) -> Overview:
             read_tokens=read_tokens,
             work_tokens=work_tokens,
             saved_tokens=max(0, work_tokens - read_tokens),
-            recent=tuple(read_places(view, own, [entry_place(entry) for entry in listed])),
+            recent=tuple(read_places(view, own, [entry_place(entry) for entry in newest])),
         )
 
     return bank.answer(read)
@@ -176,13 +179,14 @@ class Home(NamedTuple):
     notes: int
     """Without those of sessions, and without archived ones."""
     tags: dict[str, int]
-    """The most used first, as the types."""
+    """The most used first."""
     types: dict[str, int]
+    """The most used first."""
     lately: RecentChanges
     problem: str | None
 
 
-def home(bank: Bank, days: float = 7, changes: int = 100) -> Home:
+def read_home(bank: Bank, days: float = 7, changes: int = 100) -> Home:
     """Return the notes by tag and type, and those that changed in the last `days`."""
     since = time.time() - days * _DAY
 
@@ -199,15 +203,15 @@ def home(bank: Bank, days: float = 7, changes: int = 100) -> Home:
 
     with bank.lock:
         notes, tags, types, changed, keys = bank.answer(read)
-        lately = _add_commits(bank, since, changed, keys, changes)
+        lately = _list_recent(bank, since, changed, keys, changes)
     return Home(notes, tags, types, lately, bank.problem or None)
 
 
 PAGE = 50
 """Number of notes of a page."""
 
-# That the first page lists.
 _MOST_TAGS = 40
+"""Tags that the first page lists."""
 
 
 class Browsed(NamedTuple):
@@ -240,23 +244,23 @@ def browse(
     `cites` is a note, a file or the name of a ghost. Archived notes are left out unless
     `archived` is true. The folders, types and tags are those of the whole bank.
     """
-    condition_list = list(list_conditions(tags=[tag] if tag else (), types=type or None))
-    condition_list += [Condition("in", folder)] if folder else []
-    condition_list += [Condition("links", cites)] if cites else []
+    conditions = list(list_conditions(tags=[tag] if tag else (), types=type or None))
+    conditions += [Condition("in", folder)] if folder else []
+    conditions += [Condition("links", cites)] if cites else []
     bank.catch_up()
     with bank.lock:
-        written = bank.state.updates()
+        updates = bank.state.updates()
     start = max(offset, 0)
 
     def ask(view: View) -> Browsed:
-        within = filters.find_scope(view.manifest, condition_list, hidden=archived, written=written)
+        scope = filters.find_scope(view.manifest, conditions, hidden=archived, written=updates)
         live = document_rows.list_numbers(view.manifest)
-        rows = open_index.newest_notes(view.manifest, within, start + max(limit, 1), written)
+        rows = open_index.newest_notes(view.manifest, scope, start + max(limit, 1), updates)
         return Browsed(
             notes=tuple(rows[start:]),
-            total=sum(1 for number in live if number in within),
+            total=sum(1 for number in live if number in scope),
             offset=start,
-            folders=_folders(view, folder),
+            folders=_count_folders(view, folder),
             types=document_rows.count_values(view.manifest, "type"),
             tags=dict(list(document_rows.count_values(view.manifest, "tag").items())[:_MOST_TAGS]),
         )
@@ -275,8 +279,8 @@ def read_rows(bank: Bank, paths: Collection[str]) -> tuple[NoteRow, ...]:
     return bank.read(ask)
 
 
-def _folders(view: View, inside: str) -> dict[str, int]:
-    start = f"{inside.strip('/')}/" if inside.strip("/") else ""
+def _count_folders(view: View, folder: str) -> dict[str, int]:
+    start = f"{folder.strip('/')}/" if folder.strip("/") else ""
     paths = [
         key[len(start) :]
         for _, key in document_rows.all_keys(view.manifest)
@@ -288,8 +292,8 @@ def _folders(view: View, inside: str) -> dict[str, int]:
 
 _UNIT = 1000
 
-# Below it a size has a decimal.
 _FEW = 10
+"""Amount below which a size has a decimal."""
 
 
 @operation(
@@ -308,10 +312,10 @@ def stats(bank: Bank) -> Stats:
     Files that could not be indexed are counted, too.
     """
     bank.catch_up()
-    return bank.read(_stats)
+    return bank.read(_count_all)
 
 
-def _stats(view: View) -> Stats:
+def _count_all(view: View) -> Stats:
     count, size, archived, passages = document_rows.count_totals(view.manifest)
     links = count_problems(view)
     return Stats(

@@ -35,7 +35,7 @@ class WrittenNote(NamedTuple):
     changed: bool | None = None
     """Whether its file was changed; None for a note that was not there before."""
     warning: str | None = None
-    """What a person should know of where the note is, as that git would track a session's."""
+    """What a person should know, for example that git would track a session's note."""
     may_amend: str | None = None
     """Path of an older note on the same subject that it may amend, if it is new or changed."""
     relinked: tuple[str, ...] | None = None
@@ -45,7 +45,7 @@ class WrittenNote(NamedTuple):
     note_id: str = ""
     """Its id; its path if it has none."""
     action: str | None = None
-    """Of remembered content `created` or `updated_existing`."""
+    """`created` or `updated_existing`, if content was remembered."""
     content_hash: str = ""
     tags: tuple[str, ...] | None = None
     created_at: str = ""

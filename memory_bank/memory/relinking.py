@@ -5,7 +5,6 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from itertools import chain
 
 from memory_bank.bank import open_index
 from memory_bank.bank.backlinks import LinkShown, link_shown, resolve_links
@@ -41,30 +40,30 @@ def relink_moved(
 ) -> Relinking:
     """Return the changes that rewrite the links to notes that move, and their own relative links.
 
-    So that no link of other notes may mean the moved note, which has `text` at `path`, those are
-    rewritten too. The links to moved notes that are `gone` are rewritten even by title.
+    Links to other notes that could mean the moved note, with its `text` at `path`, are rewritten,
+    too. If the moved notes are `gone`, so are the links to them by title.
     """
-    lost = lost_links(bank, moves, path, text)
+    lost = find_lost_links(bank, moves, path, text)
 
-    def touching(view: View) -> list[Link]:
-        numbers = _numbers(view, moves)
-        rows = [link_rows.read_incoming(view.manifest, number) for number in numbers]
+    def read(view: View) -> list[Link]:
         return [
-            *chain(*rows),
-            *chain(*(link_rows.read_outgoing(view.manifest, number) for number in numbers)),
+            row
+            for read_links in (link_rows.read_incoming, link_rows.read_outgoing)
+            for number in _find_numbers(view, moves)
+            for row in read_links(view.manifest, number)
         ]
 
-    relinking = _relink(bank, [*bank.read(touching), *lost], moves, lost, gone=gone)
-    listed = _relink_lists(bank, moves, gone=gone)
-    return relinking._replace(changes=(*listed, *relinking.changes))
+    relinking = _relink(bank, [*bank.read(read), *lost], moves, lost, gone=gone)
+    changes = _relink_lists(bank, moves, gone=gone)
+    return relinking._replace(changes=(*changes, *relinking.changes))
 
 
 def relink_taken(bank: Bank, path: str, text: str, old_text: str | None = None) -> Relinking:
-    """Return the changes of the links that could mean the note at `path` too by its new names.
+    """Return the changes by which other notes' links do not mean the note at `path` instead.
 
-    They keep their meaning. It has all of its names anew, except those that its `old_text` gave it.
+    Its new names are all of its names, except those that its `old_text` gave it.
     """
-    lost = lost_links(bank, (), path, text, old_text)
+    lost = find_lost_links(bank, (), path, text, old_text)
     if not lost:
         return Relinking(text=text)
     own = [row for row in lost if row.source_key == path]
@@ -86,30 +85,32 @@ def relink_taken(bank: Bank, path: str, text: str, old_text: str | None = None) 
 
 def _keep_own_links(bank: Bank, path: str, text: str, own: Iterable[Link]) -> str:
     """Return the text of a note in which its `own` links have the whole name of their note."""
-    goals = {row.target: row.dest_key for row in own}
-    links = parsing.parse(path, parsing.encode_text(text)).body.links if goals else ()
-    leads = {link_place(link): goals[link.target] for link in links if link.target in goals}
-    return relink(text, retarget(bank, path, leads, {}, lost=own, gone=False))
+    targets = {row.target: row.dest_key for row in own}
+    links = parsing.parse(path, parsing.encode_text(text)).body.links if targets else ()
+    goals = {link_place(link): targets[link.target] for link in links if link.target in targets}
+    return relink(text, make_retarget(bank, path, goals, {}, lost=own, gone=False))
 
 
-def lost_links(
+def find_lost_links(
     bank: Bank, moved: Iterable[str], path: str, text: str, old_text: str | None = None
 ) -> list[Link]:
     """Return the links that the note with `text` at `path` would take from notes that stay.
 
     If it has `old_text` there until now, only those that its new names would take.
     """
-    ranks = _ranks(path, text)
+    ranks = _rank_names(path, text)
     if old_text is not None:
-        old_ranks = _ranks(path, old_text)
+        old_ranks = _rank_names(path, old_text)
         ranks = {name: rank for name, rank in ranks.items() if rank < old_ranks.get(name, rank + 1)}
         moved = (*moved, path)
     if not ranks:
         return []
-    return bank.read(lambda view: link_rows.find_taken(view.manifest, ranks, _numbers(view, moved)))
+    return bank.read(
+        lambda view: link_rows.find_taken(view.manifest, ranks, _find_numbers(view, moved))
+    )
 
 
-def _ranks(path: str, text: str) -> dict[str, int]:
+def _rank_names(path: str, text: str) -> dict[str, int]:
     """Return the names of the note with `text` at `path`, with their best ranks."""
     ranks: dict[str, int] = {}
     for name, rank in yield_names(parsing.parse(path, parsing.encode_text(text))):
@@ -117,7 +118,7 @@ def _ranks(path: str, text: str) -> dict[str, int]:
     return ranks
 
 
-def _numbers(view: View, paths: Iterable[str]) -> list[int]:
+def _find_numbers(view: View, paths: Iterable[str]) -> list[int]:
     rows = (open_index.note_at(view.manifest, path) for path in paths)
     return [row.number for row in rows if row is not None]
 
@@ -130,15 +131,15 @@ def _relink(
     *,
     gone: bool,
 ) -> Relinking:
-    """Return the changes of some links, of which those `lost` get the whole name of their note."""
+    """Return the changes of some links; those in `lost` get the whole name of their note."""
     rows_by_source: dict[str, list[Link]] = {}
     for row in rows:
         rows_by_source.setdefault(row.source_key, []).append(row)
     changes: list[JournalEntry] = []
     broken: list[LinkShown] = []
     for source, links in rows_by_source.items():
-        leads = {link_place(row): row.dest_key for row in links}
-        new_target = retarget(bank, source, leads, moves, lost=lost, gone=gone)
+        goals = {link_place(row): row.dest_key for row in links}
+        new_target = make_retarget(bank, source, goals, moves, lost=lost, gone=gone)
         if bank.roots.is_included(source):
             broken += [link_shown(row) for row in links if new_target(row) is not None]
             continue
@@ -153,20 +154,17 @@ def _relink(
 
 
 def rebase_body(bank: Bank, path: str, moves: Mapping[str, str]) -> str:
-    """Return the text of a note below its front matter, with its links as where it moves."""
+    """Return the text of a note below its front matter, with its links as if it had moved."""
     rows = bank.read(
-        lambda view: list(
-            chain(
-                *(
-                    link_rows.read_outgoing(view.manifest, number)
-                    for number in _numbers(view, [path])
-                )
-            )
-        )
+        lambda view: [
+            row
+            for number in _find_numbers(view, [path])
+            for row in link_rows.read_outgoing(view.manifest, number)
+        ]
     )
-    leads = {link_place(row): row.dest_key for row in rows}
+    goals = {link_place(row): row.dest_key for row in rows}
     note = bank.store.read(path)
-    text = relink(note.text, retarget(bank, path, leads, moves, gone=True), note.body_start)
+    text = relink(note.text, make_retarget(bank, path, goals, moves, gone=True), note.body_start)
     return front_matter.split(text).body
 
 
@@ -176,18 +174,18 @@ def _relink_lists(bank: Bank, moves: Mapping[str, str], *, gone: bool) -> Iterat
         data = bank.store.read_bytes(path)
         links = parsing.parse(path, data).body.links
         meanings = zip(links, resolve_links(bank, path, links), strict=True)
-        leads = {link_place(link): paths[0] for link, (_, paths) in meanings if len(paths) == 1}
+        goals = {link_place(link): paths[0] for link, (_, paths) in meanings if len(paths) == 1}
         new = parsing.edit_bytes(
-            data, partial(relink, rename=retarget(bank, path, leads, moves, gone=gone))
+            data, partial(relink, rename=make_retarget(bank, path, goals, moves, gone=gone))
         )
         if new != data:
             yield JournalEntry(path, new, hash_bytes(data))
 
 
-def retarget(
+def make_retarget(
     bank: Bank,
     source: str,
-    leads: Mapping[tuple[int, str], str],
+    goals: Mapping[tuple[int, str], str],
     moves: Mapping[str, str],
     *,
     lost: Iterable[Link] = (),
@@ -195,22 +193,22 @@ def retarget(
 ) -> Callable[[Link], str | None]:
     """Return a function that gives the new target of each link of a note; None if it stays.
 
-    `leads` maps links by `link_place` to the paths of notes; those `lost` need the whole name.
+    `goals` maps links by `link_place` to the paths of notes; links in `lost` get the whole name.
     """
     home = moves.get(source, source)
     lost_meanings = {(row.target, row.dest_key) for row in lost}
     root = bank.roots.bundle(source) or ""
 
-    def taken(short: str) -> bool:
-        content = bank.read(lambda view: open_index.find_candidates(view.manifest, short))
-        return bool(set(content) - set(moves))
+    def is_taken(short: str) -> bool:
+        paths = bank.read(lambda view: open_index.find_candidates(view.manifest, short))
+        return bool(set(paths) - set(moves))
 
     def place(path: str) -> str:
         new = path in moves.values()
         return bank.roots.prefix + path if new else bank.roots.place(path)
 
     def new_target(link: Link) -> str | None:
-        goal = leads.get(link_place(link))
+        goal = goals.get(link_place(link))
         if goal is None or not link.target:
             return None
         moved = moves.get(goal, goal)
@@ -220,7 +218,7 @@ def retarget(
         base = _base_of(bank, link, source, goal)
         if base == _FOLDER:
             here, there = place(source), place(home)
-            return _relative(link.target, here, there, place(moved) if moved else "")
+            return _retarget_relative(link.target, here, there, place(moved) if moved else "")
         if base == _ROOT and moved != goal:
             return _retarget_rooted(link.target, root, goal, moved, place)
         if is_lost:
@@ -228,14 +226,14 @@ def retarget(
         return (
             None
             if moved == goal
-            else _retarget_wikilink(link.target, goal, moved, taken, gone=gone)
+            else _retarget_wikilink(link.target, goal, moved, is_taken, gone=gone)
         )
 
     return new_target
 
 
 def link_place(link: Link) -> tuple[int, str]:
-    """Return what tells a link of a note from others: its line and target.
+    """Return what tells a note's links apart: their line and target.
 
     The line of a link in front matter is not indexed.
     """
@@ -271,10 +269,10 @@ def _retarget_rooted(
     return f"/{new}" if written.startswith("/") else new
 
 
-def _relative(written: str, source: str, home: str, goal: str) -> str | None:
+def _retarget_relative(written: str, source: str, home: str, goal: str) -> str | None:
     """Return a relative link's new target, seen from `home`; a ghost's file stays the same."""
-    place = goal or posixpath.normpath(posixpath.join(posixpath.dirname(source), written))
-    new = posixpath.relpath(place, posixpath.dirname(home) or ".")
+    goal_place = goal or posixpath.normpath(posixpath.join(posixpath.dirname(source), written))
+    new = posixpath.relpath(goal_place, posixpath.dirname(home) or ".")
     if written.startswith("./") and not new.startswith("."):
         new = f"./{new}"
     if written.endswith("/") and not goal:

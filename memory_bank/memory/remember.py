@@ -30,9 +30,9 @@ from memory_bank.base.screen import Call
 from memory_bank.base.text import agent_name
 from memory_bank.git import repository
 from memory_bank.memory import amendments, concepts, edit, views
-from memory_bank.memory.alike import find_duplicates, link_duplicate, similar_to, stays_here
+from memory_bank.memory.alike import find_duplicates, find_similar, is_local, link_duplicate
 from memory_bank.memory.change import check_size, list_cited, set_keys
-from memory_bank.memory.dead_links import dead_links
+from memory_bank.memory.dead_links import describe_dead_links
 from memory_bank.memory.records import Item, Reference, WrittenNote
 from memory_bank.memory.relinking import Relinking, relink_taken
 from memory_bank.notes import decision_records, front_matter, names
@@ -68,14 +68,15 @@ _NAME_WORDS = 5
 _NAME_LIMIT = 40
 """Most characters of such a name, the number and the start of the id included."""
 
-# Notes that may have one name before an error says so.
 _MOST_NAMES = 1000
+"""Notes that may have one name before an error says so."""
 
-# Of an id in a name: of 300 histories of two branches none collides (tests/benchmarks/merging.py).
 _ID_DIGITS = 4
+"""Digits of an id in a name: in 300 histories of two branches no two names are the same, see
+`tests/benchmarks/merging.py`."""
 
-# Characters of a text that an error cites.
-_SHOWN = 60
+_CITED = 60
+"""Characters of a text that an error cites."""
 
 
 def _remember_in_command(
@@ -84,17 +85,17 @@ def _remember_in_command(
     content: str | None = None,
     *,
     type: str = "",  # noqa: A002  (the field's word)
-    **argument: Any,  # noqa: ANN401  (those of remember)
+    **options: Any,  # noqa: ANN401  (those of remember)
 ) -> WrittenNote:
-    """Read or edit the content, after what is wrong with the other arguments was told."""
-    for words in argument.get("entity_refs", ()):
-        parse_entity(words)
+    """Read or edit the content after the other arguments were checked."""
+    for reference in options.get("entity_refs", ()):
+        parse_entity(reference)
     bank.settings.check_enabled()
-    session = argument.get("source_type") == SESSION
-    files = [_path_below(bank.layout.project, file) for file in argument.pop("file_refs", ())]
-    with call.given_or_edited(content) as text:
-        kind = type or (SESSION if session else "")
-        return remember(bank, text, type=kind, file_refs=files, **argument)
+    if options.get("source_type") == SESSION:
+        type = type or SESSION  # noqa: A001  (the field's word)
+    files = [_path_below(bank.layout.project, file) for file in options.pop("file_refs", ())]
+    with call.read_or_edit_text(content) as text:
+        return remember(bank, text, type=type, file_refs=files, **options)
 
 
 def _path_below(project: Path, file: str) -> str:
@@ -221,7 +222,7 @@ def remember(
     content = hide_private(content)
     check_content(bank, content, by_agent=source_type in {"agent", SESSION})
     check_source(source_type)
-    argument = Item(
+    item = Item(
         content,
         check_type(type) or DEFAULT_TYPE,
         tags=tags,
@@ -233,7 +234,7 @@ def remember(
         symbol_refs=symbol_refs,
     )
     bank.catch_up(meaning=False)
-    item = complete_item(bank, argument)
+    item = complete_item(bank, item)
     content = item.content
     keys, session_path = dict[str, object](), ""
     if source_type == SESSION:
@@ -242,34 +243,42 @@ def remember(
         session_id, session_path = state.current_session(bank, session_id)
     else:
         session_id = ""
-    first = first_path(bank, content, item.type, name)
-    with bank.lock, bank.store.writing(first):  # so that nobody writes the same meanwhile
+    path = choose_path(bank, content, item.type, name)
+    with bank.lock, bank.store.writing(path):  # so that nobody writes the same meanwhile
         bank.catch_up(meaning=False)
-        hashed = content_hash(content)
-        similar = find_duplicates(bank, hashed, first)
+        text_hash = content_hash(content)
+        duplicates = find_duplicates(bank, text_hash, path)
         if source_type == SESSION:
-            private = session_path != "" and stays_here(bank, first)
-            keys = state.session_keys(session_id, session_path, private=private, near=similar.near)
-        if similar.near is not None:
-            remembered, changed = merge_into(bank, similar.near, item, keys)
+            private = session_path != "" and is_local(bank, path)
+            keys = state.session_keys(
+                session_id, session_path, private=private, near=duplicates.near
+            )
+        if duplicates.near is not None:
+            remembered, changed = merge_into(bank, duplicates.near, item, keys)
             bank.catch_up(meaning=False)
         else:
-            near = similar_to(bank, content, besides=similar.far.path if similar.far else None)
-            remembered = write_new(bank, item._replace(extra=keys), hashed, similar.far)
+            near = find_similar(
+                bank, content, besides=duplicates.far.path if duplicates.far else None
+            )
+            remembered = write_new(bank, item._replace(extra=keys), text_hash, duplicates.far)
             remembered = remembered._replace(similar_to=near)
             changed = True
-        remembered = link_duplicate(bank, similar, remembered)._replace(
+        remembered = link_duplicate(bank, duplicates, remembered)._replace(
             session_id=session_id or None
         )
-        by = name_writer(source_type, source_agent)
-        written = [remembered.path, *(remembered.relinked or ())]
-        unknown = record(bank, written, by) if changed else None
+        writer = name_writer(source_type, source_agent)
+        paths = [remembered.path, *(remembered.relinked or ())]
+        unrecorded = record(bank, paths, writer) if changed else None
         older = None
         if remembered.action == CREATED and source_type != SESSION:
-            older = amendments.may_amend(bank, remembered.path)
+            older = amendments.find_amended(bank, remembered.path)
             bank.count_opened(list_cited(content))
-        dead = dead_links(bank, remembered.path, content) if remembered.action == CREATED else ""
-        warning = join_warnings(remembered.warning, unknown, dead)
+        dead = (
+            describe_dead_links(bank, remembered.path, content)
+            if remembered.action == CREATED
+            else ""
+        )
+        warning = join_warnings(remembered.warning, unrecorded, dead)
         return remembered._replace(warning=warning, may_amend=older)
 
 
@@ -278,7 +287,7 @@ def complete_item(bank: Bank, item: Item) -> Item:
 
     The index is up to date: in a bundle, wikilinks become Markdown links.
     """
-    path = first_path(bank, item.content, item.type, item.name)
+    path = choose_path(bank, item.content, item.type, item.name)
     return item._replace(
         content=concepts.conform_text(bank, path, hide_private(item.content)),
         tags=check_tags(item.tags),
@@ -291,31 +300,31 @@ def complete_item(bank: Bank, item: Item) -> Item:
 def write_new(
     bank: Bank,
     item: Item,
-    hashed: str,
-    row: NoteRow | None,
+    text_hash: str,
+    duplicate: NoteRow | None,
     check_id: Callable[[str], None] = lambda _: None,
 ) -> WrittenNote:
     """Write a completed item as a new note; the index is not updated.
 
-    `same` is another note with its content, and `check_id` refuses an id that the item brings.
+    `duplicate` is another note with its content, and `check_id` refuses an id that the item brings.
     """
     created = item.created_at or datetime.now(UTC)
-    if row is not None and row.known_as == note_id(item.content, created):
+    if duplicate is not None and duplicate.known_as == note_id(item.content, created):
         created += timedelta(seconds=1)  # an id is made of the content and the second
-    number = note_id(item.content, created)
-    path = first_path(bank, item.content, item.type, item.name)
-    text = compose_note(item, number, created)
-    text = concepts.conform(bank, path, text, item.source_type, item.source_agent, created)
+    new_id = note_id(item.content, created)
+    path = choose_path(bank, item.content, item.type, item.name)
+    text = compose_note(item, new_id, created)
+    text = concepts.conform_note(bank, path, text, item.source_type, item.source_agent, created)
     check_size(bank, text)
     meta, _ = read_meta(front_matter.read_metadata(front_matter.split(text))[0])
-    if meta.id != number:
+    if meta.id != new_id:
         check_id(meta.id)
-    path, etag, relinking = create_note(bank, text, item, key=meta.id or number)
+    path, etag, relinking = create_note(bank, text, item, key=meta.id or new_id)
     return WrittenNote(
         schema_version=SCHEMA_VERSION,
         note_id=meta.id,
         action=CREATED,
-        content_hash=hashed,
+        content_hash=text_hash,
         tags=meta.tags,
         created_at=format_iso(meta.created_at or created),
         path=path,
@@ -329,14 +338,14 @@ def write_new(
     )
 
 
-def compose_note(item: Item, number: str, created: datetime) -> str:
-    """Return the text of a new note; its id is `number` unless the item has one.
+def compose_note(item: Item, new_id: str, created: datetime) -> str:
+    """Return the text of a new note; its id is `new_id` unless the item has one.
 
     The item's front matter is kept, and tags and aliases are added to it. Raises UnreadableNote for
     front matter that can't be parsed.
     """
-    ours: dict[str, object] = {
-        "id": item.id or number,
+    keys: dict[str, object] = {
+        "id": item.id or new_id,
         "title": item.title,
         "type": item.type,
         "tags": list(item.tags),
@@ -347,8 +356,8 @@ def compose_note(item: Item, number: str, created: datetime) -> str:
         "source_agent": agent_name(item.source_agent),
         **{name: getattr(item, name) for name in REFERENCES},
     }
-    ours = {key: value for key, value in ours.items() if value}
-    metadata = ours | {key: value for key, value in item.extra.items() if key not in ours}
+    keys = {key: value for key, value in keys.items() if value}
+    metadata = keys | {key: value for key, value in item.extra.items() if key not in keys}
     if not item.front_matter:
         return front_matter.compose_text(metadata, item.content)
     text = item.front_matter + item.content
@@ -414,10 +423,10 @@ def parse_entity(reference: Reference) -> Entity:
     """Read a reference to an entity, `KIND:ID` or `{kind, id}`; raise BadInput."""
     if isinstance(reference, Entity):
         return reference
-    name = read_entity(reference)
-    if name is None:
-        raise BadInput(f"{str(reference)[:_SHOWN]!r} is not an entity", Hint.WRITE_ENTITY)
-    return name
+    entity = read_entity(reference)
+    if entity is None:
+        raise BadInput(f"{str(reference)[:_CITED]!r} is not an entity", Hint.WRITE_ENTITY)
+    return entity
 
 
 def check_source(source_type: str) -> None:
@@ -435,13 +444,13 @@ def merge_into(
 
     `keys` are other keys to set. Return the note, and whether its file was written.
     """
-    entries: dict[str, list[Any]] = {"tags": list(row.tags)}
-    entries |= {key: list(row.data.get(key, ())) for key in REFERENCES}
+    old_values: dict[str, list[Any]] = {"tags": list(row.tags)}
+    old_values |= {key: list(row.data.get(key, ())) for key in REFERENCES}
     merged = {
-        key: [*old, *(line for line in getattr(item, key) if line not in old)]
-        for key, old in entries.items()
+        key: [*old, *(value for value in getattr(item, key) if value not in old)]
+        for key, old in old_values.items()
     }
-    changes = {key: value for key, value in merged.items() if value != entries[key]} | dict(keys)
+    changes = {key: value for key, value in merged.items() if value != old_values[key]} | dict(keys)
     etag = bank.store.change(row.path, lambda text: set_keys(text, changes))
     now = time.time()
     bank.state.count_returned([row.known_as], now)
@@ -462,7 +471,7 @@ def merge_into(
     return remembered, bool(changes)
 
 
-def first_path(bank: Bank, content: str, kind: str, name: str) -> str:
+def choose_path(bank: Bank, content: str, kind: str, name: str) -> str:
     """Return the preferred path of a new note."""
     if name:
         return names.new_path(name, bank.layout)
@@ -470,9 +479,9 @@ def first_path(bank: Bank, content: str, kind: str, name: str) -> str:
 
 
 def _short_name(content: str, limit: int) -> str:
-    """Return the first words of a content as a file name, as many whole ones as there is room for.
+    """Return the first words of a content as a file name, as many whole words as fit.
 
-    A longer first word is cut.
+    A first word that does not fit is cut.
     """
     words = make_slug(_first_words(content), 2 * _NAME_LIMIT).split("-")[:_NAME_WORDS]
     while len(words) > 1 and len("-".join(words)) > limit:
@@ -489,25 +498,25 @@ def create_note(bank: Bank, text: str, item: Item, *, key: str) -> tuple[str, st
     branches that remember texts with the same first words then make two files. A decision gets the
     next number where those in its folder have numbers.
     """
-    first = first_path(bank, item.content, item.type, item.name)
+    path = choose_path(bank, item.content, item.type, item.name)
     written = item.front_matter + item.content
     if item.name:
-        return _create_at(bank, first, text, written)
-    folder, _, words = names.name_of(first).rpartition("/")
-    start = end = ""
-    says_number = names.record_name(words) and words.startswith(("adr", "0"))
-    if item.type == _DECISION and not says_number:
+        return _create_at(bank, path, text, written)
+    folder, _, words = names.name_of(path).rpartition("/")
+    prefix = suffix = ""
+    has_number = names.record_name(words) and words.startswith(("adr", "0"))
+    if item.type == _DECISION and not has_number:
         decisions = (bank.layout.root / folder).glob(f"*{NOTE_SUFFIXES[0]}")
-        start = decision_records.next_number(path.stem for path in decisions)
+        prefix = decision_records.next_number(file.stem for file in decisions)
     tree = repository.find_worktree(bank.layout.root)
-    if tree is not None and not stays_here(bank, first) and repository.has_branches(tree):
-        end = f"-{key[:_ID_DIGITS]}"
-    words = _short_name(item.content, _NAME_LIMIT - len(start) - len(end))
-    stem = f"{folder}/{start}{words}{end}"
+    if tree is not None and not is_local(bank, path) and repository.has_branches(tree):
+        suffix = f"-{key[:_ID_DIGITS]}"
+    words = _short_name(item.content, _NAME_LIMIT - len(prefix) - len(suffix))
+    stem = f"{folder}/{prefix}{words}{suffix}"
     for number in range(1, _MOST_NAMES):
-        path = f"{stem}.md" if number == 1 else f"{stem}-{number}.md"
+        numbered = f"{stem}.md" if number == 1 else f"{stem}-{number}.md"
         try:
-            return _create_at(bank, path, text, written)
+            return _create_at(bank, numbered, text, written)
         except NoteExists:
             continue
     raise NoteExists(f"{_MOST_NAMES} notes are named like {stem}.md", Hint.GIVE_NAME)

@@ -59,15 +59,15 @@ class ProjectRule(NamedTuple):
     text: str
     """What it says, on one line: the first sentence of its text."""
     applies_to: tuple[str, ...]
-    """Patterns of the files that it is for; none: it is for all."""
+    """Patterns of the files that it is for; empty if it is for all."""
     pinned: bool
     waits: str = ""
     """Why it does not count yet; empty if it does."""
 
     def applies(self, file: str) -> bool:
-        """Tell whether the rule is for a file, by its path from the project's root."""
+        """Return whether the rule is for a file, by its path from the project's root."""
         return not self.applies_to or any(
-            matches_file(applies_to, file) for applies_to in self.applies_to
+            matches_file(pattern, file) for pattern in self.applies_to
         )
 
 
@@ -88,7 +88,7 @@ the history would leave rules out."""
 
 
 def list_rules(bank: Bank, seconds: float = PATIENCE) -> ProjectRules:
-    """Return the rules that count now, and those that wait; archived and superseded ones are none.
+    """Return the rules that count now, and those that wait; no archived and superseded notes.
 
     `seconds` is the longest wait for git.
     """
@@ -101,46 +101,38 @@ def list_indexed_rules(bank: Bank, seconds: float = LIMIT) -> ProjectRules:
 
     def read(view: View) -> tuple[list[DocumentRow], Counter[str]]:
         manifest = view.manifest
-        row_of = {
+        current = {
             row.number: row
             for field in (("type", RULE), ("pin", "true"))
             for row in document_rows.find_by_field(manifest, *field)
             if _is_current(row) and not bank.roots.is_private(row.key)
         }
-        for old in document_graph.map_superseded(manifest, row_of):
-            row_of.pop(old)
+        for old in document_graph.map_superseded(manifest, current):
+            current.pop(old)
         stems = (
-            Counter(_stem(key) for _, key in document_rows.all_keys(manifest)) if row_of else None
+            Counter(_stem(key) for _, key in document_rows.all_keys(manifest)) if current else None
         )
-        return sorted(row_of.values(), key=lambda row: row.key), stems or Counter()
+        return sorted(current.values(), key=lambda row: row.key), stems or Counter()
 
     with bank.lock:
         rows, stems = bank.read(read)
-        waiting, limits = _waiting(bank, [row.key for row in rows], seconds)
-        project_rules = [
+        waiting, limits = _find_waiting(bank, [row.key for row in rows], seconds)
+        rules = [
             rule._replace(waits=waiting.get(row.key, ""))
             for row in rows
-            if (rule := _rule(bank, row, stems)) is not None
+            if (rule := _read_rule(bank, row, stems)) is not None
         ]
     return ProjectRules(
-        tuple(project_rule for project_rule in project_rules if not project_rule.waits),
-        tuple(project_rule for project_rule in project_rules if project_rule.waits),
+        tuple(rule for rule in rules if not rule.waits),
+        tuple(rule for rule in rules if rule.waits),
         limits,
     )
 
 
-def rules_for(
-    project_rules: Sequence[ProjectRule], files: Collection[str]
-) -> tuple[ProjectRule, ...]:
-    """Return those rules that are for one of some files, those with patterns first."""
-    chosen = [
-        project_rule
-        for project_rule in project_rules
-        if any(project_rule.applies(file) for file in files)
-    ]
-    return tuple(
-        sorted(chosen, key=lambda project_rule: (not project_rule.applies_to, project_rule.path))
-    )
+def select_rules(rules: Sequence[ProjectRule], files: Collection[str]) -> tuple[ProjectRule, ...]:
+    """Return the rules that are for one of some files, those with patterns first."""
+    chosen = [rule for rule in rules if any(rule.applies(file) for file in files)]
+    return tuple(sorted(chosen, key=lambda rule: (not rule.applies_to, rule.path)))
 
 
 def _is_current(row: DocumentRow) -> bool:
@@ -149,10 +141,10 @@ def _is_current(row: DocumentRow) -> bool:
     return status not in _NOT_CURRENT
 
 
-def _waiting(
+def _find_waiting(
     bank: Bank, paths: Sequence[str], seconds: float
 ) -> tuple[Mapping[str, str], tuple[str, ...]]:
-    """Map those notes that do not count yet to the reason."""
+    """Return the notes that do not count yet with the reason, and what git does not know."""
     if not paths:
         return {}, ()
     limits = trust.refresh(bank, paths, seconds)
@@ -160,11 +152,13 @@ def _waiting(
     reviews = REVIEWED in tiers.values() or any(
         commits.requested() for commits in dict.fromkeys(filter(None, map(bank.commits, paths)))
     )
-    reasons = {path: _reason(bank, path, tier, reviews=reviews) for path, tier in tiers.items()}
-    return {path: why for path, why in reasons.items() if why}, limits
+    reasons = {
+        path: _why_waiting(bank, path, tier, reviews=reviews) for path, tier in tiers.items()
+    }
+    return {path: reason for path, reason in reasons.items() if reason}, limits
 
 
-def _reason(bank: Bank, path: str, tier: str, *, reviews: bool) -> str:
+def _why_waiting(bank: Bank, path: str, tier: str, *, reviews: bool) -> str:
     if not tier:
         return NOT_IN_GIT
     if tier == UNKNOWN:
@@ -178,7 +172,7 @@ def _reason(bank: Bank, path: str, tier: str, *, reviews: bool) -> str:
     return NOT_REVIEWED if reviews and tier != REVIEWED else ""
 
 
-def _rule(bank: Bank, row: DocumentRow, stems: Mapping[str, int]) -> ProjectRule | None:
+def _read_rule(bank: Bank, row: DocumentRow, stems: Mapping[str, int]) -> ProjectRule | None:
     try:
         note = bank.store.read(row.key)
     except MemoryBankError:
@@ -189,7 +183,7 @@ def _rule(bank: Bank, row: DocumentRow, stems: Mapping[str, int]) -> ProjectRule
         path=row.key,
         name=stem if stems[stem.casefold()] == 1 else note.name,
         title="" if make_slug(note.title) == make_slug(stem) else note.title,
-        text=_first(note),
+        text=_first_sentence(note),
         applies_to=tuple(yield_patterns(extra.get("applies_to"))),
         pinned=str(extra.get("pin", "")).lower() == "true",
     )
@@ -199,7 +193,7 @@ def _stem(key: str) -> str:
     return names.name_of(key).rpartition("/")[2].casefold()
 
 
-def _first(note: Note) -> str:
+def _first_sentence(note: Note) -> str:
     """Return the first sentence of a note's text below its title."""
     for section in note.body.sections:
         text = section.text.strip()

@@ -58,11 +58,11 @@ _TAIL = (
 
 _MORE = lazy_pattern(r": (\d+) rules? (?:is|are) not listed here")
 
-# Of AGENTS.md; no agent reads as much.
 _MOST_BYTES = 10_000_000
+"""Bytes of AGENTS.md that are read; no agent reads as many."""
 
-# Of the hash by which the block says what it was made of.
 _DIGITS = 12
+"""Digits of the hash by which the block says what it was made of."""
 
 _LONGEST_NAME = 100
 
@@ -104,7 +104,7 @@ class FoundBlock(NamedTuple):
 def read_bank_block(bank: Bank) -> FoundBlock | None:
     """Return the state of the block beside a bank, as of its revision; None if there is none."""
     try:
-        text = _beside(bank) if bank.layout.root.name == FOLDER else None
+        text = _read_agents_file(bank) if bank.layout.root.name == FOLDER else None
     except (BadInput, StorageFailed) as error:  # a link out of the project, for one
         return FoundBlock("unreadable", problem=f"{error.message}: it is not read")
     if text is None or MARKER not in text:
@@ -114,7 +114,7 @@ def read_bank_block(bank: Bank) -> FoundBlock | None:
     return read_block(text, block)._replace(line=text.count("\n", 0, text.index(MARKER)) + 1)
 
 
-def _beside(bank: Bank) -> str | None:
+def _read_agents_file(bank: Bank) -> str | None:
     """Return the text of AGENTS.md in a bank's project, as of the bank's revision."""
     layout = bank.layout
     project = layout.origin.project
@@ -129,43 +129,44 @@ def _beside(bank: Bank) -> str | None:
 def merge_blocks(base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, bytes, bytes] | None:
     """Return three versions of a file with one block: the lines of both sides that neither removed.
 
-    Only what is beside the block is left to merge. None unless both sides have a whole block that
-    nobody edited; what the notes say then is for `--check`, since git has not merged them yet.
+    Only what is beside the block is left to merge. Return None unless both sides have a whole block
+    that nobody edited. Whether it says what the notes say is for `--check`: git may merge them
+    later.
     """
     texts = [version.decode("utf-8", "surrogateescape") for version in (base, ours, theirs)]
     inner = [_inside_of_block(text) for text in texts]
     if inner[1] is None or inner[2] is None:
         return None
-    was, mine, other_ours = (_rule_lines(lines or "") for lines in inner)
-    lines = [line for line in mine if line in other_ours or line not in was]
-    for line in (line for line in other_ours if line not in mine and line not in was):
-        before = other_ours[: other_ours.index(line)]
+    base_rules, our_rules, their_rules = (_rule_lines(lines or "") for lines in inner)
+    lines = [line for line in our_rules if line in their_rules or line not in base_rules]
+    for line in (line for line in their_rules if line not in our_rules and line not in base_rules):
+        before = their_rules[: their_rules.index(line)]
         at = max(
             (lines.index(line) + 1 for line in before if line in lines),
             default=0,
         )
         while (
             at < len(lines)
-            and lines[at] not in other_ours
+            and lines[at] not in their_rules
             and _name_of_rule(lines[at]) < _name_of_rule(line)
         ):
             at += 1
         lines.insert(at, line)
     tail = _MORE.search(inner[1])
-    block = _block(lines, int(tail[1]) if tail else 0)
+    block = _compose_block(lines, int(tail[1]) if tail else 0)
     put = [
         _put_block(text, block) if _inside_of_block(text) is not None else text for text in texts
     ]
-    first, second, third = (word.encode("utf-8", "surrogateescape") for word in put)
+    first, second, third = (text.encode("utf-8", "surrogateescape") for text in put)
     return first, second, third
 
 
 def _inside_of_block(text: str) -> str | None:
-    """Return what is inside the block of a text; None unless it is whole and as it was written."""
+    """Return what is inside the block of a text; None unless the block is whole and not edited."""
     begins, ends = list(_BEGIN.finditer(text)), list(_END.finditer(text))
     if len(begins) != 1 or len(ends) != 1 or begins[0].end() > ends[0].start():
         return None
-    inner = _plain(text[begins[0].end() : ends[0].start()])
+    inner = _unify_line_ends(text[begins[0].end() : ends[0].start()])
     return inner if begins[0]["hash"] == _hash(inner) else None
 
 
@@ -179,47 +180,47 @@ def _rule_lines(inner: str) -> list[str]:
 
 
 def write_block(
-    project_rules: Sequence[ProjectRule], most: int, allowed: Collection[str] = ()
+    rules: Sequence[ProjectRule], most: int, allowed: Collection[str] = ()
 ) -> WrittenBlock:
     """Return the block of some rules, of at most that many bytes.
 
-    Those that are pinned or name their files come first and say all; the others are named as long
-    as there is room, then say as much as fits. `allowed` are hashes of values that are no secrets.
+    Rules that are pinned or for some files come first, with their text; the others are named as
+    long as there is room, then get their texts as far as they fit. `allowed` are hashes of values
+    that are no secrets.
     """
     lines = {
-        rule: (describe_rule(rule, whole=True), describe_rule(rule, whole=False))
-        for rule in project_rules
+        rule: (describe_rule(rule, whole=True), describe_rule(rule, whole=False)) for rule in rules
     }
-    refused = tuple(rule for rule in project_rules if secrets.find("\n".join(lines[rule]), allowed))
-    chosen = [rule for rule in project_rules if rule not in refused]
+    refused = tuple(rule for rule in rules if secrets.find("\n".join(lines[rule]), allowed))
+    chosen = [rule for rule in rules if rule not in refused]
     if not chosen:
         return WrittenBlock("", (), refused)
-    room = most - len(_block([], len(chosen)).encode())
+    room = most - len(_compose_block([], len(chosen)).encode())
     order = sorted(
         chosen,
-        key=lambda project_rule: (
-            not project_rule.pinned,
-            not project_rule.applies_to,
-            project_rule.path,
+        key=lambda rule: (
+            not rule.pinned,
+            not rule.applies_to,
+            rule.path,
         ),
     )
-    line_of: dict[ProjectRule, str] = {}
+    lines_by_rule: dict[ProjectRule, str] = {}
     for rule in order:
-        first = [0, 1] if rule.pinned or rule.applies_to else [1]
-        for line in (lines[rule][form] for form in first):
-            if rule not in line_of and (size := len(line.encode()) + 1) <= room:
-                line_of[rule], room = line, room - size
-    for rule, line in line_of.items():
-        more = lines[rule][0]
-        if (size := len(more.encode()) - len(line.encode())) <= room:
-            line_of[rule], room = more, room - size
-    names = tuple(rule.name for rule in chosen if rule not in line_of)
-    listed = [line_of[rule] for rule in chosen if rule in line_of]
-    return WrittenBlock(_block(listed, len(names)), names, refused)
+        forms = [0, 1] if rule.pinned or rule.applies_to else [1]
+        for line in (lines[rule][form] for form in forms):
+            if rule not in lines_by_rule and (size := len(line.encode()) + 1) <= room:
+                lines_by_rule[rule], room = line, room - size
+    for rule, line in lines_by_rule.items():
+        whole_line = lines[rule][0]
+        if (size := len(whole_line.encode()) - len(line.encode())) <= room:
+            lines_by_rule[rule], room = whole_line, room - size
+    names = tuple(rule.name for rule in chosen if rule not in lines_by_rule)
+    listed = [lines_by_rule[rule] for rule in chosen if rule in lines_by_rule]
+    return WrittenBlock(_compose_block(listed, len(names)), names, refused)
 
 
 def read_block(text: str | None, block: str) -> FoundBlock:
-    """Return the state of the block in a file's text, which should be `wanted`."""
+    """Return the state of the block in a file's text, which should be `block`."""
     if text is None:
         return FoundBlock("missing" if block else "current")
     if any(MARKER in side for side in _sides(text)[1:]):
@@ -230,21 +231,21 @@ def read_block(text: str | None, block: str) -> FoundBlock:
     if len(begins) != 1 or len(ends) != 1 or begins[0].end() > ends[0].start():
         problem = f"{len(begins)} first and {len(ends)} last lines of a block"
         return FoundBlock("damaged", problem=problem)
-    inner = _plain(text[begins[0].end() : ends[0].start()])
+    inner = _unify_line_ends(text[begins[0].end() : ends[0].start()])
     if begins[0]["hash"] != _hash(inner):
         lines = [*inner.split("\n")]
-        parts = {*_plain(block).split("\n"), ""}
+        parts = {*_unify_line_ends(block).split("\n"), ""}
         added = tuple(line.strip() for line in lines if line not in parts)
         return FoundBlock("edited", added)
-    is_same = _plain(text[begins[0].start() : ends[0].end()]) == block.rstrip("\n")
-    return FoundBlock("current" if is_same else "outdated")
+    is_current = _unify_line_ends(text[begins[0].start() : ends[0].end()]) == block.rstrip("\n")
+    return FoundBlock("current" if is_current else "outdated")
 
 
 def replace_block(text: str | None, block: str) -> str | None:
-    """Return a file's text with the block, or without it if `wanted` is empty; None for no file.
+    """Return a file's text with the block, or without it if `block` is empty; None for no file.
 
     All else stays, line ends included. A block that is not there is added at the end. Of a conflict
-    of git our side is taken: the caller has seen that the block alone is in it.
+    of git our side is taken: the caller has checked that both differ in the block only.
     """
     if text is None:
         return block or None
@@ -253,15 +254,15 @@ def replace_block(text: str | None, block: str) -> str | None:
 
 
 def is_only_in_block(text: str) -> bool:
-    """Tell whether both sides of all conflicts of a text are the same but for the block."""
+    """Return whether both sides of all conflicts of a text are the same but for the block."""
     _, *sides = _sides(text)
     return bool(sides) and len({_put_block(side, "x\n") for side in sides}) == 1
 
 
-def _put_block(text: str, new_block: str) -> str:
+def _put_block(text: str, block: str) -> str:
     begin, end = _BEGIN.search(text), _END.search(text)
     newline = "\r\n" if "\r\n" in text else "\n"
-    block = new_block.rstrip("\n").replace("\n", newline)
+    block = block.rstrip("\n").replace("\n", newline)
     if begin and end:
         before, after = text[: begin.start()], text[end.end() :]
         if block:
@@ -295,7 +296,7 @@ def _sides(text: str) -> list[str]:
     return [text, *("\n".join(side) for side in sides)]
 
 
-def _block(lines: Sequence[str], number: int) -> str:
+def _compose_block(lines: Sequence[str], number: int) -> str:
     count = "1 rule is" if number == 1 else f"{number} rules are"
     more = f": {count} not listed here" if number else ""
     inner = "\n".join(["", *_HEAD.split("\n")[1:-1], *lines, *_TAIL.format(more=more).split("\n")])
@@ -307,7 +308,7 @@ def _hash(inner: str) -> str:
     return hashlib.blake2b(inner.encode()).hexdigest()[:_DIGITS]
 
 
-def _plain(text: str) -> str:
+def _unify_line_ends(text: str) -> str:
     return BREAK.sub("\n", text)
 
 

@@ -71,22 +71,22 @@ def list_notes(
 
     Return the most recently created or updated notes; filters as in `recall`.
     """
-    conditions_met = list_conditions(tags=tags, types=type, since=since, before=before)
+    conditions = list_conditions(tags=tags, types=type, since=since, before=before)
     most = max(limit, 1)
     bank.catch_up()
 
     with bank.lock:
-        written = bank.state.updates()
+        updates = bank.state.updates()
 
-    def newest(view: View) -> tuple[list[NoteRow], tuple[str, ...]]:
-        within = filters.find_scope(
-            view.manifest, conditions_met, hidden=include_archived, written=written
+    def read(view: View) -> tuple[list[NoteRow], tuple[str, ...]]:
+        scope = filters.find_scope(
+            view.manifest, conditions, hidden=include_archived, written=updates
         )
-        rows = open_index.newest_notes(view.manifest, within, most + 1, written)
-        nothing = () if rows else nothing_within(conditions_met)
-        return rows, (*list_remarks(view.manifest, (), conditions_met), *nothing)
+        rows = open_index.newest_notes(view.manifest, scope, most + 1, updates)
+        nothing = () if rows else nothing_within(conditions)
+        return rows, (*list_remarks(view.manifest, (), conditions), *nothing)
 
-    rows, notices = bank.read(newest)
+    rows, notices = bank.read(read)
     page = tuple(rows[:most])
     return Listing(len(page), page, notices, more=len(rows) > most or None)
 
@@ -105,12 +105,12 @@ def show(bank: Bank, name: str, *, count_access: bool = True) -> ShownNote:
     successors = bank.read(lambda view: document_graph.map_superseded(view.manifest, [row.number]))
     with bank.lock:
         access = bank.state.accesses([row.known_as]).get(row.known_as)
-        dated = document_rows.updated_by(row, bank.state.updates())
+        dated_row = document_rows.updated_by(row, bank.state.updates())
     if count_access:
         bank.count_opened([path])
     stale, touched = check_citations(bank, path)
     return ShownNote(
-        note_id=dated.note_id,
+        note_id=dated_row.note_id,
         path=path,
         title=note.title,
         type=note.meta.type,
@@ -122,8 +122,8 @@ def show(bank: Bank, name: str, *, count_access: bool = True) -> ShownNote:
         file_refs=note.meta.file_refs,
         symbol_refs=note.meta.symbol_refs,
         entity_refs=note.meta.entity_refs,
-        created_at=dated.created_at,
-        updated_at=dated.updated_at,
+        created_at=dated_row.created_at,
+        updated_at=dated_row.updated_at,
         content=note.text,
         body=note.text[note.body_start :],
         etag=note.etag,
@@ -163,7 +163,7 @@ def show_section(bank: Bank, name: str, heading: str) -> ShownNote:
 
 
 def show_several(bank: Bank, names: Sequence[str], heading: str = "") -> SeveralShown:
-    """Return several notes, or the section of a heading of each; names without one are listed."""
+    """Return several notes, or a section of each, and the names for which there is none."""
     notes: list[ShownNote] = []
     missing = []
     for name in dict.fromkeys(names):
@@ -200,7 +200,7 @@ def show_several(bank: Bank, names: Sequence[str], heading: str = "") -> Several
         without=("body",),
     ),
 )
-def read(
+def read_notes(
     bank: Bank,
     names: Annotated[
         str | Sequence[str],

@@ -54,7 +54,7 @@ def delete(bank: Bank, name: Note, *, if_match: IfMatch = None) -> TrashedNote:
     with bank.lock:
         bank.state.rename(trashed.path, trashed.place)
     bank.catch_up()
-    return _view_trashed(bank, trashed)
+    return _describe_trashed(bank, trashed)
 
 
 @operation(
@@ -143,7 +143,7 @@ def restore(
     target = names.new_path(new_name, bank.layout) if new_name else ""
     names.check_new(target)
     with bank.lock, bank.store.writing():
-        paths = _deleted_paths(bank, name)
+        paths = _find_deleted(bank, name)
         if len(paths) > 1:
             message = f"{name!r} may mean {len(paths)} notes in the trash"
             raise NoteNotFound(message, "say which: {paths}", paths=", ".join(paths[:_LISTED]))
@@ -196,15 +196,19 @@ def trash(
     deleted_notes = bank.store.trashed()
     keys = {names.lookup_key(note.path) for note in deleted_notes}
     if name:
-        keys = {names.lookup_key(path) for path in _deleted_paths(bank, name)}
+        keys = {names.lookup_key(path) for path in _find_deleted(bank, name)}
     return [
-        _view_trashed(bank, note) for note in deleted_notes if names.lookup_key(note.path) in keys
+        _describe_trashed(bank, note)
+        for note in deleted_notes
+        if names.lookup_key(note.path) in keys
     ]
 
 
 def list_to_empty(bank: Bank, before: str | datetime | None = None) -> list[TrashedNote]:
     """List the deleted notes that `empty_trash` would delete for good."""
-    return [_view_trashed(bank, trashed) for trashed in bank.store.emptied(_moment(before))]
+    return [
+        _describe_trashed(bank, trashed) for trashed in bank.store.emptied(_parse_limit(before))
+    ]
 
 
 def _ask_to_delete(
@@ -224,11 +228,13 @@ def _ask_to_delete(
         )
     oldest = notes[-1].deleted_at[:10] if notes else ""
     prompt = f"Delete {text} for good, deleted since {oldest}?"
-    gone = empty_trash(bank, before=before) if notes and (yes or call.agreed(prompt)) else []
+    deleted_notes = (
+        empty_trash(bank, before=before) if notes and (yes or call.confirm(prompt)) else []
+    )
     if call.json:
-        call.document({"result_count": len(gone), "emptied": gone})
-    elif gone:
-        call.console.line(f"deleted {count(len(gone), 'note')} for good")
+        call.document({"result_count": len(deleted_notes), "emptied": deleted_notes})
+    elif deleted_notes:
+        call.console.line(f"deleted {count(len(deleted_notes), 'note')} for good")
     elif notes:
         call.remark("nothing was deleted")
     else:
@@ -268,28 +274,28 @@ def empty_trash(
     Files that another program put into the trash stay. Raises BadInput for a text that is no time.
     """
     bank.settings.check_enabled()
-    limit = _moment(before)
+    limit = _parse_limit(before)
     with bank.lock, bank.store.writing():
-        gone = list_to_empty(bank, limit)
+        deleted_notes = list_to_empty(bank, limit)
         places = [trashed.place for trashed in bank.store.empty_trash(limit)]
         bank.state.forget(places)
-    return gone
+    return deleted_notes
 
 
-def _moment(before: str | datetime | None) -> datetime | None:
-    time = parse_moment(before) if isinstance(before, str) else before
-    return time.replace(tzinfo=UTC) if time and not time.tzinfo else time
+def _parse_limit(before: str | datetime | None) -> datetime | None:
+    moment = parse_moment(before) if isinstance(before, str) else before
+    return moment.replace(tzinfo=UTC) if moment and not moment.tzinfo else moment
 
 
-def _deleted_paths(bank: Bank, name: str) -> list[str]:
-    """Return the paths of the deleted notes that a name means: those of the first kind.
+def _find_deleted(bank: Bank, name: str) -> list[str]:
+    """Return the paths of the deleted notes that a name means.
 
-    The name is whole, or without its folders, or it begins the names, or the ids.
+    It is a whole name, else one without its folders, else the start of names, else of ids.
     """
     notes = bank.store.trashed()
     paths = {names.lookup_key(note.path): note.path for note in reversed(notes)}
-    written = map(names.lookup_key, (name, names.link_name(name, bank.layout)))
-    forms = tuple(dict.fromkeys(filter(None, written)))
+    keys = map(names.lookup_key, (name, names.link_name(name, bank.layout)))
+    forms = tuple(dict.fromkeys(filter(None, keys)))
     if exact := [paths[form] for form in forms if form in paths]:
         return exact[:1]
     ends = tuple(f"/{form}" for form in forms)
@@ -297,12 +303,12 @@ def _deleted_paths(bank: Bank, name: str) -> list[str]:
         return by_file
     if name.strip().endswith(NOTE_SUFFIXES):
         return []
-    begun = [path for form in forms for path in names.begun_so(paths.values(), form)]
-    by_id = (note.path for note in notes if not begun and _id(bank, note).startswith(forms))
-    return list(dict.fromkeys(begun or by_id))
+    prefixed = [path for form in forms for path in names.find_by_start(paths.values(), form)]
+    by_id = (note.path for note in notes if not prefixed and _read_id(bank, note).startswith(forms))
+    return list(dict.fromkeys(prefixed or by_id))
 
 
-def _id(bank: Bank, note: Place) -> str:
+def _read_id(bank: Bank, note: Place) -> str:
     """Return the id of a deleted note; empty if it has none."""
     try:
         text = characters.decode(bank.store.read_trashed(note)).text
@@ -311,17 +317,17 @@ def _id(bank: Bank, note: Place) -> str:
         return ""
 
 
-def _view_trashed(bank: Bank, note: Place) -> TrashedNote:
+def _describe_trashed(bank: Bank, note: Place) -> TrashedNote:
     when = deleted_at(note.version)
     return TrashedNote(
         path=note.path,
         version=note.version,
         deleted_at=format_iso(when) if when else "",
-        first_line=_first_line(bank.store.read_trashed(note)),
+        first_line=_read_first_line(bank.store.read_trashed(note)),
     )
 
 
-def _first_line(data: bytes) -> str:
+def _read_first_line(data: bytes) -> str:
     try:
         text = characters.decode(data).text
     except UnreadableNote:

@@ -1,4 +1,4 @@
-"""What answers about notes say, to people and to agents."""
+"""Describe answers about notes, for people and for agents."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def view_deleted(deleted: TrashedNote | Sequence[TrashedNote]) -> View:
             Place(note.path),
             {"path": note.path},
             verb="deleted",
-            line=[f"  to undo: memory-bank trash restore {shlex.quote(_name(note.path))}"],
+            line=[f"  to undo: memory-bank trash restore {shlex.quote(_strip_suffix(note.path))}"],
         )
         for note in notes
     ]
@@ -159,7 +159,12 @@ def view_deleted(deleted: TrashedNote | Sequence[TrashedNote]) -> View:
 def view_trash(notes: Sequence[TrashedNote], name: str = "") -> View:
     """List deleted notes with the versions that `restore` takes."""
     rows = [
-        (_name(note.path), _when(note), _short_version(note, notes), note.first_line)
+        (
+            _strip_suffix(note.path),
+            _format_deletion(note),
+            _short_version(note, notes),
+            note.first_line,
+        )
         for note in notes
     ]
     nothing = f"there is no {name!r} in the trash" if name else "the trash is empty"
@@ -171,11 +176,11 @@ def view_trash(notes: Sequence[TrashedNote], name: str = "") -> View:
     )
 
 
-def _name(path: str) -> str:
+def _strip_suffix(path: str) -> str:
     return path.removesuffix(".md")
 
 
-def _when(note: TrashedNote) -> str:
+def _format_deletion(note: TrashedNote) -> str:
     """Return when a note was deleted, in local time."""
     if not note.deleted_at:
         return "-"
@@ -185,8 +190,8 @@ def _when(note: TrashedNote) -> str:
 def _short_version(note: TrashedNote, notes: Sequence[TrashedNote]) -> str:
     """Return the first digits of a version that no other version of the note starts with."""
     short = note.version[:_TO_THE_SECOND]
-    versions = [other.version for other in notes if other.path == note.path]
-    return short if sum(v.startswith(short) for v in versions) == 1 else note.version
+    versions = [version.version for version in notes if version.path == note.path]
+    return short if sum(version.startswith(short) for version in versions) == 1 else note.version
 
 
 def view_restored(note: WrittenNote, versions: Sequence[TrashedNote] = ()) -> View:
@@ -194,7 +199,7 @@ def view_restored(note: WrittenNote, versions: Sequence[TrashedNote] = ()) -> Vi
     notices = []
     if versions:
         more = count(len(versions), "other version")
-        listed = f"memory-bank trash list {shlex.quote(_name(versions[0].path))}"
+        listed = f"memory-bank trash list {shlex.quote(_strip_suffix(versions[0].path))}"
         notices = [f"{more} in the trash: {listed}"]
     entry = Entry(Place(note.path), {"path": note.path}, verb="restored")
     return View("Restored", [entry], notices=notices)
@@ -264,14 +269,14 @@ def view_tags(counts: Mapping[str, int]) -> View:
 
 
 def view_stats(stats: Stats) -> View:
-    """Count what is in a bank."""
+    """List the counts of a bank."""
     rows = [
         ("notes", f"{stats.count:,}"),
         ("archived", f"{stats.archived:,}"),
         ("size", stats.total_size),
         ("passages", f"{stats.passages:,}"),
-        ("types", _counts(stats.types) or "-"),
-        ("tags", _counts(stats.tags) or "-"),
+        ("types", _format_counts(stats.types) or "-"),
+        ("tags", _format_counts(stats.tags) or "-"),
         ("ghosts", f"{stats.ghosts:,}"),
         ("broken links", f"{stats.broken_links:,}"),
         ("orphans", f"{stats.orphans:,}"),
@@ -280,7 +285,7 @@ def view_stats(stats: Stats) -> View:
     return View(parts=[Table(("what", "how many"), rows)])
 
 
-def _counts(counts: Mapping[str, int]) -> str:
+def _format_counts(counts: Mapping[str, int]) -> str:
     texts = [f"{name} {number}" for name, number in counts.items()]
     more = [f"and {len(texts) - _MOST} more"] if len(texts) > _MOST else []
     return ", ".join([*texts[:_MOST], *more])
@@ -335,7 +340,7 @@ def _view_note(note: ShownNote) -> View:
         f"superseded by {note.superseded_by}" if note.superseded_by else "",
         f"stale: {note.stale}" if note.stale else "",
         *note.claims,
-        *map(_source, note.sources or ()),
+        *map(_describe_source, note.sources or ()),
         *(f"cited file changed: {reason}" for reason in note.touched),
     ]
     reason = "it is only included from the project" if note.included else "it is not valid UTF-8"
@@ -347,8 +352,8 @@ def _view_note(note: ShownNote) -> View:
     )
 
 
-def _source(source: Source) -> str:
-    """Return what a note describes or derives from, with what is known of that."""
+def _describe_source(source: Source) -> str:
+    """Return what a note describes or derives from: its name, address and description."""
     words = ", ".join(filter(None, dict.fromkeys((source.name, source.resource, source.about))))
     return f"{'describes' if source.is_subject else 'source'}: {words}"
 

@@ -80,11 +80,11 @@ class Why(NamedTuple):
     """0 for the whole file."""
     behind: tuple[Behind, ...]
     definition: SymbolRow | None = None
-    """The innermost one around the line; None if the file differs from HEAD."""
+    """The innermost definition around the line; None if the file differs from HEAD."""
     rules: tuple[ShownNote, ...] = ()
     """Notes whose `applies_to` means the file."""
     tests: tuple[Guard, ...] = ()
-    """Those of the definition, else of the file."""
+    """Tests of the definition, else of the file."""
     called_by: tuple[CallShown, ...] = ()
     """Calls of the definition."""
     coupled: tuple[CoupledFile, ...] = ()
@@ -138,8 +138,8 @@ _SECONDS = 20.0
 
 _UNREAD = "git can't say yet which commits there are"
 
-# That one answer lists: its text fits 800 tokens (tests/benchmarks/one_answer.py).
 _MOST_NOTES, _MOST_COUPLED = 20, 3
+"""Most that one answer lists: its text fits 800 tokens (tests/benchmarks/one_answer.py)."""
 
 COMMIT_ID = lazy_pattern(r"[0-9a-f]{7,64}")
 
@@ -188,11 +188,11 @@ def why(
 
     Return the commits, with their pull requests, and the notes behind `FILE` or `FILE:LINE`.
 
-    Of a line, the commits that changed it, as of HEAD. With `code`, also the definition around the
-    line, its callers, the rules for the file, the tests of the definition or else the file, and
-    files that may change with it. Of commits and notes together, and of each of the others, there
-    are at most `limit`. Raises NoRepository, BadInput for a file that no commit has, or a line that
-    it doesn't have.
+    For a line, they are the commits that changed it, as of HEAD. With `code`, the answer also has
+    the definition around the line, its callers, the rules for the file, the tests of the definition
+    or else the file, and files that may change with it. It has at most `limit` commits and notes
+    together, and as many of each other kind. Raises NoRepository, BadInput for a file that no
+    commit has, or a line that it doesn't have.
     """
     most = max(1, limit)
     bank.settings.check_enabled()
@@ -204,13 +204,13 @@ def why(
         at = history.at(head, seconds=_SECONDS) if head else None
         if at is None:
             return Why(SCHEMA_VERSION, path, line, (), problem=_UNREAD)
-        commits = _commits(tree, at, path, line, most)
+        commits = _find_commits(tree, at, path, line, most)
         if tip := authorship.default_branch(tree):
             history.read_line(tip)
-        behinds = [_behind(commit, history.brought(commit.id)) for commit in commits]
+        behinds = [_describe_commit(commit, history.brought(commit.id)) for commit in commits]
     finally:
         history.close()
-    behinds += _notes(bank, path)
+    behinds += _linked_notes(bank, path)
     behinds.sort(key=lambda behind: behind.date, reverse=True)
     answer = Why(SCHEMA_VERSION, path, line, tuple(behinds[:most]))
     if code is None or not code.settings.code.enabled:
@@ -223,10 +223,10 @@ def _add_code(answer: Why, bank: Bank, code: Codebase, head: str, most: int) -> 
     path = answer.path
     with code.lock:
         problem = code.refresh()
-        now = code.tree.read(path)
+        content = code.tree.read(path)
         lines = authorship.blame_lines(code.root, head, path) if answer.line else None
-        is_same = now is not None and len(lines or ()) == len(now.data.splitlines())
-        row = lookup.symbol_around(code.table, path, answer.line) if is_same else None
+        is_unchanged = content is not None and len(lines or ()) == len(content.data.splitlines())
+        row = lookup.symbol_around(code.table, path, answer.line) if is_unchanged else None
         _, calls, guards = code.relations()
         tests = guards.of_symbol(row) if row else guards.of_file(path)
         callers = calls.callers(row)[0] if row else ()
@@ -252,7 +252,7 @@ def _place_in_tree(project: Path, tree: Path, target: str) -> tuple[str, int]:
     raise BadInput(f"{name!r} is not in the work tree", "name a file below it")
 
 
-def _commits(tree: Path, at: CommitsAt, path: str, line: int, most: int) -> list[Commit]:
+def _find_commits(tree: Path, at: CommitsAt, path: str, line: int, most: int) -> list[Commit]:
     changes = at.changes(path)
     if not changes:
         raise BadInput(f"no commit has {path!r}", "commit it first, or name another file")
@@ -265,8 +265,8 @@ def _commits(tree: Path, at: CommitsAt, path: str, line: int, most: int) -> list
     return list(filter(None, map(at.commit, names)))
 
 
-def _behind(commit: Commit, brought: tuple[int, str] | None) -> Behind:
-    """Return a commit with its reason, and the pull request that it names or that brought it."""
+def _describe_commit(commit: Commit, brought: tuple[int, str] | None) -> Behind:
+    """Return a commit with its reason and its pull request: that it names, else that merged it."""
     return Behind(
         "commit",
         commit.id,
@@ -278,7 +278,7 @@ def _behind(commit: Commit, brought: tuple[int, str] | None) -> Behind:
     )
 
 
-def _notes(bank: Bank, path: str) -> Iterator[Behind]:
+def _linked_notes(bank: Bank, path: str) -> Iterator[Behind]:
     prefix = bank.layout.project.relative_to(find_work_tree(bank.layout.project))
     inside = Path(path)
     name = inside.relative_to(prefix) if inside.is_relative_to(prefix) else inside

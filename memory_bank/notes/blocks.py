@@ -22,8 +22,8 @@ MAX_LINES = 200_000
 MAX_MARKS = 200_000
 """Limits of a text that is parsed: lines, and characters that may start a link, code or HTML."""
 
-# Containers that are nested deeper are read as paragraphs. markdown-it would drop the rest.
 _MAX_NESTING = 32
+"""Containers that are nested deeper are read as paragraphs. markdown-it would drop the rest."""
 
 _ENDED = ["paragraph", "reference", "blockquote"]
 """Blocks that a list can end."""
@@ -67,12 +67,14 @@ def parse_blocks(text: str) -> Blocks:
     source = source.replace("\0", "\ufffd")
     if unread := find_exceeded_limit(source, len(starts)):
         return Blocks(source, starts, [], {}, unread)
-    parser, tokens, env = _parser(), list[Token](), dict[str, Any]()
+    parser, tokens, env = _make_parser(), list[Token](), dict[str, Any]()
     parser.block.parse(source, parser, env, tokens)
     references = env.get("references", {})
-    definitions = {label: (at["map"][0], at["map"][1]) for label, at in references.items()}
-    code = tuple(_code_blocks(tokens))
-    inline_blocks = list(_inline_blocks(tokens, source))
+    definitions = {
+        label: (reference["map"][0], reference["map"][1]) for label, reference in references.items()
+    }
+    code = tuple(_yield_code(tokens))
+    inline_blocks = list(_yield_inline_blocks(tokens, source))
     return Blocks(source, starts, inline_blocks, definitions, code=code)
 
 
@@ -84,28 +86,28 @@ def find_exceeded_limit(source: str, lines: int) -> str:
     return f"{marks:,} of the signs [ ` <, more than {MAX_MARKS:,}" if marks > MAX_MARKS else ""
 
 
-def _inline_blocks(tokens: list[Token], source: str) -> Iterator[InlineBlock]:
+def _yield_inline_blocks(tokens: list[Token], source: str) -> Iterator[InlineBlock]:
     cells: list[str] = []
     row = 0
-    before = Token("", "", 0)
+    previous = Token("", "", 0)
     for token in tokens:
         kind = token.type
         if kind == "inline":
-            if before.type in ("th_open", "td_open"):
+            if previous.type in ("th_open", "td_open"):
                 cells.append(token.content)
             else:
-                top = before.type == "heading_open" and not before.level
-                level = int(before.tag[1]) if top else 0
+                top = previous.type == "heading_open" and not previous.level
+                level = int(previous.tag[1]) if top else 0
                 yield InlineBlock((token.content,), _first_line(token, source), level)
         elif kind == "tr_open" and token.map:
             row = token.map[0]
         elif kind == "tr_close":
             yield InlineBlock(tuple(cells), row, 0, row=True)
             cells = []
-        before = token
+        previous = token
 
 
-def _code_blocks(tokens: list[Token]) -> Iterator[tuple[int, int]]:
+def _yield_code(tokens: list[Token]) -> Iterator[tuple[int, int]]:
     for token in tokens:
         if token.type in _CODE and token.map:
             first = token.map[0] + (token.type == "fence")
@@ -123,17 +125,17 @@ def _first_line(token: Token, source: str) -> int:
 
 
 @cache
-def _parser() -> MarkdownIt:
+def _make_parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"maxNesting": 1_000_000}).enable("table")
     ruler = parser.block.ruler
-    ruler.at("blockquote", _shallow(rules.blockquote), {"alt": [*_ENDED, "list"]})
-    ruler.at("list", _shallow(rules.list_block), {"alt": _ENDED})
+    ruler.at("blockquote", _limit_nesting(rules.blockquote), {"alt": [*_ENDED, "list"]})
+    ruler.at("list", _limit_nesting(rules.list_block), {"alt": _ENDED})
     # The ruler sorts its rules at the first parse, without a lock: do it before threads share it.
     parser.parse("- warm\n\n[up]: /")
     return parser
 
 
-def _shallow(rule: Rule) -> Rule:
+def _limit_nesting(rule: Rule) -> Rule:
     """Let a rule begin no container that is nested too deep."""
 
     def limited(state: StateBlock, line: int, end: int, silent: bool) -> bool:  # noqa: FBT001
@@ -143,8 +145,8 @@ def _shallow(rule: Rule) -> Rule:
     return limited
 
 
-# Characters that are searched at a time.
 _STEP = 200
+"""Characters that are searched at a time."""
 
 
 class BlockError(Exception):

@@ -39,7 +39,7 @@ def decode(data: bytes) -> Decoded:
         if data.startswith(mark) and not len(data) % (4 if "32" in encoding else 2):
             text = data[len(mark) :].decode(encoding, errors="replace")
             name = encoding.upper().removesuffix("-LE").removesuffix("-BE")
-            return _imperfect(
+            return _decode_with_fault(
                 text, encoding, f"encoded in {name}, not UTF-8: read, but not written"
             )
     if (nul := data.find(b"\0")) >= 0:
@@ -55,10 +55,12 @@ def decode(data: bytes) -> Decoded:
         at = start + error.start
         reason = f"not UTF-8: byte 0x{data[at]:02X} at offset {at} is read as U+FFFD"
         line = 1 + len(BREAK.findall(data[:at].decode("latin-1")))
-        return _imperfect(data[start:].decode("utf-8", errors="replace"), encoding, reason, line)
+        return _decode_with_fault(
+            data[start:].decode("utf-8", errors="replace"), encoding, reason, line
+        )
 
 
-def _imperfect(text: str, encoding: str, reason: str, line: int = 1) -> Decoded:
+def _decode_with_fault(text: str, encoding: str, reason: str, line: int = 1) -> Decoded:
     return Decoded(text, encoding, (Fault(reason, line),), writable=False)
 
 
@@ -107,8 +109,8 @@ _FLAG = lazy_pattern("(?<=\U0001f3f4)[\U000e0030-\U000e0039\U000e0061-\U000e007a
 
 _JOINER, _NON_JOINER, _SPACE = "\u200d", "\u200c", "\u200b"
 
-# Characters of a run that a finding names.
 _MOST_NAMED = 4
+"""Characters of a run that a finding names."""
 
 
 class Unseen(NamedTuple):
@@ -123,12 +125,12 @@ class Unseen(NamedTuple):
 
 
 def find_invisible(text: str) -> Iterator[Unseen]:
-    """Yield the invisible characters of a text, except where a script or an emoji has them.
+    """Yield the invisible characters of a text, except where a script or an emoji needs them.
 
-    Belonging are: joiners between emoji, and beside letters of Arabic and Indian scripts; word
-    ends of Thai, Khmer and their like; a selector behind the symbol or ideograph that it varies;
-    tags of flags; U+200E in a text with letters from right to left. Those with nothing but spaces
-    between them are one.
+    Needed are joiners between emoji, and beside letters of Arabic and Indian scripts; word ends of
+    Thai, Khmer and their like; a selector behind the symbol or ideograph that it varies; tags of
+    flags; U+200E in a text with letters from right to left. Invisible characters with nothing but
+    spaces between them are one run.
     """
     start = end = -1
     is_plain = text.isascii() or _LETTER_FROM_RIGHT.search(text)
@@ -138,11 +140,11 @@ def find_invisible(text: str) -> Iterator[Unseen]:
         if not ats:
             continue
         if start >= 0 and text[end : ats[0]].strip(" "):
-            yield _unseen(text, start, end)
+            yield _make_unseen(text, start, end)
             start = -1
         start, end = (ats[0] if start < 0 else start), ats[-1] + 1
     if start >= 0:
-        yield _unseen(text, start, end)
+        yield _make_unseen(text, start, end)
 
 
 def _belongs(text: str, at: int) -> bool:  # noqa: PLR0911  (a case a line)
@@ -171,7 +173,7 @@ def _belongs(text: str, at: int) -> bool:  # noqa: PLR0911  (a case a line)
 
 
 def _ends_word(text: str, at: int) -> bool:
-    """Tell whether a zero-width space is beside a word of a script without spaces.
+    """Return whether a zero-width space is beside a word of a script without spaces.
 
     People who type such a script also write a second one, or one beside a space.
     """
@@ -181,18 +183,17 @@ def _ends_word(text: str, at: int) -> bool:
     return alone and any(map(_UNSPACED.match, sides))
 
 
-def _unseen(text: str, start: int, end: int) -> Unseen:
+def _make_unseen(text: str, start: int, end: int) -> Unseen:
     chars = text[start:end].replace(" ", "")
     removable = all(unicodedata.category(char) not in {"Cc", "Zl", "Zp", "Cn"} for char in chars)
     return Unseen(start, end, name_characters(chars), removable and "\u2800" not in chars)
 
 
 def direction_controls(text: str) -> Iterator[Unseen]:
-    """Yield the characters that change the direction of text: by lines, as editors show them.
+    """Yield the characters that change the direction of text, line by line.
 
-    In a text with letters that are written from right to left, marks belong to it; in a line with
-    such letters, so do embeddings and isolates that are closed in it.
-    Overrides belong nowhere.
+    A text with letters that are written from right to left may have marks; a line with such letters
+    may have embeddings and isolates that are closed in it. No text may have overrides.
     """
     if not _BIDI.search(text):
         return
@@ -221,7 +222,7 @@ def _belongs_to_line(line: str, controls: list[str]) -> bool:
 
 
 def name_characters(chars: str) -> str:
-    """Return the code points and names of characters, and how many there are of more than a few."""
+    """Return the code points and names of the first few characters, and how many there are."""
     kinds = dict.fromkeys(chars)
     texts = [
         f"U+{ord(char):04X} {unicodedata.name(char, 'control character')}"

@@ -101,43 +101,43 @@ class _RecordParser:
             elif self.has_context:
                 pass
             elif field := _FIELD.fullmatch(line):
-                self._field(field[1], field[2].strip("* \t"))
+                self._read_field(field[1], field[2].strip("* \t"))
             elif line.startswith("|"):
-                self._row(line)
+                self._read_row(line)
 
-    def _field(self, key: str, value: str) -> None:
-        self._value(key.lower(), value)
+    def _read_field(self, key: str, value: str) -> None:
+        self._keep_value(key.lower(), value)
         if key.lower() == "status" and (second := _SECOND_FIELD.search(value)):
-            self.date = self.date or _date(second[1])
+            self.date = self.date or _read_date(second[1])
 
-    def _row(self, line: str) -> None:
+    def _read_row(self, line: str) -> None:
         """Read a row of a table: below a row with the names, or behind the name."""
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if not line.strip("|:- \t"):
             return
         for at, name in self._columns.items():
             if at < len(cells):
-                self._value(name, cells[at])
+                self._keep_value(name, cells[at])
         names = [(at, match[1].lower()) for at, cell in enumerate(cells)
                  if (match := _CELL.fullmatch(cell))]  # fmt: skip
         if len(cells) == len(("name", "value")) and len(names) == 1 and names[0][0] == 0:
-            self._value(names[0][1], cells[1])
+            self._keep_value(names[0][1], cells[1])
             names = []
         self._columns = dict(names)
 
-    def _value(self, name: str, value: str) -> None:
+    def _keep_value(self, name: str, value: str) -> None:
         if name == "date":
-            self.date = self.date or _date(value)
+            self.date = self.date or _read_date(value)
         elif value:
             self.statuses.append(value[:_MOST_READ])
 
 
-def _status(entries: Sequence[str]) -> str:
-    words = [word for text in entries if (word := _word(text))]
+def _choose_status(texts: Sequence[str]) -> str:
+    words = [word for text in texts if (word := _read_status(text))]
     return _SUPERSEDED if _SUPERSEDED in words else next(iter(words), "")
 
 
-def _word(text: str) -> str:
+def _read_status(text: str) -> str:
     """Return the status that a text begins with, in lower case; empty for a template's."""
     if _CHOICE.search(re.sub(r"\([^()\n]*\)|<!--.*", "", text)):
         return ""
@@ -148,30 +148,30 @@ def _word(text: str) -> str:
 
 
 def read_decision(note: Note) -> Note:
-    """Return a note as it is, or a decision record with its type, status, date and successor.
+    """Return a note unchanged, or a decision record with its type, status, date and successor.
 
-    What its front matter says stays. Its status is that of the text, in one word.
+    The values of its front matter stay. Its status is that of the text, in one word.
     """
     meta = note.meta
     if meta.type.lower() not in {"", "adr", "decision"} or meta.status == "archived":
         return note
-    placed = may_be_record(note.name)
+    is_placed = may_be_record(note.name)
     head, body = note.text[: note.body_start], note.text[note.body_start :]
     match = _IN_HEAD.search(head)  # also where a link makes it no YAML
-    written = match[1][:_MOST_READ].rstrip().strip("\"'") if match else ""
-    if not (placed or meta.type or written):
+    status_text = match[1][:_MOST_READ].rstrip().strip("\"'") if match else ""
+    if not (is_placed or meta.type or status_text):
         return note
     parser = _RecordParser(body)
-    if written:
-        parser.statuses.insert(0, written)
-    status = _status(parser.statuses)
-    whole = parser.has_context and parser.has_decision
-    if not (whole or meta.type or record_name(note.name) or status in USUAL):
+    if status_text:
+        parser.statuses.insert(0, status_text)
+    status = _choose_status(parser.statuses)
+    has_sections = parser.has_context and parser.has_decision
+    if not (has_sections or meta.type or record_name(note.name) or status in USUAL):
         return note
-    if not (meta.type or (placed and (status or whole)) or (status and whole)):
+    if not (meta.type or (is_placed and (status or has_sections)) or (status and has_sections)):
         return note
     created = meta.created_at or parser.date
-    links = (*note.body.links, *_named_records(written, parser.statuses))
+    links = (*note.body.links, *_yield_named_records(status_text, parser.statuses))
     return note._replace(
         meta=meta._replace(
             type=meta.type or "decision", status=status or meta.status, created_at=created
@@ -181,7 +181,7 @@ def read_decision(note: Note) -> Note:
 
 
 def may_be_record(name: str) -> bool:
-    """Tell whether a note may be a decision record by its name without suffix."""
+    """Return whether a note may be a decision record by its name without suffix."""
     *folders, stem = name.lower().split("/")
     if stem in _NO_RECORDS or stem.endswith("template"):
         return False
@@ -189,7 +189,7 @@ def may_be_record(name: str) -> bool:
 
 
 def is_numbered(name: str) -> bool:
-    """Tell whether a file is named like a record: with a number, or a date (log4brains)."""
+    """Return whether a file is named like a record: with a number, or a date (log4brains)."""
     stem = name_of(name.lower())
     if stem in _NO_RECORDS or stem.endswith("template"):
         return False
@@ -199,11 +199,12 @@ def is_numbered(name: str) -> bool:
 def next_number(stems: Iterable[str]) -> str:
     """Return how the name of a folder's next record begins, like `0042-`, from the names there.
 
-    Empty unless most of them have numbers, and two at least: a name may begin with one by chance.
+    Return an empty text unless most names, and at least two, have numbers, since a name may begin
+    with a number by chance.
     """
-    others_stems = [stem for stem in stems if may_be_record(f"decisions/{stem}")]
-    numbers = {stem: int(name[4:]) for stem in others_stems if (name := record_name(stem))}
-    if len(numbers) < _FEWEST_NUMBERED or len(numbers) * 2 <= len(others_stems):
+    records = [stem for stem in stems if may_be_record(f"decisions/{stem}")]
+    numbers = {stem: int(name[4:]) for stem in records if (name := record_name(stem))}
+    if len(numbers) < _FEWEST_NUMBERED or len(numbers) * 2 <= len(records):
         return ""
     last = max(numbers, key=lambda stem: (numbers[stem], stem))
     start, digits, rest = re.split(r"(\d+)", last, maxsplit=1)
@@ -211,8 +212,8 @@ def next_number(stems: Iterable[str]) -> str:
     return f"{start}{numbers[last] + 1:0{len(digits)}}{between}"
 
 
-def _named_records(written: str, statuses: Sequence[str]) -> Iterator[Link]:
-    """Yield the links to records that the status names, but for the body's own links."""
+def _yield_named_records(written: str, statuses: Sequence[str]) -> Iterator[Link]:
+    """Yield the links to records that the status names, except links that the body has."""
     for text in statuses:
         for match in _RELATION.finditer(text.replace("uperce", "uperse").replace("_", " ")):
             target = f"ADR-{match['number']}" if match["number"] else unquote(match["path"] or "")
@@ -221,7 +222,7 @@ def _named_records(written: str, statuses: Sequence[str]) -> Iterator[Link]:
                 yield Link(target, "markdown" if match["path"] else "wiki", 1, kind)
 
 
-def _date(text: str) -> datetime | None:
+def _read_date(text: str) -> datetime | None:
     if match := _DAY_FIRST.fullmatch(text):
         day, month, year = map(int, match.groups())
         try:

@@ -24,16 +24,16 @@ _MOST_SCOPES, _LONGEST_SCOPE, _MOST_FORMS = 20, 200, 64
 
 
 def named_files(text: str) -> tuple[str, ...]:
-    """Return what a text names like files: `src/a.py`, `a.py`, `src/db/`."""
+    """Return the words of a text that look like files: `src/a.py`, `a.py`, `src/db/`."""
     words = (word.strip("./") for word in _FILES.findall(text))
     return tuple(dict.fromkeys(word for word in words if word))[:_MOST_NAMED]
 
 
 def matches_file(pattern: str, file: str) -> bool:
-    """Tell whether a pattern means a file: as in .gitignore, with `{a,b}` for alternatives.
+    """Return whether a pattern means a file: as in .gitignore, with `{a,b}` for alternatives.
 
-    `*` is any part of a name, `**` any folders; without a slash, a name at any depth. What is below
-    a folder that is meant is meant, too. Patterns of other forms mean nothing.
+    `*` is any part of a name, `**` any folders; a pattern without a slash means a name at any
+    depth. A pattern that means a folder means all files below it. Other patterns mean nothing.
     """
     parts = tuple(file.split("/"))
     return any(_is_below(tuple(form), parts) for form in split_forms(pattern))
@@ -42,11 +42,11 @@ def matches_file(pattern: str, file: str) -> bool:
 @cache
 def split_forms(pattern: str) -> tuple[tuple[str, ...], ...]:
     """Return the parts of each form of a pattern."""
-    waiting, entries = [pattern.strip().removeprefix("./")], list[tuple[str, ...]]()
-    while waiting and len(entries) + len(waiting) <= _MOST_FORMS:
-        form = waiting.pop()
+    pending, forms = [pattern.strip().removeprefix("./")], list[tuple[str, ...]]()
+    while pending and len(forms) + len(pending) <= _MOST_FORMS:
+        form = pending.pop()
         if braces := _BRACES.search(form):
-            waiting += [
+            pending += [
                 form[: braces.start()] + part.strip() + form[braces.end() :]
                 for part in braces[1].split(",")
             ]
@@ -54,12 +54,12 @@ def split_forms(pattern: str) -> tuple[tuple[str, ...], ...]:
         anywhere = "/" not in form.rstrip("/")
         parts = [part for part in form.strip("/").split("/") if part]
         if parts and len(form) <= _LONGEST_SCOPE:
-            entries.append(("**", *parts) if anywhere and parts != ["**"] else tuple(parts))
-    return tuple(entries)
+            forms.append(("**", *parts) if anywhere and parts != ["**"] else tuple(parts))
+    return tuple(forms)
 
 
 def _is_below(pattern: Sequence[str], parts: Sequence[str]) -> bool:
-    """Tell whether a path, or a folder above it, is what the parts of a pattern mean."""
+    """Return whether a path, or a folder above it, is what the parts of a pattern mean."""
     reached = {0}
     for part in (*parts, None):
         for first in sorted(reached):  # `**` may be no folder at all

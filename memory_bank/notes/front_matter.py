@@ -91,29 +91,29 @@ def read_metadata(parts: Split) -> tuple[dict[str, object], tuple[Fault, ...]]:
     if parts.format == "none":
         return {}, _find_unclosed(parts.body)
     try:
-        return _read(parts.block, parts.format)
+        return _read_block(parts.block, parts.format)
     except BlockError as error:
         conflict = error.reason == UNRESOLVED
         reason = UNRESOLVED if conflict else f"front matter can't be parsed: {error.reason}"
         return {}, (Fault(reason, line_at(parts.block, error.index)),)
 
 
-def _read(block: str, kind: Format) -> tuple[dict[str, object], tuple[Fault, ...]]:
+def _read_block(block: str, kind: Format) -> tuple[dict[str, object], tuple[Fault, ...]]:
     if len(block) > MAX_LENGTH:
         raise BlockError(f"longer than {MAX_LENGTH:,} characters")
     faults: list[Fault] = []
     try:
         if kind == "toml":
-            toml_values = _toml_values(block)
+            values = _read_toml(block)
         else:
-            toml_values, faults = yaml.read_values(yaml.parse(block), block)
+            values, faults = yaml.read_values(yaml.parse(block), block)
     except BlockError as error:
         if conflict := _CONFLICT.search(block):
             raise BlockError(UNRESOLVED, conflict.start()) from error
         raise
-    if len(toml_values) > MAX_KEYS:
+    if len(values) > MAX_KEYS:
         raise BlockError(f"more than {MAX_KEYS:,} keys")
-    return toml_values, tuple(faults)
+    return values, tuple(faults)
 
 
 def _find_unclosed(text: str) -> tuple[Fault, ...]:
@@ -133,7 +133,7 @@ def set_keys(text: str, changes: Mapping[str, object | None]) -> str:
     """
     parts = split(text)
     try:
-        old, _ = _read(parts.block, parts.format)
+        old, _ = _read_block(parts.block, parts.format)
     except BlockError as error:
         raise _rewrite_error("parsed", parts.block, error) from error
     try:
@@ -149,7 +149,7 @@ def _edit_block(parts: Split, changes: Mapping[str, object]) -> str:
     match = BREAK.search(parts.opening + parts.body)
     newline = match[0] if match else "\n"
     if parts.format == "toml":
-        block = _edited_toml(parts.block, changes, newline)
+        block = _edit_toml(parts.block, changes, newline)
     else:
         block = yaml.edit(parts.block, changes, newline)
     if parts.format == "none" and block:
@@ -161,20 +161,20 @@ def _edit_block(parts: Split, changes: Mapping[str, object]) -> str:
 def _expected_values(
     kind: Format, old: Mapping[str, object], changes: Mapping[str, object]
 ) -> dict[str, object]:
-    reads = _expected_toml if kind == "toml" else reread_value
-    entries = {key: value for key, value in old.items() if key not in changes}
-    return entries | {key: reads(value) for key, value in changes.items() if value is not None}
+    reread = _expected_toml if kind == "toml" else reread_value
+    kept = {key: value for key, value in old.items() if key not in changes}
+    return kept | {key: reread(value) for key, value in changes.items() if value is not None}
 
 
 def _verify(new: str, parts: Split, keys: Mapping[str, object]) -> None:
-    """Read the new text; raise BlockError unless it has the wanted values and the same body."""
+    """Read the new text; raise BlockError unless it has the values of `keys` and the same body."""
     new_parts = split(new)
     if new_parts.body != (parts.body if parts.opening else parts.body.removeprefix("\ufeff")):
         raise BlockError("the front matter would end elsewhere")
-    have, _ = _read(new_parts.block, new_parts.format)
-    for key in [*keys, *have]:
+    new_keys, _ = _read_block(new_parts.block, new_parts.format)
+    for key in [*keys, *new_keys]:
         # As text, for 1 is equal to True and to 1.0, and nan isn't equal to itself.
-        if key not in have or key not in keys or repr(have[key]) != repr(keys[key]):
+        if key not in new_keys or key not in keys or repr(new_keys[key]) != repr(keys[key]):
             raise BlockError(f"key {key!r} would not say what it should")
 
 
@@ -275,14 +275,14 @@ def yield_fields(inline: InlineText) -> Iterator[Field]:
             continue  # inside of code that spans lines
         row += text.count("\n", line_start, start)
         line_start = start
-        values = _values(inline, match.end(), len(text) if end < 0 else end)
+        values = _yield_values(inline, match.end(), len(text) if end < 0 else end)
         yield Field(row, normalise_type(match[1]), tuple(islice(values, _MAX_VALUES)))
 
 
-def _values(inline: InlineText, start: int, end: int) -> Iterator[str]:
+def _yield_values(inline: InlineText, start: int, end: int) -> Iterator[str]:
     """Yield the values between two offsets that are not empty."""
     value = ""
-    for text, whole in _parts(inline, start, end):
+    for text, whole in _yield_parts(inline, start, end):
         if whole:
             value += text
             continue
@@ -301,12 +301,12 @@ def _unescape_character(match: re.Match[str]) -> str:
     return "\0" if match[1] == "," else match[1]
 
 
-def _parts(inline: InlineText, start: int, end: int) -> Iterator[tuple[str, bool]]:
+def _yield_parts(inline: InlineText, start: int, end: int) -> Iterator[tuple[str, bool]]:
     """Yield the texts between two offsets, and whether each is a link or code as a whole."""
     at = start
-    place = attrgetter("start")
-    first = bisect_left(inline.spans, start, key=place)
-    for span in inline.spans[first : bisect_left(inline.spans, end, key=place)]:
+    start_of = attrgetter("start")
+    first = bisect_left(inline.spans, start, key=start_of)
+    for span in inline.spans[first : bisect_left(inline.spans, end, key=start_of)]:
         if span.start >= at and span.end <= end:
             yield inline.text[at : span.start], False
             yield _show_span(inline.text, span), True
@@ -324,14 +324,14 @@ def _show_span(text: str, span: InlineSpan) -> str:
 _AT = lazy_pattern(r" \(at line ([0-9]+), column [0-9]+\)\Z")
 
 
-def _toml_values(block: str) -> dict[str, object]:
+def _read_toml(block: str) -> dict[str, object]:
     """Return the values of a block, dates as dates; raise BlockError."""
     try:
         document = toml.parse_toml(block)
         repr(document)  # fails on a number of 5,000 digits, which nobody could print or compare
     except tomllib.TOMLDecodeError as error:
         at = _AT.search(str(error))
-        raise BlockError(_AT.sub("", str(error)), _index(block, at)) from error
+        raise BlockError(_AT.sub("", str(error)), _error_offset(block, at)) from error
     except toml.TooComplex as error:
         raise BlockError(error.reason, error.index) from error
     except ValueError as error:
@@ -339,7 +339,7 @@ def _toml_values(block: str) -> dict[str, object]:
     return document
 
 
-def _edited_toml(block: str, changes: Mapping[str, object], newline: str) -> str:
+def _edit_toml(block: str, changes: Mapping[str, object], newline: str) -> str:
     """Return the block with these top-level keys set, or without those set to None.
 
     A new key follows the last top-level one. Raise BlockError for a table, a dotted key and all
@@ -348,7 +348,7 @@ def _edited_toml(block: str, changes: Mapping[str, object], newline: str) -> str
     import tomlkit
     from tomlkit.items import Item
 
-    old = _toml_values(block)
+    old = _read_toml(block)
     head = toml.split_tables(block)[0].text
     document = tomlkit.parse(head)
     for key, value in changes.items():
@@ -387,7 +387,7 @@ def _expected_toml(value: object) -> object:
     return reread_value(value)
 
 
-def _index(block: str, match: re.Match[str] | None) -> int:
+def _error_offset(block: str, match: re.Match[str] | None) -> int:
     if not match:
         return len(block)
     starts = [0, *(line.end() for line in BREAK.finditer(block))]

@@ -64,15 +64,15 @@ class InlineSpan(NamedTuple):
 def scan(text: str, labels: Collection[str] = ()) -> list[InlineSpan]:
     """Return the spans of a text in order; `labels` are those with a definition."""
     if labels or _SPECIAL.search(text):
-        inline_spans: list[InlineSpan] = []
-        parser, references = _parser(), _References(labels)
-        parser.inline.parse(text, parser, {"spans": inline_spans, "references": references}, [])
-        return sorted(inline_spans)
-    links = (_wikilink(text, *match.span()) for match in _WIKILINK.finditer(text))
+        spans: list[InlineSpan] = []
+        parser, references = _make_parser(), _References(labels)
+        parser.inline.parse(text, parser, {"spans": spans, "references": references}, [])
+        return sorted(spans)
+    links = (_read_wikilink(text, *match.span()) for match in _WIKILINK.finditer(text))
     return [link for link in links if link]
 
 
-def _wikilink(text: str, start: int, end: int, since: int = 0) -> InlineSpan | None:
+def _read_wikilink(text: str, start: int, end: int, since: int = 0) -> InlineSpan | None:
     """Read `[[target|text]]`; a `!` before it, if not before `since`, makes it an embed."""
     bar = text.find("|", start, end)
     stop = bar if bar >= 0 else end - 2
@@ -107,7 +107,7 @@ class _Parser(MarkdownIt):
 
 
 class _References:
-    """The labels that have a definition, as markdown-it asks for them; not those of footnotes."""
+    """The labels that have a definition, without footnotes, in the form that markdown-it reads."""
 
     def __init__(self, labels: Collection[str]) -> None:
         self._labels = labels
@@ -118,12 +118,12 @@ class _References:
 
 
 @cache
-def _parser() -> MarkdownIt:
-    """Return a parser of what decides where links are; its rules note what they find."""
+def _make_parser() -> MarkdownIt:
+    """Return a parser of all that decides where links are; its rules record their spans."""
     parser = _Parser("commonmark", {"maxNesting": _MAX_NESTING})
     ruler = parser.inline.ruler
     for name, rule in _NOTED.items():
-        ruler.at(name, _noting(rule))
+        ruler.at(name, _note_spans(rule))
     ruler.before("link", "wiki", _wiki_rule)
     ruler.enableOnly(["text", "escape", "wiki", *_NOTED])
     parser.inline.ruler2.enableOnly([])
@@ -132,28 +132,28 @@ def _parser() -> MarkdownIt:
     return parser
 
 
-def _noting(rule: Rule) -> Rule:
-    """Let a rule note the span of what it finds."""
+def _note_spans(rule: Rule) -> Rule:
+    """Let a rule record the span of what it finds."""
 
-    def noting(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
+    def note(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
         start, count, spans = state.pos, len(state.tokens), state.env["spans"]
         inner = state.env["spans"] = []
         matched = rule(state, silent)
         state.env["spans"] = spans
         if matched and len(state.tokens) > count:  # backticks alone are text
-            span = _span(state, start)
+            span = _make_span(state, start)
             moved = span.shown[0] if span.embed else 0  # an image's text is parsed by itself
             spans += [span, *(_move_span(inner_span, moved) for inner_span in inner)]
         return matched
 
-    return noting
+    return note
 
 
-def _span(state: StateInline, start: int) -> InlineSpan:
-    """Return the span of what a rule has read up to the position of the state."""
+def _make_span(state: StateInline, start: int) -> InlineSpan:
+    """Return the span that a rule has read up to the position of the state."""
     end, first = state.pos, state.src[start]
     if first == "`":
-        size = _end(_TICKS, state.src, start) - start
+        size = _match_end(_TICKS, state.src, start) - start
         return InlineSpan(start, end, "code", (start + size, end - size))
     if first == "<":
         is_html = state.tokens[-1].type == "html_inline"
@@ -163,7 +163,7 @@ def _span(state: StateInline, start: int) -> InlineSpan:
     starts = (start + embed + 1, parseLinkLabel(state, start + embed, not embed))
     at = starts[1] + 1
     if at < end and state.src[at] == "(":
-        at = _end(_BLANKS, state.src, at + 1)
+        at = _match_end(_BLANKS, state.src, at + 1)
         goal = parseLinkDestination(state.src, at, end)
         return InlineSpan(start, end, "markdown", starts, (at, goal.pos if goal.ok else at), embed)
     label = state.src[at + 1 : end - 1] or state.src[slice(*starts)]
@@ -173,14 +173,14 @@ def _span(state: StateInline, start: int) -> InlineSpan:
 def _wiki_rule(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
     start = state.pos + (state.src[state.pos] == "!")
     match = _WIKILINK.match(state.src, start, state.posMax)
-    link = _wikilink(state.src, start, match.end(), state.pos) if match else None
+    link = _read_wikilink(state.src, start, match.end(), state.pos) if match else None
     if link and not silent:
         state.env["spans"].append(link)
     state.pos = link.end if link else state.pos
     return link is not None
 
 
-def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
+def _match_end(pattern: re.Pattern[str], text: str, at: int) -> int:
     match = pattern.match(text, at)
     return match.end() if match else at
 
@@ -192,7 +192,7 @@ def code_spans(text: str) -> list[tuple[int, int]]:
     """
     blocks = parse_blocks(text)
     ends = [*blocks.starts, len(text)]
-    closing = [
+    ranges = [
         (ends[min(first, len(ends) - 1)], ends[min(end, len(ends) - 1)])
         for first, end in blocks.code
     ]
@@ -203,29 +203,29 @@ def code_spans(text: str) -> list[tuple[int, int]]:
     )
     for inline_block in blocks.inline_blocks:
         if _has_code(inline_block):
-            closing += (
-                _spans_in_row(inline_block, blocks, lines)
+            ranges += (
+                _yield_code_in_row(inline_block, blocks, lines)
                 if inline_block.row
-                else _spans_in_paragraph(inline_block, blocks, text)
+                else _yield_code_in_paragraph(inline_block, blocks, text)
             )
-    return sorted(closing)
+    return sorted(ranges)
 
 
 def _has_code(inline_block: InlineBlock) -> bool:
     return any("`" in cell for cell in inline_block.cells)
 
 
-def _spans_in_paragraph(
+def _yield_code_in_paragraph(
     inline_block: InlineBlock, blocks: Blocks, text: str
 ) -> Iterator[tuple[int, int]]:
     """Yield the code of a paragraph or heading; marks of quotes and lists have no backticks."""
     after = inline_block.line + inline_block.cells[0].count("\n") + 1
     start = blocks.starts[inline_block.line]
     end = blocks.starts[after] if after < len(blocks.starts) else len(text)
-    yield from _spans(text[start:end], start)
+    yield from _yield_code(text[start:end], start)
 
 
-def _spans_in_row(
+def _yield_code_in_row(
     inline_block: InlineBlock, blocks: Blocks, lines: list[str]
 ) -> Iterator[tuple[int, int]]:
     """Yield the code in the cells of a table's row; code does not go on in the next cell."""
@@ -234,16 +234,12 @@ def _spans_in_row(
         written = cell.replace("|", r"\|")
         column = line.find(written, at)
         if column >= 0:
-            yield from _spans(written, blocks.starts[inline_block.line] + column)
+            yield from _yield_code(written, blocks.starts[inline_block.line] + column)
             at = column + len(written)
 
 
-def _spans(text: str, start: int) -> Iterator[tuple[int, int]]:
-    return (
-        (start + inline_span.start, start + inline_span.end)
-        for inline_span in scan(text)
-        if inline_span.kind == "code"
-    )
+def _yield_code(text: str, start: int) -> Iterator[tuple[int, int]]:
+    return ((start + span.start, start + span.end) for span in scan(text) if span.kind == "code")
 
 
 _BETWEEN_CELLS = " | "
@@ -357,11 +353,11 @@ def plain_text(content: str, labels: Collection[str] = ()) -> str:
     """Return a heading's text in one line, without Markdown, HTML and block id."""
     if not _MARKS.search(content):
         return _fold(content)
-    entries: list[str] = []
+    finished: list[str] = []
 
     def keep(text: str) -> str:
         # NUL stands for finished text; Markdown itself has none.
-        entries.append(text)
+        finished.append(text)
         return "\0"
 
     content = _BLOCK_ID.sub("", content)
@@ -374,7 +370,7 @@ def plain_text(content: str, labels: Collection[str] = ()) -> str:
     words = unescape("".join(parts))
     for _ in range(_NESTED_EMPHASIS):
         words = _EMPHASIS.sub(r"\2\4", words)
-    originals = iter(entries)
+    originals = iter(finished)
     return _fold(re.sub("\0", lambda _: next(originals), words))
 
 

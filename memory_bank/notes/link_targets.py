@@ -23,7 +23,7 @@ from memory_bank.notes.names import (
     leads_out,
     lookup_key,
     name_of,
-    record_asked,
+    parse_record,
     record_name,
     reference_path,
 )
@@ -39,7 +39,7 @@ class TargetNames(NamedTuple):
 
 
 InProject = Callable[[str], bool]
-"""Tells whether the project has a file at a path below it."""
+"""Returns whether the project has a file at a path below it."""
 
 
 def no_project(_: str) -> bool:
@@ -97,18 +97,18 @@ def resolve_target(
         return TargetNames((lookup_key(path),), name_of(path))
     base = "" if included else project_prefix
     if written.startswith("/") and not link.names_file:
-        return _rooted_target(link, written, base, project_prefix, in_project, bundle)
+        return _resolve_rooted(link, written, base, project_prefix, in_project, bundle)
     if link.kind in RELATIVE_KINDS and bundle is not None and written.endswith("/"):
         written += INDEX
     if link.names_file:
-        return _file_target(reference_path(written), project_prefix, in_project)
+        return _resolve_file(reference_path(written), project_prefix, in_project)
     if link.kind == "reference":
         near = posixpath.join(base, posixpath.dirname(path), written)
         inside = "" if bundle is None else posixpath.join(base, bundle, written)
-        there = _find_referenced(written, near, inside, in_project)
-        if there or not written.endswith(NOTE_SUFFIXES):
-            named = there or reference_path(written)
-            names = (_name_at(there, project_prefix),) if there else ()
+        file = _find_referenced(written, near, inside, in_project)
+        if file or not written.endswith(NOTE_SUFFIXES):
+            named = file or reference_path(written)
+            names = (_name_at(file, project_prefix),) if file else ()
             return TargetNames((*names, lookup_key(named)), named)
     relative = posixpath.normpath(posixpath.join(posixpath.dirname(path), written))
     rooted = posixpath.normpath(written.lstrip("/"))
@@ -119,11 +119,11 @@ def resolve_target(
         return TargetNames((first, second), written if ghost.startswith("..") else ghost)
     if project_prefix and rooted.startswith(project_prefix):
         rooted = rooted.removeprefix(project_prefix)
-    second = lookup_key(relative) if "/" in rooted else record_asked(rooted)
+    second = lookup_key(relative) if "/" in rooted else parse_record(rooted)
     return TargetNames((lookup_key(rooted), second), rooted)
 
 
-def _rooted_target(
+def _resolve_rooted(
     link: Link,
     written: str,
     base: str,
@@ -131,13 +131,13 @@ def _rooted_target(
     in_project: InProject,
     bundle: str | None,
 ) -> TargetNames:
-    """Return what `/path` is: below the bundle or the folder of notes, else below the project."""
+    """Return the names of `/path`: below the bundle or the bank, else below the project."""
     rooted = posixpath.normpath(written.strip("/"))
     if link.kind in RELATIVE_KINDS and bundle is not None and written.endswith("/"):
         rooted = posixpath.join(rooted, INDEX)
     inside = posixpath.normpath(posixpath.join(base, bundle or "", rooted))
-    outside = rooted if not in_project(inside) and in_project(rooted) else inside
-    return TargetNames((_name_at(outside, project_prefix), lookup_key(rooted)), outside)
+    place = rooted if not in_project(inside) and in_project(rooted) else inside
+    return TargetNames((_name_at(place, project_prefix), lookup_key(rooted)), place)
 
 
 def _find_referenced(written: str, near: str, inside: str, in_project: InProject) -> str:
@@ -155,8 +155,8 @@ def _find_referenced(written: str, near: str, inside: str, in_project: InProject
     return next(filter(in_project, map(posixpath.normpath, places)), "")
 
 
-def _file_target(path: str, project_prefix: str, in_project: InProject) -> TargetNames:
-    """Return the note that one of `file_refs` is; without a note's suffix it is none."""
+def _resolve_file(path: str, project_prefix: str, in_project: InProject) -> TargetNames:
+    """Return the names of the note that one of `file_refs` is; none without a note's suffix."""
     if not path.endswith(NOTE_SUFFIXES):
         return TargetNames(("",), path)
     inside = path.removeprefix(project_prefix)

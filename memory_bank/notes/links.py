@@ -50,10 +50,10 @@ class WholeLink(NamedTuple):
     end: int
     first: int
     last: int
-    """`first` and `last` are not in the definition of a reference link, as its target is."""
+    """For a reference link, `first` and `last` are in the text, its target in the definition."""
 
     def holds(self, offset: int) -> bool:
-        """Tell whether a cursor at an offset is on the link, or on its target."""
+        """Return whether a cursor at an offset is on the link, or on its target."""
         return self.first <= offset <= self.last or self.start <= offset <= self.end
 
 
@@ -77,11 +77,13 @@ def locate_links(text: str, first_line: int = 1) -> list[WholeLink]:
         return []
     link_definitions = read_definitions(blocks)
     lines = blocks.source.split("\n")
-    entries = []
+    located = []
     for inline_block in blocks.inline_blocks:
         inline = InlineText(inline_block, link_definitions)
         source_map = None
-        for span, link, target in _read(inline, link_definitions, first_line + inline_block.line):
+        for span, link, target in _yield_links(
+            inline, link_definitions, first_line + inline_block.line
+        ):
             source_map = source_map or SourceMap(inline_block, blocks, lines)
             cell = bisect_right(inline.cells, span.start) - 1
             base = inline.cells[cell]
@@ -92,20 +94,20 @@ def locate_links(text: str, first_line: int = 1) -> list[WholeLink]:
             end = start + target.end - target.start
             first = source_map.offset(cell, span.start - base)
             last = source_map.offset(cell, span.end - 1 - base)
-            whole = (start, end) if first is None or last is None else (first, last + 1)
-            entries.append(WholeLink(link, start, end, *whole))
-    return entries
+            extent = (start, end) if first is None or last is None else (first, last + 1)
+            located.append(WholeLink(link, start, end, *extent))
+    return located
 
 
 def links_in(
     inline: InlineText, link_definitions: Mapping[str, LinkDefinition], line: int
 ) -> Iterator[Link]:
     """Yield the links of an inline block that starts at a line of the file."""
-    for _span, link, _target in _read(inline, link_definitions, line):
+    for _span, link, _target in _yield_links(inline, link_definitions, line):
         yield link
 
 
-def _read(
+def _yield_links(
     inline: InlineText, link_definitions: Mapping[str, LinkDefinition], line: int
 ) -> Iterator[tuple[InlineSpan, Link, _WrittenTarget]]:
     field = counted = searched = 0
@@ -113,9 +115,9 @@ def _read(
     for span in inline.links:
         wiki = span.kind == "wiki"
         target = (
-            _wiki_target(inline.text, span)
+            _read_wiki_target(inline.text, span)
             if wiki
-            else _markdown_target(inline, span, link_definitions)
+            else _read_markdown_target(inline, span, link_definitions)
         )
         if not target:
             continue
@@ -139,7 +141,7 @@ def _read(
         yield span, link, target
 
 
-def _wiki_target(text: str, span: InlineSpan) -> _WrittenTarget | None:
+def _read_wiki_target(text: str, span: InlineSpan) -> _WrittenTarget | None:
     """Read the target of a wikilink; None if it leads out of the bank."""
     start, end = span.target
     target, heading, block = wiki_parts(text[start:end])
@@ -159,7 +161,7 @@ def wiki_parts(written: str) -> tuple[str, str, str]:
     return written[:mark].strip(), heading.strip("# \t"), block.strip()
 
 
-def _markdown_target(
+def _read_markdown_target(
     inline: InlineText, span: InlineSpan, link_definitions: Mapping[str, LinkDefinition]
 ) -> _WrittenTarget | None:
     """Read a Markdown link's destination; None if it is empty or leads out of the bank."""
@@ -182,7 +184,7 @@ def _markdown_target(
 
 
 _QUERY = lazy_pattern(r"(?<=\.md)\?[^#]*", re.IGNORECASE)
-"""What a code host may be told with a path: `note.md?plain=1`."""
+"""A query for a code host behind a path: `note.md?plain=1`."""
 
 
 def decode_target(written: str) -> str:
@@ -203,7 +205,7 @@ def reference_links(meta: Meta) -> tuple[Link, ...]:
     ]
     links.extend(Link(target, "reference", 1, "mentions") for target in targets)
     links.extend(okf.path_links(meta.extra))
-    links.extend(_key_links(meta.extra, DEFAULT))
+    links.extend(_yield_key_links(meta.extra, DEFAULT))
     return tuple(dict.fromkeys(links))
 
 
@@ -230,23 +232,23 @@ _NAMING = frozenset({"supersedes", "superseded_by"})
 _NAME = lazy_pattern(r"(?!(?:none|null|no|n/a|tbd|-)\Z)[^\s\[\]|#:,;]{2,200}", re.IGNORECASE)
 
 
-def _key_links(value: object, kind: str) -> Iterator[Link]:
+def _yield_key_links(value: object, kind: str) -> Iterator[Link]:
     """Yield the wikilinks in a value, recursively, typed by the nearest key."""
     if isinstance(value, Mapping):
-        for key, inner in value.items():
+        for key, inside in value.items():
             name = normalise_type(str(key))
-            yield from _key_links(inner, name if name in TYPES else kind)
+            yield from _yield_key_links(inside, name if name in TYPES else kind)
     elif isinstance(value, list | tuple):
         # YAML reads an unquoted [[x]] as a list in a list.
-        for inner in value:
-            alone = isinstance(inner, list) and len(inner) == 1 and isinstance(inner[0], str)
-            yield from _key_links(f"[[{inner[0]}]]" if alone else inner, kind)
+        for inside in value:
+            alone = isinstance(inside, list) and len(inside) == 1 and isinstance(inside[0], str)
+            yield from _yield_key_links(f"[[{inside[0]}]]" if alone else inside, kind)
     elif isinstance(value, str):
-        written = [match[1] for match in WIKILINK.finditer(value)]
-        if not written and kind in _NAMING and _NAME.fullmatch(value.strip()):
-            written = [value.strip()]
-        for inner in written:
-            if link := reference_link(inner, 1, kind):
+        insides = [match[1] for match in WIKILINK.finditer(value)]
+        if not insides and kind in _NAMING and _NAME.fullmatch(value.strip()):
+            insides = [value.strip()]
+        for inside in insides:
+            if link := reference_link(inside, 1, kind):
                 yield link
 
 
@@ -292,7 +294,7 @@ _UNSAFE, _UNSAFE_BARE = lazy_pattern(_ESCAPED), lazy_pattern(rf"{_ESCAPED}|\s")
 
 
 def relink(text: str, rename: Callable[[Link], str | None], body_start: int | None = None) -> str:
-    """Rewrite the links of a note to what has moved: those for which `rename` returns a target.
+    """Rewrite those links of a note for which `rename` returns a new target.
 
     A link keeps its heading, block, text, title, angle brackets, percent-encoding, and its `.md` or
     the lack of it. In front matter, which ends at `body_start`, wikilinks are replaced. Raises
@@ -310,22 +312,22 @@ def plan_edits(
 ) -> dict[tuple[int, int], str]:
     """Map the offsets of each target that `relink` replaces to the new text; raise BadInput."""
     body = len(text) - len(split(text).body) if body_start is None else body_start
-    entries: dict[tuple[int, int], str] = {}
+    edits: dict[tuple[int, int], str] = {}
     for link, start, end, mark in front_matter_links(text[:body]):
         if (target := rename(link)) is not None:
             new = _retarget_in_front_matter(link, text[start:end], target, mark)
-            plain = not text[:start].rstrip().endswith("[[")
-            if plain and okf.is_path(link.target):
+            is_plain = not text[:start].rstrip().endswith("[[")
+            if is_plain and okf.is_path(link.target):
                 new = new if mark or okf.is_path(new) else f'"{new}"'
-            elif plain and not _NAME.fullmatch(new):
+            elif is_plain and not _NAME.fullmatch(new):
                 new = f"[[{new}]]" if mark else f'"[[{new}]]"'
-            entries[start, end] = new
+            edits[start, end] = new
     first_line = 1 + sum(1 for _ in BREAK.finditer(text, 0, body))
-    for body_link in locate_links(text[body:], first_line):
-        if (target := rename(body_link.link)) is not None:
-            start, end = body + body_link.start, body + body_link.end
-            entries[start, end] = _retarget_in_body(text, start, end, body_link.link, target)
-    return entries
+    for located in locate_links(text[body:], first_line):
+        if (target := rename(located.link)) is not None:
+            start, end = body + located.start, body + located.end
+            edits[start, end] = _retarget_in_body(text, start, end, located.link, target)
+    return edits
 
 
 def front_matter_links(text: str) -> Iterator[tuple[Link, int, int, str]]:
@@ -333,11 +335,11 @@ def front_matter_links(text: str) -> Iterator[tuple[Link, int, int, str]]:
 
     Links are wikilinks, and the plain names of notes that this one supersedes or is superseded by.
     """
-    yield from _plain_names(text)
+    yield from _yield_plain_names(text)
     strings = list(_STRING.finditer(text))
     starts = [string.start() for string in strings]
     comments = [string.span() for string in strings if string[0].startswith("#")]
-    yield from _resources(text, comments)
+    yield from _yield_resources(text, comments)
     line, line_start = 1, 0
     for match in WIKILINK.finditer(text):
         line += sum(1 for _ in BREAK.finditer(text, line_start, match.start()))
@@ -345,7 +347,7 @@ def front_matter_links(text: str) -> Iterator[tuple[Link, int, int, str]]:
         around = bisect_right(starts, line_start) - 1
         inside = around >= 0 and strings[around].end() > line_start
         mark = strings[around][0][0] if inside else ""
-        inner = _from_string(match[1], mark)
+        inner = _unescape_string(match[1], mark)
         link = reference_link(inner, line) if mark != "#" else None
         if link:
             written = re.split(r"[#^|]", match[1], maxsplit=1)[0]
@@ -353,7 +355,7 @@ def front_matter_links(text: str) -> Iterator[tuple[Link, int, int, str]]:
             yield link, start, start + len(written.strip()), mark
 
 
-def _plain_names(text: str) -> Iterator[tuple[Link, int, int, str]]:
+def _yield_plain_names(text: str) -> Iterator[tuple[Link, int, int, str]]:
     """Yield the plain names of notes in the keys that may have some, as a value or in a list."""
     kind = ""
     for line, match in enumerate(_HEAD_LINE.finditer(text), 1):
@@ -377,7 +379,9 @@ _RESOURCE = lazy_pattern(
 """A key that has a path or a URL, in a line or in a mapping."""
 
 
-def _resources(text: str, comments: list[tuple[int, int]]) -> Iterator[tuple[Link, int, int, str]]:
+def _yield_resources(
+    text: str, comments: list[tuple[int, int]]
+) -> Iterator[tuple[Link, int, int, str]]:
     """Yield the paths of what a note derives from, as `okf.path_links` does."""
     line, line_start = 1, 0
     for match in _RESOURCE.finditer(text):
@@ -393,7 +397,7 @@ def _resources(text: str, comments: list[tuple[int, int]]) -> Iterator[tuple[Lin
         yield link, start, start + len(path), match["quote"]
 
 
-def _from_string(written: str, mark: str) -> str:
+def _unescape_string(written: str, mark: str) -> str:
     if mark == '"':
         return re.sub(r'\\(["\\/])', r"\1", written)
     return written.replace("''", "'") if mark == "'" else written

@@ -33,8 +33,8 @@ _ID_START = lazy_pattern(r"-[0-9a-f]{4}(?:-\d+)?\Z")
 MAX_BYTES = 255
 """Longest part of a path that common file systems take."""
 
-# Bytes of a path: Windows and git take some more.
 _MAX_PATH = 900
+"""Bytes of a path: Windows and git take some more."""
 
 
 def note_path(name: str) -> str:
@@ -114,7 +114,7 @@ def lookup_key(name: str) -> str:
     return name_of(" ".join(text.split()))
 
 
-def begun_so(paths: Iterable[str], start: str) -> list[str]:
+def find_by_start(paths: Iterable[str], start: str) -> list[str]:
     """Return the paths of notes whose file name begins with a lookup key, else whose name does."""
     if not start or start.endswith("/"):
         return []
@@ -167,31 +167,31 @@ def to_latin(text: str) -> str:
 def find_deceptive(path: str) -> list[tuple[int, str, str]]:
     """Return the letters of a path that look like Latin ones and are none, where that may deceive.
 
-    Each with its offset, and the Latin letter. They may deceive in a word that has Latin letters
-    too, and in a word of such letters only if another word of the path, suffixes left out, is
-    Latin, and no letter of the path shows that it is written in the other script.
-    Letters of other forms, such as full-width and mathematical ones, may deceive anywhere.
+    Each comes with its offset before it and the Latin letter behind it. They may deceive in a word
+    that also has Latin letters. In a word of nothing else, they may if another word of the path,
+    suffixes left out, is Latin, and no letter shows that the path is in the other script. Letters
+    of other forms, such as full-width and mathematical ones, may deceive anywhere.
     """
     if path.isascii():
         return []
     stem = re.sub(r"\.\w{1,8}\Z", "", path)
     is_latin = any(len(word) >= _LONG_WORD and word.isascii() for word in _WORD.findall(stem))
-    is_first = any(
+    shows_script = any(
         not char.isascii() and char.isalpha() and char not in _TABLE and not _latin_form(char)
         for char in path
     )
-    entries = []
+    found_letters = []
     for word in _WORD.finditer(path):
         letters = [char for char in word[0] if char.isalpha()]
         alike = [char for char in letters if char in _TABLE]
         mixed = bool(_LATIN.search(word[0]))
-        whole = is_latin and not is_first and len(alike) == len(letters) > 1
+        whole = is_latin and not shows_script and len(alike) == len(letters) > 1
         for at, char in enumerate(word[0], word.start()):
             if char in _TABLE and (mixed or whole):
-                entries.append((at, char, _TABLE[char]))
+                found_letters.append((at, char, _TABLE[char]))
             elif (form := _latin_form(char)) and mixed | is_latin:
-                entries.append((at, char, form))
-    return entries
+                found_letters.append((at, char, form))
+    return found_letters
 
 
 def _latin_form(char: str) -> str:
@@ -264,7 +264,7 @@ def _name_as_written(name: str) -> str:
     match = _PLACE.fullmatch(text)
     if match and not _FOLDER_SIGNS.isdisjoint(match[1]):
         text = match[1]
-    return text if Path(text).is_absolute() else _plain(text)
+    return text if Path(text).is_absolute() else _clean_path(text)
 
 
 def new_path(name: str, place: Layout) -> str:
@@ -301,7 +301,7 @@ def file_ref_path(name: str, place: Layout) -> str:
 
 
 def leads_out(path: str) -> bool:
-    """Tell whether a path leads out of the folder that it starts at, or is empty."""
+    """Return whether a path leads out of the folder that it starts at, or is empty."""
     return not path or posixpath.isabs(path) or posixpath.normpath(path).startswith("..")
 
 
@@ -323,7 +323,7 @@ def record_name(name: str) -> str:
     return f"adr-{int(match['named'] or match['padded'])}" if match else ""
 
 
-def record_asked(written: str, *, bare: bool = False) -> str:
+def parse_record(written: str, *, bare: bool = False) -> str:
     """Return `adr-N` for `ADR-N` in any form, with `bare` for `N` too, else an empty string."""
     match = _NUMBER.fullmatch(written.strip())
     return f"adr-{int(match['number'])}" if match and (match["adr"] or bare) else ""
@@ -331,11 +331,11 @@ def record_asked(written: str, *, bare: bool = False) -> str:
 
 def reference_path(text: str) -> str:
     r"""Return a reference of front matter without `./` before it and with `/` for `\`."""
-    return text if ":" in text else _plain(text)
+    return text if ":" in text else _clean_path(text)
 
 
 def may_be_file(name: str, place: Layout) -> bool:
-    """Tell whether a name from `file_link_name`, which no note has, may name a file or a symbol.
+    """Return whether a name from `file_link_name`, which no note has, may name a file or symbol.
 
     The file may not exist yet: then it must have an extension that notes don't have, or a folder
     that the bank doesn't have. `KIND:ID` is a symbol. Paths out of the project are not accepted.
@@ -350,7 +350,7 @@ def may_be_file(name: str, place: Layout) -> bool:
     return bool(folder) and not (place.root / folder).is_dir()
 
 
-def _plain(text: str) -> str:
+def _clean_path(text: str) -> str:
     text = _HERE.sub("", text.replace("\\", "/"))
     if "://" in text or ("//" not in text and "/./" not in text):
         return text

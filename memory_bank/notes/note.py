@@ -11,7 +11,7 @@ from memory_bank.base.documents import Fault, Link
 from memory_bank.base.errors import Conflict, Hint, NoteNotFound
 
 _NOTHING: Mapping[str, Any] = {}
-"""Never written to. A mappingproxy could not be pickled."""
+"""Nothing writes to it. A mappingproxy could not be pickled."""
 
 RELATIVE_KINDS = frozenset({"markdown", "image"})
 """Kinds of links whose target is a path from the note's folder: `[](x.md)` and `![](x.png)`."""
@@ -107,29 +107,29 @@ class Note(NamedTuple):
         return title or self.body.first or self.name.rpartition("/")[2]
 
 
-def find_section(among: Sequence[NoteSection], heading: str) -> NoteSection:
+def find_section(sections: Sequence[NoteSection], heading: str) -> NoteSection:
     """Return the section of a heading, given by its text or its path `A > B`.
 
     Raises NoteNotFound when there is none, Conflict when there are several.
     """
-    bares = [_bare(part) for part in heading.split(">")]
-    sections = [
+    path = [_fold_heading(part) for part in heading.split(">")]
+    matches = [
         section
-        for section in among
-        if section.level and [_bare(h) for h in section.headings[-len(bares) :]] == bares
+        for section in sections
+        if section.level and list(map(_fold_heading, section.headings[-len(path) :])) == path
     ]
-    if not sections:
-        text = ", ".join(section.headings[-1] for section in among if section.level)
+    if not matches:
+        text = ", ".join(section.headings[-1] for section in sections if section.level)
         raise NoteNotFound(
             f"there is no heading {heading!r} in the note",
             "it has: {headings}",
             headings=text or "none",
         )
-    if len(sections) > 1:
-        lines = ", ".join(str(section.line) for section in sections)
+    if len(matches) > 1:
+        lines = ", ".join(str(section.line) for section in matches)
         raise Conflict(f"the heading {heading!r} occurs on lines {lines}", Hint.GIVE_HEADING_PATH)
-    return sections[0]
+    return matches[0]
 
 
-def _bare(heading: str) -> str:
+def _fold_heading(heading: str) -> str:
     return heading.strip().lstrip("#").strip().casefold()

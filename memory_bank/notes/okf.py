@@ -72,9 +72,10 @@ def find_bundles(
 ) -> tuple[str, ...]:
     """Return the folders below `root` that are bundles; `paths` are the notes there.
 
-    A folder is one if the front matter of its `index.md` has `okf_version`; one of `folders` also
-    if that has none and lists links, and the notes have types and keys of the format. By the
-    setting, the bank is one, and so is each of `folders` whose notes have types.
+    A folder is a bundle if the front matter of its `index.md` has `okf_version`. One of `folders`
+    is also one if its `index.md` has no front matter and lists links, and its notes have types and
+    keys of the format. By the setting, the bank is a bundle, and so is each of `folders` whose
+    notes have types.
     """
     indexes = [path[: -len(INDEX) - 1] for path in paths if path.endswith(f"/{INDEX}")]
     candidates = list(dict.fromkeys([*folders, *indexes]))[:_MOST_BUNDLES]
@@ -85,7 +86,7 @@ def find_bundles(
         if folder not in folders:
             return False
         if by_setting:
-            return not folder or _are_concepts(_heads(root, folder, paths))
+            return not folder or _are_concepts(_sample_heads(root, folder, paths))
         return _is_list(root, folder, paths)
 
     return tuple(filter(is_bundle, candidates))
@@ -98,33 +99,33 @@ def index_of(folder: str) -> str:
 
 def is_declared(root: Path, folder: str) -> bool:
     """Return whether the `index.md` of a folder says that it is a bundle."""
-    head, _, _ = _text(root, index_of(folder)).partition("\n---")  # start-up: without YAML
+    head, _, _ = _read_start(root, index_of(folder)).partition("\n---")  # start-up: without YAML
     return head.startswith("---") and bool(_DECLARED.search(head))
 
 
 def skips_untyped(root: Path, folder: str) -> bool:
     """Return whether a bundle is of version 0.3, in which files without a type are no concepts."""
-    version = str(_keys(_text(root, index_of(folder))).get("okf_version", ""))
+    version = str(_read_keys(_read_start(root, index_of(folder))).get("okf_version", ""))
     return version.strip().partition(".")[2] >= "3" if version.startswith("0.") else bool(version)
 
 
-def is_reserved(path: str, entries: Sequence[str]) -> bool:
+def is_reserved(path: str, bundles: Sequence[str]) -> bool:
     """Return whether a file is a list or a log of one of some bundles."""
-    return path.rpartition("/")[2] in RESERVED and find_bundle(path, entries) is not None
+    return path.rpartition("/")[2] in RESERVED and find_bundle(path, bundles) is not None
 
 
-def find_bundle(path: str, entries: Sequence[str]) -> str | None:
+def find_bundle(path: str, bundles: Sequence[str]) -> str | None:
     """Return the innermost of some bundles in which a file is; None if it is in none."""
-    holding = [folder for folder in entries if folder in {"", "."} or path.startswith(f"{folder}/")]
+    holding = [folder for folder in bundles if folder in {"", "."} or path.startswith(f"{folder}/")]
     return max(holding, key=len, default=None)
 
 
 def _is_list(root: Path, folder: str, paths: Mapping[str, object]) -> bool:
     """Return whether a folder has a list of links, and notes of the format."""
-    text = _text(root, index_of(folder))
+    text = _read_start(root, index_of(folder))
     if not _LIST_LINE.search(text) or _split(text).block:
         return False
-    heads = _heads(root, folder, paths)
+    heads = _sample_heads(root, folder, paths)
     own = sum(bool(_OWN_KEYS & head.keys()) for head in heads)
     return _are_concepts(heads) and 2 * own >= len(heads)
 
@@ -133,11 +134,13 @@ def _are_concepts(heads: Sequence[Mapping[str, object]]) -> bool:
     return bool(heads) and all("type" in head for head in heads)
 
 
-def _heads(root: Path, folder: str, paths: Mapping[str, object]) -> list[Mapping[str, object]]:
+def _sample_heads(
+    root: Path, folder: str, paths: Mapping[str, object]
+) -> list[Mapping[str, object]]:
     """Return the front matter of some notes of a folder that have any."""
-    inside = (path for path in paths if find_bundle(path, [folder]) is not None)
-    concepts = (path for path in sorted(inside) if path.rpartition("/")[2] not in RESERVED)
-    heads = (_keys(_text(root, path)) for path in islice(concepts, _MOST_SAMPLED))
+    paths_inside = (path for path in paths if find_bundle(path, [folder]) is not None)
+    concepts = (path for path in sorted(paths_inside) if path.rpartition("/")[2] not in RESERVED)
+    heads = (_read_keys(_read_start(root, path)) for path in islice(concepts, _MOST_SAMPLED))
     return [head for head in heads if head]
 
 
@@ -145,7 +148,7 @@ def _path_below(folder: str, name: str) -> str:
     return name if folder in {"", "."} else f"{folder}/{name}"
 
 
-def _text(root: Path, path: str) -> str:
+def _read_start(root: Path, path: str) -> str:
     """Return the start of a file; empty if it can't be read."""
     try:
         data = files.read_in(root, path) or b""
@@ -160,31 +163,31 @@ def _split(text: str) -> Split:
     return split(text)
 
 
-def _keys(text: str) -> Mapping[str, object]:
+def _read_keys(text: str) -> Mapping[str, object]:
     from memory_bank.notes.front_matter import read_metadata
 
     return read_metadata(_split(text))[0]
 
 
 def path_links(keys: Mapping[str, object]) -> Iterator[Link]:
-    """Yield the links of the keys that have a path: of what replaces a note, and what it cites."""
+    """Yield the links of the keys that have a path: to a note's successors and to what it cites."""
     for key in (_SUPERSEDED_BY, "supersedes"):
         value = keys.get(key)
-        for item in value if isinstance(value, list) else [value]:
-            if is_path(item):
-                yield _link(item, key)
-    cited = [keys.get("resource"), keys.get("computation")]
+        for path in value if isinstance(value, list) else [value]:
+            if is_path(path):
+                yield _make_link(path, key)
+    paths = [keys.get("resource"), keys.get("computation")]
     sources = keys.get("sources")
-    cited += [item.get("resource") for item in list_mappings(sources)]
+    paths += [path.get("resource") for path in list_mappings(sources)]
     for code in (keys.get("executor"), keys.get("attester")):
-        cited += [item.get("resource") for item in list_mappings(code)]
-    yield from (_link(item, "mentions") for item in cited if is_path(item))
+        paths += [path.get("resource") for path in list_mappings(code)]
+    yield from (_make_link(path, "mentions") for path in paths if is_path(path))
 
 
 def link_successor(note: Note) -> Note:
-    """Return a note as it is, or a deprecated one whose link to what is current says so.
+    """Return a note unchanged, or a deprecated one whose link to its successor has that type.
 
-    "The current definition is [gross margin](./gross-margin.md)" names what replaces the note.
+    "The current definition is [gross margin](./gross-margin.md)" names the successor of the note.
     """
     links = note.body.links
     if note.meta.status != DEPRECATED or any(link.type == _SUPERSEDED_BY for link in links):
@@ -205,7 +208,7 @@ def is_path(value: object) -> bool:
     )
 
 
-def _link(written: object, kind: str) -> Link:
+def _make_link(written: object, kind: str) -> Link:
     path, _, heading = str(written).partition("#")
     return Link(path, "reference", 1, kind, heading)
 
@@ -218,16 +221,19 @@ def list_mappings(value: object) -> list[Mapping[str, object]]:
 
 def merge_keys(heads: Mapping[str, Mapping[str, object]], path: str) -> dict[str, object]:
     """Return the keys of the note at `path` that replaces notes: all that they derive from."""
-    items: list[Mapping[str, object]] = []
+    sources: list[Mapping[str, object]] = []
     for source, head in heads.items():
-        for item in list_mappings(head.get("sources")):
-            moved = {**item, "resource": _move_source(item.get("resource"), source, path)}
-            items += [moved] if moved not in items else []
-    described = {
+        for source_item in list_mappings(head.get("sources")):
+            moved = {
+                **source_item,
+                "resource": _move_source(source_item.get("resource"), source, path),
+            }
+            sources += [moved] if moved not in sources else []
+    subjects = {
         str(_move_source(head.get("resource"), source, path)) for source, head in heads.items()
     }
-    (subject, *others) = sorted(described - {"None"}) or [""]
-    return {"sources": items} | ({} if others else {"resource": subject})
+    (subject, *others) = sorted(subjects - {"None"}) or [""]
+    return {"sources": sources} | ({} if others else {"resource": subject})
 
 
 def _move_source(resource: object, source: str, path: str) -> object:
@@ -245,11 +251,11 @@ class Source(NamedTuple):
     """A path, a URL, or words for a part of something."""
     title: str = ""
     id: str = ""
-    """By which footnotes name it."""
+    """The id by which footnotes name it."""
     about: str = ""
     """Who made it, when it was changed, and how often it was used."""
     is_subject: bool = False
-    """Whether it is what the note describes."""
+    """Whether the note describes it."""
 
     @property
     def name(self) -> str:
@@ -259,23 +265,23 @@ class Source(NamedTuple):
 
 def list_sources(keys: Mapping[str, object]) -> tuple[Source, ...]:
     """Return what a note derives from, after what it describes."""
-    described = keys.get("resource")
-    about = [Source(described.strip(), is_subject=True)] if isinstance(described, str) else []
-    window = _days_of(keys.get("usage_window"))
-    return (*about, *(_source(item, window) for item in list_mappings(keys.get("sources"))))
+    subject = keys.get("resource")
+    subjects = [Source(subject.strip(), is_subject=True)] if isinstance(subject, str) else []
+    window = _describe_window(keys.get("usage_window"))
+    return (*subjects, *(_read_source(item, window) for item in list_mappings(keys.get("sources"))))
 
 
-def _source(item: Mapping[str, object], window: str) -> Source:
+def _read_source(item: Mapping[str, object], window: str) -> Source:
     texts = {key: _one_line(item.get(key)) for key in ("resource", "title", "id", "author")}
     facts = [f"by {texts['author'].removeprefix('human:')}"] if texts["author"] else []
     if moment := to_datetime(item.get("last_modified")):
         facts.append(f"changed {moment.date().isoformat()}")
     if isinstance(number := item.get("usage_count"), int):
-        facts.append(f"used {number:,} times{_days_of(item.get('usage_window')) or window}")
+        facts.append(f"used {number:,} times{_describe_window(item.get('usage_window')) or window}")
     return Source(texts["resource"], texts["title"], texts["id"], ", ".join(facts))
 
 
-def _days_of(window: object) -> str:
+def _describe_window(window: object) -> str:
     """Return from when to when something was counted; empty if that is not said."""
     days = [to_datetime(item.get(key)) for item in list_mappings(window) for key in ("from", "to")]
     dates = [moment.date().isoformat() for moment in days if moment]
@@ -306,7 +312,7 @@ def add_review(keys: Mapping[str, object], by: str, at: datetime) -> dict[str, o
 
 
 def past_review(keys: Mapping[str, object], now: float) -> str:
-    """Return that a note is past the date in `stale_after`; empty if it is not, or has none.
+    """Return a message if a note is past the date in `stale_after`, else an empty text.
 
     A text that is no date counts as past.
     """
@@ -321,18 +327,21 @@ def past_review(keys: Mapping[str, object], now: float) -> str:
 
 
 def yield_claims(keys: Mapping[str, object]) -> Iterator[str]:
-    """Yield what a note says of who wrote and who reviewed it, which nobody has checked."""
+    """Yield a note's own words on who wrote and who reviewed it, which nobody has checked."""
     generated, changed = next(iter(list_mappings(keys.get("generated"))), {}), changed_at(keys)
     if generated.get("by"):
-        yield f"says it was written by {_actor(generated)}"
+        yield f"says it was written by {_describe_actor(generated)}"
     for review in list_mappings(keys.get("verified")):
         if review.get("by"):
             moment = to_datetime(review.get("at"))
             is_old = bool(moment and changed and moment < changed)
-            yield f"says it was reviewed by {_actor(review)}" + ", before its last change" * is_old
+            yield (
+                f"says it was reviewed by {_describe_actor(review)}"
+                + ", before its last change" * is_old
+            )
 
 
-def _actor(event: Mapping[str, object]) -> str:
+def _describe_actor(event: Mapping[str, object]) -> str:
     moment = to_datetime(event.get("at"))
     day = f" on {moment.date().isoformat()}" if moment else ""
     return f"{str(event['by']).removeprefix('human:')[:100]}{day}"

@@ -133,7 +133,7 @@ class NoteText:
         return [(start + first, start + end) for first, end in code_spans(self.parts.body)]
 
     def in_code(self, offset: int) -> bool:
-        """Tell whether a character is in code."""
+        """Return whether a character is in code."""
         before = bisect_right(self.code, offset, key=itemgetter(0)) - 1
         return before >= 0 and offset < self.code[before][1]
 

@@ -54,12 +54,16 @@ def split_passages(section: NoteSection, size: int = SIZE) -> tuple[Passage, ...
     if len(text) <= size * _WHOLE:
         parts = [_Stretch(0, len(text))]
     else:
-        parts = list(_join_parts(_parts(text, size), size))
+        parts = list(_join_parts(_yield_parts(text, size), size))
     starts = [0, *(match.end() for match in re.finditer("\n", text))]
-    return tuple(passage for part in parts if (passage := _passage(section, text, starts, part)))
+    return tuple(
+        passage for part in parts if (passage := _make_passage(section, text, starts, part))
+    )
 
 
-def _passage(section: NoteSection, text: str, starts: list[int], part: _Stretch) -> Passage | None:
+def _make_passage(
+    section: NoteSection, text: str, starts: list[int], part: _Stretch
+) -> Passage | None:
     """Return a passage without blank lines around it; None if it is blank."""
     words = text[part.start : part.end]
     stripped = words.lstrip()
@@ -87,9 +91,9 @@ def _join_parts(parts: Iterator[_Stretch], size: int) -> Iterator[_Stretch]:
         yield _Stretch(start, end)
 
 
-def _parts(text: str, size: int) -> Iterator[_Stretch]:
+def _yield_parts(text: str, size: int) -> Iterator[_Stretch]:
     """Yield blocks in order; long ones as lines, long lines in pieces."""
-    for block in _blocks(text):
+    for block in _yield_blocks(text):
         if block.end - block.start <= size * LONG:
             yield block
             continue
@@ -97,10 +101,10 @@ def _parts(text: str, size: int) -> Iterator[_Stretch]:
             if line.end() - line.start() <= size * LONG:
                 yield _Stretch(*line.span())
             else:
-                yield from _pieces(text, line.start(), line.end(), 2 * size)
+                yield from _yield_pieces(text, line.start(), line.end(), 2 * size)
 
 
-def _blocks(text: str) -> Iterator[_Stretch]:
+def _yield_blocks(text: str) -> Iterator[_Stretch]:
     """Yield paragraphs with the blank lines after them, list items, table rows, fenced code."""
     start = 0
     fence = ""
@@ -114,19 +118,19 @@ def _blocks(text: str) -> Iterator[_Stretch]:
                 yield _Stretch(start, line.end())
                 start = line.end()
             continue
-        now_blank = line[0].isspace()
+        is_blank = line[0].isspace()
         if line.start() > start and (
-            mark or (blank and not now_blank) or _STARTS_BLOCK.match(text, line.start(), line.end())
+            mark or (blank and not is_blank) or _STARTS_BLOCK.match(text, line.start(), line.end())
         ):
             yield _Stretch(start, line.start())
             start = line.start()
         fence = mark[1] if mark else ""
-        blank = now_blank
+        blank = is_blank
     if start < len(text):
         yield _Stretch(start, len(text))
 
 
-def _pieces(text: str, start: int, end: int, size: int) -> Iterator[_Stretch]:
+def _yield_pieces(text: str, start: int, end: int, size: int) -> Iterator[_Stretch]:
     """Split a line after a sentence, else at white space, else anywhere."""
     while end - start > size:
         window = text[start : start + size]
@@ -157,15 +161,15 @@ def read_definitions(blocks: Blocks) -> Mapping[str, LinkDefinition]:
     if not blocks.definitions:
         return {}
     lines = blocks.source.split("\n")
-    entries = {}
+    definitions = {}
     for label, (first, end) in blocks.definitions.items():
         text = "\n".join(lines[first:end])
         if destination := _DEFINITION.search(text):
             start = destination.start(1)
             column = start - (text.rfind("\n", 0, start) + 1)
             offset = blocks.starts[first + text.count("\n", 0, start)] + column
-            entries[label] = LinkDefinition(destination[1], offset)
-    return entries
+            definitions[label] = LinkDefinition(destination[1], offset)
+    return definitions
 
 
 class SourceMap:

@@ -17,8 +17,7 @@ CODE = "\x02"
 
 DEFAULT = "related_to"
 
-# Types and their words; `+` joins a verb and the word that must follow.
-_WORDS = {
+_WORDS = {  # `+` joins a verb and the word that must follow
     "refactors": "refactor refactors refactored refactoring",
     "plans": "plan plans planned planning",
     "debugs": "debug debugs debugged debugging fix fixes fixed fixing",
@@ -132,26 +131,26 @@ class Fields:
     def at(self, line: int, at: int) -> str:
         """Read `relation:: [[a]]` and `(relation:: [[a]])` as Dataview does, and `Next: [[a]]`."""
         if line != self._line:
-            self._read(line)
+            self._read_line(line)
         if match := _INLINE_FIELD.search(self._text, max(line, at - _INLINE_REACH), at):
             return normalise_type(match[1])
         return self._key if self._key and self._key_end <= at else self._label
 
-    def _read(self, line: int) -> None:
+    def _read_line(self, line: int) -> None:
         """Read the field at the start of a line, once for all its links."""
         self._line = line
         key = _LINE_FIELD.match(self._text, line)
         self._key, self._key_end = (normalise_type(key[1]), key.end()) if key else ("", 0)
         label = _LABELLED.match(self._text, line)
-        self._label = _from_before(label[1]) or normalise_type(label[1]) if label else ""
+        self._label = _read_before(label[1]) or normalise_type(label[1]) if label else ""
 
 
 def find_relation(fields: Fields, text: str, line: int, start: int, end: int) -> str:
     """Return the type of the link at `start` to `end`, on the line that starts at `line`."""
     return (
         fields.at(line, start)
-        or _from_before(text[max(0, start - _REACH_BEFORE - _LONGEST_WORD) : start])
-        or _from_after(text[end : end + _REACH_AFTER + _LONGEST_WORD])
+        or _read_before(text[max(0, start - _REACH_BEFORE - _LONGEST_WORD) : start])
+        or _read_after(text[end : end + _REACH_AFTER + _LONGEST_WORD])
         or DEFAULT
     )
 
@@ -161,17 +160,17 @@ def normalise_type(key: str) -> str:
     return re.sub(r"[\s/_-]+", "_", key.strip().lower()).strip("_")
 
 
-def _from_before(text: str) -> str:
+def _read_before(text: str) -> str:
     """Return the type of the nearest known word before the link in its sentence."""
     if _VERBS.isdisjoint(_LETTERS.findall(text.lower())):
         return ""
     first = 0
     for stop in _SENTENCE_END.finditer(text):
         first = stop.end()
-    entries = list(_yield_known(text, max(first, len(text) - _REACH_BEFORE)))
-    if not entries:
+    verbs = list(_yield_verbs(text, max(first, len(text) - _REACH_BEFORE)))
+    if not verbs:
         return ""
-    kind, word, start = entries[-1]
+    kind, word, start = verbs[-1]
     head = text[first:start]
     if _EARLIER_LINE.match(text, start):
         return DEFAULT
@@ -182,7 +181,7 @@ def _from_before(text: str) -> str:
     return DEFAULT if word.endswith("ed") and _ENDS_WITH_BY.search(text, start) else kind
 
 
-def _yield_known(text: str, first: int) -> Iterator[tuple[str, str, int]]:
+def _yield_verbs(text: str, first: int) -> Iterator[tuple[str, str, int]]:
     """Yield type, word and offset of each known word from an offset on."""
     words = [(match[0].lower(), match.start()) for match in _WORD.finditer(text)]
     for (word, start), (following, _) in pairwise([*words, ("", 0)]):
@@ -191,7 +190,7 @@ def _yield_known(text: str, first: int) -> Iterator[tuple[str, str, int]]:
             yield kind, word, start
 
 
-def _from_after(text: str) -> str:
+def _read_after(text: str) -> str:
     """Read "[[x]] is superseded by this note" as `supersedes`; ignore "… by [[y]]"."""
     match = _IS_DONE_BY.match(text)
     if not match or match.start(1) > _REACH_AFTER:

@@ -1,4 +1,4 @@
-"""Remove texts and notes from the folders of a bank for good: nothing of it goes to the trash.
+"""Remove texts and notes from the folders of a bank for good: nothing goes to the trash.
 
 The caller is inside the store's `writing`, and has entered the root.
 """
@@ -36,7 +36,7 @@ class FoundText(NamedTuple):
 
     path: str
     number: int
-    """How often."""
+    """How often it has the text."""
     problem: str
     """Why it can't be rewritten; empty if it can."""
 
@@ -52,24 +52,24 @@ def yield_files(folder: Path) -> Iterator[str]:
 
 
 def is_leftover(path: str) -> bool:
-    """Tell whether a file is one that a killed writer left."""
+    """Return whether a file was left by a killed writer."""
     name = path.rpartition("/")[2]
     return name.startswith(TEMPORARY_PREFIX) and name != LOCK_FILE
 
 
 def is_trashed(path: str) -> bool:
-    """Tell whether a file is in the trash."""
+    """Return whether a file is in the trash."""
     return path.startswith(f"{TRASH}/")
 
 
 def is_note(path: str) -> bool:
-    """Tell whether a file is a note, or a note in the trash."""
+    """Return whether a file is a note, or a note in the trash."""
     hidden = any(part.startswith(".") for part in path.removeprefix(f"{TRASH}/").split("/"))
     return not hidden and path.endswith(NOTE_SUFFIXES)
 
 
 def count_text(folder: Path, path: str, removed: RemovedText) -> FoundText | None:
-    """Return how often a file has the text; None if it has not."""
+    """Return how often a file has the text; None if it does not have it."""
     data = files.read_in(folder, path)
     if data is None:
         return None
@@ -87,12 +87,12 @@ def count_text(folder: Path, path: str, removed: RemovedText) -> FoundText | Non
 
 
 def rewrite(folder: Path, path: str, removed: RemovedText) -> None:
-    """Replace the text in a file; errors as `change`."""
+    """Replace the text in a file; raise as `change` does."""
     change(folder, path, lambda text: remove_text(text, removed))
 
 
 def change(folder: Path, path: str, edit: Callable[[str], str]) -> None:
-    """Change a file's text; raise UnreadableNote, or Conflict if it changes all the time."""
+    """Change a file's text; raise UnreadableNote, or Conflict if others keep changing it."""
     for tries in reversed(range(_TRIES)):
         data = files.read_in(folder, path)
         if data is None:

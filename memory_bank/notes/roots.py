@@ -54,13 +54,13 @@ class FileHistory(Protocol):
 
     @property
     def state(self) -> object:
-        """Another object whenever the commits of any file may be others."""
+        """An object that is another one whenever the commits of a file may have changed."""
 
     def same(self, data: bytes, blob: str) -> bool:
-        """Tell whether bytes are the content of a blob."""
+        """Return whether bytes are the content of a blob."""
 
     def refresh(self, *, again: bool = False) -> bool:
-        """Read new commits; tell whether anything changed."""
+        """Read new commits; return whether anything changed."""
 
     def close(self) -> None:
         """Close all files."""
@@ -82,7 +82,7 @@ class NoteRoot:
         self.leftover: list[str] = []
         """Temporary files that the last scan found."""
         self.history = history
-        """That of its files; None if they have none."""
+        """The history of its files; None if they have none."""
         self.bundles: tuple[str, ...] = ()
         """The bundles of the Open Knowledge Format that the last scan found, by path below it."""
         self.reserved: tuple[str, ...] = ()
@@ -126,13 +126,13 @@ class NoteRoot:
         self.leftover = file_scan.leftover
         compared = file_scan.files, file_scan.refused
         if self._scanned_at is not state or self._compared != compared:
-            signatures = self._signatures(self._notes(file_scan.files))
+            signatures = self._signatures(self._drop_reserved(file_scan.files))
             self._last_scan = Scan(signatures, compared[1], [])
         self._scanned_at, self._compared = state, compared
         return self._last_scan
 
     def _take_changes(self, queue: ChangeQueue) -> bool:
-        """Apply what changed since the last scan; return False if only a new scan can tell."""
+        """Apply the changes since the last scan; return False if only a new scan can tell."""
         paths = queue.take()
         if not paths:
             return paths is not None
@@ -160,8 +160,8 @@ class NoteRoot:
         )
         return True
 
-    def _notes(self, stat_signatures: dict[str, StatSignature]) -> dict[str, StatSignature]:
-        """Return files without the lists and logs of bundles, which some folders may be."""
+    def _drop_reserved(self, stat_signatures: dict[str, StatSignature]) -> dict[str, StatSignature]:
+        """Return files without the lists and logs of bundles; find the bundles if need be."""
         indexes = {
             path: stat_signatures[path] for path in stat_signatures if path.endswith(okf.INDEX)
         }
@@ -188,14 +188,14 @@ class NoteRoot:
         return [Watched(self.folder)]
 
     def has(self, key: str) -> bool:
-        """Tell whether there may be a file with the path of a note, or something else."""
+        """Return whether there may be a file, or something else, at the path of a note."""
         try:
             return folders.read_stat(self.folder, key) is not None
         except OSError:
             return True  # reading it says why it can't be read
 
     def refresh(self, *, again: bool = False) -> bool:
-        """Read the dates of undated notes from git; tell whether any changed."""
+        """Read the dates of undated notes from git; return whether any changed."""
         return self.history is not None and self.history.refresh(again=again)
 
     def committed(self) -> Collection[str]:
@@ -217,16 +217,17 @@ class NoteRoot:
             self.history.close()
 
     def signature(self, key: str, stat_signature: StatSignature) -> Signature:
-        """Return the signature of a file and of its commits, if it may be recorded."""
+        """Return the signature of a file and its commits, or UNKNOWN if it must not be recorded."""
         return self._signature(key, stat_signature) if is_trusted(stat_signature) else UNKNOWN
 
     def dates(self, meta: Meta, key: str, stat_signature: StatSignature, data: bytes) -> Dates:
         """Return when a note was created and updated.
 
-        Created: the date in the front matter, else in the name, else of the first commit, else the
-        file's mtime, but not after the change that the front matter says.
-        Updated: the latest of the date in the front matter (else the creation), of the last commit,
-        and, if the file differs from HEAD, of its mtime, which a checkout or a copy also sets.
+        It was created at the date in the front matter, else in the name, else of the first commit,
+        else at the file's mtime, but not after the change that the front matter says.
+        It was updated at the latest of the date in the front matter (else the creation), of the
+        last commit, and, if the file differs from HEAD, of its mtime, which a checkout or a copy
+        also sets.
         """
         committed = self.commits_of(key)
         mtime = stat_signature[1] / 1e9
@@ -241,14 +242,14 @@ class NoteRoot:
         moments = [changed.timestamp() if changed else created]
         if committed and committed.last > committed.first:
             moments.append(committed.last)
-        if self._edited(committed, data, meta, created, mtime):
+        if self._is_edited(committed, data, meta, created, mtime):
             moments.append(mtime)
         return Dates(created, max(moments), stated is not None)
 
-    def _edited(
+    def _is_edited(
         self, committed: Committed | None, data: bytes, meta: Meta, created: float, mtime: float
     ) -> bool:
-        """Tell whether a file's mtime is that of an edit."""
+        """Return whether a file's mtime is that of an edit."""
         if self.history is None:
             return False
         if committed and committed.blob:
@@ -259,14 +260,12 @@ class NoteRoot:
         return {path: self._signature(path, stat) for path, stat in stat_signatures.items()}
 
     def _signature(self, path: str, stat_signature: StatSignature) -> Signature:
-        size, changed, moved, number = stat_signature
-        own = f"{size}.{changed}.{moved}.{number}"
+        size, mtime, ctime, inode = stat_signature
+        own = f"{size}.{mtime}.{ctime}.{inode}"
         committed = self.commits_of(path)
-        return (
-            own
-            if committed is None
-            else f"{own}.{committed.first}.{committed.last}.{committed.blob}"
-        )
+        if committed is None:
+            return own
+        return f"{own}.{committed.first}.{committed.last}.{committed.blob}"
 
 
 class Roots:
@@ -310,7 +309,7 @@ class Roots:
         return self.private if self.private and self.is_private(key) else self.bank
 
     def is_private(self, key: str) -> bool:
-        """Tell whether a note is in this machine's private state, or would be if it were new."""
+        """Return whether a note is in this machine's private state, or would be if it were new."""
         root = self.private
         if root is None or not key.startswith(SESSIONS) or self.bank.has(key):
             return False
@@ -318,14 +317,14 @@ class Roots:
         return root.has(key) or (not has and root.takes_new())
 
     def is_included(self, key: str) -> bool:
-        """Tell whether a note is an included file, or would be if the file existed."""
+        """Return whether a note is an included file, or would be if the file existed."""
         owner = self.included
         if owner is None or not owner.owns(key) or self.bank.has(key):
             return False
         return self.private is None or not (key.startswith(SESSIONS) and self.private.has(key))
 
     def bundle(self, key: str) -> str | None:
-        """Return the bundle in which a note is, by its path as in keys; None if in none."""
+        """Return the folder of the bundle in which a note is; None if it is in none."""
         return okf.find_bundle(key, self.of(key).bundles)
 
     def place(self, key: str) -> str:
@@ -346,7 +345,7 @@ class Roots:
         return session_form.removeprefix(folder).replace(os.sep, "/")
 
     def writable(self, key: str) -> bool:
-        """Tell whether tools may change a note."""
+        """Return whether tools may change a note."""
         return not self.is_included(key)
 
     def check_writable(self, key: str) -> None:
@@ -447,46 +446,48 @@ class IncludedRoot(NoteRoot):
         return self._paths
 
     def owns(self, key: str) -> bool:
-        """Tell whether a path is included."""
+        """Return whether a path is included."""
         return any(_is_below(key, path) for path in self._paths)
 
     def scan(self) -> Scan:
-        """Return the signatures of all included notes, and why others can't be included.
+        """Return the signatures of all included notes, and why other files can't be included.
 
         Raises StorageFailed for a folder that can't be read: its notes are not gone.
         """
-        entries = None
-        if self._known is not None and (entries := self._known(self._paths)) is None:
+        known_files = None
+        if self._known is not None and (known_files := self._known(self._paths)) is None:
             return Scan({}, dict.fromkeys(self._paths, _UNKNOWN))
-        above = None if entries is None else _folders(entries)
+        above = None if known_files is None else _folders_above(known_files)
         file_scan, refused = files.FileScan(), dict[str, str]()
         for path in self._paths:
             reason = files.scan_part(self.folder, path, file_scan, above)
             if reason == files.MISSING and self._optional:
                 continue
             if not (
-                reason or entries is None or any(_is_below(word, to_nfc(path)) for word in entries)
+                reason
+                or known_files is None
+                or any(_is_below(file, to_nfc(path)) for file in known_files)
             ):
                 reason = _NO_FILE
             if reason:
                 refused[path] = reason
-        refused |= _filter_known(file_scan.refused, entries)
-        notes = self._notes(_filter_known(file_scan.files, entries))
+        refused |= _keep_known(file_scan.refused, known_files)
+        notes = self._drop_reserved(_keep_known(file_scan.files, known_files))
         return Scan(self._signatures(notes), refused)
 
     def watched(self) -> list[Watched]:
         """Return the folders whose changes may change notes, or make a missing one."""
-        return list(dict.fromkeys(self._watched_for(path) for path in self._paths))
+        return list(dict.fromkeys(self._watched_folder(path) for path in self._paths))
 
-    def _watched_for(self, path: str) -> Watched:
-        stat = self._stat(path)
+    def _watched_folder(self, path: str) -> Watched:
+        stat = self._read_stat(path)
         if stat is not None and S_ISDIR(stat.st_mode):
             return Watched(self.folder / path)
-        while (path := posixpath.dirname(path)) and self._stat(path) is None:
+        while (path := posixpath.dirname(path)) and self._read_stat(path) is None:
             pass
         return Watched(self.folder / path, recursive=False)
 
-    def _stat(self, path: str) -> os.stat_result | None:
+    def _read_stat(self, path: str) -> os.stat_result | None:
         try:
             return self.folder.lstat() if path == "." else folders.read_stat(self.folder, path)
         except OSError:
@@ -494,26 +495,32 @@ class IncludedRoot(NoteRoot):
 
 
 def _is_below(path: str, folder: str) -> bool:
-    """Tell whether a path is that of a folder or below it."""
+    """Return whether a path is that of a folder or below it."""
     return folder in {".", path} or path.startswith(f"{folder}/")
 
 
-def _folders(files: Iterable[str]) -> set[str]:
+def _folders_above(files: Iterable[str]) -> set[str]:
     """Return the folders that hold Markdown files, with all above them, each with a slash."""
-    texts: set[str] = set()
+    folders_found: set[str] = set()
     for file in files:
         above = posixpath.dirname(file) if file.endswith(NOTE_SUFFIXES) else ""
-        while above and f"{above}/" not in texts:
-            texts.add(f"{above}/")
+        while above and f"{above}/" not in folders_found:
+            folders_found.add(f"{above}/")
             above = posixpath.dirname(above)
-    return texts
+    return folders_found
 
 
-def _filter_known(entries: Mapping[str, Value], nfcs: Collection[str] | None) -> dict[str, Value]:
-    """Return those files that are in `known`."""
-    if nfcs is None:
-        return dict(entries)
-    return {path: value for path, value in entries.items() if to_nfc(path.rstrip("/")) in nfcs}
+def _keep_known(
+    files_found: Mapping[str, Value], known_files: Collection[str] | None
+) -> dict[str, Value]:
+    """Return those files that git knows, or all if it ignores none."""
+    if known_files is None:
+        return dict(files_found)
+    return {
+        path: value
+        for path, value in files_found.items()
+        if to_nfc(path.rstrip("/")) in known_files
+    }
 
 
 _FOLDER = SESSIONS.rstrip("/")
@@ -557,7 +564,7 @@ class PrivateRoot(NoteRoot):
             )
 
     def takes_new(self) -> bool:
-        """Tell whether new notes of sessions belong here."""
+        """Return whether new notes of sessions belong here."""
         return not self._in_bank
 
     def scan(self) -> Scan:

@@ -50,8 +50,8 @@ _NO = frozenset({"false", "no", "off", "n", "0", ""})
 
 _SPACE = lazy_pattern(r"\s+")
 
-# Of nested lists, as in notes/yaml.py.
 _MAX_DEPTH = 100
+"""Depth of nested lists, as in `notes/yaml.py`."""
 
 _MAX_INTEGER = 10**18
 
@@ -137,7 +137,7 @@ def read_meta(
         type=known_type(reader.text("type")),
         status=reader.status(),
         tags=reader.tags(inline_tags),
-        aliases=tuple(dict.fromkeys(reader.words("aliases", _commas))),
+        aliases=tuple(dict.fromkeys(reader.words("aliases", _split_commas))),
         created_at=reader.moment("created_at"),
         updated_at=reader.moment("updated_at"),
         source_type=reader.text("source_type"),
@@ -168,7 +168,7 @@ class _KeyReader:
         for spelling in KEYS.get(name, (name,)):
             yield from self.spellings.get(spelling, ())
 
-    def given(self, name: str) -> Iterator[tuple[str, object]]:
+    def yield_values(self, name: str) -> Iterator[tuple[str, object]]:
         """Yield keys with values that aren't empty; an empty value counts as read."""
         for key in self.keys(name):
             value = self.raw[key]
@@ -177,32 +177,34 @@ class _KeyReader:
             else:
                 yield key, value
 
-    def fault(self, key: str, problem: str) -> None:
+    def add_fault(self, key: str, problem: str) -> None:
         self.used.discard(key)
         self.faults.append(Fault(f"front matter: {key[:60]} {problem}"))
 
     def text(self, name: str) -> str:
-        for key, value in self.given(name):
+        for key, value in self.yield_values(name):
             text = _text(value)
             if text is None:
-                self.fault(key, f"is {_kind(value)}, not text")
+                self.add_fault(key, f"is {_name_kind(value)}, not text")
                 continue
             self.used.add(key)
             if text:
                 return _SPACE.sub(" ", text)
         return ""
 
-    def words(self, name: str, split: _Split, split_item: _Split | None = None) -> Iterator[str]:
-        """Yield the parts of a text, or the items of a list, which `split_item` may split."""
-        for key, value in self.given(name):
+    def words(self, name: str, split: _Split, split_element: _Split | None = None) -> Iterator[str]:
+        """Yield the parts of a text, or the items of a list, which `split_element` may split."""
+        for key, value in self.yield_values(name):
             self.used.add(key)
-            chosen = (split_item or _single_text) if isinstance(value, list) else split
-            for item in _flat(value):
-                text = _text(item)
+            split_text = (split_element or _single_text) if isinstance(value, list) else split
+            for element in _flatten(value):
+                text = _text(element)
                 if text is None:
-                    self.fault(key, f"holds {_kind(item)}, not text")
+                    self.add_fault(key, f"holds {_name_kind(element)}, not text")
                 else:
-                    yield from (word for part in chosen(text) if (word := _bare(part)))
+                    yield from (
+                        word for part in split_text(text) if (word := _strip_brackets(part))
+                    )
 
     def title(self) -> str:
         text = self.text("title")
@@ -214,54 +216,54 @@ class _KeyReader:
         return text[:LONGEST_TITLE]
 
     def tags(self, inline: Sequence[str]) -> tuple[str, ...]:
-        tags = normalise_tags([*self.words("tags", _tags, _commas), *inline])
+        tags = normalise_tags([*self.words("tags", _split_tags, _split_commas), *inline])
         if len(tags) > MAX_TAGS:
             self.faults.append(Fault(f"only the first {MAX_TAGS:,} of {len(tags):,} tags count"))
         tags = tags[:MAX_TAGS]
-        short = tuple(tag for tag in tags if len(tag) <= LONGEST_TAG)
-        if short != tags:
-            text = f"{len(tags) - len(short):,} longer than {LONGEST_TAG} characters"
+        usable = tuple(tag for tag in tags if len(tag) <= LONGEST_TAG)
+        if usable != tags:
+            text = f"{len(tags) - len(usable):,} longer than {LONGEST_TAG} characters"
             self.faults.append(Fault(f"tags: {text} do not count"))
-        return short
+        return usable
 
     def moment(self, name: str) -> datetime | None:
-        for key, value in self.given(name):
+        for key, value in self.yield_values(name):
             moment = to_datetime(value)
             if moment is not None:
                 self.used.add(key)
                 return moment
-            self.fault(key, f"is no date: {str(_jsonable(value))[:60]!r}")
+            self.add_fault(key, f"is no date: {str(_to_json(value))[:60]!r}")
         return None
 
     def status(self) -> str:
-        text = "active"
-        for key, value in self.given("status"):
+        status = "active"
+        for key, value in self.yield_values("status"):
             word = _text(value)
             if word is None:
-                self.fault(key, f"is {_kind(value)}, not text")
+                self.add_fault(key, f"is {_name_kind(value)}, not status")
             elif word.lower() in {"active", "archived", *okf.STATUSES}:
                 self.used.add(key)
-                text = word.lower()
+                status = word.lower()
             break
-        for key, value in self.given("archived"):
+        for key, value in self.yield_values("archived"):
             word = (_text(value) or "-").lower()
             if word in _YES | _NO:
                 self.used.add(key)
-                text = "archived" if word in _YES else text
-        return text
+                status = "archived" if word in _YES else status
+        return status
 
     def entities(self, name: str) -> Iterator[Entity]:
-        for key, value in self.given(name):
+        for key, value in self.yield_values(name):
             self.used.add(key)
-            for item in _flat(value):
-                entity = read_entity(item)
+            for element in _flatten(value):
+                entity = read_entity(element)
                 if entity:
                     yield entity
                 else:
-                    self.fault(key, "holds something that is neither {kind, id} nor `kind:id`")
+                    self.add_fault(key, "holds something that is neither {kind, id} nor `kind:id`")
 
     def extra(self) -> dict[str, object]:
-        return {key: _jsonable(value) for key, value in self.raw.items() if key not in self.used}
+        return {key: _to_json(value) for key, value in self.raw.items() if key not in self.used}
 
 
 def check_type(kind: str) -> str:
@@ -284,24 +286,24 @@ def _single_text(text: str) -> Iterable[str]:
     return [text]
 
 
-def _commas(text: str) -> Iterable[str]:
+def _split_commas(text: str) -> Iterable[str]:
     return text.split(",")
 
 
-def _tags(text: str) -> Iterable[str]:
+def _split_tags(text: str) -> Iterable[str]:
     return text.split("," if "," in text else None)
 
 
-def _bare(text: str) -> str:
+def _strip_brackets(text: str) -> str:
     """Return a text without white space and wikilink brackets around it."""
     text = text.strip()
     return text[2:-2].strip() if text.startswith("[[") and text.endswith("]]") else text
 
 
-def _flat(value: object) -> Iterator[object]:
+def _flatten(value: object) -> Iterator[object]:
     if isinstance(value, list):
         for item in value:
-            yield from _flat(item)
+            yield from _flatten(item)
     elif value is not None:
         yield value
 
@@ -326,21 +328,21 @@ def _text(value: object) -> str | None:
         return value.strip()
     if value is None or isinstance(value, Mapping | list | tuple):
         return None
-    return str(value).lower() if isinstance(value, bool) else str(_plain(value))
+    return str(value).lower() if isinstance(value, bool) else str(_to_scalar(value))
 
 
-def _jsonable(value: object, depth: int = 0) -> object:
+def _to_json(value: object, depth: int = 0) -> object:
     """Return a value for JSON: dates and numbers that JSON doesn't support become text."""
     if depth > _MAX_DEPTH:
         return "…"
     if isinstance(value, Mapping):
-        return {str(key): _jsonable(item, depth + 1) for key, item in value.items()}
+        return {str(key): _to_json(item, depth + 1) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_jsonable(item, depth + 1) for item in value]
-    return _plain(value)
+        return [_to_json(item, depth + 1) for item in value]
+    return _to_scalar(value)
 
 
-def _plain(value: object) -> object:
+def _to_scalar(value: object) -> object:
     if isinstance(value, date | time):
         return value.isoformat()
     if isinstance(value, int) and abs(value) >= _MAX_INTEGER:
@@ -350,5 +352,5 @@ def _plain(value: object) -> object:
     return value if value is None or isinstance(value, str | int | float) else str(value)
 
 
-def _kind(value: object) -> str:
+def _name_kind(value: object) -> str:
     return "a mapping" if isinstance(value, Mapping) else "a list"

@@ -32,7 +32,7 @@ _READ = 10 * LONGEST_HEADING
 # At the end of a line; Obsidian's own ids are letters, digits and hyphens.
 _BLOCK_ID = lazy_pattern(r"(?:^|(?<=\s))\^([\w-]+)[ \t]*$", re.MULTILINE)
 
-# Obsidian's rule for the start of a tag and for characters it can't have; `_tag` drops others.
+# Obsidian's rule for the start of a tag and for characters it can't have; `_cut_tag` drops others.
 _TAG = lazy_pattern(r"(?<![^\s(])#([^\s!-,.:-@\[-^`{-~]+)")
 
 
@@ -46,33 +46,33 @@ def read_body(text: str, first_line: int = 1, offset: int = 0) -> Body:
         return Body(())
     blocks = parse_blocks(text)
     link_definitions = read_definitions(blocks)
-    content = _Content(blocks.unread)
+    reader = _ContentReader(blocks.unread)
     for inline_block in blocks.inline_blocks:
         if _may_have_content(inline_block):
-            content.add(
+            reader.add(
                 InlineText(inline_block, link_definitions),
                 link_definitions,
                 first_line + inline_block.line,
             )
             if inline_block.level:  # a heading names its section, it has no fields
-                content.fields.pop(first_line + inline_block.line, None)
+                reader.fields.pop(first_line + inline_block.line, None)
     heads = [inline_block for inline_block in blocks.inline_blocks if inline_block.level]
-    content.headings = len(heads)
+    reader.headings = len(heads)
     heads = heads[:MAX_HEADINGS]
     names = [
         plain_text(head.cells[0][:_READ], link_definitions)[:LONGEST_HEADING] for head in heads
     ]
     places = list(zip(heads, names, strict=True))
-    sections = tuple(_sections(text, blocks, places, first_line, offset))
-    if content.fields or content.alone:
-        sections = content.described(sections)
+    sections = tuple(_yield_sections(text, blocks, places, first_line, offset))
+    if reader.fields or reader.alone:
+        sections = reader.describe_sections(sections)
     title = names[0] if heads and heads[0].level == 1 else ""
-    links, tags = tuple(content.links), tuple(content.tags)
+    links, tags = tuple(reader.links), tuple(reader.tags)
     first = "" if title else naming_sentence(blocks.inline_blocks, link_definitions)
-    return Body(sections, links, content.ids, tags, title, tuple(content.faults()), first)
+    return Body(sections, links, reader.ids, tags, title, tuple(reader.faults()), first)
 
 
-class _Content:
+class _ContentReader:
     """The links, block ids and tags of a text, within the limits."""
 
     def __init__(self, unread: str) -> None:
@@ -96,7 +96,7 @@ class _Content:
         if room > 0:
             self.links += islice(links_in(inline, link_definitions, line), room)
         self.skipped += max(0, len(inline.links) - room)
-        for name, row, alone in _block_ids(inline):
+        for name, row, alone in _yield_block_ids(inline):
             self.ids.setdefault(name, line + row)
             if alone:
                 self.alone[line + row] = name
@@ -105,27 +105,27 @@ class _Content:
             self.fields.update(
                 (line + field.row, field) for field in islice(yield_fields(inline), room)
             )
-        self.tags.update(dict.fromkeys(_tags(inline)))
+        self.tags.update(dict.fromkeys(_yield_tags(inline)))
 
-    def described(self, sections: Iterable[NoteSection]) -> tuple[NoteSection, ...]:
+    def describe_sections(self, sections: Iterable[NoteSection]) -> tuple[NoteSection, ...]:
         """Return the sections with their names and inline fields.
 
-        The name belongs to the part with the fields, which headings may divide: it is that of the
-        section around, if only that has fields.
+        A name belongs to the section with the fields, which headings may divide: a section without
+        fields gives its name to the section around it that has some.
         """
-        note_sections: list[NoteSection] = []
+        named: list[NoteSection] = []
         names, lines = sorted(self.alone), sorted(self.fields)
         for section in sections:
-            last = _between(names, section)[-1:]
+            last = _lines_in(names, section)[-1:]
             name = self.alone[last[0]] if last else ""
-            fields = (self.fields[line] for line in _between(lines, section))
+            fields = (self.fields[line] for line in _lines_in(lines, section))
             keys = [(field.key, value) for field in fields for value in field.values]
-            around = None if keys or not name else _enclosing_section(note_sections, section)
-            if around is not None:
-                note_sections[around] = note_sections[around]._replace(name=name)
+            enclosing = None if keys or not name else _enclosing_section(named, section)
+            if enclosing is not None:
+                named[enclosing] = named[enclosing]._replace(name=name)
                 name = ""
-            note_sections.append(section._replace(name=name, fields=tuple(keys)))
-        return tuple(note_sections)
+            named.append(section._replace(name=name, fields=tuple(keys)))
+        return tuple(named)
 
     def faults(self) -> Iterator[Fault]:
         """Yield a fault for each limit that was exceeded."""
@@ -139,13 +139,13 @@ class _Content:
                 yield Fault(f"only the first {count_kept:,} of {count:,} {kind}")
 
 
-def _between(lines: Sequence[int], section: NoteSection) -> Sequence[int]:
+def _lines_in(lines: Sequence[int], section: NoteSection) -> Sequence[int]:
     """Return those of some sorted lines that are in a section."""
     return lines[bisect_left(lines, section.line) : bisect_left(lines, section.end_line)]
 
 
 def _enclosing_section(sections: Sequence[NoteSection], inner: NoteSection) -> int | None:
-    """Return the number of the section with fields, but no name, that an inner one is a part of."""
+    """Return the number of the section around another one that has fields but no name."""
     level = inner.level
     for number in range(len(sections) - 1, -1, -1):
         section = sections[number]
@@ -157,13 +157,13 @@ def _enclosing_section(sections: Sequence[NoteSection], inner: NoteSection) -> i
 
 
 def _may_have_content(inline_block: InlineBlock) -> bool:
-    """Tell cheaply whether an inline block may have a link, a block id or a tag."""
+    """Return whether an inline block may have a link, a block id or a tag; it is not parsed."""
     return any(
         "[" in cell or "#" in cell or "^" in cell or MARK in cell for cell in inline_block.cells
     )
 
 
-def _block_ids(inline: InlineText) -> Iterator[tuple[str, int, bool]]:
+def _yield_block_ids(inline: InlineText) -> Iterator[tuple[str, int, bool]]:
     """Yield each `^id` at the end of a line, its line in the block, and whether it is alone."""
     if "^" in inline.text:
         text = inline.bare[0]
@@ -174,14 +174,14 @@ def _block_ids(inline: InlineText) -> Iterator[tuple[str, int, bool]]:
             yield match[1], row, not text[text.rfind("\n", 0, start) + 1 : start].strip()
 
 
-def _tags(inline: InlineText) -> Iterator[str]:
+def _yield_tags(inline: InlineText) -> Iterator[str]:
     if "#" in inline.text:
         for match in _TAG.finditer(inline.bare[0]):
-            if tag := _tag(match[1]):
+            if tag := _cut_tag(match[1]):
                 yield tag
 
 
-def _tag(written: str) -> str:
+def _cut_tag(written: str) -> str:
     """Return a tag of letters, marks, digits, emoji, `_`, `-` and `/`; empty for a number."""
     end = 0
     while end < len(written) and (
@@ -194,7 +194,7 @@ def _tag(written: str) -> str:
     return "" if tag.isnumeric() else tag
 
 
-def _sections(
+def _yield_sections(
     text: str,
     blocks: Blocks,
     heads: Sequence[tuple[InlineBlock, str]],
@@ -296,9 +296,9 @@ def describe_note(text: str) -> str:
     """Return the first sentence of a note's text, without marks of Markdown and no fields."""
     lines = [line for line in text.splitlines() if not _FIELD_LINE.match(line)]
     sentence = sentence_below("\n".join(lines))
-    for whole in reversed(locate_links(sentence)):
-        words = whole.link.text or whole.link.target or whole.link.heading
-        sentence = sentence[: whole.first] + words + sentence[whole.last :]
+    for located in reversed(locate_links(sentence)):
+        words = located.link.text or located.link.target or located.link.heading
+        sentence = sentence[: located.first] + words + sentence[located.last :]
     return shorten(" ".join(_MARKS.sub("", sentence).split()), _LONGEST_DESCRIPTION)
 
 

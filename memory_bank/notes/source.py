@@ -126,9 +126,9 @@ class NotesSource:
             self._scanned = self._scanned.change(changes) if changes else self._scanned
             return self._scanned
         signatures, refused = dict(scans[0].signatures), dict(scans[0].refused)
-        for root, scanned in zip(self._roots.all()[1:], scans[1:], strict=True):
-            refused |= scanned.refused
-            for key, signature in scanned.signatures.items():
+        for root, scan in zip(self._roots.all()[1:], scans[1:], strict=True):
+            refused |= scan.refused
+            for key, signature in scan.signatures.items():
                 if key in signatures:
                     kind = "included" if root is self._roots.included else "private"
                     refused[key] = f"the {kind} file {key} has the same path: not indexed"
@@ -138,46 +138,46 @@ class NotesSource:
         return self._scanned
 
     def refresh(self, *, again: bool = False) -> bool:
-        """Read the dates of undated notes from git; tell whether any changed."""
+        """Read the dates of undated notes from git; return whether any changed."""
         changed = [root.refresh(again=again) for root in self._roots.all()]
         return any(changed)
 
-    def read(self, key: str, text: str = "") -> Read:
+    def read(self, key: str, indexed_hash: str = "") -> Read:
         """Read a note."""
         root = self._roots.of(key)
         try:
             with hold_folder(root.folder, key) as file:
-                file_signature = signature_from_stat(file.stat())
-                if file_signature is None:
+                stat_signature = signature_from_stat(file.stat())
+                if stat_signature is None:
                     return None
-                if file_signature[0] > self._max_bytes:
-                    reason = f"{file_signature[0]} bytes, more than the setting max_note_bytes ="
-                    signature = root.signature(key, file_signature)
+                if stat_signature[0] > self._max_bytes:
+                    reason = f"{stat_signature[0]} bytes, more than the setting max_note_bytes ="
+                    signature = root.signature(key, stat_signature)
                     return Unreadable(
-                        f"{reason} {self._max_bytes}", signature, size=file_signature[0]
+                        f"{reason} {self._max_bytes}", signature, size=stat_signature[0]
                     )
-                if file_signature[0] > self._most_bytes:
+                if stat_signature[0] > self._most_bytes:
                     return Postponed()
                 try:
                     data = files.read(file)
                 except StorageFailed as error:
-                    return Unreadable(error.message, UNKNOWN, size=file_signature[0])
+                    return Unreadable(error.message, UNKNOWN, size=stat_signature[0])
         except (FileNotFoundError, NotADirectoryError, BadName):
             return None  # BadName: a symbolic link in the path
-        return None if data is None else self._parsed(key, data, file_signature, text)
+        return None if data is None else self._parse(key, data, stat_signature, indexed_hash)
 
-    def _parsed(
-        self, key: str, data: bytes, stat_signature: StatSignature, known_etag: str
+    def _parse(
+        self, key: str, data: bytes, stat_signature: StatSignature, indexed_hash: str
     ) -> Read:
         from memory_bank.notes import blocks, parsing
 
         root = self._roots.of(key)
-        signature, hashed = root.signature(key, stat_signature), hash_bytes(data)
+        signature, data_hash = root.signature(key, stat_signature), hash_bytes(data)
         bundle = self._roots.bundle(key)
         try:
             if bundle is not None and not parsing.front_matter(data).type:
-                return Unreadable(NO_TYPE, signature, hashed, stat_signature[0])
-            if hashed == known_etag:
+                return Unreadable(NO_TYPE, signature, data_hash, stat_signature[0])
+            if data_hash == indexed_hash:
                 meta = parsing.front_matter(data)
                 if meta.created_at is None and may_be_record(name_of(key)):
                     meta = parsing.parse(key, data).meta
@@ -187,10 +187,10 @@ class NotesSource:
                 lines = parsing.count_lines(text) + 1
                 if excess := blocks.find_exceeded_limit(text, lines):
                     reason = f"{excess}, in more than {_MAX_UNPARSED_BYTES:,} bytes"
-                    return Unreadable(reason, signature, hashed, stat_signature[0])
+                    return Unreadable(reason, signature, data_hash, stat_signature[0])
             note = parsing.parse(key, data)
         except UnreadableNote as error:
-            return Unreadable(error.message, signature, hashed, stat_signature[0])
+            return Unreadable(error.message, signature, data_hash, stat_signature[0])
         dates = root.dates(note.meta, key, stat_signature, data)
         return build_document(
             note,
@@ -207,17 +207,17 @@ class NotesSource:
 
         Of a session's note, what was asked in it is left out.
         """
-        if not self._keep(key, hash):
+        if not self._keep_text(key, hash):
             return None
         _, lines, prompts = self._texts[key, hash]
         text = "\n".join(lines[span.line - 1 : span.end_line - 1]).strip("\n")
-        return prompts.removed(text).strip("\n") if prompts else text
+        return prompts.blank_prompts(text).strip("\n") if prompts else text
 
     def data(self, key: str, hash: str) -> bytes | None:  # noqa: A002  (as in `text`)
         """Return the bytes of a note; None if they have changed."""
-        return self._texts[key, hash][0] if self._keep(key, hash) else None
+        return self._texts[key, hash][0] if self._keep_text(key, hash) else None
 
-    def _keep(self, key: str, hash: str) -> bool:  # noqa: A002  (as in `text`)
+    def _keep_text(self, key: str, hash: str) -> bool:  # noqa: A002  (as in `text`)
         """Read a note unless it is in memory; return whether it has the hash."""
         if (key, hash) in self._texts:
             return True
@@ -259,7 +259,7 @@ def build_document(
     """
     from memory_bank.notes import passages
 
-    to = partial(
+    resolve = partial(
         resolve_target,
         path=note.path,
         project_prefix=prefix,
@@ -268,7 +268,7 @@ def build_document(
         bundle=bundle,
     )
     meta = note.meta
-    owners = _owners(note.body.sections)
+    owners = _find_owners(note.body.sections)
     prompts = prompts_in(meta, note.text)
     headings = prompts.headings(note.body.sections, note.title) if prompts else frozenset[str]()
     return Document(
@@ -279,18 +279,18 @@ def build_document(
         passages=tuple(
             passage._replace(section=owners[ordinal])
             for ordinal, section in enumerate(note.body.sections)
-            for passage in passages.split_passages(_answering(section, prompts))
+            for passage in passages.split_passages(_remove_prompts(section, prompts))
         ),
         id=meta.id,
-        fields=tuple(dict.fromkeys(_fields(note))),
-        data=_data(note) | ({"asked": sorted(headings)} if headings else {}),
+        fields=tuple(dict.fromkeys(_yield_fields(note))),
+        data=_list_data(note) | ({"asked": sorted(headings)} if headings else {}),
         keywords=_keywords(note),
-        about=_about(note, named=prompts is None),
+        about=_list_words(note, named=prompts is None),
         asked=headings,
         dates=dates,
         hidden=meta.status == ARCHIVED,
-        sections=tuple(_sections(note.body.sections, owners, dates)),
-        links=tuple(_link(link, to(link)) for link in note.body.links),
+        sections=tuple(_yield_sections(note.body.sections, owners, dates)),
+        links=tuple(_link(link, resolve(link)) for link in note.body.links),
         names=tuple(yield_names(note, included=included)),
         anchors=(
             *((block.casefold(), line) for block, line in note.body.blocks.items()),
@@ -302,12 +302,12 @@ def build_document(
     )
 
 
-def _answering(section: NoteSection, prompts: SessionPrompts | None) -> NoteSection:
+def _remove_prompts(section: NoteSection, prompts: SessionPrompts | None) -> NoteSection:
     """Return a section without what was asked in the session."""
-    return section._replace(text=prompts.removed(section.text)) if prompts else section
+    return section._replace(text=prompts.blank_prompts(section.text)) if prompts else section
 
 
-def _fields(note: Note) -> Iterator[tuple[str, str]]:
+def _yield_fields(note: Note) -> Iterator[tuple[str, str]]:
     meta = note.meta
     yield "status", meta.status.casefold()
     if meta.status not in {ARCHIVED, "active", *ENDED}:  # a draft is active, too
@@ -317,7 +317,7 @@ def _fields(note: Note) -> Iterator[tuple[str, str]]:
         yield "source_type", meta.source_type.casefold()
     for tag in meta.tags:
         yield "tag", tag
-    yield from _extra(meta.extra)
+    yield from _yield_extra(meta.extra)
 
 
 def _written_headings(sections: Sequence[NoteSection]) -> Iterator[tuple[str, int]]:
@@ -328,7 +328,7 @@ def _written_headings(sections: Sequence[NoteSection]) -> Iterator[tuple[str, in
             yield f"#{written_words(line)}", section.line
 
 
-def _owners(sections: Sequence[NoteSection]) -> list[int]:
+def _find_owners(sections: Sequence[NoteSection]) -> list[int]:
     """Return the number of the observation that each section is a part of, else its own.
 
     A person may divide an observation by headings below its own.
@@ -346,7 +346,7 @@ def _is_observation(section: NoteSection) -> bool:
     return section.name.startswith("obs-") and any(key == "obs_type" for key, _ in section.fields)
 
 
-def _sections(
+def _yield_sections(
     sections: Sequence[NoteSection], owners: Sequence[int], dates: Dates
 ) -> Iterator[Section]:
     """Yield the sections; an observation reaches over the sections that are parts of it."""
@@ -355,7 +355,7 @@ def _sections(
     for owner, section in zip(owners, sections, strict=True):
         tokens[owner] += estimate(section.text) if sections[owner].name else 0
     for number, section in enumerate(sections):
-        note_section = _section(section, dates)
+        note_section = _make_section(section, dates)
         if owners[number] == number and ends[number] is not section:
             note_section = note_section._replace(
                 end_line=ends[number].end_line, tokens=tokens[number]
@@ -363,11 +363,11 @@ def _sections(
         yield note_section
 
 
-def _section(section: NoteSection, dates: Dates) -> Section:
+def _make_section(section: NoteSection, dates: Dates) -> Section:
     if not (section.name or section.fields):
         return Section(section.line, section.end_line, section.headings)
-    stated = next((value for key, value in section.fields if key == CREATED), "")
-    moment = to_datetime(stated) if stated else None
+    written = next((value for key, value in section.fields if key == CREATED), "")
+    moment = to_datetime(written) if written else None
     created = (
         moment.timestamp() if moment else dates.created * (dates.stated and bool(section.name))
     )
@@ -382,7 +382,7 @@ def _section(section: NoteSection, dates: Dates) -> Section:
     )
 
 
-def _data(note: Note) -> dict[str, Any]:
+def _list_data(note: Note) -> dict[str, Any]:
     meta = note.meta
     data = {
         "type": meta.type,
@@ -415,7 +415,7 @@ def _keywords(note: Note) -> str:
     return "\n".join((*tags, *note.meta.aliases, *([description] if description else [])))
 
 
-def _about(note: Note, *, named: bool) -> str:
+def _list_words(note: Note, *, named: bool) -> str:
     """Return the other words of the front matter, except the title, and of the path, for lookup.
 
     A note is not `named` if its path is made of what was asked.
@@ -425,17 +425,17 @@ def _about(note: Note, *, named: bool) -> str:
     words += [f"{entity.kind} {entity.id}" for entity in meta.entity_refs]
     words += [f"{source.title} {source.resource}" for source in okf.list_sources(meta.extra)]
     extra = {key: value for key, value in meta.extra.items() if key not in okf.NOT_ABOUT}
-    words += [f"{key} {value}" for key, value in _extra(extra)]
+    words += [f"{key} {value}" for key, value in _yield_extra(extra)]
     return "\n".join(word for word in words if word)
 
 
-def _extra(extra: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+def _yield_extra(extra: Mapping[str, object]) -> Iterator[tuple[str, str]]:
     for key, value in extra.items():
-        for item in value if isinstance(value, list | tuple) else (value,):
-            if isinstance(item, datetime):
-                yield key.casefold(), item.isoformat()
-            elif item is not None and not isinstance(item, Mapping):
-                yield key.casefold(), str(item).casefold()
+        for element in value if isinstance(value, list | tuple) else (value,):
+            if isinstance(element, datetime):
+                yield key.casefold(), element.isoformat()
+            elif element is not None and not isinstance(element, Mapping):
+                yield key.casefold(), str(element).casefold()
 
 
 _SESSION = "session"
@@ -478,7 +478,7 @@ class SessionPrompts:
             self._ends.add(at)
 
     def repeats(self, text: str) -> bool:
-        """Tell whether a text is a prompt or the start of one, perhaps with its last word cut."""
+        """Return whether a text is a prompt or the start of one, perhaps with its last word cut."""
         words = _words(text)
         if text.rstrip().endswith("…") and len(words) > _LEAST:
             words = words[:-1]
@@ -487,32 +487,37 @@ class SessionPrompts:
             at = self._after.get((at, word), -1)
         return at > 0 and (len(words) >= _LEAST or at in self._ends)
 
-    def made(self, text: str) -> bool:
-        """Tell whether a title is made of a prompt, as `Change a.py for: …` is."""
+    def is_made_of_prompt(self, text: str) -> bool:
+        """Return whether a title is made of a prompt, as `Change a.py for: …` is."""
         return self.repeats(text) or self.repeats(_LABEL.sub("", text))
 
     def headings(self, sections: Sequence[NoteSection], title: str) -> frozenset[str]:
-        """Return the title and the headings that are made of a prompt; a decision's stays."""
+        """Return the title and the headings that are made of a prompt, except a decision's."""
         headings = {
-            heading for section in sections for heading in section.headings if self.made(heading)
+            heading
+            for section in sections
+            for heading in section.headings
+            if self.is_made_of_prompt(heading)
         }
-        decided = {
+        decisions = {
             section.headings[-1]
             for section in sections
             if ("obs_type", "decision") in section.fields
         }
-        return frozenset(headings - decided | ({title} if self.made(title) else set()))
+        return frozenset(
+            headings - decisions | ({title} if self.is_made_of_prompt(title) else set())
+        )
 
-    def removed(self, text: str) -> str:
+    def blank_prompts(self, text: str) -> str:
         """Return lines of the note; those of prompts, and those that repeat one, are blank."""
 
         def blank(match: re.Match[str]) -> str:
             return _NOT_A_BREAK.sub("", match[0])
 
-        def repeated(match: re.Match[str]) -> str:
-            return blank(match) if self.made(match[1]) else match[0]
+        def blank_repeated(match: re.Match[str]) -> str:
+            return blank(match) if self.is_made_of_prompt(match[1]) else match[0]
 
-        return _HEADING.sub(repeated, _LINE.sub(repeated, _ASKED.sub(blank, text)))
+        return _HEADING.sub(blank_repeated, _LINE.sub(blank_repeated, _ASKED.sub(blank, text)))
 
 
 def prompts_in(meta: Meta, text: str) -> SessionPrompts | None:

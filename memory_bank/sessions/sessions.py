@@ -297,7 +297,7 @@ def _close(
 
 def _ending(call: Call, bank: Bank, session_id: str, summary: str | None = None) -> SessionStep:
     """End a session, with a summary that stdin may have."""
-    return end(bank, session_id, call.given("-") if summary == "-" else summary)
+    return end(bank, session_id, call.read_text("-") if summary == "-" else summary)
 
 
 @operation(

@@ -71,7 +71,7 @@ def _ask_to_drop(
                 f"{text} would be removed, but confirmation needs a terminal",
                 "add --yes to drop without a question",
             )
-        if not call.agreed(f"Remove {text}?"):
+        if not call.confirm(f"Remove {text}?"):
             call.remark("nothing was changed")
             return FOUND
     return drop(settings, to=to)

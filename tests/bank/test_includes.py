@@ -15,7 +15,7 @@ from memory_bank.memory.change import set_status
 from memory_bank.memory.edit import append, edit, update
 from memory_bank.memory.import_notes import import_notes
 from memory_bank.memory.links import links_of
-from memory_bank.memory.maintenance import ChangedPaths, compare, follow
+from memory_bank.memory.maintenance import ChangedPaths, compare, follow_changes
 from memory_bank.memory.move_and_merge import merge, rename
 from memory_bank.memory.remember import remember
 from memory_bank.memory.retrieval.recall import recall
@@ -279,7 +279,7 @@ def test_a_server_is_told_of_their_changes(repository: Path, opening: Opening, b
     setting(repository, "docs/adr", "CLAUDE.md", "later")
     told: queue.Queue[ChangedPaths] = queue.Queue()
     stop = threading.Event()
-    thread = threading.Thread(target=follow, args=(opening(repository), told.put, stop))
+    thread = threading.Thread(target=follow_changes, args=(opening(repository), told.put, stop))
     thread.start()
     try:
         assert told.get(timeout=60) == ChangedPaths()

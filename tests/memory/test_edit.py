@@ -64,7 +64,11 @@ def test_a_paragraph_is_added_and_all_else_stays(
     read = note(before)
     written = append(bank, "a", "\nmore\n\n")
     assert read() == after
-    assert (written.path, written.changed, written.etag) == ("a.md", True, show(bank, "a").etag)
+    assert (written.path, written.changed, written.etag) == (
+        "a.md",
+        True,
+        show(bank, "a").etag,
+    )
     assert recall(bank, "more").result_count == 1
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank.bank.bank import Bank
-from memory_bank.memory.overview import ChangedLately, RecentChanges, home
+from memory_bank.memory.overview import ChangedLately, RecentChanges, read_home
 from tests.support.session_builder import observation, session, write
 
 Git = Callable[..., str]
@@ -32,7 +32,7 @@ def old_notes(folder: Path, git: Git, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def lately(bank: Bank, days: float = 7, limit: int = 100) -> RecentChanges:
-    return home(bank, days, limit).lately
+    return read_home(bank, days, limit).lately
 
 
 def by_path(bank: Bank) -> dict[str, ChangedLately]:

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank.bank.bank import Bank, Conditions, open_bank
-from memory_bank.memory.maintenance import ChangedPaths, embed_waiting, follow
+from memory_bank.memory.maintenance import ChangedPaths, embed_waiting, follow_changes
 from memory_bank.memory.retrieval.recall import recall
 
 
@@ -24,7 +24,7 @@ def test_who_follows_is_told_of_each_batch_and_of_nothing_before(bank: Bank, pro
         }:
             stop.set()
 
-    following = threading.Thread(target=follow, args=(bank, change, stop))
+    following = threading.Thread(target=follow_changes, args=(bank, change, stop))
     following.start()
     following.join(60)
     stop.set()

@@ -23,7 +23,7 @@ def test_links_lead_to_notes_files_symbols_and_ghosts(bank: Bank, project: Path)
         " [[symbol:build_index]] [[person:Ada]] [[clause:4.2]] [[nobody]] [[b#Nothing]] ![[b]] [[https://example.org]]\n",
         b="# B\n\n## Part\n\ntext ^x\n",
     )
-    goals = note_view.view(bank, "a").goals
+    goals = note_view.view_note(bank, "a").goals
     goal, words = goals.wiki("facts/bm25|words")
     assert goal is not None
     assert (goal.kind, goal.name, goal.title, words) == ("note", "facts/bm25.md", "BM25", "words")
@@ -60,7 +60,7 @@ def test_a_view_has_backlinks_front_matter_and_the_successor(bank: Bank, project
         new="---\nsupersedes: '[[old]]'\n---\n# New\n\nBetter than [[old]], by far.\n",
         gone="---\nstatus: archived\n---\n# Gone\n\nAs [[old]].\n",
     )
-    old, new = note_view.view(bank, "old"), note_view.view(bank, "new")
+    old, new = note_view.view_note(bank, "old"), note_view.view_note(bank, "new")
     assert old.superseded_by is not None
     assert (old.superseded_by.path, old.superseded_by.title) == ("new.md", "New")
     assert [(note.path, note.title) for note in new.supersedes] == [("old.md", "Old")]
@@ -73,7 +73,7 @@ def test_a_view_has_backlinks_front_matter_and_the_successor(bank: Bank, project
     ]
     assert any("Better than" in link.context for link in old.backlinks[0].links)
     with pytest.raises(NoteNotFound):
-        note_view.view(bank, "nothing")
+        note_view.view_note(bank, "nothing")
 
 
 def test_a_session_has_its_observations_and_what_was_made_of_them(bank: Bank) -> None:
@@ -83,7 +83,7 @@ def test_a_session_has_its_observations_and_what_was_made_of_them(bank: Bank) ->
     )
     assert first is not None
     made = promote(bank, first)
-    found = note_view.view(bank, made.session_path).observations
+    found = note_view.view_note(bank, made.session_path).observations
     assert [(one.id, one.title) for one in found] == [(first, "Retry"), (second, "Wait")]
     assert [one.promoted_to and one.promoted_to.name for one in found] == [made.path, None]
 

@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from memory_bank.bank.bank import Bank
-from memory_bank.memory.overview import overview
+from memory_bank.memory.overview import read_overview
 from tests.support.session_builder import observation, session, write
 
 
@@ -13,7 +13,7 @@ def test_a_bank_is_counted_by_kind(project: Path, opening: Callable[..., Bank]) 
         session("s1", observation(1, "Fix login", discovery_tokens=5000), observation(2, "Try")),
         session("s2", observation(3, "Use tokens", discovery_tokens=300)),
     )
-    found = overview(opening(project))
+    found = read_overview(opening(project))
     assert (found.observations, found.sessions, found.notes) == (3, 2, 3)
     assert found.work_tokens == 5300
     assert 0 < found.read_tokens < 1000
@@ -24,7 +24,7 @@ def test_reading_that_costs_more_than_the_work_saves_nothing(
     project: Path, opening: Callable[..., Bank]
 ) -> None:
     write(project / ".memories", session("s1", observation(1, "Fix login", discovery_tokens=1)))
-    assert overview(opening(project)).saved_tokens == 0
+    assert read_overview(opening(project)).saved_tokens == 0
 
 
 def test_tokens_that_are_no_number_count_nothing(
@@ -35,13 +35,13 @@ def test_tokens_that_are_no_number_count_nothing(
     text = file.read_text()
     for wrong in ("-5", "7e9", "9" * 30, "many", "٣"):
         file.write_text(text.replace("discovery_tokens:: 77", f"discovery_tokens:: {wrong}"))
-        assert overview(opening(project)).work_tokens == 0, wrong
+        assert read_overview(opening(project)).work_tokens == 0, wrong
 
 
 def test_the_newest_of_all_kinds_come_first(project: Path, opening: Callable[..., Bank]) -> None:
     now = datetime.now(UTC) + timedelta(days=400)  # later than the notes of the project
     write(project / ".memories", session("s1", observation(1, "Fix login", created_at=now)))
-    rows = overview(opening(project), recent=3).recent
+    rows = read_overview(opening(project), recent=3).recent
     first = {one.row.type: one for one in rows}["observation"]
     assert (first.type, first.row.title, first.session_id) == ("bugfix", "Fix login", "s1")
     assert first.row.id == "obs-000000000001"
@@ -52,6 +52,6 @@ def test_the_newest_of_all_kinds_come_first(project: Path, opening: Callable[...
 
 
 def test_an_empty_bank_has_nothing(folder: Path, opening: Callable[..., Bank]) -> None:
-    found = overview(opening(folder))
+    found = read_overview(opening(folder))
     assert found[:6] == (0, 0, 0, 0, 0, 0)
     assert found.recent == ()

@@ -137,9 +137,9 @@ def test_rules_for_a_file_come_before_those_for_all(
     write(project, "rules/words", type="rule", applies_to="docs/, '*.md'")
     commit(git, project)
     found = rules.list_rules(opening(project)).rules
-    assert [one.name for one in rules.rules_for(found, ["src/db/a.py"])] == ["db", "a-all"]
-    assert [one.name for one in rules.rules_for(found, ["docs/a.txt"])] == ["words", "a-all"]
-    assert [one.name for one in rules.rules_for(found, ["src/a.py"])] == ["a-all"]
+    assert [one.name for one in rules.select_rules(found, ["src/db/a.py"])] == ["db", "a-all"]
+    assert [one.name for one in rules.select_rules(found, ["docs/a.txt"])] == ["words", "a-all"]
+    assert [one.name for one in rules.select_rules(found, ["src/a.py"])] == ["a-all"]
 
 
 HOSTILE = [
@@ -263,7 +263,9 @@ LINES = st.lists(st.sampled_from([f"- Rule {one}. [{one}]" for one in "abcdef"])
 def test_two_blocks_are_merged_to_what_neither_side_removed(
     base: list[str], ours: list[str], theirs: list[str]
 ) -> None:
-    texts = [f"# Agents\n\n{rules_block._block(sorted(one), 0)}" for one in (base, ours, theirs)]
+    texts = [
+        f"# Agents\n\n{rules_block._compose_block(sorted(one), 0)}" for one in (base, ours, theirs)
+    ]
     found = rules_block.merge_blocks(*(one.encode() for one in texts))
     assert found is not None
     assert len({*found}) == 1

@@ -69,6 +69,6 @@ def test_an_index_that_can_not_be_asked_stops_no_write(
         raise StorageFailed("the disk refused")
 
     remember(bank, KNOWN)
-    monkeypatch.setattr(alike, "_nearest", fails)
+    monkeypatch.setattr(alike, "_find_nearest", fails)
     found = remember(bank, KNOWN.replace("five", "six"))
     assert (found.action, found.similar_to) == ("created", None)

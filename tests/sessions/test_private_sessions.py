@@ -12,7 +12,7 @@ from memory_bank.base import paths
 from memory_bank.base.errors import BadName, Busy, StorageFailed
 from memory_bank.base.locks import hold_lock
 from memory_bank.memory.edit import append
-from memory_bank.memory.maintenance import ChangedPaths, follow
+from memory_bank.memory.maintenance import ChangedPaths, follow_changes
 from memory_bank.memory.move_and_merge import rename
 from memory_bank.memory.remember import remember, session_note
 from memory_bank.memory.retrieval.recall import recall
@@ -209,7 +209,7 @@ def test_a_server_hears_of_the_first_one(bank: Bank, tree: Path, opening: Openin
         if changed.added:
             news.set()
 
-    thread = threading.Thread(target=follow, args=(opening(tree), listen, stop))
+    thread = threading.Thread(target=follow_changes, args=(opening(tree), listen, stop))
     thread.start()
     try:
         assert ready.wait(60)

@@ -42,7 +42,7 @@ def test_the_standing_names_the_writer_and_what_changed(bank: Bank, note: Path) 
 def test_a_confirmed_note_holds(bank: Bank, note: Path, project: Path, git: Git) -> None:
     confirm.confirm(bank, ["n"])
     git(project, "commit", "-qam", "Confirm")
-    found = provenance.read_note_status(bank, "n", note_view.view(bank, "n").verified)
+    found = provenance.read_note_status(bank, "n", note_view.view_note(bank, "n").verified)
     assert found.confirmed is not None
     assert found.confirmed.commit == git(project, "rev-parse", "HEAD~1").strip()
     assert found.confirmed.date
@@ -55,7 +55,7 @@ def test_nothing_is_known_outside_git(folder: Path) -> None:
     with open_bank(folder) as bank:
         found = provenance.read_note_status(bank, "n")
         assert (found.log.trust, found.written, found.citations) == ("", None, ())
-        assert note_view.history(bank, "n").versions == ()
+        assert note_view.read_history(bank, "n").versions == ()
 
 
 def test_the_history_has_each_commit_by_words(
@@ -68,7 +68,7 @@ def test_the_history_has_each_commit_by_words(
     git(project, "commit", "-qm", "Rename it")
     moved = project / ".memories/m.md"
     moved.write_text(moved.read_text().replace("second", "third"))
-    found = note_view.history(bank, "m")
+    found = note_view.read_history(bank, "m")
     subjects = [commit.source.subject if commit else "" for commit, _ in found.versions]
     assert subjects == ["", "Rename it", "Change it", "Add (#7)"]
     spans = [
@@ -82,7 +82,7 @@ def test_the_history_has_each_commit_by_words(
     assert renamed is not None
     assert renamed.old_path == "n.md"
     assert not found.more
-    part = note_view.history(bank, "m", 1, 1)
+    part = note_view.read_history(bank, "m", 1, 1)
     assert [commit and commit.source.subject for commit, _ in part.versions] == ["Change it"]
     assert part.more
 
@@ -90,11 +90,11 @@ def test_the_history_has_each_commit_by_words(
 def test_a_removed_note_has_a_history(bank: Bank, note: Path, project: Path, git: Git) -> None:
     note.unlink()
     git(project, "commit", "-qam", "Remove it")
-    found = note_view.history(bank, "n")
+    found = note_view.read_history(bank, "n")
     assert found.removed
     assert [commit and commit.change for commit, _ in found.versions] == ["removed", "added"]
     _, removed = found.versions[0]
     assert removed is not None
     assert removed.words_removed
     with pytest.raises(NoteNotFound):
-        note_view.history(bank, "never")
+        note_view.read_history(bank, "never")

@@ -32,8 +32,8 @@ class Aborted(BadInput):
 
 
 @contextmanager
-def _in_directory() -> Iterator[None]:
-    """Say what is wrong if the working directory is gone."""
+def _check_directory() -> Iterator[None]:
+    """Raise NoBank if the working directory is gone."""
     try:
         yield
     except FileNotFoundError as error:
@@ -42,7 +42,7 @@ def _in_directory() -> Iterator[None]:
         ) from error
 
 
-def _keep(file: Path, start: str, error: BaseException) -> None:
+def _keep_edited(file: Path, start: str, error: BaseException) -> None:
     """Report where an edited text is kept; delete an unchanged or an empty one."""
     unchanged = file.exists() and file.read_bytes() == start.encode("utf-8", "surrogateescape")
     if unchanged or isinstance(error, Aborted):
@@ -54,19 +54,19 @@ def _keep(file: Path, start: str, error: BaseException) -> None:
         Console(sys.stderr).line(f"your text is kept in {file}")
 
 
-def _stdin() -> str:
+def _read_stdin() -> str:
     if sys.stdin is None:
         return ""
     buffer = getattr(sys.stdin, "buffer", None)
     return sys.stdin.read() if buffer is None else _decode_text(buffer.read(), "stdin")
 
 
-def _decode_text(data: bytes, text: str) -> str:
+def _decode_text(data: bytes, source: str) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise BadInput(
-            f"{text} is not UTF-8: byte {error.start + 1} is 0x{data[error.start]:02x}",
+            f"{source} is not UTF-8: byte {error.start + 1} is 0x{data[error.start]:02x}",
             "convert it, for example with iconv",
         ) from error
 
@@ -132,13 +132,13 @@ class CommandCall:
         return sys.stdin is not None and sys.stdin.isatty()
 
     @contextmanager
-    def open(self, opened: Callable[..., Bank] | None = None) -> Iterator[Bank]:
-        """Open the bank, by another function than `open_bank` if wanted; close it at the end."""
+    def open(self, opener: Callable[..., Bank] | None = None) -> Iterator[Bank]:
+        """Open the bank by `open_bank` or another function, and close it at the end."""
         from memory_bank.bank.bank import Conditions, open_bank
 
         conditions = Conditions(self.progress, repairs=self._repairs, notices=self._notices)
-        with _in_directory():
-            bank = (opened or open_bank)(
+        with _check_directory():
+            bank = (opener or open_bank)(
                 self.named_bank, allow_secrets=self.allow_secret, conditions=conditions
             )
         self._file = bank.roots.file
@@ -155,10 +155,10 @@ class CommandCall:
 
     @contextmanager
     def open_if_there(self, *, needed: bool = False) -> Iterator[Bank | None]:
-        """Open the bank; None where there is none, unless it is `needed` or was named."""
-        with ExitStack() as until_the_end:
+        """Open the bank; yield None where there is none, unless it is `needed` or was named."""
+        with ExitStack() as exit_stack:
             try:
-                bank = until_the_end.enter_context(self.open())
+                bank = exit_stack.enter_context(self.open())
             except NoBank:
                 if needed or self.named_bank:
                     raise
@@ -170,7 +170,7 @@ class CommandCall:
         """Open the code of the work tree, and close it at the end; no bank is needed."""
         from memory_bank.code.index.codebase import open_codebase
 
-        with _in_directory():
+        with _check_directory():
             code = open_codebase(bank=self.named_bank)
         try:
             with code:
@@ -268,14 +268,14 @@ class CommandCall:
         """Return the command line's wording of a hint in a record."""
         return hint_text(hint)
 
-    def given(self, text: str | None) -> str | None:
+    def read_text(self, text: str | None) -> str | None:
         """Return the text of an argument or of stdin; None when there is neither, on a terminal."""
         if text is not None and text != "-":
             return text
-        return None if text is None and self.interactive else _stdin()
+        return None if text is None and self.interactive else _read_stdin()
 
     @contextmanager
-    def edited(self, name: str, start: str) -> Iterator[str]:
+    def edit_text(self, name: str, start: str) -> Iterator[str]:
         """Let the user edit a text in a temporary file of that name; yield the edited text.
 
         The file is deleted at the end. When the body raises, it is kept, and the error names it.
@@ -289,26 +289,26 @@ class CommandCall:
         file.write_bytes(start.encode("utf-8", "surrogateescape"))
         try:
             click.edit(filename=str(file))
-            written = _decode_text(file.read_bytes(), "the text")
-            if not written.strip():
+            edited = _decode_text(file.read_bytes(), "the text")
+            if not edited.strip():
                 raise Aborted("aborted: the text is empty, so nothing was written")
-            yield written
+            yield edited
         except BaseException as error:
-            _keep(file, start, error)
+            _keep_edited(file, start, error)
             raise
         shutil.rmtree(folder, ignore_errors=True)
 
     @contextmanager
-    def given_or_edited(self, text: str | None) -> Iterator[str]:
+    def read_or_edit_text(self, text: str | None) -> Iterator[str]:
         """Yield the text of an argument or of stdin; without either, that of an editor."""
-        content = self.given(text)
+        content = self.read_text(text)
         if content is not None:
             yield content
             return
-        with self.edited("text.md", "") as written:
-            yield written
+        with self.edit_text("text.md", "") as edited:
+            yield edited
 
-    def agreed(self, question: str, *, default: bool = False) -> bool:
+    def confirm(self, question: str, *, default: bool = False) -> bool:
         """Ask a person a question that is answered by yes or no."""
         self.console.flush()
         self.stderr.flush()

@@ -26,7 +26,7 @@ _NAMES = ("memory-bank", "mb")
         ("echo 'memory-bank completion fish | source' >> ~/.config/fish/config.fish", "fish"),
     ),
 )
-def command(
+def print_script(
     call: Call, *, shell: Annotated[str, Param(argument=True, choices=("bash", "zsh", "fish"))]
 ) -> int:
     """Print a completion script for a shell."""

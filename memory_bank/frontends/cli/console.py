@@ -89,12 +89,12 @@ class Console:
     @property
     def columns(self) -> int:
         """The number of columns of the terminal."""
-        return max(_NARROW, _size(self.stream, "COLUMNS", _UNKNOWN))
+        return max(_NARROW, _read_size(self.stream, "COLUMNS", _UNKNOWN))
 
     @property
     def rows(self) -> int:
         """The number of rows of the terminal."""
-        return _size(self.stream, "LINES", _USUAL_ROWS)
+        return _read_size(self.stream, "LINES", _USUAL_ROWS)
 
     @property
     def width(self) -> int:
@@ -103,22 +103,22 @@ class Console:
 
     def line(self, *pieces: Piece) -> None:
         """Print one line; line ends inside it are escaped."""
-        self.write("".join(self._painted(piece) for piece in pieces) + "\n")
+        self.write("".join(self._paint(piece) for piece in pieces) + "\n")
 
     def block(self, text: str, indent: str = "", style: str = "") -> None:
         """Print text of several lines, indented; long lines are wrapped on a terminal."""
         for line in make_visible(text.replace("\r\n", "\n")).split("\n"):
-            for part in self.folded(line, len(indent)):
+            for part in self.fold_line(line, len(indent)):
                 self.line(indent, (part, style))
 
     def labelled(self, label: str, style: str, text: str) -> None:
         """Print a label followed by a text, which is wrapped on a terminal."""
-        first, *rest = self.folded(one_line(text), len(label))
+        first, *rest = self.fold_line(one_line(text), len(label))
         self.line((label, style), first)
         for part in rest:
             self.line(" " * len(label), part)
 
-    def folded(self, line: str, indent: int) -> list[str]:
+    def fold_line(self, line: str, indent: int) -> list[str]:
         """Return a line as lines that fit the width of a terminal behind an indent."""
         if not self.terminal or count_cells(line) + indent <= self.width:
             return [line]
@@ -139,17 +139,17 @@ class Console:
         gives_way: str = "",
         below: Sequence[str] = (),
     ) -> None:
-        """Print rows in columns; in a narrow terminal, what follows the first cell below it.
+        """Print rows in columns; in a narrow terminal, cells stand below the first one of the row.
 
-        Where rows are too long, what is the same in all is said once below, and cells of the column
-        `gives_way` are cut; else only running text is wrapped, between words: no path is broken.
+        Where rows are too long, cells that are the same in all are printed once at the end, and
+        those of the column `gives_way` are cut. Only running text is wrapped, between words.
         """
         lines = [[one_line(cell) for cell in row] for row in rows]
-        text = ""
-        if self.terminal and rows and _wide([headings, *lines]) > self.columns:
-            headings, lines, text = _drop_same_columns(headings, lines)
+        shared_cells = ""
+        if self.terminal and rows and _measure_width([headings, *lines]) > self.columns:
+            headings, lines, shared_cells = _drop_same_columns(headings, lines)
         if self.terminal and gives_way in headings:
-            lines = _cut_to(headings, lines, headings.index(gives_way), self.columns)
+            lines = _cut_column(headings, lines, headings.index(gives_way), self.columns)
         if lines and all(row[0].startswith(" ") for row in lines):
             indent = min(len(row[0]) - len(row[0].lstrip()) for row in lines)
             headings = (" " * indent + headings[0], *headings[1:])
@@ -158,27 +158,28 @@ class Console:
             self._print_aligned(
                 lines, [max(map(count_cells, column)) for column in columns], below=below
             )
-        elif widths := _fitting([list(headings), *lines], self.columns):
+        elif widths := _fit_widths([list(headings), *lines], self.columns):
             self._print_aligned([list(headings)], widths, "bold", "bold")
             self._print_aligned(lines, widths, "place", below=below)
         else:
-            for number, (first, *entries) in enumerate(lines):
+            for number, (first, *cells) in enumerate(lines):
                 self.line((first, "place"))
-                entry = zip(headings[1:], entries, strict=True)
                 parts = [
-                    text if head in _PLAIN else f"{head} {text}" for head, text in entry if text
+                    cell if heading in _PLAIN else f"{heading} {cell}"
+                    for heading, cell in zip(headings[1:], cells, strict=True)
+                    if cell
                 ]
                 words: list[str] = []
                 for at, part in enumerate(parts):
-                    ended = f"{part} ·" if at < len(parts) - 1 else part
-                    words += [ended] if count_cells(ended) <= _UNBROKEN else ended.split()
+                    marked = f"{part} ·" if at < len(parts) - 1 else part
+                    words += [marked] if count_cells(marked) <= _UNBROKEN else marked.split()
                 for line in _wrap_words(words, self.columns - _STACKED) if words else ():
                     self.line(" " * _STACKED, line)
-                self._below(below, number)
-        if text:
-            self.labelled("in all: ", "dim", text)
+                self._print_below(below, number)
+        if shared_cells:
+            self.labelled("in all: ", "dim", shared_cells)
 
-    def _below(self, below: Sequence[str], number: int) -> None:
+    def _print_below(self, below: Sequence[str], number: int) -> None:
         """Print what stands below a row, if anything; a terminal gets one line of it."""
         if number < len(below) and below[number]:
             text = one_line(below[number])
@@ -206,7 +207,7 @@ class Console:
                     gap = " " * (widths[at] - count_cells(part) + _GAP) if at < last else ""
                     pieces += [(part, rest if at else first), gap]
                 self.line(*pieces)
-            self._below(below, number)
+            self._print_below(below, number)
 
     def hanging(self, indent: int, pieces: Sequence[Piece]) -> None:
         """Print a line, its first part less indented; on a terminal it is wrapped below that."""
@@ -260,7 +261,7 @@ class Console:
         with _writing():
             self.stream.flush()
 
-    def _painted(self, piece: Piece) -> str:
+    def _paint(self, piece: Piece) -> str:
         text, style = (piece, "") if isinstance(piece, str) else piece
         line = one_line(text)
         code = _STYLES.get(style, "")
@@ -277,7 +278,7 @@ def _writing() -> Iterator[None]:
         raise StorageFailed(f"the answer can't be written: {error.strerror}") from error
 
 
-def _wide(rows: Sequence[Sequence[str]]) -> int:
+def _measure_width(rows: Sequence[Sequence[str]]) -> int:
     """Return the columns of the longest line of rows that are not wrapped."""
     widths = [max(map(count_cells, column)) for column in zip(*rows, strict=True)]
     return sum(widths) + _GAP * (len(widths) - 1)
@@ -286,27 +287,27 @@ def _wide(rows: Sequence[Sequence[str]]) -> int:
 def _drop_same_columns(
     headings: Sequence[str], rows: Sequence[Sequence[str]]
 ) -> tuple[Sequence[str], list[list[str]], str]:
-    """Take out the columns, but the first, whose cells are all the same; return what these say.
+    """Take out the columns, but the first, whose cells are all the same; return those cells, too.
 
     Of a single row, only empty cells are taken out.
     """
     columns = list(zip(*rows, strict=True))
-    entries = [
+    is_same = [
         at > 0 and len(set(column)) == 1 and (len(rows) > 1 or column[0] in _EMPTY)
         for at, column in enumerate(columns)
     ]
-    texts = [f"{headings[at]} {columns[at][0]}" for at, entry in enumerate(entries)
-            if entry and columns[at][0] not in _EMPTY]  # fmt: skip
-    ats = [at for at, is_first in enumerate(entries) if not is_first]
-    narrowed = [[row[at] for at in ats] for row in rows]
-    return [headings[at] for at in ats], narrowed, " · ".join(texts)
+    texts = [f"{headings[at]} {column[0]}" for at, column in enumerate(columns)
+            if is_same[at] and column[0] not in _EMPTY]  # fmt: skip
+    kept_columns = [at for at, same in enumerate(is_same) if not same]
+    narrowed = [[row[at] for at in kept_columns] for row in rows]
+    return [headings[at] for at in kept_columns], narrowed, " · ".join(texts)
 
 
-def _cut_to(
+def _cut_column(
     headings: Sequence[str], rows: list[list[str]], at: int, columns: int
 ) -> list[list[str]]:
     """Cut the cells of a column so that rows fit, or else that the others can be wrapped."""
-    over = _wide([headings, *rows]) - columns
+    over = _measure_width([headings, *rows]) - columns
     if over <= 0 or not rows:
         return rows
     width = max(_LEAST, max(count_cells(row[at]) for row in rows) - over)
@@ -325,21 +326,21 @@ def _shorten_cell(text: str, columns: int) -> str:
     return cut(text, columns)
 
 
-def _fitting(rows: Sequence[Sequence[str]], columns: int) -> list[int] | None:
+def _fit_widths(rows: Sequence[Sequence[str]], columns: int) -> list[int] | None:
     """Return the width of each column so that no word is broken; None if there is no room."""
     by_column = list(zip(*rows, strict=True))
-    whole = [max(map(count_cells, column)) for column in by_column]
+    widest = [max(map(count_cells, column)) for column in by_column]
     least = [
         wide if not at or wide <= _UNBROKEN else max(_UNBROKEN, *map(_longest_word, column))
-        for at, (wide, column) in enumerate(zip(whole, by_column, strict=True))
+        for at, (wide, column) in enumerate(zip(widest, by_column, strict=True))
     ]
     spare = columns - sum(least) - _GAP * (len(least) - 1)
     if spare < 0:
         return None
     widths = list(least)
-    narrow_first = sorted(range(len(least)), key=lambda at: whole[at] - least[at])
+    narrow_first = sorted(range(len(least)), key=lambda at: widest[at] - least[at])
     for index, at in zip(range(len(least), 0, -1), narrow_first, strict=True):
-        more = min(whole[at] - least[at], spare // index)
+        more = min(widest[at] - least[at], spare // index)
         widths[at] += more
         spare -= more
     return widths
@@ -351,7 +352,7 @@ def _longest_word(text: str) -> int:
 
 
 def _wrap_words(words: Sequence[str], width: int) -> list[str]:
-    """Wrap words, of which only those of wide characters, written without spaces, are broken."""
+    """Wrap a line of words; only words of wide characters, which may be long, are broken."""
     lines, line, used = [], "", 0
     for word in words:
         wide = count_cells(word)
@@ -383,7 +384,7 @@ def prepare_streams() -> None:
             reconfigure(encoding="utf-8")
 
 
-def _size(stream: TextIO, variable: str, usual: int) -> int:
+def _read_size(stream: TextIO, variable: str, usual: int) -> int:
     """Return a terminal's size by COLUMNS or LINES; the import of `shutil` would take 3 ms."""
     size = os.environ.get(variable, "")
     if size.isdecimal() and int(size):

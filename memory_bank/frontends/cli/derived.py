@@ -56,10 +56,10 @@ COMMANDS: Mapping[str, str] = {
     "update": "edit --replace",
     "watch": "sync --watch",
 }
-"""What a command is called here, with the options that make it the same."""
+"""Our commands by the words of other tools, with the options that make them do the same."""
 
 OPTIONS: Mapping[str, str] = {"--port": "--http", "--tag": "--tags"}
-"""What an option is called here."""
+"""Our options by the names that other tools give them."""
 
 RIGHTS = frozenset(
     [
@@ -76,7 +76,7 @@ RIGHTS = frozenset(
 
 
 def translate_command(args: Sequence[str], commands: Collection[str]) -> list[str]:
-    """Return arguments whose first words, if no command has them, are those of the command."""
+    """Return arguments in which the words of other tools are replaced by those of our command."""
     for end in (2, 1) if args and args[0] not in commands else ():
         words = " ".join(args[:end])
         if words in COMMANDS:
@@ -87,13 +87,13 @@ def translate_command(args: Sequence[str], commands: Collection[str]) -> list[st
     return list(args)
 
 
-def translate_options(args: Sequence[str], entries: Collection[str]) -> list[str]:
-    """Return arguments in which options of other names have those that a command knows."""
+def translate_options(args: Sequence[str], options: Collection[str]) -> list[str]:
+    """Return arguments in which options of other tools have the names that a command knows."""
     end = args.index("--") if "--" in args else len(args)
-    return [*(_known_option(arg, entries) for arg in args[:end]), *args[end:]]
+    return [*(_translate_option(arg, options) for arg in args[:end]), *args[end:]]
 
 
-def _known_option(argument: str, options: Collection[str]) -> str:
+def _translate_option(argument: str, options: Collection[str]) -> str:
     name, equals, value = argument.partition("=")
     option = OPTIONS.get(name, "")
     return f"{option}{equals}{value}" if option in options and name not in options else argument
@@ -109,7 +109,7 @@ def shared_options() -> list[click.Option]:
             ["--bank"],
             metavar="DIR",
             expose_value=False,
-            callback=_keep(_BANK),
+            callback=_keep_option(_BANK),
             type=click.Path(),
             help="The bank or its project [env: MEMORY_BANK]",
         ),
@@ -117,7 +117,7 @@ def shared_options() -> list[click.Option]:
             ["--json"],
             is_flag=True,
             expose_value=False,
-            callback=_keep(_JSON),
+            callback=_keep_option(_JSON),
             help="Print one JSON document; errors too, on stderr",
         ),
     ]
@@ -128,7 +128,7 @@ def named_bank(ctx: click.Context) -> str | None:
     return ctx.meta.get(_BANK) or os.environ.get("MEMORY_BANK") or None
 
 
-def _keep(key: str) -> Callable[[click.Context, click.Parameter, object], None]:
+def _keep_option(key: str) -> Callable[[click.Context, click.Parameter, object], None]:
     def keep(ctx: click.Context, _: click.Parameter, value: object) -> None:
         if value:
             ctx.meta[key] = value
@@ -137,7 +137,7 @@ def _keep(key: str) -> Callable[[click.Context, click.Parameter, object], None]:
 
 
 def wants_json(ctx: click.Context) -> bool:
-    """Tell whether `--json` was given."""
+    """Return whether `--json` was given."""
     return bool(ctx.meta.get(_JSON))
 
 
@@ -147,28 +147,31 @@ _TYPES = (
 )  # fmt: skip
 
 
-def _notes(ctx: click.Context, _: click.Parameter, start: str) -> list[str]:
+def _complete_notes(ctx: click.Context, _: click.Parameter, start: str) -> list[str]:
     """Return the note names that start with a text."""
     from memory_bank.bank.bank import open_bank
     from memory_bank.memory.show import known_names
 
     try:
         with open_bank(named_bank(ctx)) as bank:
-            return _starting(known_names(bank), start)
+            return _filter_start(known_names(bank), start)
     except MemoryBankError:
         return []  # a shell can't show errors during completion
 
 
-def _types(_: click.Context, __: click.Parameter, start: str) -> list[str]:
+def _complete_types(_: click.Context, __: click.Parameter, start: str) -> list[str]:
     """Return the known types that start with a text."""
-    return _starting(_TYPES, start)
+    return _filter_start(_TYPES, start)
 
 
-_COMPLETIONS: Mapping[str, Callable[..., Sequence[str]]] = {"notes": _notes, "types": _types}
+_COMPLETIONS: Mapping[str, Callable[..., Sequence[str]]] = {
+    "notes": _complete_notes,
+    "types": _complete_types,
+}
 """What completes the values of parameters, as these name it."""
 
 
-def _starting(words: Iterable[str], start: str) -> list[str]:
+def _filter_start(words: Iterable[str], start: str) -> list[str]:
     return [word for word in words if word.startswith(start) and word.isprintable()]
 
 
@@ -184,7 +187,7 @@ class DerivedCommand(Helped):
     """A command of an operation."""
 
     def __init__(self, operation: Operation) -> None:
-        """Make the parameters of the operation's, and `--bank` and `--json`."""
+        """Make click's parameters of the operation's, and add `--bank` and `--json`."""
         self._operation = operation
         self._parameters = operation.parameters
         super().__init__(
@@ -193,17 +196,17 @@ class DerivedCommand(Helped):
             why=operation.why,
             examples=operation.examples,
             callback=self._run,
-            params=[_click_parameter_of(parameter) for parameter in self._parameters],
+            params=[_make_parameter(parameter) for parameter in self._parameters],
         )
         last = self.params[-2:]
-        self.params = [*self.params[:-2], *_secret(operation), *shared_options(), *last]
+        self.params = [*self.params[:-2], *_secret_options(operation), *shared_options(), *last]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Take options by names of other tools, and `-word` as an excluded word of a query."""
         options = [parameter for parameter in self.params if isinstance(parameter, click.Option)]
         args = translate_options(args, {name for option in options for name in option.opts})
         if any(parameter.param.excludes for parameter in self._parameters):
-            args = _excluding(self.params, args)
+            args = _move_excluded(self.params, args)
         return super().parse_args(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  (click's)
@@ -216,14 +219,14 @@ class DerivedCommand(Helped):
         formatter.write_dl(list(kinds().items()))
         formatter.dedent()
 
-    def _run(self, **given: Any) -> int:  # noqa: ANN401  (click's)
+    def _run(self, **values: Any) -> int:  # noqa: ANN401  (click's)
         ctx = click.get_current_context()
-        secret = bool(given.pop(_SECRET, False)) if self._operation.allow_secret else False
+        secret = bool(values.pop(_SECRET, False)) if self._operation.allow_secret else False
         call = CommandCall(
             ctx.command_path, bank=named_bank(ctx), json=wants_json(ctx), allow_secret=secret
         )
-        given = {name: value for name, value in given.items() if value not in (None, ())}
-        return answer(self._operation, call, given)
+        values = {name: value for name, value in values.items() if value not in (None, ())}
+        return answer(self._operation, call, values)
 
 
 def answer(operation: Operation, call: CommandCall, fields: dict[str, Any]) -> int:
@@ -233,26 +236,30 @@ def answer(operation: Operation, call: CommandCall, fields: dict[str, Any]) -> i
 
     run = operation.through or operation.run
     view = operation.view
-    own = {parameter.name for parameter in parameters(view)} if view else set()
+    view_options = {parameter.name for parameter in parameters(view)} if view else set()
     parameter_names = set(inspect.signature(run).parameters)
-    mine = {
-        name: value for name, value in fields.items() if name not in own or name in parameter_names
+    arguments = {
+        name: value
+        for name, value in fields.items()
+        if name not in view_options or name in parameter_names
     }
-    with ExitStack() as until_the_end:
-        opened: dict[str, Any] = {}
+    with ExitStack() as exit_stack:
+        values: dict[str, Any] = {}
 
         def once(name: str, make: Callable[[], Any]) -> Callable[[], Any]:
-            return lambda: opened[name] if name in opened else opened.setdefault(name, make())
+            return lambda: values[name] if name in values else values.setdefault(name, make())
 
         sources: dict[str, Callable[[], Any]] = {
             "call": lambda: call,
-            "bank": once("bank", lambda: until_the_end.enter_context(call.open())),
-            "code": once("code", lambda: until_the_end.enter_context(call.open_code())),
+            "bank": once("bank", lambda: exit_stack.enter_context(call.open())),
+            "code": once("code", lambda: exit_stack.enter_context(call.open_code())),
             "settings": call.settings,
             "progress": lambda: call.progress,
         }
         sources["codebase"] = sources["code"]
-        result = run(**declared.given_to(run, sources, named=call.named_bank is not None), **mine)
+        result = run(
+            **declared.fill_parameters(run, sources, named=call.named_bank is not None), **arguments
+        )
         if isinstance(result, int):
             return result
 
@@ -260,26 +267,26 @@ def answer(operation: Operation, call: CommandCall, fields: dict[str, Any]) -> i
             call.document(result)
             return FOUND
         names = set(inspect.signature(view).parameters)
-        chosen = {name: value for name, value in fields.items() if name in names}
-        chosen |= declared.given_to(view, sources)
-        code = write_view(call, result, view(result, **chosen))
+        view_arguments = {name: value for name, value in fields.items() if name in names}
+        view_arguments |= declared.fill_parameters(view, sources)
+        code = write_view(call, result, view(result, **view_arguments))
         if operation.after is not None:
             operation.after(call, result, sources["bank"]())
     return code
 
 
-def _click_parameter_of(parameter: Parameter) -> click.Parameter:
+def _make_parameter(parameter: Parameter) -> click.Parameter:
     param = parameter.param
     settings: dict[str, Any] = {"is_flag": True}
     if parameter.kind is not bool:
-        settings = {"type": _type(parameter), "metavar": param.metavar or None}
+        settings = {"type": _click_type(parameter), "metavar": param.metavar or None}
         settings["required"] = parameter.required and not param.asked
     if parameter.kind is bool and parameter.default is True:
         settings["callback"] = _negate_flag
     elif not parameter.required and parameter.default not in (None, False, "", ()):
         settings["default"] = parameter.default
     if param.read or param.words:
-        settings["callback"] = _reading(param)
+        settings["callback"] = _make_reader(param)
     if param.complete:
         settings["shell_complete"] = _COMPLETIONS[param.complete]
     if param.argument:
@@ -295,7 +302,7 @@ def _negate_flag(_: click.Context, __: click.Parameter, is_given: bool) -> bool:
     return not is_given
 
 
-def _type(parameter: Parameter) -> click.ParamType[Any] | type:
+def _click_type(parameter: Parameter) -> click.ParamType[Any] | type:
     param = parameter.param
     if param.path:
         return click.Path(
@@ -313,7 +320,7 @@ def _type(parameter: Parameter) -> click.ParamType[Any] | type:
     return kind
 
 
-def _reading(described: Param) -> Callable[[click.Context, click.Parameter, Any], Any]:
+def _make_reader(described: Param) -> Callable[[click.Context, click.Parameter, Any], Any]:
     def callback(ctx: click.Context, param: click.Parameter, argument: Any) -> Any:  # noqa: ANN401
         if ctx.resilient_parsing:
             return argument
@@ -326,12 +333,12 @@ def _reading(described: Param) -> Callable[[click.Context, click.Parameter, Any]
     return callback
 
 
-def _secret(operation: Operation) -> list[click.Option]:
+def _secret_options(operation: Operation) -> list[click.Option]:
     option = click.Option(["--allow-secret", _SECRET], is_flag=True, help=SECRET)
     return [option] if operation.allow_secret else []
 
 
-def _excluding(params: Sequence[click.Parameter], args: Sequence[str]) -> list[str]:
+def _move_excluded(params: Sequence[click.Parameter], args: Sequence[str]) -> list[str]:
     """Move the excluded words of a query behind `--`."""
     end = args.index("--") if "--" in args else len(args)
     options = [
@@ -339,14 +346,14 @@ def _excluding(params: Sequence[click.Parameter], args: Sequence[str]) -> list[s
         for parameter in params
         if isinstance(parameter, click.Option) and not parameter.is_flag
     ]
-    valued = {name for option in options for name in option.opts}
-    words = [
+    with_value = {name for option in options for name in option.opts}
+    excluded = [
         number
         for number, word in enumerate(args[:end])
         if len(word) > len("-h") and _NEGATED.fullmatch(word)
-        if not number or args[number - 1] not in valued
+        if not number or args[number - 1] not in with_value
     ]
-    words_before = [word for number, word in enumerate(args[:end]) if number not in words]
-    behind = [*(args[number] for number in words), *args[end + 1 :]]
+    words_before = [word for number, word in enumerate(args[:end]) if number not in excluded]
+    behind = [*(args[number] for number in excluded), *args[end + 1 :]]
     # only if needed: an option without its value would take `--` as the value
     return [*words_before, *(["--", *behind] if behind else [])]

@@ -60,7 +60,7 @@ class Helped(click.Command):
             for paragraph in self.why.split("\n\n"):
                 formatter.write(f"\n{_fill_paragraph(paragraph, formatter.width)}\n")
         self.format_commands(ctx, formatter)
-        _section(formatter, "Options", self.option_rows(ctx))
+        _write_section(formatter, "Options", self.option_rows(ctx))
         if long:
             self.format_examples(formatter)
 
@@ -127,7 +127,7 @@ class Group(Helped, click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write one line for each command."""
-        _section(formatter, "Commands", self.list_summaries(ctx))
+        _write_section(formatter, "Commands", self.list_summaries(ctx))
 
     def list_summaries(self, ctx: click.Context) -> list[Row]:
         """Return a row for each command: its name and what it does."""
@@ -137,10 +137,10 @@ class Group(Helped, click.Group):
         ]
 
 
-def no_such(text: str, name: str, entries: Sequence[str]) -> str:
+def no_such(noun: str, name: str, names: Sequence[str]) -> str:
     """Return the error message for an unknown name, with similar names."""
-    near = similar_names(name, entries, least=0.5)
-    return f"there is no {text} {name!r}{did_you_mean(map(repr, near))}"
+    similar = similar_names(name, names, least=0.5)
+    return f"there is no {noun} {name!r}{did_you_mean(map(repr, similar))}"
 
 
 def _fill_paragraph(text: str, width: int) -> str:
@@ -150,7 +150,7 @@ def _fill_paragraph(text: str, width: int) -> str:
     return fill(" ".join(text.split()), width, break_on_hyphens=False)
 
 
-def _section(formatter: click.HelpFormatter, heading: str, rows: Sequence[Row]) -> None:
+def _write_section(formatter: click.HelpFormatter, heading: str, rows: Sequence[Row]) -> None:
     formatter.write(f"\n{heading}:\n")
     formatter.current_indent += _INDENT
     formatter.write_dl(rows, col_max=_NAMES)
@@ -175,7 +175,7 @@ def _help_option(name: str, *, long: bool) -> click.Option:
 
 
 def is_long(ctx: click.Context) -> bool:
-    """Tell whether the long help was asked for."""
+    """Return whether the long help was asked for."""
     return bool(ctx.meta.get(_LONG))
 
 

@@ -43,7 +43,7 @@ def run(args: list[str]) -> int:
     """Run a command line and return its exit code: 0, 1, 2, 3, or 128 and a signal's number."""
     prepare_streams()
     try:
-        with _terminable():
+        with _exit_on_sigterm():
             code = _invoke(args)
             Console(sys.stdout).flush()
             return code
@@ -95,7 +95,7 @@ def _report_error(error: BaseException, args: list[str]) -> int:
 
 
 def _wants_json(args: list[str]) -> bool:
-    """Tell whether a command line asks for JSON, so that its errors are JSON too."""
+    """Return whether a command line asks for JSON, so that its errors are JSON too."""
     return not {"--json", "--format=json"}.isdisjoint(args) or ("--format", "json") in pairwise(
         args
     )
@@ -114,21 +114,21 @@ def _error_fields(error: BaseException) -> tuple[str, str, str]:
 
 
 @contextmanager
-def _terminable() -> Iterator[None]:
+def _exit_on_sigterm() -> Iterator[None]:
     """Unwind the stack on SIGTERM, so that temporary files are removed."""
 
-    def leave(number: int, _: FrameType | None) -> None:
+    def exit_process(number: int, _: FrameType | None) -> None:
         sys.exit(128 + number)
 
     try:
-        before = signal.signal(signal.SIGTERM, leave)
+        old_handler = signal.signal(signal.SIGTERM, exit_process)
     except ValueError:  # not in the main thread
         yield
         return
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
+        signal.signal(signal.SIGTERM, old_handler or signal.SIG_DFL)
 
 
 def _close_stdout() -> None:

@@ -43,30 +43,30 @@ _NARROWEST, _WIDEST = 50, 80
 def text(width: int, *, long: bool) -> str:
     """Return the help of the program; the long form has a line for each command and option."""
     if not long:
-        return "\n".join(_short(width)) + "\n"
+        return "\n".join(_list_everyday(width)) + "\n"
     parts = [
         f"Usage: {PROGRAM} [OPTIONS] COMMAND [ARGS]...",
         "Project memory as Markdown files in your own git repository.",
         "",
-        *_commands(),
+        *_list_commands(),
         "",
         "Options:",
     ]
     gap = max(len(name) for name, _ in _OPTIONS) + 4
-    for name, help_text in _OPTIONS:
-        first, *rest = wrap(help_text, max(width - gap, 10))
+    for name, meaning in _OPTIONS:
+        first, *rest = wrap(meaning, max(width - gap, 10))
         parts += [f"  {name:<{gap - 2}}{first}", *(f"{'':<{gap}}{part}" for part in rest)]
     parts += [f"{PROGRAM} COMMAND --help: what it does, options, examples"]
     return "\n".join(parts) + "\n"
 
 
-def _short(width: int) -> list[str]:
+def _list_everyday(width: int) -> list[str]:
     """Return the help that fits a screen: everyday commands with a line, the others by name."""
-    rows = {name: (group, summary) for name, group, summary in declared.overview()}
-    entries: dict[str, list[str]] = {group: [] for group in _GROUPS}
+    rows = {name: (group, summary) for name, group, summary in declared.list_commands()}
+    names_by_group: dict[str, list[str]] = {group: [] for group in _GROUPS}
     for name, (group, _) in rows.items():
         if name not in _EVERYDAY:
-            entries.setdefault(group, []).append(name)
+            names_by_group.setdefault(group, []).append(name)
     parts = [
         f"Usage: {PROGRAM} COMMAND ...",
         "Project memory as Markdown files in your own git repository.",
@@ -74,21 +74,21 @@ def _short(width: int) -> list[str]:
         *(f"  {name:<{_COLUMN - 2}}{rows[name][1]}" for name in _EVERYDAY if name in rows),
         "",
     ]
-    for group, names in entries.items():
+    for group, names in names_by_group.items():
         first, *rest = wrap(" ".join(names), width - _COLUMN, break_on_hyphens=False) or [""]
         if first:
             parts += [f"{group:<{_COLUMN}}{first}", *(f"{'':<{_COLUMN}}{line}" for line in rest)]
     return [*parts, f"{PROGRAM} COMMAND --help: options, examples; {PROGRAM} help --all: more"]
 
 
-def _commands() -> list[str]:
+def _list_commands() -> list[str]:
     """Return a line for each command; the first of each group follows the group's name."""
-    entries: dict[str, list[str]] = {group: [] for group in _GROUPS}
-    for name, group, summary in declared.overview():
-        rows = entries.setdefault(group, [])
+    rows_by_group: dict[str, list[str]] = {group: [] for group in _GROUPS}
+    for name, group, summary in declared.list_commands():
+        rows = rows_by_group.setdefault(group, [])
         head = group if not rows else ""
         rows.append(f"{head:<{_COLUMN}}{name:<{_NAMES}}{summary}")
-    return [line for rows in entries.values() for line in rows]
+    return [line for rows in rows_by_group.values() for line in rows]
 
 
 def show(text: str, console: Console) -> None:

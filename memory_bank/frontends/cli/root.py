@@ -34,16 +34,16 @@ class RootGroup(Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  (click's)
         """Return the names of the commands that people type, without importing them."""
-        return [name for name, _, _ in declared.overview()]
+        return [name for name, _, _ in declared.list_commands()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  (click's)
         """Make one command, without importing its operation."""
-        return _command(cmd_name) if cmd_name in declared.list_words() else None
+        return _make_command(cmd_name) if cmd_name in declared.list_words() else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command, also by a word of another tool or a former one."""
+        """Find the command, also by another tool's word or a former name."""
         return super().resolve_command(ctx, derived.translate_command(args, declared.list_words()))
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  (click's)
@@ -86,7 +86,7 @@ class TopicGroup(Group):
         return [(name, self._summaries[name]) for name in self.list_commands(ctx)]
 
 
-def _command(name: str) -> Helped:
+def _make_command(name: str) -> Helped:
     topic = declared.find_topic(name)
     return DerivedCommand(declared.load(name)) if topic is None else TopicGroup(topic)
 
@@ -126,12 +126,12 @@ _COMMANDS = (
 
 
 def _show_bank(path: str | None, console: Console) -> bool:
-    """Print the state of a bank; False if there is none and no folder was named."""
+    """Print the state of a bank; return False if there is none and no folder was named."""
     from memory_bank.bank.bank import open_bank
 
     try:
         with open_bank(path) as bank:
-            _show(bank, console)
+            _show_overview(bank, console)
     except NoBank:
         if path:
             raise
@@ -139,10 +139,10 @@ def _show_bank(path: str | None, console: Console) -> bool:
     return True
 
 
-def _show(bank: Bank, console: Console) -> None:
+def _show_overview(bank: Bank, console: Console) -> None:
     from memory_bank.memory import overview
 
-    home, counts = overview.home(bank), overview.stats(bank)
+    home, counts = overview.read_home(bank), overview.stats(bank)
     console.line(
         (bank.layout.project.name, "bold"),
         (f"  {count(home.notes, 'note')} in {bank.layout.root.name}", "dim"),
@@ -150,10 +150,10 @@ def _show(bank: Bank, console: Console) -> None:
     if home.lately.changes:
         console.line("")
         console.line(("Changed this week", "bold"))
-    for changed_lately in home.lately.changes[:_SHOWN]:
-        day = changed_lately.changed_at[:10]
+    for change in home.lately.changes[:_SHOWN]:
+        day, title = change.changed_at[:10], change.title
         room = max(console.columns - len(day) - 4, 10)
-        title = shorten(changed_lately.title, room)
+        title = shorten(title, room)
         console.line(f"  {title:<{room}}  ", (day, "dim"))
     if home.lately.total > _SHOWN:
         more = home.lately.total - _SHOWN
@@ -189,23 +189,20 @@ def run_line(args: list[str]) -> int:
     try:
         with root().make_context(PROGRAM, list(args)) as ctx:
             code = ctx.command.invoke(ctx)
-    except Exit as done_error:
-        return done_error.exit_code
+    except Exit as error:
+        return error.exit_code
     except click.Abort as error:
         raise KeyboardInterrupt from error
     except click.UsageError as error:
         path = error.ctx.command_path if error.ctx else PROGRAM
         if isinstance(error, click.NoSuchOption):
-            near = [
-                possibility
-                for possibility in error.possibilities or ()
-                if possibility not in RIGHTS
-            ]
-            error = click.NoSuchOption(error.option_name, possibilities=near, ctx=error.ctx)
+            similar = [name for name in error.possibilities or () if name not in RIGHTS]
+            error = click.NoSuchOption(error.option_name, possibilities=similar, ctx=error.ctx)
         message = " ".join(error.format_message().split())  # click lists choices in lines
         message = message[:1].lower() + message[1:].rstrip(".")
-        dashed = isinstance(error, click.NoSuchOption) and any(map(_is_dashed_text, args))
-        hint = "write `--` before a text that starts with '-'" if dashed else f"see `{path} -h`"
+        hint = f"see `{path} -h`"
+        if isinstance(error, click.NoSuchOption) and any(map(_is_dashed_text, args)):
+            hint = "write `--` before a text that starts with '-'"
         if choices := _CHOICES.search(message):
             names = choices[1].replace("'", "")
             message, hint = message[: choices.start()], f"choose one of: {names}"
@@ -219,5 +216,5 @@ _CHOICES = lazy_pattern(r"(?s) is not (?:one of )?('.+)\Z")
 
 
 def _is_dashed_text(argument: str) -> bool:
-    """Tell whether an argument is a text, such as a list item, that was read as an option."""
+    """Return whether an argument is a text, such as a list item, that click takes for an option."""
     return argument.startswith("-") and len(argument.split()) > 1

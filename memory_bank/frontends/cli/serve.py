@@ -91,7 +91,7 @@ def _mcp(
     if describe:
         from memory_bank.frontends.mcp.toolbox import count_cost
 
-        call.answer(count_cost(toolbox), lambda report: _show(call, report))
+        call.answer(count_cost(toolbox), lambda report: _show_cost(call, report))
         return 0
     from memory_bank.frontends.mcp.server import MemoryServer, serve_stdio
 
@@ -100,8 +100,8 @@ def _mcp(
         from memory_bank.frontends.mcp.http_transport import serve_http
 
         file = Path(token_file) if token_file else None
-        started = partial(_show_endpoint, call)
-        serve_http(server, http, token_file=file, hosts=hosts, on_start=started)
+        show_endpoint = partial(_show_endpoint, call)
+        serve_http(server, http, token_file=file, hosts=hosts, on_start=show_endpoint)
         return 0
     if sys.stdin.isatty():
         call.remark("waiting for an agent's program on stdin; press Ctrl-C to stop, or see --help")
@@ -182,9 +182,9 @@ def _web(
 
     if no_token and token_file:
         raise call.usage_error("--no-token and --token-file exclude each other")
-    with ExitStack() as until_the_end:
+    with ExitStack() as exit_stack:
 
-        def started(endpoint: Endpoint) -> None:
+        def show_endpoint(endpoint: Endpoint) -> None:
             address = first_address(endpoint)
             _show_endpoint(call, endpoint, address)
             if endpoint.token is None:
@@ -193,12 +193,14 @@ def _web(
                 import webbrowser
 
                 if endpoint.token:
-                    address = until_the_end.enter_context(redirect_file(address))
+                    address = exit_stack.enter_context(redirect_file(address))
                 webbrowser.open(address)
 
         site = Site(SharedBank(call.named_bank), write=write)
         file = Path(token_file) if token_file else None
-        serve_web(site, http, token_file=file, no_token=no_token, hosts=hosts, on_start=started)
+        serve_web(
+            site, http, token_file=file, no_token=no_token, hosts=hosts, on_start=show_endpoint
+        )
     return 0
 
 
@@ -221,15 +223,10 @@ def _show_endpoint(call: Call, endpoint: Endpoint, entrance: str = "") -> None:
         call.warn("the connection is not encrypted: use a proxy with TLS, or a tunnel")
 
 
-def _show(call: Call, cost: Cost) -> None:
+def _show_cost(call: Call, cost: Cost) -> None:
     rows = [
-        (
-            tool_cost.name,
-            "writes" if tool_cost.writes else "reads",
-            str(tool_cost.model_tokens),
-            str(tool_cost.tokens),
-        )
-        for tool_cost in cost.tools
+        (tool.name, "writes" if tool.writes else "reads", str(tool.model_tokens), str(tool.tokens))
+        for tool in cost.tools
     ]
     rows.append(("all", "", f"{cost.model_tokens:,}", f"{cost.tokens:,}"))
     call.console.table(("tool", "", "tokens in the model's context", "tokens listed"), rows)

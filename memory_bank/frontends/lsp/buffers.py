@@ -28,7 +28,7 @@ from memory_bank.frontends.lsp.open_texts import Texts, note_file
 
 
 class Clock:
-    """Tells for each symbol whether a hover counts as an access: once in a while."""
+    """Decides for each symbol whether a hover counts as an access: once in a while."""
 
     def __init__(self, seconds: float = 60.0, now: Callable[[], float] = time.monotonic) -> None:
         """Let at most one access of a symbol count in so many seconds; kept in memory only."""
@@ -37,11 +37,15 @@ class Clock:
         self._counted: dict[str, float] = {}
 
     def due(self, symbol: str) -> bool:
-        """Tell whether an access counts now; if so, the next ones wait."""
+        """Return whether an access counts now; if so, the next ones wait."""
         now = self._now()
         if now - self._counted.get(symbol, float("-inf")) < self._seconds:
             return False
-        recent = {text: then for text, then in self._counted.items() if now - then < self._seconds}
+        recent = {
+            text: counted_at
+            for text, counted_at in self._counted.items()
+            if now - counted_at < self._seconds
+        }
         self._counted = {**recent, symbol: now}
         return True
 
@@ -119,7 +123,7 @@ class Editor(NamedTuple):
     buffers: Mapping[str, Buffer]
     """The open files by their paths."""
     encoding: str
-    """That positions count in."""
+    """The encoding in which positions count."""
     capabilities: ClientCapabilities
     folders: Sequence[str]
     """The paths of the workspace's folders."""
@@ -156,16 +160,16 @@ class Buffers:
         if uri not in self._open:
             return
         text = self._open[uri].text
-        for content_change in params.content_changes:
-            if isinstance(content_change, TextDocumentContentChangePartial):
+        for change in params.content_changes:
+            if isinstance(change, TextDocumentContentChangePartial):
                 lines = Positions(text, self.encoding)
                 start, end = (
-                    lines.offset(content_change.range.start),
-                    lines.offset(content_change.range.end),
+                    lines.offset(change.range.start),
+                    lines.offset(change.range.end),
                 )
-                text = text[:start] + content_change.text + text[max(start, end) :]
+                text = text[:start] + change.text + text[max(start, end) :]
             else:
-                text = content_change.text
+                text = change.text
         self._open[uri] = Buffer(uri, text, params.text_document.version)
 
     def close(self, uri: str) -> None:
@@ -199,7 +203,7 @@ def file_at(uri: str) -> str:
 
 
 def is_note(uri: str) -> bool:
-    """Tell whether a file is Markdown, which may be a note, by its name."""
+    """Return whether a file is Markdown, which may be a note, by its name."""
     return file_at(uri).endswith(NOTE_SUFFIXES)
 
 

@@ -88,7 +88,7 @@ _NAMED = (
     " WHERE NOT s.test AND s.qualified LIKE ? ESCAPE '\\'"
     " ORDER BY s.qualified LIKE ? ESCAPE '\\' DESC, s.qualified, f.path LIMIT ?"
 )
-"""Names of symbols, those first that begin as typed."""
+"""Selects names of symbols; those that begin with the typed text come first."""
 
 
 class _Typed(NamedTuple):
@@ -105,27 +105,27 @@ class _Typed(NamedTuple):
 
 def front_matter_choices(bank: Bank, text: str, offset: int, code_of: CodeOf) -> Completions:
     """Return the choices at an offset in front matter."""
-    at = _typed_at(text, offset)
-    if at is None:
+    typed = _find_typed(text, offset)
+    if typed is None:
         return Completions()
-    if at.key == "file_refs":
-        return _references(at, ((name, "") for name in project_files(bank)))
-    if at.key == "symbol_refs":
+    if typed.key == "file_refs":
+        return _complete_references(typed, ((name, "") for name in project_files(bank)))
+    if typed.key == "symbol_refs":
         code = code_of()
         if code is None:
             return Completions()
         if not code.table.file.exists():  # it is being read
             return Completions(complete=False)
-        return _named_symbols(at, code)
+        return _complete_symbols(typed, code)
     completions = (
-        Completion(value, "value", value, at.start, offset, at.key, value)
-        for value in _values(bank, at.key)
-        if value.startswith(at.text.casefold())
+        Completion(value, "value", value, typed.start, offset, typed.key, value)
+        for value in _list_values(bank, typed.key)
+        if value.startswith(typed.text.casefold())
     )
     return Completions(tuple(completions))
 
 
-def _typed_at(text: str, offset: int) -> _Typed | None:
+def _find_typed(text: str, offset: int) -> _Typed | None:
     """Return the value that is typed at an offset, with its key."""
     lines = text[:offset].split("\n")
     match, key = _VALUE.match(lines[-1]), ""
@@ -148,11 +148,11 @@ def _key_above(lines: list[str]) -> str:
     return ""
 
 
-def _named_symbols(at: _Typed, code: Codebase) -> Completions:
-    """Return the symbols that are no tests; of several with one name, each with its file."""
-    inner = at.text.rpartition("#")[2]
+def _complete_symbols(value: _Typed, code: Codebase) -> Completions:
+    """Return the symbols that are no tests; those that share a name come with their files."""
+    inner = value.text.rpartition("#")[2]
     with code.lock:
-        rows = code.table.rows(_NAMED, _pattern(inner), f"{_escape_typed(inner)}%", _MOST_ROWS)
+        rows = code.table.rows(_NAMED, _like_pattern(inner), f"{_escape_typed(inner)}%", _MOST_ROWS)
     files: dict[str, list[str]] = {}
     for name, path in rows:
         files.setdefault(name, []).append(path)
@@ -161,11 +161,11 @@ def _named_symbols(at: _Typed, code: Codebase) -> Completions:
         for name, paths in files.items()
         for path in paths
     ]
-    completions = _references(at, names, typed=inner)
+    completions = _complete_references(value, names, typed=inner)
     return completions._replace(complete=completions.complete and len(rows) < _MOST_ROWS)
 
 
-def _pattern(typed: str) -> str:
+def _like_pattern(typed: str) -> str:
     """Return a pattern of LIKE for names that have the letters typed in their order."""
     return "%" + "".join(f"{_escape_typed(char)}%" for char in typed)
 
@@ -174,25 +174,25 @@ def _escape_typed(typed: str) -> str:
     return "".join(f"\\{char}" if char in "%_\\" else char for char in typed)
 
 
-def _references(
-    at: _Typed, names: Iterable[tuple[str, str]], typed: str | None = None
+def _complete_references(
+    value: _Typed, names: Iterable[tuple[str, str]], typed: str | None = None
 ) -> Completions:
     """Return the names that fit, each with a detail, the likeliest first."""
-    fits = match_typed(at.text if typed is None else typed)
-    needle = at.text.casefold()
-    kind = "file" if at.key == "file_refs" else "symbol"
+    fits = match_typed(value.text if typed is None else typed)
+    needle = value.text.casefold()
+    kind = "file" if value.key == "file_refs" else "symbol"
     candidates = sorted(
         {name for name in names if fits(name[0])},
-        key=lambda entries: (
-            not entries[0].casefold().startswith(needle),
-            needle not in entries[0].casefold(),
-            entries,
+        key=lambda pair: (
+            not pair[0].casefold().startswith(needle),
+            needle not in pair[0].casefold(),
+            pair,
         ),
     )
     choices = [
-        Completion(name, kind, text, at.start, at.end, detail, name)  # type: ignore[arg-type]
+        Completion(name, kind, text, value.start, value.end, detail, name)  # type: ignore[arg-type]
         for name, detail in candidates[: MAX_CHOICES + 1]
-        if (text := _write_yaml_value(name, at.quote)) is not None
+        if (text := _write_yaml_value(name, value.quote)) is not None
     ]
     return Completions(tuple(choices[:MAX_CHOICES]), len(candidates) <= MAX_CHOICES)
 
@@ -204,7 +204,7 @@ def _write_yaml_value(name: str, quote: str) -> str | None:
     return None if {"'", '"', "\\"} & set(name) else name
 
 
-def _values(bank: Bank, key: str) -> Iterable[str]:
+def _list_values(bank: Bank, key: str) -> Iterable[str]:
     if key == "status":
         return _STATUSES
     ask: dict[str, Callable[[View], dict[str, int]]] = {
@@ -235,15 +235,15 @@ def list_choices(
         rest = _REST_OF_TARGET.match(text, offset)
         end = rest.end() if rest else offset
         closing = "" if text.startswith(("]]", "|"), end) else "]]"
-        here = _Here(texts, path, match[1], line + match.start(1), end, closing)
-        return _complete_in_link(here)
+        open_link = _OpenLink(texts, path, match[1], line + match.start(1), end, closing)
+        return _complete_in_link(open_link)
     note = texts.note(path)
     if note is None or not 0 < offset < max(note.body_start, 1):
         return Completions()
     return front_matter_choices(texts.bank, text, offset, code_of)
 
 
-class _Here(NamedTuple):
+class _OpenLink(NamedTuple):
     """A link that is being typed."""
 
     texts: Texts
@@ -261,32 +261,34 @@ class _Here(NamedTuple):
         return Completion(label, kind, text + ending, self.start, self.end, detail, typed or text)
 
 
-def _complete_in_link(here: _Here) -> Completions:
-    if "|" in here.typed:
+def _complete_in_link(open_link: _OpenLink) -> Completions:
+    if "|" in open_link.typed:
         return Completions()
-    target, mark, part = _split(here.typed)
+    target, mark, part = _split_typed(open_link.typed)
     if not mark:
-        return _targets(here)
+        return _complete_targets(open_link)
     link = Link(target, "wiki", 1)
-    goal = leads_to(here.texts, here.path, [link])[0]
-    note = here.texts.note(goal.path) if goal.path else None
+    goal = leads_to(open_link.texts, open_link.path, [link])[0]
+    note = open_link.texts.note(goal.path) if goal.path else None
     if note is None and not (goal.file and mark == "#"):
         return Completions()
     kind: Kind = "heading" if mark == "#" else "block"
     if note is None:
-        kind, parts = "symbol", _symbols(goal.file)
+        kind, parts = "symbol", _yield_symbols(goal.file)
     else:
-        parts = _headings(note) if mark == "#" else _blocks(note)
+        parts = _yield_headings(note) if mark == "#" else _yield_blocks(note)
     fits = match_typed(part)
     completions = [
-        here.choice(name, kind, here.typed[: len(here.typed) - len(part)] + name, detail)
+        open_link.choice(
+            name, kind, open_link.typed[: len(open_link.typed) - len(part)] + name, detail
+        )
         for name, detail in parts
         if fits(name)
     ]
     return Completions(tuple(completions[:MAX_CHOICES]), len(completions) <= MAX_CHOICES)
 
 
-def _split(typed: str) -> tuple[str, str, str]:
+def _split_typed(typed: str) -> tuple[str, str, str]:
     """Split what is typed at its last `#` or `^`."""
     at = max(typed.rfind("#"), typed.rfind("^"))
     if at < 0:
@@ -297,49 +299,49 @@ def _split(typed: str) -> tuple[str, str, str]:
     return target.strip(), mark, typed[at + 1 :]
 
 
-def _headings(note: Note) -> Iterator[tuple[str, str]]:
+def _yield_headings(note: Note) -> Iterator[tuple[str, str]]:
     for section in note.body.sections:
         name = section.headings[-1] if section.level else ""
         if name and not _NOT_IN_TARGET.search(name):
             yield name, " > ".join(section.headings[:-1])
 
 
-def _symbols(file: str) -> Iterator[tuple[str, str]]:
+def _yield_symbols(file: str) -> Iterator[tuple[str, str]]:
     for symbol in read_symbols(file):
         yield symbol.qualified, symbol.signature[:80]
 
 
-def _blocks(note: Note) -> Iterator[tuple[str, str]]:
+def _yield_blocks(note: Note) -> Iterator[tuple[str, str]]:
     lines = BREAK.split(note.text)
     for name, line in note.body.blocks.items():
         line_text = lines[line - 1].strip() if 0 < line <= len(lines) else ""
         yield name, line_text.removesuffix(f"^{name}").strip()[:80]
 
 
-def _targets(here: _Here) -> Completions:
+def _complete_targets(open_link: _OpenLink) -> Completions:
     """Return the notes by path, title and alias, and the files of the project."""
-    rows = here.texts.bank.read(lambda view: document_rows.read_titles(view.manifest))
-    fits = match_typed(here.typed)
+    rows = open_link.texts.bank.read(lambda view: document_rows.read_titles(view.manifest))
+    fits = match_typed(open_link.typed)
     completions: list[Completion] = []
     for key, title, aliases in rows:
         name = name_of(key)
-        if _NOT_IN_TARGET.search(name) or key == here.path:
+        if _NOT_IN_TARGET.search(name) or key == open_link.path:
             continue
         if fits(name):
-            completions.append(here.choice(name, "note", name, title))
+            completions.append(open_link.choice(name, "note", name, title))
         names = {name.casefold(), name.rpartition("/")[2].casefold()}
-        for kind, other_name in _other_names(title, aliases):
-            if fits(other_name) and other_name.casefold() not in names:
-                names.add(other_name.casefold())
-                words = other_name.replace("|", " ").replace("]", " ").replace("[", " ")
-                text = f"{name}|{words}" if here.closing or not _shown_follows(here) else name
-                completions.append(here.choice(other_name, kind, text, name, other_name))
+        for kind, other in _yield_titles(title, aliases):
+            if fits(other) and other.casefold() not in names:
+                names.add(other.casefold())
+                words = other.replace("|", " ").replace("]", " ").replace("[", " ")
+                text = f"{name}|{words}" if open_link.closing or not _has_text(open_link) else name
+                completions.append(open_link.choice(other, kind, text, name, other))
     completions += [
-        here.choice(file, "file", file)
-        for file in project_files(here.texts.bank)
+        open_link.choice(file, "file", file)
+        for file in project_files(open_link.texts.bank)
         if fits(file) and not _NOT_IN_TARGET.search(file)
     ]
-    typed = here.typed.casefold()
+    typed = open_link.typed.casefold()
     completions.sort(
         key=lambda completion: (
             not completion.typed.casefold().startswith(typed),
@@ -349,13 +351,13 @@ def _targets(here: _Here) -> Completions:
     return Completions(tuple(completions[:MAX_CHOICES]), len(completions) <= MAX_CHOICES)
 
 
-def _shown_follows(here: _Here) -> bool:
-    """Tell whether the link has a shown text already."""
-    text = here.texts.unsaved.get(here.path, "")
-    return text.startswith("|", here.end)
+def _has_text(open_link: _OpenLink) -> bool:
+    """Return whether the link has a shown text already."""
+    text = open_link.texts.unsaved.get(open_link.path, "")
+    return text.startswith("|", open_link.end)
 
 
-def _other_names(title: str, aliases: str) -> Iterator[tuple[Kind, str]]:
+def _yield_titles(title: str, aliases: str) -> Iterator[tuple[Kind, str]]:
     if title:
         yield "title", title
     for alias in json.loads(aliases) if aliases.startswith("[") else ():

@@ -25,7 +25,7 @@ from memory_bank.search.index import View
 from memory_bank.search.manifest import link_rows
 
 MAX_SOURCES = 2_000
-"""Notes that are read to list the links to one note; those of further ones are not listed."""
+"""Notes that are read to list the links to one note; links of further notes are not listed."""
 
 _PLACE = lazy_pattern(r"(.+?):(\d{1,9})(?::\d+)?")
 """A file with a line."""
@@ -44,19 +44,19 @@ class LinkTarget(NamedTuple):
     candidates: tuple[str, ...] = ()
     """The paths of the notes that an ambiguous link may mean."""
     ghost: str = ""
-    """The name of what no note has."""
+    """The name of the link if no note has it."""
 
 
 def leads_to(texts: Texts, path: str, links: Sequence[Link]) -> list[LinkTarget]:
     """Return where links of the note at `path` lead."""
     meanings = resolve_links(texts.bank, path, links)
     return [
-        _goal(texts, path, link, target, content)
-        for link, (target, content) in zip(links, meanings, strict=True)
+        _find_target(texts, path, link, target, paths)
+        for link, (target, paths) in zip(links, meanings, strict=True)
     ]
 
 
-def written_goals(texts: Texts, path: str, note: Note) -> list[tuple[WholeLink, LinkTarget]]:
+def list_goals(texts: Texts, path: str, note: Note) -> list[tuple[WholeLink, LinkTarget]]:
     """Return the written links of a note, each with where it leads."""
     written = read_links(note)
     return list(zip(written, leads_to(texts, path, [link.link for link in written]), strict=True))
@@ -98,17 +98,17 @@ def find_references(
 
     With `heading` or `block`, only the links to that part of the note.
     """
-    entries = []
+    references = []
     for source in list_sources(texts, goal, itself=True)[:MAX_SOURCES]:
         note = texts.note(source)
         if note is None:
             continue
-        for written, link_target in written_goals(texts, source, note):
-            ghost = link_target.path == goal.path if goal.path else _same_ghost(link_target, goal)
+        for written, target in list_goals(texts, source, note):
+            is_meant = target.path == goal.path if goal.path else _same_ghost(target, goal)
             elsewhere = source != goal.path or heading or block
-            if ghost and elsewhere and _leads_to(texts, written.link, goal, heading, block):
-                entries.append((source, written.first, written.last))
-    return entries
+            if is_meant and elsewhere and _names_part(texts, written.link, goal, heading, block):
+                references.append((source, written.first, written.last))
+    return references
 
 
 def list_sources(texts: Texts, goal: LinkTarget, *, itself: bool = False) -> list[str]:
@@ -117,7 +117,7 @@ def list_sources(texts: Texts, goal: LinkTarget, *, itself: bool = False) -> lis
     With `itself`, the goal's note is among them.
     """
 
-    def linking(view: View) -> list[str]:
+    def read(view: View) -> list[str]:
         if goal.path:
             row = open_index.note_at(view.manifest, goal.path)
             rows = link_rows.read_incoming(view.manifest, row.number) if row else []
@@ -125,20 +125,18 @@ def list_sources(texts: Texts, goal: LinkTarget, *, itself: bool = False) -> lis
             rows = link_rows.find_to_ghost(view.manifest, goal.ghost)
         return [row.source_key for row in rows]
 
-    indexed = dict.fromkeys(texts.bank.read(linking))
+    indexed = dict.fromkeys(texts.bank.read(read))
     own = [goal.path] if itself and goal.path else []
     return list(dict.fromkeys([*own, *indexed, *texts.unsaved]))
 
 
-def _same_ghost(link_target: LinkTarget, other_link_target: LinkTarget) -> bool:
+def _same_ghost(first: LinkTarget, second: LinkTarget) -> bool:
     return (
-        not link_target.path
-        and bool(link_target.ghost)
-        and link_target.ghost.casefold() == other_link_target.ghost.casefold()
+        not first.path and bool(first.ghost) and first.ghost.casefold() == second.ghost.casefold()
     )
 
 
-def _leads_to(texts: Texts, link: Link, goal: LinkTarget, heading: str, block: str) -> bool:
+def _names_part(texts: Texts, link: Link, goal: LinkTarget, heading: str, block: str) -> bool:
     if block:
         return link.block.casefold() == block.casefold()
     if not heading:
@@ -148,7 +146,7 @@ def _leads_to(texts: Texts, link: Link, goal: LinkTarget, heading: str, block: s
     return bool(note and link.heading and section_at(note, link.heading) == section)
 
 
-def _goal(
+def _find_target(
     texts: Texts, path: str, link: Link, target: TargetNames, paths: Sequence[str]
 ) -> LinkTarget:
     if len(paths) > 1:
@@ -170,11 +168,11 @@ def _goal(
     file = str(texts.bank.roots.file(goal))
     line, problem = 1, ""
     if (link.heading or link.block) and (note := texts.note(goal)):
-        line, problem = _part(note, link)
+        line, problem = _find_part(note, link)
     return LinkTarget(goal, file, line, problem)
 
 
-def _part(note: Note, link: Link) -> tuple[int, str]:
+def _find_part(note: Note, link: Link) -> tuple[int, str]:
     """Return the line of the heading or block that a link names, or the problem."""
     if link.block:
         line = block_line(note, link.block)
@@ -266,12 +264,12 @@ def project_files(bank: Bank) -> Sequence[str]:
     project = bank.layout.project
     if not bank.layout.prefix:
         return ()
-    file = _files.get(str(project))
-    if file is None or time.monotonic() - file[0] > _FILES_SECONDS:
+    cached = _files.get(str(project))
+    if cached is None or time.monotonic() - cached[0] > _FILES_SECONDS:
         tree = repository.find_worktree(project)
         not_ignored = repository.list_not_ignored(tree, project, ["."]) if tree else None
-        listed = sorted(
+        files = sorted(
             path for path in not_ignored or () if not path.startswith(bank.layout.prefix)
         )
-        file = _files[str(project)] = (time.monotonic(), listed)
-    return file[1]
+        cached = _files[str(project)] = (time.monotonic(), files)
+    return cached[1]

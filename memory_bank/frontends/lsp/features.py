@@ -39,9 +39,9 @@ from memory_bank.frontends.lsp.rename import OffsetEdit, Renaming
 from memory_bank.frontends.lsp.source_code import AskedCode
 
 
-def build_server(text: str | None = None) -> NotesServer:
-    """Return a server with all features; `named` is the bank of all files."""
-    server = NotesServer(text)
+def build_server(bank_path: str | None = None) -> NotesServer:
+    """Return a server with all features; a bank at `bank_path` is that of all files."""
+    server = NotesServer(bank_path)
     _add_life(server)
     _add_documents(server)
     _add_answers(server)
@@ -57,15 +57,15 @@ def _add_life(server: NotesServer) -> None:
 
     @server.feature(types.INITIALIZED)
     async def initialized(_: types.InitializedParams) -> None:
-        server.started()
+        server.open_folders()
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
     async def folders(_: types.DidChangeWorkspaceFoldersParams) -> None:
-        server.started()
+        server.open_folders()
 
     @server.feature(types.EXIT)
     def leave(*_: Any) -> None:  # noqa: ANN401  (pygls passes what came)
-        server.left()
+        server.set_exit_code()
 
 
 def _add_documents(server: NotesServer) -> None:
@@ -171,7 +171,7 @@ _MAX_FIXES = 20
 def prepare(
     file_request: FileRequest, params: PrepareRenameParams
 ) -> PrepareRenamePlaceholder | None:
-    """Return what a rename at the cursor changes, and its present name."""
+    """Return the range and the present name of what a rename at the cursor changes."""
     if not file_request.path:
         return None
     renameable = rename.find_renameable(
@@ -214,12 +214,12 @@ def record(file_request: FileRequest, files: Sequence[FileRename]) -> None:
 
 
 def _moves(file_request: FileRequest, files: Sequence[FileRename]) -> dict[str, str]:
-    entries: dict[str, str] = {}
+    moves: dict[str, str] = {}
     for file_rename in files:
         old, new = file_at(file_rename.old_uri), file_at(file_rename.new_uri)
         if old and new:
-            entries |= rename.map_moves(file_request.bank, old, new)
-    return entries
+            moves |= rename.map_moves(file_request.bank, old, new)
+    return moves
 
 
 def code_actions(file_request: FileRequest, params: CodeActionParams) -> list[CodeAction]:
@@ -257,7 +257,7 @@ def _workspace_edit(file_request: FileRequest, renaming: Renaming) -> WorkspaceE
         by_path.setdefault(offset_edit.path, []).append(TextEdit(area, offset_edit.text))
     if not _takes_document_changes(file_request):
         if renaming.new_file:
-            raise _no_moves()
+            raise _moves_refused()
         return WorkspaceEdit(
             changes={file_request.uri(path): text_edits for path, text_edits in by_path.items()}
         )
@@ -274,8 +274,8 @@ def _workspace_edit(file_request: FileRequest, renaming: Renaming) -> WorkspaceE
         )
         changes.append(_document_edit(uri, version, edits))
     if renaming.new_file:
-        if not _can(file_request, ResourceOperationKind.Rename):
-            raise _no_moves()
+        if not _supports(file_request, ResourceOperationKind.Rename):
+            raise _moves_refused()
         new = file_request.uri_of(renaming.new_file)
         options = RenameFileOptions(overwrite=False)
         changes.append(RenameFile(file_request.uri_of(renaming.old_file), new, options=options))
@@ -286,21 +286,21 @@ def _document_edit(uri: str, version: int | None, edits: Sequence[TextEdit]) -> 
     return TextDocumentEdit(OptionalVersionedTextDocumentIdentifier(uri, version), list(edits))
 
 
-def _can(file_request: FileRequest, operation: ResourceOperationKind) -> bool:
-    """Tell whether the editor makes or moves files; Neovim 0.7 names only these operations."""
-    takes = _takes(file_request)
+def _supports(file_request: FileRequest, operation: ResourceOperationKind) -> bool:
+    """Return whether the editor makes or moves files; Neovim 0.7 names only these operations."""
+    takes = _edit_capabilities(file_request)
     return takes is not None and operation in (takes.resource_operations or ())
 
 
 def _takes_document_changes(file_request: FileRequest) -> bool:
-    takes = _takes(file_request)
+    takes = _edit_capabilities(file_request)
     return takes is not None and bool(takes.document_changes or takes.resource_operations)
 
 
-def _takes(file_request: FileRequest) -> WorkspaceEditClientCapabilities | None:
+def _edit_capabilities(file_request: FileRequest) -> WorkspaceEditClientCapabilities | None:
     capabilities = file_request.editor.capabilities.workspace
     return capabilities.workspace_edit if capabilities else None
 
 
-def _no_moves() -> BadInput:
+def _moves_refused() -> BadInput:
     return BadInput("this editor can't move files for a rename", "use `memory-bank mv OLD NEW`")

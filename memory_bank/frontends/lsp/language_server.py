@@ -78,11 +78,11 @@ class RefusedRequest(JsonRpcException):
 class NotesServer(LanguageServer):
     """A language server of the banks in which the editor's files are."""
 
-    def __init__(self, text: str | None = None) -> None:
-        """Serve the bank at `named`, or that of each file's folder; nothing is opened yet."""
+    def __init__(self, bank_path: str | None = None) -> None:
+        """Serve the bank at `bank_path`, or that of each file's folder; nothing is opened yet."""
         # pygls's own thread only reads stdin
         super().__init__("memory-bank", __version__, max_workers=1)
-        self.banks = Banks(text, self._notice_changes)
+        self.banks = Banks(bank_path, self._notice_changes)
         self.codebases = Codebases()
         self.clock = Clock()
         self.buffers = Buffers()
@@ -106,7 +106,7 @@ class NotesServer(LanguageServer):
     ) -> Answer:
         """Answer a request about a file in a thread; `empty` without a bank, or if it is late.
 
-        Raises Refused if there is a reason why a change can't be made.
+        Raises RefusedRequest if a change can't be made.
         """
         editor = self.editor()
 
@@ -135,14 +135,14 @@ class NotesServer(LanguageServer):
             shared = self.codebases.of(Path(file)) if file else None
             if shared is None or not shared.enabled:
                 return empty
-            shared.asked()
+            shared.wake()
             opened = self.banks.of(Path(file))
             codes.append(source_code.AskedCode(shared, opened, editor, file))
             return answer(codes[0])
 
         code_answer = await self.run(work, empty, seconds)
-        for rest in codes[0].after if codes else ():
-            self._pool.submit(rest)
+        for task in codes[0].after if codes else ():
+            self._pool.submit(task)
         return code_answer
 
     async def run(
@@ -150,15 +150,16 @@ class NotesServer(LanguageServer):
     ) -> Answer:
         """Run work in a thread, and wait for it so many seconds.
 
-        An error of a change, which has CHANGE_SECONDS, is raised as Refused; others are logged.
+        An error of a change, which has CHANGE_SECONDS, is raised as RefusedRequest; others are
+        logged.
         """
-        running = None
+        future = None
         try:
-            running = asyncio.get_running_loop().run_in_executor(self._pool, self._counted, work)
-            return await asyncio.wait_for(asyncio.shield(running), seconds)
+            future = asyncio.get_running_loop().run_in_executor(self._pool, self._run_counted, work)
+            return await asyncio.wait_for(asyncio.shield(future), seconds)
         except TimeoutError:
-            if running is not None:
-                running.add_done_callback(_ignore)
+            if future is not None:
+                future.add_done_callback(_ignore)
             if seconds == CHANGE_SECONDS:
                 raise RefusedRequest("the notes are still being indexed; try again") from None
             return empty
@@ -178,7 +179,7 @@ class NotesServer(LanguageServer):
             _log.warning("%s: %s", bank_error.code, message)
             return empty
 
-    def _counted(self, work: Callable[[], Answer]) -> Answer:
+    def _run_counted(self, work: Callable[[], Answer]) -> Answer:
         self._running += 1
         try:
             return work()
@@ -197,28 +198,28 @@ class NotesServer(LanguageServer):
         root = self.workspace.root_uri
         return folders or ([root] if root else [])
 
-    def started(self) -> None:
+    def open_folders(self) -> None:
         """Open the banks of the editor's folders, in threads."""
         self._loop = asyncio.get_running_loop()
         for uri in self._folders():
-            self.later(("folder", uri), 0, partial(self.ask, uri, _open, None, 60))
+            self.schedule(("folder", uri), 0, partial(self.ask, uri, _open, None, 60))
 
-    def left(self) -> None:
-        """Be told that the editor leaves; the protocol wants exit code 1 if it was no shutdown."""
+    def set_exit_code(self) -> None:
+        """Set the exit code as the editor leaves: the protocol wants 1 without a shutdown."""
         self.exit_code = 0 if self.protocol._shutdown else 1  # noqa: SLF001  (pygls has no other way)
 
     def check(self, uri: str, seconds: float = _TYPING_SECONDS) -> None:
         """Publish the problems of a note soon, unless it changes again before."""
         if is_note(uri):
-            self.later(uri, seconds, lambda: self._publish(uri))
+            self.schedule(uri, seconds, lambda: self._publish(uri))
         else:
-            self.later(uri, seconds, lambda: self.ask_code(uri, _update, None))
+            self.schedule(uri, seconds, lambda: self.ask_code(uri, _update, None))
 
-    def later(self, entry: object, seconds: float, work: Callable[[], Any]) -> None:
-        """Do work after some seconds, instead of what waits for the same reason."""
-        before = self._waiting.get(entry)
-        if before is not None:
-            before.cancel()
+    def schedule(self, key: object, seconds: float, work: Callable[[], Any]) -> None:
+        """Do work after some seconds, instead of the work that waits under the same key."""
+        previous = self._waiting.get(key)
+        if previous is not None:
+            previous.cancel()
 
         async def delayed() -> None:
             await asyncio.sleep(seconds)
@@ -228,18 +229,18 @@ class NotesServer(LanguageServer):
                 _log.warning("%s", error.message)
 
         task = asyncio.get_running_loop().create_task(delayed())
-        self._waiting[entry] = task
-        task.add_done_callback(lambda task: self._forget(entry, task))
+        self._waiting[key] = task
+        task.add_done_callback(lambda task: self._forget(key, task))
 
-    def _forget(self, entry: object, task: asyncio.Task[None]) -> None:
-        if self._waiting.get(entry) is task:
-            del self._waiting[entry]
+    def _forget(self, key: object, task: asyncio.Task[None]) -> None:
+        if self._waiting.get(key) is task:
+            del self._waiting[key]
         if not task.cancelled() and (error := task.exception()) is not None:
             _log.error("delayed work failed", exc_info=error)
 
     async def _publish(self, uri: str) -> None:
         version = self.buffers.version(uri)
-        diagnostics = await self.ask(uri, navigation.of_note, None, 20)
+        diagnostics = await self.ask(uri, navigation.list_diagnostics, None, 20)
         if diagnostics is None or version != self.buffers.version(uri):
             return
         if diagnostics or uri in self._shown or version is not None:
@@ -249,25 +250,25 @@ class NotesServer(LanguageServer):
             )
 
     def _notice_changes(self, opened: OpenBank, changed: ChangedPaths) -> None:
-        """Be told of changed notes, by a thread."""
+        """Handle changed notes, of which a thread tells."""
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._bank_changed, opened, changed)
 
     def _bank_changed(self, opened: OpenBank, changed: ChangedPaths) -> None:
         for uri in self.buffers.uris():
             self.check(uri)
-        runs = opened in self._stale
+        is_running = opened in self._stale
         paths = (*changed.added, *changed.changed, *changed.removed)
         self._stale.setdefault(opened, set()).update(paths)
-        if not runs:
-            self.later(opened, _RULES_SECONDS, lambda: self._run_rules(opened))
+        if not is_running:
+            self.schedule(opened, _RULES_SECONDS, lambda: self._run_rules(opened))
 
     async def _run_rules(self, opened: OpenBank) -> None:
         """Run all rules on a bank, one run at a time, and publish what they find."""
         while opened in self._stale:
             began = time.monotonic()
             paths, self._stale[opened] = self._stale[opened], set()
-            await self.run(lambda: navigation.find(opened), None, 600)
+            await self.run(lambda: navigation.run_rules(opened), None, 600)
             for uri in self.buffers.uris():
                 self.check(uri, 0)
             for path in paths:
@@ -315,7 +316,7 @@ def _update(code: AskedCode) -> None:
 
 
 def _is_fault(record: logging.LogRecord) -> bool:
-    """Tell whether a log record is about a fault: a refusal is the editor's to show."""
+    """Return whether a log record is about a fault: a refusal is the editor's to show."""
     error = record.exc_info[1] if record.exc_info else None
     return record.levelno >= logging.ERROR and not isinstance(error, RefusedRequest)
 

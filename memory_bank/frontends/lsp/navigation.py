@@ -59,7 +59,7 @@ def find_definition(
     file_request: FileRequest, params: DefinitionParams, codebases: Codebases
 ) -> list[Location]:
     """Return the place to which the link under the cursor leads, or each that it may mean."""
-    link = _link(file_request, params.position)
+    link = _find_link(file_request, params.position)
     if link is None:
         return []
     written, goal = link
@@ -67,7 +67,7 @@ def find_definition(
         return _symbol_places(file_request, name, codebases)
     if goal.candidates:
         return [file_request.location(path, 0, 0) for path in goal.candidates]
-    place = _place(file_request, goal)
+    place = _goal_location(file_request, goal)
     return [place] if place else []
 
 
@@ -85,9 +85,9 @@ def _symbol_places(file_request: FileRequest, name: str, codebases: Codebases) -
 
 
 def find_references(file_request: FileRequest, params: ReferenceParams) -> list[Location]:
-    """Return the links to what is under the cursor.
+    """Return the links to the goal of the link, to the heading or to the block under the cursor.
 
-    That is a link's goal, a heading or a block; before the text and on the title, it is the note.
+    Before the text and on the title, they are the links to the note.
     """
     note = file_request.texts.note(file_request.path) if file_request.path else None
     if note is None:
@@ -105,14 +105,14 @@ def find_references(file_request: FileRequest, params: ReferenceParams) -> list[
         return []
     spans = destinations.find_references(file_request.texts, goal, heading=heading, block=block)
     places = [file_request.location(*place) for place in spans]
-    if params.context.include_declaration and (place := _place(file_request, goal)):
+    if params.context.include_declaration and (place := _goal_location(file_request, goal)):
         places.insert(0, place)
     return places
 
 
 def hover(file_request: FileRequest, params: HoverParams) -> Hover | None:
     """Return which note the link under the cursor leads to, or why it leads to none."""
-    link = _link(file_request, params.position)
+    link = _find_link(file_request, params.position)
     if link is None:
         return None
     written, goal = link
@@ -120,7 +120,7 @@ def hover(file_request: FileRequest, params: HoverParams) -> Hover | None:
     if note is None and not goal.problem:
         return None
     as_markdown, plain = (
-        of_note_hover(note) if note else (escape_markdown(goal.problem), goal.problem)
+        describe_note(note) if note else (escape_markdown(goal.problem), goal.problem)
     )
     return Hover(
         format_hover(file_request.editor, as_markdown, plain),
@@ -128,8 +128,8 @@ def hover(file_request: FileRequest, params: HoverParams) -> Hover | None:
     )
 
 
-def of_note_hover(note: Note) -> tuple[str, str]:
-    """Return what a linked note is, as Markdown and as plain text: its title, type, tags, path."""
+def describe_note(note: Note) -> tuple[str, str]:
+    """Return the title, type, tags and path of a linked note, as Markdown and as plain text."""
     status = note.meta.status if note.meta.status != "active" else ""
     kind = list(filter(None, (note.meta.type, status)))
     tags = [f"#{tag}" for tag in note.meta.tags]
@@ -152,7 +152,9 @@ def format_hover(editor: Editor, as_markdown: str, as_plain: str) -> MarkupConte
     return MarkupContent(MarkupKind.Markdown, as_markdown)
 
 
-def _link(file_request: FileRequest, position: Position) -> tuple[WholeLink, LinkTarget] | None:
+def _find_link(
+    file_request: FileRequest, position: Position
+) -> tuple[WholeLink, LinkTarget] | None:
     note = file_request.texts.note(file_request.path) if file_request.path else None
     written = link_at(note, file_request.offset(position)) if note else None
     if written is None:
@@ -160,7 +162,7 @@ def _link(file_request: FileRequest, position: Position) -> tuple[WholeLink, Lin
     return written, destinations.leads_to(file_request.texts, file_request.path, [written.link])[0]
 
 
-def _place(file_request: FileRequest, goal: LinkTarget) -> Location | None:
+def _goal_location(file_request: FileRequest, goal: LinkTarget) -> Location | None:
     if not goal.file:
         return None
     return Location(file_request.uri_of(goal.file), _line_range(goal.line))
@@ -193,11 +195,13 @@ def complete(
     completions = list_choices(
         file_request.texts, file_request.path, file_request.text, offset, code_of
     )
-    items = [_item(file_request, number, choice) for number, choice in enumerate(completions.found)]
+    items = [
+        _make_item(file_request, number, choice) for number, choice in enumerate(completions.found)
+    ]
     return CompletionList(is_incomplete=not completions.complete, items=items)
 
 
-def _item(file_request: FileRequest, number: int, choice: Completion) -> CompletionItem:
+def _make_item(file_request: FileRequest, number: int, choice: Completion) -> CompletionItem:
     return CompletionItem(
         label=one_line(choice.label),
         kind=_KINDS[choice.kind],
@@ -211,7 +215,7 @@ def _item(file_request: FileRequest, number: int, choice: Completion) -> Complet
 def _code_around(file_request: FileRequest, codebases: Codebases) -> Codebase | None:
     """Return the code around the bank, which is read in its thread; None without any."""
     shared = codebases.of(file_request.bank.layout.root)
-    return shared.asked() if shared is not None and shared.enabled else None
+    return shared.wake() if shared is not None and shared.enabled else None
 
 
 SOURCE = "memory-bank"
@@ -223,7 +227,7 @@ _SEVERITIES = {
 }
 
 
-def of_note(file_request: FileRequest) -> list[Diagnostic]:
+def list_diagnostics(file_request: FileRequest) -> list[Diagnostic]:
     """Return the problems of a note's text in the editor, and of its file."""
     if not file_request.path:
         return []
@@ -241,7 +245,7 @@ def of_note(file_request: FileRequest) -> list[Diagnostic]:
     ]
 
 
-def find(opened: OpenBank) -> None:
+def run_rules(opened: OpenBank) -> None:
     """Run all rules on a bank's files; it may take a while, and blocks no request."""
     with opened.shared.another(embeds=False) as bank:
         opened.findings = problems.all_findings(bank)

@@ -1,4 +1,4 @@
-"""The banks and work trees of an editor's files, each opened once, when it is first needed."""
+"""The banks and work trees of an editor's files, each list_open once, when it is first needed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _log = logging.getLogger(__name__)
 
 
 class OpenBank:
-    """A bank, the work in its background, and what its rules found last."""
+    """A bank, the work in its background, and the last findings of its rules."""
 
     def __init__(self, root: Path, changed: Callable[[OpenBank, ChangedPaths], None]) -> None:
         """Open nothing yet; `changed` is called with each batch of changed notes."""
@@ -54,9 +54,11 @@ class OpenBank:
 class Banks:
     """The banks in which an editor's files are. Its methods may be called from any thread."""
 
-    def __init__(self, text: str | None, changed: Callable[[OpenBank, ChangedPaths], None]) -> None:
-        """Use the bank at `named` for all files, or the bank of each file's folder."""
-        self._named = text
+    def __init__(
+        self, bank_path: str | None, changed: Callable[[OpenBank, ChangedPaths], None]
+    ) -> None:
+        """Use the bank at `bank_path` for all files, or the bank of each file's folder."""
+        self._named = bank_path
         self._changed = changed
         self._lock = threading.Lock()
         self._open: dict[Path, OpenBank] = {}
@@ -66,9 +68,9 @@ class Banks:
     def of(self, file: Path) -> OpenBank | None:
         """Return the bank of a file or folder; None if there is none."""
         with self._lock:
-            if private := self._private(file):
+            if private := self._find_private(file):
                 return private
-            root = self._root(file if file.is_dir() else file.parent)
+            root = self._find_root(file if file.is_dir() else file.parent)
             if root is None:
                 return None
             if root not in self._open:
@@ -76,17 +78,17 @@ class Banks:
                 self._open[root].start()
             return self._open[root]
 
-    def opened(self) -> list[OpenBank]:
+    def list_open(self) -> list[OpenBank]:
         """Return the banks that are open."""
         with self._lock:
             return list(self._open.values())
 
     def close(self) -> None:
         """Close all banks."""
-        for bank in self.opened():
+        for bank in self.list_open():
             bank.close()
 
-    def _private(self, file: Path) -> OpenBank | None:
+    def _find_private(self, file: Path) -> OpenBank | None:
         """Return the open bank to which a note of a session belongs, which is elsewhere."""
         state = paths.user_folder("state")
         if not file.is_relative_to(state):
@@ -96,10 +98,10 @@ class Banks:
             None,
         )
 
-    def _root(self, folder: Path) -> Path | None:
+    def _find_root(self, folder: Path) -> Path | None:
         """Return the root of the bank of a folder; None if there is none."""
-        searched, root = self._found.get(folder, (float("-inf"), None))
-        if time.monotonic() - searched < _BANK_AGAIN or (root is not None and root.is_dir()):
+        searched_at, root = self._found.get(folder, (float("-inf"), None))
+        if time.monotonic() - searched_at < _BANK_AGAIN or (root is not None and root.is_dir()):
             return root
         try:
             root = paths.locate(self._named, start=folder).root
@@ -129,8 +131,8 @@ class Codebases:
         """Return the code of a file's work tree; None outside of work trees."""
         folder = file.parent
         with self._lock:
-            searched, root = self._found.get(folder, (float("-inf"), None))
-            if root is None and time.monotonic() - searched >= _CODE_AGAIN:
+            searched_at, root = self._found.get(folder, (float("-inf"), None))
+            if root is None and time.monotonic() - searched_at >= _CODE_AGAIN:
                 root = self._open_work_tree(folder)
                 self._found[folder] = (time.monotonic(), root)
             return self._open[root] if root else None

@@ -22,7 +22,7 @@ Value = TypeVar("Value")
 
 
 class LastAnswer(Generic[Text, Value]):
-    """Values by file. A text that is typed in replaces the one before, however long it is."""
+    """Values by file. Each text of a file replaces the one before, however long it is."""
 
     def __init__(self, most: int) -> None:
         """Keep the values of at most so many files, those used last."""
@@ -33,10 +33,10 @@ class LastAnswer(Generic[Text, Value]):
     def get(self, file: str, text: Text, compute: Callable[[], Value]) -> Value:
         """Return the value of a file's text; it is computed if the text is not the latest one."""
         with self._lock:
-            entries = self._kept.pop(file, None)
-            if entries is not None and entries[0] == text:
-                self._kept[file] = entries
-                return entries[1]
+            cached = self._kept.pop(file, None)
+            if cached is not None and cached[0] == text:
+                self._kept[file] = cached
+                return cached[1]
         value = compute()
         with self._lock:
             self._kept.pop(file, None)
@@ -87,7 +87,7 @@ def note_file(bank: Bank, path: str) -> str:
 
 def read_links(note: Note) -> tuple[WholeLink, ...]:
     """Return the links that are written in a note: of its text, and references of front matter."""
-    return _LINKS.get(note.path, note, lambda: tuple(_links(note)))
+    return _LINKS.get(note.path, note, lambda: tuple(_yield_links(note)))
 
 
 def link_at(note: Note, offset: int) -> WholeLink | None:
@@ -95,13 +95,13 @@ def link_at(note: Note, offset: int) -> WholeLink | None:
     return next((link for link in read_links(note) if link.holds(offset)), None)
 
 
-def _links(note: Note) -> Iterator[WholeLink]:
+def _yield_links(note: Note) -> Iterator[WholeLink]:
     head = note.text[: note.body_start]
     for file in note.meta.file_refs:
-        if place := re.search(rf"(?<![\w/.-]){re.escape(file)}(?![\w/.-])", head):
-            line = 1 + parsing.count_lines(head[: place.start()])
+        if match := re.search(rf"(?<![\w/.-]){re.escape(file)}(?![\w/.-])", head):
+            line = 1 + parsing.count_lines(head[: match.start()])
             link = Link(file, "reference", line, "mentions", names_file=True)
-            yield WholeLink(link, *place.span(), *place.span())
+            yield WholeLink(link, *match.span(), *match.span())
     for link, start, end, _ in front_matter_links(head):
         first, last = start, end
         if head[:start].rstrip().endswith("[["):
@@ -109,5 +109,5 @@ def _links(note: Note) -> Iterator[WholeLink]:
         yield WholeLink(link, start, end, first, last)
     first_line = 1 + parsing.count_lines(head)
     for link, *places in locate_links(note.text[note.body_start :], first_line):
-        start, end, first, last = (note.body_start + place for place in places)
+        start, end, first, last = (note.body_start + match for match in places)
         yield WholeLink(link, start, end, first, last)

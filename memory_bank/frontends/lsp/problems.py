@@ -10,7 +10,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.bank.findings import Finding, Severity
 from memory_bank.base import NamedTuple
 from memory_bank.base.errors import MemoryBankError, NoteNotFound, similar_names
-from memory_bank.frontends.lsp.destinations import LinkTarget, written_goals
+from memory_bank.frontends.lsp.destinations import LinkTarget, list_goals
 from memory_bank.frontends.lsp.open_texts import Texts
 from memory_bank.notes.characters import BREAK
 from memory_bank.notes.links import WholeLink, plan_edits
@@ -68,14 +68,14 @@ def all_findings(bank: Bank) -> dict[str, tuple[Finding, ...]]:
     bank.catch_up()
     bank.read(lambda view: view.index.indexer.refresh())  # moves in git
 
-    def asked(view: View) -> list[Finding]:
+    def find(view: View) -> list[Finding]:
         return findings(RuleContext(bank, view))
 
-    findings_of: dict[str, list[Finding]] = {}
-    for finding in bank.read(asked):
+    by_path: dict[str, list[Finding]] = {}
+    for finding in bank.read(find):
         if finding.rule not in _LIVE:
-            findings_of.setdefault(finding.path, []).append(finding)
-    return {path: tuple(group) for path, group in findings_of.items()}
+            by_path.setdefault(finding.path, []).append(finding)
+    return {path: tuple(group) for path, group in by_path.items()}
 
 
 def list_problems(texts: Texts, path: str, saved: Sequence[Finding] = ()) -> list[TextProblem]:
@@ -92,20 +92,23 @@ def list_problems(texts: Texts, path: str, saved: Sequence[Finding] = ()) -> lis
     lines = line_spans(note.text)
     severities = _severities(texts.bank, note)
     text_problems = [
-        TextProblem("fault", severities["fault"], *_line(lines, fault.line), fault.reason)
+        TextProblem("fault", severities["fault"], *_line_span(lines, fault.line), fault.reason)
         for fault in note.faults
         if "fault" in severities and not is_unparsed(fault) and fault.reason != UNRESOLVED
     ]
     with suppress(MemoryBankError):
         text_problems += [
             TextProblem(rule, severities[rule], written.first, written.last, goal.problem)
-            for written, goal in written_goals(texts, path, note)
+            for written, goal in list_goals(texts, path, note)
             if goal.problem and (rule := _link_rule(goal)) in severities
         ]
     live = tuple(_find_in_text(texts.bank, note))
     text_problems += [
         TextProblem(
-            finding.rule, finding.severity, *_span(lines, finding), _message_with_fix(finding)
+            finding.rule,
+            finding.severity,
+            *_finding_span(lines, finding),
+            _message_with_fix(finding),
         )
         for finding in (*live, *saved)
     ]
@@ -114,35 +117,35 @@ def list_problems(texts: Texts, path: str, saved: Sequence[Finding] = ()) -> lis
 
 def _severities(bank: Bank, note: Note) -> dict[str, Severity]:
     """Return the severities of the rules that neither the settings nor the note turn off."""
-    text = _text(note)
-    chosen_rules = choose_rules(bank.settings)
+    text = _note_text(note)
+    rules_on = choose_rules(bank.settings)
     return {
         rule.name: rule.severity
-        for rule in chosen_rules
+        for rule in rules_on
         if rule.name not in list_allowed(text, rule.name)
     }
 
 
-def _text(note: Note) -> NoteText:
+def _note_text(note: Note) -> NoteText:
     return NoteText(note.path, note.text, note.size)
 
 
 def _find_in_text(bank: Bank, note: Note) -> Iterator[Finding]:
     """Yield the findings of the rules that need the text only."""
-    chosen_rules = choose_rules(bank.settings)
-    text = _text(note)
+    rules_on = choose_rules(bank.settings)
+    text = _note_text(note)
     text_findings = note_findings(
-        text, bank.settings, chosen_rules, private=bank.roots.is_private(note.path)
+        text, bank.settings, rules_on, private=bank.roots.is_private(note.path)
     )
     return islice(text_findings, _MAX)
 
 
-def _span(lines: Sequence[tuple[int, int]], finding: Finding) -> tuple[int, int]:
+def _finding_span(lines: Sequence[tuple[int, int]], finding: Finding) -> tuple[int, int]:
     """Return the offsets of a finding: of its columns, else of its line."""
-    start, end = _line(lines, finding.line)
+    start, end = _line_span(lines, finding.line)
     if finding.column is None or finding.end_line is None or finding.end_column is None:
         return start, end
-    last, _ = _line(lines, finding.end_line)
+    last, _ = _line_span(lines, finding.end_line)
     return start + finding.column - 1, last + finding.end_column - 1
 
 
@@ -153,27 +156,25 @@ def list_fixes(
     note = texts.note(path)
     if note is None:
         return []
-    all_fixes: list[Fix] = []
+    fixes: list[Fix] = []
     severities = _severities(texts.bank, note)
-    for written, goal in written_goals(texts, path, note):
+    for written, goal in list_goals(texts, path, note):
         touched = written.first <= end and start <= written.last
         if touched and _link_rule(goal) in severities:
-            all_fixes += _link_fixes(texts, note, written, goal)
+            fixes += _link_fixes(texts, note, written, goal)
     lines = line_spans(note.text)
     for finding in _find_in_text(texts.bank, note):
-        first, last = _span(lines, finding)
+        first, last = _finding_span(lines, finding)
         for edit in finding.edits or () if first <= end and start <= last else ():
             title = f"{(finding.fix or 'fix').capitalize()}: {finding.message}"
-            all_fixes.append(
-                Fix(title, edit.start, edit.start + len(edit.old), edit.new, finding.rule)
-            )
+            fixes.append(Fix(title, edit.start, edit.start + len(edit.old), edit.new, finding.rule))
     for finding in saved:
-        first, last = _line(lines, finding.line)
+        first, last = _line_span(lines, finding.line)
         if finding.rule == MOVED_CODE and first <= end and start <= last:
-            all_fixes += _edits_of(note, finding)
+            fixes += _yield_edits(note, finding)
         elif finding.fix and first <= end and start <= last:
-            all_fixes += _saved_fixes(texts, path, note, finding)
-    return all_fixes
+            fixes += _saved_fixes(texts, path, note, finding)
+    return fixes
 
 
 def _link_rule(goal: LinkTarget) -> str:
@@ -185,10 +186,10 @@ def _link_fixes(texts: Texts, note: Note, written: WholeLink, goal: LinkTarget) 
         for path in goal.candidates[:10]:
             yield from retarget_link(note, written, name_of(path), _link_rule(goal))
     elif goal.path and written.link.heading and goal.problem:
-        other_note = texts.note(goal.path)
+        goal_note = texts.note(goal.path)
         names = (
-            [section.headings[-1] for section in other_note.body.sections if section.level]
-            if other_note
+            [section.headings[-1] for section in goal_note.body.sections if section.level]
+            if goal_note
             else []
         )
         note_names = {name.casefold(): name for name in names}
@@ -203,7 +204,7 @@ def _link_fixes(texts: Texts, note: Note, written: WholeLink, goal: LinkTarget) 
             yield Fix(title, at + 1, stop, note_names[name], "broken-link")
 
 
-def _edits_of(note: Note, finding: Finding) -> Iterator[Fix]:
+def _yield_edits(note: Note, finding: Finding) -> Iterator[Fix]:
     """Yield the changes of a saved finding whose places still have the text that they replace."""
     for edit in finding.edits or ():
         if note.text.startswith(edit.old, edit.start):
@@ -216,12 +217,12 @@ def _saved_fixes(texts: Texts, path: str, note: Note, finding: Finding) -> Itera
     new = finding.fix or ""
     on_line = [
         (written, goal)
-        for written, goal in written_goals(texts, path, note)
+        for written, goal in list_goals(texts, path, note)
         if written.link.line == finding.line and not goal.path and not goal.file
     ]
-    fromkeys = dict.fromkeys(("moved-link", "mistyped-link"), lambda kind: kind != "reference")
-    fromkeys["missing-file-ref"] = lambda kind: kind == "reference"
-    fits = fromkeys.get(finding.rule)
+    kinds_by_rule = dict.fromkeys(("moved-link", "mistyped-link"), lambda kind: kind != "reference")
+    kinds_by_rule["missing-file-ref"] = lambda kind: kind == "reference"
+    fits = kinds_by_rule.get(finding.rule)
     links = [
         link for link, _ in on_line if fits and fits(link.link.kind) and _is_named(link, finding)
     ]
@@ -230,7 +231,7 @@ def _saved_fixes(texts: Texts, path: str, note: Note, finding: Finding) -> Itera
 
 
 def _is_named(written: WholeLink, finding: Finding) -> bool:
-    """Tell whether a finding's message names a link's target."""
+    """Return whether a finding's message names a link's target."""
     return written.link.target.rpartition("/")[2].removesuffix(".md") in finding.message
 
 
@@ -240,28 +241,28 @@ def retarget_link(note: Note, written: WholeLink, new: str, rule: str) -> Iterat
     if written.link.kind == "reference" and not note.text.startswith("[[", written.first):
         yield Fix(title, written.start, written.end, new, rule)
         return
-    lines = (written.link.line, written.link.target)
+    place = (written.link.line, written.link.target)
     with suppress(MemoryBankError):
-        changed = plan_edits(
+        edits = plan_edits(
             note.text,
-            lambda link: new if (link.line, link.target) == lines else None,
+            lambda link: new if (link.line, link.target) == place else None,
             note.body_start,
         )
-        text = changed.get((written.start, written.end))
+        text = edits.get((written.start, written.end))
         if text is not None:
             yield Fix(title, written.start, written.end, text, rule)
 
 
 def line_spans(text: str) -> list[tuple[int, int]]:
     """Return the offsets of each line's start and end, line ends left out."""
-    entries, at = [], 0
+    spans, at = [], 0
     for line_end in BREAK.finditer(text):
-        entries.append((at, line_end.start()))
+        spans.append((at, line_end.start()))
         at = line_end.end()
-    return [*entries, (at, len(text))]
+    return [*spans, (at, len(text))]
 
 
-def _line(lines: Sequence[tuple[int, int]], number: int) -> tuple[int, int]:
+def _line_span(lines: Sequence[tuple[int, int]], number: int) -> tuple[int, int]:
     return lines[min(max(number, 1), len(lines)) - 1]
 
 

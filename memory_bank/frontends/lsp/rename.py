@@ -13,12 +13,12 @@ from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.errors import BadInput, UnreadableNote
 from memory_bank.frontends.lsp.destinations import (
     LinkTarget,
+    list_goals,
     list_sources,
     section_at,
-    written_goals,
 )
 from memory_bank.frontends.lsp.open_texts import Texts, link_at, note_file
-from memory_bank.memory.relinking import link_place, lost_links, retarget
+from memory_bank.memory.relinking import find_lost_links, link_place, make_retarget
 from memory_bank.notes import names
 from memory_bank.notes.links import WholeLink, plan_edits
 from memory_bank.notes.note import RELATIVE_KINDS, Note, NoteSection
@@ -48,12 +48,12 @@ class Renameable(NamedTuple):
     """What a rename at a place changes: a note, or a heading of one."""
 
     path: str
-    """The note's."""
+    """The note's path."""
     name: str
     """The present name: of the note without `.md`, or the heading's text."""
     start: int
     end: int
-    """Offsets of the place in the text that was asked about."""
+    """Offsets of the name in the text of the editor."""
     section: NoteSection | None = None
     """The heading's section; None for the note."""
 
@@ -73,7 +73,7 @@ def find_renameable(texts: Texts, path: str, offset: int) -> Renameable | None:
         return None
     written = link_at(note, offset)
     if written:
-        return _through_link(texts, path, note, written, offset)
+        return _find_through_link(texts, path, note, written, offset)
     for section in note.body.sections:
         if section.level and section.start <= offset:
             start, end = heading_span(section)
@@ -84,19 +84,19 @@ def find_renameable(texts: Texts, path: str, offset: int) -> Renameable | None:
     return None
 
 
-def _through_link(
+def _find_through_link(
     texts: Texts, path: str, note: Note, written: WholeLink, offset: int
 ) -> Renameable | None:
-    goal = next(goal for link, goal in written_goals(texts, path, note) if link == written)
+    goal = next(goal for link, goal in list_goals(texts, path, note) if link == written)
     if not goal.path:
         return None
-    other_note = texts.note(goal.path)
-    span = _fragment(note, written)
-    if other_note and span and span[0] <= offset <= span[1]:
-        section = section_at(other_note, written.link.heading)
+    goal_note = texts.note(goal.path)
+    span = _fragment_span(note, written)
+    if goal_note and span and span[0] <= offset <= span[1]:
+        section = section_at(goal_note, written.link.heading)
         if section:
             start, end = heading_span(section)
-            return Renameable(goal.path, other_note.text[start:end], *span, section)
+            return Renameable(goal.path, goal_note.text[start:end], *span, section)
     if not written.start <= offset <= written.end or not written.link.target:
         return None
     return Renameable(goal.path, names.name_of(goal.path), written.start, written.end)
@@ -110,13 +110,13 @@ def rename(texts: Texts, target: Renameable, new: str) -> Renaming:
     texts.bank.catch_up(insist=True)  # a link that is not known would lead nowhere
     if target.section is not None:
         return Renaming(tuple(_rename_heading(texts, target.path, target.section, new.strip())))
-    return of_note(texts, target.path, new)
+    return rename_note(texts, target.path, new)
 
 
-def of_note(texts: Texts, old: str, new_name: str) -> Renaming:
-    """Return the changes that move a note and rewrite the links to it, as `move_and_merge`.
+def rename_note(texts: Texts, old: str, new_name: str) -> Renaming:
+    """Return the changes that move a note and rewrite the links to it, as `move_and_merge` does.
 
-    A name without a folder keeps the note's; `./name` is one without any.
+    With a name without a folder the note stays in its folder; `./name` moves it out of folders.
     """
     bank = texts.bank
     if "/" not in new_name:
@@ -145,21 +145,20 @@ def move_links(texts: Texts, moves: Mapping[str, str]) -> Iterator[OffsetEdit]:
         row
         for path, new in moves.items()
         if (note := texts.note(path)) is not None
-        for row in lost_links(bank, moves, new, note.text)
+        for row in find_lost_links(bank, moves, new, note.text)
     ]
     for source in sorted({*linking, *moves, *(row.source_key for row in lost)}):
         note = None if bank.roots.is_included(source) else texts.note(source)
         if note is None:
             continue
-        leads = {
-            link_place(written.link): goal.path
-            for written, goal in written_goals(texts, source, note)
+        goals = {
+            link_place(written.link): goal.path for written, goal in list_goals(texts, source, note)
         }
-        new_target = retarget(bank, source, leads, moves, lost=lost, gone=False)
-        changed = plan_edits(note.text, new_target, note.body_start)
-        if changed and not note.writable:
+        new_target = make_retarget(bank, source, goals, moves, lost=lost, gone=False)
+        edits = plan_edits(note.text, new_target, note.body_start)
+        if edits and not note.writable:
             raise UnreadableNote(f"{source}: {note.faults[0].reason}", "save it as UTF-8 first")
-        for (start, end), text in changed.items():
+        for (start, end), text in edits.items():
             if note.text[start:end] != text:
                 yield OffsetEdit(source, start, end, text)
 
@@ -175,15 +174,15 @@ def map_moves(bank: Bank, old_file: str, new_file: str) -> dict[str, str]:
     if old or new:
         return {old: new} if old and new and old != new else {}
     keys = bank.read(lambda view: [key for _, key in document_rows.all_keys(view.manifest)])
-    entries = {}
+    moves = {}
     for key in keys:
         file = note_file(bank, key)
         if file.startswith(f"{os.path.realpath(old_file)}{os.sep}") and not bank.roots.is_included(
             key
         ):
             place = os.path.relpath(file, os.path.realpath(old_file))
-            entries[key] = note_path(bank, f"{new_file.rstrip(os.sep)}{os.sep}{place}")
-    return {old: new for old, new in entries.items() if new and new != old}
+            moves[key] = note_path(bank, f"{new_file.rstrip(os.sep)}{os.sep}{place}")
+    return {old: new for old, new in moves.items() if new and new != old}
 
 
 def record(bank: Bank, moves: Mapping[str, str]) -> None:
@@ -202,62 +201,60 @@ def _rename_heading(
     old = section.headings[-1]
     if not new or "\n" in new or "\r" in new:
         raise BadInput("a heading needs a text on one line", "give another name")
-    in_links = list(_fragments(texts, path, note, section, new))
-    if _NOT_IN_LINK.search(new) and any(offset_edit.text == new for offset_edit in in_links):
+    link_edits = list(_yield_fragment_edits(texts, path, note, section, new))
+    if _NOT_IN_LINK.search(new) and any(offset_edit.text == new for offset_edit in link_edits):
         raise BadInput(
             f"{new!r} can't be written in a link to the heading", "choose a name without [ ] | # ^"
         )
     start, end = heading_span(section)
     yield OffsetEdit(path, start, end, new)
-    yield from in_links
+    yield from link_edits
     if section.level == 1 and note.title == old == note.body.title and not _NOT_IN_LINK.search(new):
         yield from _rename_by_title(texts, path, old, new)
 
 
-def _fragments(
+def _yield_fragment_edits(
     texts: Texts, path: str, note: Note, section: NoteSection, new: str
 ) -> Iterator[OffsetEdit]:
     """Yield the changes of the part of each link that names a heading."""
     for source in list_sources(texts, LinkTarget(path), itself=True):
-        other_note = None if texts.bank.roots.is_included(source) else texts.note(source)
-        if other_note is None:
+        source_note = None if texts.bank.roots.is_included(source) else texts.note(source)
+        if source_note is None:
             continue
-        for written, goal in written_goals(texts, source, other_note):
-            span = _fragment(other_note, written) if goal.path == path else None
-            goes = section_at(note, written.link.heading) if span else None
-            if span and goes and _is_above(section, goes):
-                raw = other_note.text[slice(*span)]
-                text = _renamed_part(raw, written.link.kind, section, goes, new)
+        for written, goal in list_goals(texts, source, source_note):
+            span = _fragment_span(source_note, written) if goal.path == path else None
+            goal_section = section_at(note, written.link.heading) if span else None
+            if span and goal_section and _is_above(section, goal_section):
+                raw = source_note.text[slice(*span)]
+                text = _rename_part(raw, written.link.kind, section, goal_section, new)
                 if text is not None and text != raw:
                     yield OffsetEdit(source, *span, text)
 
 
-def _renamed_part(
-    raw: str, kind: str, section: NoteSection, goes: NoteSection, new: str
+def _rename_part(
+    raw: str, kind: str, section: NoteSection, goal_section: NoteSection, new: str
 ) -> str | None:
     """Return the part behind the `#` of a link with a heading's new name."""
     old = section.headings[-1]
     if kind in RELATIVE_KINDS:
-        if goes != section:
+        if goal_section != section:
             return None
         is_slug = raw == link_rows.heading_slug(old.casefold())
         return link_rows.heading_slug(new.casefold()) if is_slug else quote(new)
     parts = raw.split("#")
-    at = len(parts) - 1 - (len(goes.headings) - len(section.headings))
+    at = len(parts) - 1 - (len(goal_section.headings) - len(section.headings))
     if at < 0 or not parts[at].strip():
         return None
     parts[at] = parts[at].replace(parts[at].strip(), new)
     return "#".join(parts)
 
 
-def _is_above(section: NoteSection, other_section: NoteSection) -> bool:
-    """Tell whether a section is another one, or has it below its heading."""
-    if section == other_section:
+def _is_above(section: NoteSection, inner: NoteSection) -> bool:
+    """Return whether a section is the inner one, or has it below its heading."""
+    if section == inner:
         return True
     depth = len(section.headings)
-    return (
-        section.start < other_section.start and other_section.headings[:depth] == section.headings
-    )
+    return section.start < inner.start and inner.headings[:depth] == section.headings
 
 
 def _rename_by_title(texts: Texts, path: str, old: str, new: str) -> Iterator[OffsetEdit]:
@@ -268,13 +265,13 @@ def _rename_by_title(texts: Texts, path: str, old: str, new: str) -> Iterator[Of
         return
     for source in list_sources(texts, LinkTarget(path)):
         note = None if texts.bank.roots.is_included(source) else texts.note(source)
-        for written, goal in written_goals(texts, source, note) if note else ():
+        for written, goal in list_goals(texts, source, note) if note else ():
             is_wiki = written.link.kind in {"wiki", "embed"}
             if is_wiki and goal.path == path and names.lookup_key(written.link.target) == title:
                 yield OffsetEdit(source, written.start, written.end, new)
 
 
-def _fragment(note: Note, written: WholeLink) -> tuple[int, int] | None:
+def _fragment_span(note: Note, written: WholeLink) -> tuple[int, int] | None:
     """Return the offsets of the heading in a link, without its `#`."""
     if not written.link.heading:
         return None

@@ -78,14 +78,14 @@ def hover(question: AskedCode, params: HoverParams, clock: Clock) -> Hover | Non
         symbol_context = symbol_notes.view_context(code, pointed, cited, coupled)
     if symbol_context.id and clock.due(symbol_context.id):
         question.after.append(lambda: code.count_access([symbol_context.id]))
-    text = of_symbol(symbol_context, time.time())
+    text = describe_symbol(symbol_context, time.time())
     plain = text.replace("\\", "").replace("**", "")
     return Hover(
         navigation.format_hover(question.editor, text, plain), question.lines.range(start, end)
     )
 
 
-def of_symbol(symbol_context: SymbolContext, now: float) -> str:
+def describe_symbol(symbol_context: SymbolContext, now: float) -> str:
     """Return the hover of a symbol; its context, if there is any, is below a rule."""
     parts = [f"## {navigation.format_code(symbol_context.name)}"]
     if symbol_context.purpose:
@@ -95,13 +95,13 @@ def of_symbol(symbol_context: SymbolContext, now: float) -> str:
             call if call == "…" else navigation.format_code(call) for call in symbol_context.calls
         )
         parts.append(f"**Dependencies:** calls, by name: {calls}")
-    context = "  \n".join(_context(symbol_context, now))
+    context = "  \n".join(_describe_context(symbol_context, now))
     if context:
         parts.append(f"---\n{context}")
     return "\n\n".join(parts)
 
 
-def _context(symbol_context: SymbolContext, now: float) -> list[str]:
+def _describe_context(symbol_context: SymbolContext, now: float) -> list[str]:
     lines = []
     if symbol_context.note:
         sentence = navigation.escape_markdown(shorten(symbol_context.note.sentence or "", _LONGEST))

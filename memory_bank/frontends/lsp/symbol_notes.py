@@ -69,9 +69,9 @@ class Pointed(NamedTuple):
 
     symbol: Symbol
     path: str
-    """Of its file, below the work tree."""
+    """The path of its file below the work tree."""
     row: SymbolRow | None
-    """In the table, if it is known there."""
+    """Its row in the table, if the table has it."""
 
 
 class SymbolContext(NamedTuple):
@@ -84,7 +84,7 @@ class SymbolContext(NamedTuple):
     note: ShownNote | None = None
     coupled: CoupledFile | None = None
     guards: tuple[str, ...] = ()
-    """What the tests that guard it say, the surest first."""
+    """The titles of the tests that guard it, the surest first."""
 
 
 def find_pointed(code: Codebase, path: str, text: str, line: int, word: str) -> Pointed | None:
@@ -95,49 +95,49 @@ def find_pointed(code: Codebase, path: str, text: str, line: int, word: str) -> 
     """
     file = parse_text(path, text)
     enclosing = symbols_around(file, line) if file else []
-    own = next((symbol for symbol in enclosing if symbol.name == word), None)
-    if own:
-        return Pointed(own, path, _row(code, path, own.qualified))
-    called = _find_called(code, path, enclosing, word)
-    if called:
-        return Pointed(called.symbol, called.path, called)
+    definition = next((symbol for symbol in enclosing if symbol.name == word), None)
+    if definition:
+        return Pointed(definition, path, _find_row(code, path, definition.qualified))
+    callee = _find_called(code, path, enclosing, word)
+    if callee:
+        return Pointed(callee.symbol, callee.path, callee)
     unresolved = any(last_part(call) == word for outer in enclosing for call in outer.calls)
     if file is None or not word or unresolved:  # such a call may mean another symbol of that name
         return None
-    here = [symbol for symbol in file.symbols if symbol.name == word]
-    if here:
-        row = _row(code, path, here[0].qualified)
-        return Pointed(here[0], path, row) if len(here) == 1 else None
+    namesakes = [symbol for symbol in file.symbols if symbol.name == word]
+    if namesakes:
+        row = _find_row(code, path, namesakes[0].qualified)
+        return Pointed(namesakes[0], path, row) if len(namesakes) == 1 else None
     target = code.relations().calls.meant(word, Caller(path, file.language, ""))
     return Pointed(target.symbol.symbol, target.symbol.path, target.symbol) if target else None
 
 
 def view_context(
-    code: Codebase, symbol_at: Pointed, cited: CitingNotes, coupled: Sequence[CoupledFile] = ()
+    code: Codebase, pointed: Pointed, citing: CitingNotes, coupled: Sequence[CoupledFile] = ()
 ) -> SymbolContext:
     """Return a symbol's context from the notes that cite its file and symbols.
 
     `coupled` are the files that change with its file.
     """
-    row = symbol_at.row
-    notes = [*(cited.symbols.get(row.id, ()) if row else ()), *cited.file]
+    row = pointed.row
+    notes = [*(citing.symbols.get(row.id, ()) if row else ()), *citing.file]
     return SymbolContext(
-        name=symbol_at.symbol.qualified,
+        name=pointed.symbol.qualified,
         id=row.id if row else "",
-        purpose=_purpose(symbol_at.symbol.doc),
-        calls=_calls(code, symbol_at),
+        purpose=_cut_purpose(pointed.symbol.doc),
+        calls=_list_calls(code, pointed),
         note=next(iter(notes), None),
         coupled=find_riskiest(coupled),
-        guards=_guards(code, row) if row else (),
+        guards=_list_guards(code, row) if row else (),
     )
 
 
-def find_riskiest(coupled: Sequence[CoupledFile]) -> CoupledFile | None:
-    """Return the coupled file of the highest risk, the strongest of these; none of low risk."""
-    risky = [file for file in coupled if file.risk != LOW]
+def find_riskiest(files: Sequence[CoupledFile]) -> CoupledFile | None:
+    """Return the coupled file of the highest risk, the strongest of several; None at low risk."""
+    risky = [file for file in files if file.risk != LOW]
     return min(
         risky,
-        key=lambda coupled: (_RISK[coupled.risk], -coupled.fused_score),
+        key=lambda files: (_RISK[files.risk], -files.fused_score),
         default=None,
     )
 
@@ -158,7 +158,7 @@ def below_tree(code: Codebase, file: str) -> str:
     return ""
 
 
-def _row(code: Codebase, path: str, qualified: str) -> SymbolRow | None:
+def _find_row(code: Codebase, path: str, qualified: str) -> SymbolRow | None:
     rows = code.table.symbols("f.path = ? AND s.qualified = ?", path, qualified)
     return rows[0] if rows else None
 
@@ -168,32 +168,32 @@ def _find_called(
 ) -> SymbolRow | None:
     graph = code.relations().calls
     for outer in enclosing:
-        row = _row(code, path, outer.qualified)
+        row = _find_row(code, path, outer.qualified)
         for callee in graph.callees(row) if row else ():
             if callee.called is not None and last_part(callee.written) == word:
                 return callee.called
     return None
 
 
-def _purpose(doc: str) -> str:
+def _cut_purpose(doc: str) -> str:
     """Return the first paragraph of a doc comment on one line."""
     return shorten(" ".join(doc.strip().partition("\n\n")[0].split()), MAX_PURPOSE)
 
 
-def _calls(code: Codebase, symbol_at: Pointed) -> tuple[str, ...]:
-    """Return what a symbol calls, as written: what has a name of this code, else all."""
-    written = list(symbol_at.symbol.calls)
-    if symbol_at.row is not None:
+def _list_calls(code: Codebase, pointed: Pointed) -> tuple[str, ...]:
+    """Return the calls of a symbol as written: those of symbols of this code, else all."""
+    calls = list(pointed.symbol.calls)
+    if pointed.row is not None:
         call_names = [
             call.written
-            for call in code.relations().calls.callees(symbol_at.row)
-            if call.written in written
+            for call in code.relations().calls.callees(pointed.row)
+            if call.written in calls
         ]
-        written = call_names or written
-    more = ("…",) if len(written) > MAX_CALLS else ()
-    return (*written[:MAX_CALLS], *more)
+        calls = call_names or calls
+    more = ("…",) if len(calls) > MAX_CALLS else ()
+    return (*calls[:MAX_CALLS], *more)
 
 
-def _guards(code: Codebase, row: SymbolRow) -> tuple[str, ...]:
+def _list_guards(code: Codebase, row: SymbolRow) -> tuple[str, ...]:
     guards = code.relations().guards.of_symbol(row)
     return tuple(dict.fromkeys(guard.test.intent.title for guard in guards))

@@ -24,30 +24,29 @@ GIVEN = frozenset(
 
 def list_parameters(operation: Operation, tool: Tool) -> dict[str, Parameter]:
     """Return the parameters of a tool's operation, by the names of its arguments, in order."""
-    parameter_of = {parameter.name: parameter for parameter in parameters(operation.run)}
-    parameter_of |= (
-        {parameter.name: parameter for parameter in parameters(tool.run)} if tool.run else {}
-    )
+    by_name = {parameter.name: parameter for parameter in parameters(operation.run)}
+    if tool.run:
+        by_name |= {parameter.name: parameter for parameter in parameters(tool.run)}
     if not tool.takes:
-        return {name: parameter for name, parameter in parameter_of.items() if name not in GIVEN}
-    takes = tool.takes if isinstance(tool.takes, Mapping) else {take: take for take in tool.takes}
-    return {argument: parameter_of[name] for argument, name in takes.items()}
+        return {name: parameter for name, parameter in by_name.items() if name not in GIVEN}
+    takes = tool.takes if isinstance(tool.takes, Mapping) else {name: name for name in tool.takes}
+    return {argument: by_name[name] for argument, name in takes.items()}
 
 
 def build_metadata(operation: Operation, tool: Tool) -> FuncMetadata:
     """Return the schema of a tool's arguments, and what checks them."""
 
-    def called(**argument: object) -> None:
+    def stand_in(**arguments: object) -> None:
         """Stand in for the operation, whose parameters have other names and types."""
 
-    entries = []
+    arguments = []
     for name, parameter in list_parameters(operation, tool).items():
         default = tool.defaults.get(name, parameter.default)
         if default is REQUIRED:
             default = inspect.Parameter.empty
         many = isinstance(default, tuple)
         about = "" if name in tool.bare else parameter.param.about
-        entries.append(
+        arguments.append(
             inspect.Parameter(
                 name,
                 inspect.Parameter.KEYWORD_ONLY,
@@ -55,14 +54,14 @@ def build_metadata(operation: Operation, tool: Tool) -> FuncMetadata:
                 annotation=_annotate_type(parameter.type, parameter.param, about),
             )
         )
-    called.__dict__["__signature__"] = inspect.Signature(entries)
-    called.__name__ = tool.name or operation.run.__name__
-    return func_metadata(called, structured_output=False)
+    stand_in.__dict__["__signature__"] = inspect.Signature(arguments)
+    stand_in.__name__ = tool.name or operation.run.__name__
+    return func_metadata(stand_in, structured_output=False)
 
 
 def _annotate_type(kind: Any, param: Param, about: str) -> Any:  # noqa: ANN401  (a type)
     """Return the type of an argument, with its bounds and its description."""
-    annotation = _type(kind, param)
+    annotation = _convert_type(kind, param)
     bounds: dict[str, Any] = {"description": about} if about else {}
     if {int, float} & {kind, *get_args(kind)}:
         bounds |= {"ge": param.least, "le": param.most}
@@ -70,24 +69,24 @@ def _annotate_type(kind: Any, param: Param, about: str) -> Any:  # noqa: ANN401 
         [Field(**bounds)] if any(bound is not None for bound in bounds.values()) else []
     )
     if param.accept or _is_list(kind):
-        marks.append(BeforeValidator(param.accept or _as_list))
+        marks.append(BeforeValidator(param.accept or _wrap_text))
     return Annotated[(annotation, *marks)] if marks else annotation
 
 
 def _is_list(kind: Any) -> bool:  # noqa: ANN401
-    """Tell whether an argument is a list, or nothing."""
+    """Return whether an argument is a list, or a list or None."""
     kinds = get_args(kind) if get_origin(kind) in {Union, UnionType} else (kind,)
     return {get_origin(kind) for kind in kinds if kind is not type(None)} <= {Sequence, tuple, list}
 
 
-def _as_list(argument: object) -> object:
+def _wrap_text(argument: object) -> object:
     """Take one text for a list of it, since agents often give one where a list is wanted."""
     if isinstance(argument, str):
         return [argument] if argument.strip() else []
     return argument
 
 
-def _type(kind: Any, param: Param) -> Any:  # noqa: ANN401
+def _convert_type(kind: Any, param: Param) -> Any:  # noqa: ANN401
     if kind is str:
         longest = param.longest
         return Annotated[str, Field(max_length=longest)] if longest else str
@@ -97,14 +96,14 @@ def _type(kind: Any, param: Param) -> Any:  # noqa: ANN401
     if origin in {None, Literal, dict}:
         return kind
     if origin in {Sequence, tuple, list}:
-        item: Any = list.__class_getitem__(_type(inner[0], param))
+        list_type: Any = list.__class_getitem__(_convert_type(inner[0], param))
         if (param.least, param.most) == (None, None):
-            return item
-        least, most = (None if least is None else int(least) for least in (param.least, param.most))
-        return Annotated[item, Field(min_length=least, max_length=most)]
-    union = _type(inner[0], param)
-    for inner_kind in inner[1:]:
-        union = union | (None if inner_kind is type(None) else _type(inner_kind, param))
+            return list_type
+        least, most = (None if bound is None else int(bound) for bound in (param.least, param.most))
+        return Annotated[list_type, Field(min_length=least, max_length=most)]
+    union = _convert_type(inner[0], param)
+    for member in inner[1:]:
+        union = union | (None if member is type(None) else _convert_type(member, param))
     return union
 
 
@@ -136,14 +135,13 @@ NOTICE = "notice"
 def structure_record(
     quotes: Quotes, value: object, without: Collection[str] = ()
 ) -> dict[str, Any]:
-    """Return the fields of a record as JSON values, `without` some.
+    """Return the fields of a record as JSON values, without those in `without`.
 
     Ids, kinds, places and numbers are plain, all other text is quoted. Fields that are None are
-    omitted. A record's property `quoted` names fields whose text quotes
-    note text already.
+    omitted. A record's property `quoted` names fields whose text has quotes around note text.
     """
-    entries = {NOTICE: quotes.notice, **_plain(quotes, value)}
-    return {name: item for name, item in entries.items() if name not in without}
+    fields = {NOTICE: quotes.notice, **_convert_value(quotes, value)}
+    return {name: content for name, content in fields.items() if name not in without}
 
 
 def describe_structure(
@@ -153,33 +151,36 @@ def describe_structure(
     without: Collection[str] = (),
 ) -> dict[str, Any]:
     """Return the JSON schema of `structure_record` for records of a type."""
-    answer_schema = build_schema(kind, depth=depth, without=without)
-    answer_schema["properties"] = {NOTICE: {"type": "string"}, **answer_schema["properties"]}
-    return answer_schema
+    schema = build_schema(kind, depth=depth, without=without)
+    schema["properties"] = {NOTICE: {"type": "string"}, **schema["properties"]}
+    return schema
 
 
-def _plain(quotes: Quotes, value: object, field: str = "") -> Any:  # noqa: ANN401  (any JSON)
+def _convert_value(quotes: Quotes, value: object, field: str = "") -> Any:  # noqa: ANN401  (any JSON)
     names = read_fields(type(value))
     if names is not None:
         quoted: Collection[str] = getattr(value, "quoted", ())
         return {
-            name: item if name in quoted else _plain(quotes, item, name)
+            name: item if name in quoted else _convert_value(quotes, item, name)
             for name, item in yield_fields(value, names)
         }
     if isinstance(value, Mapping):
-        return {_word(quotes, str(key)): _plain(quotes, item) for key, item in value.items()}
+        return {
+            _quote_unless_word(quotes, str(key)): _convert_value(quotes, item)
+            for key, item in value.items()
+        }
     if isinstance(value, list | tuple | set | frozenset):
-        items = [_plain(quotes, item, field) for item in value]
+        items = [_convert_value(quotes, item, field) for item in value]
         return items if isinstance(value, list | tuple) else sorted(items)
     if value is None or isinstance(value, bool | int | float):
         return value
     text = str(to_plain(value))
     if field in _ASKED:
         return escape_text(text)
-    return _word(quotes, text) if field in _PLAIN else quotes.inside(text)
+    return _quote_unless_word(quotes, text) if field in _PLAIN else quotes.inside(text)
 
 
-def _word(quotes: Quotes, text: str) -> str:
+def _quote_unless_word(quotes: Quotes, text: str) -> str:
     """Return an id, a kind or a place as it is; quoted if it is more than a word."""
     return text if _WORD.fullmatch(text) else quotes.inside(text)
 

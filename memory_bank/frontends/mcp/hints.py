@@ -62,15 +62,15 @@ _HINTS = {
 """Hints that name a tool of the agent or a command for a person, the best first."""
 
 
-def hints(served: Container[str]) -> Mapping[Hint, str]:
+def choose_hints(served: Container[str]) -> Mapping[Hint, str]:
     """Return the wording of hints for an agent that has the tools `served`.
 
     A hint without a wording here is given in its own words, which name no tool.
     """
-    fitting = {
+    usable = {
         hint: [text for text in texts if names_only(text, served)] for hint, texts in _HINTS.items()
     }
-    return {hint: texts[0] for hint, texts in fitting.items() if texts}
+    return {hint: texts[0] for hint, texts in usable.items() if texts}
 
 
 _TOOL = lazy_pattern(r"`(__IMPORTANT|[a-z]+(?:_[a-z]+)*)`")
@@ -79,7 +79,7 @@ _SENTENCE_END = lazy_pattern(r"(?<=[.?!])\s+")
 
 
 def names_only(text: str, served: Container[str]) -> bool:
-    """Tell whether all tools that a text names are served."""
+    """Return whether all tools that a text names are served."""
     return all(name in served for name in _TOOL.findall(text))
 
 

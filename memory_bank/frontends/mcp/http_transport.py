@@ -90,8 +90,8 @@ def build_application(
         max_request_body_size=limits.body_bytes,
         max_sessions=None,  # limited by Sessions
     )
-    guarded = Messages(SessionLimit(manager.handle_request, limits.sessions))
-    endpoint: ASGIApp = Bodies(guarded, limits.body_bytes)
+    messages = Messages(SessionLimit(manager.handle_request, limits.sessions))
+    endpoint: ASGIApp = Bodies(messages, limits.body_bytes)
     middleware = [Middleware(Hosts, names=guard.names)]
     if guard.token:
         backend = BearerAuthBackend(_TokenVerifier(guard.token.value))
@@ -156,17 +156,19 @@ class SessionLimit:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, to its session or to open one."""
-        entry = next((value for name, value in scope["headers"] if name == _ID), None)
+        session_id = next((value for name, value in scope["headers"] if name == _ID), None)
         message = scope.get("mcp.message")
-        if entry is not None:
-            await self._use(entry, scope, receive, send)
+        if session_id is not None:
+            await self._continue_session(session_id, scope, receive, send)
         elif isinstance(message, JSONRPCRequest) and message.method == "initialize":
-            await self._begin(scope, receive, send)
+            await self._open_session(scope, receive, send)
         else:
             await self._app(scope, receive, send)
 
-    async def _use(self, content: bytes, scope: Scope, receive: Receive, send: Send) -> None:
-        session = self._open.get(content)
+    async def _continue_session(
+        self, session_id: bytes, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        session = self._open.get(session_id)
         if session is None:
             return await self._app(scope, receive, send)
         session.used = True
@@ -175,51 +177,57 @@ class SessionLimit:
             status = await _run_application(self._app, scope, receive, send)
         finally:
             session.requests -= 1
-            self._last(content, session)
+            self._move_to_end(session_id, session)
         if status == _GONE or (scope["method"] == "DELETE" and status < _FAILED):
-            self._open.pop(content, None)
+            self._open.pop(session_id, None)
         return None
 
-    async def _begin(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _open_session(self, scope: Scope, receive: Receive, send: Send) -> None:
         self._opening += 1
         session = _Session(requests=1)
-        names: list[bytes] = []
+        session_ids: list[bytes] = []
 
-        async def note(message: Message) -> None:
+        async def register(message: Message) -> None:
             if message["type"] == "http.response.start" and message["status"] < _FAILED:
-                names.extend(value for name, value in message["headers"] if name == _ID)
-                self._open.update(dict.fromkeys(names, session))
-                self._opening -= len(names)
+                session_ids.extend(
+                    value for session_id, value in message["headers"] if session_id == _ID
+                )
+                self._open.update(dict.fromkeys(session_ids, session))
+                self._opening -= len(session_ids)
             await send(message)
 
         try:
-            if not await self._room(scope):
+            if not await self._make_room(scope):
                 full = refuse_message(INTERNAL_ERROR, "Too many open sessions")
                 response = Response(write_message(full.answer), 503, {"retry-after": "5"}, _JSON)
                 return await response(scope, receive, send)
-            await self._app(scope, receive, note)
+            await self._app(scope, receive, register)
         finally:
-            self._opening -= not names
+            self._opening -= not session_ids
             session.requests -= 1
-            for name in names:
-                self._last(name, session)
+            for session_id in session_ids:
+                self._move_to_end(session_id, session)
         return None
 
-    def _last(self, name: bytes, session: _Session) -> None:
+    def _move_to_end(self, name: bytes, session: _Session) -> None:
         """Move a session to the end: it was used just now."""
         if self._open.get(name) is session:
             self._open[name] = self._open.pop(name)
 
-    async def _room(self, scope: Scope) -> bool:
-        """End idle sessions until the new ones fit; return whether they do."""
+    async def _make_room(self, scope: Scope) -> bool:
+        """End idle sessions until the new ones fit; return False if they don't."""
         while len(self._open) + self._opening > self._most:
-            idle = [name for name, session in self._open.items() if not session.requests]
+            idle = [
+                session_id for session_id, session in self._open.items() if not session.requests
+            ]
             if not idle:
                 return False
-            name = next((name for name in idle if not self._open[name].used), idle[0])
-            del self._open[name]
-            end = {**scope, "method": "DELETE", "headers": [(_ID, name)], "mcp.message": None}
-            await self._app(end, _nothing, _discard_answer)
+            session_id = next(
+                (session_id for session_id in idle if not self._open[session_id].used), idle[0]
+            )
+            del self._open[session_id]
+            end = {**scope, "method": "DELETE", "headers": [(_ID, session_id)], "mcp.message": None}
+            await self._app(end, _receive_nothing, _discard_answer)
         return True
 
 
@@ -237,7 +245,7 @@ async def _run_application(app: ASGIApp, scope: Scope, receive: Receive, send: S
     return status
 
 
-async def _nothing() -> Message:
+async def _receive_nothing() -> Message:
     """Return an empty request body."""
     return {"type": "http.request", "body": b"", "more_body": False}
 

@@ -32,10 +32,10 @@ class InvalidMessage(NamedTuple):
 def parse_message(data: bytes) -> JSONRPCMessage | InvalidMessage:
     """Parse one message from UTF-8 bytes.
 
-    Refused as invalid JSON (-32700), besides what JSON forbids: halves of surrogate pairs, NaN and
-    infinity, integers of more than 4,300 digits, more than 200 levels of nesting. Refused as an
-    invalid request (-32600): what is not JSON-RPC 2.0, a batch, and a request whose id is neither
-    a string nor an integer.
+    Besides what JSON forbids, halves of surrogate pairs, NaN and infinity, integers of more than
+    4,300 digits and more than 200 levels of nesting are refused as invalid JSON (-32700). What is
+    not JSON-RPC 2.0, a batch, and a request whose id is neither a string nor an integer are refused
+    as an invalid request (-32600).
     """
     try:
         value = from_json(data, allow_inf_nan=False)
@@ -44,7 +44,7 @@ def parse_message(data: bytes) -> JSONRPCMessage | InvalidMessage:
     try:
         message = jsonrpc_message_adapter.validate_python(value, by_name=False)
     except ValidationError:
-        return refuse_message(INVALID_REQUEST, _reason(value), _id_of(value))
+        return refuse_message(INVALID_REQUEST, _describe_invalid(value), _read_id(value))
     if "id" in value and "method" in value and not isinstance(message, JSONRPCRequest):
         # the model of notifications accepts what the model of requests refused
         return refuse_message(
@@ -71,13 +71,17 @@ def write_message(message: JSONRPCMessage) -> str:
         return answer.model_dump_json(by_alias=True, exclude_unset=True)
 
 
-def _reason(value: object) -> str:
+def _describe_invalid(value: object) -> str:
     if isinstance(value, list):
         return "Invalid request: a batch; send its messages one by one"
     return "Invalid request: not a JSON-RPC 2.0 message"
 
 
-def _id_of(value: Any) -> RequestId | None:  # noqa: ANN401  (any JSON)
+def _read_id(value: Any) -> RequestId | None:  # noqa: ANN401  (any JSON)
     """Return the id of an invalid request, if it has a valid one."""
-    answer = value.get("id") if isinstance(value, dict) and "method" in value else None
-    return answer if isinstance(answer, str | int) and not isinstance(answer, bool) else None
+    request_id = value.get("id") if isinstance(value, dict) and "method" in value else None
+    return (
+        request_id
+        if isinstance(request_id, str | int) and not isinstance(request_id, bool)
+        else None
+    )

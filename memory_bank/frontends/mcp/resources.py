@@ -69,8 +69,8 @@ class Changes:
         self._quiet: set[object] = set()
         """Connections whose clients want only more severe messages."""
 
-    def met(self, session: ServerSession) -> None:
-        """Register the session of an initialized client until its connection ends."""
+    def register(self, session: ServerSession) -> None:
+        """Keep the session of an initialized client until its connection ends."""
         connection = session._connection  # noqa: SLF001  (a session lives for one request only)
         if connection not in self._sessions:
             self._sessions[connection] = (session, set())
@@ -81,7 +81,7 @@ class Changes:
         self, context: ServerRequestContext[Any, Any], params: SubscribeRequestParams
     ) -> EmptyResult:
         """Notify this client when a resource changes."""
-        uris = self._uris(context.session)
+        uris = self._subscribed_uris(context.session)
         if len(uris) < _MOST_SUBSCRIBED:
             uris.add(str(params.uri))
         return EmptyResult()
@@ -90,14 +90,14 @@ class Changes:
         self, context: ServerRequestContext[Any, Any], params: UnsubscribeRequestParams
     ) -> EmptyResult:
         """Stop notifying this client of a resource."""
-        self._uris(context.session).discard(str(params.uri))
+        self._subscribed_uris(context.session).discard(str(params.uri))
         return EmptyResult()
 
     async def set_level(
         self, context: ServerRequestContext[Any, Any], params: SetLevelRequestParams
     ) -> EmptyResult:
         """Send this client messages of that level and more severe ones only."""
-        self.met(context.session)
+        self.register(context.session)
         connection = context.session._connection  # noqa: SLF001
         if params.level in _SHOWN:
             self._quiet.discard(connection)
@@ -117,10 +117,10 @@ class Changes:
                 params=LoggingMessageNotificationParams(
                     level=_LEVEL,
                     logger=LOGGER,
-                    data=to_plain(happened),
+                    data=to_plain(step),
                 )
             )
-            for happened in news
+            for step in news
         ]
         for connection, (session, uris) in list(self._sessions.items()):
             if SESSIONS in uris:
@@ -129,28 +129,28 @@ class Changes:
                 await session.send_notification(message)
 
     async def publish(self, changed: ChangedPaths) -> None:
-        """Notify all subscribers of these changes."""
+        """Notify all subscribers of changes of notes."""
         paths = (*changed.added, *changed.removed, *changed.changed)
         if not paths:
             return
-        moved = bool(changed.added or changed.removed)
-        updated = [RECENT, TAGS, *_uris(paths)]
-        if moved:
+        listing_changed = bool(changed.added or changed.removed)
+        updated = [RECENT, TAGS, *_yield_uris(paths)]
+        if listing_changed:
             await self.bus.publish(ResourcesListChanged())
         for uri in updated:
             await self.bus.publish(ResourceUpdated(uri))
         for session, uris in list(self._sessions.values()):
-            if moved:
+            if listing_changed:
                 await session.send_resource_list_changed()
             for uri in uris.intersection(updated):
                 await session.send_resource_updated(uri)
 
-    def _uris(self, session: ServerSession) -> set[str]:
-        self.met(session)
+    def _subscribed_uris(self, session: ServerSession) -> set[str]:
+        self.register(session)
         return self._sessions[session._connection][1]  # noqa: SLF001
 
 
-def _uris(paths: Iterable[str]) -> Iterable[str]:
+def _yield_uris(paths: Iterable[str]) -> Iterable[str]:
     """Yield the resource URIs of notes, with their suffix and without."""
     for path in paths:
         yield note_uri(path)
@@ -198,7 +198,7 @@ _FIXED = (
 def list_resources(shared: SharedBank) -> list[Resource]:
     """Return the resources; without a bank only the fixed ones.
 
-    Names and titles of notes are quoted, as all text of notes.
+    Names and titles of notes are quoted like all text of notes.
     """
     from memory_bank.memory import show
 
@@ -222,7 +222,7 @@ def list_resources(shared: SharedBank) -> list[Resource]:
     ]
 
 
-def read(
+def read_resource(
     shared: SharedBank, uri: str, hide: Callable[[str], str], words: Mapping[Hint, str]
 ) -> tuple[str, str]:
     """Return a resource's text and its MIME type; raise ResourceError.
@@ -230,14 +230,14 @@ def read(
     Hints of errors are given in `words`.
     """
     try:
-        return _read(shared.bank(), uri)
+        return _read_from_bank(shared.bank(), uri)
     except (NoteNotFound, BadInput) as error:
         raise ResourceNotFoundError(report_failure(error, hide, words)) from error
     except MemoryBankError as error:
         raise ResourceError(report_failure(error, hide, words)) from error
 
 
-def _read(bank: Bank, uri: str) -> tuple[str, str]:
+def _read_from_bank(bank: Bank, uri: str) -> tuple[str, str]:
     from memory_bank.base.view import write_agent
     from memory_bank.memory import show, views
     from memory_bank.sessions import listing
@@ -304,7 +304,7 @@ At the end name the notes that you wrote or changed.
 """
 
 
-def add(server: MCPServer[Any], toolbox: Toolbox) -> None:
+def add_prompts(server: MCPServer[Any], toolbox: Toolbox) -> None:
     """Add the prompts whose tools are served."""
     if "recall" in toolbox.early:
 
@@ -333,6 +333,6 @@ def add(server: MCPServer[Any], toolbox: Toolbox) -> None:
 
 
 def _number_steps(steps: str, served: Container[str]) -> str:
-    """Return steps with numbers, each on a line, and name only tools that are served."""
+    """Return numbered steps, each on a line, without sentences that name tools not served."""
     sentences = filter(None, (drop_unserved(step, served) for step in steps.splitlines()))
     return "\n".join(f"{number}. {step}" for number, step in enumerate(sentences, 1))

@@ -88,13 +88,13 @@ class MemoryServer(MCPServer[Background]):
             "memory-bank",
             title="Memory bank",
             version=__version__,
-            instructions=instructions(toolbox.early),
+            instructions=write_instructions(toolbox.early),
             log_level="WARNING",
-            lifespan=_background,
-            middleware=[self._awake],
+            lifespan=_run_background,
+            middleware=[self._start_after_answer],
             subscriptions=self.changes.bus,
         )
-        resources.add(self, toolbox)
+        resources.add_prompts(self, toolbox)
         # The SDK has no public API for the subscriptions of clients before 2026, nor for
         # declaring on every transport that lists change.
         low = self._lowlevel_server
@@ -127,8 +127,8 @@ class MemoryServer(MCPServer[Background]):
         except (ToolError, MCPError):
             raise
         except Exception as error:  # the outermost frame: details go to stderr, not to the agent
-            if plain := find_exhausted(error):
-                raise ToolError(report_failure(plain, self.hide, {})) from error
+            if failure := find_exhausted(error):
+                raise ToolError(report_failure(failure, self.hide, {})) from error
             raise UnexpectedToolError(_FAULT.format(name)) from error
 
     async def list_resources(self) -> list[Resource]:
@@ -147,13 +147,15 @@ class MemoryServer(MCPServer[Background]):
         """Return a resource; raise ResourceError."""
         try:
             text, kind = await to_thread.run_sync(
-                lambda: resources.read(self.shared, str(uri), self.hide, self.toolbox.hints)
+                lambda: resources.read_resource(
+                    self.shared, str(uri), self.hide, self.toolbox.hints
+                )
             )
         except (ResourceError, MCPError):
             raise
         except Exception as error:  # the outermost frame
-            if plain := find_exhausted(error):
-                raise ResourceError(report_failure(plain, self.hide, {})) from error
+            if failure := find_exhausted(error):
+                raise ResourceError(report_failure(failure, self.hide, {})) from error
             raise UnexpectedResourceError(_FAULT.format("resources/read")) from error
         return [ReadResourceContents(content=text, mime_type=kind)]
 
@@ -163,7 +165,7 @@ class MemoryServer(MCPServer[Background]):
         async with connect_streams() as (incoming, outgoing):
             await low.run(incoming, outgoing, low.create_initialization_options())
 
-    async def _awake(
+    async def _start_after_answer(
         self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
     ) -> HandlerResult:
         """Start background work after the first answer, not before; find the client's folders."""
@@ -171,7 +173,7 @@ class MemoryServer(MCPServer[Background]):
             self.shared.expect_folders()
         answer = await call_next(ctx)
         if ctx.method == "notifications/initialized":
-            self.changes.met(ctx.session)
+            self.changes.register(ctx.session)
         if ctx.method in ASKED_AFTER and self.asks_folders:
             self.shared.take_folders(await list_folders(ctx.session))
         ctx.lifespan_context.start()
@@ -184,12 +186,12 @@ def serve_stdio(server: MemoryServer) -> None:
     A signal exits the process, because nothing else ends the thread that reads stdin.
     """
 
-    def leave(number: int, _: object) -> None:
+    def exit_process(number: int, _: object) -> None:
         server.shared.wait(_SIGNAL_SECONDS)
         os._exit(128 + number)
 
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, leave)
+        signal.signal(number, exit_process)
     try:
         server.run("stdio")
     finally:
@@ -197,19 +199,19 @@ def serve_stdio(server: MemoryServer) -> None:
 
 
 @asynccontextmanager
-async def _background(server: MCPServer[Any]) -> AsyncIterator[Background]:
+async def _run_background(server: MCPServer[Any]) -> AsyncIterator[Background]:
     """Run background work during one stdio connection, or while HTTP is served."""
-    own = cast("MemoryServer", server)
-    background = Background(own.shared, own.toolbox.listed)
+    memory_server = cast("MemoryServer", server)
+    background = Background(memory_server.shared, memory_server.toolbox.listed)
     async with BlockingPortal() as portal:
 
         def publish(changed: ChangedPaths) -> None:
             with suppress(RuntimeError):  # the server stops
-                portal.start_task_soon(own.changes.publish, changed)
+                portal.start_task_soon(memory_server.changes.publish, changed)
 
         def publish_news(news: Sequence[SessionStep]) -> None:
             with suppress(RuntimeError):  # the server stops
-                portal.start_task_soon(own.changes.publish_news, news)
+                portal.start_task_soon(memory_server.changes.publish_news, news)
 
         background.listen(publish)
         background.listen_to_sessions(publish_news)
@@ -221,7 +223,7 @@ async def _background(server: MCPServer[Any]) -> AsyncIterator[Background]:
 
 
 ASKED_AFTER = frozenset({"notifications/initialized", "notifications/roots/list_changed"})
-"""Messages of a client after which it is asked."""
+"""Messages of a client after which it is asked for its folders."""
 
 _MOST = 100
 """Folders of a client that are looked at."""
@@ -230,7 +232,7 @@ _log = logging.getLogger(__name__)
 
 
 def offers_folders(params: Mapping[str, Any] | None) -> bool:
-    """Tell whether the parameters of `initialize` offer the client's folders."""
+    """Return whether the parameters of `initialize` offer the client's folders."""
     capabilities = (params or {}).get("capabilities")
     return isinstance(capabilities, Mapping) and capabilities.get("roots") is not None
 
@@ -244,16 +246,16 @@ async def list_folders(session: ServerSession) -> list[Path]:
         with fail_after(FOLDER_SECONDS), warnings.catch_warnings():
             # the protocol of 2026-07-28 advises against it, but has nothing in its place
             warnings.simplefilter("ignore", MCPDeprecationWarning)
-            roots_result = await session.list_roots()
+            answer = await session.list_roots()
     except (TimeoutError, MCPError) as error:
         _log.warning(
             "the client gave no answer to roots/list: %s", str(error) or "it took too long"
         )
         return []
-    return [folder for root in roots_result.roots[:_MOST] if (folder := _folder(str(root.uri)))]
+    return [folder for root in answer.roots[:_MOST] if (folder := _read_folder(str(root.uri)))]
 
 
-def _folder(uri: str) -> Path | None:
+def _read_folder(uri: str) -> Path | None:
     """Return the folder of a `file:` URI; None if it names no folder of this machine."""
     parts = urlsplit(uri)
     if parts.scheme != "file" or parts.netloc not in {"", "localhost"}:
@@ -284,7 +286,7 @@ _QUOTED = (
 )
 
 
-def instructions(served: Container[str]) -> str:
+def write_instructions(served: Container[str]) -> str:
     """Return what an agent is told of a server; only tools that are `served` are named."""
     first = [f"`{name}`" for name in _FIRST if name in served]
     load = f"If tools have to be loaded, load {', '.join(first)} first." if first else ""
@@ -321,7 +323,7 @@ async def _receive(
 ) -> None:
     async with arrived, outgoing:
         with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):  # the server ended
-            while (message := await to_thread.run_sync(_next, lines)) is not None:
+            while (message := await to_thread.run_sync(_read_message, lines)) is not None:
                 if isinstance(message, InvalidMessage):
                     await outgoing.send(SessionMessage(message.answer))
                 else:
@@ -332,10 +334,10 @@ async def _send(answers: BinaryIO, leaving: MemoryObjectReceiveStream[SessionMes
     async with leaving:
         async for message in leaving:
             with suppress(BrokenPipeError):  # a client that disconnects closes stdin, too
-                await to_thread.run_sync(_write, answers, write_message(message.message))
+                await to_thread.run_sync(_write_line, answers, write_message(message.message))
 
 
-def _next(lines: BinaryIO) -> JSONRPCMessage | InvalidMessage | None:
+def _read_message(lines: BinaryIO) -> JSONRPCMessage | InvalidMessage | None:
     """Return the next message; None at the end. Empty lines are skipped."""
     while line := lines.readline(MAX_LINE + 1):
         if len(line) > MAX_LINE:
@@ -349,6 +351,6 @@ def _next(lines: BinaryIO) -> JSONRPCMessage | InvalidMessage | None:
     return None
 
 
-def _write(answers: BinaryIO, text: str) -> None:
+def _write_line(answers: BinaryIO, text: str) -> None:
     answers.write(text.encode() + b"\n")
     answers.flush()

@@ -42,7 +42,7 @@ from memory_bank.frontends.mcp.arguments import (
     structure_record,
     unquote_argument,
 )
-from memory_bank.frontends.mcp.hints import drop_unserved, hints
+from memory_bank.frontends.mcp.hints import choose_hints, drop_unserved
 from memory_bank.frontends.serving.path_redaction import redact_paths
 from memory_bank.frontends.serving.shared_bank import SharedBank, reporting_to, tell
 
@@ -135,15 +135,15 @@ class BankTool:
             description=drop_unserved(" ".join(self._tool.about.split()), self._served()).replace(
                 "`", ""
             ),
-            input_schema=_compact(self._metadata.arg_model.model_json_schema()),
-            output_schema=self._output if self._structure else None,
+            input_schema=_build_input_schema(self._metadata.arg_model.model_json_schema()),
+            output_schema=self._output_schema if self._structure else None,
             annotations=self._annotations,
-            _meta=self._found_by if self._tool.sought_by else None,
+            _meta=self._loading_hints if self._tool.sought_by else None,
         )
 
     @property
-    def _found_by(self) -> dict[str, Any]:
-        """What Claude Code loads it by: before its first request, else by a search."""
+    def _loading_hints(self) -> dict[str, Any]:
+        """What makes Claude Code load it before its first request, else find it by a search."""
         return {"anthropic/alwaysLoad": True, "anthropic/searchHint": self._tool.sought_by}
 
     @property
@@ -170,16 +170,16 @@ class BankTool:
 
         Raises ToolError with a hint for the agent. Our own messages go through `hide`.
         """
-        checked = self._check_arguments(arguments)
+        fields = self._check_arguments(arguments)
         params = context.session.client_params
         agent = agent_name(params.client_info.name) if params else ""
         structure = self._structure or not _TEXT_ALONE.search(agent)
-        call = ToolContext(shared, agent, sampler(context), structure)
+        call = ToolContext(shared, agent, make_sampler(context), structure)
         with reporting_to(partial(_report, context)):  # the thread inherits it
-            return await to_thread.run_sync(self._answer, call, checked, hide)
+            return await to_thread.run_sync(self._answer, call, fields, hide)
 
     @property
-    def _output(self) -> dict[str, Any]:
+    def _output_schema(self) -> dict[str, Any]:
         try:
             kind = _return_type_of(self._function)
         except NameError:  # it is that of the operation, which names this function
@@ -190,8 +190,8 @@ class BankTool:
             for kind in kinds
         ]
         schema = schemas[0]
-        for other_schema in schemas[1:]:
-            schema["properties"] |= other_schema["properties"]
+        for alternative in schemas[1:]:
+            schema["properties"] |= alternative["properties"]
         return schema
 
     @cached_property
@@ -205,12 +205,10 @@ class BankTool:
         }
         unknown = [name for name in arguments if name not in input_schema]
         if unknown:
-            text = ", ".join(_shorten_value(name) for name in unknown[:_MOST_WRONG])
-            message, hint = (
-                f"{self.name} has no argument {text}",
-                f"it has: {', '.join(input_schema)}",
-            )
-            raise ToolError(report_failure(BadInput(message, hint), str, {}))
+            names = ", ".join(_shorten_value(name) for name in unknown[:_MOST_WRONG])
+            message = f"{self.name} has no argument {names}"
+            problem = BadInput(message, f"it has: {', '.join(input_schema)}")
+            raise ToolError(report_failure(problem, str, {}))
         required = self.listed.input_schema.get("required", ())
         arguments = {  # many clients send null for what they leave out
             name: unquote_argument(value)
@@ -221,21 +219,20 @@ class BankTool:
             return self._metadata.validate_arguments(dict(arguments))
         except ValidationError as error:
             problems = error.errors(include_url=False, include_context=False)[:_MOST_WRONG]
-            wrong = "; ".join(_problem_text(problem) for problem in problems)
-            problem = BadInput(f"{self.name}: {wrong}", "call it again with valid arguments")
+            faults = "; ".join(_describe_problem(problem) for problem in problems)
+            problem = BadInput(f"{self.name}: {faults}", "call it again with valid arguments")
             raise ToolError(report_failure(problem, str, {})) from error
 
-    def _ran(self, call: ToolContext, fields: Mapping[str, Any]) -> Any:  # noqa: ANN401  (any record)
-        """Run the operation with what an agent gave and what the server knows."""
+    def _run_operation(self, call: ToolContext, fields: Mapping[str, Any]) -> Any:  # noqa: ANN401  (any record)
+        """Run the operation with an agent's arguments and what the server knows."""
         parameters = list_parameters(self._operation, self._tool)
-        values = {parameters[name].name: value for name, value in fields.items()} | {
-            **self._tool.fixed
-        }
-        with ExitStack() as until_the_end:
+        values = {parameters[name].name: value for name, value in fields.items()}
+        values |= self._tool.fixed
+        with ExitStack() as exit_stack:
 
             def bank() -> Bank:
                 if self._tool.aside:
-                    return until_the_end.enter_context(call.shared.another())
+                    return exit_stack.enter_context(call.shared.another())
                 return call.bank
 
             sources: dict[str, Callable[[], Any]] = {
@@ -249,10 +246,12 @@ class BankTool:
                 "quote": lambda: Quotes().introduced,
             }
             sources = {name: source for name, source in sources.items() if name not in values}
-            values |= declared.given_to(self._operation.run, {name: sources[name] for name in _WHO})
+            values |= declared.fill_parameters(
+                self._operation.run, {name: sources[name] for name in _WHO}
+            )
             for name in values:
                 sources.pop(name, None)
-            return self._function(**declared.given_to(self._function, sources), **values)
+            return self._function(**declared.fill_parameters(self._function, sources), **values)
 
     def _answer(
         self, call: ToolContext, fields: Mapping[str, Any], hide: Callable[[str], str]
@@ -261,12 +260,12 @@ class BankTool:
 
         quotes = Quotes()
         try:
-            value = self._ran(call, fields)
+            answer = self._run_operation(call, fields)
         except MemoryBankError as error:
-            raise ToolError(report_failure(error, hide, hints(self._served()))) from error
-        value = redact_paths(value, hide)
-        repaired = [*getattr(value, "repaired", ()), *call.shared.repairs.take()]
-        text = self._write_answer(value, quotes)
+            raise ToolError(report_failure(error, hide, choose_hints(self._served()))) from error
+        answer = redact_paths(answer, hide)
+        repaired = [*getattr(answer, "repaired", ()), *call.shared.repairs.take()]
+        text = self._write_answer(answer, quotes)
         if repaired:
             text += f"\nRepaired: {repairs.describe_repairs(repaired)}."
         notices = call.shared.notices.take()
@@ -274,7 +273,7 @@ class BankTool:
         content: list[ContentBlock] = [TextContent(type="text", text=text)]
         if not call.structure:
             return CallToolResult(content=content)
-        structure = structure_record(quotes, value, self._tool.without)
+        structure = structure_record(quotes, answer, self._tool.without)
         notices = [*structure.pop("notices", ()), *notices]
         if repaired:
             structure["repaired"] = repaired
@@ -308,7 +307,7 @@ def report_failure(
 ) -> str:
     """Return an error as JSON for an agent.
 
-    The message is quoted, and what a hint has of a note or a file: it may contain anything.
+    The message is quoted, and what a hint quotes from a note or a file: both may say anything.
     """
     quotes = Quotes()
 
@@ -322,8 +321,8 @@ def report_failure(
     return render_document(answer, indent=None)
 
 
-def _find_argument(name: str, names: Collection[str], snakes: Collection[str]) -> str:
-    """Return the argument that another spelling means, if it is not given by its own name."""
+def _find_argument(name: str, names: Collection[str], arguments: Collection[str]) -> str:
+    """Return the argument that a spelling means, unless it is among `arguments` by its own name."""
     if name in names:
         return name
     snake = _CAPITAL.sub(lambda match: f"_{match[0].lower()}", name)
@@ -331,10 +330,10 @@ def _find_argument(name: str, names: Collection[str], snakes: Collection[str]) -
         (form for form in (snake, *_SPELLINGS.get(snake, ())) if form in names),
         name,
     )
-    return name if spelling in snakes else spelling
+    return name if spelling in arguments else spelling
 
 
-def _problem_text(problem: Mapping[str, Any]) -> str:
+def _describe_problem(problem: Mapping[str, Any]) -> str:
     name = ".".join(str(part) for part in problem["loc"]) or "arguments"
     if problem["type"] == "missing":
         return f"{name} is missing"
@@ -350,27 +349,28 @@ def _shorten_value(value: object) -> str:
     return shorten(escape_text(render_document(value, indent=None)), _SHOWN)
 
 
-def _compact(entries: Mapping[str, Any]) -> dict[str, Any]:
+def _build_input_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return a schema of arguments without redundant fields.
 
-    It refuses no others, as other spellings are accepted; `_check_arguments` refuses unknown ones.
+    It allows other arguments, as other spellings are accepted; `_check_arguments` refuses unknown
+    ones.
     """
-    properties = {name: _lean(item) for name, item in entries.get("properties", {}).items()}
-    lean: dict[str, Any] = {"type": "object", "properties": properties}
-    return lean | ({"required": entries["required"]} if "required" in entries else {})
+    properties = {name: _reduce_schema(item) for name, item in schema.get("properties", {}).items()}
+    input_schema: dict[str, Any] = {"type": "object", "properties": properties}
+    return input_schema | ({"required": schema["required"]} if "required" in schema else {})
 
 
-def _lean(entries: Mapping[str, Any]) -> dict[str, Any]:
+def _reduce_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Drop titles, defaults, bounds (an error names them), fields of objects, and null choices."""
-    item = {key: value for key, value in entries.items() if key not in _OMITTED}
-    if "items" in item:
-        item["items"] = _lean(item["items"])
-    choices = [choice for choice in entries.get("anyOf", ()) if choice != {"type": "null"}]
+    reduced = {key: value for key, value in schema.items() if key not in _OMITTED}
+    if "items" in reduced:
+        reduced["items"] = _reduce_schema(reduced["items"])
+    choices = [choice for choice in schema.get("anyOf", ()) if choice != {"type": "null"}]
     if len(choices) > 1:
-        item["anyOf"] = [_lean(choice) for choice in choices]
+        reduced["anyOf"] = [_reduce_schema(choice) for choice in choices]
     elif choices:
-        item |= _lean(choices[0])
-    return item
+        reduced |= _reduce_schema(choices[0])
+    return reduced
 
 
 SECONDS = 120.0
@@ -379,8 +379,8 @@ SECONDS = 120.0
 _MOST_REASON = 200
 
 
-def sampler(context: Context[Any, Any]) -> Callable[[str, int], str] | None:
-    """Return what asks the client's model from a tool's thread; None if the client has none.
+def make_sampler(context: Context[Any, Any]) -> Callable[[str, int], str] | None:
+    """Return a function that asks the client's model from a tool's thread; None without a model.
 
     It takes a prompt and the most tokens of the answer. It raises Busy if the client refuses, or
     doesn't answer in time.

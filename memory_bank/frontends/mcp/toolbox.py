@@ -11,7 +11,7 @@ from mcp_types import Tool
 from memory_bank.base import NamedTuple
 from memory_bank.base.errors import BadInput, Hint
 from memory_bank.frontends import declared
-from memory_bank.frontends.mcp.hints import hints
+from memory_bank.frontends.mcp.hints import choose_hints
 from memory_bank.frontends.mcp.tool import BankTool
 from memory_bank.search.embedders.static import count_tokens
 
@@ -52,15 +52,15 @@ class Toolbox:
 
         With `structured`, tools have output schemas, and agents get structured content, too.
         """
-        firsts = {FIRST, *declared.list_toolsets()}
-        if not firsts.issuperset(toolsets):
-            firsts |= {tool.toolset for _, tool in declared.installed_tools().values()}
+        names = {FIRST, *declared.list_toolsets()}
+        if not names.issuperset(toolsets):
+            names |= {tool.toolset for _, tool in declared.load_installed_tools().values()}
         for name in toolsets:
-            if name not in firsts:
+            if name not in names:
                 raise BadInput(
                     f"there is no toolset {name!r}",
                     "choose of: {known}",
-                    known=", ".join(sorted(firsts)),
+                    known=", ".join(sorted(names)),
                 )
         self.toolsets = tuple(dict.fromkeys(toolsets))
         self.read_only = read_only
@@ -68,7 +68,7 @@ class Toolbox:
 
     @cached_property
     def early(self) -> frozenset[str]:
-        """Those of some tools that are served, without loading any; all else is in `tools`."""
+        """Which of the tools in `_EARLY` are served; no tool is loaded to tell."""
         return frozenset(
             name
             for name in _EARLY
@@ -80,31 +80,36 @@ class Toolbox:
     @cached_property
     def hints(self) -> Mapping[Hint, str]:
         """The wording of hints that names only tools that are served."""
-        return hints(self.tools)
+        return choose_hints(self.tools)
 
     @cached_property
     def tools(self) -> dict[str, BankTool]:
         """The tools by name; importing the actions they call takes some 100 ms."""
-        tool_of = {tool.name: tool for name in self.toolsets for tool in self._of(name)}
-        return {name: tool for name, tool in tool_of.items() if tool.reads or not self.read_only}
+        tools = {tool.name: tool for name in self.toolsets for tool in self._load_toolset(name)}
+        return {name: tool for name, tool in tools.items() if tool.reads or not self.read_only}
 
-    def _of(self, toolset: str) -> list[BankTool]:
+    def _load_toolset(self, toolset: str) -> list[BankTool]:
         if toolset == FIRST:
             sets = dict.fromkeys(declared.find_toolset(name)[0] for name in _FIRST_TOOLS)
-            tools = [tool for name in sets for tool in self._of(name) if tool.name in _FIRST_TOOLS]
-            return sorted(tools, key=_place)
+            tools = [
+                tool
+                for name in sets
+                for tool in self._load_toolset(name)
+                if tool.name in _FIRST_TOOLS
+            ]
+            return sorted(tools, key=_rank_tool)
         tools = [
             BankTool(*tool, lambda: self.tools, structure=self.structured)
             for tool in declared.load_tools(toolset)
         ]
-        return sorted(tools, key=_place)
+        return sorted(tools, key=_rank_tool)
 
     def listed(self) -> list[Tool]:
         """Return the tools' descriptions for clients."""
         return [tool.listed for tool in self.tools.values()]
 
 
-def _place(tool: BankTool) -> tuple[int, str]:
+def _rank_tool(tool: BankTool) -> tuple[int, str]:
     return (_ORDER.index(tool.name) if tool.name in _ORDER else len(_ORDER)), tool.name
 
 
@@ -141,8 +146,8 @@ class Cost(NamedTuple):
 def count_cost(toolbox: Toolbox) -> Cost:
     """Count the tokens of the listed tools."""
     listed = toolbox.listed()
-    whole = count_tokens([_json(tool) for tool in listed])
-    model_tokens = count_tokens([_json(tool, _MODEL_FIELDS) for tool in listed])
+    whole = count_tokens([_dump_tool(tool) for tool in listed])
+    model_tokens = count_tokens([_dump_tool(tool, _MODEL_FIELDS) for tool in listed])
     tools = tuple(
         ToolCost(tool.name, not toolbox.tools[tool.name].reads, model, total)
         for tool, model, total in zip(listed, model_tokens, whole, strict=True)
@@ -150,7 +155,7 @@ def count_cost(toolbox: Toolbox) -> Cost:
     return Cost(toolbox.toolsets, tools, sum(model_tokens), sum(whole), METHOD)
 
 
-def _json(tool: Tool, fields: tuple[str, ...] = ()) -> str:
-    model_dump = tool.model_dump(by_alias=True, exclude_none=True, mode="json")
-    entries = {key: value for key, value in model_dump.items() if not fields or key in fields}
-    return json.dumps(entries, ensure_ascii=False, separators=(",", ":"))
+def _dump_tool(tool: Tool, fields: tuple[str, ...] = ()) -> str:
+    dump = tool.model_dump(by_alias=True, exclude_none=True, mode="json")
+    chosen = {key: value for key, value in dump.items() if not fields or key in fields}
+    return json.dumps(chosen, ensure_ascii=False, separators=(",", ":"))

@@ -26,7 +26,7 @@ class Limits(NamedTuple):
 
     connections: int = 512
     head: float = 10
-    """Until a request's headers are complete, from the connection's start or the last request."""
+    """For a request's headers, from the connection's start or the last request."""
     body: float = 30
     write: float = 30
     """For a client to read an answer, plus the time that `write_rate` allows for its size."""
@@ -50,17 +50,17 @@ class _RequestParser(h11.Connection):
 
     def next_event(self) -> Any:  # noqa: ANN401  (as h11 has it)
         """Return the next event; raise RemoteProtocolError for an ambiguous request."""
-        before = self.trailing_data[0] if self.their_state is h11.IDLE else b""
+        data = self.trailing_data[0] if self.their_state is h11.IDLE else b""
         event = super().next_event()
         if isinstance(event, h11.Request):
-            head = before[: len(before) - len(self.trailing_data[0])]
+            head = data[: len(data) - len(self.trailing_data[0])]
             if len(head) > self._most:
                 raise h11.RemoteProtocolError("headers are too long")
-            _check(event, head)
+            _check_unambiguous(event, head)
         return event
 
 
-def _check(request: h11.Request, head: bytes) -> None:
+def _check_unambiguous(request: h11.Request, head: bytes) -> None:
     """Raise RemoteProtocolError if a proxy may read the request differently (smuggling)."""
     # h11 merges several equal lengths into one
     lines = [line.lower().partition(b":") for line in head.split(b"\n")[1:]]
@@ -89,28 +89,28 @@ class Connection(H11Protocol):
         """Accept a connection; if there are too many, close the one idle for longest."""
         super().connection_made(transport)
         self.waits_since()
-        open_ones = [
-            connection for connection in self.connections if not connection.transport.is_closing()
-        ]
-        if len(open_ones) > self.limits.connections:
+        connections = [other for other in self.connections if not other.transport.is_closing()]
+        if len(connections) > self.limits.connections:
             idle = [
-                open_one
-                for open_one in open_ones
-                if isinstance(open_one, Connection) and open_one.can_go(self)
+                connection
+                for connection in connections
+                if isinstance(connection, Connection) and connection.may_close(self)
             ]
-            min(idle, key=Connection.worth, default=self).transport.abort()
+            min(idle, key=Connection.closing_order, default=self).transport.abort()
 
-    def can_go(self, newest: Connection) -> bool:
-        """Tell whether this connection may be closed for a newer one: not during a call."""
-        return self is not newest and (self._waiting() != "answer" or self.scope["method"] == "GET")
+    def may_close(self, newest: Connection) -> bool:
+        """Return whether this connection may be closed for a newer one: not during a call."""
+        return self is not newest and (
+            self._current_phase() != "answer" or self.scope["method"] == "GET"
+        )
 
-    def worth(self) -> tuple[bool, float]:
+    def closing_order(self) -> tuple[bool, float]:
         """Return the sort key for closing: idle before open streams, then the longest wait."""
-        return self._waiting() == "answer", self.waits_since()
+        return self._current_phase() == "answer", self.waits_since()
 
     def waits_since(self) -> float:
         """Return when the current wait began."""
-        phase = self._waiting(), self.cycle
+        phase = self._current_phase(), self.cycle
         if phase != self._phase:
             self._phase, self._since = phase, self.loop.time()
         return self._since
@@ -131,7 +131,7 @@ class Connection(H11Protocol):
         super().resume_writing()
         self._phase = ("", None)
 
-    def _waiting(self) -> str:
+    def _current_phase(self) -> str:
         """Name what the connection waits for; `answer` has no time limit."""
         if self.transport.is_closing():
             return "write"
@@ -207,12 +207,14 @@ class Bodies:
                 return
         if message["type"] != "http.request":  # the client has gone
             return
-        whole: list[Message] = [{"type": "http.request", "body": bytes(body), "more_body": False}]
+        messages: list[Message] = [
+            {"type": "http.request", "body": bytes(body), "more_body": False}
+        ]
 
         async def replay() -> Message:
-            return whole.pop() if whole else await receive()
+            return messages.pop() if messages else await receive()
 
-        await self._app({**scope, BODY: whole[0]["body"]}, replay, send)
+        await self._app({**scope, BODY: messages[0]["body"]}, replay, send)
 
     async def _refuse(self, scope: Scope, receive: Receive, send: Send) -> None:
         refusal = PlainTextResponse(f"the body is larger than {self._most:,} bytes", 413)

@@ -46,14 +46,14 @@ class Token:
 
     value: bytes = field(repr=False)
     file: Path | None = None
-    """None if it ends with the process."""
+    """The file of the token; None if it ends with the process."""
     made: bool = True
     """Whether it is new."""
 
 
 def new_token() -> Token:
     """Return a token that is in no file."""
-    return Token(_value())
+    return Token(_make_value())
 
 
 def read_token(file: Path | None = None) -> Token:
@@ -65,24 +65,24 @@ def read_token(file: Path | None = None) -> Token:
     file = file or paths.user_folder("state") / "http-token"
     is_made = not os.path.lexists(file)
     if is_made:
-        _make(file)
-    return Token(_read(file), file, is_made)
+        _make_file(file)
+    return Token(_read_value(file), file, is_made)
 
 
-def _make(file: Path) -> None:
+def _make_file(file: Path) -> None:
     try:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise files.refusal_error("make", file.parent, error) from error
     with suppress(NoteExists):  # another server was faster: its token is used
-        files.replace(file, _value() + b"\n", files.ABSENT, mode=0o600)
+        files.replace(file, _make_value() + b"\n", files.ABSENT, mode=0o600)
 
 
-def _value() -> bytes:
+def _make_value() -> bytes:
     return secrets.token_urlsafe(_BYTES).encode()
 
 
-def _read(file: Path) -> bytes:
+def _read_value(file: Path) -> bytes:
     try:
         with file.open("rb") as stream:
             _check_private(file, os.fstat(stream.fileno()))
@@ -116,12 +116,10 @@ def listen(address: str) -> socket.socket:
     """Return a socket that is bound to HOST:PORT; raise BadInput."""
     host, port = parse_endpoint(address)
     try:
-        getaddrinfo = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (socket.gaierror, UnicodeError) as error:
         raise BadInput(f"there is no host {host!r}", "give an address of this machine") from error
-    family, kind, protocol, _, place = min(
-        getaddrinfo, key=lambda entries: entries[0] != socket.AF_INET
-    )
+    family, kind, protocol, _, place = min(addresses, key=lambda row: row[0] != socket.AF_INET)
     listener = socket.socket(family, kind, protocol)
     try:
         if os.name == "posix":  # on Windows the option lets two servers share a port
@@ -207,9 +205,11 @@ def serve(
         host, port = listener.getsockname()[:2]
         remote = not ipaddress.ip_address(host).is_loopback
         secret = token(remote)
-        app = application(RequestGuard(own_names(parse_endpoint(address)[0], host, hosts), secret))
+        app = application(
+            RequestGuard(list_host_names(parse_endpoint(address)[0], host, hosts), secret)
+        )
         on_start(Endpoint(f"http://{url_host(host)}:{port}{path}", secret, remote))
-        server = Server(_config(app, limits))
+        server = Server(_make_config(app, limits))
         try:
             anyio.run(server.serve, [listener])
         except SystemExit:
@@ -218,11 +218,11 @@ def serve(
 
 
 def same_secret(text: str, expected: bytes) -> bool:
-    """Tell whether a client gave a secret, in constant time."""
+    """Return whether a client gave a secret, in constant time."""
     return compare_digest(text.encode("utf-8", "replace"), expected)
 
 
-def _config(app: ASGIApp, limits: Limits) -> uvicorn.Config:
+def _make_config(app: ASGIApp, limits: Limits) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         http=limit_protocol(limits),
@@ -264,35 +264,34 @@ class Hosts:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it with 421 or 403."""
-        refusal = self._refusal(scope["headers"]) if scope["type"] == "http" else None
+        refusal = self._refuse(scope["headers"]) if scope["type"] == "http" else None
         await (refusal or self._app)(scope, receive, send)
 
-    def _refusal(self, headers: Sequence[tuple[bytes, bytes]]) -> PlainTextResponse | None:
+    def _refuse(self, headers: Sequence[tuple[bytes, bytes]]) -> PlainTextResponse | None:
         hosts = [value for name, value in headers if name == b"host"]
-        if len(hosts) != 1 or not self._ours(_NAMED.fullmatch(hosts[0])):
+        if len(hosts) != 1 or not self._is_ours(_NAMED.fullmatch(hosts[0])):
             return PlainTextResponse("Host is not a name of this server", 421)
         origins = [value for name, value in headers if name == b"origin"]
-        if len(origins) > 1 or not all(self._ours(_ORIGIN.fullmatch(origin)) for origin in origins):
+        if len(origins) > 1 or not all(
+            self._is_ours(_ORIGIN.fullmatch(origin)) for origin in origins
+        ):
             return PlainTextResponse("Origin is not a name of this server", 403)
         return None
 
-    def _ours(self, match: re.Match[bytes] | None) -> bool:
+    def _is_ours(self, match: re.Match[bytes] | None) -> bool:
         return match is not None and match[1] in self._names and int(match[2] or 1) <= _LAST_PORT
 
 
-def own_names(called: str, host: str, more: Sequence[str]) -> list[str]:
+def list_host_names(name: str, host: str, more: Sequence[str]) -> list[str]:
     """Return the host names that are allowed for a server on an address."""
     bound = ipaddress.ip_address(host)
-    host_names = [called, host, *more]
+    host_names = [name, host, *more]
     if bound.is_loopback or bound.is_unspecified:
         host_names += _LOOPBACK
     if bound.is_unspecified:
         host_names.append(socket.gethostname())
         with suppress(OSError):
-            host_names += [
-                str(getaddrinfo[4][0])
-                for getaddrinfo in socket.getaddrinfo(socket.gethostname(), None)
-            ]
+            host_names += [str(row[4][0]) for row in socket.getaddrinfo(socket.gethostname(), None)]
     return list(dict.fromkeys(url_host(name) for name in host_names if name))
 
 

@@ -40,13 +40,13 @@ class PathRedaction:
 
     def __call__(self, text: str) -> str:
         """Return a message without paths of this machine."""
-        for root in self._banks():
+        for root in self._list_banks():
             text = text.replace(f"{root}/", "").replace(root, "the bank")
-        for root in _roots():
-            text = re.sub(rf"{re.escape(root)}{_END}", _last, text)
-        return _ABSOLUTE.sub(_last, text)
+        for root in _list_roots():
+            text = re.sub(rf"{re.escape(root)}{_END}", _keep_name, text)
+        return _ABSOLUTE.sub(_keep_name, text)
 
-    def _banks(self) -> Iterator[str]:
+    def _list_banks(self) -> Iterator[str]:
         try:
             yield from map(str, self._shared.bank().folders())
         except MemoryBankError:
@@ -59,10 +59,10 @@ def redact_paths(value: Value, hide: Callable[[str], str]) -> Value:
     for name in _OURS:
         if isinstance(message := getattr(value, name, None), str):
             changes[name] = hide(message)
-    if isinstance(answer := getattr(value, "findings", None), tuple):
+    if isinstance(findings := getattr(value, "findings", None), tuple):
         changes["findings"] = tuple(
-            part._replace(message=hide(part.message)) if part.rule in _READING else part
-            for part in answer
+            finding._replace(message=hide(finding.message)) if finding.rule in _READING else finding
+            for finding in findings
         )
     return _redact_value(value, **changes) if changes else value
 
@@ -76,7 +76,7 @@ def _redact_value(value: Any, **changes: object) -> Any:  # noqa: ANN401  (a rec
     return redacted
 
 
-def _roots() -> list[str]:
+def _list_roots() -> list[str]:
     """Return the folders that messages may name and whose paths may contain spaces."""
     folders = [Path.home(), Path(tempfile.gettempdir())]
     folders += [paths.user_folder(kind) for kind in ("data", "state", "cache")]
@@ -84,6 +84,6 @@ def _roots() -> list[str]:
     return sorted(names, key=len, reverse=True)
 
 
-def _last(match: re.Match[str]) -> str:
+def _keep_name(match: re.Match[str]) -> str:
     name = re.split(r"[/\\]", match[0].rstrip("/\\"))[-1]
     return f"…/{name}"

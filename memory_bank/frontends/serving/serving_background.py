@@ -113,7 +113,7 @@ class Background:
         following = threading.Thread(target=self._follow_sessions, args=(bank, over), daemon=True)
         following.start()
         try:
-            maintenance.follow(bank, self.tell, self._stop)
+            maintenance.follow_changes(bank, self.tell, self._stop)
         finally:
             self._shared.embedded_elsewhere.clear()
             over.set()
@@ -124,12 +124,12 @@ class Background:
     def _follow_sessions(self, bank: Bank, over: threading.Event) -> None:
         while not over.is_set():
             try:
-                events.follow(bank, self._happened, over)
+                events.follow(bank, self._tell_of_sessions, over)
             except MemoryBankError as error:
                 _log.warning("%s: %s", error.code, error.message)
                 over.wait(_RETRY)
 
-    def _happened(self, news: Sequence[SessionStep]) -> None:
+    def _tell_of_sessions(self, news: Sequence[SessionStep]) -> None:
         for listener in self._session_listeners:
             listener(news)
 

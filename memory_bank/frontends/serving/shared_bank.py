@@ -48,14 +48,14 @@ _log = logging.getLogger(__name__)
 class SharedCode:
     """One codebase for all requests, and a thread that keeps it up to date with another.
 
-    Who reads the files first depends on what requests do. If they search, the first one indexes
+    What requests do decides who reads the files first. If they search, the first request indexes
     (`Codebase.catch_up`), since it can't be answered otherwise; the thread then indexes and embeds
-    what changes. If they only look up, they read nothing and never wait: the thread reads the files
-    and their coupling, and requests see what it has read so far.
+    changes. If they only look up, they read nothing and never wait: the thread reads the files and
+    their coupling, and requests see what it has read so far.
     """
 
     def __init__(self, open_code: OpenCode, *, searched: bool) -> None:
-        """Open nothing yet; `searched` tells what requests do."""
+        """Open nothing yet; `searched` says whether requests search or only look up."""
         self.embedded_elsewhere = threading.Event()
         """Set while the thread embeds new passages, so that requests need not."""
         self._open = open_code
@@ -101,7 +101,7 @@ class SharedCode:
         if self._asked.is_set():
             self._start()
 
-    def asked(self) -> Codebase:
+    def wake(self) -> Codebase:
         """Return the code for a request, which starts or wakes the thread; raise NoRepository."""
         code = self.code
         self._last = time.monotonic()
@@ -109,13 +109,13 @@ class SharedCode:
         self._start()
         return code
 
-    def indexed(self, seconds: float) -> bool:
-        """Let the thread index, even before any request has; tell whether it has in some seconds.
+    def wait_until_indexed(self, seconds: float) -> bool:
+        """Let the thread index, even before any request has; return whether it has in time.
 
         From then on, requests need not compare the files. Raises NoRepository.
         """
         self._alone.set()
-        self.asked()
+        self.wake()
         return self._indexed.wait(seconds)
 
     def coupled(self, path: str) -> Sequence[CoupledFile]:
@@ -160,7 +160,7 @@ class SharedCode:
         while True:
             self._asked.clear()
             begun = time.monotonic()
-            self._try()
+            self._try_update()
             # what a search leaves is embedded at once; a lookup leaves nothing
             wakes = self._asked if self._searched else self._stop
             if not self._stop.is_set():
@@ -169,7 +169,7 @@ class SharedCode:
             if self._must_end():
                 return
 
-    def _try(self) -> None:
+    def _try_update(self) -> None:
         try:
             self._update()
         except Cancelled:
@@ -190,7 +190,7 @@ class SharedCode:
             self._own.close()
 
     def _must_end(self) -> bool:
-        """Tell whether the thread must end; if so, the next request starts another one."""
+        """Return whether the thread must end; if so, the next request starts another one."""
         with self._lock:
             if not self._stop.is_set():
                 if self._asked.is_set() or time.monotonic() - self._last <= _IDLE:
@@ -200,7 +200,7 @@ class SharedCode:
             return True
 
     def _update(self) -> None:
-        if self._searched and self._own is None and not self._first_is_indexed():
+        if self._searched and self._own is None and not self._wait_for_first():
             return
         if self._own is None:
             self._own = self._open(lambda: True)
@@ -210,10 +210,10 @@ class SharedCode:
         else:
             self._read(self._own)
 
-    def _first_is_indexed(self) -> bool:
-        """Wait until a request has indexed the code; tell whether one has, or none will.
+    def _wait_for_first(self) -> bool:
+        """Wait until a request has indexed the code; return whether one has, or none will.
 
-        Whoever indexes first locks the files: a request that comes second would answer without.
+        Indexing locks the files: a request that comes while the thread indexes would find nothing.
         """
         code = self.code
         for _ in range(max(1, round(_INTERVAL / _FIRST))):
@@ -233,8 +233,8 @@ class SharedCode:
         self._indexed.set()
         remaining = None
         # without an embedder, all are left
-        while (now := own.embed(_TURN).waiting) and now != remaining:
-            remaining = now
+        while (waiting := own.embed(_TURN).waiting) and waiting != remaining:
+            remaining = waiting
             if self._stop.wait(_BETWEEN):
                 raise Cancelled
 
@@ -297,7 +297,7 @@ class SharedBank:
 
     def codebase(self) -> Codebase:
         """Return the code for a request, which keeps it up to date; raise NoRepository."""
-        return self.code.asked()
+        return self.code.wake()
 
     def another(self, *, embeds: bool = True) -> Bank:
         """Open the bank separately, for work that must not block requests; raise NoBank.
@@ -324,7 +324,7 @@ class SharedBank:
             open_codebase,  # start-up: the first answer needs none
         )
 
-        return open_codebase(self._folder(), bank=self._path, embeds=embeds)
+        return open_codebase(self._find_folder(), bank=self._path, embeds=embeds)
 
     def _open(self, embeds: Callable[[], bool]) -> Bank:
         """Open the bank; its progress is reported to the current request."""
@@ -335,14 +335,14 @@ class SharedBank:
 
         conditions = Conditions(tell, embeds, self.repairs, self.notices)
         try:
-            bank = open_bank(self._path, start=self._folder(), conditions=conditions)
+            bank = open_bank(self._path, start=self._find_folder(), conditions=conditions)
         except FileNotFoundError as error:
             raise NoBank(
                 "the working directory no longer exists", "start the server in another directory"
             ) from error
         return bank
 
-    def _folder(self) -> Path | None:
+    def _find_folder(self) -> Path | None:
         """Return the folder from which the bank is found; None for the working directory.
 
         A client may start the server outside of its project. So if it has folders, the working

@@ -25,31 +25,31 @@ _YEAR = 365 * 86400
 
 
 def may_enter(request: Request, token: bytes) -> bool:
-    """Tell whether a request has the token: by the cookie, or as a bearer."""
+    """Return whether a request has the token: by the cookie, or as a bearer."""
     kind, _, bearer = request.headers.get("authorization", "").partition(" ")
     if kind.lower() == "bearer" and same_secret(bearer.strip(), token):
         return True
-    return same_secret(request.cookies.get(_cookie_name(request), ""), _cookie(token))
+    return same_secret(request.cookies.get(_cookie_name(request), ""), _make_cookie(token))
 
 
 def enter_page(request: Request, token: Token) -> Response | None:
     """Return the answer to an address with the right token; None for any other."""
-    query_param = request.query_params.get(TOKEN_FIELD)
-    if request.method != "GET" or query_param is None or not same_secret(query_param, token.value):
+    token_given = request.query_params.get(TOKEN_FIELD)
+    if request.method != "GET" or token_given is None or not same_secret(token_given, token.value):
         return None
-    rest = request.url.remove_query_params(TOKEN_FIELD)
+    clean = request.url.remove_query_params(TOKEN_FIELD)
     # an address that begins with two slashes would lead to another host
-    where = "/" + rest.path.lstrip("/") + (f"?{rest.query}" if rest.query else "")
-    response = RedirectResponse(where, 303)
-    value = _cookie(token.value).decode()
+    address = "/" + clean.path.lstrip("/") + (f"?{clean.query}" if clean.query else "")
+    response = RedirectResponse(address, 303)
+    value = _make_cookie(token.value).decode()
     age = _YEAR if token.file else None  # without a file, the token ends with the server
     name = _cookie_name(request)
     response.set_cookie(name, value, max_age=age, httponly=True, samesite="strict")
     return response
 
 
-def may_be_known(request: Request) -> bool:
-    """Tell whether the browser keeps its cookie back since another site led to the address.
+def may_have_cookie(request: Request) -> bool:
+    """Return whether the browser keeps its cookie back since another site led to the address.
 
     The redirect file of `--open` is such a site. The browser sends the cookie if the page that it
     got loads itself again.
@@ -68,7 +68,7 @@ def _cookie_name(request: Request) -> str:
     return f"memory_bank_access_{request.url.port or 80}"
 
 
-def _cookie(token: bytes) -> bytes:
+def _make_cookie(token: bytes) -> bytes:
     """Return the cookie's value, from which nobody learns the token."""
     return hmac.new(token, b"memory-bank dashboard", "sha256").hexdigest().encode()
 
@@ -98,30 +98,30 @@ def remember(response: Response, browser: str) -> None:
 def make_token(secret: bytes, browser: str) -> str:
     """Return a new token for the forms of a page."""
     salt = secrets.token_hex(_SALT)
-    return f"{salt}.{_signature(secret, browser, salt)}"
+    return f"{salt}.{_sign(secret, browser, salt)}"
 
 
 def read_form(body: bytes, kind: str) -> dict[str, str]:
-    """Return the fields of a form, of several of one name the last; empty for any other body."""
+    """Return the fields of a form, the last of each name; no fields for any other body."""
     if kind.partition(";")[0].strip().lower() != _FORM:
         return {}
     return dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True))
 
 
 def is_ours(request: Request, form: dict[str, str], secret: bytes) -> bool:
-    """Tell whether a request comes from a page of this server."""
+    """Return whether a request comes from a page of this server."""
     browser = request.cookies.get(BROWSER_COOKIE, "")
-    header = request.headers.get(HEADER) or form.get(CSRF_FIELD, "")
-    salt, _, signature = header.partition(".")
-    expected = _signature(secret, browser, salt)
-    digest = hmac.compare_digest(signature.encode(), expected.encode())
-    return bool(browser) and digest and _same_origin(request)
+    form_token = request.headers.get(HEADER) or form.get(CSRF_FIELD, "")
+    salt, _, signature = form_token.partition(".")
+    expected = _sign(secret, browser, salt)
+    is_signed = hmac.compare_digest(signature.encode(), expected.encode())
+    return bool(browser) and is_signed and _same_origin(request)
 
 
 def _same_origin(request: Request) -> bool:
-    """Tell what the browser says of the page that sent a request; old browsers say nothing."""
+    """Return whether the browser says that a page of this server asks; old browsers say nothing."""
     return request.headers.get("sec-fetch-site", "same-origin") in {"same-origin", "none"}
 
 
-def _signature(secret: bytes, browser: str, salt: str) -> str:
+def _sign(secret: bytes, browser: str, salt: str) -> str:
     return hmac.new(secret, f"{salt}.{browser}".encode(), "sha256").hexdigest()

@@ -78,7 +78,7 @@ def http_status(error: MemoryBankError) -> int:
     return next((STATUS[kind] for kind in type(error).__mro__ if kind in STATUS), 500)
 
 
-def _between(names: str) -> str:
+def _mark_names(names: str) -> str:
     return f"{_SIGN}{names}{_SIGN}"
 
 
@@ -98,7 +98,7 @@ class ErrorPages:
     def __init__(self, site: Site) -> None:
         self._site = site
 
-    async def refusal(self, request: Request, status: int, text: str, hint: str) -> Response:
+    async def error_page(self, request: Request, status: int, text: str, hint: str) -> Response:
         """Return the page of an error."""
         phrase = HTTPStatus(status).phrase
         values = {"what": text, "where": request.url.path, "next": hint, "status": status}
@@ -107,7 +107,7 @@ class ErrorPages:
     async def locked(self, request: Request) -> Response:
         """Return the page for those who have no token; it says nothing of the bank."""
         response = await self._site.bare_page("locked.html", status=HTTPStatus.FORBIDDEN)
-        if access.may_be_known(request):
+        if access.may_have_cookie(request):
             response.headers["Refresh"] = "0"
         return response
 
@@ -115,9 +115,9 @@ class ErrorPages:
         """Return the page of an error of the bank."""
         assert isinstance(error, MemoryBankError)  # noqa: S101
         hide = self._site.hide
-        message, hint = hide(error.message), hide(error.hint_in(HINTS, _between))
+        message, hint = hide(error.message), hide(error.hint_in(HINTS, _mark_names))
         links = _link_hint(hint) if isinstance(error, errors.NoteNotFound) else hint
-        return await self.refusal(request, http_status(error), message, links.replace(_SIGN, ""))
+        return await self.error_page(request, http_status(error), message, links.replace(_SIGN, ""))
 
     async def http(self, request: Request, error: Exception) -> Response:
         """Return the page of an address or a method that does not exist."""
@@ -126,20 +126,20 @@ class ErrorPages:
             "There is no such page" if error.status_code == HTTPStatus.NOT_FOUND else error.detail
         )
         hint = _NEXT.get(error.status_code, "")
-        response = await self.refusal(request, error.status_code, text, hint)
+        response = await self.error_page(request, error.status_code, text, hint)
         response.headers.update(error.headers or {})
         return response
 
-    async def exhausted(self, _: Request, error: Exception) -> Response:
+    async def exhausted_text(self, _: Request, error: Exception) -> Response:
         """Return a text if memory or threads ran out, since a page needs some; else raise."""
-        plain = errors.find_exhausted(error)
-        if plain is None:
+        failure = errors.find_exhausted(error)
+        if failure is None:
             raise error
-        return PlainTextResponse(f"{plain.message}\n{plain.hint}\n", http_status(plain))
+        return PlainTextResponse(f"{failure.message}\n{failure.hint}\n", http_status(failure))
 
     async def unknown(self, request: Request, _: Exception) -> Response:
         """Return the page of a fault of ours, which the server logs."""
-        return await self.refusal(request, 500, _FAULT, "try again; if it stays, report it")
+        return await self.error_page(request, 500, _FAULT, "try again; if it stays, report it")
 
 
 POLICY = (
@@ -177,18 +177,18 @@ class Headers:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, and add headers to the response."""
 
-        async def sending(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in {**HEADERS, "Cache-Control": "no-store"}.items():
                     headers.setdefault(name, value)
             await send(message)
 
-        await self._app(scope, receive, sending)
+        await self._app(scope, receive, send_with_headers)
 
 
 class Entrance:
-    """A middleware that asks for the token, but for the files that belong to the package."""
+    """A middleware that asks for the token, except for files of the package."""
 
     def __init__(self, app: ASGIApp, pages: ErrorPages, token: Token, static: StaticFiles) -> None:
         self._app, self._pages, self._token, self._static = app, pages, token, static
@@ -207,9 +207,9 @@ class Entrance:
 
 
 class Forms:
-    """A middleware that refuses what would write: all of it, unless the dashboard writes.
+    """A middleware that refuses requests that would write, or have no token of a form.
 
-    Then it must have a token of a form. The fields are in `request.state.form`.
+    If the dashboard may write, the fields of a form are in `request.state.form`.
     """
 
     def __init__(self, app: ASGIApp, pages: ErrorPages, *, secret: bytes, write: bool) -> None:
@@ -224,17 +224,19 @@ class Forms:
         request = Request(scope)
         if not self._write:
             hint = "start it with --write to change notes here"
-            refusal = await self._pages.refusal(request, 405, "This dashboard only reads", hint)
-            refusal.headers["Allow"] = ", ".join(sorted(_READS))
-            await refusal(scope, receive, send)
+            error_page = await self._pages.error_page(
+                request, 405, "This dashboard only reads", hint
+            )
+            error_page.headers["Allow"] = ", ".join(sorted(_READS))
+            await error_page(scope, receive, send)
             return
         form = access.read_form(scope[BODY], request.headers.get("content-type", ""))
         if not access.is_ours(request, form, self._secret):
             hint = "load the page again, then repeat; the dashboard may have been started anew"
-            refusal = await self._pages.refusal(
+            error_page = await self._pages.error_page(
                 request, 403, "The form is not from this dashboard", hint
             )
-            await refusal(scope, receive, send)
+            await error_page(scope, receive, send)
             return
         request.state.form = form
         await self._app(scope, receive, send)
@@ -245,7 +247,7 @@ def build_application(site: Site, guard: RequestGuard) -> ASGIApp:
     pages = ErrorPages(site)
 
     @asynccontextmanager
-    async def running(_: Starlette) -> AsyncIterator[None]:
+    async def run_background(_: Starlette) -> AsyncIterator[None]:
         threading.Thread(target=site.start, name="start", daemon=True).start()
         try:
             yield
@@ -258,10 +260,10 @@ def build_application(site: Site, guard: RequestGuard) -> ASGIApp:
         exception_handlers={
             MemoryBankError: pages.known,
             HTTPException: pages.http,
-            **dict.fromkeys((MemoryError, RuntimeError, OSError), pages.exhausted),
+            **dict.fromkeys((MemoryError, RuntimeError, OSError), pages.exhausted_text),
             Exception: pages.unknown,
         },
-        lifespan=running,
+        lifespan=run_background,
     )
     app.router.redirect_slashes = False  # one address for each page
     return guard_application(app, guard, pages, site)
@@ -293,16 +295,16 @@ def serve_web(
 ) -> None:
     """Serve a dashboard, as `serve` does, and close the bank at the end.
 
-    Its token is that of a file, on a loopback address without one a new one, or none. Raises
-    BadInput for none on an address that other machines can reach.
+    Its token is that of a file, else a new one on a loopback address; with `no_token` it has none.
+    Raises BadInput for `no_token` on an address that other machines can reach.
     """
 
-    def needed(remote: bool) -> Token | None:  # noqa: FBT001  (as `serve` calls it)
+    def choose_token(remote: bool) -> Token | None:  # noqa: FBT001  (as `serve` calls it)
         if not no_token:
             return read_token(token_file) if remote or token_file else new_token()
         if remote:
             raise BadInput(
-                f"other machines can reach {address}: there a token is needed",
+                f"other machines can reach {address}: there a token is choose_token",
                 "leave out --no-token, or listen on 127.0.0.1",
             )
         return None
@@ -312,7 +314,7 @@ def serve_web(
             lambda guard: build_application(site, guard),
             address,
             "/",
-            token=needed,
+            token=choose_token,
             hosts=hosts,
             on_start=on_start,
         )

@@ -33,12 +33,12 @@ def group_by_rule(
     findings: Iterable[Finding], summaries: Mapping[str, str]
 ) -> tuple[RuleFindings, ...]:
     """Return findings by rule, in the order of their first ones."""
-    findings_of: dict[str, list[Finding]] = {}
+    groups: dict[str, list[Finding]] = {}
     for finding in findings:
-        findings_of.setdefault(finding.rule, []).append(finding)
+        groups.setdefault(finding.rule, []).append(finding)
     return tuple(
         RuleFindings(name, summaries.get(name, name), group[0].severity, tuple(group))
-        for name, group in findings_of.items()
+        for name, group in groups.items()
     )
 
 
@@ -59,7 +59,7 @@ class Checked(NamedTuple):
     stale: tuple[CountedNote, ...]
     """The notes whose cited code changed after them, those with most commits first."""
     titles: Mapping[str, str]
-    """Of all notes, by path."""
+    """The titles of all notes, by path."""
 
     @property
     def counts(self) -> Mapping[str, int]:
@@ -74,9 +74,7 @@ class Checked(NamedTuple):
     @property
     def rows(self) -> tuple[RuleFindings, ...]:
         """The rules with findings that are more than remarks."""
-        return tuple(
-            rule_findings for rule_findings in self.rules if rule_findings.severity != "info"
-        )
+        return tuple(rule for rule in self.rules if rule.severity != "info")
 
 
 def check(bank: Bank) -> Checked:
@@ -87,17 +85,17 @@ def check(bank: Bank) -> Checked:
         report = stale.stale(bank).stale
     except (NoRepository, BadInput):
         report = ()
-    later: dict[str, set[str]] = {}
+    commits: dict[str, set[str]] = {}
     targets: dict[str, dict[str, None]] = {}
     for citation in report:
-        later.setdefault(citation.path, set()).update(commit.id for commit in citation.commits)
+        commits.setdefault(citation.path, set()).update(commit.id for commit in citation.commits)
         targets.setdefault(citation.path, {})[citation.target] = None
-    checked = [
-        CountedNote(path, titles.get(path, path), len(later_paths), tuple(targets[path]))
-        for path, later_paths in later.items()
+    notes = [
+        CountedNote(path, titles.get(path, path), len(ids), tuple(targets[path]))
+        for path, ids in commits.items()
     ]
-    ordered = tuple(sorted(checked, key=lambda note: (-note.number, note.path)))
-    return Checked(findings, ordered, titles)
+    notes.sort(key=lambda note: (-note.number, note.path))
+    return Checked(findings, tuple(notes), titles)
 
 
 def _rules_to_skip(notes: int) -> tuple[str, ...]:

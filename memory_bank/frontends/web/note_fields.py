@@ -26,7 +26,7 @@ _TITLE = lazy_pattern(r"\A(\ufeff?\s*#[ \t]+)([^\n]*)\n?")
 _BLANK = lazy_pattern(r"\A\ufeff?(?:[ \t]*\n)*")
 
 _STAYS = lazy_pattern(r"::|(?:  |\\|\s\^[\w-]+)$|^[ \t]")
-"""In a line that is not joined: a relation, a hard break or a block id at its end, an indent."""
+"""A mark of a line that is not joined: a relation, a hard break, a block id, or an indent."""
 
 _WORD = lazy_pattern(r"\s|[^\s]+")
 
@@ -41,11 +41,12 @@ class NoteFields(NamedTuple):
     text: str = ""
     type: str = ""
     tags: str = ""
-    """Separated by commas, as the files."""
+    """The tags, separated by commas."""
     files: str = ""
+    """The files, separated by commas."""
 
     @classmethod
-    def sent(cls, form: Mapping[str, str]) -> NoteFields:
+    def from_form(cls, form: Mapping[str, str]) -> NoteFields:
         """Return the fields that a browser sent."""
         texts = {name: _NEWLINE.sub("\n", form.get(name, "")) for name in cls._fields}
         texts["title"] = " ".join(texts["title"].split())
@@ -64,7 +65,7 @@ def split_items(text: str) -> list[str]:
 
 def read_fields(content: str) -> NoteFields | None:
     """Return the fields of a note; None if its front matter can't be edited key by key."""
-    parts = _read(_NEWLINE.sub("\n", content))
+    parts = _read_parts(_NEWLINE.sub("\n", content))
     return parts.fields if parts else None
 
 
@@ -74,24 +75,24 @@ def rewrite_fields(content: str, fields: NoteFields) -> str:
     Raises UnreadableNote if its front matter can't be edited.
     """
     text = _NEWLINE.sub("\n", content)
-    parts = _read(text)
+    parts = _read_parts(text)
     if parts is None:
         raise front_matter.rewrite_error("its front matter can't be read", 1)
-    was, head, body = parts.fields, parts.head, parts.body
-    if fields.title != was.title and fields.title and parts.heading:
+    old, head, body = parts.fields, parts.head, parts.body
+    if fields.title != old.title and fields.title and parts.heading:
         head = head[: parts.heading[0]] + fields.title + head[parts.heading[1] :]
-    elif fields.title != was.title and fields.title and not parts.title_key:
+    elif fields.title != old.title and fields.title and not parts.title_key:
         head = f"{head}# {fields.title}\n\n"
     if parts.sentence and fields.text:
         head = head.rstrip("\n") + "\n\n"
     text = head + merge_edited(body, fields.text)
     changes: dict[str, object] = {}
     for name, value in (("type", fields.type), ("tags", fields.tags), ("file_refs", fields.files)):
-        if value != {"type": was.type, "tags": was.tags, "file_refs": was.files}[name]:
+        if value != {"type": old.type, "tags": old.tags, "file_refs": old.files}[name]:
             changes[spelled_key(parts.raw, name)] = (
                 value if name == "type" else split_items(value)
             ) or None
-    if parts.title_key and fields.title != was.title:
+    if parts.title_key and fields.title != old.title:
         changes[parts.title_key] = fields.title or None
     return front_matter.set_keys(text, changes) if changes else text
 
@@ -110,11 +111,11 @@ class _NoteParts(NamedTuple):
     """Whether all of its text is the sentence that is its title."""
 
 
-def _read(text: str) -> _NoteParts | None:
+def _read_parts(text: str) -> _NoteParts | None:
     parts = front_matter.split(text)
     raw, faults = front_matter.read_metadata(parts)
-    meta, more = read_meta(raw)
-    if faults or more:
+    meta, meta_faults = read_meta(raw)
+    if faults or meta_faults:
         return None
     start = len(text) - len(parts.body)
     key = spelled_key(raw, "title") if meta.title else ""
@@ -126,12 +127,12 @@ def _read(text: str) -> _NoteParts | None:
         start += match.end()
     blank = _BLANK.match(text[start:])
     start += blank.end() if blank else 0
-    named = "" if key or heading else read_body(text[start:]).first
+    sentence_name = "" if key or heading else read_body(text[start:]).first
     line = text[start:].strip()
-    if named and "\n" not in line and has_same_words(plain_text(line), named):
+    if sentence_name and "\n" not in line and has_same_words(plain_text(line), sentence_name):
         heading, sentence = (start, start + len(line.rstrip(".\u3002"))), True
         start = len(text)
-    title = meta.title or (text[slice(*heading)] if heading else named)
+    title = meta.title or (text[slice(*heading)] if heading else sentence_name)
     tags = ", ".join(meta.tags)
     files = ", ".join(meta.file_refs)
     fields = NoteFields(title, join_lines(text[start:]), meta.type, tags, files)
@@ -142,7 +143,7 @@ def join_lines(text: str) -> str:
     """Return a text with the lines of each of its paragraphs joined; its length is the same."""
     lines = text.split("\n")
     ends = ["\n"] * (len(lines) - 1) + [""]
-    for token in _parser().parse(text):
+    for token in _make_parser().parse(text):
         if token.type != "paragraph_open" or token.level or not token.map:
             continue
         first, last = token.map
@@ -153,7 +154,7 @@ def join_lines(text: str) -> str:
 
 
 @cache
-def _parser() -> MarkdownIt:
+def _make_parser() -> MarkdownIt:
     markdown = MarkdownIt("commonmark").enable("table")
     markdown.core.ruler.disable("inline")
     markdown.parse("warm")  # the ruler sorts its rules at the first parse, without a lock
@@ -161,24 +162,24 @@ def _parser() -> MarkdownIt:
 
 
 def merge_edited(text: str, edited: str) -> str:
-    """Return a text with what was edited in what is shown of it; the rest stays as it is.
+    """Return a text with the edits that were made to its joined lines; the rest stays as it is.
 
-    What is shown of the answer is what was edited. If a line break would now mean something else,
-    the edited part has the line breaks of the form.
+    The joined lines of the answer are the edited text. If a line break would now mean something
+    else, the answer is the edited text with its own line breaks.
     """
-    before = join_lines(text)
-    start = _common(before, edited)
-    end = _common(before[start:][::-1], edited[start:][::-1])
-    for word in (
-        _merge_by_words(text, before, edited, start, end),
+    shown_text = join_lines(text)
+    start = _count_common(shown_text, edited)
+    end = _count_common(shown_text[start:][::-1], edited[start:][::-1])
+    for merged in (
+        _merge_by_words(text, shown_text, edited, start, end),
         _merge_by_place(text, edited, start, end),
     ):
-        if join_lines(word) == edited:
-            return word
+        if join_lines(merged) == edited:
+            return merged
     return edited
 
 
-def _common(text: str, other_text: str) -> int:
+def _count_common(text: str, other_text: str) -> int:
     """Return how many characters two texts begin with alike."""
     size = min(len(text), len(other_text))
     return next((at for at in range(size) if text[at] != other_text[at]), size)
@@ -188,19 +189,19 @@ def _merge_by_place(text: str, edited: str, start: int, end: int) -> str:
     return text[:start] + edited[start : len(edited) - end] + text[len(text) - end :]
 
 
-def _merge_by_words(text: str, before: str, edited: str, start: int, end: int) -> str:
-    old = _WORD.findall(before[start : len(before) - end])
+def _merge_by_words(text: str, shown_text: str, edited: str, start: int, end: int) -> str:
+    old = _WORD.findall(shown_text[start : len(shown_text) - end])
     new = _WORD.findall(edited[start : len(edited) - end])
     if max(len(old), len(new)) > _MOST_WORDS:
         return _merge_by_place(text, edited, start, end)
-    entries, at = [], start
+    pieces, at = [], start
     places = []
     for word in old:
         places.append(at)
         at += len(word)
     for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if kind == "equal":
-            entries.append(text[places[a] : places[b - 1] + len(old[b - 1])])
+            pieces.append(text[places[a] : places[b - 1] + len(old[b - 1])])
         else:
-            entries.append("".join(new[c:d]))
-    return text[:start] + "".join(entries) + text[len(text) - end :]
+            pieces.append("".join(new[c:d]))
+    return text[:start] + "".join(pieces) + text[len(text) - end :]

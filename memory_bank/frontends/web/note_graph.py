@@ -17,7 +17,7 @@ from memory_bank.search.manifest import document_graph
 from memory_bank.search.manifest.document_graph import GraphLink, GraphRows, Node
 
 NOTE, GHOST_KIND, FILE, TAG_KIND = KINDS = ("note", "ghost", "file", "tag")
-"""Kinds of nodes: a ghost is what links name without a note or a file; symbols are files."""
+"""Kinds of nodes: a ghost is a name in links that no note or file has; symbols are files."""
 
 LINK, EMBED, FILE_REF, TAG_EDGE = ("link", "embed", "file_ref", "tag")
 """Kinds of edges."""
@@ -74,7 +74,7 @@ class GraphPart(NamedTuple):
     nodes: tuple[Node, ...]
     edges: tuple[GraphLink, ...]
     degrees: tuple[int, ...]
-    """In the whole graph."""
+    """The degrees of the nodes in the whole graph."""
     left_out: int
     """Number of wanted nodes that are not shown, because there are too many."""
 
@@ -82,7 +82,7 @@ class GraphPart(NamedTuple):
 def whole_graph(bank: Bank) -> NoteGraph:
     """Return the whole graph."""
     rows = bank.answer(lambda view: document_graph.read_graph(view.manifest))
-    return _built(rows, bank.layout)
+    return _build_graph(rows, bank.layout)
 
 
 def choose_part(bank: Bank, request: WantedGraph) -> GraphPart:
@@ -92,15 +92,17 @@ def choose_part(bank: Bank, request: WantedGraph) -> GraphPart:
     if unknown := set(request.kinds) - set(KINDS):
         raise BadInput(f"{min(unknown)!r} is no kind of nodes", f"kinds are {', '.join(KINDS)}")
     graph = whole_graph(bank)
-    centre = _centre(bank, graph, request)
+    centre = _find_centre(bank, graph, request)
     visible = _filter_nodes(graph, request, centre)
     if request.whole or centre is None:
-        linked = {at for at in visible if any(place in visible for place in _beside(graph, at))}
+        linked = {
+            at for at in visible if any(place in visible for place in _yield_neighbours(graph, at))
+        }
         visible = linked or visible  # a picture of far away dots says nothing
         order = sorted(visible, key=lambda place: (-graph.degrees[place], graph.nodes[place].id))
         chosen = order[:MOST]
     else:
-        order = _neighbourhood(graph, centre, visible, request.depth)
+        order = _list_neighbourhood(graph, centre, visible, request.depth)
         chosen = order[:MOST_NEAR]
     name = "" if centre is None else graph.nodes[centre].id
     return _cut_part(graph, name, chosen, len(order) - len(chosen))
@@ -110,30 +112,30 @@ def find_names(bank: Bank, text: str, limit: int = 20) -> list[Node]:
     """Return the nodes whose names have a text, those that begin with it first."""
     graph = whole_graph(bank)
     sought = text.strip().casefold()
-    entries = []
+    matches = []
     for place, node in enumerate(graph.nodes):
         label, name = node.label.casefold(), node.id.casefold()
         if sought in label or sought in name:
             rank = not (label.startswith(sought) or name.startswith(sought))
-            entries.append((node.kind != NOTE, rank, -graph.degrees[place], node.id, node))
-    return [row[-1] for row in sorted(entries)[:limit]]
+            matches.append((node.kind != NOTE, rank, -graph.degrees[place], node.id, node))
+    return [row[-1] for row in sorted(matches)[:limit]]
 
 
 @lru_cache(maxsize=4)
-def _built(rows: GraphRows, place: Layout) -> NoteGraph:
+def _build_graph(rows: GraphRows, place: Layout) -> NoteGraph:
     nodes = [*rows.documents.values()]
     numbers = {number: at for at, number in enumerate(rows.documents)}
     keys: dict[str, int] = {}
     edges: dict[GraphLink, None] = {}
 
-    def other(key: str, node: Callable[[], Node]) -> int:
+    def place_of(key: str, node: Callable[[], Node]) -> int:
         if key not in keys:
             keys[key] = len(nodes)
             nodes.append(node())
         return keys[key]
 
     def ghost(name: str) -> Node:
-        return Node(GHOST + name, name, _kind(name, place))
+        return Node(GHOST + name, name, _ghost_kind(name, place))
 
     for link in rows.links:
         if link.dest in numbers:
@@ -141,13 +143,13 @@ def _built(rows: GraphRows, place: Layout) -> NoteGraph:
         elif link.dest:
             continue  # it could not be read
         else:
-            target = other(GHOST + link.ghost.casefold(), partial(ghost, link.ghost))
+            target = place_of(GHOST + link.ghost.casefold(), partial(ghost, link.ghost))
         kind = _EDGE_KINDS.get(link.kind, LINK)
         edges[GraphLink(numbers[link.source], target, kind, link.type)] = None
     for at, note in enumerate(rows.documents.values()):
         for tag in note.tags:
             key = TAG + tag.casefold()
-            target = other(key, partial(Node, key, f"#{tag}", TAG_KIND))
+            target = place_of(key, partial(Node, key, f"#{tag}", TAG_KIND))
             edges[GraphLink(at, target, TAG_EDGE, "")] = None
     near: list[list[GraphLink]] = [[] for _ in nodes]
     for edge in edges:
@@ -160,24 +162,24 @@ def _built(rows: GraphRows, place: Layout) -> NoteGraph:
     return NoteGraph(tuple(nodes), places, tuple(map(tuple, near)), counts)
 
 
-def _kind(ghost: str, place: Layout) -> str:
+def _ghost_kind(ghost: str, place: Layout) -> str:
     if ghost.lower().startswith(SYMBOL):
         return FILE
     file = ghost.partition("#")[0]
     return FILE if ":" not in file and may_be_file(file, place) else GHOST_KIND
 
 
-def _centre(bank: Bank, graph: NoteGraph, request: WantedGraph) -> int | None:
+def _find_centre(bank: Bank, graph: NoteGraph, request: WantedGraph) -> int | None:
     """Return the place of the node in the middle; None if there is no note."""
     if request.note:
         return _find_named(bank, graph, request.note)
     notes = [at for at, node in enumerate(graph.nodes) if node.kind == NOTE and not node.hidden]
 
-    def drawn(at: int) -> bool:
+    def has_edge(at: int) -> bool:
         ends = (edge.dest if edge.source == at else edge.source for edge in graph.near[at])
         return any(graph.nodes[end].kind in request.kinds for end in ends)
 
-    return max(notes, key=lambda at: (drawn(at), graph.degrees[at], -at), default=None)
+    return max(notes, key=lambda at: (has_edge(at), graph.degrees[at], -at), default=None)
 
 
 def _find_named(bank: Bank, graph: NoteGraph, name: str) -> int:
@@ -211,28 +213,28 @@ def _filter_nodes(graph: NoteGraph, request: WantedGraph, centre: int | None) ->
         for place in (edge.source, edge.dest)
         if graph.nodes[place].kind in request.kinds and graph.nodes[place].kind != NOTE
     }
-    is_shown = NOTE in request.kinds
-    return {at for at in notes if is_shown or at == centre} | places
+    shows_notes = NOTE in request.kinds
+    return {at for at in notes if shows_notes or at == centre} | places
 
 
-def _neighbourhood(graph: NoteGraph, centre: int, entries: set[int], depth: int) -> list[int]:
-    """Return a node, and those around it, the nearest first; no way leads through a tag."""
-    centres = [centre]
+def _list_neighbourhood(graph: NoteGraph, centre: int, visible: set[int], depth: int) -> list[int]:
+    """Return a node and those around it, the nearest first; no path leads through a tag."""
+    order = [centre]
     visited = {centre}
     ring = [centre]
     for step in range(depth):
         through = [at for at in ring if step == 0 or graph.nodes[at].kind != TAG_KIND]
-        near = {place for at in through for place in _beside(graph, at)}
+        near = {place for at in through for place in _yield_neighbours(graph, at)}
         ring = sorted(
-            (near & entries) - visited,
+            (near & visible) - visited,
             key=lambda place: (-graph.degrees[place], graph.nodes[place].id),
         )
         visited.update(ring)
-        centres += ring
-    return centres
+        order += ring
+    return order
 
 
-def _beside(graph: NoteGraph, place: int) -> Iterator[int]:
+def _yield_neighbours(graph: NoteGraph, place: int) -> Iterator[int]:
     for edge in graph.near[place]:
         yield edge.dest if edge.source == place else edge.source
 

@@ -22,7 +22,7 @@ from markupsafe import Markup, escape
 
 from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.rendering import has_same_words, make_visible
-from memory_bank.frontends.web.templating import quoted, url_of
+from memory_bank.frontends.web.templating import quote_path, url_of
 from memory_bank.memory.note_view import LinkedPlace, LinkTargets
 from memory_bank.notes.okf import Source
 
@@ -52,16 +52,16 @@ def note_address(goal: LinkedPlace) -> str:
     """Return the address of a note or file, else of the list of notes that name the goal."""
     if goal.file:
         line = _LINE.match(goal.heading)
-        return f"/code/{quoted(goal.file)}" + (f"#{line[0]}" if line else "")
+        return f"/code/{quote_path(goal.file)}" + (f"#{line[0]}" if line else "")
     if goal.kind != _NOTE:
         return f"/notes?cites={quote(goal.name.encode('utf-8', 'surrogateescape'), safe='')}"
     path = url_of(goal.name)
     inside = f"^{goal.block}" if goal.block else heading_anchor(goal.heading.rpartition("#")[2])
-    return f"/notes/{quoted(path)}" + (f"#{quote(inside)}" if inside else "")
+    return f"/notes/{quote_path(path)}" + (f"#{quote(inside)}" if inside else "")
 
 
 def is_allowed(url: str) -> bool:
-    """Tell whether a link may lead to an address: one of few schemes, or a relative one."""
+    """Return whether a link may lead to an address: one of few schemes, or a relative one."""
     if url.lstrip().startswith(("//", "/\\", "\\")):
         return False
     match = _SCHEME.match(url)
@@ -73,7 +73,7 @@ def parse_wikilink(inside: str, goals: LinkTargets, *, embedded: bool = False) -
     goal, words = goals.wiki(inside)
     if goal and goal.picture and embedded:
         width = words if words.isdecimal() and len(words) < _LONGEST_WIDTH else ""
-        return _picture(goal.picture, "" if width else words, width)
+        return _show_picture(goal.picture, "" if width else words, width)
     if goal is None:
         return Markup('<span class="soft">[[{}]]</span>').format(inside)
     if goal.title and "|" not in inside and not goal.heading:
@@ -84,7 +84,7 @@ def parse_wikilink(inside: str, goals: LinkTargets, *, embedded: bool = False) -
         after = _SIGN.format(why)
     elif goal.problem:
         after = Markup('</a> <span class="soft small">({})</span>').format(goal.problem)
-    return _to(goal) + Markup("{}").format(words) + after
+    return _open_goal(goal) + Markup("{}").format(words) + after
 
 
 def open_link(href: str, goals: LinkTargets) -> Markup:
@@ -95,7 +95,7 @@ def open_link(href: str, goals: LinkTargets) -> Markup:
     goal = goals.markdown(unquote(path), unquote(fragment))
     if goal is None:
         return Markup('<a href="#{}">').format(quote(heading_anchor(unquote(fragment))))
-    return _to(goal)
+    return _open_goal(goal)
 
 
 def source_link(source: Source, goals: LinkTargets) -> Markup:
@@ -103,10 +103,10 @@ def source_link(source: Source, goals: LinkTargets) -> Markup:
     if _SCHEME.match(source.resource) and is_allowed(source.resource):
         return open_link(source.resource, goals) + Markup("{}</a>").format(source.name)
     goal = goals.reference(source.resource)
-    return _to(goal) + Markup("{}</a>").format(source.name) if goal else escape(source.name)
+    return _open_goal(goal) + Markup("{}</a>").format(source.name) if goal else escape(source.name)
 
 
-def _to(goal: LinkedPlace) -> Markup:
+def _open_goal(goal: LinkedPlace) -> Markup:
     kinds = {_NOTE: "inside", _GHOST: _GHOST}
     if goal.kind == _NOTE:
         title = goal.problem or goal.name
@@ -171,41 +171,41 @@ def render(
 ) -> Rendered:
     """Return a Markdown text as HTML, whose footnotes lead to the sources of their names.
 
-    A first heading that says `title` is left out: the page has it. So is the text of a note of one
-    sentence, unless it has links or other marks.
+    A first heading that says `title` is left out, since the page has it. So is the text of a note
+    of one sentence, unless it has links or other marks.
     """
     source = make_visible(_NEWLINE.sub("\n", text))
-    marks = _marks(source)
+    marks = _count_marks(source)
     if len(source) > _LONGEST or marks > _MOST_MARKS:
         return Rendered(Markup('<pre tabindex="0">{}</pre>').format(source), (), too_long=True)
     numbered = enumerate((source for source in sources if not source.is_subject), 1)
-    named = {source.id: (number, source) for number, source in numbered if source.id}
-    env: dict[str, Any] = {"goals": goals, "sources": named}
-    parser = _parser()
+    sources_by_id = {source.id: (number, source) for number, source in numbered if source.id}
+    env: dict[str, Any] = {"goals": goals, "sources": sources_by_id}
+    parser = _make_parser()
     tokens = parser.parse(source, env)
-    without = _drop_title(tokens, title)
-    headings = _headings(without)
-    html = Markup(parser.renderer.render(without, parser.options, env))  # noqa: S704  (it is escaped)
+    shown_tokens = _drop_title(tokens, title)
+    headings = _anchor_headings(shown_tokens)
+    html = Markup(parser.renderer.render(shown_tokens, parser.options, env))  # noqa: S704  (it is escaped)
     return Rendered(html, headings)
 
 
 @cache
-def _parser() -> MarkdownIt:
+def _make_parser() -> MarkdownIt:
     markdown = MarkdownIt("commonmark", {"html": False, "maxNesting": _NESTING})
     markdown.enable(["table", "strikethrough"])
     markdown.validateLink = is_allowed  # type: ignore[method-assign]
-    markdown.inline.ruler.before("link", "wikilink", _wikilink)
-    markdown.inline.ruler.before("link", "footnote", _footnote)
-    markdown.block.ruler.before("reference", "definition", _definition, {"alt": ["paragraph"]})
+    markdown.inline.ruler.before("link", "wikilink", _read_wikilink)
+    markdown.inline.ruler.before("link", "footnote", _read_footnote)
+    markdown.block.ruler.before("reference", "definition", _read_definition, {"alt": ["paragraph"]})
     markdown.core.ruler.before("inline", "limit", _limit_marks)
     markdown.core.ruler.push("note", _adjust_texts)
     for name, rule in _RULES.items():
-        markdown.add_render_rule(name, _as_rule(rule))
+        markdown.add_render_rule(name, _adapt_rule(rule))
     markdown.parse("warm")  # the ruler sorts its rules at the first parse, without a lock
     return markdown
 
 
-def _wikilink(state: StateInline, silent: bool) -> bool:  # noqa: FBT001  (as markdown-it calls it)
+def _read_wikilink(state: StateInline, silent: bool) -> bool:  # noqa: FBT001  (as markdown-it calls it)
     match = _WIKILINK.match(state.src, state.pos)
     if match is None or match.end() > state.posMax:
         return False
@@ -217,7 +217,7 @@ def _wikilink(state: StateInline, silent: bool) -> bool:  # noqa: FBT001  (as ma
     return True
 
 
-def _footnote(state: StateInline, silent: bool) -> bool:  # noqa: FBT001  (as markdown-it calls it)
+def _read_footnote(state: StateInline, silent: bool) -> bool:  # noqa: FBT001  (as markdown-it calls it)
     """Read `[^id]`, if a source or a definition has that id."""
     match = _FOOTNOTE.match(state.src, state.pos)
     is_defined = match and (
@@ -231,7 +231,7 @@ def _footnote(state: StateInline, silent: bool) -> bool:  # noqa: FBT001  (as ma
     return True
 
 
-def _definition(state: StateBlock, start: int, _: int, silent: bool) -> bool:  # noqa: FBT001
+def _read_definition(state: StateBlock, start: int, _: int, silent: bool) -> bool:  # noqa: FBT001
     """Read the line `[^id]: text`; that of a source is left out, since the list has it."""
     line = state.src[state.bMarks[start] + state.tShift[start] : state.eMarks[start]]
     match = None if state.is_code_block(start) else _DEFINITION.match(line)
@@ -247,7 +247,7 @@ def _definition(state: StateBlock, start: int, _: int, silent: bool) -> bool:  #
     return True
 
 
-def _footnote_link(token: Token, env: Env) -> Markup:
+def _link_footnote(token: Token, env: Env) -> Markup:
     number, source = env["sources"].get(token.content, (token.content, None))
     link = Markup('<sup><a href="#{}-{}"{}>{}</a></sup>')
     if source is None:
@@ -256,7 +256,7 @@ def _footnote_link(token: Token, env: Env) -> Markup:
     return link.format("source", number, title, number)
 
 
-def _marks(text: str) -> int:
+def _count_marks(text: str) -> int:
     """Count the marks of a text, but those of wikilinks, which are read at once."""
     return sum(map(text.count, _MARKS)) - 2 * len(_WIKILINK.findall(text))
 
@@ -264,12 +264,12 @@ def _marks(text: str) -> int:
 def _limit_marks(state: StateCore) -> None:
     """Let paragraphs with very many marks be text."""
     for token in state.tokens:
-        if token.type == "inline" and _marks(token.content) > _MOST_IN_PARAGRAPH:
+        if token.type == "inline" and _count_marks(token.content) > _MOST_IN_PARAGRAPH:
             token.type = "text"
 
 
 def _adjust_texts(state: StateCore) -> None:
-    """Make tasks, relations and block ids of the texts that mean them."""
+    """Make tokens of tasks, relations and block ids in texts."""
     for number, token in enumerate(state.tokens):
         if token.type != "inline" or not token.children:
             continue
@@ -293,17 +293,19 @@ _PARAGRAPH = 3
 
 def _drop_title(tokens: list[Token], title: str) -> list[Token]:
     """Return the tokens without a first heading that is the title."""
-    first = len(tokens) > 1 and tokens[0].type == "heading_open" and tokens[0].tag == "h1"
-    entry = first and title and _plain(tokens[1]).casefold() == title.strip().casefold()
-    tokens = tokens[3:] if entry else tokens
+    has_heading = len(tokens) > 1 and tokens[0].type == "heading_open" and tokens[0].tag == "h1"
+    is_title = (
+        has_heading and title and _plain_words(tokens[1]).casefold() == title.strip().casefold()
+    )
+    tokens = tokens[3:] if is_title else tokens
     if len(tokens) == _PARAGRAPH and tokens[0].type == "paragraph_open":
-        plain = all(child.type == "text" for child in tokens[1].children or ())
-        if plain and has_same_words(title, _plain(tokens[1])):
+        is_plain = all(child.type == "text" for child in tokens[1].children or ())
+        if is_plain and has_same_words(title, _plain_words(tokens[1])):
             return []
     return tokens
 
 
-def _headings(tokens: Sequence[Token]) -> tuple[ContentsHeading, ...]:
+def _anchor_headings(tokens: Sequence[Token]) -> tuple[ContentsHeading, ...]:
     """Give each heading its anchor, and its level below the page's title."""
     contents_headings: list[ContentsHeading] = []
     used: dict[str, int] = {}
@@ -311,7 +313,7 @@ def _headings(tokens: Sequence[Token]) -> tuple[ContentsHeading, ...]:
     for number, token in enumerate(tokens):
         if token.type != "heading_open":
             continue
-        text = _plain(tokens[number + 1])
+        text = _plain_words(tokens[number + 1])
         anchor = heading_anchor(text)
         times = used[anchor] = used.get(anchor, -1) + 1
         anchor = f"{anchor}-{times}" if times else anchor
@@ -324,7 +326,7 @@ def _headings(tokens: Sequence[Token]) -> tuple[ContentsHeading, ...]:
     return tuple(contents_headings)
 
 
-def _plain(inline: Token) -> str:
+def _plain_words(inline: Token) -> str:
     """Return the words of an inline text."""
     if inline.type == "text":
         return inline.content.strip()
@@ -337,7 +339,7 @@ def _plain(inline: Token) -> str:
     return "".join(words).strip()
 
 
-def _heading_close(token: Token, _: Env) -> Markup:
+def _close_heading(token: Token, _: Env) -> Markup:
     link = Markup(' <a class="anchor" href="#{}" aria-label="Link to this section">#</a></{}>\n')
     return link.format(quote(token.meta["anchor"]), token.tag)
 
@@ -346,29 +348,31 @@ _LONGEST_WIDTH = 5
 """Characters that are too many for a picture's width."""
 
 
-def _picture(path: str, words: str, width: str = "") -> Markup:
+def _show_picture(path: str, words: str, width: str = "") -> Markup:
     markup = Markup('<img src="/pictures/{}" alt="{}" loading="lazy"{}>')
-    return markup.format(quoted(path), words, Markup(' width="{}"').format(width) if width else "")
+    return markup.format(
+        quote_path(path), words, Markup(' width="{}"').format(width) if width else ""
+    )
 
 
-def _image(token: Token, env: Env) -> Markup:
-    """Show a picture of the work tree; any other as a link: nothing is loaded from elsewhere."""
+def _show_image(token: Token, env: Env) -> Markup:
+    """Show a picture of the work tree, and any other as a link, since it must not be loaded."""
     address = str(token.attrGet("src") or "")
-    words = _plain(token) or address
+    words = _plain_words(token) or address
     path, _, fragment = address.partition("#")
     goal = None if _SCHEME.match(address) else env["goals"].markdown(unquote(path), fragment)
     if goal and goal.picture:
-        return _picture(goal.picture, _plain(token))
+        return _show_picture(goal.picture, _plain_words(token))
     return open_link(address, env["goals"]) + Markup("picture: {}</a>").format(words)
 
 
-def _task(token: Token, _: Env) -> Markup:
+def _show_task(token: Token, _: Env) -> Markup:
     sign, words = ("☑", "done:") if token.meta["done"] else ("☐", "to do:")
     markup = Markup('<span aria-hidden="true">{}</span><span class="hidden-text">{}</span>')
     return markup.format(sign, words)
 
 
-def _relation(token: Token, _: Env) -> Markup:
+def _show_relation(token: Token, _: Env) -> Markup:
     words = token.content.replace("_", " ")
     return Markup('<em class="typed">{}</em> ').format(words[:1].upper() + words[1:])
 
@@ -383,19 +387,19 @@ _BLOCK = Markup('<span class="soft small" id="^{0}">^{0}</span>')
 _RULES: Mapping[str, Callable[[Token, Env], Markup]] = {
     "text": lambda token, _: escape(token.content),
     "code_inline": lambda token, _: Markup("<code>{}</code>").format(token.content),
-    "heading_close": _heading_close,
+    "heading_close": _close_heading,
     "link_open": lambda token, env: open_link(str(token.attrGet("href") or ""), env["goals"]),
     "wikilink": lambda token, env: parse_wikilink(
         token.content, env["goals"], embedded=token.meta["embedded"]
     ),
-    "image": _image,
-    "footnote": _footnote_link,
+    "image": _show_image,
+    "footnote": _link_footnote,
     "definition_open": lambda token, _: Markup('<p class="small" id="note-{0}">{0}: ').format(
         token.content
     ),
     "definition_close": lambda _, __: Markup("</p>\n"),
-    "task": _task,
-    "relation": _relation,
+    "task": _show_task,
+    "relation": _show_relation,
     "block_id": lambda token, _: _BLOCK.format(token.content),
     "code_block": lambda token, _: _CODE.format(token.content),
     "fence": lambda token, _: _CODE.format(token.content),
@@ -404,7 +408,7 @@ _RULES: Mapping[str, Callable[[Token, Env], Markup]] = {
 }
 
 
-def _as_rule(make: Callable[[Token, Env], Markup]) -> Callable[..., str]:
+def _adapt_rule(make: Callable[[Token, Env], Markup]) -> Callable[..., str]:
     """Return a rule as markdown-it calls it."""
 
     def rule(

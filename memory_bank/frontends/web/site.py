@@ -55,11 +55,11 @@ class Site:
     def start(self) -> None:
         """Open the bank and load what the start page needs, then start the work in the background.
 
-        Two that make the index at the same time would each find one of unknown origin.
+        If both made the index at the same time, each would find one of unknown origin.
         """
         try:
             with suppress(MemoryBankError):  # without a bank: requests try again
-                overview.home(self.shared.bank())
+                overview.read_home(self.shared.bank())
         finally:
             self.background.start()
 
@@ -88,7 +88,7 @@ class Site:
         """Run an action on the code in a thread; raise NoRepository and what the action raises."""
         return await to_thread.run_sync(lambda: action(self.shared.codebase(), *args, **settings))
 
-    def checked(self) -> health.Checked:
+    def check_health(self) -> health.Checked:
         """Run the rules, on a bank of their own: no other request waits for them."""
         with self.shared.another(embeds=False) as bank:
             return health.check(bank)
@@ -110,13 +110,13 @@ class Site:
         context = {
             "title": title,
             "layout": "part.html" if _is_part(request) else "layout.html",
-            "menu": self._menu(request.url.path),
+            "menu": self._list_menu(request.url.path),
             "write": self.write,
             "csrf": access.make_token(self.secret, browser) if self.write else "",
-            "foot": await to_thread.run_sync(self._foot) if not _is_part(request) else (),
+            "foot": await to_thread.run_sync(self._list_foot) if not _is_part(request) else (),
             **values,
         }
-        text = await to_thread.run_sync(self._rendered, template, context)
+        text = await to_thread.run_sync(self._render, template, context)
         response = HTMLResponse(text, status, headers={"Vary": "HX-Request"})
         if self.write and access.BROWSER_COOKIE not in request.cookies:
             access.remember(response, browser)
@@ -127,10 +127,10 @@ class Site:
         render = self._templates.get_template(template).render
         return HTMLResponse(await to_thread.run_sync(render), status)
 
-    def _rendered(self, template: str, values: dict[str, Any]) -> str:
+    def _render(self, template: str, values: dict[str, Any]) -> str:
         return self._templates.get_template(template).render(project=self._project, **values)
 
-    def _foot(self) -> tuple[str, ...]:
+    def _list_foot(self) -> tuple[str, ...]:
         """Return what the foot of a page says of the bank; nothing without one."""
         try:
             bank = self.shared.bank()
@@ -150,30 +150,32 @@ class Site:
     def _project(self) -> str:
         """The project's name; empty without a bank."""
         with suppress(MemoryBankError):
-            return self._known_project
+            return self._cached_project
         return ""
 
     @cached_property
-    def _known_project(self) -> str:
+    def _cached_project(self) -> str:
         return state.bank_project(self.shared.bank())
 
-    def _menu(self, path: str) -> list[tuple[str, str, bool]]:
-        listed = sorted((module for module in self._pages if module.PLACE is not None), key=_place)
-        return [(module.TITLE, module.PATH, _within(path, module.PATH)) for module in listed]
+    def _list_menu(self, path: str) -> list[tuple[str, str, bool]]:
+        modules = sorted(
+            (module for module in self._pages if module.PLACE is not None), key=_place_of
+        )
+        return [(module.TITLE, module.PATH, _is_within(path, module.PATH)) for module in modules]
 
 
 def _is_part(request: Request) -> bool:
-    """Tell whether htmx asks for the content alone; after going back, it needs the whole page."""
+    """Return whether htmx asks for the content alone; after going back, it needs the whole page."""
     headers = request.headers
     return "hx-request" in headers and "hx-history-restore-request" not in headers
 
 
-def _place(page: Any) -> int:  # noqa: ANN401  (a module)
+def _place_of(page: Any) -> int:  # noqa: ANN401  (a module)
     place: int = page.PLACE
     return place
 
 
-def _within(path: str, home: str) -> bool:
+def _is_within(path: str, home: str) -> bool:
     return path == home or (home != "/" and path.startswith(f"{home}/"))
 
 
@@ -181,7 +183,7 @@ _DIGITS = 9
 """More digits are not read: Python refuses to read thousands of them."""
 
 
-def number_in(text: str, default: int, most: int = 10**_DIGITS) -> int:
+def read_number(text: str, default: int, most: int = 10**_DIGITS) -> int:
     """Return the whole number that a field has, at most `most`; the default for anything else."""
     if not text.isascii() or not text.isdigit():
         return default

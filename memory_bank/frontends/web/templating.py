@@ -61,7 +61,7 @@ def build_environment(static: Callable[[str], str]) -> Environment:
         "day": day,
         "number": number,
         "counted": count,
-        "path": quoted,
+        "path": quote_path,
         "note_url": note_url,
         "plain": strip_markdown,
         "around": around,
@@ -72,7 +72,7 @@ def build_environment(static: Callable[[str], str]) -> Environment:
 
 def short(when: str, now: datetime | None = None) -> str:
     """Return an ISO time as a day, `22 Nov`, with its year unless that is this year."""
-    moment = _moment(when)
+    moment = _parse_moment(when)
     if moment is None:
         return when
     is_first = (now or datetime.now(UTC)).year == moment.year
@@ -81,7 +81,7 @@ def short(when: str, now: datetime | None = None) -> str:
 
 def day_name(when: str, now: datetime | None = None) -> str:
     """Return the day of an ISO time in UTC: `Today`, `Yesterday`, `22 Nov`."""
-    moment = _moment(when)
+    moment = _parse_moment(when)
     if moment is None:
         return when
     ago = ((now or datetime.now(UTC)).date() - moment.date()).days
@@ -90,7 +90,7 @@ def day_name(when: str, now: datetime | None = None) -> str:
 
 def lasted(entry: SessionEntry) -> str:
     """Return how long a session lasted: `49 min`, `2 h 30 min`; empty if that is not known."""
-    start, end = _moment(entry.started_at), _moment(entry.ended_at or "")
+    start, end = _parse_moment(entry.started_at), _parse_moment(entry.ended_at or "")
     if start is None or end is None or end < start:
         return ""
     seconds = int((end - start).total_seconds())
@@ -104,7 +104,7 @@ def lasted(entry: SessionEntry) -> str:
 
 def day(when: str) -> str:
     """Return an ISO time for people: `2026-11-23 13:20 UTC`."""
-    moment = _moment(when)
+    moment = _parse_moment(when)
     return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC") if moment else when
 
 
@@ -115,7 +115,7 @@ def number(value: int) -> str:
 
 def note_url(path: str) -> str:
     """Return the address of a note's page."""
-    return f"/notes/{quoted(url_of(path))}"
+    return f"/notes/{quote_path(url_of(path))}"
 
 
 def url_of(path: str) -> str:
@@ -149,12 +149,12 @@ def sentence(text: str) -> str:
     return start + text[1:] + ("." if text and text[-1] not in ".?!" else "")
 
 
-def quoted(name: str) -> str:
+def quote_path(name: str) -> str:
     """Return the name of a note, a file or an id as a part of a URL; slashes stay."""
     return quote(name.encode("utf-8", "surrogateescape"), safe="/")
 
 
-def _moment(when: str) -> datetime | None:
+def _parse_moment(when: str) -> datetime | None:
     try:
         moment = datetime.fromisoformat(when)
     except ValueError:
@@ -191,7 +191,7 @@ class StaticFiles:
 
     def __init__(self) -> None:
         """Read the files."""
-        self._files = dict(_read(files("memory_bank.frontends.web") / "static"))
+        self._files = dict(_read_files(files("memory_bank.frontends.web") / "static"))
         text = b"".join(name.encode() + b"\0" + data for name, data in sorted(self._files.items()))
         self._hash = hashlib.sha256(text).hexdigest()[:16]
 
@@ -202,7 +202,7 @@ class StaticFiles:
         return f"{PREFIX}/{self._hash}/{name}"
 
     def has(self, path: str) -> bool:
-        """Tell whether a URL's path is that of a file."""
+        """Return whether a URL's path is that of a file."""
         return path in {self.url(name) for name in self._files}
 
     def route(self) -> Route:
@@ -218,11 +218,11 @@ class StaticFiles:
         return Response(self._files[name], headers=headers)
 
 
-def _read(folder: Traversable, prefix: str = "") -> list[tuple[str, bytes]]:
-    entries = []
-    for traversable in folder.iterdir():
-        if traversable.is_dir():
-            entries += _read(traversable, f"{prefix}{traversable.name}/")
-        elif traversable.name.rpartition(".")[2] in _KINDS:
-            entries.append((prefix + traversable.name, traversable.read_bytes()))
-    return entries
+def _read_files(folder: Traversable, prefix: str = "") -> list[tuple[str, bytes]]:
+    files_read = []
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            files_read += _read_files(entry, f"{prefix}{entry.name}/")
+        elif entry.name.rpartition(".")[2] in _KINDS:
+            files_read.append((prefix + entry.name, entry.read_bytes()))
+    return files_read

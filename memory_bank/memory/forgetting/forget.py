@@ -64,7 +64,7 @@ def _ask_to_forget(
     yes: Annotated[bool, Param("Forget without asking")] = False,
 ) -> Forgotten | int:
     """Ask before something is forgotten."""
-    text = (call.given(what) or "").strip()
+    text = (call.read_text(what) or "").strip()
     if not (
         dry_run
         or yes
@@ -235,7 +235,7 @@ def _paths(bank: Bank, name: str) -> list[str]:
 
 
 def _was_started(run: Removal, text: str) -> bool:
-    """Tell whether a killed process had begun to forget this id or path."""
+    """Return whether a killed process had begun to forget this id or path."""
     try:
         return (run.state / _STARTED).read_text(encoding="utf-8") == text
     except OSError:

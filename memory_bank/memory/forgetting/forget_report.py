@@ -283,7 +283,7 @@ def ask_to_remove(call: Call, removal: Forgotten) -> bool:
         )
     for line in _place_lines(removal):
         call.console.line(*(style_piece(call, piece) for piece in line))
-    return call.agreed(f"Remove {_describe_removal(removal)} for good?")
+    return call.confirm(f"Remove {_describe_removal(removal)} for good?")
 
 
 def _describe_removal(removal: Forgotten) -> str:

@@ -27,7 +27,7 @@ _ADDRESS = "memory://"
 
 
 def detect(path: Path) -> bool:
-    """Tell whether a path is a folder."""
+    """Return whether a path is a folder."""
     return path.is_dir()
 
 

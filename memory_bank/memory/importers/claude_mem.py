@@ -36,7 +36,7 @@ _MOST_FILES = 50
 
 
 def detect(path: Path) -> bool:
-    """Tell whether a path is a database with observations of claude-mem."""
+    """Return whether a path is a database with observations of claude-mem."""
     if not path.is_file():
         return False
     with path.open("rb") as file:

@@ -14,7 +14,7 @@ SUMMARY = "a folder of Markdown: an Obsidian vault, decision records (ADRs)"
 
 
 def detect(path: Path) -> bool:
-    """Tell whether a path is a folder, or a Markdown file."""
+    """Return whether a path is a folder, or a Markdown file."""
     return path.is_dir() or path.name.endswith(NOTE_SUFFIXES)
 
 

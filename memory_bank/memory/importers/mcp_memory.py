@@ -35,7 +35,7 @@ class _Entity:
 
 
 def detect(path: Path) -> bool:
-    """Tell whether a path is a file whose first line is a JSON object."""
+    """Return whether a path is a file whose first line is a JSON object."""
     if not path.is_file():
         return False
     with path.open("rb") as file:

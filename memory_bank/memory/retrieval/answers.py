@@ -20,7 +20,7 @@ from memory_bank.search.query import Query, parse
 _SPANS = ((365, "year"), (30, "month"), (7, "week"), (1, "day"))
 
 
-def matching_words(text: str, words: str) -> list[tuple[int, int]]:
+def match_words(text: str, words: str) -> list[tuple[int, int]]:
     """Return the start and end of each word of a text that matches a word of a query."""
     return snippets.find_matches(text, words) if words.strip() else []
 

@@ -129,7 +129,7 @@ def _search_unchanged(
 
 
 def _checked_search(bank: Bank, view: View, request: SearchRequest) -> tuple[_SearchedNotes, bool]:
-    """Search, and tell whether a note changed, or another process changed the index meanwhile.
+    """Search, and return whether a note changed, or another process changed the index meanwhile.
 
     Its manifest and its retrievers may then disagree about a note, which hides it.
     """
@@ -145,7 +145,7 @@ def known_keys(view: View, *, across: bool) -> set[str]:
 
 
 def _search(bank: Bank, view: View, request: SearchRequest) -> tuple[_SearchedNotes, bool]:
-    """Search, and tell whether the file of a hit changed since it was indexed."""
+    """Search, and return whether the file of a hit changed since it was indexed."""
     keys = known_keys(view, across=request.across) if ":" in request.query else ()
     parsed = parse(request.query, keys, times=request.times)
     conditions = (*parsed.conditions, *request.conditions)

@@ -24,7 +24,7 @@ from memory_bank.memory.retrieval.answers import (
     Answer,
     Result,
     format_age,
-    matching_words,
+    match_words,
     name_authors,
     own_id,
     read_query,
@@ -99,7 +99,7 @@ def view_recall(
         text=_write_markdown(call, answer) if form == "md" and call and answer.notes else "",
         code=FOUND if answer.notes or answer.commits else NOTHING,
         document={**fields, "read_as": read_as} if explain and isinstance(fields, dict) else None,
-        spans=partial(matching_words, words=parsed.question.text) if parsed else None,
+        spans=partial(match_words, words=parsed.question.text) if parsed else None,
     )  # fmt: skip
 
 
@@ -346,7 +346,7 @@ def view_ask(answer: Answer, codebase: Codebase | None = None, query: str = "") 
         if notes
         else "Read the files at these lines." * bool(hits),
         code=FOUND if hits else NOTHING,
-        spans=partial(matching_words, words=query),
+        spans=partial(match_words, words=query),
     )
 
 

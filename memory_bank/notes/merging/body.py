@@ -33,7 +33,7 @@ _MOST_SECTIONS = 2_000
 
 
 def is_blank(line: str) -> bool:
-    """Tell whether a line has white space only."""
+    """Return whether a line has white space only."""
     return not line or line.isspace()
 
 
@@ -44,12 +44,12 @@ def parse_heading(line: str) -> tuple[int, str] | None:
 
 
 def is_row(line: str) -> bool:
-    """Tell whether a line stands for itself: an item of a list, or a row of a table."""
+    """Return whether a line stands for itself: an item of a list, or a row of a table."""
     return bool(_ITEM.match(line)) or line.lstrip().startswith("|")
 
 
 def says_something(line: str) -> bool:
-    """Tell whether a line has a letter or digit, and is no fence of code."""
+    """Return whether a line has a letter or digit, and is no fence of code."""
     return not _FENCE.match(line) and any(map(str.isalnum, line))
 
 
@@ -68,7 +68,7 @@ def mark_code(lines: Lines) -> list[bool]:
 
 
 def is_balanced(base: Lines, ours: Lines, theirs: Lines, parts: Sequence[Part]) -> bool:
-    """Tell whether each line that says something is there as often as the two changes make it.
+    """Return whether each line that says something is there as often as the two changes make it.
 
     A line that one side added or removed counts once more or less; one that both removed may count
     for one or for both, and one that both added, which is no heading, counts for one.
@@ -217,7 +217,7 @@ def _both(base: Lines, mine: Lines, its: Lines, start: int, end: int) -> list[st
 
 
 def _may_part(above: Sequence[str], below: Sequence[str]) -> bool:
-    """Tell whether two lines belong to different blocks; no line is the start or end of a text."""
+    """Return whether two lines are of different blocks; an empty list is the end of a text."""
     if not above or not below or is_blank(above[0]) or is_blank(below[0]):
         return True
     return bool(parse_heading(above[0]) or parse_heading(below[0])) or is_row(below[0])
@@ -256,7 +256,7 @@ def merge(base: Lines, ours: Lines, theirs: Lines) -> list[Part]:
 
 
 def _are_comparable(sides: ThreeWay[_Sections]) -> bool:
-    """Tell whether headings name sections: none is repeated more often on one side than another."""
+    """Return whether headings name sections: none is repeated more often on one side."""
     counts = [Counter(key[:-1] for key in side) for side in sides]
     shared = [[key for key in side if all(key in other for other in sides)] for side in sides]
     moved = shared[0] not in shared[1:] and shared[1] != shared[2]
@@ -301,7 +301,7 @@ def _merge_section(key: Key, sides: ThreeWay[_Sections]) -> list[Part] | None:
 
 
 def _is_nested(keys: Iterable[Key]) -> bool:
-    """Tell whether each heading is below the headings of its path."""
+    """Return whether each heading is below the headings of its path."""
     path: Key = ()
     for key in keys:
         if key:

@@ -90,7 +90,7 @@ _ORIGIN = frozenset({"id", *_CREATED, "source_type", "source_agent", "session_id
 
 
 def is_list(key: str, values: ThreeWay[object]) -> bool:
-    """Tell whether a key has a list of tags, names or references on each side that has it."""
+    """Return whether a key has a list of tags, names or references on each side that has it."""
     return plain_key(key) in _LISTS and all(
         value is None or isinstance(value, list) for value in values
     )
@@ -116,7 +116,7 @@ def _comparison_key(key: str, item: object) -> str:
 
 
 def takes_theirs(key: str, values: ThreeWay[object], *, ours_is_older: bool | None) -> bool | None:
-    """Tell whether theirs is right for a key that both sides changed; None: it is a conflict.
+    """Return whether theirs is right for a key that both sides changed; None: it is a conflict.
 
     A date of creation is the earlier one, a date of update the later one. Of two commits at which a
     note was confirmed either may stay, since the code there is compared with the merged code: the
@@ -139,7 +139,7 @@ def takes_theirs(key: str, values: ThreeWay[object], *, ours_is_older: bool | No
 def is_created_first(
     ours: Sequence[tuple[str, object]], theirs: Sequence[tuple[str, object]]
 ) -> bool:
-    """Tell whether ours was created first, by the keys and values of front matter; else its id."""
+    """Return whether ours was created first, by keys and values of front matter; else by id."""
     return _age(ours) <= _age(theirs)
 
 

@@ -62,7 +62,7 @@ def merge(base: bytes, ours: bytes, theirs: bytes, labels: Labels = Labels()) ->
 
 
 def keeps_all(base: bytes, ours: bytes, theirs: bytes, merged: bytes) -> bool:
-    """Tell whether a file that was merged otherwise is a note, and no line is lost or repeated.
+    """Return whether a file that was merged otherwise is a note, and no line is lost or repeated.
 
     Raises UnicodeDecodeError.
     """
@@ -99,7 +99,7 @@ def _values(side: Split) -> dict[str, object]:
 
 
 def _same_id(three: ThreeWay[Split]) -> bool:
-    """Tell whether both sides have the same note, by its id."""
+    """Return whether both sides have the same note, by its id."""
     ours, theirs = (_values(side).get("id") for side in three[1:])
     return ours is not None and ours == theirs
 

@@ -299,7 +299,7 @@ def _line_end(text: str, start: int, most: int) -> int:
 
 
 def _is_signed(value: str) -> bool:
-    """Tell whether a value mixes digits, signs and letters, which ids and names don't."""
+    """Return whether a value mixes digits, signs and letters, which ids and names don't."""
     classes = (str.isdigit, str.islower, "!#%&*+?$^".__contains__)
     return all(any(map(of, value)) for of in classes)
 

@@ -244,7 +244,7 @@ def _is_verb(name: _Name, gap: str, value: str) -> bool:
 
 
 def _secret(value: str, name: _Name, *, tight: bool, letters: bool) -> bool:
-    """Tell whether a name may have a value; with `letters`, lower-case letters may be a password."""
+    """Return whether a name may have a value; with `letters`, lower-case letters may be a password."""
     if is_placeholder(value) or "](" in value or "://" in value:
         return False
     if is_token(value):

@@ -186,7 +186,7 @@ _INFLECTED = lazy_pattern(
 
 
 def is_placeholder(value: str) -> bool:
-    """Tell whether a value is a placeholder: a variable, a mask, an example, a common word."""
+    """Return whether a value is a placeholder: a variable, a mask, an example, a common word."""
     return (
         value.lower() in read_table()["allowlist"]["stopwords"]
         or is_masked(value)
@@ -207,7 +207,7 @@ _LEAST_HEX, _LEAST_ENTROPY, _MOST_WORDS, _LEAST_CHANGES, _DRAWN_CHANGES = 2.5, 3
 
 
 def is_masked(value: str) -> bool:
-    """Tell whether the random part of a token is an example, a mask or a sequence."""
+    """Return whether the random part of a token is an example, a mask or a sequence."""
     lower = value.lower()
     if _INVENTED.search(lower):
         return True
@@ -220,7 +220,7 @@ def is_masked(value: str) -> bool:
 
 
 def is_random(value: str) -> bool:
-    """Tell whether a token looks random: no words, more than one class of characters."""
+    """Return whether a token looks random: no words, more than one class of characters."""
     core = value.strip("=")
     if not any(char.isdigit() for char in core) or not any(char.isalpha() for char in core):
         return False
@@ -231,7 +231,7 @@ def is_random(value: str) -> bool:
 
 
 def is_chosen(value: str, *, loose: bool) -> bool:
-    """Tell whether a value looks like a password that a person chose.
+    """Return whether a value looks like a password that a person chose.
 
     It mixes three of lower case, upper case, digits and signs. A `loose` look takes letters with
     digits: where the text says that a password stands there.
@@ -253,12 +253,12 @@ def is_chosen(value: str, *, loose: bool) -> bool:
 
 
 def is_strong(value: str) -> bool:
-    """Tell whether a value is a password whenever it follows a user."""
+    """Return whether a value is a password whenever it follows a user."""
     return not is_placeholder(value) and is_chosen(value.rstrip(".,;:)*_]}\\"), loose=False)
 
 
 def is_generated(value: str) -> bool:
-    """Tell whether a value mixes lower case, upper case and digits as generated passwords do."""
+    """Return whether a value mixes lower case, upper case and digits as generated passwords do."""
     core = value.rstrip(".,;:!?*_~")
     if len(value) < _LEAST_LETTERS or _NAMED.fullmatch(value) or not is_strong(value):
         return False
@@ -278,7 +278,7 @@ def is_generated(value: str) -> bool:
 
 
 def is_joined(value: str, *, phrase: bool = False) -> bool:
-    """Tell whether lower-case letters are not one word, but a compound or random.
+    """Return whether lower-case letters are not one word, but a compound or random.
 
     With `phrase`, only four words or more with hyphens between them.
     """
@@ -298,7 +298,7 @@ def measure_entropy(value: str) -> float:
 
 
 def _is_sequence(text: str) -> bool:
-    """Tell whether eight characters in a row follow the alphabet, a keyboard row or the digits."""
+    """Return whether eight characters in a row follow the alphabet, a keyboard row or the digits."""
     parts = {text[at : at + _IN_A_ROW] for at in range(min(len(text), 400) - _IN_A_ROW + 1)}
     return any(part in sequence for part in parts for sequence in _SEQUENCES)
 

@@ -89,7 +89,7 @@ def find_in_headers(text: str, lower: str) -> Iterator[SecretPlace]:
 
 
 def _pair(value: str) -> bool:
-    """Tell whether base64 encodes a user and a password that is not a placeholder."""
+    """Return whether base64 encodes a user and a password that is not a placeholder."""
     try:
         from base64 import b64decode  # start-up: few texts have such a header
 
@@ -135,7 +135,7 @@ _PARTS = frozenset("/.#-")
 
 
 def is_cited(text: str, place: SecretPlace) -> bool:
-    """Tell whether a value is the id of a symbol or a commit, a file, or in the target of a link."""
+    """Return whether a value is the id of a symbol or a commit, a file, or in the target of a link."""
     start, end = place.start, place.end
     while start > max(0, place.start - _REACH) and text[start - 1] not in _EDGE:
         start -= 1
@@ -152,7 +152,7 @@ def is_cited(text: str, place: SecretPlace) -> bool:
 
 
 def _is_in_link(text: str, start: int, word: str, at: int) -> bool:
-    """Tell whether a place in a word that starts at `start` belongs to the target of a link."""
+    """Return whether a place in a word that starts at `start` belongs to the target of a link."""
     scheme = word.find("://")
     if scheme >= 0:
         return not scheme < at <= word.find("/", scheme + 3)  # a login may stand before the host

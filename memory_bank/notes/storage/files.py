@@ -70,7 +70,7 @@ def exchange(first_entry: FolderEntry, other_entry: FolderEntry) -> bool:
 
 
 def open_for_writing(file: FolderEntry | Path) -> bool:
-    """Tell whether a program has a file open for writing; False if that can't be known.
+    """Return whether a program has a file open for writing; False if that can't be known.
 
     The kernel then refuses a read lease. A granted lease is released at once. Its signal, sent if
     the file is opened meanwhile, is set to one that is ignored: the default would end the process.
@@ -305,7 +305,7 @@ def _conflict_error(name: str, expected: str, text: str) -> Conflict:
 
 
 def is_unchanged(file: FolderEntry, expected: str) -> bool:
-    """Tell whether a file that lost its name is as expected, and will stay so.
+    """Return whether a file that lost its name is as expected, and will stay so.
 
     Open writers are checked first: a write that ends afterwards shows in the bytes.
     """

@@ -54,7 +54,7 @@ class FolderEntry:
         return os.stat(self.name, dir_fd=self.folder, follow_symlinks=self.folder is None)
 
     def exists(self) -> bool:
-        """Tell whether something has this name."""
+        """Return whether something has this name."""
         try:
             self.stat()
         except (FileNotFoundError, NotADirectoryError):

@@ -93,7 +93,7 @@ class WriteLock:
         return any(name.startswith(JOURNAL_PREFIX) for name in names_in(root.folder, TRASH))
 
     def interrupted(self) -> bool:
-        """Tell whether there is an interrupted change."""
+        """Return whether there is an interrupted change."""
         return any(map(self._interrupted, self.roots.written()))
 
 
@@ -140,7 +140,7 @@ class Store(WriteLock):
         return data
 
     def exists(self, path: str) -> bool:
-        """Tell whether a file has this path, or one that some file systems consider equal."""
+        """Return whether a file has this path, or one that some file systems consider equal."""
         with suppress(FileNotFoundError, NotADirectoryError), hold_folder(self.root, path) as file:
             if file.exists():
                 return True
@@ -422,7 +422,7 @@ class Store(WriteLock):
 
 
 def _has_alike(root: Path, path: str) -> bool:
-    """Tell whether a folder has a file of a path that some file systems consider equal."""
+    """Return whether a folder has a file of a path that some file systems consider equal."""
     places = [""]
     for part in path.split("/"):
         folded = names.fold_path(part)

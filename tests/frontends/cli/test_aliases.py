@@ -69,7 +69,7 @@ def test_aliases_mean_commands_that_there_are_and_are_hidden(mb: Run) -> None:
         words = meant.partition(" --")[0].split()
         assert mb(*meant.split(), "-h").out.startswith(f"Usage: memory-bank {' '.join(words)} ")
     assert not set(derived.COMMANDS) & set(known)
-    listed = {name for name, _, _ in declared.overview()}
+    listed = {name for name, _, _ in declared.list_commands()}
     assert not listed & {*derived.COMMANDS, "hook", "merge-driver"}
     assert "merge-driver" not in mb("help", "--all").out
 

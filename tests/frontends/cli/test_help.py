@@ -12,7 +12,7 @@ from memory_bank.frontends.cli.root import root
 
 from .conftest import Run
 
-COMMANDS = [name for name, _, _ in declared.overview()]
+COMMANDS = [name for name, _, _ in declared.list_commands()]
 ALL = [[name] for name in COMMANDS] + [
     [name, inner]
     for name in COMMANDS

@@ -111,7 +111,7 @@ HOSTILE = st.text(st.sampled_from("a `~*_[]()<>!#\\\n\u202e|-=&;{}$+^:/.1"), max
 def test_nothing_of_a_note_becomes_markup(title: str, tag: str) -> None:
     note = parsing.parse("p.md", b"x")
     meta = Meta(title=f"t{title}", type="x", tags=(tag,))
-    shown, _ = navigation.of_note_hover(note._replace(path=f"p{title}", meta=meta))
+    shown, _ = navigation.describe_note(note._replace(path=f"p{title}", meta=meta))
     tokens = MarkdownIt("commonmark", {"html": True}).parse(shown)
     inline = {child.type for token in tokens for child in token.children or ()}
     assert {token.type for token in tokens} <= {"paragraph_open", "inline", "paragraph_close"}

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank.bank.bank import Bank
-from memory_bank.frontends.lsp.destinations import written_goals
+from memory_bank.frontends.lsp.destinations import list_goals
 from memory_bank.frontends.lsp.open_texts import Texts
 from memory_bank.frontends.lsp.problems import all_findings, list_fixes, list_problems
 from memory_bank.review.doctor import doctor
@@ -120,7 +120,7 @@ def test_the_links_of_a_vault_have_the_problems_that_doctor_finds(
     found = {
         (note.path, goal.problem, 1 if written.link.kind == "reference" else written.link.line)
         for note in notes
-        for written, goal in written_goals(texts, note.path, note)
+        for written, goal in list_goals(texts, note.path, note)
         if goal.problem
     }
     rules = {"broken-link", "ambiguous-link"}

@@ -12,9 +12,9 @@ from memory_bank.frontends.lsp.rename import (
     find_renameable,
     map_moves,
     move_links,
-    of_note,
     record,
     rename,
+    rename_note,
 )
 from memory_bank.memory import move_and_merge
 from tests.frontends.lsp.conftest import Make, cursor
@@ -49,7 +49,7 @@ def test_a_rename_changes_what_the_move_of_a_note_changes(
     )
     bank = opening(tmp_path / "copy")
     done = move_and_merge.rename(bank, "facts/bm25", new)
-    renaming = of_note(texts, "facts/bm25.md", new)
+    renaming = rename_note(texts, "facts/bm25.md", new)
     changed = applied(texts, renaming)
     assert Path(renaming.new_file).name == Path(done.path).name
     for path, text in NOTES.items():
@@ -60,7 +60,7 @@ def test_a_rename_changes_what_the_move_of_a_note_changes(
 
 def test_links_that_are_not_saved_yet_are_renamed(make: Make) -> None:
     texts = make(NOTES, **{"deep/er/n": "New text and [[bm25]] 😀\n"})
-    changed = applied(texts, of_note(texts, "facts/bm25.md", "facts/okapi"))
+    changed = applied(texts, rename_note(texts, "facts/bm25.md", "facts/okapi"))
     assert changed["deep/er/n.md"] == "New text and [[okapi]] 😀\n"
 
 
@@ -131,7 +131,7 @@ def test_a_name_that_a_note_can_not_have_is_refused(
     make: Make, new: str, error: type[Exception]
 ) -> None:
     with pytest.raises(error):
-        of_note(make(NOTES), "facts/bm25.md", new)
+        rename_note(make(NOTES), "facts/bm25.md", new)
 
 
 @pytest.mark.parametrize("new", ["", "two\nlines", "a ] b"])
@@ -190,10 +190,10 @@ def test_a_note_that_is_not_utf_8_is_not_rewritten(make: Make) -> None:
     (texts.bank.layout.root / "latin.md").write_bytes(b"caf\xe9 [[facts/bm25]]\n")
     texts.bank.catch_up()
     with pytest.raises(UnreadableNote, match=r"latin\.md"):
-        of_note(texts, "facts/bm25.md", "facts/okapi")
+        rename_note(texts, "facts/bm25.md", "facts/okapi")
 
 
 @pytest.mark.parametrize(("name", "file"), [("okapi", "facts/okapi.md"), ("./okapi", "okapi.md")])
 def test_a_name_without_a_folder_keeps_the_folder(make: Make, name: str, file: str) -> None:
-    found = of_note(make(NOTES), "facts/bm25.md", name)
+    found = rename_note(make(NOTES), "facts/bm25.md", name)
     assert found.new_file.endswith(f".memories/{file}")

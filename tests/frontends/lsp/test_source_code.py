@@ -12,7 +12,7 @@ from memory_bank.bank.hits import ShownNote
 from memory_bank.code.coupled import CoupledFile
 from memory_bank.code.index.codebase import open_codebase
 from memory_bank.frontends.lsp.buffers import Clock
-from memory_bank.frontends.lsp.source_code import format_age, of_symbol
+from memory_bank.frontends.lsp.source_code import describe_symbol, format_age
 from memory_bank.frontends.lsp.symbol_notes import SymbolContext
 from tests.frontends.lsp.client import Editor, position, uri
 from tests.support.shop import FILES
@@ -49,29 +49,29 @@ EMPTY = {"note": None, "coupled": None, "guards": ()}
 
 
 def test_a_hover_has_a_line_for_each_part_of_the_context() -> None:
-    text = of_symbol(FULL, NOW)
+    text = describe_symbol(FULL, NOW)
     assert text == f"{BASE}\n\n---\n" + "  \n".join(LINES.values())
 
 
 @pytest.mark.parametrize("missing", list(LINES))
 def test_what_is_not_known_has_no_line(missing: str) -> None:
     rest = [line for part, line in LINES.items() if part != missing]
-    text = of_symbol(FULL._replace(**{missing: EMPTY[missing]}), NOW)
+    text = describe_symbol(FULL._replace(**{missing: EMPTY[missing]}), NOW)
     assert text == f"{BASE}\n\n---\n" + "  \n".join(rest)
 
 
 def test_without_context_a_hover_is_byte_for_byte_the_plain_one() -> None:
-    assert of_symbol(FULL._replace(**EMPTY), NOW) == BASE
+    assert describe_symbol(FULL._replace(**EMPTY), NOW) == BASE
     bare = FULL._replace(**EMPTY, purpose="", calls=())
-    assert of_symbol(bare, NOW) == "## `process_payment`"
+    assert describe_symbol(bare, NOW) == "## `process_payment`"
 
 
 def test_three_tests_are_named_and_all_are_counted() -> None:
     guards = tuple(f"test {number}" for number in range(7))
-    assert of_symbol(FULL._replace(guards=guards), NOW).endswith(
+    assert describe_symbol(FULL._replace(guards=guards), NOW).endswith(
         "🧪 *7 test guards: test 0, test 1, test 2*"
     )
-    assert of_symbol(FULL._replace(guards=("a",)), NOW).endswith("🧪 *1 test guard: a*")
+    assert describe_symbol(FULL._replace(guards=("a",)), NOW).endswith("🧪 *1 test guard: a*")
 
 
 @pytest.mark.parametrize(

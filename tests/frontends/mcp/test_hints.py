@@ -8,7 +8,7 @@ from pathlib import Path
 import memory_bank
 from memory_bank.base import errors
 from memory_bank.base.errors import Hint, NoteNotFound
-from memory_bank.frontends.mcp.hints import hints
+from memory_bank.frontends.mcp.hints import choose_hints
 from memory_bank.frontends.mcp.tool import report_failure
 from memory_bank.frontends.mcp.toolbox import Toolbox
 from tests.frontends.mcp.conftest import Agent
@@ -17,7 +17,7 @@ ERRORS = {name for name, kind in vars(errors).items() if isinstance(kind, type)}
 
 
 def test_a_command_is_for_a_person() -> None:
-    for hint in hints(Toolbox().tools).values():
+    for hint in choose_hints(Toolbox().tools).values():
         if "`memory-bank" in hint:
             assert hint.startswith(("a person may", "run `memory-bank init`", "is the server"))
 

@@ -10,7 +10,7 @@ import pytest
 
 from memory_bank.base.errors import Hint, NoteNotFound
 from memory_bank.frontends import declared
-from memory_bank.frontends.mcp.hints import hints
+from memory_bank.frontends.mcp.hints import choose_hints
 from memory_bank.frontends.mcp.server import MemoryServer
 from memory_bank.frontends.mcp.tool import report_failure
 from memory_bank.frontends.mcp.toolbox import DEFAULT, Toolbox
@@ -71,7 +71,7 @@ def test_hints_of_errors_name_only_tools_that_are_served(
 ) -> None:
     served = Toolbox(toolsets or DEFAULT, read_only=read_only).tools
     for hint in Hint:
-        text = report_failure(NoteNotFound("x", hint, **ARGUMENTS), str, hints(served))
+        text = report_failure(NoteNotFound("x", hint, **ARGUMENTS), str, choose_hints(served))
         assert named(text) <= set(served), text
 
 

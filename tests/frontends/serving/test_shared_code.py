@@ -60,7 +60,7 @@ class TestCodeThatIsSearched:
 
     def test_a_request_that_came_before_the_start_is_known(self, root: Path) -> None:
         with closing(SharedCode(opener(root), searched=True)) as shared:
-            ask(None, shared.asked(), "buy")
+            ask(None, shared.wake(), "buy")
             assert not running()
             shared.start()
             until(shared.embedded_elsewhere.is_set)
@@ -77,7 +77,7 @@ class TestCodeThatIsSearched:
     def test_the_thread_indexes_alone_if_no_request_does(
         self, shared: SharedBank, root: Path
     ) -> None:
-        assert shared.code.indexed(60)
+        assert shared.code.wait_until_indexed(60)
         found = explain_answer(None, shared.codebase(), "buy", refresh_code=False)
         assert str(found.answer.results[0].title).startswith("buy")
         (root / "other.py").write_text(functions("sell"))
@@ -109,11 +109,11 @@ class TestCodeThatIsSearched:
         monkeypatch.setattr(shared_bank, "_IDLE", 0.1)
         with closing(SharedCode(opener(root), searched=True)) as shared:
             shared.start()
-            ask(None, shared.asked(), "buy")
+            ask(None, shared.wake(), "buy")
             until(lambda: not running())
             assert not shared.embedded_elsewhere.is_set()
             monkeypatch.setattr(shared_bank, "_IDLE", 600.0)
-            ask(None, shared.asked(), "buy")
+            ask(None, shared.wake(), "buy")
             until(shared.embedded_elsewhere.is_set)
 
     @pytest.mark.usefixtures("root")
@@ -161,7 +161,7 @@ class TestCodeThatIsLookedUp:
     def test_the_thread_reads_it_the_first_time_too(self, code: SharedCode, shop: Path) -> None:
         assert not code.ready
         assert not code.coupled("shop/orders.py")
-        code.asked()
+        code.wake()
         until(lambda: code.ready)
         assert "Order.place" in names(code)
         assert code.coupled("shop/orders.py")[0].file == "shop/payments.py"
@@ -179,10 +179,10 @@ class TestCodeThatIsLookedUp:
             return ""
 
         monkeypatch.setattr(Codebase, "refresh", slow)
-        code.asked()
+        code.wake()
         assert reads.wait(60)
         begun = time.monotonic()
-        code.asked()
+        code.wake()
         found = code.coupled("shop/orders.py")
         goes_on.set()
         assert not found
@@ -191,21 +191,21 @@ class TestCodeThatIsLookedUp:
 
     def test_one_thread_runs_at_a_time(self, code: SharedCode) -> None:
         for _ in range(3):
-            code.asked()
+            code.wake()
         assert len(running()) == 1
 
     def test_closed_code_is_not_updated(self, shop: Path) -> None:
         made = SharedCode(opener(shop), searched=False)
         made.start()
         made.close()
-        made.asked()
+        made.wake()
         assert not running()
         made.close()
 
     def test_a_folder_outside_of_git_has_no_code(self, tmp_path: Path) -> None:
         made = SharedCode(opener(tmp_path), searched=False)
         with pytest.raises(NoRepository):
-            made.asked()
+            made.wake()
         assert not running()
 
 

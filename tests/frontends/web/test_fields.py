@@ -3,7 +3,7 @@
 import httpx2
 import pytest
 
-from memory_bank.frontends.web.site import number_in
+from memory_bank.frontends.web.site import read_number
 
 
 @pytest.mark.parametrize(
@@ -11,11 +11,11 @@ from memory_bank.frontends.web.site import number_in
     [("", 7), ("5", 5), ("0", 0), ("-1", 7), ("1.5", 7), ("x", 7), ("²", 7), ("٣", 7), ("900", 50)],
 )
 def test_a_field_has_a_number_or_the_default(given: str, number: int) -> None:
-    assert number_in(given, 7, 50) == number
+    assert read_number(given, 7, 50) == number
 
 
 def test_a_number_of_any_length_is_read_at_once() -> None:
-    assert number_in("9" * 1_000_000, 7, 50) == 50
+    assert read_number("9" * 1_000_000, 7, 50) == 50
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ def html(text: str, **known: LinkedPlace) -> str:
 
 
 def test_the_parsers_are_ready_before_threads_share_them() -> None:
-    pages, fields = note_html._parser.__wrapped__(), note_fields._parser.__wrapped__()
+    pages, fields = note_html._make_parser.__wrapped__(), note_fields._make_parser.__wrapped__()
     shared = [one.ruler for parser in (pages, fields) for one in (parser.core, parser.block)]
     assert all(ruler.__cache__ for ruler in (*shared, pages.inline.ruler, pages.inline.ruler2))
 

@@ -96,13 +96,13 @@ def test_two_who_ask_for_the_same_get_one_review(
         may_go.set()
         assert await first is await third
         assert await reviews.of(Range("main..topic")) is await first
-        assert reviews.made == 1
+        assert reviews.begun == 1
         background.tell(maintenance.ChangedPaths(changed=("facts/size.md",)))
         await reviews.of(Range("main..topic"))
-        assert reviews.made == 2
+        assert reviews.begun == 2
         await reviews.of(Range(worktree=True))
         await reviews.of(Range(worktree=True))
-        assert reviews.made == 4
+        assert reviews.begun == 4
         with pytest.raises(BadInput):
             await reviews.of(Range("-x"))
 

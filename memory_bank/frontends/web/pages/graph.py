@@ -27,7 +27,7 @@ from memory_bank.frontends.web.note_graph import (
     NoteGraph,
     WantedGraph,
 )
-from memory_bank.frontends.web.site import Site, number_in
+from memory_bank.frontends.web.site import Site, read_number
 from memory_bank.frontends.web.templating import note_url
 from memory_bank.search import snippets
 from memory_bank.search.manifest.document_graph import GraphLink, Node
@@ -62,30 +62,30 @@ class Cluster(NamedTuple):
 def find_clusters(part: GraphPart) -> tuple[list[int], list[Cluster]]:
     """Return the number of each node's cluster, or REST, and the clusters, the largest first."""
     pairs = tuple((edge.source, edge.dest) for edge in part.edges)
-    groups = _groups(len(part.nodes), pairs)
+    groups = _find_groups(len(part.nodes), pairs)
     sizes = Counter(groups)
     large = [group for group, size in sizes.most_common(MOST) if size >= _LEAST]
     numbers = {group: number for number, group in enumerate(large)}
     members = [numbers.get(group, REST) for group in groups]
-    names = _names(part, members, len(large))
+    names = _name_clusters(part, members, len(large))
     return members, [Cluster(at, names[at], sizes[group]) for group, at in numbers.items()]
 
 
 @lru_cache(maxsize=8)
-def _groups(count: int, pairs: tuple[tuple[int, int], ...]) -> tuple[int, ...]:
+def _find_groups(count: int, pairs: tuple[tuple[int, int], ...]) -> tuple[int, ...]:
     """Return the group of each node by Louvain's method (2008), the largest group first."""
     import networkx as nx  # start-up: few answers need it
 
     graph: nx.Graph[int] = nx.Graph()
     graph.add_nodes_from(range(count))
     graph.add_edges_from(pairs)
-    louvain_communities = nx.community.louvain_communities(graph, seed=_SEED) if count else []
-    ordered = sorted(louvain_communities, key=lambda group: (-len(group), min(group)))
-    group_of = {node: number for number, group in enumerate(ordered) for node in group}
-    return tuple(group_of[node] for node in range(count))
+    communities = nx.community.louvain_communities(graph, seed=_SEED) if count else []
+    ordered = sorted(communities, key=lambda group: (-len(group), min(group)))
+    groups = {node: number for number, group in enumerate(ordered) for node in group}
+    return tuple(groups[node] for node in range(count))
 
 
-def _names(part: GraphPart, members: Sequence[int], count: int) -> list[str]:
+def _name_clusters(part: GraphPart, members: Sequence[int], count: int) -> list[str]:
     """Return the most telling tags of each cluster: frequent in it, and rare elsewhere."""
     counts = Counter(tag for node in part.nodes for tag in node.tags)
     total = sum(1 for node in part.nodes if node.tags) or 1
@@ -93,19 +93,19 @@ def _names(part: GraphPart, members: Sequence[int], count: int) -> list[str]:
     for number in range(count):
         inside = [at for at, member in enumerate(members) if member == number]
         tagged = [part.nodes[at].tags for at in inside if part.nodes[at].tags]
-        own = Counter(tag for tags in tagged for tag in tags)
+        tag_counts = Counter(tag for tags in tagged for tag in tags)
         scores = {
             tag: times * log(1 + (times / len(tagged)) / (counts[tag] / total))
-            for tag, times in own.items()
+            for tag, times in tag_counts.items()
         }
         best = sorted(scores, key=lambda tag: (-scores[tag], tag))[:_TAGS]
-        telling = [tag for tag in best if scores[tag] >= _SHARE * scores[best[0]]]
-        name = ", ".join(telling) or _hub(part, inside)
+        chosen = [tag for tag in best if scores[tag] >= _SHARE * scores[best[0]]]
+        name = ", ".join(chosen) or _name_by_hub(part, inside)
         names.append(f"{name} ({names.count(name) + 1})" if name in names else name)
     return names
 
 
-def _hub(part: GraphPart, inside: Sequence[int]) -> str:
+def _name_by_hub(part: GraphPart, inside: Sequence[int]) -> str:
     """Return the name of the node with most links, for a cluster without tags."""
     counts = Counter(
         end for edge in part.edges if edge.kind != TAG_EDGE for end in (edge.source, edge.dest)
@@ -139,7 +139,7 @@ class NodeDetails(NamedTuple):
     snippet: str
     neighbours: tuple[LinkedNode, ...]
     left_out: int
-    """How many neighbours are too many."""
+    """Number of neighbours that are not listed."""
 
 
 def count_choices(bank: Bank) -> dict[str, tuple[str, ...]]:
@@ -147,7 +147,7 @@ def count_choices(bank: Bank) -> dict[str, tuple[str, ...]]:
     graph = note_graph.whole_graph(bank)
     types = Counter(node.type for node in graph.nodes if node.type)
     tags = Counter(tag for node in graph.nodes for tag in node.tags)
-    return {"types": _frequent(types), "tags": _frequent(tags)}
+    return {"types": _sort_by_count(types), "tags": _sort_by_count(tags)}
 
 
 def count_alone(bank: Bank) -> int:
@@ -174,7 +174,7 @@ def view_node(bank: Bank, name: str) -> NodeDetails:
         raise NoteNotFound(f"{name!r} is not in the graph", Hint.LIST_NOTES)
     place = graph.places[name]
     node = graph.nodes[place]
-    near = _neighbours(graph, place)
+    near = _list_neighbours(graph, place)
     text = ""
     if node.kind == NOTE:
         note = bank.store.read(node.id)
@@ -187,14 +187,14 @@ def view_node(bank: Bank, name: str) -> NodeDetails:
     return NodeDetails(node, graph.degrees[place], text, tuple(near[:_NEIGHBOURS]), left_out)
 
 
-def _neighbours(graph: NoteGraph, place: int) -> list[LinkedNode]:
+def _list_neighbours(graph: NoteGraph, place: int) -> list[LinkedNode]:
     """Return the neighbours of a node: notes first, then others, the most linked first."""
     relations: dict[int, tuple[list[str], list[str]]] = {}
     for edge in graph.near[place]:
         incoming = edge.source != place
-        source = edge.source if incoming else edge.dest
-        sides = relations.setdefault(source, ([], []))
-        if (relation := _relation(edge)) not in sides[incoming]:
+        neighbour = edge.source if incoming else edge.dest
+        sides = relations.setdefault(neighbour, ([], []))
+        if (relation := _relation_of(edge)) not in sides[incoming]:
             sides[incoming].append(relation)
 
     def order(number: int) -> tuple[int, int, str]:
@@ -202,22 +202,18 @@ def _neighbours(graph: NoteGraph, place: int) -> list[LinkedNode]:
         return note_graph.KINDS.index(node.kind), -graph.degrees[number], node.id
 
     return [
-        LinkedNode(
-            graph.nodes[other_relation],
-            tuple(relations[other_relation][0]),
-            tuple(relations[other_relation][1]),
-        )
-        for other_relation in sorted(relations, key=order)
+        LinkedNode(graph.nodes[number], *map(tuple, relations[number]))
+        for number in sorted(relations, key=order)
     ]
 
 
-def _relation(edge: GraphLink) -> str:
+def _relation_of(edge: GraphLink) -> str:
     if edge.kind == TAG_EDGE:
         return "tag"
     return "embed" if edge.kind == note_graph.EMBED else edge.type
 
 
-def _frequent(counts: Counter[str]) -> tuple[str, ...]:
+def _sort_by_count(counts: Counter[str]) -> tuple[str, ...]:
     return tuple(sorted(counts, key=lambda text: (-counts[text], text)))
 
 
@@ -237,27 +233,25 @@ def routes(site: Site) -> Sequence[Route]:
     """Return the routes of the page, of its data, of one node, and of names to choose from."""
 
     async def graph(request: Request) -> Response:
-        graph_request = _read_request(request)
-        if not graph_request.note:
-            graph_request = graph_request._replace(whole=True)
-        values = await site.ask(_values, graph_request)
+        part_request = _read_request(request)
+        if not part_request.note:
+            part_request = part_request._replace(whole=True)
+        values = await site.ask(_page_values, part_request)
         return await site.page(request, "graph.html", values, title=TITLE)
 
     async def data(request: Request) -> Response:
-        return JSONResponse(await site.ask(_data, _read_request(request)))
+        return JSONResponse(await site.ask(_picture_data, _read_request(request)))
 
     async def node(request: Request) -> Response:
         name = request.query_params.get("id", "")
-        node_details = await site.ask(view_node, name)
+        details = await site.ask(view_node, name)
         values = {
-            "details": node_details,
-            "url": _url(_WHOLE._replace(whole=False)),
+            "details": details,
+            "url": _make_url(_WHOLE._replace(whole=False)),
             "note_url": note_url,
             "alone": 0,
         }
-        return await site.page(
-            request, "graph_node_page.html", values, title=node_details.node.label
-        )
+        return await site.page(request, "graph_node_page.html", values, title=details.node.label)
 
     async def names(request: Request) -> Response:
         text = request.query_params.get("q", "")
@@ -281,10 +275,10 @@ def routes(site: Site) -> Sequence[Route]:
     ]
 
 
-def _values(bank: Bank, graph: WantedGraph) -> dict[str, Any]:
+def _page_values(bank: Bank, graph: WantedGraph) -> dict[str, Any]:
     part = note_graph.choose_part(bank, graph)
     details = view_node(bank, part.centre) if part.centre else None
-    query = _query(graph)
+    query = _write_query(graph)
     return {
         "wanted": graph,
         "part": part,
@@ -293,13 +287,13 @@ def _values(bank: Bank, graph: WantedGraph) -> dict[str, Any]:
         "choices": count_choices(bank),
         "alone": count_alone(bank),
         "data": f"{PATH}/data?{query}",
-        "url": _url(graph),
+        "url": _make_url(graph),
         "note_url": note_url,
     }
 
 
-def _data(bank: Bank, graph: WantedGraph) -> dict[str, Any]:
-    """Return what the browser draws; where a node is, it computes itself."""
+def _picture_data(bank: Bank, graph: WantedGraph) -> dict[str, Any]:
+    """Return the nodes and edges that the browser draws; it computes their places itself."""
     part = note_graph.choose_part(bank, graph)
     members, clusters = find_clusters(part)
     rows = zip(part.nodes, part.degrees, members, strict=True)
@@ -326,23 +320,23 @@ def _data(bank: Bank, graph: WantedGraph) -> dict[str, Any]:
 
 
 def _read_request(request: Request) -> WantedGraph:
-    query_params = request.query_params
-    depth = query_params.get("depth") or "1"
-    if (steps := number_in(depth, -1)) < 0:
+    params = request.query_params
+    depth = params.get("depth") or "1"
+    if (steps := read_number(depth, -1)) < 0:
         raise BadInput(f"depth is {depth[:20]!r}", "it is 1 or 2")
     return WantedGraph(
-        note=query_params.get("note", "").strip(),
+        note=params.get("note", "").strip(),
         depth=steps,
-        whole=query_params.get("whole") == "1",
-        kinds=tuple(dict.fromkeys([NOTE, *filter(None, query_params.getlist("kind"))])),
-        types=tuple(filter(None, query_params.getlist("type"))),
-        tags=tuple(filter(None, query_params.getlist("tag"))),
-        archived=query_params.get("archived") == "1",
+        whole=params.get("whole") == "1",
+        kinds=tuple(dict.fromkeys([NOTE, *filter(None, params.getlist("kind"))])),
+        types=tuple(filter(None, params.getlist("type"))),
+        tags=tuple(filter(None, params.getlist("tag"))),
+        archived=params.get("archived") == "1",
     )
 
 
-def _query(graph: WantedGraph) -> str:
-    """Return what is wanted as the query of a URL; what goes without saying is left out."""
+def _write_query(graph: WantedGraph) -> str:
+    """Return the query of the URL that asks for a part; default values are left out."""
     plain = WantedGraph()
     pairs = [("note", graph.note)] if graph.note else []
     pairs += [("depth", str(graph.depth))] if graph.depth != plain.depth else []
@@ -354,8 +348,8 @@ def _query(graph: WantedGraph) -> str:
     return urlencode(pairs, errors="surrogateescape")
 
 
-def _url(graph: WantedGraph) -> Any:  # noqa: ANN401  (a function for the template)
+def _make_url(graph: WantedGraph) -> Any:  # noqa: ANN401  (a function for the template)
     def url(**changes: Any) -> str:  # noqa: ANN401  (fields of WantedGraph)
-        return f"{PATH}?{_query(graph._replace(**changes))}"
+        return f"{PATH}?{_write_query(graph._replace(**changes))}"
 
     return url

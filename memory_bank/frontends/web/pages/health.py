@@ -24,13 +24,13 @@ def routes(site: Site) -> Sequence[Route]:
     """Return the routes of the findings, and of the few lines of them on the start page."""
 
     async def health(request: Request) -> Response:
-        values = {"health": await to_thread.run_sync(site.checked)}
+        values = {"health": await to_thread.run_sync(site.check_health)}
         return await site.page(request, "health.html", values, title=TITLE)
 
     async def attention(request: Request) -> Response:
         values: dict[str, Any] = {"health": None}
         try:
-            values["health"] = await to_thread.run_sync(site.checked)
+            values["health"] = await to_thread.run_sync(site.check_health)
         except MemoryBankError as error:
             values["problem"] = site.hide(error.message)
         return await site.page(request, "attention.html", values)

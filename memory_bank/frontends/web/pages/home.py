@@ -48,36 +48,31 @@ def routes(site: Site) -> Sequence[Route]:
     """Return the route of the start page."""
 
     async def home(request: Request) -> Response:
-        return await site.page(request, "home.html", await site.ask(_values))
+        return await site.page(request, "home.html", await site.ask(_page_values))
 
     return [Route(PATH, home)]
 
 
-def _values(bank: Bank) -> dict[str, Any]:
-    home = overview.home(bank)
-    days, count = _days(home.lately.changes)
-    changed_latelies = [
-        changed_lately
-        for _, groups in days
-        for group in groups
-        if len(group) <= _FEW
-        for changed_lately in group
-    ]
+def _page_values(bank: Bank) -> dict[str, Any]:
+    home = overview.read_home(bank)
+    days, count = _group_by_day(home.lately.changes)
+    groups = (group for _, day_groups in days for group in day_groups)
+    paths = [change.path for group in groups if len(group) <= _FEW for change in group]
     return {
         "notes": home.notes,
         "folder": bank.layout.root.name,
         "lately": home.lately,
         "days": days,
         "shown": count,
-        "texts": _sentences(bank, [changed_lately.path for changed_lately in changed_latelies]),
+        "texts": _read_beginnings(bank, paths),
         "tags": dict(list(home.tags.items())[:_TOPICS]),
         "types": {name: number for name, number in home.types.items() if name and name != SESSION},
         "problem": home.problem,
-        "hubs": _hubs(bank),
+        "hubs": _find_hubs(bank),
     }
 
 
-def _hubs(bank: Bank) -> list[tuple[str, str, int]]:
+def _find_hubs(bank: Bank) -> list[tuple[str, str, int]]:
     """Return the path and title of the notes to which most others link, and how many do."""
     graph = whole_graph(bank)
     hubs = []
@@ -93,15 +88,13 @@ _Day = tuple[str, tuple[tuple[ChangedLately, ...], ...]]
 """The name of a day, and its changes by commit."""
 
 
-def _days(changed_latelies: Sequence[ChangedLately]) -> tuple[list[_Day], int]:
+def _group_by_day(changes: Sequence[ChangedLately]) -> tuple[list[_Day], int]:
     """Return the changes by day and commit, as many as a page shows, and their number."""
     days: list[_Day] = []
     rows = count = 0
-    for day, day_changes in groupby(
-        changed_latelies, key=lambda changed_lately: changed_lately.changed_at[:10]
-    ):
+    for day, day_changes in groupby(changes, key=lambda change: change.changed_at[:10]):
         groups = []
-        for group in _groups(day_changes):
+        for group in _group_by_commit(day_changes):
             size = 1 if len(group) > _FEW else len(group)
             if rows + size > _ROWS:
                 break
@@ -113,29 +106,24 @@ def _days(changed_latelies: Sequence[ChangedLately]) -> tuple[list[_Day], int]:
     return days, count
 
 
-def _groups(changed_latelies: Iterator[ChangedLately]) -> Iterator[tuple[ChangedLately, ...]]:
-    """Yield the changes of each commit; those that are not committed stand together."""
+def _group_by_commit(changes: Iterator[ChangedLately]) -> Iterator[tuple[ChangedLately, ...]]:
+    """Yield the changes of each commit; those that are not committed are one group."""
 
-    def commit(changed_lately: ChangedLately) -> tuple[object, ...]:
-        return (
-            (changed_lately.changed_at, changed_lately.author, changed_lately.subject)
-            if changed_lately.committed
-            else ()
-        )
+    def commit(change: ChangedLately) -> tuple[object, ...]:
+        return (change.changed_at, change.author, change.subject) if change.committed else ()
 
-    for _, group in groupby(changed_latelies, key=commit):
+    for _, group in groupby(changes, key=commit):
         yield tuple(group)
 
 
-def _sentences(bank: Bank, paths: Sequence[str]) -> dict[str, str]:
-    """Return how notes begin; empty if one can't be read."""
+def _read_beginnings(bank: Bank, paths: Sequence[str]) -> dict[str, str]:
+    """Return the beginnings of notes by path, empty for a note that can't be read."""
     titles = list_linked_titles(bank, paths)
-    fromkeys = dict.fromkeys(paths, "")
+    beginnings = dict.fromkeys(paths, "")
     for path in paths:
         with suppress(MemoryBankError):
             note = bank.store.read(path)
             start = snippets.unlink_text(note.text[note.body_start :][:4000], titles[path])
-            fromkeys[path] = snippets.strip_markdown(
-                snippets.cut_snippet(start, "", _SENTENCE).text
-            )
-    return fromkeys
+            snippet = snippets.cut_snippet(start, "", _SENTENCE).text
+            beginnings[path] = snippets.strip_markdown(snippet)
+    return beginnings

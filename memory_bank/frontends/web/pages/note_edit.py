@@ -60,7 +60,7 @@ _MOST_KNOWN = 5
 _MOST_TARGETS = 20
 
 _SNIPPET = 110
-"""Characters shown of each of them."""
+"""Characters of a snippet of each."""
 
 _START = 2000
 """Characters of a note for which others are searched."""
@@ -86,9 +86,9 @@ def routes(site: Site) -> Sequence[Route]:
 
 
 def write_routes(site: Site) -> Sequence[Route]:
-    """Return the routes of the forms of a new note and of a note, and of its buttons."""
+    """Return the routes of the form of a new note, of a note's form, and of its buttons."""
     buttons = [
-        Route(f"{PATH}/{{name:path}}/{word}", _button(site, action, word), methods=["POST"])
+        Route(f"{PATH}/{{name:path}}/{word}", _make_handler(site, action, word), methods=["POST"])
         for word, action in _ACTIONS.items()
     ]
     return [*_new_routes(site), *_edit_routes(site), *buttons]
@@ -100,10 +100,10 @@ def _new_routes(site: Site) -> list[Route]:
         fields = NoteFields(
             title=query_params.get("title", "")[:_TITLE], type=query_params.get("type", "")
         )
-        return await _new_form(site, request, fields)
+        return await _new_page(site, request, fields)
 
     async def known(request: Request) -> Response:
-        fields = NoteFields.sent(request.state.form)
+        fields = NoteFields.from_form(request.state.form)
         text = f"{fields.title} {fields.text}"
         nothing = "Nothing close to it is known." if text.strip() else "Write first."
         notes = await site.ask(_similar_notes, text, request.query_params.get("besides", ""))
@@ -111,11 +111,11 @@ def _new_routes(site: Site) -> list[Route]:
         return await site.page(request, "known.html", values)
 
     async def add(request: Request) -> Response:
-        fields = NoteFields.sent(request.state.form)
+        fields = NoteFields.from_form(request.state.form)
         if request.state.form.get("look"):
             notes = await site.ask(_similar_notes, f"{fields.title} {fields.text}", "")
             more = {"known": notes, "texts": True, "nothing": "Nothing close to it is known."}
-            return await _new_form(site, request, fields, more)
+            return await _new_page(site, request, fields, more)
         try:
             remembered = await site.ask(_remember_fields, fields)
         except MemoryBankError as error:
@@ -123,14 +123,14 @@ def _new_routes(site: Site) -> list[Route]:
                 "problem": site.hide(error.message),
                 "hint": site.hide(error.hint_in(HINTS)),
             }
-            return await _new_form(site, request, fields, form_values, http_status(error))
+            return await _new_page(site, request, fields, form_values, http_status(error))
         word = "created" if remembered.action == CREATED else "known"
-        return await _answer(site, request, (remembered.path, remembered.warning), word)
+        return await _lead_to_note(site, request, (remembered.path, remembered.warning), word)
 
     async def targets(request: Request) -> Response:
         query_params = request.query_params
         return JSONResponse(
-            await site.ask(_targets, query_params.get("q", ""), query_params.get("note", ""))
+            await site.ask(_list_targets, query_params.get("q", ""), query_params.get("note", ""))
         )
 
     return [
@@ -145,10 +145,10 @@ def _edit_routes(site: Site) -> list[Route]:
     async def form(request: Request) -> Response:
         name = request.path_params["name"]
         try:
-            values = await site.ask(_form, name, source="source" in request.query_params)
+            values = await site.ask(_edit_values, name, source="source" in request.query_params)
         except NoteNotFound:
             # a note may have the name "edit"
-            note = await site.ask(note_view.find, f"{name}/edit")
+            note = await site.ask(note_view.find_exactly, f"{name}/edit")
             if note is None:
                 raise
             return RedirectResponse(f"{PATH}/{quote(url_of(note))}", 303)
@@ -158,11 +158,11 @@ def _edit_routes(site: Site) -> list[Route]:
         name, submitted = request.path_params["name"], request.state.form
         try:
             answer = await site.ask(_save_form, name, submitted)
-            return await _answer(
+            return await _lead_to_note(
                 site, request, answer, "created" if submitted.get("create") else "saved"
             )
         except MemoryBankError as error:
-            values = await _show_refusal(site, name, submitted, error)
+            values = await _refused_values(site, name, submitted, error)
             status = http_status(error)
             return await site.page(request, "note_edit.html", values, title=TITLE, status=status)
 
@@ -172,7 +172,7 @@ def _edit_routes(site: Site) -> list[Route]:
     ]
 
 
-def _targets(bank: Bank, typed: str, path: str) -> list[dict[str, str]]:
+def _list_targets(bank: Bank, typed: str, path: str) -> list[dict[str, str]]:
     """Return what may follow two opening brackets: notes, files and, behind `file#`, symbols."""
     text = f"[[{typed}"
     return [
@@ -234,30 +234,30 @@ def _remember_fields(bank: Bank, fields: NoteFields) -> WrittenNote:
     )
 
 
-async def _new_form(
+async def _new_page(
     site: Site,
     request: Request,
     fields: NoteFields,
     more: dict[str, Any] | None = None,
     status: int = 200,
 ) -> Response:
-    values = _values("", "", "") | fields._asdict() | {"new": True, **(more or {})}
+    values = _form_values("", "", "") | fields._asdict() | {"new": True, **(more or {})}
     return await site.page(request, "note_edit.html", values, title="New note", status=status)
 
 
-def _button(
+def _make_handler(
     site: Site, action: Callable[[Bank, str, dict[str, str]], _Done], word: str
 ) -> Callable[[Request], Any]:
-    """Return what answers a button of the page of a note."""
+    """Return the function that answers a button of the page of a note."""
 
-    async def pressed(request: Request) -> Response:
+    async def press_button(request: Request) -> Response:
         answer = await site.ask(action, request.path_params["name"], request.state.form)
-        return await _answer(site, request, answer, word)
+        return await _lead_to_note(site, request, answer, word)
 
-    return pressed
+    return press_button
 
 
-async def _answer(site: Site, request: Request, done: _Done, word: str) -> Response:
+async def _lead_to_note(site: Site, request: Request, done: _Done, word: str) -> Response:
     """Lead to the note; a warning is shown first."""
     path, warning = done
     if not warning:
@@ -266,17 +266,17 @@ async def _answer(site: Site, request: Request, done: _Done, word: str) -> Respo
     return await site.page(request, "note_done.html", values, title="Done, with a warning")
 
 
-def _form(bank: Bank, name: str, *, source: bool = False) -> dict[str, Any]:
+def _edit_values(bank: Bank, name: str, *, source: bool = False) -> dict[str, Any]:
     note = show.show(bank, change.check_writable(bank, name))
     if not note.writable:
         raise UnreadableNote(f"{note.path}: {note.faults[0].reason}", "convert the file to UTF-8")
     fields = None if source else read_fields(note.content)
     if fields is None:
-        return _values(note.path, note.content, note.etag) | {"source": True}
-    return _values(note.path, "", note.etag) | fields._asdict()
+        return _form_values(note.path, note.content, note.etag) | {"source": True}
+    return _form_values(note.path, "", note.etag) | fields._asdict()
 
 
-def _values(path: str, text: str, etag: str) -> dict[str, Any]:
+def _form_values(path: str, text: str, etag: str) -> dict[str, Any]:
     return {
         **NoteFields(text=text.replace("\r\n", "\n").replace("\r", "\n"))._asdict(),
         "path": path,
@@ -295,28 +295,28 @@ def _values(path: str, text: str, etag: str) -> dict[str, Any]:
 
 def _save_form(bank: Bank, name: str, form: dict[str, str]) -> _Done:
     """Write what a form says: the whole text of the file, or the fields of a note."""
-    fields = NoteFields.sent(form)
+    fields = NoteFields.from_form(form)
     if form.get("create"):
         text, tags = fields.text if form.get("source") else fields.content, split_items(fields.tags)
         create.create(bank, name, text, tags=tags, type=fields.type)
         return name, None
-    note = change.rewrite(bank, name, _text(bank, name, form), if_match=_etag(form))
+    note = change.rewrite(bank, name, _read_text(bank, name, form), if_match=_read_etag(form))
     return note.path, note.warning
 
 
-def _text(bank: Bank, name: str, form: dict[str, str]) -> str:
+def _read_text(bank: Bank, name: str, form: dict[str, str]) -> str:
     """Return the text of the file that a form would make of a note."""
-    fields = NoteFields.sent(form)
+    fields = NoteFields.from_form(form)
     if form.get("source") or "title" not in form:
         return fields.text
     return rewrite_fields(show.show(bank, change.check_writable(bank, name)).content, fields)
 
 
-async def _show_refusal(
+async def _refused_values(
     site: Site, name: str, form: dict[str, str], error: MemoryBankError
 ) -> dict[str, Any]:
-    """Return the form with the text as it was sent, and why it was not saved."""
-    values = _values(name, "", form.get("etag", "")) | NoteFields.sent(form)._asdict()
+    """Return the values of a form with the text that was sent, and why it was not saved."""
+    values = _form_values(name, "", form.get("etag", "")) | NoteFields.from_form(form)._asdict()
     values["source"] = bool(form.get("source")) or "title" not in form
     values |= {"problem": site.hide(error.message), "hint": site.hide(error.hint_in(HINTS))}
     if isinstance(error, NoteNotFound):
@@ -324,26 +324,26 @@ async def _show_refusal(
     if not isinstance(error, Conflict):
         return values
     try:
-        text = await site.ask(_text, name, form)
+        text = await site.ask(_read_text, name, form)
         changed_since: ChangedSince = await site.ask(change.compare_text, name, text)
     except (NoteNotFound, BadInput, UnreadableNote):
         return values
     return values | {"conflict": changed_since, "etag": changed_since.etag}
 
 
-def _etag(form: dict[str, str]) -> str:
-    """Return the etag of the note that a form is about; one that no note has if it lacks it."""
+def _read_etag(form: dict[str, str]) -> str:
+    """Return the etag in a form, or one that no note has if the form lacks it."""
     return form.get("etag") or "none"
 
 
 def _set_status(bank: Bank, name: str, form: dict[str, str], *, status: str) -> _Done:
-    note = change.set_status(bank, name, status, if_match=_etag(form))
+    note = change.set_status(bank, name, status, if_match=_read_etag(form))
     return note.path, note.warning
 
 
 def _confirm_note(bank: Bank, name: str, form: dict[str, str]) -> _Done:
-    (confirmed,) = confirm.confirm(bank, [name], if_match=_etag(form)).notes
-    return confirmed.path, confirmed.warning
+    (note,) = confirm.confirm(bank, [name], if_match=_read_etag(form)).notes
+    return note.path, note.warning
 
 
 def _promote_observation(bank: Bank, name: str, form: dict[str, str]) -> _Done:

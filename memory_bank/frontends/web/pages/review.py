@@ -48,11 +48,11 @@ class _ReviewInput(NamedTuple):
     base: Side
     head: Side
     changes: int
-    """Of notes, as far as they are known."""
+    """Number of the changes of notes that the server has seen."""
 
 
 class Reviews:
-    """Makes reviews, one for all who ask for the same range in the same state."""
+    """Makes reviews: one for all requests for the same range in the same state."""
 
     def __init__(self, shared: SharedBank, background: Background) -> None:
         """Make none yet."""
@@ -60,7 +60,7 @@ class Reviews:
         self._limiter: CapacityLimiter | None = None
         self._reviews: dict[_ReviewInput, asyncio.Future[Review]] = {}
         self._changes = 0
-        self.made = 0
+        self.begun = 0
         """Number of reviews that were begun."""
         background.listen(self._note_change)
 
@@ -75,7 +75,7 @@ class Reviews:
         if future is None:
             future = self._reviews[state] = asyncio.ensure_future(self._run(revisions))
             future.add_done_callback(lambda task: self._end(state, task))
-        # one who leaves does not end the review for the others
+        # a request that is cancelled does not end the review for the others
         return await asyncio.shield(future)
 
     def _sides(self, revisions: Range) -> tuple[Side, Side]:
@@ -88,7 +88,7 @@ class Reviews:
         )
 
     async def _run(self, revisions: Range) -> Review:
-        self.made += 1
+        self.begun += 1
         if self._limiter is None:
             self._limiter = CapacityLimiter(_AT_ONCE)
         return await to_thread.run_sync(self._review, revisions, limiter=self._limiter)
@@ -107,8 +107,8 @@ class Reviews:
         failed = future.cancelled() or future.exception() is not None
         if failed or not (state.head.commit and state.base.commit):
             self._reviews.pop(state, None)
-        ended = [review_input for review_input, future in self._reviews.items() if future.done()]
-        for review_input in ended[:-_KEPT]:
+        finished = [review_input for review_input, future in self._reviews.items() if future.done()]
+        for review_input in finished[:-_KEPT]:
             del self._reviews[review_input]
 
     def _note_change(self, _: object) -> None:
@@ -131,7 +131,7 @@ def routes(site: Site) -> Sequence[Route]:
     """Return the routes of the form, and of the report alone."""
     reviews = Reviews(site.shared, site.background)
 
-    async def asked(query_params: QueryParams) -> dict[str, Any]:
+    async def read_form(query_params: QueryParams) -> dict[str, Any]:
         return {
             "range": query_params.get("range", "").strip(),
             "of": query_params.get("of", ""),
@@ -141,13 +141,15 @@ def routes(site: Site) -> Sequence[Route]:
 
     async def review(request: Request) -> Response:
         query_params = request.query_params
-        values = await asked(query_params)
+        values = await read_form(query_params)
         values["query"] = urlencode({name: query_params.get(name, "") for name in ("range", "of")})
         status = 200
         try:
-            values["sides"] = await reviews.sides(_range(query_params))
+            values["sides"] = await reviews.sides(_read_range(query_params))
             if "full" in query_params:
-                values["report"] = await site.ask(_report, await reviews.of(_range(query_params)))
+                values["report"] = await site.ask(
+                    _report_values, await reviews.of(_read_range(query_params))
+                )
         except BadInput as error:
             hide, hint = site.hide(error.message), site.hide(error.hint_in(HINTS))
             values["refused"], status = {"what": hide, "next": hint}, 400
@@ -155,10 +157,10 @@ def routes(site: Site) -> Sequence[Route]:
 
     async def report(request: Request) -> Response:
         query_params = request.query_params
-        review_report = await reviews.of(_range(query_params))
-        values = await asked(query_params)
+        review_report = await reviews.of(_read_range(query_params))
+        values = await read_form(query_params)
         values |= {
-            "report": await site.ask(_report, review_report),
+            "report": await site.ask(_report_values, review_report),
             "sides": (review_report.base, review_report.head),
         }
         return await site.page(request, "review_part.html", values, title=TITLE)
@@ -166,25 +168,27 @@ def routes(site: Site) -> Sequence[Route]:
     return [Route(PATH, review), Route(f"{PATH}/report", report)]
 
 
-def _range(query_params: QueryParams) -> Range:
+def _read_range(query_params: QueryParams) -> Range:
     of = query_params.get("of", "")
     return Range(query_params.get("range", "").strip(), of == _STAGED, of == _WORKTREE)
 
 
-def _report(bank: Bank, report: Review) -> dict[str, Any]:
+def _report_values(bank: Bank, report: Review) -> dict[str, Any]:
     """Return what the template shows of a review."""
     findings = [finding for finding in report.findings if finding.rule not in HEADINGS]
     kinds = {kind: [change for change in report.changes if change.kind == kind] for kind in _KINDS}
     rules = Counter(finding.rule for finding in report.findings)
-    title_of = {row.key: row.title for row in bank.read(lambda view: all_documents(view.manifest))}
-    titles = title_of | {change.path: change.title for change in report.changes if change.title}
+    titles_now = {
+        row.key: row.title for row in bank.read(lambda view: all_documents(view.manifest))
+    }
+    titles = titles_now | {change.path: change.title for change in report.changes if change.title}
     return {
         "review": report,
         "checks": {name: rules[rule] for rule, name in _LINKS.items()}
         | {heading: len(group) for heading, group in report.to_check.items()},
         "rules": group_by_rule(
             (finding for finding in findings if finding.new),
-            {with_findings.name: with_findings.summary for with_findings in report.rules},
+            {rule.name: rule.summary for rule in report.rules},
         ),
         "old": [finding for finding in findings if not finding.new],
         "edited": [*kinds["changed"], *kinds["renamed"]],

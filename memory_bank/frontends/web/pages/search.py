@@ -17,8 +17,8 @@ from memory_bank.base import NamedTuple
 from memory_bank.base.errors import BadInput, NoBank, NoRepository
 from memory_bank.base.setting_sections import BANK, BOTH, SHARED
 from memory_bank.frontends.web.note_html import heading_anchor
-from memory_bank.frontends.web.site import HINTS, Site, number_in
-from memory_bank.frontends.web.templating import quoted
+from memory_bank.frontends.web.site import HINTS, Site, read_number
+from memory_bank.frontends.web.templating import quote_path
 from memory_bank.memory import overview
 from memory_bank.memory.retrieval import ask, ask_hits
 from memory_bank.memory.retrieval.ask_hits import AskHit, FoundHits
@@ -85,13 +85,13 @@ def routes(site: Site) -> Sequence[Route]:
 
     async def search(request: Request) -> Response:
         query_params = request.query_params
-        search_state = _read_state(query_params)
-        values, status = await to_thread.run_sync(_values, site, search_state)
+        state = _read_state(query_params)
+        values, status = await to_thread.run_sync(_page_values, site, state)
         return await site.page(
             request,
             "search.html",
             values,
-            title=f"{search_state.query} · Search" if search_state.query else TITLE,
+            title=f"{state.query} · Search" if state.query else TITLE,
             status=status,
         )
 
@@ -102,21 +102,21 @@ def _read_state(query_params: QueryParams) -> SearchState:
     return SearchState(
         query_params.get("q", "").strip(),
         tuple(dict.fromkeys(query_params.getlist("kind"))),
-        number_in(query_params.get("limit", ""), 0, MOST) or LIMIT,
+        read_number(query_params.get("limit", ""), 0, MOST) or LIMIT,
         query_params.get("scope", ""),
     )
 
 
-def _values(site: Site, search_state: SearchState) -> tuple[dict[str, Any], int]:
-    hits, reading, tree, error = FoundHits(search_state.query), False, True, ""
+def _page_values(site: Site, state: SearchState) -> tuple[dict[str, Any], int]:
+    hits, reading, tree, error = FoundHits(state.query), False, True, ""
     try:
-        hits, reading, tree = _search_everything(site, search_state)
+        hits, reading, tree = _search_everything(site, state)
     except BadInput as problem:  # what is typed stays in the field
         error = f"{problem.message}: {problem.hint_in(HINTS)}"
     values = {
-        "asked": search_state,
+        "asked": state,
         "found": hits,
-        "titles": _successors(site, hits),
+        "titles": _name_successors(site, hits),
         "error": site.hide(error),
         "reading": reading,
         "in_git": tree,
@@ -130,20 +130,21 @@ def _values(site: Site, search_state: SearchState) -> tuple[dict[str, Any], int]
     return values, 400 if error else 200
 
 
-def _successors(site: Site, hits: FoundHits) -> dict[str, str]:
+def _name_successors(site: Site, hits: FoundHits) -> dict[str, str]:
     """Return the titles of the notes that replace hits, by path."""
     notes = (hit.note for hit in (*hits.hits, *hits.weaker) if hit.note)
-    superseded_bies = {note.superseded_by for note in notes if note.superseded_by}
-    if not superseded_bies:
+    names = {note.superseded_by for note in notes if note.superseded_by}
+    if not names:
         return {}
-    paths = {note_path(name): name for name in superseded_bies}
+    paths = {note_path(name): name for name in names}
     return {paths[row.path]: row.title for row in overview.read_rows(site.shared.bank(), paths)}
 
 
-def _search_everything(site: Site, search_state: SearchState) -> tuple[FoundHits, bool, bool]:
-    """Search what there is; tell if the code is still being read, and if there is a repository.
+def _search_everything(site: Site, state: SearchState) -> tuple[FoundHits, bool, bool]:
+    """Search the bank and the code, as far as they are there.
 
-    Raises NoBank if there is neither a bank nor a repository.
+    Also return whether the code is still being read, and whether there is a repository. Raises
+    NoBank if there is neither a bank nor a repository.
     """
     bank, code, missing, reading, tree = None, None, None, False, True
     try:
@@ -152,8 +153,10 @@ def _search_everything(site: Site, search_state: SearchState) -> tuple[FoundHits
         missing = error
     try:
         if site.shared.code.enabled:
-            needed = bank is None or (search_state.query and search_state.kinds != ("notes",))
-            reading = not site.shared.code.indexed(_WAIT if needed else 0) and bool(needed)
+            needed = bank is None or (state.query and state.kinds != ("notes",))
+            reading = not site.shared.code.wait_until_indexed(_WAIT if needed else 0) and bool(
+                needed
+            )
             code = None if bank and (reading or not needed) else site.shared.codebase()
     except NoRepository as error:
         if missing is not None:
@@ -162,10 +165,10 @@ def _search_everything(site: Site, search_state: SearchState) -> tuple[FoundHits
     hits = ask_hits.ask_hits(
         bank,
         code,
-        search_state.query,
-        search_state.limit,
-        search_state.kinds,
-        scope=search_state.scope,
+        state.query,
+        state.limit,
+        state.kinds,
+        scope=state.scope,
         refresh_code=reading,
     )
     return hits, reading and code is None, tree
@@ -181,14 +184,14 @@ def link(hit: AskHit) -> str:
     if hit.kind == "commits":
         return ""
     if hit.kind != "notes":
-        return f"/code/{quoted(hit.path)}" + (f"#L{hit.line}" if hit.line else "")
+        return f"/code/{quote_path(hit.path)}" + (f"#L{hit.line}" if hit.line else "")
     anchor = heading_anchor(hit.heading.rpartition(" > ")[2])
-    address = f"/notes/{quoted(hit.path.removesuffix('.md'))}"
+    address = f"/notes/{quote_path(hit.path.removesuffix('.md'))}"
     if hit.note and hit.note.observation_id:
-        return f"{address}#{quoted(f'^{hit.note.observation_id}')}"
-    return address + (f"#{quoted(anchor)}" if " > " in hit.heading else "")
+        return f"{address}#{quote_path(f'^{hit.note.observation_id}')}"
+    return address + (f"#{quote_path(anchor)}" if " > " in hit.heading else "")
 
 
 def _is_web(url: str) -> bool:
-    """Tell whether an address that somebody else published may become a link."""
+    """Return whether an address that somebody else published may become a link."""
     return url.startswith(("https://", "http://"))

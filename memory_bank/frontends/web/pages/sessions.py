@@ -12,8 +12,8 @@ from starlette.routing import Route
 
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.frontends.web import app
-from memory_bank.frontends.web.site import HINTS, Site, number_in
-from memory_bank.frontends.web.templating import quoted
+from memory_bank.frontends.web.site import HINTS, Site, read_number
+from memory_bank.frontends.web.templating import quote_path
 from memory_bank.memory import confirm, overview
 from memory_bank.sessions import days, listing
 from memory_bank.sessions.days import SessionTimeline
@@ -35,19 +35,19 @@ def routes(site: Site) -> Sequence[Route]:
     async def sessions(request: Request) -> Response:
         query_params = request.query_params
         chosen = {name: query_params.get(name, "").strip() for name in _FILTERS}
-        page = _number(query_params.get("page"))
+        page = _read_page(query_params.get("page"))
         timeline = await site.ask(
             days.session_timeline,
-            agent=_agent(chosen),
+            agent=_read_agent(chosen),
             project=chosen["project"],
             first_day=chosen["from"],
             last_day=chosen["to"],
             limit=_PAGE,
             offset=(page - 1) * _PAGE,
         )
-        totals = await site.ask(overview.overview)
+        totals = await site.ask(overview.read_overview)
         values = {"totals": totals, "found": timeline, "chosen": chosen, "unnamed": _UNNAMED}
-        values |= _pages(timeline, chosen)
+        values |= _list_pages(timeline, chosen)
         return await site.page(request, "sessions.html", values, title=TITLE)
 
     async def session(request: Request) -> Response:
@@ -74,8 +74,8 @@ def write_routes(site: Site) -> Sequence[Route]:
             fields["next"] = site.hide(error.hint_in(HINTS))
             refused = {"said": {**form, **fields}, "status": app.http_status(error)}
             return await _session_page(site, request, refused)
-        where = f"{PATH}/{quoted(request.path_params['name'])}?{urlencode({'at': part})}"
-        return RedirectResponse(f"{where}#{quoted(part)}", 303)
+        where = f"{PATH}/{quote_path(request.path_params['name'])}?{urlencode({'at': part})}"
+        return RedirectResponse(f"{where}#{quote_path(part)}", 303)
 
     return [Route(f"{PATH}/{{name:path}}", promote, methods=["POST"])]
 
@@ -84,7 +84,7 @@ _UNNAMED = "-"
 """Stands in an address for sessions without the name of an agent."""
 
 
-def _agent(chosen: Mapping[str, str]) -> str | None:
+def _read_agent(chosen: Mapping[str, str]) -> str | None:
     agent = chosen["agent"]
     return "" if agent == _UNNAMED else agent or None
 
@@ -96,7 +96,7 @@ async def _session_page(site: Site, request: Request, refused: Mapping[str, Any]
     view = await site.ask(
         listing.view_session,
         request.path_params["name"],
-        page=_number(query_params.get("page")),
+        page=_read_page(query_params.get("page")),
         at=form_values.get("of") or query_params.get("at", ""),
     )
     values = {"view": view, "said": form_values}
@@ -105,18 +105,21 @@ async def _session_page(site: Site, request: Request, refused: Mapping[str, Any]
     return await site.page(request, "session.html", values, title=title, status=status)
 
 
-def _number(text: str | None) -> int:
+def _read_page(text: str | None) -> int:
     """Return the number of a page; the first for anything else."""
-    return max(1, number_in(text or "", 1))
+    return max(1, read_number(text or "", 1))
 
 
-def _pages(timeline: SessionTimeline, chosen: Mapping[str, str]) -> dict[str, Any]:
+def _list_pages(timeline: SessionTimeline, chosen: Mapping[str, str]) -> dict[str, Any]:
     """Return the addresses of the pages before and after this one."""
-    here = timeline.offset // _PAGE + 1
+    page_number = timeline.offset // _PAGE + 1
 
     def url(page: int) -> str:
-        entries = {name: value for name, value in chosen.items() if value}
-        return f"{PATH}?{urlencode({**entries, 'page': page})}"
+        filters = {name: value for name, value in chosen.items() if value}
+        return f"{PATH}?{urlencode({**filters, 'page': page})}"
 
     more = timeline.offset + timeline.count < timeline.total
-    return {"newer": url(here - 1) if here > 1 else "", "older": url(here + 1) if more else ""}
+    return {
+        "newer": url(page_number - 1) if page_number > 1 else "",
+        "older": url(page_number + 1) if more else "",
+    }
