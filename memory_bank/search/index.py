@@ -338,8 +338,9 @@ FIRST_FACTOR = 5
 """Factor for the size of batches of a first index, so that tantivy writes few large segments
 instead of merging many small ones."""
 
-_EMPTY_LOG_FROM = 400
-"""Number of documents in one sync after which the manifest's write-ahead log is emptied."""
+_LARGE = 400
+"""Number of documents in one sync after which freed memory is returned to the system, and in the
+end the manifest's write-ahead log is emptied."""
 
 _SOURCE = "source"
 """Key of the source's fingerprint with which all documents were read."""
@@ -466,6 +467,10 @@ class Indexer:
 
         `changes` are those since a `version` of the manifest; without, they are found here.
         """
+        from memory_bank.search.models.weight_files import (
+            return_freed_memory,
+        )  # start-up: few questions index
+
         size = BATCH * (1 if document_rows.any_document(self._manifest) else FIRST_FACTOR)
         count = 0
         keys: set[str] = set()
@@ -484,11 +489,14 @@ class Indexer:
             changes = DocumentChanges(changes.changed)
             keys.update(batch)
             count += len(batch)
+            batch.clear()  # the next one is read before this name has it
+            if len(keys) >= _LARGE:
+                return_freed_memory()
             progress("indexing", len(keys), len(keys) + len(remaining) - count)
             if count == len(remaining) or self._limits.reached():
                 break
         self.left += len(remaining) - count
-        if len(keys) >= _EMPTY_LOG_FROM:
+        if len(keys) >= _LARGE:
             self._manifest.checkpoint()
 
     def _in_order(self, keys: Iterable[str]) -> list[str]:

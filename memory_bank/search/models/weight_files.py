@@ -137,13 +137,13 @@ def release_idle(seconds: float) -> None:
         _last_used = 0.0
         for forget in _forget_models:
             forget()
-        _return_freed_memory()
+        return_freed_memory()
 
 
-def _return_freed_memory() -> None:
+def return_freed_memory() -> None:
     """Give the pages of freed objects back to the system, which glibc does only when it is told."""
     if sys.platform == "linux":
-        import ctypes  # start-up: few processes are idle that long
+        import ctypes  # start-up: few processes are idle for long, or index much
 
         trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # other libraries of C have none
         if trim is not None:
