@@ -435,6 +435,6 @@ class _TranscriptImport:
         tree = repository.find_worktree(self._bank.layout.project)
         if now is None or tree is None:
             return None
-        commit = transcript.commit or repository.commit_at(tree, began, transcript.branch)
-        commit = commit or repository.commit_at(tree, began)
+        commit = transcript.commit or repository.find_commit_before(tree, began, transcript.branch)
+        commit = commit or repository.find_commit_before(tree, began)
         return GitState(now.repository_id, transcript.branch, commit)

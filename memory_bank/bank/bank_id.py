@@ -33,7 +33,7 @@ def bank_id(place: Layout) -> str:
     remembered = place.remembered()
     if _ID.fullmatch(remembered[:16].decode("ascii", "replace")) and remembered[16:] == where:
         return remembered[:16].decode()
-    commit = repository.root_commit(tree) if tree else None
+    commit = repository.find_root_commit(tree) if tree else None
     by_path = _hash_name(os.fsencode(place.root))
     if tree is None or commit is None:
         identity = by_path

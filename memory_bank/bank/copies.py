@@ -32,7 +32,7 @@ from memory_bank.base.locks import hold_lock
 from memory_bank.base.paths import Layout, user_folder
 from memory_bank.git import objects, repository
 from memory_bank.git.objects import Blob, Revision
-from memory_bank.git.process import read
+from memory_bank.git.process import read_output
 from memory_bank.notes.roots import FileHistory, NoteRoot, Roots
 
 MOST = 4
@@ -425,14 +425,14 @@ def first_commit(tree: Path, place: Layout) -> str:
     """Return the first commit that HEAD has of a bank, with its date; empty if there is none."""
     below = _path_below(tree, place.root) or "."
     words = ("log", "--reverse", "--format=%h of %as", "--no-mailmap", "--no-show-signature")
-    text = read(tree, *words, "--", below, most=10_000_000) or b""
+    text = read_output(tree, *words, "--", below, most=10_000_000) or b""
     return text.decode("ascii", "replace").partition("\n")[0]
 
 
 def _list_blobs(tree: Path, revision: Revision, below: str) -> dict[str, Blob]:
     if revision.staged:
-        return objects.staged_entries(tree, below)
-    return objects.entries_at(tree, revision.commit, below)
+        return objects.list_staged_entries(tree, below)
+    return objects.list_entries_at(tree, revision.commit, below)
 
 
 def _choose_notes(

@@ -16,7 +16,7 @@ from memory_bank.code.index.work_tree import WorkTree, why_unreadable
 from memory_bank.code.parse import parsing
 from memory_bank.code.parse.parsed_file import ParsedFile, Symbol
 from memory_bank.git import objects, repository
-from memory_bank.git.process import read
+from memory_bank.git.process import read_output
 
 NOW, STAGED = "worktree", "staged"
 """Stand for the files of the work tree, and of the git index, where a commit is asked for."""
@@ -33,8 +33,8 @@ _MOST_FILES = 200
 """Maximum number of files of one commit in which a name is looked for."""
 
 
-class CitedPlace(NamedTuple):
-    """A file at a commit, or a symbol in it."""
+class CodePlace(NamedTuple):
+    """A file, or a symbol in it, that a note cites."""
 
     path: str
     """Below the work tree."""
@@ -42,13 +42,13 @@ class CitedPlace(NamedTuple):
     """The qualified name of a symbol; empty for the file."""
 
     @property
-    def written(self) -> str:
-        """As a link names it."""
+    def target(self) -> str:
+        """The place as a link names it."""
         return f"{self.path}#{self.name}" if self.name else self.path
 
 
 class CodeAt:
-    """Reads the code of one repository; everything is read once."""
+    """Reads the code of one repository, each file once."""
 
     def __init__(self, tree: Path, cache: ParseCache, *, max_bytes: int) -> None:
         """Read files of at most `max_bytes`; what is parsed is kept in `cache`."""
@@ -67,22 +67,22 @@ class CodeAt:
         """End git; using it again starts it again."""
         self._objects.close()
 
-    def ids(self, entries: Iterable[tuple[str, str]]) -> Mapping[tuple[str, str], str]:
+    def ids(self, places: Iterable[tuple[str, str]]) -> Mapping[tuple[str, str], str]:
         """Return the ids of the blobs of files, given as commit and path.
 
         FOLDER for a folder; empty if there is none, or its path is not safe.
         """
-        new = [entry for entry in dict.fromkeys(entries) if entry not in self._ids]
+        unknown = [place for place in dict.fromkeys(places) if place not in self._ids]
         missing = []
-        for commit, path in new:
+        for commit, path in unknown:
             self._ids[commit, path] = ""
             if not objects.is_safe(path) or "\n" in path or "\r" in path:
                 continue
             if commit == NOW:
-                self._ids[commit, path] = self._id_now(path)
+                self._ids[commit, path] = self._hash_now(path)
             else:
                 missing.append((commit, path))
-        self._ids.update(self._ids_of(missing))
+        self._ids.update(self._read_ids(missing))
         return self._ids
 
     def id(self, commit: str, path: str) -> str:
@@ -104,16 +104,16 @@ class CodeAt:
         self._parsed.update(parsed_files)
         missing = [key for key in keys if key not in parsed_files]
         self.read(blob.hex() for blob, _ in missing)
-        new = []
+        results = []
         for key in missing:
             data = self._data.get(key[0].hex())
-            readable = data is not None and not why_unreadable(data)
-            parsed = parsing.parse(data, key[1]) if data is not None and readable else None
+            is_readable = data is not None and not why_unreadable(data)
+            parsed = parsing.parse(data, key[1]) if data is not None and is_readable else None
             self._parsed[key] = parsed or ParsedFile(key[1])
             if parsed is not None:
-                new.append((key, parsed))
-        if new:
-            self._cache.put(new)
+                results.append((key, parsed))
+        if results:
+            self._cache.put(results)
 
     def read(self, blobs: Iterable[str]) -> None:
         """Read the contents of some blobs, all at once."""
@@ -129,21 +129,21 @@ class CodeAt:
         return self._data[blob]
 
     def parsed(self, path: str, blob: str) -> ParsedFile | None:
-        """Return what is in a file; None if it is no code, or there is none."""
+        """Return what was parsed of a file; None if it is no code, or there is none."""
         language = parsing.detect_language(path)
         if not language or not blob or blob == FOLDER:
             return None
         self.load([(path, blob)])
         return self._parsed[bytes.fromhex(blob), language]
 
-    def symbols(self, commit: str, place: CitedPlace) -> list[Symbol]:
-        """Return the symbols of that place: overloads have one name; none if it has none.
+    def symbols(self, commit: str, place: CodePlace) -> list[Symbol]:
+        """Return the symbols of a place: several if a name is overloaded, none if it is a file.
 
         A name may leave out the definitions around it, if only one symbol has it.
         """
         return self.symbols_in(place, self.id(commit, place.path))
 
-    def symbols_in(self, place: CitedPlace, blob: str) -> list[Symbol]:
+    def symbols_in(self, place: CodePlace, blob: str) -> list[Symbol]:
         """Return the symbols of a name in a blob, as `symbols` does."""
         parsed = self.parsed(place.path, blob)
         symbols = parsed.symbols if parsed else ()
@@ -151,23 +151,23 @@ class CodeAt:
         ending = [symbol for symbol in symbols if symbol.qualified.endswith(f".{place.name}")]
         return exact or (ending if len({symbol.qualified for symbol in ending}) == 1 else [])
 
-    def has(self, commit: str, place: CitedPlace) -> bool:
+    def has(self, commit: str, place: CodePlace) -> bool:
         """Tell whether a commit, or the work tree, has the file or symbol of a place."""
         if not place.path:
-            return bool(self.named(commit, place.name))
+            return bool(self.find_symbols(commit, place.name))
         return bool(self.symbols(commit, place) if place.name else self.id(commit, place.path))
 
     def paths(self, commit: str) -> frozenset[str]:
         """Return the paths of all files of a commit, or of the work tree; none if git can't say."""
         if commit not in self._paths:
             try:
-                listed = self._listed(commit)
+                listed = self._list_files(commit)
             except MemoryBankError:
                 listed = []
             self._paths[commit] = frozenset(listed)
         return self._paths[commit]
 
-    def _by_name_of(self, commit: str) -> Mapping[str, list[str]]:
+    def _paths_by_name(self, commit: str) -> Mapping[str, list[str]]:
         """Return the paths of all files of a commit by their file names."""
         if commit not in self._by_name:
             by_name = self._by_name.setdefault(commit, {})
@@ -175,25 +175,25 @@ class CodeAt:
                 by_name.setdefault(path.rpartition("/")[2], []).append(path)
         return self._by_name[commit]
 
-    def _listed(self, commit: str) -> Iterable[str]:
+    def _list_files(self, commit: str) -> Iterable[str]:
         if commit == NOW:
             return repository.list_files(self.tree) or ()
         if commit == STAGED:
             return objects.list_staged(self.tree)
-        return objects.files_at(self.tree, commit, sizes=False)
+        return objects.list_files_at(self.tree, commit, sizes=False)
 
-    def differences(self, commit: str, end: str) -> dict[str, str]:
+    def list_differing(self, base: str, end: str) -> dict[str, str]:
         """Map the files that differ between a commit and NOW, or STAGED, to A, M or D."""
-        before, after = self.paths(commit), self.paths(end)
-        ids = self.ids((side, path) for side in (commit, end) for path in before & after)
-        fromkeys = dict.fromkeys(after - before, "A") | dict.fromkeys(before - after, "D")
-        both = sorted(before & after)
-        for path in both:
-            if ids[commit, path] != ids[end, path]:
-                fromkeys[path] = "M" if ids[end, path] else "D"
-        return fromkeys
+        before, after = self.paths(base), self.paths(end)
+        ids = self.ids((side, path) for side in (base, end) for path in before & after)
+        letters = dict.fromkeys(after - before, "A") | dict.fromkeys(before - after, "D")
+        common = sorted(before & after)
+        for path in common:
+            if ids[base, path] != ids[end, path]:
+                letters[path] = "M" if ids[end, path] else "D"
+        return letters
 
-    def file_named(self, commit: str, path: str) -> str:
+    def find_file(self, commit: str, path: str) -> str:
         """Return the file of a path, else the only one whose path ends so; empty if none.
 
         Documents are named by their whole path: many folders have a README.md.
@@ -202,18 +202,18 @@ class CodeAt:
             return path
         if path.endswith(NOTE_SUFFIXES):
             return ""
-        same_name = self._by_name_of(commit).get(path.rpartition("/")[2], ())
+        same_name = self._paths_by_name(commit).get(path.rpartition("/")[2], ())
         ending = [candidate for candidate in same_name if candidate.endswith(f"/{path}")]
         return ending[0] if len(ending) == 1 else ""
 
-    def named(self, commit: str, name: str) -> list[CitedPlace]:
+    def find_symbols(self, commit: str, name: str) -> list[CodePlace]:
         """Return the symbols that a name without a file means at a commit.
 
-        If none has exactly that qualified name, the only one that it fits; see `symbol_lookup`.
+        If none has exactly that qualified name, return the only one that it fits; see `lookup`.
         """
         last = lookup.last_name(name)
         rows: list[SymbolRow] = []
-        for path in self.with_word(commit, last):
+        for path in self.list_files_with(commit, last):
             parsed = self.parsed(path, self.id(commit, path))
             rows += [
                 SymbolRow(0, "", path, parsed.language, False, symbol)
@@ -221,12 +221,12 @@ class CodeAt:
                 if parsed and symbol.name == last
             ]
         best = lookup.find_best(rows, name)
-        places = dict.fromkeys(CitedPlace(row.path, row.symbol.qualified) for row in best)
+        places = dict.fromkeys(CodePlace(row.path, row.symbol.qualified) for row in best)
         exact = all(row.symbol.qualified == name for row in best)
         return list(places) if len(places) == 1 or exact else []
 
-    def with_word(self, commit: str, word: str, among: Collection[str] = ()) -> list[str]:
-        """Return the files of code that have a word, of a commit or the work tree."""
+    def list_files_with(self, commit: str, word: str, among: Collection[str] = ()) -> list[str]:
+        """Return the files of code at a commit, or those of `among`, that have a word."""
         if not word or "\0" in word or "\n" in word:
             return []
         if commit == NOW:
@@ -236,13 +236,13 @@ class CodeAt:
             ids = self.ids((NOW, path) for path in files)
             matching = [p for p in files if needle in (self._data.get(ids[NOW, p]) or b"")]
         else:
-            where = "--cached" if commit == STAGED else commit
-            listed = read(
+            tree_name = "--cached" if commit == STAGED else commit
+            output = read_output(
                 self.tree, "grep", "-l", "-z", "-F", "-w", "--full-name", "--no-color",
-                "--no-recurse-submodules", "-e", word, where, "--", *sorted(among),
+                "--no-recurse-submodules", "-e", word, tree_name, "--", *sorted(among),
                 most=_MOST_LISTED, seconds=_SECONDS,
             )  # fmt: skip
-            names = (listed or b"").decode("utf-8", "surrogateescape").split("\0")
+            names = (output or b"").decode("utf-8", "surrogateescape").split("\0")
             paths = (name.removeprefix(f"{commit}:") for name in names if name)
             matching = [path for path in paths if parsing.detect_language(path)]
         matching = matching[:_MOST_FILES]
@@ -250,32 +250,32 @@ class CodeAt:
         self.load((path, ids[commit, path]) for path in matching)
         return matching
 
-    def _id_now(self, path: str) -> str:
-        """Return the id of a file of the work tree, whose content is then known."""
+    def _hash_now(self, path: str) -> str:
+        """Return the blob id of a file of the work tree, and remember its content."""
         if (self.tree / path).is_dir():
             return FOLDER
-        data = self._data_now(path)
+        data = self._read_now(path)
         if data is None:
             return ""
         blob = repository.hash_blob(data).hex()
         self._data[blob] = data
         return blob
 
-    def _data_now(self, path: str) -> bytes | None:
+    def _read_now(self, path: str) -> bytes | None:
         with suppress(OSError):
             return os.fsencode((self.tree / path).readlink())
-        tree_read = self._work_tree.read(path)
-        if tree_read is None or tree_read.signature is None:
+        file = self._work_tree.read(path)
+        if file is None or file.signature is None:
             return None
-        return tree_read.data.replace(b"\r\n", b"\n")
+        return file.data.replace(b"\r\n", b"\n")
 
-    def _ids_of(self, entries: list[tuple[str, str]]) -> dict[tuple[str, str], str]:
-        names = [f"{'' if commit == STAGED else commit}:{path}" for commit, path in entries]
+    def _read_ids(self, places: list[tuple[str, str]]) -> dict[tuple[str, str], str]:
+        names = [f"{'' if commit == STAGED else commit}:{path}" for commit, path in places]
         try:
-            answer = zip(entries, self._objects.look(names), strict=True)
+            rows = zip(places, self._objects.describe(names), strict=True)
             return {
-                entry: name if kind == "blob" else FOLDER
-                for entry, (kind, name, _) in answer
+                place: name if kind == "blob" else FOLDER
+                for place, (kind, name, _) in rows
                 if kind in {"blob", "tree"}
             }
         except MemoryBankError:

@@ -177,7 +177,7 @@ class CodeWords:
         self.lists = _lists("\n".join(rows))
         self._tokens = f" {' '.join(_tokens(chr(10).join(rows)))} "
 
-    def lost(self, new: CodeWords, code: NamedCode) -> tuple[str, ...]:
+    def list_lost(self, new: CodeWords, code: NamedCode) -> tuple[str, ...]:
         """Return the names and numbers that a text names and whose code is another in `new`.
 
         A name, if it is in no line any more, if it is that of a function with another number of

@@ -117,7 +117,7 @@ class CodeHistory:
 
 def _filter_commits(at: CommitsAt, max_files: int) -> CountedCommits:
     """Return the commits of a history that count."""
-    listed = at.outlines(MOST + 1)
+    listed = at.list_outlines(MOST + 1)
     whole = [commit_outline for commit_outline in listed[:MOST] if commit_outline.id not in at.ends]
     count = len(whole)
     partial = "this is a partial clone: renames are followed only of files with the same bytes"

@@ -40,11 +40,11 @@ def blame_lines(tree: Path, commit: str, path: str, seconds: float = SECONDS) ->
     return [head[1] for head in heads if head]
 
 
-def line_commits(tree: Path, commit: str, path: str, line: int, most: int) -> list[str]:
+def list_line_commits(tree: Path, commit: str, path: str, line: int, most: int) -> list[str]:
     """Return the commits that changed a line of a file, as of a commit, the newest first.
 
-    At most so many; none if git can't say in time. `git log -L` maps the line back through each
-    change and rename. No driver of diffs is started.
+    There are at most `most`; none if git can't say in time. `git log -L` maps the line back through
+    each change and rename. No driver of diffs is started.
     """
     text = run(
         tree, "log", "--no-ext-diff", "--no-textconv", "--no-patch", "--format=%H", f"-{most}",
@@ -101,7 +101,7 @@ _AGENT_NAMES = tuple(
 
 @lru_cache(maxsize=1024)
 def name_agent(mail: str, name: str = "") -> str:
-    """Return the agent with a mail address, or else with a `name`; empty if neither is one's.
+    """Return the agent that a mail address, or else a `name`, belongs to; empty if none.
 
     A bot of a forge (`…[bot]@users.noreply.github.com`) is an agent with its own name.
     """
@@ -116,12 +116,12 @@ def name_agent(mail: str, name: str = "") -> str:
             return agent
     if _BOT.fullmatch(address):
         return name or "a bot"
-    called = " ".join(name.casefold().removesuffix("[bot]").split())
+    folded_name = " ".join(name.casefold().removesuffix("[bot]").split())
     return next(
         (
             agent
             for agent, name_pattern in _AGENT_NAMES
-            if agent.casefold() in called and name_pattern.fullmatch(called)
+            if agent.casefold() in folded_name and name_pattern.fullmatch(folded_name)
         ),
         "",
     )
@@ -144,7 +144,7 @@ _MERGES = (
     lazy_pattern(r"Auto merge of #(\d+) - "),  # homu, bors
 )
 
-_ANY = (
+_SQUASHES = (
     lazy_pattern(r"\(#(\d+)\)$"),  # GitHub, Gitea
     lazy_pattern(r"\(pull request #(\d+)\)$"),
     lazy_pattern(r"\(!(\d+)\)$"),  # GitLab, by a template
@@ -158,57 +158,57 @@ _IN_BODY = lazy_pattern(
 """Line in the message of GitLab's merges."""
 
 
-def default_branch(tree: Path) -> str:
+def find_default_branch(tree: Path) -> str:
     """Return the commit at the tip of the default branch; empty if there is none."""
-    return default_ref(tree)[1]
+    return find_default_ref(tree)[1]
 
 
-def default_ref(tree: Path) -> tuple[str, str]:
+def find_default_ref(tree: Path) -> tuple[str, str]:
     """Return the full name of the default branch and the commit at its tip; both empty if none is.
 
     The branch is that of the remote `origin`, since only what was pushed or fetched is there; in a
     repository without one, a local branch: `init.defaultBranch`, one of a usual name, or the only
     one.
     """
-    listed = run(
+    output = run(
         tree, "for-each-ref", "--format=%(refname) %(objectname) %(symref)", _REMOTE, _LOCAL
     )
     refs: dict[str, str] = {}
     head = ""
-    for line in (listed or "").splitlines():
-        ref, commit, *target = line.split(" ")
+    for line in (output or "").splitlines():
+        ref, commit, *symref = line.split(" ")
         refs[ref] = commit
-        head = target[0] if ref == f"{_REMOTE}HEAD" and target and target[0] else head
-    chosen = _choose_default(tree, refs, head)
-    return chosen, refs.get(chosen, "")
+        head = symref[0] if ref == f"{_REMOTE}HEAD" and symref and symref[0] else head
+    default = _choose_default(tree, refs, head)
+    return default, refs.get(default, "")
 
 
 def _choose_default(tree: Path, refs: Collection[str], head: str) -> str:
-    """Return which of some branches is the default one; empty if none is."""
+    """Return which of the branches is the default one; empty if none is."""
     remote = any(ref.startswith(_REMOTE) for ref in refs)
-    start = _REMOTE if remote else _LOCAL
+    prefix = _REMOTE if remote else _LOCAL
     if head in refs:
         return head
     if not remote and len(refs) == 1:
         return next(iter(refs))
-    set_name = (run(tree, "config", "--get", "init.defaultBranch") or "").strip()
-    starts = [start + branch for branch in (set_name, *_DEFAULT_BRANCHES)]
-    return next((ref for ref in starts if ref in refs), "")
+    configured = (run(tree, "config", "--get", "init.defaultBranch") or "").strip()
+    candidates = [prefix + branch for branch in (configured, *_DEFAULT_BRANCHES)]
+    return next((ref for ref in candidates if ref in refs), "")
 
 
-def merged_number(subject: str, body: str, *, merge: bool) -> int:
+def find_request_number(subject: str, body: str, *, merge: bool) -> int:
     """Return the number of the pull request that a commit merged or squashed; 0 for none."""
     if merge:
-        for opening in _MERGES:
-            if match := opening.match(subject):
-                return _number(match[1])
+        for pattern in _MERGES:
+            if match := pattern.match(subject):
+                return _parse_number(match[1])
         if match := _IN_BODY.search(body):
-            return _number(match[1])
-    for form in _ANY:
-        if match := form.search(subject):
-            return _number(match[1])
+            return _parse_number(match[1])
+    for pattern in _SQUASHES:
+        if match := pattern.search(subject):
+            return _parse_number(match[1])
     return 0
 
 
-def _number(digits: str) -> int:
+def _parse_number(digits: str) -> int:
     return int(digits) if len(digits) <= _MOST_DIGITS else 0

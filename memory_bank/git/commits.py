@@ -6,6 +6,7 @@ import json
 from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
+from operator import itemgetter
 from sqlite3 import Connection
 from typing import Any, Protocol
 
@@ -44,7 +45,7 @@ _COMMITS = (
     " ORDER BY c.rank DESC, c.id"
 )
 
-_START = lazy_pattern(r"[0-9a-f]{7,64}")
+_ID_START = lazy_pattern(r"[0-9a-f]{7,64}")
 
 _MOST_CHAIN = 5000
 """Number of commits in a row that are looked at for a merge."""
@@ -81,7 +82,7 @@ class Commit(NamedTuple):
 
 
 class Change(NamedTuple):
-    """What a commit did to a file."""
+    """What a commit did to a file; of a file with several changes, the newest come first."""
 
     commit: Commit
     status: str
@@ -128,17 +129,17 @@ class CommitNode(NamedTuple):
 
 def list_ancestors(graph: Mapping[int, CommitNode], start: int) -> set[int]:
     """Return a commit and those before it."""
-    starts, waiting = {start}, [start]
+    ancestors, waiting = {start}, [start]
     while waiting:
         for parent in graph[waiting.pop()].parents:
-            if parent not in starts:
-                starts.add(parent)
+            if parent not in ancestors:
+                ancestors.add(parent)
                 waiting.append(parent)
-    return starts
+    return ancestors
 
 
 def yield_leaves(graph: Mapping[int, CommitNode]) -> Iterator[str]:
-    """Yield the known commits that are before no other known one."""
+    """Yield the ids of the commits that are the parent of no other one."""
     inner = {parent for node in graph.values() for parent in node.parents}
     return (node.id.hex() for n, node in graph.items() if n not in inner)
 
@@ -155,8 +156,8 @@ class CommitRows(Protocol):
     def graph(self) -> Mapping[int, CommitNode]:
         """Return all commits, parents first, by their numbers."""
 
-    def renewed(self, head: str, *, damaged: bool) -> CommitsAt:
-        """Read again what leads to a commit, as the database was removed."""
+    def reopen(self, head: str, *, damaged: bool) -> CommitsAt:
+        """Read again what leads to a commit, as the database was replaced."""
 
 
 _MOST_FILES = 2_000
@@ -175,16 +176,16 @@ class CommitsAt:
         history: CommitRows,
         head: str,
         last: int,
-        entries: Collection[int],
+        unreached: Collection[int],
         *,
         ends: frozenset[str] = frozenset(),
         partial: bool = False,
     ) -> None:
-        """Look at the commits up to the number `last` but for some `others`."""
+        """Look at the commits up to the number `last` but for the `unreached` ones."""
         self._history = history
         self.head = head
         self._base = history.opened()
-        self._reached = last, entries
+        self._last, self._unreached = last, unreached
         self.ends = ends
         """The commits of a shallow clone whose parents are missing: they seem to have added every
         file."""
@@ -206,15 +207,16 @@ class CommitsAt:
         `since` leaves out those made before a time, and `worded` those whose body has fewer words;
         lines such as `Signed-off-by` don't count.
         """
-        where = _COMMITS.format("c.made >= ? AND c.words >= ?")
-        return (self._commit(row) for row in self._rows(where, (int(since), worded)))
+        sql = _COMMITS.format("c.made >= ? AND c.words >= ?")
+        return (self._commit(row) for row in self._rows(sql, (int(since), worded)))
 
     def commit(self, name: str) -> Commit | None:
         """Return the commit of an id, or of the only one that starts so; None if there is none."""
-        if not _START.fullmatch(name):
+        if not _ID_START.fullmatch(name):
             return None
-        low = bytes.fromhex(name[: len(name) // 2 * 2])
-        rows = self._rows(_COMMITS.format("c.id >= ? AND c.id < ?"), (low, low + b"\xff" * 32))
+        prefix = bytes.fromhex(name[: len(name) // 2 * 2])
+        sql = _COMMITS.format("c.id >= ? AND c.id < ?")
+        rows = self._rows(sql, (prefix, prefix + b"\xff" * 32))
         matches = [row for row in rows if row[1].hex().startswith(name)]
         return self._commit(matches[0]) if len(matches) == 1 else None
 
@@ -226,31 +228,31 @@ class CommitsAt:
         if (path, folder) not in self._of_files:
             if len(self._of_files) >= _MOST_FILES:
                 self._of_files.clear()
-            self._of_files[path, folder] = self._followed(path, folder)
+            self._of_files[path, folder] = self._follow_renames(path, folder)
         return self._of_files[path, folder]
 
-    def _followed(self, path: str, folder: str) -> tuple[Change, ...]:
+    def _follow_renames(self, path: str, folder: str) -> tuple[Change, ...]:
         history: list[Change] = []
-        name, since = path, _FIRST
+        name, newest = path, _FIRST
         while True:
             renamed = ""
-            for place, touched in self._changes(_OF_PATH, (_bytes(name),)):
-                if place <= since:
+            for key, row_change in self._changes(_OF_PATH, (_bytes(name),)):
+                if key <= newest:
                     continue
-                change = touched
+                change = row_change
                 if not history and change.path != name and not is_below(change.path, folder):
                     change = change._replace(status="D", path=name, after="")
                 if change.path != name or (change.status == "D" and history):
                     return tuple(history)  # an older file that had this name
                 history.append(change)
                 if change.status == "R":
-                    renamed, since = change.old, place
+                    renamed, newest = change.old, key
                     break
             if not renamed:
                 return tuple(history)
             name = renamed
 
-    def below(
+    def changes_below(
         self, *paths: str, since: float = 0, merges: bool = True, renames: bool = True
     ) -> Iterator[Change]:
         """Yield the changes of all files at or below some paths, the newest first.
@@ -260,17 +262,17 @@ class CommitsAt:
         written before a time.
         """
         if "" in paths:
-            everies: list[tuple[str, tuple[bytes, ...]]] = [(_EVERY, ())]
+            queries: list[tuple[str, tuple[bytes, ...]]] = [(_EVERY, ())]
         else:
-            fromkeys = dict.fromkeys(map(_bytes, paths))
-            everies = [(_BELOW, (path, path + b"/", path + b"0")) for path in fromkeys]
-        entries = {}
-        for sql, values in everies:
-            for place, change in self._changes(sql, values):
+            names = dict.fromkeys(map(_bytes, paths))
+            queries = [(_BELOW, (name, name + b"/", name + b"0")) for name in names]
+        changes = {}
+        for sql, values in queries:
+            for key, change in self._changes(sql, values):
                 if change.commit.written >= since and (merges or not change.merged):
-                    entries[place, change.path] = change
+                    changes[key, change.path] = change
         folders = tuple(f"{path}/" for path in paths if path)
-        for (_, path), change in sorted(entries.items(), key=lambda entry: entry[0]):
+        for (_, path), change in sorted(changes.items(), key=itemgetter(0)):
             inside = path.startswith(folders) or any(is_below(path, folder) for folder in paths)
             if inside and (renames or change.status != "R"):
                 yield change
@@ -280,11 +282,11 @@ class CommitsAt:
             if any(is_below(change.old, folder) for folder in paths):
                 yield change._replace(status="D", path=change.old, after="")
 
-    def of(self, commit: str) -> tuple[Change, ...]:
+    def changes_of(self, commit: str) -> tuple[Change, ...]:
         """Return what a commit changed, given by its full id."""
         return tuple(change for _, change in self._changes(_OF_COMMIT, (bytes.fromhex(commit),)))
 
-    def outlines(self, most: int) -> list[CommitOutline]:
+    def list_outlines(self, most: int) -> list[CommitOutline]:
         """Return at most so many commits that are no merges, the newest first."""
         sql = (
             "SELECT n, id, made, size, subject FROM commits WHERE length(parents) <= length(id)"
@@ -300,87 +302,86 @@ class CommitsAt:
             " JOIN paths p ON p.n = ch.path LEFT JOIN paths o ON o.n = ch.old"
             " WHERE c.size <= ? OR ch.old IS NOT NULL ORDER BY p.path"
         )
-        entries: dict[int, list[PathPair]] = {}
+        changes: dict[int, list[PathPair]] = {}
         for n, old, path in self._query(sql, (max_files,)):
-            texts = "" if old is None else _path(old), _path(path)
-            entries.setdefault(n, []).append(texts)
-        return entries
+            pair = "" if old is None else _path(old), _path(path)
+            changes.setdefault(n, []).append(pair)
+        return changes
 
-    def before(self, commit: str, head: str) -> bool:
-        """Tell whether a commit is another one, or before it; False if one is unknown."""
-        number, two = self._numbers.get(commit), self._numbers.get(head)
-        if number is None or two is None:
+    def is_before(self, commit: str, head: str) -> bool:
+        """Tell whether a commit is `head`, or before it; False if one of them is unknown."""
+        number, end = self._numbers.get(commit), self._numbers.get(head)
+        if number is None or end is None:
             return False
-        if number == two or self.head == head:
+        if number == end or self.head == head:
             return True
-        if _place(self._graph[number]) < _place(self._graph[two]):
+        key, end_key = _sort_key(self._graph[number]), _sort_key(self._graph[end])
+        if key < end_key:
             return False  # it is newer
-        narrow = bisect_left(self._narrows, _place(self._graph[two]))
-        if narrow < len(self._narrows) and self._narrows[narrow] <= _place(self._graph[number]):
+        at = bisect_left(self._bottlenecks, end_key)
+        if at < len(self._bottlenecks) and self._bottlenecks[at] <= key:
             return True
-        if two not in self._before:
-            self._before[two] = list_ancestors(self._graph, two)
-        return number in self._before[two]
+        if end not in self._before:
+            self._before[end] = list_ancestors(self._graph, end)
+        return number in self._before[end]
 
-    def after(self, commit: str, base: str) -> bool:
-        """Tell whether one of these commits is not also before another one, and not that one."""
-        return commit in self._numbers and not self.before(commit, base)
+    def is_after(self, commit: str, base: str) -> bool:
+        """Tell whether a commit is one of these, but neither `base` nor before it."""
+        return commit in self._numbers and not self.is_before(commit, base)
 
-    def difference(self, base: str) -> dict[str, Change] | None:
+    def list_differing(self, base: str) -> dict[str, Change] | None:
         """Return how files differ from those of an older commit, by path; renames are not sought.
 
         None if a merge is between them, so that only git can say.
         """
-        span = self.chain(base)
-        if span is None:
+        commits = self.list_after(base)
+        if commits is None:
             return None
         changes: dict[str, Change] = {}
-        for commit in reversed(span):
-            for change in self.of(commit):
+        for commit in reversed(commits):
+            for change in self.changes_of(commit):
                 if change.status == "R":
-                    _join(changes, change._replace(status="D", path=change.old, after=""))
-                    _join(changes, change._replace(status="A", old=change.path, before=""))
+                    _add_change(changes, change._replace(status="D", path=change.old, after=""))
+                    _add_change(changes, change._replace(status="A", old=change.path, before=""))
                 else:
-                    _join(changes, change)
+                    _add_change(changes, change)
         return {
             path: change
             for path, change in changes.items()
             if change.before != change.after or change.status == "T"
         }
 
-    def renamed(self, path: str) -> str:
+    def find_new_name(self, path: str) -> str:
         """Return the new name of a file whose last removal was a rename; empty if it was none.
 
-        A file that was removed in a merge is not found.
+        Empty, too, if the file was removed in a merge.
         """
-        rows = (
-            change for _, change in self._changes(_OF_PATH, (_bytes(path),)) if not change.merged
-        )
-        gone = next(
-            (change for change in rows if change.path != path or change.status == "D"), None
-        )
-        return gone.path if gone is not None and gone.path != path else ""
+        for _, change in self._changes(_OF_PATH, (_bytes(path),)):
+            if not change.merged and (change.path != path or change.status == "D"):
+                return change.path if change.path != path else ""
+        return ""
 
-    def chain(self, base: str) -> list[str] | None:
+    def list_after(self, base: str) -> list[str] | None:
         """Return the commits after an older one, the newest first; None if one is a merge."""
-        entries: list[str] = []
+        commits: list[str] = []
         commit = self.head
         for _ in range(_MOST_CHAIN):
             if commit == base:
-                return entries
+                return commits
             row = self._query("SELECT parents FROM commits WHERE id = ?", (bytes.fromhex(commit),))
             parents = row[0][0] if row else b""
             if len(parents) != len(commit) // 2:
                 return None
-            entries.append(commit)
+            commits.append(commit)
             commit = parents.hex()
         return None
 
     def _rows(self, sql: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
-        """Return rows of commits that are reached."""
-        entries = self._query(sql, values)
-        last, rows = self._reached
-        return [row for row in entries if row[0] <= last and row[0] not in rows]
+        """Return the rows of a query that are of commits which the head reaches."""
+        return [row for row in self._query(sql, values) if self._is_reached(row[0])]
+
+    def _is_reached(self, number: int) -> bool:
+        return number <= self._last and number not in self._unreached
 
     def _query(self, sql: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
         damaged = False
@@ -389,18 +390,19 @@ class CommitsAt:
                 return self._history.rows(sql, values)
         except IndexDamaged:
             damaged = True
-        self._take(self._history.renewed(self.head, damaged=damaged))
+        self._adopt(self._history.reopen(self.head, damaged=damaged))
         return self._history.rows(sql, values)
 
-    def _take(self, commits_at: CommitsAt) -> None:
+    def _adopt(self, commits_at: CommitsAt) -> None:
         """Use the database that took the place of the one before: numbers may be others."""
-        self._base, self._reached = commits_at._base, commits_at._reached
+        self._base = commits_at._base
+        self._last, self._unreached = commits_at._last, commits_at._unreached
         self._commits.clear()
         self._before.clear()
-        for name in ("_graph", "_numbers", "_narrows"):
+        for name in ("_graph", "_numbers", "_bottlenecks"):
             self.__dict__.pop(name, None)
 
-    def _changes(self, sql: str, values: Sequence[object]) -> Iterator[tuple[_Place, Change]]:
+    def _changes(self, sql: str, values: Sequence[object]) -> Iterator[tuple[_SortKey, Change]]:
         for row in self._rows(sql, values):
             status, old, path, before, after = row[_WIDTH:]
             name = _path(path)
@@ -411,9 +413,7 @@ class CommitsAt:
 
     def _commit(self, row: Sequence[Any]) -> Commit:
         if row[0] not in self._commits:
-            n, commit, parents, written, answer, name, mail, subject, body, people, request = row[
-                :11
-            ]
+            n, commit, parents, written, made, name, mail, subject, body, people, request = row[:11]
             step = len(commit)
             ids = (parents[at : at + step].hex() for at in range(0, len(parents), step))
             authors, reviewers = json.loads(people) if people else ((), ())
@@ -421,7 +421,7 @@ class CommitsAt:
                 commit.hex(),
                 tuple(ids),
                 written,
-                answer,
+                made,
                 name,
                 mail,
                 subject,
@@ -435,46 +435,44 @@ class CommitsAt:
     @cached_property
     def _graph(self) -> Mapping[int, CommitNode]:
         """The commits that are reached, by their numbers."""
-        last, entries = self._reached
-        commit_nodes = self._history.graph()
-        return {n: node for n, node in commit_nodes.items() if n <= last and n not in entries}
+        return {n: node for n, node in self._history.graph().items() if self._is_reached(n)}
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
         return {node.id.hex(): n for n, node in self._graph.items()}
 
     @cached_property
-    def _narrows(self) -> list[_Place]:
-        """The places of commits that are after all older ones and before all newer ones."""
-        entries: list[_Place] = []
+    def _bottlenecks(self) -> list[_SortKey]:
+        """The sort keys of commits that are after all older ones and before all newer ones."""
+        keys: list[_SortKey] = []
         waiting: set[int] = set()
-        for n in sorted(self._graph, key=lambda n: _place(self._graph[n])):
+        for n in sorted(self._graph, key=lambda n: _sort_key(self._graph[n])):
             waiting.discard(n)
             node = self._graph[n]
             if not waiting:
-                entries.append(_place(node))
+                keys.append(_sort_key(node))
             if not node.parents:
                 break  # newer than commits that it does not come from
             waiting.update(node.parents)
-        return entries
+        return keys
 
 
-_Place = tuple[int, bytes]
+_SortKey = tuple[int, bytes]
 """What commits are sorted by, the newest first: less its rank, and its id."""
 
-_FIRST: _Place = (-(1 << 62), b"")
+_FIRST: _SortKey = (-(1 << 62), b"")
 
 _WIDTH = _COLUMNS.count(",") + 1
 
 
-def _place(node: CommitNode) -> _Place:
+def _sort_key(node: CommitNode) -> _SortKey:
     return -node.rank, node.id
 
 
-def _join(changes: dict[str, Change], change: Change) -> None:
+def _add_change(changes: dict[str, Change], change: Change) -> None:
     """Add a newer change of a file to the older ones."""
-    joined = changes.get(change.path)
-    before = change.before if joined is None else joined.before
+    former = changes.get(change.path)
+    before = change.before if former is None else former.before
     status = (
         "A" if not before else "D" if not change.after else "T" if change.status == "T" else "M"
     )

@@ -69,7 +69,7 @@ _KEPT_TIPS = 32
 """Number of heads of which is kept what they reach."""
 
 MOST_OTHERS = 20_000
-"""Number of commits beside those of a head, and as many as it reaches, above which they go."""
+"""If a head does not reach this many commits more than it reaches, those are removed."""
 
 _KEPT_TEXTS = 64
 """Number of texts that are kept, of work trees and revisions."""
@@ -98,23 +98,23 @@ class Extent(NamedTuple):
 
 
 def read_extent(tree: Path) -> Extent:
-    """Look at the files of a repository; no process is started."""
+    """Read the extent from files of the repository; no process is started."""
     common = repository.common_folder(tree)
     if common is None:
         return Extent(partial=False, shallow="", replaced="")
-    replaced = [_text(common / "info/grafts")]
+    replaced = [_read_file(common / "info/grafts")]
     replaced += [
-        line for line in _text(common / "packed-refs").splitlines() if "refs/replace/" in line
+        line for line in _read_file(common / "packed-refs").splitlines() if "refs/replace/" in line
     ]
     folder = common / "refs/replace"
     if folder.is_dir():
-        replaced += sorted(f"{path.name} {_text(path)}" for path in folder.iterdir())
+        replaced += sorted(f"{path.name} {_read_file(path)}" for path in folder.iterdir())
     return Extent(
-        repository.is_partial(tree), _text(common / "shallow"), "\n".join(replaced).strip()
+        repository.is_partial(tree), _read_file(common / "shallow"), "\n".join(replaced).strip()
     )
 
 
-def _text(file: Path) -> str:
+def _read_file(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -129,7 +129,9 @@ class History(sqlite.OpenedCache):
 
     def __init__(self, tree: Path, gate: Gate = list, file: Path | None = None) -> None:
         """Read the repository of a work tree; open nothing yet. `gate` removes secrets."""
-        super().__init__(file or repository.shared_folder(tree) / "history.db", _TABLES, _VERSION)
+        super().__init__(
+            file or repository.repository_cache(tree) / "history.db", _TABLES, _VERSION
+        )
         self.tree = tree
         self._gate = gate
         self._graph: tuple[Connection, int, dict[int, CommitNode]] | None = None
@@ -147,7 +149,7 @@ class History(sqlite.OpenedCache):
         for _ in range(2):
             try:
                 with sqlite.convert_errors(self.file):
-                    return self._at(head, again, seconds)
+                    return self._read_up_to(head, again, seconds)
             except IndexDamaged:
                 self.discard()
             except (Busy, StorageFailed):
@@ -162,7 +164,7 @@ class History(sqlite.OpenedCache):
         with sqlite.convert_errors(self.file):
             return self.opened().execute(sql, values).fetchall()
 
-    def put(self, sql: str, values: Sequence[object]) -> None:
+    def _try_to_write(self, sql: str, values: Sequence[object]) -> None:
         """Keep what was computed; if that fails, it is computed again."""
         try:
             with sqlite.convert_errors(self.file):
@@ -170,26 +172,30 @@ class History(sqlite.OpenedCache):
         except (IndexDamaged, Busy, StorageFailed):
             return
 
-    def derived(self, key: str) -> str:
+    def load_text(self, key: str) -> str:
         """Return a text that was computed from the commits; empty if none is kept."""
         rows = self.rows("SELECT value FROM derived WHERE key = ?", (key,))
         return str(rows[0][0]) if rows else ""
 
-    def derive(self, key: str, value: str) -> None:
-        """Keep a text that was computed from the commits."""
-        self.put("INSERT OR REPLACE INTO derived (key, value) VALUES (?, ?)", (key, value))
+    def save_text(self, key: str, value: str) -> None:
+        """Keep a text that was computed from the commits, and the newest others."""
+        self._try_to_write(
+            "INSERT OR REPLACE INTO derived (key, value) VALUES (?, ?)", (key, value)
+        )
         newest = "SELECT n FROM derived ORDER BY n DESC LIMIT ?"
-        self.put(f"DELETE FROM derived WHERE n NOT IN ({newest})", (_KEPT_TEXTS,))
+        self._try_to_write(f"DELETE FROM derived WHERE n NOT IN ({newest})", (_KEPT_TEXTS,))
 
-    def known(self, head: str) -> CommitsAt | None:
+    def at_known(self, head: str) -> CommitsAt | None:
         """Return the commits that lead to a commit, if they are known; nothing is read."""
         try:
             with sqlite.convert_errors(self.file):
-                return self._tip(self.opened(), head, read_extent(self.tree))
+                return self._read_tip(self.opened(), head, read_extent(self.tree))
         except (IndexDamaged, Busy, StorageFailed, ValueError):
             return None
 
-    def lines(self, head: str, path: str, key: tuple[str, str], seconds: float) -> list[str] | None:
+    def blame_lines(
+        self, head: str, path: str, key: tuple[str, str], seconds: float
+    ) -> list[str] | None:
         """Return the commit of each line of a file at a commit; None if git can't say in time.
 
         It is kept by `key`, the file's blob and the last commit that changed it.
@@ -201,14 +207,14 @@ class History(sqlite.OpenedCache):
         origins = authorship.blame_lines(self.tree, head, path, seconds) if seconds > 0 else None
         if origins is not None:
             row = (*values, " ".join(origins))
-            self.put("INSERT OR REPLACE INTO blames VALUES (?, ?, ?)", row)
+            self._try_to_write("INSERT OR REPLACE INTO blames VALUES (?, ?, ?)", row)
         return origins
 
-    def brought(self, commit: str) -> tuple[int, str] | None:
-        """Return which pull request brought a commit to the branch of the last `read_line`.
+    def find_request(self, commit: str) -> tuple[int, str] | None:
+        """Return the pull request by which a commit came to the branch of the last `read_mainline`.
 
-        That is its number, 0 for none, and the commit on the first-parent line of the branch with
-        which it came. None if the commit is not on the branch.
+        That is its number, 0 for none, and the commit on the first-parent line of the branch that
+        brought it. None if the commit is not on the branch.
         """
         sql = (
             "SELECT m.request, c.id FROM mainline m JOIN commits c ON c.n = m.merge_n"
@@ -217,42 +223,39 @@ class History(sqlite.OpenedCache):
         rows = self.rows(sql, (bytes.fromhex(commit),))
         return (int(rows[0][0]), rows[0][1].hex()) if rows else None
 
-    def read_line(self, tip: str) -> bool:
-        """Read what brought each commit to the branch with this tip; False if git can't say."""
+    def read_mainline(self, tip: str) -> bool:
+        """Read which merge brought each commit to the branch with a tip; False if git can't say."""
         at = self.at(tip)
         if at is None:
             return False
         try:
             with sqlite.convert_errors(self.file):
-                self._put_line(self.opened(), tip, at.ends)
+                self._store_mainline(self.opened(), tip, at.ends)
         except (IndexDamaged, Busy, StorageFailed):
             return False
         return True
 
-    def _put_line(self, base: Connection, tip: str, ends: Collection[str]) -> None:
+    def _store_mainline(self, base: Connection, tip: str, ends: Collection[str]) -> None:
         row = base.execute("SELECT value FROM meta WHERE key = 'line'").fetchone()
         if row is not None and row[0] == tip:
             return
         graph, requests = self.graph(), dict(base.execute("SELECT n, request FROM commits"))
-        parent = next(n for n, node in graph.items() if node.id.hex() == tip)
-        line = [parent]
-        while graph[parent].parents:
-            parent = graph[parent].parents[0]
-            line.append(parent)
-        commits: dict[int, tuple[int, int]] = {}
-        for parent in reversed(
-            line
-        ):  # the oldest first: each commit is of the merge that brought it
-            how = (0 if graph[parent].id.hex() in ends else requests[parent], parent)
-            waiting = [parent]
+        line = [next(n for n, node in graph.items() if node.id.hex() == tip)]
+        while graph[line[-1]].parents:
+            line.append(graph[line[-1]].parents[0])
+        merges: dict[int, tuple[int, int]] = {}
+        # the oldest first: each commit is of the merge that brought it
+        for merge in reversed(line):
+            request = 0 if graph[merge].id.hex() in ends else requests[merge]
+            waiting = [merge]
             while waiting:
                 commit = waiting.pop()
-                if commit not in commits:
-                    commits[commit] = how
+                if commit not in merges:
+                    merges[commit] = request, merge
                     waiting += graph[commit].parents
         with sqlite.transaction(base):
             base.execute("DELETE FROM mainline")
-            rows = ((number, *how) for number, how in commits.items())
+            rows = ((commit, *request_merge) for commit, request_merge in merges.items())
             base.executemany("INSERT INTO mainline VALUES (?, ?, ?)", rows)
             base.execute("INSERT OR REPLACE INTO meta VALUES ('line', ?)", (tip,))
 
@@ -278,36 +281,36 @@ class History(sqlite.OpenedCache):
             except StorageFailed:
                 self._memory = True
 
-    def _at(self, head: str, again: bool, seconds: float) -> CommitsAt | None:  # noqa: FBT001
+    def _read_up_to(self, head: str, again: bool, seconds: float) -> CommitsAt | None:  # noqa: FBT001
         extent = read_extent(self.tree)
         base = self.opened()
-        self._same_extent(base, extent)
-        commits_at = self._tip(base, head, extent)
+        self._check_extent(base, extent)
+        commits_at = self._read_tip(base, head, extent)
         if commits_at is not None:
             return commits_at
         row = base.execute("SELECT value FROM meta WHERE key = 'refused'").fetchone()
-        refused, _, tried = row[0].partition(" ") if row else ("", "", "")
-        if refused == head and seconds <= float(tried or "inf") and not again:
+        refused, _, last_seconds = row[0].partition(" ") if row else ("", "", "")
+        if refused == head and seconds <= float(last_seconds or "inf") and not again:
             return None
         if not self._fill(base, head, extent, seconds):
             return None
-        self._reach(base, bytes.fromhex(head))
-        return self._tip(base, head, extent)
+        self._store_tip(base, bytes.fromhex(head))
+        return self._read_tip(base, head, extent)
 
-    def _tip(self, base: Connection, head: str, extent: Extent) -> CommitsAt | None:
+    def _read_tip(self, base: Connection, head: str, extent: Extent) -> CommitsAt | None:
         sql = "SELECT last, others FROM tips WHERE head = ?"
         row = base.execute(sql, (bytes.fromhex(head),)).fetchone()
         if row is None:
             return None
         try:
-            others_array = frozenset(array("I", row[1]))
+            unreached = frozenset(array("I", row[1]))
         except ValueError as error:
             raise IndexDamaged(f"a row of {self.file} is damaged", "it is rebuilt") from error
         ends = frozenset(extent.shallow.split())
-        return CommitsAt(self, head, int(row[0]), others_array, ends=ends, partial=extent.partial)
+        return CommitsAt(self, head, int(row[0]), unreached, ends=ends, partial=extent.partial)
 
-    def renewed(self, head: str, *, damaged: bool) -> CommitsAt:
-        """Return what leads to a commit again, as the database was replaced or is damaged.
+    def reopen(self, head: str, *, damaged: bool) -> CommitsAt:
+        """Read again what leads to a commit, as the database was replaced or is damaged.
 
         Raises StorageFailed if git can't say in time.
         """
@@ -318,7 +321,7 @@ class History(sqlite.OpenedCache):
             raise StorageFailed(f"{self.file} can't be made again", "try the command again")
         return commits_at
 
-    def _same_extent(self, base: Connection, extent: Extent) -> None:
+    def _check_extent(self, base: Connection, extent: Extent) -> None:
         """Remove all commits if they look otherwise now."""
         text = json.dumps(extent)
         row = base.execute("SELECT value FROM meta WHERE key = 'extent'").fetchone()
@@ -333,31 +336,26 @@ class History(sqlite.OpenedCache):
     def _fill(self, base: Connection, head: str, extent: Extent, seconds: float) -> bool:
         """Read the commits before a head that are not known; tell whether all are known now."""
         end = time.monotonic() + seconds
-        for how in (_EXACT,) if extent.partial else (_RENAMES, _EXACT):
+        for renames in (_EXACT,) if extent.partial else (_RENAMES, _EXACT):
             graph = self.graph()
             if self._knows(base, head):
                 return True
-            count = len(graph)
-            text = "".join(
-                f"{tip}\n" for tip in (head, *(f"^{leave}" for leave in yield_leaves(graph)))
-            )
+            revisions = "\n".join([head, *(f"^{leaf}" for leaf in yield_leaves(graph)), ""])
             output = process.yield_output(
                 self.tree, "-c", "trailer.separators=:", "log", *repository.ORDINARY,
                 "--ignore-missing", "--stdin", "--topo-order", "--reverse", "-c",
-                "--encoding=UTF-8", FORMAT, "-z", "--raw", "--no-abbrev", *how,
-                given=text.encode(), seconds=max(end - time.monotonic(), seconds / 2),
+                "--encoding=UTF-8", FORMAT, "-z", "--raw", "--no-abbrev", *renames,
+                given=revisions.encode(), seconds=max(end - time.monotonic(), seconds / 2),
             )  # fmt: skip
             try:
                 with closing(output):
                     self._store(base, yield_commits(output))
             except process.GitFailed:
-                if len(self.graph()) > count:
+                if len(self.graph()) > len(graph):
                     return False  # the next call goes on
                 continue  # a commit may have too many files to compare
             return self._knows(base, head)
-        if not repository.find_problem(
-            self.tree
-        ):  # else the user may mend that, as `safe.directory` does
+        if not repository.find_problem(self.tree):  # else `safe.directory`, say, may mend it
             refused = f"{head} {seconds}"
             base.execute("INSERT OR REPLACE INTO meta VALUES ('refused', ?)", (refused,))
         return False
@@ -372,8 +370,8 @@ class History(sqlite.OpenedCache):
         while failed is None:
             batch: list[CommitRecord] = []
             try:
-                for commit_record in records:
-                    batch.append(commit_record)
+                for record in records:
+                    batch.append(record)
                     if len(batch) == BATCH:
                         break
             except process.GitFailed as error:
@@ -385,15 +383,11 @@ class History(sqlite.OpenedCache):
             raise failed
 
     def _put_batch(self, base: Connection, batch: Sequence[CommitRecord]) -> None:
-        commits = [commit_record.commit for commit_record in batch]
+        commits = [record.commit for record in batch]
         texts = self._gate([text for commit in commits for text in (commit.subject, commit.body)])
         people = {(commit.author, commit.mail) for commit in commits}
         paths = {
-            path
-            for commit_record in batch
-            for change in commit_record.changes
-            for path in change[1:3]
-            if path
+            path for record in batch for change in record.changes for path in change[1:3] if path
         }
         with sqlite.transaction(base):
             base.executemany("INSERT OR IGNORE INTO people (name, mail) VALUES (?, ?)", people)
@@ -402,13 +396,10 @@ class History(sqlite.OpenedCache):
             )
             ranks: dict[bytes, int] = {}
             for number, (commit, words, changes) in enumerate(batch):
-                commit_id, parents = (
-                    bytes.fromhex(commit.id),
-                    [*map(bytes.fromhex, commit.parents)],
-                )
+                commit_id, *parents = map(bytes.fromhex, (commit.id, *commit.parents))
                 rank = max([commit.made, *(1 + self._rank(base, ranks, p) for p in parents)])
                 ranks[commit_id] = rank
-                people_named = commit.co_authors or commit.reviewers
+                has_people = commit.co_authors or commit.reviewers
                 row = (
                     commit_id,
                     b"".join(parents),
@@ -420,21 +411,16 @@ class History(sqlite.OpenedCache):
                     texts[2 * number],
                     texts[2 * number + 1],
                     words,
-                    json.dumps([commit.co_authors, commit.reviewers]) if people_named else "",
+                    json.dumps([commit.co_authors, commit.reviewers]) if has_people else "",
                     commit.request,
                     len(changes),
                 )
                 if base.execute(_COMMIT, row).rowcount:  # else another process was first
-                    base.executemany(
-                        _CHANGE,
-                        (
-                            (path, commit_id, *more)
-                            for path, *more in (
-                                (new, status, old, before, after)
-                                for status, old, new, before, after in changes
-                            )
-                        ),
+                    rows = (
+                        (path, commit_id, status, old, before, after)
+                        for status, old, path, before, after in changes
                     )
+                    base.executemany(_CHANGE, rows)
 
     def _rank(self, base: Connection, ranks: Mapping[bytes, int], commit: bytes) -> int:
         if commit in ranks:
@@ -461,30 +447,30 @@ class History(sqlite.OpenedCache):
             self._graph = base, last, commit_nodes
         return self._graph[2]
 
-    def _remove(self, base: Connection, entries: Collection[int]) -> None:
+    def _remove(self, base: Connection, numbers: Collection[int]) -> None:
         """Remove commits of other branches, and of histories that were rewritten."""
         with sqlite.transaction(base):
             for table in ("tips", "mainline"):
                 base.execute(f"DELETE FROM {table}")
             base.execute("DELETE FROM meta WHERE key = 'line'")
-            rows = [(number,) for number in entries]
+            rows = [(number,) for number in numbers]
             base.executemany("DELETE FROM changes WHERE commit_n = ?", rows)
             base.executemany("DELETE FROM commits WHERE n = ?", rows)
         self._graph = None
 
-    def _reach(self, base: Connection, head: bytes) -> None:
-        """Keep which commits a head reaches."""
+    def _store_tip(self, base: Connection, head: bytes) -> None:
+        """Store which commits a head reaches."""
         graph = self.graph()
         (start,) = base.execute("SELECT n FROM commits WHERE id = ?", (head,)).fetchone()
         reached = list_ancestors(graph, start)
-        others_array = array("I", sorted(graph.keys() - reached))
-        if len(others_array) > MOST_OTHERS + len(reached):
-            self._remove(base, others_array)
-            others_array = array("I")
+        unreached = array("I", sorted(graph.keys() - reached))
+        if len(unreached) > MOST_OTHERS + len(reached):
+            self._remove(base, unreached)
+            unreached = array("I")
         last = max(graph)
         with sqlite.transaction(base):
             base.execute(
-                "INSERT OR REPLACE INTO tips VALUES (?, ?, ?)", (head, last, others_array.tobytes())
+                "INSERT OR REPLACE INTO tips VALUES (?, ?, ?)", (head, last, unreached.tobytes())
             )
             newest = "SELECT head FROM tips ORDER BY last DESC, head = ? DESC LIMIT ?"
             base.execute(f"DELETE FROM tips WHERE head NOT IN ({newest})", (head, _KEPT_TIPS))
@@ -493,17 +479,17 @@ class History(sqlite.OpenedCache):
 def merge_changes(
     tree: Path, at: CommitsAt, paths: Sequence[str], *, since: str = ""
 ) -> list[Change]:
-    """Return what merges brought, or made, to files, on the way by first parents.
+    """Return the changes of files by the merges among the first parents of a head.
 
     The newest are first; renames are not sought. `since` leaves out a commit and those before it.
     """
-    span = [at.head, *([f"^{since}"] if since else [])]
+    revisions = [at.head, *([f"^{since}"] if since else [])]
     output = process.yield_output(
         tree, "-c", "trailer.separators=:", "log", *repository.ORDINARY, "--first-parent", "-m",
         "--merges", "--no-renames", "--encoding=UTF-8", FORMAT, "-z", "--raw", "--no-abbrev",
-        *span, "--", *paths, seconds=_MERGE_SECONDS,
+        *revisions, "--", *paths, seconds=_MERGE_SECONDS,
     )  # fmt: skip
-    entries = []
+    changes = []
     try:
         with closing(output):
             for record in yield_commits(output):
@@ -511,11 +497,10 @@ def merge_changes(
                     continue
                 for status, _, path, before, after in record.changes:
                     name = path.decode("utf-8", "surrogateescape")
-                    change = Change(commit, status, name, name, before.hex(), after.hex())
-                    entries.append(change)
+                    changes.append(Change(commit, status, name, name, before.hex(), after.hex()))
     except process.GitFailed:
         return []
-    return entries
+    return changes
 
 
 _COMMIT = (

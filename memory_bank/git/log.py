@@ -55,8 +55,8 @@ class CommitRecord(NamedTuple):
     changes: Sequence[RawChange]
 
 
-def _words(output: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield what NULs separate in git's output."""
+def _split_words(output: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the words of git's output, which NULs separate."""
     rest = b""
     for part in output:
         *whole, rest = (rest + part).split(b"\0")
@@ -75,70 +75,64 @@ def yield_commits(output: Iterable[bytes]) -> Iterator[CommitRecord]:
     """
     fields: list[bytes] = []
     changes: list[RawChange] = []
-    words = _words(output)
+    words = _split_words(output)
     for word in words:
         start = word.lstrip(b"\n")
         if start.startswith(_RECORD):
             if fields:
-                yield _record(fields, changes)
+                yield _parse_record(fields, changes)
             fields = [start[1:], *(next(words, b"") for _ in range(_FIELDS - 1))]
             changes = []
         elif start.startswith(b":"):
             parents = len(start) - len(start.lstrip(b":"))
-            about = start[parents:].decode("ascii", "replace").split()
-            status = about[-1]
+            columns = start[parents:].decode("ascii", "replace").split()
+            status = columns[-1]
             old = new = next(words, b"")
             if status[0] in "RC" and status[1:].isdigit():
                 new, status = next(words, b""), status[0]
-            ids = about[parents + 1 : -1]
-            changes.append(
-                (status, old if old != new else None, new, _blob(ids[0]), _blob(ids[-1]))
-            )
+            before, after = _parse_blob(columns[parents + 1]), _parse_blob(columns[-2])
+            changes.append((status, old if old != new else None, new, before, after))
     if fields:
-        yield _record(fields, changes)
+        yield _parse_record(fields, changes)
 
 
-def _blob(text: str) -> bytes:
+def _parse_blob(text: str) -> bytes:
     return bytes.fromhex(text) if text.strip("0") else b""
 
 
-def _record(fields: Sequence[bytes], changes: Sequence[RawChange]) -> CommitRecord:
+def _parse_record(fields: Sequence[bytes], changes: Sequence[RawChange]) -> CommitRecord:
     texts = [field.decode("utf-8", "replace") for field in fields]
-    commit, parents, written, text, author, mail, subject, reviewers, body = texts
-    return CommitRecord(
-        Commit(
-            commit, tuple(parents.split()), _second(written), _second(text), clean(author),
-            clean(mail), clean(subject), _lines(body), _people(_CO_AUTHOR.findall(body)),
-            _people(reviewers.split(_UNIT)),
-            authorship.merged_number(subject, body, merge=" " in parents),
-        ),
-        len(_FORMAL.sub("", body[:_LONGEST_BODY]).split()),
-        changes,
+    commit_id, parents, written, made, author, mail, subject, reviewers, body = texts
+    commit = Commit(
+        commit_id, tuple(parents.split()), _parse_seconds(written), _parse_seconds(made),
+        clean_line(author), clean_line(mail), clean_line(subject), _clean_lines(body),
+        _parse_people(_CO_AUTHOR.findall(body)), _parse_people(reviewers.split(_UNIT)),
+        authorship.find_request_number(subject, body, merge=" " in parents),
     )  # fmt: skip
+    words = len(_FORMAL.sub("", body[:_LONGEST_BODY]).split())
+    return CommitRecord(commit, words, changes)
 
 
-def _people(lines: Iterable[str]) -> tuple[Person, ...]:
-    entries = []
+def _parse_people(lines: Iterable[str]) -> tuple[Person, ...]:
+    people = []
     for line in [line for line in lines if line.strip()][:_MOST_TRAILERS]:
         name, _, rest = line.partition("<")
-        entries.append(Person(clean(name), clean(rest.partition(">")[0])))
-    return tuple(entries)
+        people.append(Person(clean_line(name), clean_line(rest.partition(">")[0])))
+    return tuple(people)
 
 
-def clean(text: str) -> str:
+def clean_line(text: str) -> str:
     """Return a text on one line without control characters."""
     return "".join(char if char.isprintable() else " " for char in text[:_LONGEST]).strip()
 
 
-def _lines(text: str) -> str:
+def _clean_lines(text: str) -> str:
     """Return a text of lines without other control characters."""
     body = text[:_LONGEST_BODY].replace("\r\n", "\n").replace("\t", " ").strip()
-    return (
-        body
-        if body.isprintable()
-        else "".join(char if char.isprintable() or char == "\n" else " " for char in body)
-    )
+    if body.isprintable():
+        return body
+    return "".join(char if char.isprintable() or char == "\n" else " " for char in body)
 
 
-def _second(text: str) -> int:
+def _parse_seconds(text: str) -> int:
     return min(int(text), LAST_SECOND) if text.isdigit() else 0

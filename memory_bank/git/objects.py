@@ -21,7 +21,7 @@ from memory_bank.base.dates import seconds_to_iso
 from memory_bank.base.errors import BadInput, StorageFailed
 from memory_bank.base.filenames import is_utf8
 from memory_bank.git import repository
-from memory_bank.git.process import LIMIT, end, kill_git, read, start_git
+from memory_bank.git.process import LIMIT, end_git, kill_git, read_output, start_git
 
 STAGED = "staged"
 """The revision that is the git index: what the next commit would have. A branch of that name is
@@ -85,7 +85,7 @@ class Revision(NamedTuple):
     commit: str
     """Its full id; of what is staged, that of HEAD, empty if there is none."""
     asked: str
-    """The name that was asked for."""
+    """The name by which the user asked for it."""
     when: float
     """Time of the commit in seconds since the epoch."""
 
@@ -111,106 +111,110 @@ class Revision(NamedTuple):
 
 
 def find_revision(tree: Path, rev: str) -> Revision:
-    """Return the revision of a name, as `commit_of`, or what is staged."""
-    commit = (repository.read_head(tree) or "") if rev == STAGED else commit_of(tree, rev)
-    return Revision(commit, rev, commit_time(tree, commit))
+    """Return the revision of a name, as `find_commit`, or what is staged."""
+    commit = (repository.read_head(tree) or "") if rev == STAGED else find_commit(tree, rev)
+    return Revision(commit, rev, read_commit_time(tree, commit))
 
 
-def commit_of(tree: Path, rev: str) -> str:
+def find_commit(tree: Path, rev: str) -> str:
     """Return the full id of the commit that a revision names: a tag, a branch, `HEAD~3`, an id.
 
     Raises BadInput if there is none.
     """
-    odd = rev.startswith("-") or any(char < " " or char == "\x7f" for char in rev)
-    if rev.strip() and not odd and len(rev) <= _LONGEST:
-        texts = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{rev}^{{commit}}")
-        text = (read(tree, *texts, most=_ROOM) or b"").decode("ascii", "replace").strip()
+    has_option = rev.startswith("-") or any(char < " " or char == "\x7f" for char in rev)
+    if rev.strip() and not has_option and len(rev) <= _LONGEST:
+        words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{rev}^{{commit}}")
+        text = (read_output(tree, *words, most=_ROOM) or b"").decode("ascii", "replace").strip()
         if _ID.fullmatch(text):  # not `^<id>`, which excludes a commit
             return text
     if problem := repository.find_problem(tree):
         raise BadInput(problem, "a revision can't be read without git")
     if rev == "HEAD":
         raise BadInput("there are no commits yet", "commit the code and the notes first")
-    raise BadInput(f"there is no revision {shorten(rev, _LONGEST)!r}", _what_next(tree))
+    raise BadInput(f"there is no revision {shorten(rev, _LONGEST)!r}", _suggest_revision(tree))
 
 
 def is_ancestor(tree: Path, commit: str, end: str) -> bool:
-    """Tell whether a commit is another one or before it; false if it is unknown."""
+    """Tell whether a commit is `end` or before it; False if it is unknown."""
     if not _ID.fullmatch(commit):
         return False
     words = ("merge-base", "--is-ancestor", f"{commit}^{{commit}}", end)
-    return read(tree, *words, most=_ROOM) is not None
+    return read_output(tree, *words, most=_ROOM) is not None
 
 
-def merge_base(tree: Path, text: str, other_text: str) -> str:
+def find_merge_base(tree: Path, commit: str, head: str) -> str:
     """Return the last common ancestor of two commits; empty if there is none."""
-    content = read(tree, "merge-base", text, other_text, most=_ROOM)
-    return (content or b"").decode("ascii", "replace").strip()
+    output = read_output(tree, "merge-base", commit, head, most=_ROOM)
+    return (output or b"").decode("ascii", "replace").strip()
 
 
 def list_differing(tree: Path, base: str, end: str) -> dict[str, str] | None:
-    """Map the files that differ between two commits to A, M, D or T; None if git can't say."""
+    """Map the files that differ between two commits to A, M, D or T; None if git fails."""
     plain = ("--no-renames", "--no-ext-diff", "--no-textconv", "-O/dev/null")
     words = ("diff-tree", "-r", "-z", "--name-status", *plain, base, end, "--")
-    content = read(tree, *words, most=MOST_FILES_BYTES, seconds=_BLOB_SECONDS)
-    if content is None:
+    output = read_output(tree, *words, most=MOST_FILES_BYTES, seconds=_BLOB_SECONDS)
+    if output is None:
         return None
-    listed = content.decode("utf-8", _SURROGATES).split("\0")
-    return dict(zip(listed[1::2], listed[::2], strict=False))
+    fields = output.decode("utf-8", _SURROGATES).split("\0")
+    return dict(zip(fields[1::2], fields[::2], strict=False))
 
 
-def files_at(tree: Path, commit: str, below: str = "", *, sizes: bool = True) -> dict[str, Blob]:
+def list_files_at(
+    tree: Path, commit: str, below: str = "", *, sizes: bool = True
+) -> dict[str, Blob]:
     """Return the plain files of a commit in a folder, by their paths below the work tree.
 
     `below` is a folder or file; empty for all. Symbolic links, submodules and paths that are not
     safe (see `is_safe`) are left out. Names that are not UTF-8 have surrogates. With `sizes`, it
     takes ten times longer. Raises BadInput if git can't list them in time.
     """
-    return _plain(entries_at(tree, commit, below, sizes=sizes))
+    return _keep_plain(list_entries_at(tree, commit, below, sizes=sizes))
 
 
 def list_staged(tree: Path, below: str = "") -> dict[str, Blob]:
-    """Return the plain files of the git index in a folder, as `files_at` does, without sizes.
+    """Return the plain files of the git index in a folder, as `list_files_at` does, without sizes.
 
     Of a file with a merge conflict, it is our side, else the other one. A file that is only
     announced (`git add --intent-to-add`) is empty.
     """
-    return _plain(staged_entries(tree, below))
+    return _keep_plain(list_staged_entries(tree, below))
 
 
-def entries_at(tree: Path, commit: str, below: str = "", *, sizes: bool = False) -> dict[str, Blob]:
-    """Return what `files_at` does, with symbolic links and submodules."""
+def list_entries_at(
+    tree: Path, commit: str, below: str = "", *, sizes: bool = False
+) -> dict[str, Blob]:
+    """Return what `list_files_at` does, with symbolic links and submodules."""
     if below and not is_safe(below):
         return {}
-    size = ("-l",) if sizes else ()
-    words = ("ls-tree", "-r", "-z", "--full-tree", *size, "--end-of-options", commit)
-    content = read(tree, *words, *_pathspec(below), most=MOST_FILES_BYTES)
-    if content is None:
+    options = ("-l",) if sizes else ()
+    words = ("ls-tree", "-r", "-z", "--full-tree", *options, "--end-of-options", commit)
+    output = read_output(tree, *words, *_pathspec(below), most=MOST_FILES_BYTES)
+    if output is None:
         raise _read_error(tree, f"git can't list the files of the commit {commit}")
     files = {}
-    for about, path in _entries(content, below):
-        mode, _, name, *rest = about.split()
-        length = int(rest[0]) if rest and rest[0].isdigit() else -1
-        files[path] = Blob(name, length, int(mode, 8))
+    for details, path in _yield_entries(output, below):
+        mode, _, object_id, *rest = details.split()
+        size = int(rest[0]) if rest and rest[0].isdigit() else -1
+        files[path] = Blob(object_id, size, int(mode, 8))
     return files
 
 
-def staged_entries(tree: Path, below: str = "") -> dict[str, Blob]:
+def list_staged_entries(tree: Path, below: str = "") -> dict[str, Blob]:
     """Return what `list_staged` does, with symbolic links and submodules."""
     if below and not is_safe(below):
         return {}
     words = ("ls-files", "--stage", "-z", "--full-name")
-    content = read(
-        tree, *words, *_pathspec(below), most=MOST_FILES_BYTES, variables=_index_of(tree)
+    output = read_output(
+        tree, *words, *_pathspec(below), most=MOST_FILES_BYTES, variables=_index_variable(tree)
     )
-    if content is None:
+    if output is None:
         raise _read_error(tree, "git can't list what is staged")
     files: dict[str, tuple[int, Blob]] = {}
-    for about, path in _entries(content, below):
-        mode, name, stage = about.split()
-        positions = (_SIDES.find(stage), Blob(name, -1, int(mode, 8)))
-        if positions[0] >= 0:
-            files[path] = min(files.get(path, positions), positions)
+    for details, path in _yield_entries(output, below):
+        mode, object_id, stage = details.split()
+        candidate = (_SIDES.find(stage), Blob(object_id, -1, int(mode, 8)))
+        if candidate[0] >= 0:
+            files[path] = min(files.get(path, candidate), candidate)
     return {path: blob for path, (_, blob) in files.items()}
 
 
@@ -237,33 +241,33 @@ class ObjectReader:
         if self._process is not None:
             with suppress(OSError):
                 self._process.stdin.close()  # type: ignore[union-attr]  # it is a pipe
-            end(self._process)
+            end_git(self._process)
         self._process = None
 
-    def look(self, names: Sequence[str]) -> list[tuple[str, str, int]]:
+    def describe(self, names: Sequence[str]) -> list[tuple[str, str, int]]:
         """Return the kinds, ids and sizes of objects by names such as `COMMIT:path`.
 
         The kind is empty for one that is missing. No name has a line break.
         """
-        entries = []
-        with self._asked("info", names) as output:
+        rows = []
+        with self._request("info", names) as output:
             for _ in names:
-                words = self._line(output).split()
-                isdigit = len(words) == _WORDS and words[1] in _KINDS and words[2].isdigit()
-                kind, size = (words[1].decode(), int(words[2])) if isdigit else ("", 0)
-                entries.append((kind, words[0].decode() if isdigit else "", size))
-        return entries
+                words = self._read_line(output).split()
+                is_present = len(words) == _WORDS and words[1] in _KINDS and words[2].isdigit()
+                kind, size = (words[1].decode(), int(words[2])) if is_present else ("", 0)
+                rows.append((kind, words[0].decode() if is_present else "", size))
+        return rows
 
-    def named(self, names: Iterable[str]) -> dict[str, str]:
+    def blob_ids(self, names: Iterable[str]) -> dict[str, str]:
         """Return the blobs that names such as `COMMIT:path` mean; others are left out."""
-        fromkeys = [name for name in dict.fromkeys(names) if "\n" not in name and is_utf8(name)]
-        looked = zip(fromkeys, self.look(fromkeys), strict=True)
-        return {name: text for name, (kind, text, _) in looked if kind == "blob"}
+        unique_names = [name for name in dict.fromkeys(names) if "\n" not in name and is_utf8(name)]
+        rows = zip(unique_names, self.describe(unique_names), strict=True)
+        return {name: object_id for name, (kind, object_id, _) in rows if kind == "blob"}
 
     def sizes_of(self, ids: Iterable[str]) -> dict[str, int]:
         """Return the bytes of some blobs; those that are missing, or no blobs, are left out."""
-        fromkeys = list(dict.fromkeys(ids))
-        return {text: size for kind, text, size in self.look(fromkeys) if kind == "blob"}
+        rows = self.describe(list(dict.fromkeys(ids)))
+        return {object_id: size for kind, object_id, size in rows if kind == "blob"}
 
     def blobs(self, ids: Iterable[str], max_bytes: int) -> Iterator[tuple[str, bytes]]:
         """Yield the content of some blobs, each once, except larger and missing ones."""
@@ -273,28 +277,28 @@ class ObjectReader:
         """Yield the content of blobs whose sizes are known, as `read_blobs` does."""
         ids: list[str] = []
         total = 0
-        for bank, size in sizes.items():
+        for object_id, size in sizes.items():
             if size > max_bytes:
                 continue
             if ids and total + size > AT_ONCE:
-                yield from self._contents(ids)
+                yield from self._read_contents(ids)
                 ids, total = [], 0
-            ids.append(bank)
+            ids.append(object_id)
             total += size
         if ids:
-            yield from self._contents(ids)
+            yield from self._read_contents(ids)
 
-    def _contents(self, ids: Sequence[str]) -> list[tuple[str, bytes]]:
-        entries = []
-        with self._asked("contents", ids) as output:
+    def _read_contents(self, ids: Sequence[str]) -> list[tuple[str, bytes]]:
+        contents = []
+        with self._request("contents", ids) as output:
             for object_id in ids:
-                words = self._line(output).split()
+                words = self._read_line(output).split()
                 if words[1:2] == [b"blob"]:  # else it was removed meanwhile
                     size = int(words[2])
-                    entries.append((object_id, output.read(size + 1)[:size]))
-        return entries
+                    contents.append((object_id, output.read(size + 1)[:size]))
+        return contents
 
-    def _line(self, output: BinaryIO) -> bytes:
+    def _read_line(self, output: BinaryIO) -> bytes:
         line = output.readline()
         if not line:
             self.close()
@@ -302,13 +306,13 @@ class ObjectReader:
         return line
 
     @contextmanager
-    def _asked(self, command: str, names: Sequence[str]) -> Iterator[BinaryIO]:
-        """Yield the output that has the answers to a command for some names."""
+    def _request(self, command: str, names: Sequence[str]) -> Iterator[BinaryIO]:
+        """Send git a command for each name, and yield the output with its answers."""
         from threading import Thread, Timer  # start-up: few commands need them
 
         lines = [f"{command} {name}\n".encode("utf-8", _SURROGATES) for name in names]
         if not names or self._old:
-            yield BytesIO(self._once(command, names) if names else b"")
+            yield BytesIO(self._run_once(command, names) if names else b"")
             return
         if self._process is None:
             words = ("cat-file", f"--batch-command={_ABOUT}", "--buffer")
@@ -317,35 +321,35 @@ class ObjectReader:
         if running is None:
             raise _read_error(self._tree, "git can't read the files of a revision")
         assert isinstance(running.stdout, BufferedReader)  # noqa: S101  (a pipe)
-        late = Timer(_BLOB_SECONDS, kill_git, [running])
-        late.daemon = True
-        late.start()
-        feeder = Thread(target=_write, args=(running, [*lines, b"flush\n"]), daemon=True)
+        timer = Timer(_BLOB_SECONDS, kill_git, [running])
+        timer.daemon = True
+        timer.start()
+        feeder = Thread(target=_write_lines, args=(running, [*lines, b"flush\n"]), daemon=True)
         feeder.start()
         try:
             if not running.stdout.peek(1) and running.wait() == _NO_OPTION:
                 self.close()
                 self._old = True
-                yield BytesIO(self._once(command, names))
+                yield BytesIO(self._run_once(command, names))
             else:
                 yield running.stdout
         except BaseException:
-            self.close()  # what it still says is of this request
+            self.close()  # else the next request would read the rest of this one's answers
             raise
         finally:
-            late.cancel()
+            timer.cancel()
             feeder.join(1)
 
-    def _once(self, command: str, names: Sequence[str]) -> bytes:
-        """Return the answers of a git that is started for them."""
-        how = f"--batch-check={_ABOUT}" if command == "info" else "--batch"
+    def _run_once(self, command: str, names: Sequence[str]) -> bytes:
+        """Return the answers of a git that is started for this request only."""
+        option = f"--batch-check={_ABOUT}" if command == "info" else "--batch"
         text = "".join(f"{name}\n" for name in names).encode("utf-8", _SURROGATES)
         most = AT_ONCE * 2 + len(text) * 4 + len(names) * _ROOM
-        words = ("cat-file", how, "--buffer")
-        content = read(self._tree, *words, most=most, given=text, seconds=_BLOB_SECONDS)
-        if content is None:
+        words = ("cat-file", option, "--buffer")
+        output = read_output(self._tree, *words, most=most, given=text, seconds=_BLOB_SECONDS)
+        if output is None:
             raise _read_error(self._tree, "git can't read the files of a revision")
-        return content
+        return output
 
 
 _ABOUT = "%(objectname) %(objecttype) %(objectsize)"
@@ -358,17 +362,17 @@ _NO_OPTION = 129
 """Exit code of a git that doesn't know an option."""
 
 
-def _write(process: Popen[bytes], lines: Sequence[bytes]) -> None:
+def _write_lines(process: Popen[bytes], lines: Sequence[bytes]) -> None:
     """Write to git; it may have ended before it read all."""
     with suppress(OSError, ValueError):
         process.stdin.writelines(lines)  # type: ignore[union-attr]  # it is a pipe
         process.stdin.flush()  # type: ignore[union-attr]
 
 
-def read_named(tree: Path, names: Iterable[str]) -> dict[str, str]:
-    """Return the blobs that names mean, as `ObjectReader.named` does."""
+def read_blob_ids(tree: Path, names: Iterable[str]) -> dict[str, str]:
+    """Return the blobs that names mean, as `ObjectReader.blob_ids`."""
     with ObjectReader(tree) as reader:
-        return reader.named(names)
+        return reader.blob_ids(names)
 
 
 def read_sizes(tree: Path, ids: Iterable[str]) -> dict[str, int]:
@@ -409,15 +413,15 @@ def is_safe(path: str) -> bool:
     return True
 
 
-def _entries(listed: bytes, below: str) -> Iterator[tuple[str, str]]:
-    """Yield what git says of each entry, and its path, of those at or below a path."""
-    for entry in listed.decode("utf-8", _SURROGATES).split("\0")[:-1]:
-        about, _, path = entry.partition("\t")
+def _yield_entries(output: bytes, below: str) -> Iterator[tuple[str, str]]:
+    """Yield the details and the path of each listed entry that is at or below a path."""
+    for entry in output.decode("utf-8", _SURROGATES).split("\0")[:-1]:
+        details, _, path = entry.partition("\t")
         if is_safe(path) and (not below or path == below or path.startswith(f"{below}/")):
-            yield about, path
+            yield details, path
 
 
-def _plain(entries: dict[str, Blob]) -> dict[str, Blob]:
+def _keep_plain(entries: dict[str, Blob]) -> dict[str, Blob]:
     return {path: blob for path, blob in entries.items() if blob.mode in _PLAIN_FILES}
 
 
@@ -425,25 +429,25 @@ def _pathspec(path: str) -> tuple[str, ...]:
     return ("--", path) if path else ()
 
 
-def commit_time(tree: Path, commit: str) -> float:
+def read_commit_time(tree: Path, commit: str) -> float:
     """Return when a commit was made; without one, now."""
     if not commit:
         return time.time()
     words = ("log", "-1", "--format=%ct", "--no-mailmap", "--no-show-signature", "--no-patch")
-    text = (read(tree, *words, "--end-of-options", commit, most=_ROOM) or b"").strip()
+    text = (read_output(tree, *words, "--end-of-options", commit, most=_ROOM) or b"").strip()
     return float(text) if text.isdigit() else 0.0
 
 
-def _index_of(tree: Path) -> dict[str, str]:
-    """Return the variable with the git index that a commit in progress uses, for a hook of it.
+def _index_variable(tree: Path) -> dict[str, str]:
+    """Return the variable that names the git index of the commit whose hook this is, if it is one.
 
     `git commit FILE` runs its hooks with a temporary index in the repository's own folder.
     """
     file = os.environ.get("GIT_INDEX_FILE", "")
     folder = repository.git_folder(tree) or tree
-    place = Path(os.path.realpath(tree / file))
-    inside = file and place.parent == Path(os.path.realpath(folder)) and place.is_file()
-    return {"GIT_INDEX_FILE": str(place)} if inside else {}
+    path = Path(os.path.realpath(tree / file))
+    inside = file and path.parent == Path(os.path.realpath(folder)) and path.is_file()
+    return {"GIT_INDEX_FILE": str(path)} if inside else {}
 
 
 def _read_error(tree: Path, text: str) -> BadInput | StorageFailed:
@@ -457,7 +461,7 @@ def _read_error(tree: Path, text: str) -> BadInput | StorageFailed:
     return StorageFailed(f"{text} within {LIMIT:g} seconds", "try `git fsck`")
 
 
-def _what_next(tree: Path) -> str:
+def _suggest_revision(tree: Path) -> str:
     if repository.is_shallow(tree):
         return "name a commit, tag or branch; this is a shallow clone: `git fetch --unshallow`"
     return "name a commit, tag or branch: `git log --oneline` lists commits"

@@ -58,12 +58,12 @@ fetches, pushes, signs or edits."""
 
 
 class TimeoutState:
-    """Until when this process runs no git, since a command timed out."""
+    """The time until which this process runs no git, since a command timed out."""
 
     until = 0.0
 
 
-def gave_up() -> bool:
+def has_given_up() -> bool:
     """Tell whether a git command timed out a short while ago."""
     return time.monotonic() < TimeoutState.until
 
@@ -84,7 +84,7 @@ def run(tree: Path, *words: str, given: str = "", seconds: float = 0.0) -> str |
             TimeoutState.until = time.monotonic() + _AGAIN
         return None
     finally:
-        end(process)
+        end_git(process)
         if process.stdin is not None:
             with suppress(OSError):  # git ended before it read all
                 process.stdin.close()
@@ -95,7 +95,7 @@ class GitFailed(Exception):
     """A git command failed, or exceeded a limit."""
 
 
-def read(
+def read_output(
     tree: Path,
     *words: str,
     most: int,
@@ -108,18 +108,18 @@ def read(
     `most` is the maximum number of bytes of the output: a small tree can list billions of files.
     Later commands run after a timeout, too. `variables` are added to its environment.
     """
-    entries, size = [], 0
+    parts, size = [], 0
     output = yield_output(tree, *words, given=given, seconds=seconds, variables=variables)
     try:
         with closing(output):
             for part in output:
-                entries.append(part)
+                parts.append(part)
                 size += len(part)
                 if size > most:
                     return None
     except GitFailed:
         return None
-    return b"".join(entries)
+    return b"".join(parts)
 
 
 def yield_output(
@@ -131,7 +131,7 @@ def yield_output(
 ) -> Generator[bytes, None, None]:
     """Yield the output of a read-only git command as it comes; raise GitFailed at its end.
 
-    It is killed after so many seconds, or if the generator is closed before.
+    Git is killed after `seconds`, or when the generator is closed before its end.
     """
     from threading import Thread, Timer  # start-up: few commands need them
 
@@ -139,9 +139,9 @@ def yield_output(
     if process is None:
         raise GitFailed
     assert process.stdout is not None  # noqa: S101  (a pipe was asked for)
-    late = Timer(seconds, kill_git, [process])
-    late.daemon = True
-    late.start()
+    timer = Timer(seconds, kill_git, [process])
+    timer.daemon = True
+    timer.start()
     feeder = Thread(target=_feed_input, args=(process, given), daemon=True)
     feeder.start()
     try:
@@ -150,8 +150,8 @@ def yield_output(
             yield part
         process.wait()  # killed by the timer, if it hangs
     finally:
-        late.cancel()
-        end(process)
+        timer.cancel()
+        end_git(process)
         feeder.join(_KILL_SECONDS)
     if process.returncode != 0:
         raise GitFailed
@@ -175,16 +175,16 @@ def merge_texts(
     except subprocess.TimeoutExpired:
         return None
     finally:
-        end(process)
+        end_git(process)
     return content if process.returncode <= _MOST_CONFLICTS else None
 
 
 def find_git() -> str | None:
     """Return the path of git, from absolute folders of PATH only."""
     name = "git.exe" if os.name == "nt" else "git"
-    for place in os.get_exec_path():
-        file = os.path.join(place, name)  # noqa: PTH118  (start-up: for each answer)
-        if os.path.isabs(place) and os.access(file, os.X_OK):  # noqa: PTH117
+    for folder in os.get_exec_path():
+        file = os.path.join(folder, name)  # noqa: PTH118  (start-up: for each answer)
+        if os.path.isabs(folder) and os.access(file, os.X_OK):  # noqa: PTH117
             return file
     return None
 
@@ -193,7 +193,7 @@ def start_git(
     tree: Path, words: Sequence[str], *, given: bool, variables: Mapping[str, str] = _NONE
 ) -> subprocess.Popen[bytes] | None:
     """Start a git command; return None if there is no git, or one has just timed out."""
-    file = None if gave_up() else find_git()
+    file = None if has_given_up() else find_git()
     if file is None:
         return None
     settings = [word for setting in _SETTINGS for word in ("-c", setting)]
@@ -222,15 +222,15 @@ def _feed_input(process: subprocess.Popen[bytes], content: bytes) -> None:
 
 def _environment() -> dict[str, str]:
     """Return the environment without variables of git, which a hook or a client may have set."""
-    entries = {
+    variables = {
         name: value
         for name, value in os.environ.items()
         if not name.upper().startswith("GIT_") and name.upper() not in _OTHER_PROGRAMS
     }
-    return {**entries, **ALLOWED}
+    return {**variables, **ALLOWED}
 
 
-def end(process: subprocess.Popen[bytes]) -> None:
+def end_git(process: subprocess.Popen[bytes]) -> None:
     """Kill git with its children, if it still runs, and close its output, also if it has ended."""
     running = process.poll() is None
     if running:

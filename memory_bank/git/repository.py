@@ -16,7 +16,7 @@ from stat import S_ISDIR
 from memory_bank.base import lazy_pattern
 from memory_bank.base.paths import user_folder
 from memory_bank.git import process
-from memory_bank.git.process import read
+from memory_bank.git.process import read_output
 from memory_bank.git.process import run as _run
 
 _PLAIN = ("--no-ext-diff", "--no-textconv", "-O/dev/null")
@@ -40,18 +40,20 @@ _MAX_ARGUMENTS = 100
 
 def find_worktree(folder: Path) -> Path | None:
     """Return the work tree that holds a folder; None outside git."""
-    for place in (folder, *folder.parents):
-        if os.path.exists(f"{place}/.git"):  # noqa: PTH110  (several times in each answer)
-            return place
+    for parent in (folder, *folder.parents):
+        if os.path.exists(f"{parent}/.git"):  # noqa: PTH110  (several times in each answer)
+            return parent
     return None
 
 
 def find_problem(folder: Path) -> str:
     """Return why git can't read the work tree that holds a folder; empty if it can."""
     tree = find_worktree(folder)
-    if tree is None or (not process.gave_up() and _run(tree, "rev-parse", "--git-dir") is not None):
+    if tree is None:
         return ""
-    if process.gave_up():
+    if not process.has_given_up() and _run(tree, "rev-parse", "--git-dir") is not None:
+        return ""
+    if process.has_given_up():
         return f"git did not answer within {process.LIMIT:g} seconds; it is asked again in a minute"
     if process.find_git() is None:
         return "git is not installed"
@@ -60,7 +62,7 @@ def find_problem(folder: Path) -> str:
 
 def can_be_read(tree: Path) -> bool:
     """Tell whether git is there, and the commit that is checked out is known without it."""
-    return process.find_git() is not None and bool(_commit_in_files(tree)[1])
+    return process.find_git() is not None and bool(_read_commit_files(tree)[1])
 
 
 def is_shallow(tree: Path) -> bool:
@@ -69,7 +71,7 @@ def is_shallow(tree: Path) -> bool:
     return common is not None and (common / "shallow").is_file()
 
 
-def root_commit(tree: Path) -> str | None:
+def find_root_commit(tree: Path) -> str | None:
     """Return the first commit of a repository: the same in all its clones and work trees.
 
     None when there is no commit yet, git is missing, or a shallow clone hides the first one.
@@ -93,18 +95,18 @@ def read_branch(tree: Path) -> str:
 
 
 def has_branches(tree: Path) -> bool:
-    """Tell whether a repository has another branch than one, here or in a remote repository.
+    """Tell whether a repository has several branches, here or in a remote repository.
 
     False if git can't say.
     """
-    texts = ("for-each-ref", "--count=2", "--format=%(refname)", "refs/heads/", "refs/remotes/")
-    return len((_run(tree, *texts) or "").split()) > 1
+    words = ("for-each-ref", "--count=2", "--format=%(refname)", "refs/heads/", "refs/remotes/")
+    return len((_run(tree, *words) or "").split()) > 1
 
 
-def commit_at(tree: Path, when: float, branch: str = "") -> str:
+def find_commit_before(tree: Path, when: float, branch: str = "") -> str:
     """Return the last commit of a branch, or of HEAD, up to a time; empty if there is none."""
-    text = f"refs/heads/{branch}" if branch else "HEAD"
-    commit = _run(tree, "rev-list", "-1", f"--before=@{int(when)}", "--end-of-options", text)
+    tip = f"refs/heads/{branch}" if branch else "HEAD"
+    commit = _run(tree, "rev-list", "-1", f"--before=@{int(when)}", "--end-of-options", tip)
     return (commit or "").strip()
 
 
@@ -123,13 +125,13 @@ def git_folder(tree: Path) -> Path | None:
 
 def common_folder(tree: Path) -> Path | None:
     """Return the folder of git that all work trees of a repository share; None if unknown."""
-    own = git_folder(tree)
-    return None if own is None else _shared_by_worktrees(own).resolve()
+    folder = git_folder(tree)
+    return None if folder is None else _find_common_folder(folder).resolve()
 
 
-def _shared_by_worktrees(folder: Path) -> Path:
-    """Return the folder of git that a linked work tree's own one names; else that itself."""
-    return folder / _read(folder / "commondir")
+def _find_common_folder(folder: Path) -> Path:
+    """Return the common folder that the own folder of a linked work tree names, else `folder`."""
+    return folder / _read_text(folder / "commondir")
 
 
 def hash_blob(data: bytes, like: bytes = b"") -> bytes:
@@ -140,39 +142,42 @@ def hash_blob(data: bytes, like: bytes = b"") -> bytes:
     """
     import hashlib  # start-up: questions read no file
 
-    kind = hashlib.sha256 if len(like) == hashlib.sha256().digest_size else hashlib.sha1
+    hash_function = hashlib.sha256 if len(like) == hashlib.sha256().digest_size else hashlib.sha1
 
-    def named(content: bytes) -> bytes:
-        return kind(b"blob %d\0%b" % (len(content), content)).digest()
+    def hash_content(content: bytes) -> bytes:
+        return hash_function(b"blob %d\0%b" % (len(content), content)).digest()
 
-    if like and b"\r\n" in data and named(data.replace(b"\r\n", b"\n")) == like:
+    if like and b"\r\n" in data and hash_content(data.replace(b"\r\n", b"\n")) == like:
         return like
-    return named(data)
+    return hash_content(data)
 
 
-def tree_blobs(listed: str) -> Iterator[tuple[str, bytes]]:
+def parse_tree_blobs(listed: str) -> Iterator[tuple[str, bytes]]:
     """Yield the paths that `ls-tree -z` lists, with their object ids."""
     for entry in listed.split("\0")[:-1]:
-        about, _, path = entry.partition("\t")
-        yield path, bytes.fromhex(about.split()[2])
+        details, _, path = entry.partition("\t")
+        yield path, bytes.fromhex(details.split()[2])
 
 
-def commit_with(tree: Path, folder: Path, text: str) -> str | None:
+def find_commit_of_text(tree: Path, folder: Path, text: str) -> str | None:
     """Return the last commit of any branch that added or removed a text below a folder.
 
     Empty if there is none; None if git can't say.
     """
-    below = below_tree(tree, folder) or "."
-    texts = ("log", "--all", *ORDINARY, "--format=%H", "-1", f"-S{text}", "--", below)
-    commit = _run(tree, *texts)
+    path = tree_prefix(tree, folder) or "."
+    words = ("log", "--all", *ORDINARY, "--format=%H", "-1", f"-S{text}", "--", path)
+    commit = _run(tree, *words)
     return None if commit is None else commit.strip()
 
 
-def commit_of(tree: Path, files: Sequence[Path]) -> str | None:
-    """Return the last commit of any branch that changed one of some files; as `commit_with`."""
-    below = [file.relative_to(tree).as_posix() for file in files[:_MAX_ARGUMENTS]]
-    text = _run(tree, "log", "--all", *ORDINARY, "--format=%H", "-1", "--", *below)
-    return None if text is None else text.strip()
+def find_commit_of_files(tree: Path, files: Sequence[Path]) -> str | None:
+    """Return the last commit of any branch that changed one of the files.
+
+    Empty if there is none; None if git can't say.
+    """
+    paths = [file.relative_to(tree).as_posix() for file in files[:_MAX_ARGUMENTS]]
+    commit = _run(tree, "log", "--all", *ORDINARY, "--format=%H", "-1", "--", *paths)
+    return None if commit is None else commit.strip()
 
 
 def tracks_below(tree: Path, folder: Path) -> bool:
@@ -182,32 +187,32 @@ def tracks_below(tree: Path, folder: Path) -> bool:
 
 
 def list_trackable(tree: Path, files: Sequence[Path]) -> set[Path]:
-    """Return those of some files that are tracked, or would be by `git add --all`.
+    """Return the files among these that are tracked, or would be by `git add --all`.
 
-    None of them if git can't say.
+    They are none if git can't say.
     """
     visible = list_not_ignored(tree, tree, [file.relative_to(tree).as_posix() for file in files])
     return {tree / name for name in visible or ()}
 
 
 def list_not_ignored(tree: Path, folder: Path, paths: Sequence[str]) -> set[str] | None:
-    """Return the files at or below some paths of a folder that git tracks, or would track.
+    """Return the files at or below these paths of a folder that git tracks, or would track.
 
-    They are paths below the folder. Files of other repositories inside it are left out. None when
+    They are paths below the folder. Files of other repositories inside it are left out. None if
     git can't say.
     """
-    prefix = below_tree(tree, folder)
+    prefix = tree_prefix(tree, folder)
     prefixes = [prefix + path if path != "." else prefix or "." for path in paths]
-    entries: set[str] = set()
+    files: set[str] = set()
     for start in range(0, len(prefixes), _MAX_ARGUMENTS):
         batch = prefixes[start : start + _MAX_ARGUMENTS]
-        listed = _run(tree, "ls-files", "-z", *_EVERY, "--", *batch)
-        if listed is None:
+        output = _run(tree, "ls-files", "-z", *_EVERY, "--", *batch)
+        if output is None:
             return None
         # with a slash at the end: another repository
-        names = (name for name in listed.split("\0") if name and not name.endswith("/"))
-        entries.update(name.removeprefix(prefix) for name in names)
-    return entries
+        names = (name for name in output.split("\0") if name and not name.endswith("/"))
+        files.update(name.removeprefix(prefix) for name in names)
+    return files
 
 
 def list_files(tree: Path, exclude: Sequence[str] = ()) -> list[str] | None:
@@ -218,21 +223,21 @@ def list_files(tree: Path, exclude: Sequence[str] = ()) -> list[str] | None:
     left out. Names that are not UTF-8 have surrogates. None when git can't say.
     """
     patterns = [f"--exclude={pattern}" for pattern in exclude]
-    listed = _run(tree, "ls-files", "-z", *_EVERY, *patterns)
-    without = _run(tree, "ls-files", "-z", "--cached", "--ignored", *patterns) if patterns else ""
-    if listed is None or without is None:
+    output = _run(tree, "ls-files", "-z", *_EVERY, *patterns)
+    excluded = _run(tree, "ls-files", "-z", "--cached", "--ignored", *patterns) if patterns else ""
+    if output is None or excluded is None:
         return None
-    left_out = {*without.split("\0"), ""}
+    left_out = {*excluded.split("\0"), ""}
     # with a slash at the end: another repository
-    names = (name for name in listed.split("\0") if name not in left_out)
+    names = (name for name in output.split("\0") if name not in left_out)
     return list(dict.fromkeys(name for name in names if not name.endswith("/")))
 
 
 @lru_cache(maxsize=64)  # asked for each file of a history
-def below_tree(tree: Path, folder: Path) -> str:
+def tree_prefix(tree: Path, folder: Path) -> str:
     """Return a folder's path below the work tree with a slash; empty for the work tree itself."""
-    below = folder.relative_to(tree).as_posix()
-    return "" if below == "." else f"{below}/"
+    path = folder.relative_to(tree).as_posix()
+    return "" if path == "." else f"{path}/"
 
 
 _AT_A_TIME = 500
@@ -250,48 +255,49 @@ def is_partial(tree: Path) -> bool:
 
 
 def list_uncommitted(folder: Path, files: Collection[str] | None = None) -> frozenset[str]:
-    """Return the tracked files below a folder, or those of some, that differ from HEAD.
+    """Return the tracked files below a folder, or those among `files`, that differ from HEAD.
 
-    By their size and time: `git diff-index HEAD` would read some of them, through filters that the
-    repository names.
+    They are compared by size and time: `git diff-index HEAD` would read some of them, through
+    filters that the repository names.
     """
     staged = _run(folder, "diff-index", "--cached", *_PLAIN, "-z", "--name-only", "--relative",
                   "HEAD", "--") or ""  # fmt: skip
-    parts = {*staged.split("\0")} - {""}
-    following, *details = (_run(folder, "ls-files", "-z", "--debug") or "").split("\0")
+    changed = {*staged.split("\0")} - {""}
+    next_name, *details = (_run(folder, "ls-files", "-z", "--debug") or "").split("\0")
     for detail in details:
-        stat = _STATS.match(detail)
-        if stat is None:
+        match = _STATS.match(detail)
+        if match is None:
             break  # no git prints that
-        name, following = following, detail[stat.end() :]
-        seconds, rest, size, flags = stat.groups()
+        name, next_name = next_name, detail[match.end() :]
+        seconds, nanoseconds, size, flags = match.groups()
         if files is not None and name not in files:
             continue
         try:
-            now = (folder / name).lstat()
+            stat = (folder / name).lstat()
         except OSError:
             if not int(flags, 16) & _SKIPPED:
-                parts.add(name)
+                changed.add(name)
             continue
-        time = now.st_mtime_ns if int(rest) else now.st_mtime_ns // 10**9 * 10**9
-        is_same = (int(seconds) * 10**9 + int(rest), int(size)) == (time, now.st_size % 2**32)
-        if not is_same and not S_ISDIR(now.st_mode):  # a folder is that of a submodule
-            parts.add(name)
-    return frozenset(parts if files is None else parts.intersection(files))
+        modified = stat.st_mtime_ns if int(nanoseconds) else stat.st_mtime_ns // 10**9 * 10**9
+        in_index = int(seconds) * 10**9 + int(nanoseconds), int(size)
+        is_same = in_index == (modified, stat.st_size % 2**32)
+        if not is_same and not S_ISDIR(stat.st_mode):  # a folder is that of a submodule
+            changed.add(name)
+    return frozenset(changed if files is None else changed.intersection(files))
 
 
 def filter_converted(tree: Path, files: Sequence[str]) -> frozenset[str]:
-    r"""Return those of some files of a work tree whose `\r\n` git stores as `\n`.
+    r"""Return the files among these of a work tree whose `\r\n` git stores as `\n`.
 
-    That is by attributes, else by `core.autocrlf`.
+    Attributes decide it, else `core.autocrlf`.
     """
     setting = (_run(tree, "config", "--get", "core.autocrlf") or "").strip().lower()
     by_default = [] if setting in {"true", "input", "yes", "on", "1"} else ["-text"]
     converted = set()
     for start in range(0, len(files), _AT_A_TIME):
         batch = files[start : start + _AT_A_TIME]
-        listed = _run(tree, "--literal-pathspecs", "ls-files", "--eol", "-z", "--", *batch)
-        for row in (listed or "").split("\0"):
+        output = _run(tree, "--literal-pathspecs", "ls-files", "--eol", "-z", "--", *batch)
+        for row in (output or "").split("\0"):
             columns, _, file = row.partition("\t")
             attributes = columns.partition("attr/")[2].split() or by_default
             if file and "-text" not in attributes:
@@ -300,35 +306,36 @@ def filter_converted(tree: Path, files: Sequence[str]) -> frozenset[str]:
 
 
 def list_changed_elsewhere(folder: Path, files: Collection[str], since: float) -> frozenset[str]:
-    """Return those of some files below a folder that another branch, stash or work tree changed.
+    """Return the files among these that another branch, stash or work tree changed.
 
-    Commits count from a time on, in seconds since 1970, unless HEAD has them.
+    Commits count from a time on, in seconds since 1970, unless HEAD has them. The files are paths
+    below the folder.
     """
     log = _run(folder, "log", "--all", "--not", "HEAD", f"--since={since:.0f}", "--format=", "-z",
                "--name-only", "--no-renames", "-m", "--relative", "--", ".") or ""  # fmt: skip
     changed = {name.strip("\n") for name in log.split("\0")}
-    here = find_worktree(folder)
-    listed = _run(folder, "worktree", "list", "--porcelain", "-z") or ""
-    trees = [Path(line[9:]) for line in listed.split("\0") if line.startswith("worktree ")]
-    for tree in trees if here else ():
-        path = tree / os.path.relpath(os.path.realpath(folder), os.path.realpath(here or tree))
-        if tree != here and path.is_dir():
-            changed |= list_uncommitted(path, files)
+    if (own_tree := find_worktree(folder)) is not None:
+        prefix = os.path.relpath(os.path.realpath(folder), os.path.realpath(own_tree))
+        output = _run(folder, "worktree", "list", "--porcelain", "-z") or ""
+        trees = [Path(line[9:]) for line in output.split("\0") if line.startswith("worktree ")]
+        for tree in trees:
+            if tree != own_tree and (tree / prefix).is_dir():
+                changed |= list_uncommitted(tree / prefix, files)
     return frozenset(changed.intersection(files))
 
 
 def list_untracked(folder: Path) -> frozenset[str]:
     """Return the files below a folder that are neither tracked nor ignored."""
-    listed = _run(folder, "ls-files", "-z", "--others", "--exclude-standard") or ""
-    return frozenset(listed.split("\0")) - {""}
+    output = _run(folder, "ls-files", "-z", "--others", "--exclude-standard") or ""
+    return frozenset(output.split("\0")) - {""}
 
 
-def staged_renames(tree: Path) -> dict[str, str]:
+def list_staged_renames(tree: Path) -> dict[str, str]:
     """Map the former paths of files that were renamed in the git index to their new ones."""
     how = "--find-renames=100%" if is_partial(tree) else "--find-renames"
-    texts = ("diff-index", "--cached", *_PLAIN, "-z", "--name-status", "--diff-filter=R", how)
-    words = [word.lstrip("\n") for word in (_run(tree, *texts, "HEAD") or "").split("\0")]
-    return dict(zip(words[1::3], words[2::3], strict=False))
+    options = ("diff-index", "--cached", *_PLAIN, "-z", "--name-status", "--diff-filter=R", how)
+    fields = [field.lstrip("\n") for field in (_run(tree, *options, "HEAD") or "").split("\0")]
+    return dict(zip(fields[1::3], fields[2::3], strict=False))
 
 
 def is_ignored(tree: Path, file: Path) -> bool:
@@ -337,12 +344,12 @@ def is_ignored(tree: Path, file: Path) -> bool:
     False if git fails.
     """
     # check-ignore always takes literal paths, and refuses the option
-    texts = ("--no-literal-pathspecs", "check-ignore", "--quiet", "--", str(file))
-    return _run(tree, *texts) is not None
+    words = ("--no-literal-pathspecs", "check-ignore", "--quiet", "--", str(file))
+    return _run(tree, *words) is not None
 
 
-def shared_folder(tree: Path) -> Path:
-    """Return the folder of a repository, which all its work trees share; it may not exist.
+def repository_cache(tree: Path) -> Path:
+    """Return the cache folder that all work trees of a repository share; it may not exist.
 
     It is named by the folder of git that the work trees share: that costs no call of git, and
     stays the same when a repository gets its first commit or a shallow clone the rest.
@@ -350,9 +357,9 @@ def shared_folder(tree: Path) -> Path:
     return user_folder("cache") / "code" / _hash_path(common_folder(tree) or tree)
 
 
-def tree_folder(tree: Path) -> Path:
-    """Return the folder of one work tree; it may not exist."""
-    return shared_folder(tree) / _hash_path(tree)
+def worktree_cache(tree: Path) -> Path:
+    """Return the cache folder of one work tree; it may not exist."""
+    return repository_cache(tree) / _hash_path(tree)
 
 
 def _hash_path(path: Path) -> str:
@@ -371,37 +378,37 @@ _MOST_HEAD = 1000
 
 def read_head_commit(tree: Path) -> str:
     """Return the id of the commit that is checked out; empty if there is none."""
-    return branch_and_commit(tree)[1]
+    return read_branch_and_commit(tree)[1]
 
 
-def branch_and_commit(tree: Path) -> tuple[str, str]:
+def read_branch_and_commit(tree: Path) -> tuple[str, str]:
     """Return the text of HEAD, which names the branch, and the id of its commit; empty for none.
 
-    Git is only asked for a branch whose id stands in no file.
+    Git is only run for a branch whose commit stands in no file.
     """
-    text, commit = _commit_in_files(tree)
+    text, commit = _read_commit_files(tree)
     return text, commit or read_head(tree) or ""
 
 
-def _commit_in_files(tree: Path) -> tuple[str, str]:
+def _read_commit_files(tree: Path) -> tuple[str, str]:
     """Return the text of HEAD, and the id of its commit if it stands in a file."""
     folder = git_folder(tree)
-    text = _read(folder / "HEAD") if folder is not None else ""
+    text = _read_text(folder / "HEAD") if folder is not None else ""
     if _ID.fullmatch(text):
         return text, text
     ref = _REF.fullmatch(text)
     if folder is None or ref is None or ".." in ref[1]:
         return text, ""
-    shared = _shared_by_worktrees(folder)
-    commit = _read(shared / ref[1])
+    shared = _find_common_folder(folder)
+    commit = _read_text(shared / ref[1])
     return text, commit if _ID.fullmatch(commit) else _read_packed(shared, ref[1])
 
 
 def _read_packed(folder: Path, ref: str) -> str:
-    """Return the id of a branch that was packed with others; empty if it was not."""
+    """Return the commit of a branch that stands in `packed-refs`; empty if it does not."""
     try:
-        with (folder / "packed-refs").open(encoding="utf-8", errors="replace") as opened:
-            for line in opened:
+        with (folder / "packed-refs").open(encoding="utf-8", errors="replace") as file:
+            for line in file:
                 commit, _, name = line.rstrip("\n").partition(" ")
                 if name == ref and _ID.fullmatch(commit):
                     return commit
@@ -416,15 +423,15 @@ _REFS = ("packed-refs", "refs/heads", "refs/remotes/origin", "reftable/tables.li
 _YOUNG_NS = 100_000_000
 
 
-def refs_state(tree: Path, ref: str) -> object:
-    """Return what differs after a change of a branch; None if only git can tell.
+def stat_refs(tree: Path, ref: str) -> object:
+    """Return a value that changes whenever a branch does; None if only git can tell.
 
     Git writes each ref, or the list of all, by a rename, which changes its folder.
     """
-    own = git_folder(tree)
-    if own is None:
+    own_folder = git_folder(tree)
+    if own_folder is None:
         return None
-    folder = _shared_by_worktrees(own)
+    folder = _find_common_folder(own_folder)
     states: list[object] = []
     for name in (*_REFS, posixpath.dirname(ref)):
         try:
@@ -438,11 +445,10 @@ def refs_state(tree: Path, ref: str) -> object:
     return tuple(states)
 
 
-def _read(file: Path) -> str:
+def _read_text(file: Path) -> str:
     try:
-        descriptor = os.open(
-            file, os.O_RDONLY
-        )  # three files an answer: `open` takes thrice as long
+        # three files an answer: `open` takes thrice as long
+        descriptor = os.open(file, os.O_RDONLY)
     except OSError:
         return ""
     try:
@@ -456,22 +462,21 @@ def _read(file: Path) -> str:
 # Bytes of .git/config that are read.
 _MOST_SETTINGS = 100_000
 
-_FIRST = "origin"
+_ORIGIN = "origin"
 
 
-def remote_url(tree: Path) -> str:
+def read_remote_url(tree: Path) -> str:
     """Return the URL of the remote `origin`, else of the only remote; empty if there is none.
 
     It may have a password.
     """
-    text = (
-        read(tree, "config", "-z", "--get-regexp", r"^remote\..*\.url$", most=_MOST_SETTINGS) or b""
-    )
+    words = ("config", "-z", "--get-regexp", r"^remote\..*\.url$")
+    output = read_output(tree, *words, most=_MOST_SETTINGS) or b""
     urls: dict[str, str] = {}
-    for entry in text.decode("utf-8", "replace").split("\0"):
+    for entry in output.decode("utf-8", "replace").split("\0"):
         key, _, url = entry.partition("\n")
         if url:
             urls.setdefault(key.removeprefix("remote.").removesuffix(".url"), url)
-    if _FIRST in urls:
-        return urls[_FIRST]
+    if _ORIGIN in urls:
+        return urls[_ORIGIN]
     return next(iter(urls.values())) if len(urls) == 1 else ""

@@ -27,7 +27,7 @@ from memory_bank.notes.note import find_section
 from memory_bank.notes.schema import read_meta, spelled_key, spelled_keys
 from memory_bank.sessions.redaction import hide_private
 from memory_bank.trust.author_keys import keep_author_keys
-from memory_bank.trust.authors import join_warnings, record
+from memory_bank.trust.authors import join_warnings, record_writes
 
 _MARK = "\ufeff"
 
@@ -130,7 +130,7 @@ def write(
     if changed:
         _record_update(bank, path)
     relinked = tuple(change.path for change in relinking.changes)
-    unrecorded = record(bank, [path, *relinked], agent) if changed else None
+    unrecorded = record_writes(bank, [path, *relinked], agent) if changed else None
     dead = describe_dead_links(bank, path, given) if changed else ""
     warning = join_warnings(
         note_files.warn_of_place(bank.layout, path), unrecorded, dead, relinking.notice

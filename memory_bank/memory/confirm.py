@@ -42,10 +42,10 @@ from memory_bank.sessions.records import (
     check_observation_id,
 )
 from memory_bank.sessions.state import open_store
-from memory_bank.trust.citations import Cited, list_cited, target_places
+from memory_bank.trust.citations import CodeCitation, find_target_spans, list_citations
 from memory_bank.trust.comparison import CodeComparison
 from memory_bank.trust.records import VERIFIED
-from memory_bank.trust.stale import moved_citations
+from memory_bank.trust.stale import find_moved_citations
 from memory_bank.trust.stale_report import MOVED, STALE
 
 
@@ -99,7 +99,7 @@ def confirm(
     bank.settings.check_enabled()
     bank.catch_up()
     tree = find_work_tree(bank.layout.project)
-    head = objects.commit_of(tree, "HEAD")
+    head = objects.find_commit(tree, "HEAD")
     paths = list(dict.fromkeys(bank.find(name, changing=True) for name in names))
     if if_match and len(paths) > 1:
         raise BadInput("an etag is that of one note", "name only one")
@@ -107,7 +107,7 @@ def confirm(
         bank.roots.check_writable(path)
     notes = []
     for path in paths:
-        moved = moved_citations(bank, _list_citations(bank, path), end=head)
+        moved = find_moved_citations(bank, _list_citations(bank, path), end=head)
         targets = {
             (citation.line, citation.target): citation.fix for citation in moved if citation.fix
         }
@@ -134,19 +134,19 @@ def _confirm_text(
     edits = {
         place: new
         for (line, old), new in targets.items()
-        for place in target_places(text, body, line, old)
+        for place in find_target_spans(text, body, line, old)
     }
     for (start, end), new in sorted(edits.items(), reverse=True):
         text = text[:start] + new + text[end:]
     return set_keys(text, keys)
 
 
-def _list_citations(bank: Bank, path: str) -> list[Cited]:
+def _list_citations(bank: Bank, path: str) -> list[CodeCitation]:
     tree = find_work_tree(bank.layout.project)
 
-    def read(view: View) -> list[Cited]:
+    def read(view: View) -> list[CodeCitation]:
         numbers = document_rows.find_numbers(view.manifest, {path})
-        return list_cited(view.manifest, bank, tree, numbers)
+        return list_citations(view.manifest, bank, tree, numbers)
 
     return bank.read(read)
 
@@ -155,7 +155,9 @@ def _warn_unconfirmed(bank: Bank, path: str, head: str) -> Iterator[str]:
     """Yield which cited code differs from the commit in the work tree, and which is not there."""
     citations = _list_citations(bank, path)
     with CodeComparison(bank, head, end=NOW) as comparison:
-        states = {citation.written: comparison.state(citation, head) for citation in citations}
+        states = {
+            citation.written: comparison.compare_state(citation, head) for citation in citations
+        }
     changed = [name for name, state in states.items() if state in {*STALE, *MOVED}]
     missing = [name for name, state in states.items() if state == "unknown"]
     if changed:

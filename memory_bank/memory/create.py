@@ -33,7 +33,7 @@ from memory_bank.notes.schema import check_type, known_type
 from memory_bank.search.manifest import document_rows
 from memory_bank.sessions.redaction import hide_private
 from memory_bank.trust.author_keys import copy_author_keys
-from memory_bank.trust.authors import join_warnings, name_writer, record
+from memory_bank.trust.authors import join_warnings, name_writer, record_writes
 
 
 @operation(
@@ -90,7 +90,7 @@ def create(
     item = complete_item(bank, item)
     remembered = write_new(bank, item, content_hash(item.content), None)
     bank.catch_up()
-    unrecorded = record(bank, [remembered.path, *(remembered.relinked or ())], by)
+    unrecorded = record_writes(bank, [remembered.path, *(remembered.relinked or ())], by)
     dead = describe_dead_links(bank, remembered.path, content)
     return remembered._replace(warning=join_warnings(remembered.warning, unrecorded, dead))
 
@@ -159,7 +159,7 @@ class _BulkWrite:
         """Record which agents wrote; return the failures by path."""
         failed: dict[str, str] = {}
         for by, paths in self._changed.items():
-            if reason := record(self._bank, paths, by):
+            if reason := record_writes(self._bank, paths, by):
                 failed |= dict.fromkeys(paths, reason)
         return failed
 

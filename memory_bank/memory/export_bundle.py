@@ -172,7 +172,7 @@ class _Export:
         self.rows = {self._paths[note.path]: note for note in notes if note is not None}
         numbers = {row.number for row in exported}
         self._successors = bank.read(partial(_successors, numbers=numbers))
-        trust.refresh(bank, self._paths)
+        trust.refresh_commits(bank, self._paths)
 
     @cached_property
     def _tracked(self) -> set[str] | None:

@@ -37,7 +37,7 @@ from memory_bank.notes.schema import check_tags
 from memory_bank.notes.storage import files
 from memory_bank.notes.storage.journal import JournalEntry
 from memory_bank.trust.author_keys import copy_author_keys
-from memory_bank.trust.authors import join_warnings, name_writer, record
+from memory_bank.trust.authors import join_warnings, name_writer, record_writes
 
 
 def check_movable(bank: Bank, name: str) -> str:
@@ -110,7 +110,7 @@ def rename(
         bank.state.rename(old, new)
     bank.catch_up()
     changed = [change.path for change in rest if change.path not in failed]
-    unrecorded = record(bank, [*changed, new] if own_change else changed, agent)
+    unrecorded = record_writes(bank, [*changed, new] if own_change else changed, agent)
     return WrittenNote(
         new,
         old_path=old,
@@ -243,7 +243,7 @@ def merge(
     bank.catch_up()
     note = parsing.parse(goal, text.encode())
     key, relinked = note.meta.id or goal, tuple(c.path for c in changes if c.path not in failed)
-    unrecorded = record(bank, [goal, *relinked], name_writer(source_type, source_agent))
+    unrecorded = record_writes(bank, [goal, *relinked], name_writer(source_type, source_agent))
     with bank.lock:
         bank.state.inherit_writes(
             key, {name for row in rows for name in (row.id, row.path) if name}

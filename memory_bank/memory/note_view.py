@@ -33,7 +33,7 @@ from memory_bank.search.manifest.entries import OBSERVATION
 from memory_bank.search.manifest.link_rows import read_incoming, read_outgoing
 from memory_bank.sessions.records import PROMOTED_TO
 from memory_bank.trust import provenance
-from memory_bank.trust.citations import cited_place
+from memory_bank.trust.citations import find_cited_place
 from memory_bank.trust.records import VERIFIED, LoggedCommit
 from memory_bank.trust.trust import NoteTrust
 
@@ -203,7 +203,7 @@ def _resolve_goal(
     if row.ambiguous:
         return LinkedPlace("ghost", name)
     base = tree or bank.layout.project
-    place = cited_place(bank, base, row)
+    place = find_cited_place(bank, base, row)
     if place is not None and not place.path:
         return LinkedPlace("symbol", name, heading=row.heading)
     path = place.path if place is not None else _project_path(bank, base, name)
@@ -220,7 +220,7 @@ def _resolve_goal(
 
 
 def _project_path(bank: Bank, base: Path, name: str) -> str:
-    """Return the path of a Markdown file of the project, which `cited_place` does not look for."""
+    """Return the path of a Markdown file of the project, which is no cited place of code."""
     inside = is_utf8(name) and not name.startswith("/") and ".." not in name.split("/")
     file = bank.layout.project / name
     return file.relative_to(base).as_posix() if inside and file.is_relative_to(base) else ""
@@ -318,7 +318,7 @@ def read_history(bank: Bank, name: str, offset: int = 0, limit: int = PAGE) -> N
         note = NoteTrust(bank, log.path)
         changes = note.changes[start : start + limit]
         tree = note.commits.tree if note.commits else None
-        compared = _compare_versions(tree, note, changes) if tree else {}
+        compared = _compare_versions(note, changes)
         removed = not bank.store.exists(log.path)
         uncommitted = (
             _compare_with_head(tree, note)
@@ -335,31 +335,12 @@ def read_history(bank: Bank, name: str, offset: int = 0, limit: int = PAGE) -> N
     return NoteHistory(log.path, tuple(versions), start, more, removed, log.limits)
 
 
-def _compare_versions(
-    tree: Path, note: NoteTrust, changes: Sequence[Change]
-) -> dict[str, NoteChange]:
-    """Return how each commit changed the note, against its first parent."""
-    below = note.below(tree)
-    sides = []
-    for change in changes:
-        parent = change.commit.parents[0] if change.commit.parents else ""
-        before = f"{parent}:{below(change.old)}" if parent and change.status != "A" else ""
-        after = "" if change.status == "D" else f"{change.commit.id}:{below(change.path)}"
-        sides.append((change, before, after))
-    names = [name for _, before, after in sides for name in (before, after) if name]
-    ids = objects.read_named(tree, names)
-    texts = dict(objects.read_blobs(tree, set(ids.values()), _MOST_BYTES))
-
-    def side(path: str, name: str) -> dict[str, bytes]:
-        data = texts.get(ids.get(name, "")) if name else None
-        return {} if data is None else {path: data}
-
+def _compare_versions(note: NoteTrust, changes: Sequence[Change]) -> dict[str, NoteChange]:
+    """Map commits to how each changed the note, against its first parent."""
     note_changes = {}
-    for change, before, after in sides:
-        compared = note_comparison.compare(
-            side(change.path, before), side(change.path, after), below
-        )
-        if compared:
+    for change, before, after in note.read_versions(changes, _MOST_BYTES):
+        old, new = ({} if data is None else {change.path: data} for data in (before, after))
+        if compared := note_comparison.compare(old, new, note.tree_path):
             note_changes[change.commit.id] = compared[0]
     return note_changes
 

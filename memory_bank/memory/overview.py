@@ -77,10 +77,10 @@ def _list_recent(
 
     `keys` are the paths of all notes.
     """
-    limits = trust.refresh(bank, [_OWN], trust.BADGE_SECONDS)
+    limits = trust.refresh_commits(bank, [_OWN], trust.BADGE_SECONDS)
     removed = dict[str, Change | None]()
     commits = bank.commits(_OWN)
-    for change in commits.since(since) if commits else ():
+    for change in commits.changes_since(since) if commits else ():
         if change.path in keys and not change.path.startswith(SESSIONS):
             changed.setdefault(change.path, change.commit.written)
         elif change.status == "D" and _is_note(change.path):
@@ -106,7 +106,7 @@ def _change_of(bank: Bank, row: DocumentRow, since: float) -> ChangedLately:
     note = NoteTrust(bank, row.key)
     first = note.changes[-1] if note.changes else None
     committed = first is not None and note.clean
-    origin = note.origin(note.changes[0].commit) if committed else note.uncommitted()
+    origin = note.origin(note.changes[0].commit) if committed else note.uncommitted_origin()
     new = first is None or (first.status == "A" and first.commit.written >= since)
     return ChangedLately(
         path=row.key,

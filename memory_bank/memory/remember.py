@@ -47,7 +47,7 @@ from memory_bank.notes.schema import (
     spelled_key,
 )
 from memory_bank.sessions.redaction import hide_private
-from memory_bank.trust.authors import join_warnings, name_writer, record
+from memory_bank.trust.authors import join_warnings, name_writer, record_writes
 
 SCHEMA_VERSION = "1.0"
 
@@ -268,7 +268,7 @@ def remember(
         )
         writer = name_writer(source_type, source_agent)
         paths = [remembered.path, *(remembered.relinked or ())]
-        unrecorded = record(bank, paths, writer) if changed else None
+        unrecorded = record_writes(bank, paths, writer) if changed else None
         older = None
         if remembered.action == CREATED and source_type != SESSION:
             older = amendments.find_amended(bank, remembered.path)

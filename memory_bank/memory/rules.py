@@ -147,10 +147,10 @@ def _find_waiting(
     """Return the notes that do not count yet with the reason, and what git does not know."""
     if not paths:
         return {}, ()
-    limits = trust.refresh(bank, paths, seconds)
-    tiers = dict(zip(paths, trust.tiers_of_notes(bank, paths, seconds), strict=True))
+    limits = trust.refresh_commits(bank, paths, seconds)
+    tiers = dict(zip(paths, trust.list_note_tiers(bank, paths, seconds), strict=True))
     reviews = REVIEWED in tiers.values() or any(
-        commits.requested() for commits in dict.fromkeys(filter(None, map(bank.commits, paths)))
+        commits.has_request() for commits in dict.fromkeys(filter(None, map(bank.commits, paths)))
     )
     reasons = {
         path: _why_waiting(bank, path, tier, reviews=reviews) for path, tier in tiers.items()

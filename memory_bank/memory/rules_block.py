@@ -121,8 +121,8 @@ def _read_agents_file(bank: Bank) -> str | None:
     tree = repository.find_worktree(project)
     if layout.origin is layout or tree is None:
         return program_files.read_text(program_files.project_file(project, FILE))
-    name = f"{layout.commit}:{repository.below_tree(tree, project)}{FILE}"  # no commit: staged
-    blobs = objects.read_blobs(tree, objects.read_named(tree, [name]).values(), _MOST_BYTES)
+    name = f"{layout.commit}:{repository.tree_prefix(tree, project)}{FILE}"  # no commit: staged
+    blobs = objects.read_blobs(tree, objects.read_blob_ids(tree, [name]).values(), _MOST_BYTES)
     return next((data.decode("utf-8", "replace") for _, data in blobs), None)
 
 

@@ -205,9 +205,9 @@ def why(
         if at is None:
             return Why(SCHEMA_VERSION, path, line, (), problem=_UNREAD)
         commits = _find_commits(tree, at, path, line, most)
-        if tip := authorship.default_branch(tree):
-            history.read_line(tip)
-        behinds = [_describe_commit(commit, history.brought(commit.id)) for commit in commits]
+        if tip := authorship.find_default_branch(tree):
+            history.read_mainline(tip)
+        behinds = [_describe_commit(commit, history.find_request(commit.id)) for commit in commits]
     finally:
         history.close()
     behinds += _linked_notes(bank, path)
@@ -261,7 +261,7 @@ def _find_commits(tree: Path, at: CommitsAt, path: str, line: int, most: int) ->
     lines = authorship.blame_lines(tree, at.head, path) or []
     if not 0 < line <= len(lines):
         raise BadInput(f"{path} has no line {line} in HEAD: it has {len(lines)}", "")
-    names = authorship.line_commits(tree, at.head, path, line, most) or [lines[line - 1]]
+    names = authorship.list_line_commits(tree, at.head, path, line, most) or [lines[line - 1]]
     return list(filter(None, map(at.commit, names)))
 
 
@@ -307,7 +307,7 @@ def promote_commit(bank: Bank, name: str, *, type: str = "decision", path: str =
         commit = at.commit(name.lower()) if at else None
         if at is None or commit is None:
             raise BadInput(f"there is no commit {name!r}", "give seven or more digits of its id")
-        files = [change.path for change in at.of(commit.id) if change.status != "D"]
+        files = [change.path for change in at.changes_of(commit.id) if change.status != "D"]
     finally:
         history.close()
     request = f", pull request #{commit.request}" if commit.request else ""

@@ -41,7 +41,7 @@ SESSIONS = "sessions/"
 class FileHistory(Protocol):
     """The history of files in the repository."""
 
-    def of(self, path: str) -> Committed | None:
+    def dates_of(self, path: str) -> Committed | None:
         """Return the commits of a file, as of the last refresh; None if there are none."""
 
     @property
@@ -49,14 +49,14 @@ class FileHistory(Protocol):
         """The paths of all files that were ever committed, as of the last refresh."""
 
     @property
-    def known(self) -> bool:
+    def is_known(self) -> bool:
         """Whether there is a history that could be read."""
 
     @property
     def state(self) -> object:
         """An object that is another one whenever the commits of a file may have changed."""
 
-    def same(self, data: bytes, blob: str) -> bool:
+    def is_content_of(self, data: bytes, blob: str) -> bool:
         """Return whether bytes are the content of a blob."""
 
     def refresh(self, *, again: bool = False) -> bool:
@@ -204,7 +204,7 @@ class NoteRoot:
 
     def commits_of(self, key: str) -> Committed | None:
         """Return the commits of a note's file, as of the last refresh; None if there are none."""
-        return self.history.of(key) if self.history else None
+        return self.history.dates_of(key) if self.history else None
 
     def read(self, key: str) -> bytes | None:
         """Return the bytes of a note; None if it is gone. Raises BadName."""
@@ -253,8 +253,10 @@ class NoteRoot:
         if self.history is None:
             return False
         if committed and committed.blob:
-            return not self.history.same(data, committed.blob)
-        return meta.updated_at is None and mtime > created + _WRITING_SECONDS and self.history.known
+            return not self.history.is_content_of(data, committed.blob)
+        return (
+            meta.updated_at is None and mtime > created + _WRITING_SECONDS and self.history.is_known
+        )
 
     def _signatures(self, stat_signatures: Mapping[str, StatSignature]) -> dict[str, Signature]:
         return {path: self._signature(path, stat) for path, stat in stat_signatures.items()}

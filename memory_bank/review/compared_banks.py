@@ -256,7 +256,7 @@ def _included_now(bank: Bank, old: BankState, new: BankState, base: Side) -> fro
     tree = repository.find_worktree(bank.layout.root)
     if tree is None or base.commit is None or not set(now) - set(was):
         return frozenset()
-    there = objects.files_at(tree, base.commit, sizes=False)
+    there = objects.list_files_at(tree, base.commit, sizes=False)
     files = {
         path: there.get(_below_tree(bank, path))
         for path in set(new.versions) - set(old.versions)
@@ -278,7 +278,7 @@ def _hide_large(bank: Bank, data: bytes) -> bytes:
 def _below_tree(bank: Bank, path: str) -> str:
     """Return the path below the work tree of a path below the project."""
     tree = repository.find_worktree(bank.layout.root)
-    return f"{repository.below_tree(tree, bank.layout.project)}{path}" if tree else path
+    return f"{repository.tree_prefix(tree, bank.layout.project)}{path}" if tree else path
 
 
 def _has_file(bank: Bank, path: str) -> bool:

@@ -80,10 +80,10 @@ def _code_at(bank: Bank, head: Side) -> Iterator[Callable[[str], bool]]:
         yield lambda _: True
         return
     end = head.commit or (STAGED_CODE if head.name == STAGED else NOW)
-    cache = ParseCache(repository.shared_folder(tree) / "parses.db", VERSION)
+    cache = ParseCache(repository.repository_cache(tree) / "parses.db", VERSION)
     code = CodeAt(tree, cache, max_bytes=MAX_FILE_BYTES)
     try:
-        yield lambda name: bool(code.with_word(end, last_name(name)))
+        yield lambda name: bool(code.list_files_with(end, last_name(name)))
     finally:
         code.close()
         cache.close()
@@ -181,7 +181,7 @@ def _stale_citations(
     tree = repository.find_worktree(bank.layout.root)
     if tree is None or tree != repository.find_worktree(bank.layout.project) or base.commit is None:
         return
-    last = head.commit or objects.commit_of(tree, "HEAD")
+    last = head.commit or objects.find_commit(tree, "HEAD")
     end = head.commit or (STAGED_CODE if head.name == STAGED else NOW)
     for citation in judge_citations(bank, base.commit, last, end, link_comparison.after.bank):
         if citation.stale or citation.moved:

@@ -303,7 +303,7 @@ def _attributes(root: Path, tree: Path) -> dict[Path, tuple[str, ...]]:
 
 def _agents(root: Path, tree: Path) -> str:
     """Return the path of the file with the block of rules; empty for a bank in no project."""
-    return f"{repository.below_tree(tree, root.parent)}{FILE}" if root.name == FOLDER else ""
+    return f"{repository.tree_prefix(tree, root.parent)}{FILE}" if root.name == FOLDER else ""
 
 
 def _other_lines(text: str, ours: Sequence[str]) -> list[str]:

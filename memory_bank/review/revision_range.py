@@ -10,7 +10,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base.documents import Link
 from memory_bank.base.errors import BadInput, MemoryBankError, NoRepository
 from memory_bank.git import authorship, process, repository
-from memory_bank.git.objects import commit_of, merge_base
+from memory_bank.git.objects import find_commit, find_merge_base
 from memory_bank.review.records import Side
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_graph, document_rows, link_rows
@@ -75,12 +75,12 @@ def list_branches(bank: Bank) -> tuple[str, ...]:
 
 
 def _commit(tree: Path, rev: str) -> Side:
-    return Side(rev, commit_of(tree, rev))
+    return Side(rev, find_commit(tree, rev))
 
 
 def _default_branch(tree: Path) -> Side:
     """Return the default branch: as for trust, else a local `main`, `master`."""
-    ref, commit = authorship.default_ref(tree)
+    ref, commit = authorship.find_default_ref(tree)
     if commit:
         return Side(ref.removeprefix("refs/heads/").removeprefix("refs/remotes/"), commit)
     for local in _DEFAULT_BRANCHES:
@@ -95,7 +95,7 @@ def _default_branch(tree: Path) -> Side:
 
 def _merge_base(tree: Path, side: Side, other_side: Side) -> Side:
     """Return the commit from which two commits have grown apart."""
-    base = merge_base(tree, str(side.commit), str(other_side.commit))
+    base = find_merge_base(tree, str(side.commit), str(other_side.commit))
     if not base:
         shallow = repository.is_shallow(tree)
         raise BadInput(

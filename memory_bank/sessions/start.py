@@ -34,7 +34,7 @@ from memory_bank.sessions.state import (
     open_store,
 )
 from memory_bank.sessions.summaries import open_steps
-from memory_bank.trust.overdue import overdue_notes
+from memory_bank.trust.overdue import yield_overdue_notes
 
 MOST_TOKENS = 500
 """Estimated tokens of the text, with what quotes it."""
@@ -338,7 +338,7 @@ def _yield_bank_parts(
         changed += [StartLine(count)] if changed and not lines else []
     if changed:
         yield "Changed since the last session began", changed
-    if overdue := list(islice(overdue_notes(manifest), _MOST["overdue"])):
+    if overdue := list(islice(yield_overdue_notes(manifest), _MOST["overdue"])):
         yield "Past the review date: check before use", [StartLine(note.path) for note in overdue]
 
 

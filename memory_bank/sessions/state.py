@@ -130,7 +130,7 @@ def git_state(folder: Path) -> GitState | None:
     former_stamp, until, state = _states.get(tree, ((), 0.0, None))
     if former_stamp != stamp or until < now:
         commit = repository.read_head(tree)
-        root = state.repository_id if state else repository.root_commit(tree)
+        root = state.repository_id if state else repository.find_root_commit(tree)
         state = GitState(root or "", repository.read_branch(tree), commit) if commit else None
         _states[tree] = stamp, now + _GIT_SECONDS, state
     return state
@@ -178,7 +178,7 @@ def mark_taken_back(project: Path, sessions: Sequence[Session]) -> list[Session]
         and observation.files_modified
         and COMMITTED not in observation.facts
     ]
-    commit_time = objects.commit_time(project, state.commit) if captured else 0.0
+    commit_time = objects.read_commit_time(project, state.commit) if captured else 0.0
     since = max(commit_time, _checked_out_since(tree)) if commit_time else math.inf
     open_work = {
         observation.id: observation

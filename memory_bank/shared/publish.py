@@ -96,7 +96,7 @@ def publish(
     started = time.monotonic()
     bank.settings.check_enabled()
     identity = _identity(bank, repo)
-    commit = objects.commit_of(identity.tree, rev)
+    commit = objects.find_commit(identity.tree, rev)
     with open_engine(to or bank.settings.shared.url) as engine:
         check_embedder(engine.info(), read_embedder(bank)[0])
         published_bank = engine.known(identity.repo, identity.bank)
@@ -203,7 +203,7 @@ def _difference(
         repo=identity.repo,
         bank=identity.bank,
         commit=commit,
-        committed=objects.commit_time(identity.tree, commit),
+        committed=objects.read_commit_time(identity.tree, commit),
         published=time.time(),
         web=identity.web,
         notes=len(collection.notes),

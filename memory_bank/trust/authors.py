@@ -26,7 +26,7 @@ def name_writer(source_type: str, source_agent: str) -> str | None:
     return name or (UNNAMED if source_type == AGENT else None)
 
 
-def record(bank: Bank, paths: Iterable[str], agent: str | None) -> str:
+def record_writes(bank: Bank, paths: Iterable[str], agent: str | None) -> str:
     """Record that an agent changed notes; return a warning if that failed, else an empty text.
 
     Of changes by a person (`agent` is None), only the commit that is checked out is recorded.
@@ -39,10 +39,8 @@ def record(bank: Bank, paths: Iterable[str], agent: str | None) -> str:
         rows = bank.read(
             lambda view: [open_index.note_at(view.manifest, path) for path in path_list]
         )
-        recorded = [
-            row.known_as if row else path for path, row in zip(path_list, rows, strict=True)
-        ]
-        return bank.state.add_writes(recorded, agent_name(agent) or UNNAMED, time.time())
+        names = [row.known_as if row else path for path, row in zip(path_list, rows, strict=True)]
+        return bank.state.add_writes(names, agent_name(agent) or UNNAMED, time.time())
 
 
 def _record_head(bank: Bank, paths: Iterable[str]) -> None:
@@ -60,17 +58,19 @@ def _record_head(bank: Bank, paths: Iterable[str]) -> None:
 
 
 def list_editors(bank: Bank, notes: Sequence[NoteRow]) -> dict[str, tuple[str, ...]]:
-    """Map the paths of notes to the agents known to have changed them, without their authors."""
+    """Map the path of each note to the agents known to have changed it, but for its author."""
     with bank.lock:
-        entries = bank.state.writers(
-            name for row in notes for name in {row.id or row.path, row.path}
+        agents_by_name = bank.state.writers(
+            name for note in notes for name in {note.id or note.path, note.path}
         )
-    editors_of = {}
+    editors = {}
     for note in notes:
-        agents = dict.fromkeys((*entries.get(note.id, ()), *entries.get(note.path, ())))
+        agents = dict.fromkeys(
+            (*agents_by_name.get(note.id, ()), *agents_by_name.get(note.path, ()))
+        )
         author = name_writer(note.source_type, str(note.data.get("source_agent", "")))
-        editors_of[note.path] = tuple(name for name in agents if name != author)
-    return editors_of
+        editors[note.path] = tuple(name for name in agents if name != author)
+    return editors
 
 
 def join_warnings(*texts: str | None) -> str | None:

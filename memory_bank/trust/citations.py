@@ -13,7 +13,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.documents import Link
 from memory_bank.base.filenames import NOTE_SUFFIXES
-from memory_bank.code.code_at import CitedPlace
+from memory_bank.code.code_at import CodePlace
 from memory_bank.code.code_names import SYMBOL, linked_symbol
 from memory_bank.code.lookup import dotted_name
 from memory_bank.code.parse import parsing
@@ -35,8 +35,8 @@ _LINE_HEADING = lazy_pattern(r"L\d+(?:C\d+)?(?:-L?\d+(?:C\d+)?)?\Z")
 _LONGEST = 1000
 
 
-class Cited(NamedTuple):
-    """A citation of a file or symbol in a note."""
+class CodeCitation(NamedTuple):
+    """A citation of a file or symbol, in a note."""
 
     note: str
     """The key of the note."""
@@ -46,7 +46,7 @@ class Cited(NamedTuple):
     written: str
     """The target as written."""
     kind: Literal["file", "symbol"]
-    place: CitedPlace
+    place: CodePlace
     """What it names, below the work tree; without a path for a symbol by its name alone."""
     in_front_matter: bool
     verified: str
@@ -58,89 +58,91 @@ class Cited(NamedTuple):
         return not self.place.path
 
 
-def list_cited(
+def list_citations(
     manifest: Manifest, bank: Bank, tree: Path, notes: Collection[int] | None = None
-) -> list[Cited]:
+) -> list[CodeCitation]:
     """Return the citations in notes, given by number; by default in all that are not archived."""
-    rows = link_rows.find_to_ghosts(manifest, None if notes is None else sorted(notes))
-    placed = [(row, place) for row in rows if (place := cited_place(bank, tree, row)) is not None]
-    sources = document_rows.read_documents(manifest, {row.source for row, _ in placed})
-    cited_ones = (
-        Cited(
-            note=row.source_key,
-            etag=sources[row.source].hash,
-            line=row.line,
-            written=_target_text_of(row),
+    links = link_rows.find_to_ghosts(manifest, None if notes is None else sorted(notes))
+    rows = [(link, place) for link in links if (place := find_cited_place(bank, tree, link))]
+    sources = document_rows.read_documents(manifest, {link.source for link, _ in rows})
+    citations = (
+        CodeCitation(
+            note=link.source_key,
+            etag=sources[link.source].hash,
+            line=link.line,
+            written=_written_target(link),
             kind="symbol" if place.name else "file",
             place=place,
-            in_front_matter=row.kind == _REFERENCE,
-            verified=verified_commit(sources[row.source].data),
+            in_front_matter=link.kind == _REFERENCE,
+            verified=verified_commit(sources[link.source].data),
         )
-        for row, place in placed
-        if row.source in sources
+        for link, place in rows
+        if link.source in sources
     )
-    return list(dict.fromkeys(cited_ones))  # one for a link twice on a line
+    return list(dict.fromkeys(citations))  # one for a link twice on a line
 
 
-def cited_place(bank: Bank, tree: Path, row: Link) -> CitedPlace | None:
+def find_cited_place(bank: Bank, tree: Path, link: Link) -> CodePlace | None:
     """Return the file or symbol that a link to a ghost may name; None if it can't name any."""
-    name = linked_symbol(row)
-    written = name or (f"{row.ghost}#{row.heading}" if row.heading else row.ghost)
+    name = linked_symbol(link)
+    written = name or (f"{link.ghost}#{link.heading}" if link.heading else link.ghost)
     if len(written) > _LONGEST or "\0" in written:
         return None
-    path, sign, inner = written.partition("#")
-    if name and not (sign and ("/" in path or "." in path)):
-        return CitedPlace("", name.strip().removesuffix("()"))
+    path, hash_sign, fragment = written.partition("#")
+    if name and not (hash_sign and ("/" in path or "." in path)):
+        return CodePlace("", name.strip().removesuffix("()"))
     if not name and _KIND.fullmatch(path):
         return None
     path = _LINES.sub("", path)
     # a link out of the project is kept as written, from the folder of its note
-    from_note = row.kind != _REFERENCE and posixpath.normpath(path).startswith("../")
-    start = _folder(bank, row.source_key) if from_note else bank.layout.project
-    below = _path_below(tree, start, path)
-    if not below or (below.endswith(NOTE_SUFFIXES) and _is_in_bank(bank, tree, below)):
+    from_note = link.kind != _REFERENCE and posixpath.normpath(path).startswith("../")
+    folder = _note_folder(bank, link.source_key) if from_note else bank.layout.project
+    path_ = _path_below(tree, folder, path)
+    if not path_ or (path_.endswith(NOTE_SUFFIXES) and _is_in_bank(bank, tree, path_)):
         return None
-    is_symbol = parsing.detect_language(below) and not _LINE_HEADING.fullmatch(inner)
-    return CitedPlace(below, dotted_name(inner) if is_symbol else "")
+    is_symbol = parsing.detect_language(path_) and not _LINE_HEADING.fullmatch(fragment)
+    return CodePlace(path_, dotted_name(fragment) if is_symbol else "")
 
 
-def link_to(bank: Bank, tree: Path, cited: Cited, place: CitedPlace) -> str:
+def write_target(bank: Bank, tree: Path, cited: CodeCitation, place: CodePlace) -> str:
     """Return the target to write for a place, in the form of the citation that it replaces."""
-    start = SYMBOL if cited.written.lower().startswith(SYMBOL) else ""
+    scheme = SYMBOL if cited.written.lower().startswith(SYMBOL) else ""
     if cited.by_name:
-        return f"{start}{place.name}"
-    old, sign, inner = cited.written[len(start) :].partition("#")
+        return f"{scheme}{place.name}"
+    old, hash_sign, fragment = cited.written[len(scheme) :].partition("#")
     written = _LINES.sub("", old)
     folder = bank.layout.project
     if not cited.in_front_matter and _path_below(tree, folder, written) != cited.place.path:
-        near = _folder(bank, cited.note)
-        folder = near if _path_below(tree, near, written) == cited.place.path else folder
+        note_folder = _note_folder(bank, cited.note)
+        folder = (
+            note_folder if _path_below(tree, note_folder, written) == cited.place.path else folder
+        )
     path = os.path.relpath(tree / place.path, folder).replace(os.sep, "/")
-    return f"{start}{path}{sign}{place.name or inner}"
+    return f"{scheme}{path}{hash_sign}{place.name or fragment}"
 
 
-def target_places(text: str, body_start: int, line: int, written: str) -> list[tuple[int, int]]:
-    """Return the offsets of a citation's target as written, on its line or in the front matter."""
+def find_target_spans(text: str, body_start: int, line: int, written: str) -> list[tuple[int, int]]:
+    """Return the spans of a citation's target as written, on its line or in the front matter."""
     if line > text.count("\n", 0, body_start):
         lines = text.splitlines(keepends=True)
         start, end = sum(map(len, lines[: line - 1])), sum(map(len, lines[:line]))
-        around = rf"(?<=[\[(<]){re.escape(written)}(?=[\]|)>])"
-        matches = re.compile(around).finditer(text, start, end)
+        pattern = rf"(?<=[\[(<]){re.escape(written)}(?=[\]|)>])"
+        matches = re.compile(pattern).finditer(text, start, end)
     else:
-        around = rf"(?<![\w./#-]){re.escape(written)}(?![\w./#-])"
-        matches = re.compile(around).finditer(text, 0, body_start)
+        pattern = rf"(?<![\w./#-]){re.escape(written)}(?![\w./#-])"
+        matches = re.compile(pattern).finditer(text, 0, body_start)
     return [match.span() for match in matches]
 
 
-def _target_text_of(row: Link) -> str:
-    """Return a target as it is written; `symbol_refs` name symbols without a start."""
-    if row.kind == _REFERENCE and linked_symbol(row) and row.target.lower().startswith(SYMBOL):
-        return linked_symbol(row)
-    return f"{row.target}#{row.heading}" if row.heading else row.target
+def _written_target(link: Link) -> str:
+    """Return a link's target as it is written; `symbol_refs` name symbols without a scheme."""
+    if link.kind == _REFERENCE and linked_symbol(link) and link.target.lower().startswith(SYMBOL):
+        return linked_symbol(link)
+    return f"{link.target}#{link.heading}" if link.heading else link.target
 
 
-def _folder(bank: Bank, note: str) -> Path:
-    """Return the folder in which a note is; that of the project for a private one."""
+def _note_folder(bank: Bank, note: str) -> Path:
+    """Return the folder of a note; the project's for one that is private to this machine."""
     project = bank.layout.project
     if bank.roots.is_private(note):
         return project

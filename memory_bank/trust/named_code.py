@@ -77,15 +77,15 @@ _NO_NAMES = frozenset(
 
 
 def list_named_code(text: str) -> NamedCode:
-    """Return what a Markdown text names."""
+    """Return the names, numbers and calls of code in a Markdown text."""
     names, numbers, calls = set[str](), dict[str, set[str]](), set[tuple[str, ...]]()
     for block in parse_blocks(text).inline_blocks:
         for cell in block.cells:
-            codes, prose = _parts(cell)
-            names.update(name for code in codes for name in _names_in_code(code))
-            calls.update(filter(None, map(tokens_of_call, codes)))
+            spans, prose = _split_code(cell)
+            names.update(name for code in spans for name in _names_in_code(code))
+            calls.update(filter(None, map(tokens_of_call, spans)))
             names.update(_UNLIKE_ENGLISH.findall(prose))
-            for number, words in _list_stated_numbers(cell):
+            for number, words in _yield_numbers(cell):
                 numbers.setdefault(number, set()).update(words)
     code_names = (name for name in names if len(name) > 1 and name.lower() not in _NO_NAMES)
     return NamedCode(
@@ -95,7 +95,7 @@ def list_named_code(text: str) -> NamedCode:
     )
 
 
-def _parts(cell: str) -> tuple[list[str], str]:
+def _split_code(cell: str) -> tuple[list[str], str]:
     """Return the code in an inline text, and its prose without links and addresses."""
     codes, prose, at = list[str](), list[str](), 0
     for span in scan(cell):
@@ -104,9 +104,9 @@ def _parts(cell: str) -> tuple[list[str], str]:
         if span.kind == "code":
             codes.append(cell[span.start : span.end].strip("`").strip())
         elif span.kind == "markdown" and span.end > span.start:
-            inner, words = _parts(cell[span.shown[0] : span.shown[1]])
-            codes += inner
-            prose.append(words)
+            inner_codes, inner_prose = _split_code(cell[span.shown[0] : span.shown[1]])
+            codes += inner_codes
+            prose.append(inner_prose)
     prose.append(cell[at:])
     return codes, _ADDRESS.sub(" ", " ".join(prose))
 
@@ -122,15 +122,13 @@ def _names_in_code(code: str) -> Iterator[str]:
         yield from _NAME.findall(word)
 
 
-def _list_stated_numbers(cell: str) -> Iterator[tuple[str, set[str]]]:
+def _yield_numbers(cell: str) -> Iterator[tuple[str, set[str]]]:
     """Yield the numbers of an inline text, each with the words of its sentence."""
     for sentence in _SENTENCE.split(_ADDRESS.sub(" ", cell)):
-        matches = [match.replace(",", "") for match in _NUMBER.findall(sentence)]
-        if matches:
+        numbers = [match.replace(",", "") for match in _NUMBER.findall(sentence)]
+        if numbers:
             words = {word for word in split_name(sentence) if len(word) >= _SHORTEST} - _COMMON
             words |= {word.removesuffix("s") for word in words}
-            yield from (
-                (strip_unit(too_common), words)
-                for too_common in matches
-                if too_common not in _TOO_COMMON
-            )
+            for number in numbers:
+                if number not in _TOO_COMMON:
+                    yield strip_unit(number), words

@@ -1,4 +1,4 @@
-"""The notes that say themselves that they are to be reviewed by now."""
+"""The notes whose front matter says that they should have been reviewed by now."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from memory_bank.search.manifest import document_rows
 from memory_bank.search.manifest.manifest import Manifest
 
 
-def overdue_notes(manifest: Manifest) -> Iterator[PathProblem]:
+def yield_overdue_notes(manifest: Manifest) -> Iterator[PathProblem]:
     """Yield the notes that are past their review date and not archived."""
     now = time.time()
     for path, extra in document_rows.yield_data(manifest, "extra"):

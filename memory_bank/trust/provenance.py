@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Annotated
 
 from memory_bank.bank.bank import Bank
@@ -44,7 +45,7 @@ _MOST_VERSIONS = 200
 
 
 def _log_for_agent(bank: Bank, name: str, limit: int) -> NoteLog:
-    """Return at most 200 commits: an agent reads them all."""
+    """Return at most 200 commits, since an agent reads them all."""
     return log(bank, name, min(max(limit, 1), _MOST_VERSIONS))
 
 
@@ -100,31 +101,28 @@ def log(
 
     Raises NoteNotFound.
     """
-    path, removed = _find_note(bank, name)
+    path, removed = _find_note_or_removed(bank, name)
     with bank.lock:
-        limits = trust.refresh(bank, [path])
+        limits = trust.refresh_commits(bank, [path])
         note = NoteTrust(bank, path)
-        lines = None if removed else note.lines()
+        origins = None if removed else note.line_origins()
         changed = bool(note.commits.blob(path)) if removed and note.commits else not note.clean
-        new = note.uncommitted() if changed else None
-        touched = _list_changed_sections(note, min(limit, _MOST_VERSIONS))
+        uncommitted = note.uncommitted_origin() if changed else None
+        sections = _map_changed_sections(note, min(limit, _MOST_VERSIONS))
         commits = tuple(
             LoggedCommit(
                 note.origin(change.commit), _KINDS.get(change.status, "merged"), change.path,
-                change.old if change.old != change.path else None, touched.get(change.commit.id),
+                change.old if change.old != change.path else None, sections.get(change.commit.id),
             )
             for change in note.changes[:limit]
         )  # fmt: skip
     if removed:
-        whole = UNCOMMITTED if new else commits[0].source.trust
+        tier = UNCOMMITTED if uncommitted else commits[0].source.trust
     else:
-        whole = (
-            trust.least_trusted(line_origin.trust for line_origin in lines)
-            if lines
-            else trust.least_trusted(note.possible())
-        )
-    agent = new.agent if new else ""
-    return NoteLog(path, whole, new is not None, agent, commits, len(commits), limits)
+        tiers = [origin.trust for origin in origins] if origins else note.possible_tiers()
+        tier = trust.least_trusted(tiers)
+    agent = uncommitted.agent if uncommitted else ""
+    return NoteLog(path, tier, uncommitted is not None, agent, commits, len(commits), limits)
 
 
 @operation(
@@ -152,9 +150,9 @@ def blame(
     """
     path = bank.find(name)
     with bank.lock:
-        limits = trust.refresh(bank, [path])
+        limits = trust.refresh_commits(bank, [path])
         note = NoteTrust(bank, path)
-        origins = note.lines()
+        origins = note.line_origins()
         parsed = parsing.parse(path, note.data)
     if origins is None:
         raise StorageFailed(f"git can't say where the lines of {path} come from", "try `git blame`")
@@ -164,21 +162,21 @@ def blame(
         BlamedLine(number, text, origin)
         for number, (text, origin) in enumerate(zip(texts, origins, strict=False), 1)
     )
-    whole = trust.least_trusted(line_origin.trust for line_origin in origins)
-    return NoteBlame(path, whole, sections, lines if by_line else None, limits)
+    tier = trust.least_trusted(origin.trust for origin in origins)
+    return NoteBlame(path, tier, sections, lines if by_line else None, limits)
 
 
-def _find_note(bank: Bank, name: str) -> tuple[str, bool]:
+def _find_note_or_removed(bank: Bank, name: str) -> tuple[str, bool]:
     """Return the path of a note, and whether it was removed; raise NoteNotFound."""
     try:
         return bank.find(name, exactly=True), False
     except NoteNotFound:
         path = link_name(name, bank.layout)
         with bank.lock:
-            trust.refresh(bank, [path])
+            trust.refresh_commits(bank, [path])
             commits = bank.commits(path)
-            forms = (path, f"{path}.md") if commits else ()
-            removed = next((form for form in forms if commits and commits.changes(form)), None)
+            candidates = (path, f"{path}.md") if commits else ()
+            removed = next((form for form in candidates if commits and commits.changes(form)), None)
         return (removed, True) if removed else (bank.find(name), False)
 
 
@@ -186,7 +184,7 @@ _KINDS = {"A": "added", "M": "changed", "T": "changed", "D": "removed", "R": "re
 
 
 def _blame_sections(note: Note, origins: list[LineOrigin]) -> list[BlamedSection]:
-    entries = []
+    sections = []
     first = note.body.sections[0].line if note.body.sections else len(origins) + 1
     spans = [(FRONT_MATTER, 1, first)] if first > 1 else []
     spans += [
@@ -196,53 +194,39 @@ def _blame_sections(note: Note, origins: list[LineOrigin]) -> list[BlamedSection
     for heading, start, stop in spans:
         line_origins = origins[start - 1 : max(stop - 1, start)]
         if line_origins:
-            worst = trust.least_trusted(origin.trust for origin in line_origins)
-            line_origin = max(
-                (origin for origin in line_origins if origin.trust == worst),
+            tier = trust.least_trusted(origin.trust for origin in line_origins)
+            least_trusted = max(
+                (origin for origin in line_origins if origin.trust == tier),
                 key=lambda origin: origin.time,
             )
             commits = len({origin.commit for origin in line_origins})
-            entries.append(BlamedSection(heading, start, stop, line_origin, commits))
-    return entries
+            sections.append(BlamedSection(heading, start, stop, least_trusted, commits))
+    return sections
 
 
-def _list_changed_sections(note: NoteTrust, most: int) -> dict[str, tuple[str, ...]]:
-    """Return the sections that each of the newest commits changed, against its first parent."""
-    commits = note.commits
-    tree = commits.tree if commits else None
-    if commits is None or tree is None:
-        return {}
-    below = note.below(tree)
-    pairs = []
-    for change in note.changes[:most]:
-        new = below(change.path)
-        old = "" if change.status == "A" or not change.commit.parents else below(change.old)
-        parent = change.commit.parents[0] if change.commit.parents else ""
-        pairs.append((change.commit.id, parent, old, "" if change.status == "D" else new))
-    names = objects.read_named(
-        tree, [f"{commit}:{new}" for commit, _, _, new in pairs if new]
-        + [f"{parent}:{old}" for _, parent, old, _ in pairs if old and parent],
-    )  # fmt: skip
-    texts = dict(objects.read_blobs(tree, set(names.values()), _MOST_BYTES))
-    parts = {text: _parts(data) for text, data in texts.items()}
-    entries = {}
-    for commit, parent, old, new in pairs:
-        after = parts.get(names.get(f"{commit}:{new}", ""), {})
-        before = parts.get(names.get(f"{parent}:{old}", ""), {})
-        changed = [key for key in {**before, **after} if before.get(key) != after.get(key)]
-        entries[commit] = tuple(changed)
-    return entries
+def _map_changed_sections(note: NoteTrust, most: int) -> dict[str, tuple[str, ...]]:
+    """Map the newest commits to the sections that each changed, against its first parent."""
+    split = lru_cache(2)(_split_sections)  # a version is that after a commit, and before the next
+    sections = {}
+    for change, old, new in note.read_versions(note.changes[:most], _MOST_BYTES):
+        before = {} if old is None else split(old)
+        after = {} if new is None else split(new)
+        headings = {**before, **after}
+        sections[change.commit.id] = tuple(
+            heading for heading in headings if before.get(heading) != after.get(heading)
+        )
+    return sections
 
 
-def _parts(data: bytes) -> dict[str, str]:
+def _split_sections(data: bytes) -> dict[str, str]:
     """Return the sections of a version of a note by their heading paths, and its front matter."""
     note = parsing.parse("note.md", data)
-    head = note.text[: note.body_start]
-    parts = {FRONT_MATTER: head} if head.strip() else {}
+    front_matter = note.text[: note.body_start]
+    sections = {FRONT_MATTER: front_matter} if front_matter.strip() else {}
     for section in note.body.sections:
-        key = " > ".join(section.headings)
-        parts[key] = parts.get(key, "") + section.text.strip()
-    return parts
+        heading = " > ".join(section.headings)
+        sections[heading] = sections.get(heading, "") + section.text.strip()
+    return sections
 
 
 # Newest commits of a note that are looked at.

@@ -15,9 +15,9 @@ from memory_bank.git import objects, repository
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows
 from memory_bank.trust import views
-from memory_bank.trust.citations import Cited, list_cited
+from memory_bank.trust.citations import CodeCitation, list_citations
 from memory_bank.trust.comparison import SHALLOW, CodeComparison
-from memory_bank.trust.overdue import overdue_notes
+from memory_bank.trust.overdue import yield_overdue_notes
 from memory_bank.trust.stale_report import Citation, StaleReport
 
 
@@ -92,11 +92,11 @@ def stale(
         raise BadInput(f"the range {range_!r} has an end", "give only its start with worktree")
     bank.catch_up()
     paths = {bank.find(name) for name in names}
-    overdue = () if range_ else bank.read(lambda view: tuple(overdue_notes(view.manifest)))
+    overdue = () if range_ else bank.read(lambda view: tuple(yield_overdue_notes(view.manifest)))
     overdue = tuple(note for note in overdue if not paths or note.path in paths)
     try:
         tree = find_work_tree(bank.layout.project)
-        base, head = _ends(tree, range_)
+        base, head = _find_ends(tree, range_)
     except (BadInput, NoRepository):
         if not overdue:
             raise
@@ -117,18 +117,23 @@ def judge_citations(
     """
     tree = find_work_tree(bank.layout.project)
     keys = {notes.find(name) for name in names}
-    chosen = notes.answer(
-        lambda view: list_cited(view.manifest, bank, tree, _live(view, keys) if keys else None)
-    )
+
+    def list_cited(view: View) -> list[CodeCitation]:
+        numbers = _list_live_numbers(view, keys) if keys else None
+        return list_citations(view.manifest, bank, tree, numbers)
+
+    citations = notes.answer(list_cited)
     with CodeComparison(bank, head, end=end) as comparison:
-        judged = comparison.judge(chosen, notes, base)
-        return tuple(comparison.citation(citation) for citation in judged)
+        compared = comparison.compare_citations(citations, notes, base)
+        return tuple(comparison.describe(citation) for citation in compared)
 
 
-def moved_citations(bank: Bank, citations: Sequence[Cited], *, end: str) -> list[Citation]:
-    """Return those of some citations whose code is now in another place, or has another name.
+def find_moved_citations(
+    bank: Bank, citations: Sequence[CodeCitation], *, end: str
+) -> list[Citation]:
+    """Return the citations among these whose code is now in another place, or has another name.
 
-    Those whose place is still there are not compared. `end` is the commit checked out, or NOW.
+    Those whose place still exists are not compared. `end` is the commit checked out, or NOW.
     Raises NoRepository, StorageFailed.
     """
     tree = find_work_tree(bank.layout.project)
@@ -136,33 +141,31 @@ def moved_citations(bank: Bank, citations: Sequence[Cited], *, end: str) -> list
     if not head or not citations:
         return []
     with CodeComparison(bank, head, end=end) as comparison:
-        lost = [
-            citation_row
-            for citation_row in citations
-            if not comparison.code.has(end, citation_row.place)
+        missing = [
+            citation for citation in citations if not comparison.code.has(end, citation.place)
         ]
-        judged = comparison.judge(lost, bank)
-        return [compared for citation in judged if (compared := comparison.citation(citation)).fix]
+        compared = map(comparison.describe, comparison.compare_citations(missing, bank))
+        return [citation for citation in compared if citation.fix]
 
 
-def _live(view: View, keys: Collection[str]) -> set[int]:
-    """Return the numbers of some notes, without those that are archived."""
+def _list_live_numbers(view: View, keys: Collection[str]) -> set[int]:
+    """Return the numbers of the notes among some that are not archived."""
     rows = document_rows.read_documents(
         view.manifest, document_rows.find_numbers(view.manifest, keys)
     )
     return {row.number for row in rows.values() if not row.hidden}
 
 
-def _ends(tree: Path, range_: str | None) -> tuple[str, str]:
-    """Return the commits of a range: where both ends part, and the later end."""
+def _find_ends(tree: Path, range_: str | None) -> tuple[str, str]:
+    """Return the ends of a range as commits: the last common one of both sides, and the later."""
     if not range_:
-        return "", repository.read_head_commit(tree) or objects.commit_of(tree, "HEAD")
+        return "", repository.read_head_commit(tree) or objects.find_commit(tree, "HEAD")
     first, dots, last = range_.partition("..")
     last = last.removeprefix(".") if dots else ""
-    base = objects.commit_of(tree, first or "HEAD")
-    head = objects.commit_of(tree, last or "HEAD")
-    common = objects.merge_base(tree, base, head)
-    if not common:
-        text = "git fetch --unshallow" if repository.is_shallow(tree) else "name related commits"
-        raise BadInput(f"{first or 'HEAD'} and {last or 'HEAD'} have no common commit", text)
-    return common, head
+    base = objects.find_commit(tree, first or "HEAD")
+    head = objects.find_commit(tree, last or "HEAD")
+    merge_base = objects.find_merge_base(tree, base, head)
+    if not merge_base:
+        hint = "git fetch --unshallow" if repository.is_shallow(tree) else "name related commits"
+        raise BadInput(f"{first or 'HEAD'} and {last or 'HEAD'} have no merge_base commit", hint)
+    return merge_base, head

@@ -23,10 +23,10 @@ from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.trust.records import verified_commit
 
 if TYPE_CHECKING:  # start-up: a search compares little, since most is known
-    from memory_bank.trust.citations import Cited
+    from memory_bank.trust.citations import CodeCitation
     from memory_bank.trust.comparison import ComparedCitation
 
-_KEPT = "stale"
+_TEXT = "stale"
 """Name of what is kept with the commits."""
 
 _MOST_CHANGED = 5_000
@@ -51,8 +51,8 @@ class NoteState(NamedTuple):
 
     etag: str
     files: tuple[str, ...]
-    """The files on which that depends, below the work tree; ANY for all, or `any_folder`."""
-    found: tuple[StaleLine, ...]
+    """The files on which that depends, below the work tree; ANY for all, or `in_any_folder`."""
+    lines: tuple[StaleLine, ...]
     holds: bool = False
     """Whether it was confirmed, or cites code that was compared, and all of that is as it was."""
 
@@ -60,72 +60,78 @@ class NoteState(NamedTuple):
 class StaleCache:
     """The stale citations of one bank's notes at one commit, kept with the commits."""
 
-    def __init__(self, commits: FileCommits, at: CommitsAt) -> None:
+    def __init__(self, file_commits: FileCommits, commits: CommitsAt) -> None:
         """Load what is known, without what the commits since then may have changed."""
+        self._file_commits = file_commits
         self._commits = commits
-        self._at = at
         self._states: dict[str, NoteState] = {}
         self._uncited: dict[str, str] = {}
         """The etags of notes that cite nothing, which are most."""
         self.late = 0.0
         """When git last could not say in time what changed up to the commit."""
         try:
-            head, self.late, states, uncited = _read_states(commits.kept(_KEPT))
+            head, self.late, states, uncited = _read_states(file_commits.load_text(_TEXT))
             self._states, self._uncited = dict(states), dict(uncited)
         except (MemoryBankError, ValueError, TypeError):
             head, self.late = "", 0.0
-        if head != _key(at.head):
+        if head != _key(commits.head):
             self._advance(head)
 
     def get(self, notes: Mapping[str, str]) -> dict[str, NoteState]:
-        """Return what is known of notes, given as path and etag."""
-        states = {path: self._states[path] for path in notes if path in self._states}
-        states = {path: state for path, state in states.items() if state.etag == notes[path]}
-        uncited = (path for path, etag in notes.items() if self._uncited.get(path) == etag)
-        return states | {path: NoteState(notes[path], (), ()) for path in uncited}
+        """Return the known states of notes, given as path and etag."""
+        states = {}
+        for path, etag in notes.items():
+            state = self._states.get(path)
+            if self._uncited.get(path) == etag:
+                states[path] = NoteState(etag, (), ())
+            elif state is not None and state.etag == etag:
+                states[path] = state
+        return states
 
     def put(self, states: Mapping[str, NoteState]) -> None:
-        """Keep what was found."""
-        nothing = {path: state.etag for path, state in states.items() if not any(state[1:])}
-        self._uncited |= nothing
-        self._states |= {path: states[path] for path in states if path not in nothing}
+        """Keep new states."""
+        for path, state in states.items():
+            if any(state[1:]):
+                self._states[path] = state
+            else:
+                self._uncited[path] = state.etag
         self.save()
 
     def save(self) -> None:
-        """Keep what is known."""
-        text = json.dumps([_key(self._at.head), self.late, self._states, self._uncited])
-        self._commits.keep(_KEPT, text)
+        """Save the states with the commits."""
+        text = json.dumps([_key(self._commits.head), self.late, self._states, self._uncited])
+        self._file_commits.save_text(_TEXT, text)
 
     def _advance(self, before: str) -> None:
-        """Remove what another commit may have changed."""
+        """Remove the states that commits since a former key may have changed."""
         self.late = 0.0
         changed = self._list_changed_files(before)
         if changed is None:
             self._states = {}
         else:
-            changed = {*changed, *map(any_folder, changed)}
+            changed = {*changed, *map(in_any_folder, changed)}
             self._states = {
                 path: state
                 for path, state in self._states.items()
-                if not _depends(state.files, changed)
+                if not _depends_on(state.files, changed)
             }
         self.save()
 
     def _list_changed_files(self, before: str) -> Collection[str] | None:
-        """Return the files that differ from the commit before; None if all notes may."""
+        """Return the files that differ from those of a former key; None if all may."""
         version, _, old = before.partition(" ")
-        if version != VERSION or not self._at.before(old, self._at.head):
+        if version != VERSION or not self._commits.is_before(old, self._commits.head):
             return None
-        at: Collection[str] | None = self._at.difference(old)
-        if at is None and self._commits.tree is not None:
-            at = objects.list_differing(self._commits.tree, old, self._at.head)
-        return None if at is None or len(at) > _MOST_CHANGED else frozenset(at)
+        files: Collection[str] | None = self._commits.list_differing(old)
+        if files is None and self._file_commits.tree is not None:
+            files = objects.list_differing(self._file_commits.tree, old, self._commits.head)
+        return None if files is None or len(files) > _MOST_CHANGED else frozenset(files)
 
 
 @lru_cache(maxsize=2)
 def _read_states(text: str) -> tuple[str, float, Mapping[str, NoteState], Mapping[str, str]]:
     head, late, notes, uncited = json.loads(text)
-    states = {str(path): _state(row) for path, row in dict(notes).items()}
+    states = {str(path): _parse_state(row) for path, row in dict(notes).items()}
     return str(head), late, states, dict(uncited)
 
 
@@ -133,22 +139,22 @@ def _key(head: str) -> str:
     return f"{VERSION} {head}"
 
 
-def any_folder(path: str) -> str:
-    """Stand for all files with the name of a path, in any folder."""
+def in_any_folder(path: str) -> str:
+    """Return what stands for all files with the name of a path, in any folder."""
     return f"{ANY}/{path.rpartition('/')[2]}"
 
 
-def _depends(files: Collection[str], changed: Collection[str]) -> bool:
-    """Tell whether a result depends on a changed file, in its folder or `any_folder`."""
-    for file in files:
-        if file == ANY or file in changed or any(path.startswith(f"{file}/") for path in changed):
-            return True
-    return False
+def _depends_on(files: Collection[str], changed: Collection[str]) -> bool:
+    """Tell whether a state that depends on some files may differ, as others changed."""
+    return any(
+        file == ANY or file in changed or any(path.startswith(f"{file}/") for path in changed)
+        for file in files
+    )
 
 
-def _state(row: Sequence[Any]) -> NoteState:
-    etag, files, answer, holds = row
-    lines = tuple(StaleLine(int(line), str(reason), bool(stale)) for line, reason, stale in answer)
+def _parse_state(row: Sequence[Any]) -> NoteState:
+    etag, files, rows, holds = row
+    lines = tuple(StaleLine(int(line), str(reason), bool(stale)) for line, reason, stale in rows)
     return NoteState(str(etag), tuple(map(str, files)), lines, bool(holds))
 
 
@@ -183,7 +189,7 @@ class StaleHits:
         stale_rows = [
             row
             for row, number in rows.items()
-            if number in states and any(line.stale for line in states[number].found)
+            if number in states and any(line.stale for line in states[number].lines)
         ]
         if not stale_rows:
             return {}
@@ -192,14 +198,14 @@ class StaleHits:
             row: range(place.section.line, place.section.end_line) for row, place in places.items()
         }
         reasons = {
-            row: _first_reason(states[rows[row]].found, section)
+            row: _write_reasons(states[rows[row]].lines, section)
             for row, section in sections.items()
         }
         return {row: reason for row, reason in reasons.items() if reason}
 
     def reason(self, number: int, lines: Collection[int]) -> str:
         """Return why lines of a note are stale that a search found; empty if they are not."""
-        return _first_reason(self._known[number].found, lines) if number in self._known else ""
+        return _write_reasons(self._known[number].lines, lines) if number in self._known else ""
 
     def notes(self, numbers: Collection[int]) -> dict[int, NoteState]:
         """Return what became of the code that notes cite, by the numbers of the notes."""
@@ -211,11 +217,12 @@ class StaleHits:
     @cached_property
     def _cache(self) -> StaleCache | None:
         """What is known of the commit that is checked out; None if that can't be read in time."""
-        commits = self._bank.commits("")
-        if commits is not None:
-            commits.refresh(seconds=_SECONDS)
-            if commits.at is not None and commits.at.head == self._head:
-                return StaleCache(commits, commits.at)
+        file_commits = self._bank.commits("")
+        if file_commits is not None:
+            file_commits.refresh(seconds=_SECONDS)
+            commits = file_commits.commits
+            if commits is not None and commits.head == self._head:
+                return StaleCache(file_commits, commits)
         return None
 
     def _states(self, notes: Mapping[str, DocumentRow]) -> dict[str, NoteState]:
@@ -234,7 +241,7 @@ class StaleHits:
         }
         for number in missing.keys() - citing:  # nothing needs to be kept of most notes
             row = missing.pop(number)
-            states[row.key] = _uncompared(row)
+            states[row.key] = _uncompared_state(row)
         if not missing or time.time() - cache.late < _AGAIN:
             return states
         new = self._compare_citations(missing)
@@ -245,56 +252,46 @@ class StaleHits:
 
     def _compare_citations(self, notes: Mapping[int, DocumentRow]) -> dict[str, NoteState] | None:
         """Compare the citations of some notes now; None if git can't say in time."""
-        states = {row.key: _uncompared(row) for row in notes.values()}
-        from memory_bank.trust.citations import list_cited
+        states = {row.key: _uncompared_state(row) for row in notes.values()}
+        from memory_bank.trust.citations import list_citations
         from memory_bank.trust.comparison import CodeComparison
 
-        chosen = list_cited(self._view.manifest, self._bank, self._tree, notes)
-        if not chosen:
+        citations = list_citations(self._view.manifest, self._bank, self._tree, notes)
+        if not citations:
             return states
+        cited_by_note: dict[str, list[CodeCitation]] = {}
+        for cited in citations:
+            cited_by_note.setdefault(cited.note, []).append(cited)
         try:
-            with CodeComparison(
-                self._bank, self._head, end=self._head, seconds=_SECONDS
-            ) as comparison:
-                untouched = comparison.untouched(chosen, self._bank)
-                touched = [
-                    cited_place for cited_place in chosen if cited_place.note not in untouched
-                ]
-                judged = comparison.judge(touched, self._bank)
-                files = {
-                    cited_place.note: comparison.file(self._bank, cited_place.note)
-                    for cited_place in chosen
-                }
+            with CodeComparison(self._bank, self._head, end=self._head, seconds=_SECONDS) as code:
+                untouched = code.list_untouched(citations, self._bank)
+                touched = [cited for cited in citations if cited.note not in untouched]
+                compared = code.compare_citations(touched, self._bank)
+                files = {note: code.find_file(self._bank, note) for note in cited_by_note}
         except StorageFailed:
             return None
         except MemoryBankError:
             return {}  # the next search asks again
-        by_note: dict[str, list[ComparedCitation]] = {}
-        for compared in judged:
-            by_note.setdefault(compared.cited.note, []).append(compared)
-        places: dict[str, list[Cited]] = {}
-        for chosen_citation in chosen:
-            places.setdefault(chosen_citation.note, []).append(chosen_citation)
-        for note, citations in places.items():
-            compared_citations = by_note.get(note, [])
-            paths = {path for compared in compared_citations for path in _files(compared)}
-            paths = paths or {chosen_citation.place.path for chosen_citation in citations}
-            depends = {files[note], *paths} - {""}
-            holds = note in untouched or _holds(
-                compared_citations, confirmed=bool(citations[-1].verified)
-            )
+        for note, note_citations in cited_by_note.items():
+            note_compared = [citation for citation in compared if citation.cited.note == note]
+            paths = {path for citation in note_compared for path in _list_files(citation)}
+            paths = paths or {cited.place.path for cited in note_citations}
+            is_confirmed = bool(note_citations[-1].verified)
             states[note] = NoteState(
-                states[note].etag, tuple(sorted(depends)), tuple(_lines(compared_citations)), holds
+                states[note].etag,
+                tuple(sorted({files[note], *paths} - {""})),
+                tuple(_list_stale_lines(note_compared)),
+                holds=note in untouched or _holds(note_compared, confirmed=is_confirmed),
             )
         return states
 
 
-def _uncompared(row: DocumentRow) -> NoteState:
+def _uncompared_state(row: DocumentRow) -> NoteState:
     """Return the state of a note of which no citation was compared."""
     return NoteState(row.hash, (), (), holds=bool(verified_commit(row.data)))
 
 
-def stale_hits(bank: Bank, view: View) -> StaleHits | None:
+def open_stale_hits(bank: Bank, view: View) -> StaleHits | None:
     """Return what tells stale passages; None outside git."""
     tree = repository.find_worktree(bank.layout.root)
     if tree is None or tree != repository.find_worktree(bank.layout.project):
@@ -312,69 +309,70 @@ def check_citations(
     """
 
     def ask(view: View) -> tuple[str, tuple[str, ...]]:
-        judge = stale_hits(bank, view)
+        judge = open_stale_hits(bank, view)
         if judge is None:
             return "", ()
         numbers = document_rows.find_numbers(view.manifest, {path})
-        found = [line for state in judge.notes(numbers).values() for line in state.found]
-        touched = (line for line in found if not line.stale and _is_about(line, lines))
-        return _first_reason(found, lines), tuple(line.reason for line in touched)
+        stale_lines = [line for state in judge.notes(numbers).values() for line in state.lines]
+        touched = (line for line in stale_lines if not line.stale and _is_about(line, lines))
+        return _write_reasons(stale_lines, lines), tuple(line.reason for line in touched)
 
     return bank.read(ask)
 
 
-def _is_about(line: StaleLine, lines_shown: Collection[int] | None) -> bool:
+def _is_about(line: StaleLine, scope: Collection[int] | None) -> bool:
     """Tell whether a citation is about some lines of its note, or all of it; None for all lines."""
-    return lines_shown is None or not line.line or line.line in lines_shown
+    return scope is None or not line.line or line.line in scope
 
 
-def _first_reason(found: Iterable[StaleLine], lines_shown: Collection[int] | None) -> str:
+def _write_reasons(lines: Iterable[StaleLine], scope: Collection[int] | None) -> str:
     """Return the first reason why some lines of a note are stale, and the number of the others."""
-    reasons = [line.reason for line in found if line.stale and _is_about(line, lines_shown)]
+    reasons = [line.reason for line in lines if line.stale and _is_about(line, scope)]
     return reasons[0] + (f" and {len(reasons) - 1} more" if reasons[1:] else "") if reasons else ""
 
 
-def _files(judged: ComparedCitation) -> Iterable[str]:
+def _list_files(citation: ComparedCitation) -> Iterable[str]:
     """Return the files on which a result depends."""
-    compared, cited = judged.compared, judged.cited
-    if compared.state == "unknown" and not cited.by_name:
-        return [cited.place.path, any_folder(cited.place.path)]
-    if compared.state not in {"fresh", "touched", "changed"}:
+    comparison, cited = citation.comparison, citation.cited
+    if comparison.state == "unknown" and not cited.by_name:
+        return [cited.place.path, in_any_folder(cited.place.path)]
+    if comparison.state not in {"fresh", "touched", "changed"}:
         return [ANY]  # any commit may bring it back
-    places = [compared.place, compared.before, cited.place]
+    places = [comparison.place, comparison.before, cited.place]
     return [place.path for place in places if place and place.path] or [ANY]
 
 
-def _lines(judged: Iterable[ComparedCitation]) -> list[StaleLine]:
+def _list_stale_lines(compared: Iterable[ComparedCitation]) -> list[StaleLine]:
     """Return the citations of a note whose code is another now, the most severe first."""
     from memory_bank.trust.stale_report import STALE, TOUCHED
 
     order = [*STALE, TOUCHED]
-    citations = [citation for citation in judged if citation.compared.state in order]
-    citations.sort(key=lambda citation: order.index(citation.compared.state))
+    citations = [citation for citation in compared if citation.comparison.state in order]
+    citations.sort(key=lambda citation: order.index(citation.comparison.state))
     return [
         StaleLine(
             0 if citation.cited.in_front_matter else citation.cited.line,
-            _reason(citation),
-            citation.compared.state != TOUCHED,
+            _write_reason(citation),
+            citation.comparison.state != TOUCHED,
         )
         for citation in citations
     ]
 
 
-def _holds(judged: Sequence[ComparedCitation], *, confirmed: bool) -> bool:
+def _holds(citations: Sequence[ComparedCitation], *, confirmed: bool) -> bool:
     """Tell whether a note was confirmed or has a citation that was compared, and none differs."""
     from memory_bank.trust.stale_report import MOVED, STALE
 
-    states = {citation.compared.state for citation in judged if citation.base} - {"unknown"}
+    states = {citation.comparison.state for citation in citations if citation.base} - {"unknown"}
     if confirmed:
         return states.isdisjoint(STALE)
     return bool(states) and states <= {"fresh", *MOVED}
 
 
-def _reason(judged: ComparedCitation) -> str:
-    cited, compared = judged.cited, judged.compared
-    since = f" since {seconds_to_iso(judged.since.time)[:_DAY]}" if judged.since.time else ""
-    text = "is gone" if compared.state == "gone" else "changed"
-    names = f": {', '.join(judged.names[:_MOST_NAMES])}"[:_MOST_REASON] if judged.names else ""
+def _write_reason(citation: ComparedCitation) -> str:
+    cited, comparison = citation.cited, citation.comparison
+    changed = citation.last_change.time
+    since = f" since {seconds_to_iso(changed)[:_DAY]}" if changed else ""
+    text = "is gone" if comparison.state == "gone" else "changed"
+    names = f": {', '.join(citation.names[:_MOST_NAMES])}"[:_MOST_REASON] if citation.names else ""
     return f"{cited.written[:_MOST_REASON]} {text}{since}{names}"

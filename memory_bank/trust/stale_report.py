@@ -109,11 +109,11 @@ class StaleReport(NamedTuple):
     @property
     def by_group(self) -> dict[Group, list[Citation]]:
         """All of them by group, in the order of GROUPS; groups without any are left out."""
-        citations_of = {
+        groups = {
             group: [citation for citation in self.citations if citation.group == group]
             for group in GROUPS
         }
-        return {group: citations for group, citations in citations_of.items() if citations}
+        return {group: citations for group, citations in groups.items() if citations}
 
     @property
     def elsewhere(self) -> str:

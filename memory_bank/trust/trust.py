@@ -6,8 +6,7 @@ A section's tier is that of its least trusted line, a note's that of its least t
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
-from pathlib import Path
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import cast
 
 from memory_bank.bank import open_index
@@ -45,7 +44,7 @@ class NoteTrust:
         edited: Collection[str] | None = None,
         data: bytes | None = None,
     ) -> None:
-        """Look at the note at a path; the commits are those of the last `refresh`.
+        """Look at the note at a path; the commits are those of the last `refresh_commits`.
 
         `edited` are the notes that agents changed on this machine, `data` the bytes of the file, if
         they were read before.
@@ -77,24 +76,24 @@ class NoteTrust:
         assert self.commits is not None  # noqa: S101  (it has the commit)
         if commit.id in self.commits.ends:
             return LineOrigin(UNKNOWN, commit.id, time=commit.written)
-        agent = _agent(commit) or self._list_recorded_agents(commit)
-        brought = self.commits.brought(commit.id)
-        request = brought[0] if brought else 0
-        reviewers = tuple(name for name in _reviewers(commit) if name) if brought else ()
-        reviewed = bool(request) or bool(reviewers)
+        agent = _name_agents(commit) or self._list_recorded_agents(commit)
+        request_merge = self.commits.find_request(commit.id)
+        number = request_merge[0] if request_merge else 0
+        reviewers = tuple(name for name in _list_reviewers(commit) if name) if request_merge else ()
+        reviewed = bool(number) or bool(reviewers)
         tier = REVIEWED if reviewed else AGENT if agent else HUMAN
         return LineOrigin(
             tier, commit.id, commit.author, commit.mail, agent, commit.written, commit.subject,
-            request or None, reviewed, reviewers,
+            number or None, reviewed, reviewers,
         )  # fmt: skip
 
-    def uncommitted(self) -> LineOrigin:
+    def uncommitted_origin(self) -> LineOrigin:
         """Return the origin of lines that are not committed."""
         last = max((change.commit.made for change in self.changes), default=0)
-        names = [agent for when, agent in self._list_local_changes() if int(when) >= last]
+        names = [agent for when, agent in self._list_agent_writes() if int(when) >= last]
         return LineOrigin(UNCOMMITTED, agent=", ".join(dict.fromkeys(names)))
 
-    def possible(self) -> frozenset[str]:
+    def possible_tiers(self) -> frozenset[str]:
         """Return the tiers that lines may have, without a comparison of lines."""
         if self.commits is None or not self.commits.blob(self.path):
             return frozenset([UNKNOWN if self.commits and not self._known else UNCOMMITTED])
@@ -103,57 +102,78 @@ class NoteTrust:
             tiers.add(UNCOMMITTED)
         return frozenset(tiers or [UNKNOWN])
 
-    def lines(self, seconds: float = LIMIT) -> list[LineOrigin] | None:
+    def line_origins(self, seconds: float = LIMIT) -> list[LineOrigin] | None:
         """Return the origin of each line of the file; None if git can't say in time."""
-        count = len(_lines(self.data))
+        count = len(_split_lines(self.data))
         if self.commits is None or not self.commits.blob(self.path):
-            nothing = (
-                LineOrigin(UNKNOWN) if self.commits and not self._known else self.uncommitted()
-            )
-            return [nothing] * count
-        at_head = self._at_head(seconds)
-        if at_head is None or self.clean:
-            return at_head and (at_head + at_head[-1:] * count)[:count]
-        old = self._head_text()
-        if old is None:
+            is_unknown = self.commits and not self._known
+            return [LineOrigin(UNKNOWN) if is_unknown else self.uncommitted_origin()] * count
+        origins = self._blame_head(seconds)
+        if origins is None or self.clean:
+            return origins and (origins + origins[-1:] * count)[:count]
+        head_data = self._read_head()
+        if head_data is None:
             return None
-        return _map_origins(_lines(old), at_head, _lines(self.data), self.uncommitted())
+        old, new = _split_lines(head_data), _split_lines(self.data)
+        return _carry_origins(old, origins, new, self.uncommitted_origin())
 
     @property
     def _known(self) -> bool:
-        return self.commits is not None and (self.commits.empty or self.commits.known)
+        return self.commits is not None and (self.commits.is_empty or self.commits.is_known)
 
-    def _at_head(self, seconds: float) -> list[LineOrigin] | None:
+    def _blame_head(self, seconds: float) -> list[LineOrigin] | None:
         """Return the origin of each line as of HEAD."""
         assert self.commits is not None  # noqa: S101
         commits = {change.commit.id: change.commit for change in self.changes}
         if len(commits) == 1:
-            return [self.origin(at_head) for at_head in commits.values()] * max(
-                len(_lines(self.data)), 1
-            )
-        lines = self.commits.lines(self.path, seconds)
-        if lines is None:
+            return [self.origin(*commits.values())] * len(_split_lines(self.data))
+        ids = self.commits.blame_lines(self.path, seconds)
+        if ids is None:
             return None
-        origins = {text: self.origin(commit) for text, commit in commits.items()}
-        return [origins.get(line, LineOrigin(UNKNOWN, line)) for line in lines]
+        origins = {commit_id: self.origin(commit) for commit_id, commit in commits.items()}
+        return [origins.get(commit_id, LineOrigin(UNKNOWN, commit_id)) for commit_id in ids]
 
-    def below(self, tree: Path) -> Callable[[str], str]:
-        """Return what turns a path of the commits into one below the work tree."""
-        prefix = repository.below_tree(tree, self._bank.roots.of(self.path).folder)
-        return lambda path: path[1:] if path.startswith("/") else prefix + path
+    def tree_path(self, path: str) -> str:
+        """Return the path below the work tree of a path that a change has."""
+        tree = self.commits.tree if self.commits else None
+        if path.startswith("/") or tree is None:
+            return path.removeprefix("/")
+        return repository.tree_prefix(tree, self._bank.roots.of(self.path).folder) + path
 
-    def _head_text(self) -> bytes | None:
-        assert self.commits is not None  # noqa: S101
-        tree = self.commits.tree
+    def read_versions(
+        self, changes: Iterable[Change], max_bytes: int
+    ) -> Iterator[tuple[Change, bytes | None, bytes | None]]:
+        """Yield changes with the note's bytes in the first parent and in the commit.
+
+        None stands for a version that is missing or has more than `max_bytes`.
+        """
+        tree = self.commits.tree if self.commits else None
         if tree is None:
+            return
+        rows = []
+        for change in changes:
+            commit = change.commit
+            parent = commit.parents[0] if commit.parents and change.status != "A" else ""
+            before = f"{parent}:{self.tree_path(change.old)}" if parent else ""
+            after = "" if change.status == "D" else f"{commit.id}:{self.tree_path(change.path)}"
+            rows.append((change, before, after))
+        ids = objects.read_blob_ids(tree, (name for _, *names in rows for name in names if name))
+        contents = dict(objects.read_blobs(tree, set(ids.values()), max_bytes))
+        for change, before, after in rows:
+            yield change, contents.get(ids.get(before, "")), contents.get(ids.get(after, ""))
+
+    def _read_head(self) -> bytes | None:
+        """Return the bytes of the note in HEAD; None if git can't read them."""
+        assert self.commits is not None  # noqa: S101
+        if self.commits.tree is None:
             return None
         try:
-            blobs = objects.read_blobs(tree, [self.commits.blob(self.path)], _MOST_BYTES)
-            return next((data for _, data in blobs), None)
+            ids = [self.commits.blob(self.path)]
+            return dict(objects.read_blobs(self.commits.tree, ids, _MOST_BYTES)).get(ids[0])
         except MemoryBankError:
             return None
 
-    def _list_local_changes(self) -> Sequence[tuple[float, str]]:
+    def _list_agent_writes(self) -> Sequence[tuple[float, str]]:
         """Return when agents changed the note on this machine, by its id and its paths."""
         if self._edited is None:
             self._edited = self._bank.edits.written_notes()
@@ -163,34 +183,31 @@ class NoteTrust:
             row = self._bank.read(lambda view: open_index.note_at(view.manifest, self.path))
             key = row.known_as if row else self.path
             names = {self.path, key, *(change.old for change in self.changes)}
-            recorded = names.intersection(self._edited)
-            self._writes = self._bank.edits.write_times(recorded) if recorded else ()
+            names.intersection_update(self._edited)
+            self._writes = self._bank.edits.write_times(names) if names else ()
         return self._writes
 
     def _list_recorded_agents(self, commit: Commit) -> str:
-        """Return the agents that wrote on this machine what a commit has: after the one before."""
-        mine = next(
-            (at for at, change in enumerate(self.changes) if change.commit.id == commit.id), -1
-        )
-        if mine < 0 or not self._list_local_changes():
+        """Return the agents that wrote on this machine between the commit before and this one."""
+        ids = [change.commit.id for change in self.changes]
+        writes = self._list_agent_writes()
+        if commit.id not in ids or not writes:
             return ""
-        before = self.changes[mine + 1 :]
-        start = max((change.commit.made for change in before), default=0)
+        earlier = self.changes[ids.index(commit.id) + 1 :]
+        start = max((change.commit.made for change in earlier), default=0)
         end = max(commit.written, commit.made)
         return ", ".join(
-            dict.fromkeys(
-                agent for when, agent in self._list_local_changes() if start <= int(when) <= end
-            )
+            dict.fromkeys(agent for when, agent in writes if start <= int(when) <= end)
         )
 
 
-def refresh(bank: Bank, paths: Iterable[str], seconds: float = LIMIT) -> tuple[str, ...]:
+def refresh_commits(bank: Bank, paths: Iterable[str], seconds: float = LIMIT) -> tuple[str, ...]:
     """Read new commits of the repositories of some notes; return what is not known, and why."""
-    histories = dict.fromkeys(filter(None, map(bank.commits, paths)))
-    for file_commits in histories:
-        file_commits.refresh(again=seconds >= LIMIT, seconds=seconds)
-        file_commits.refresh_requests()
-    return tuple(dict.fromkeys(text for file_commits in histories for text in file_commits.limits))
+    commits_of_notes = dict.fromkeys(filter(None, map(bank.commits, paths)))
+    for commits in commits_of_notes:
+        commits.refresh(again=seconds >= LIMIT, seconds=seconds)
+        commits.refresh_requests()
+    return tuple(dict.fromkeys(text for commits in commits_of_notes for text in commits.limits))
 
 
 def least_trusted(tiers: Iterable[str]) -> str:
@@ -198,59 +215,58 @@ def least_trusted(tiers: Iterable[str]) -> str:
     return max(tiers, key=_ORDER.__getitem__, default=UNKNOWN)
 
 
-def _tiers_of_spans(
+def _list_span_tiers(
     bank: Bank, spans: Sequence[tuple[str, int, int, str]], seconds: float
 ) -> list[str]:
-    """Return the tier of some line spans of notes: path, first line, the line after the last, hash.
+    """Return the tier of each span: a note's path, its first line, the line after its last, a hash.
 
-    The hash is that of the file if it is known to be unchanged. Empty outside git. After `seconds`,
-    a note of several tiers has that of its least trusted commit.
+    The hash is that of the file if it is known to be unchanged, else empty. The tier is empty
+    outside git. After `seconds`, a note of several tiers has that of its least trusted commit.
     """
     end = time.monotonic() + seconds
-    paths: dict[str, tuple[str, list[LineOrigin] | None]] = {}
+    tiers_by_path: dict[str, tuple[str, list[LineOrigin] | None]] = {}
     edited = bank.edits.written_notes()
-    entries = []
+    span_tiers = []
     for path, start, stop, etag in spans:
-        if path not in paths:
+        if path not in tiers_by_path:
             commits = bank.commits(path)
-            outside = commits is not None and commits.tree is None
-            paths[path] = ("", None) if outside else _tier_of(bank, path, end, edited, etag)
-        whole, lines = paths[path]
-        trusts = (
-            [line_origin.trust for line_origin in lines[start - 1 : max(stop - 1, start)]]
-            if lines
-            else []
-        )
-        entries.append(least_trusted(trusts) if trusts else whole)
-    return entries
+            tiers_by_path[path] = (
+                ("", None)
+                if commits is not None and commits.tree is None
+                else _read_tier(bank, path, end, edited, etag)
+            )
+        note_tier, origins = tiers_by_path[path]
+        tiers = [origin.trust for origin in (origins or [])[start - 1 : max(stop - 1, start)]]
+        span_tiers.append(least_trusted(tiers) if tiers else note_tier)
+    return span_tiers
 
 
-def tiers_of_hits(bank: Bank, hits: Sequence[Hit]) -> list[str]:
+def list_hit_tiers(bank: Bank, hits: Sequence[Hit]) -> list[str]:
     """Return the tiers of the sections of hits; empty outside git.
 
-    An answer waits for it less than a second: what then is not known is `unknown`.
+    An answer waits for them less than a second: a tier that is not known by then is `unknown`.
     """
-    refresh(bank, [hit.document.key for hit in hits], BADGE_SECONDS)
+    refresh_commits(bank, [hit.document.key for hit in hits], BADGE_SECONDS)
     spans = [
         (hit.document.key, hit.best.section.line, hit.best.section.end_line, hit.document.hash)
         for hit in hits
     ]
-    return _tiers_of_spans(bank, spans, BADGE_SECONDS)
+    return _list_span_tiers(bank, spans, BADGE_SECONDS)
 
 
-def tiers_of_notes(bank: Bank, paths: Sequence[str], seconds: float) -> list[str]:
-    """Return the tiers of some notes; empty outside git. The caller has called `refresh`."""
-    return _tiers_of_spans(bank, [(path, 1, 1 << 40, "") for path in paths], seconds)
+def list_note_tiers(bank: Bank, paths: Sequence[str], seconds: float) -> list[str]:
+    """Return the tiers of notes, empty outside git; the caller has called `refresh_commits`."""
+    return _list_span_tiers(bank, [(path, 1, 1 << 40, "") for path in paths], seconds)
 
 
-def _tier_of(
+def _read_tier(
     bank: Bank, path: str, end: float, edited: Collection[str], etag: str
 ) -> tuple[str, list[LineOrigin] | None]:
     """Return the tier of a note, and the origins of its lines if they differ.
 
-    Of a file with a known hash it is remembered as long as the commits are the same; but not that
-    a human wrote it where agents did on this machine, since another of their writes may be recorded
-    after its commit.
+    The result is remembered for a file with a known hash, until the commits change. It is not if a
+    human may have written the note and agents wrote notes on this machine: another of their writes
+    may be recorded after its commit.
     """
     commits = bank.commits(path)
     remembered = commits.remembered if etag and commits else {}
@@ -260,19 +276,18 @@ def _tier_of(
     try:
         data = bank.source.data(path, etag) if etag else None
         note = NoteTrust(bank, path, edited, data)
-        possible = note.possible()
-        several = len(possible) > 1
-        lines = note.lines(min(end - time.monotonic(), authorship.SECONDS)) if several else None
+        possible = note.possible_tiers()
+        seconds = min(end - time.monotonic(), authorship.SECONDS)
+        origins = note.line_origins(seconds) if len(possible) > 1 else None
     except MemoryBankError:
         return UNKNOWN, None  # gone meanwhile
-    tiers = (line_origin.trust for line_origin in lines) if lines else possible
-    tier = least_trusted(tiers), lines
-    if (lines or not several) and not (edited and HUMAN in possible):
-        remembered[version] = tier
-    return tier
+    tier = least_trusted([origin.trust for origin in origins] if origins else possible)
+    if (origins or len(possible) == 1) and not (edited and HUMAN in possible):
+        remembered[version] = tier, origins
+    return tier, origins
 
 
-def _agent(commit: Commit) -> str:
+def _name_agents(commit: Commit) -> str:
     people = [
         (commit.mail, commit.author),
         *((person.mail, person.name) for person in commit.co_authors),
@@ -281,8 +296,8 @@ def _agent(commit: Commit) -> str:
     return ", ".join(dict.fromkeys(filter(None, names)))
 
 
-def _reviewers(commit: Commit) -> list[str]:
-    """Return who reviewed a commit by its trailers: no author of it, and no agent."""
+def _list_reviewers(commit: Commit) -> list[str]:
+    """Return the reviewers that a commit's trailers name, without its authors and agents."""
     authors = {commit.mail.casefold(), *(person.mail.casefold() for person in commit.co_authors)}
     return [
         person.name or person.mail
@@ -293,20 +308,20 @@ def _reviewers(commit: Commit) -> list[str]:
     ]
 
 
-def _lines(data: bytes) -> list[bytes]:
+def _split_lines(data: bytes) -> list[bytes]:
     """Return the lines of a file, with any line ends."""
     return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n").removesuffix(b"\n").split(b"\n")
 
 
-def _map_origins(
+def _carry_origins(
     old: Sequence[bytes],
     origins: Sequence[LineOrigin],
     new: Sequence[bytes],
-    line_origin: LineOrigin,
+    new_origin: LineOrigin,
 ) -> list[LineOrigin]:
-    """Return the origins of new lines: those of the equal old ones, else `other`."""
-    line_origins = [line_origin] * len(new)
+    """Return the origins of new lines: those of the equal old ones, else `new_origin`."""
+    new_origins = [new_origin] * len(new)
     for run in align_runs(old, new) if len(origins) >= len(old) else ():
         if run.kind == "equal":
-            line_origins[run.other_start : run.other_end] = origins[run.start : run.end]
-    return line_origins
+            new_origins[run.other_start : run.other_end] = origins[run.start : run.end]
+    return new_origins

@@ -60,7 +60,7 @@ def repository(name: str, tree: Path) -> Repository:
     """Read a repository; raise ValueError if it can't be measured."""
     head = git_repository.read_head(tree)
     at = open_history(tree).at(head or "", seconds=600)
-    listed = at.outlines(_MOST) if at else []
+    listed = at.list_outlines(_MOST) if at else []
     if at is None or at.ends or len(listed) < 50:
         raise ValueError("it is no repository with its whole history")
     cut = len(listed) // 5

@@ -48,7 +48,7 @@ def written(file: Path) -> list[Note]:
 
 def from_docs(source: Path, commit: str, *, by_symbol: bool = False) -> Iterator[Note]:
     """Yield a note for each file of code, or each symbol: its longest doc text that names something."""
-    for path, blob in sorted(objects.files_at(source, commit).items()):
+    for path, blob in sorted(objects.list_files_at(source, commit).items()):
         language = parsing.detect_language(path)
         if not language or parsing.find_rules(language).test_files is None:
             continue

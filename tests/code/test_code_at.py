@@ -17,7 +17,7 @@ def test_a_file_is_found_by_the_end_of_its_path_if_only_one_has_it(tmp_path: Pat
     tree = make(tmp_path / "tree", [Made(files)])
     code = CodeAt(tree, ParseCache(tmp_path / "parses.db", parsing.VERSION), max_bytes=1000)
     found = {
-        name: code.file_named("HEAD", name)
+        name: code.find_file("HEAD", name)
         for name in ("lib/run.py", "jobs/run.py", "run.py", "bs/run.py", "README.md", "top.py")
     }
     code.close()
@@ -40,9 +40,9 @@ def test_the_time_of_a_citation_does_not_grow_with_the_repository(tmp_path: Path
         )
         names = [f"lib/ghost{number}.py" for number in range(500)]
         code._ids.update({("HEAD", name): "" for name in names})
-        code.file_named("HEAD", names[0])
+        code.find_file("HEAD", names[0])
         start = time.process_time()
-        assert not any(code.file_named("HEAD", name) for name in names)
+        assert not any(code.find_file("HEAD", name) for name in names)
         return time.process_time() - start
 
     assert times_as_long(took, 2_000, 40_000, enough=0.02, most=5) < 5

@@ -47,7 +47,7 @@ def words(text: str, path: str = "a.py") -> CodeWords:
 
 def lost(old: str, new: str, path: str = "a.py", **numbers: str) -> tuple[str, ...]:
     stated = {key[1:]: frozenset(said.split()) for key, said in numbers.items()}
-    return words(old, path).lost(words(new, path), NamedCode(NAMES, stated))
+    return words(old, path).list_lost(words(new, path), NamedCode(NAMES, stated))
 
 
 @pytest.mark.parametrize(
@@ -92,11 +92,13 @@ def test_code_that_only_moved_in_its_file_is_the_same() -> None:
 def test_a_number_counts_with_a_word_of_its_sentence_only() -> None:
     new = CODE.replace("timeout=30", "timeout=60")
     plain = NamedCode(frozenset(), {"30": frozenset(["timeout", "seconds"])})
-    assert words(CODE).lost(words(new), plain) == ("30",)
-    assert words(CODE).lost(words(new), plain._replace(numbers={"30": frozenset(["disk"])})) == ()
+    assert words(CODE).list_lost(words(new), plain) == ("30",)
+    assert (
+        words(CODE).list_lost(words(new), plain._replace(numbers={"30": frozenset(["disk"])})) == ()
+    )
     moved = CODE.replace("timeout=30", "\n            timeout=30,\n        ")
-    assert words(CODE).lost(words(moved), plain) == ()
-    assert words(f"{CODE}\nread(seconds / 30)").lost(words(CODE), plain) == ()
+    assert words(CODE).list_lost(words(moved), plain) == ()
+    assert words(f"{CODE}\nread(seconds / 30)").list_lost(words(CODE), plain) == ()
 
 
 def test_settings_are_compared_by_key_and_versions_are_no_values() -> None:

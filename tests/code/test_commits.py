@@ -238,7 +238,7 @@ def test_only_the_newest_commits_are_read(tmp_path: Path, monkeypatch: pytest.Mo
 def test_a_damaged_database_is_made_again(tmp_path: Path, damage: bytes) -> None:
     tree = make(tmp_path / "tree", [Made({"a": "1"})])
     before = history(tree)
-    (repository.shared_folder(tree) / "history.db").write_bytes(damage)
+    (repository.repository_cache(tree) / "history.db").write_bytes(damage)
     assert same(history(tree), before)
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from memory_bank.git import authorship
 from memory_bank.git.file_commits import FileCommits
 from memory_bank.git.history import History
-from memory_bank.git.log import clean
+from memory_bank.git.log import clean_line
 from tests.git import history_builder
 from tests.git.history_builder import Made
 
@@ -50,7 +50,7 @@ def subjects(found: FileCommits, path: str) -> list[str]:
 
 
 def request(found: FileCommits, commit: str) -> int | None:
-    brought = found.brought(commit)
+    brought = found.find_request(commit)
     return brought[0] if brought else None
 
 
@@ -133,10 +133,10 @@ def test_what_git_can_not_say_is_no_error(
 ) -> None:
     if kind == "none":
         none = FileCommits(root.parent, History)
-        assert (none.refresh(), none.changes("a.md"), none.empty) == (False, (), True)
+        assert (none.refresh(), none.changes("a.md"), none.is_empty) == (False, (), True)
         return
     if kind == "empty":
-        assert (read(root).changes("a.md"), read(root).empty) == ((), True)
+        assert (read(root).changes("a.md"), read(root).is_empty) == ((), True)
         return
     commit(git, root, "One", a="1")
     commit(git, root, "Two", a="2")
@@ -175,9 +175,9 @@ def test_read_in_steps_equals_read_at_once(
     once = read(root, "once.db")
     for name in "abc":
         assert steps.changes(name) == once.changes(name)
-        assert steps.of(name) == once.of(name)
+        assert steps.dates_of(name) == once.dates_of(name)
     for one in history_builder.run(root, "rev-list", top).split():
-        assert steps.brought(one) == once.brought(one)
+        assert steps.find_request(one) == once.find_request(one)
 
 
 @pytest.mark.parametrize(
@@ -204,31 +204,31 @@ def test_read_in_steps_equals_read_at_once(
     ],
 )
 def test_numbers_of_pull_requests(subject: str, body: str, merge: bool, number: int) -> None:
-    assert authorship.merged_number(subject, body, merge=merge) == number
+    assert authorship.find_request_number(subject, body, merge=merge) == number
 
 
 def test_the_default_branch_is_the_remotes(root: Path, git: Git) -> None:
     first = commit(git, root, "One", a="1")
-    assert authorship.default_branch(root) == first
+    assert authorship.find_default_branch(root) == first
     git(root, "update-ref", "refs/remotes/origin/trunk", first)
     git(root, "symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/trunk")
     second = commit(git, root, "Two (#2)", a="2")
-    assert authorship.default_branch(root) == first
+    assert authorship.find_default_branch(root) == first
     assert request(read(root), second) is None, "it was not pushed"
 
 
 def test_the_default_branch_without_a_remote_has_a_usual_name(root: Path, git: Git) -> None:
     first = commit(git, root, "One", a="1")
     git(root, "branch", "-m", "main", "work")
-    assert authorship.default_branch(root) == first, "it is the only one"
+    assert authorship.find_default_branch(root) == first, "it is the only one"
     git(root, "branch", "stable")
     commit(git, root, "Two (#2)", a="2")
-    assert authorship.default_branch(root) == ""
+    assert authorship.find_default_branch(root) == ""
     assert any("init.defaultBranch" in one for one in read(root).limits)
     git(root, "config", "init.defaultBranch", "stable")
-    assert authorship.default_branch(root) == first
+    assert authorship.find_default_branch(root) == first
     git(root, "branch", "main")
-    assert authorship.default_branch(root) == first, "what is set comes before usual names"
+    assert authorship.find_default_branch(root) == first, "what is set comes before usual names"
 
 
 @pytest.mark.parametrize(
@@ -305,4 +305,4 @@ def test_a_damaged_cache_is_read_again(root: Path, git: Git) -> None:
     read(root)
     (root.parent / "cache.db").write_bytes(b"no database")
     assert subjects(read(root), "a.md") == ["One"]
-    assert clean("a\nb\u202e") == "a b"
+    assert clean_line("a\nb\u202e") == "a b"

@@ -20,7 +20,7 @@ def dates(project: Path, bank: Path) -> dict[str, Committed]:
     """Return when the files of a bank were committed."""
     commits = FileCommits(bank, History)
     commits.refresh()
-    found = {path: commits.of(path) for path in commits.paths}
+    found = {path: commits.dates_of(path) for path in commits.paths}
     commits.close()
     return {path: one for path, one in found.items() if one is not None}
 
@@ -29,7 +29,7 @@ def moved(project: Path, paths: Sequence[str]) -> dict[str, str]:
     """Return the new names of files that were moved and exist."""
     commits = FileCommits(project, History)
     commits.refresh()
-    found = commits.moved(paths, lambda path: os.path.lexists(project / path))
+    found = commits.find_moves(paths, lambda path: os.path.lexists(project / path))
     commits.close()
     return found
 
@@ -38,7 +38,7 @@ def ask_everything(project: Path) -> bool:
     """Ask all that can be asked; return whether all was answered."""
     answers = (
         repository.read_head(project),
-        repository.root_commit(project),
+        repository.find_root_commit(project),
         dates(project, project / ".memories"),
         repository.list_files(project, ["*.log"]),
         repository.is_ignored(project, project / ".memories/sessions/a.md"),
@@ -59,11 +59,11 @@ def test_the_work_tree_is_found_from_below(project: Path, tmp_path: Path, git: G
 def test_a_repository_is_known_by_its_first_commit(project: Path, tmp_path: Path, git: Git) -> None:
     first = git(project, "rev-parse", "HEAD").strip()
     git(project, "commit", "-q", "--allow-empty", "-m", "Second")
-    assert repository.root_commit(project) == first
+    assert repository.find_root_commit(project) == first
     git(tmp_path, "clone", "-q", "--depth", "1", f"file://{project}", str(tmp_path / "shallow"))
-    assert repository.root_commit(tmp_path / "shallow") is None
+    assert repository.find_root_commit(tmp_path / "shallow") is None
     git(tmp_path, "init", "-q", "empty")
-    assert repository.root_commit(tmp_path / "empty") is None
+    assert repository.find_root_commit(tmp_path / "empty") is None
     assert repository.read_head(tmp_path / "empty") is None
 
 
@@ -73,7 +73,7 @@ def test_several_first_commits_give_one_answer(project: Path, git: Git) -> None:
     git(project, "commit", "-q", "--allow-empty", "-m", "Other")
     other = git(project, "rev-parse", "HEAD").strip()
     git(project, "merge", "-q", "--allow-unrelated-histories", "-m", "Both", "main")
-    assert repository.root_commit(project) == min(first, other)
+    assert repository.find_root_commit(project) == min(first, other)
 
 
 def test_head_moves_with_commits(project: Path, git: Git) -> None:
@@ -155,7 +155,7 @@ def test_asking_changes_nothing(project: Path, git: Git) -> None:
     os.utime(project / "src/index.py")  # git would note the new stamp in its index
     before = state()
     repository.read_head(project)
-    repository.root_commit(project)
+    repository.find_root_commit(project)
     dates(project, project / ".memories")
     assert state() == before
 
@@ -343,7 +343,7 @@ def blobless(project: Path, folder: Path, git: Git) -> Path:
 def test_without_git_there_is_no_answer(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     assert repository.read_head(project) is None
-    assert repository.root_commit(project) is None
+    assert repository.find_root_commit(project) is None
     assert dates(project, project / ".memories") == {}
     assert repository.find_problem(project) == "git is not installed"
 

@@ -8,9 +8,9 @@ import pytest
 from memory_bank.base.errors import BadInput
 from memory_bank.git import objects, process
 from memory_bank.git.objects import (
-    commit_of,
-    files_at,
+    find_commit,
     is_safe,
+    list_files_at,
     list_staged,
     read_blobs,
     read_sizes,
@@ -57,17 +57,17 @@ def at(tree: Path, words: str) -> str:
 
 @pytest.mark.parametrize("rev", ["v1.0", "topic/one", "HEAD~2", "HEAD", "main@{0}", "HEAD^{/One}"])
 def test_a_commit_is_named_as_for_git(tree: Path, rev: str) -> None:
-    found = commit_of(tree, rev)
+    found = find_commit(tree, rev)
     assert found == at(tree, f"{rev}^{{}}")
     assert len(found) == 40
-    assert commit_of(tree, found[:8]) == found
-    assert commit_of(tree, found) == found
+    assert find_commit(tree, found[:8]) == found
+    assert find_commit(tree, found) == found
 
 
 def test_the_upstream_is_a_revision(tree: Path, tmp_path: Path) -> None:
     git(tmp_path, "clone", "-q", str(tree), "clone")
     git(tmp_path / "clone", "commit", "-q", "--allow-empty", "-m", "Here")
-    assert commit_of(tmp_path / "clone", "@{upstream}") == at(tree, "HEAD")
+    assert find_commit(tmp_path / "clone", "@{upstream}") == at(tree, "HEAD")
 
 
 @pytest.mark.parametrize(
@@ -81,14 +81,14 @@ def test_the_upstream_is_a_revision(tree: Path, tmp_path: Path) -> None:
 def test_what_names_no_commit_is_refused(tree: Path, tmp_path: Path, rev: str) -> None:
     before = sorted(os.listdir(tree))
     with pytest.raises(BadInput, match="there is no revision") as caught:
-        commit_of(tree, rev)
+        find_commit(tree, rev)
     assert "git log" in caught.value.hint
     assert len(caught.value.message) < 1200
     assert sorted(os.listdir(tree)) == before
 
 
 def test_the_files_of_a_commit_are_listed_below_a_folder(tree: Path) -> None:
-    files = files_at(tree, commit_of(tree, "v1.0"), "bank")
+    files = list_files_at(tree, find_commit(tree, "v1.0"), "bank")
     wanted = {f"bank/{name}" for name in (*ODD, "deep/er/note.md", "run.sh", "\udcff.md")}
     assert set(files) == wanted  # neither links, nor the submodule, nor the file beside
     for name in ODD:
@@ -97,14 +97,18 @@ def test_the_files_of_a_commit_are_listed_below_a_folder(tree: Path) -> None:
         assert found.id == at(tree, f"v1.0:bank/{name}")
     assert files["bank/run.sh"].mode == 0o100755
     assert files["bank/-dash.md"].mode == 0o100644
-    assert set(files_at(tree, commit_of(tree, "v1.0"))) == {*wanted, "bankrupt.md", ".gitmodules"}
-    assert "bankrupt.md" not in files_at(tree, commit_of(tree, "HEAD"))
+    assert set(list_files_at(tree, find_commit(tree, "v1.0"))) == {
+        *wanted,
+        "bankrupt.md",
+        ".gitmodules",
+    }
+    assert "bankrupt.md" not in list_files_at(tree, find_commit(tree, "HEAD"))
 
 
 def test_without_sizes_the_rest_is_the_same(tree: Path) -> None:
-    commit = commit_of(tree, "HEAD")
-    sized = files_at(tree, commit)
-    quick = files_at(tree, commit, sizes=False)
+    commit = find_commit(tree, "HEAD")
+    sized = list_files_at(tree, commit)
+    quick = list_files_at(tree, commit, sizes=False)
     assert quick == {path: one._replace(size=-1) for path, one in sized.items()}
     ids = [one.id for one in sized.values()]
     assert read_sizes(tree, ids) == {one.id: one.size for one in sized.values()}
@@ -114,12 +118,12 @@ def test_without_sizes_the_rest_is_the_same(tree: Path) -> None:
     "below", ["bank/link.md", "bank/folder", "bank/sub", "no", "--all", "../x"]
 )
 def test_a_link_a_submodule_or_no_folder_has_no_files(tree: Path, below: str) -> None:
-    assert files_at(tree, commit_of(tree, "v1.0"), below) == {}
+    assert list_files_at(tree, find_commit(tree, "v1.0"), below) == {}
     assert list_staged(tree, below) == {}
 
 
 def test_a_single_file_can_be_listed(tree: Path) -> None:
-    assert list(files_at(tree, commit_of(tree, "v1.0"), "bankrupt.md")) == ["bankrupt.md"]
+    assert list(list_files_at(tree, find_commit(tree, "v1.0"), "bankrupt.md")) == ["bankrupt.md"]
 
 
 def test_what_is_staged_is_listed(project: Path) -> None:
@@ -162,7 +166,7 @@ def test_of_a_conflict_our_side_is_listed(project: Path, conflict: Callable[...,
 def test_blobs_are_read_each_once_and_large_ones_not_at_all(
     tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    files = files_at(tree, commit_of(tree, "v1.0"), "bank")
+    files = list_files_at(tree, find_commit(tree, "v1.0"), "bank")
     ids = [one.id for one in files.values()]
     monkeypatch.setattr(objects, "AT_ONCE", 30)  # several calls of git
     found = list(read_blobs(tree, [*ids, *ids], 10))
@@ -180,20 +184,22 @@ def test_blobs_are_read_each_once_and_large_ones_not_at_all(
 def test_a_bare_repository_and_a_linked_work_tree_can_be_read(tree: Path, tmp_path: Path) -> None:
     git(tmp_path, "clone", "-q", "--bare", str(tree), "bare.git")
     git(tree, "worktree", "add", "-q", str(tmp_path / "linked"), "v1.0")
-    commit = commit_of(tree, "v1.0")
+    commit = find_commit(tree, "v1.0")
     for other in (tmp_path / "bare.git", tmp_path / "linked"):
-        assert commit_of(other, "v1.0") == commit
-        assert files_at(other, commit, "bank") == files_at(tree, commit, "bank")
+        assert find_commit(other, "v1.0") == commit
+        assert list_files_at(other, commit, "bank") == list_files_at(tree, commit, "bank")
     git(tree, "worktree", "remove", "--force", str(tmp_path / "linked"))
 
 
 def test_a_shallow_clone_says_what_it_lacks(tree: Path, tmp_path: Path) -> None:
     git(tmp_path, "clone", "-q", "--depth", "1", f"file://{tree}", "shallow")
     shallow = tmp_path / "shallow"
-    assert files_at(shallow, commit_of(shallow, "HEAD")) == files_at(tree, commit_of(tree, "HEAD"))
-    for rev in ("HEAD~1", commit_of(tree, "v1.0")):
+    assert list_files_at(shallow, find_commit(shallow, "HEAD")) == list_files_at(
+        tree, find_commit(tree, "HEAD")
+    )
+    for rev in ("HEAD~1", find_commit(tree, "v1.0")):
         with pytest.raises(BadInput, match="there is no revision") as caught:
-            commit_of(shallow, rev)
+            find_commit(shallow, rev)
         assert "--unshallow" in caught.value.hint
 
 
@@ -201,9 +207,9 @@ def test_a_partial_clone_fetches_nothing_and_says_what_it_lacks(tree: Path, tmp_
     options = ("--filter=blob:none", "--no-checkout", f"file://{tree}", "partial")
     git(tmp_path, "clone", "-q", *options)
     partial = tmp_path / "partial"
-    commit = commit_of(partial, "HEAD")
-    files = files_at(partial, commit, sizes=False)
-    assert files.keys() == files_at(tree, commit).keys()
+    commit = find_commit(partial, "HEAD")
+    files = list_files_at(partial, commit, sizes=False)
+    assert files.keys() == list_files_at(tree, commit).keys()
     packs = sorted((partial / ".git/objects").rglob("*"))
     with pytest.raises(BadInput, match="partial clone") as caught:
         list(read_blobs(partial, [one.id for one in files.values()], 1000))
@@ -215,12 +221,12 @@ def test_outside_git_and_without_git_it_says_so(
     tmp_path: Path, tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(BadInput):
-        commit_of(tmp_path, "HEAD")
+        find_commit(tmp_path, "HEAD")
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(BadInput, match="git is not installed"):
-        commit_of(tree, "HEAD")
+        find_commit(tree, "HEAD")
     with pytest.raises(BadInput, match="git is not installed"):
-        files_at(tree, "a" * 40)
+        list_files_at(tree, "a" * 40)
 
 
 @pytest.mark.parametrize(
@@ -256,7 +262,7 @@ def test_unsafe_paths_of_a_crafted_tree_are_left_out(project: Path) -> None:
     names = ("..", ".git", ".GIT", "bank")
     top = crafted(project, [("40000", name, below) for name in names])
     commit = git(project, "commit-tree", "-m", "Evil", top).strip()
-    assert set(files_at(project, commit)) == {"bank/evil.md"}
+    assert set(list_files_at(project, commit)) == {"bank/evil.md"}
 
 
 def test_a_tree_of_a_billion_files_stops_at_the_limit(
@@ -270,14 +276,14 @@ def test_a_tree_of_a_billion_files_stops_at_the_limit(
     commit = git(project, "commit-tree", "-m", "Many", one).strip()
     monkeypatch.setattr(objects, "MOST_FILES_BYTES", 1_000_000)
     with pytest.raises(Exception, match="can't list the files"):
-        files_at(project, commit)
-    assert not process.gave_up(), "nor is its time limit reached"
+        list_files_at(project, commit)
+    assert not process.has_given_up(), "nor is its time limit reached"
 
 
 def test_no_program_that_a_repository_names_is_started(project: Path, tmp_path: Path) -> None:
     program = hostile.trap(tmp_path)
     hostile.plant(project, program, git)
-    commit = commit_of(project, "HEAD")
-    files = {**files_at(project, commit), **list_staged(project)}
+    commit = find_commit(project, "HEAD")
+    files = {**list_files_at(project, commit), **list_staged(project)}
     assert list(read_blobs(project, [one.id for one in files.values()], 10_000))
     assert not (tmp_path / "sprung").exists()

@@ -150,16 +150,16 @@ def git_changes(tree: Path, path: str) -> set[tuple[str, str]]:
 
 def test_the_changes_of_each_path_are_those_of_git(tree: Path) -> None:
     every = at(tree)
-    paths = {path for one in every.below("") for path in (one.old, one.path)}
+    paths = {path for one in every.changes_below("") for path in (one.old, one.path)}
     assert paths
     for path in paths:
-        found = {(one.commit.id, one.status) for one in every.below(path, renames=False)}
+        found = {(one.commit.id, one.status) for one in every.changes_below(path, renames=False)}
         assert found == git_changes(tree, path), path
 
 
 def test_blobs_before_and_after_are_those_of_the_trees(tree: Path) -> None:
     every = at(tree)
-    for one in every.below("notes", merges=False, renames=False):
+    for one in every.changes_below("notes", merges=False, renames=False):
         commit = one.commit
         new = run(tree, "ls-tree", commit.id, "--", one.path).split()
         old = (
@@ -178,7 +178,7 @@ def test_a_commit_is_before_those_that_git_says(name: str, tmp_path: Path) -> No
     ids = lines(tree, "rev-list", "HEAD")
     for one in ids:
         before = set(lines(tree, "rev-list", one))
-        assert {other for other in ids if every.before(other, one)} == before
+        assert {other for other in ids if every.is_before(other, one)} == before
 
 
 @pytest.mark.parametrize("name", HISTORIES)
@@ -188,7 +188,7 @@ def test_the_difference_of_two_commits_is_that_of_git_or_unknown(name: str, tmp_
     every = at(tree)
     known = 0
     for one in lines(tree, "rev-list", "HEAD"):
-        found = every.difference(one)
+        found = every.list_differing(one)
         words = ("diff-tree", "-r", "-z", "--no-renames", "--name-status", one, "HEAD")
         listed = run(tree, *words).split("\0")
         if found is not None:
@@ -202,7 +202,7 @@ def test_an_empty_or_missing_repository_has_no_history(tmp_path: Path) -> None:
     tree = make(tmp_path / "empty", [])
     assert History(tree).at("") is None
     assert History(tree).at("0" * 39 + "1") is None
-    assert not process.gave_up()
+    assert not process.has_given_up()
 
 
 def test_without_git_what_was_read_is_known(
@@ -290,7 +290,7 @@ def test_a_message_has_no_control_characters_and_passes_the_gate(tmp_path: Path)
 
 
 def database(tree: Path) -> Path:
-    return repository.shared_folder(tree) / "history.db"
+    return repository.repository_cache(tree) / "history.db"
 
 
 @pytest.mark.parametrize("damage", [b"", b"nonsense" * 1000, None])
@@ -300,13 +300,17 @@ def test_a_damaged_or_deleted_database_is_made_again(
 ) -> None:
     tree = make(tmp_path / "tree", MERGED)
     found = at(tree)
-    before = (list(found.commits()), list(found.below("")), found.changes("notes/a.md"))
+    before = (list(found.commits()), list(found.changes_below("")), found.changes("notes/a.md"))
     for file in database(tree).parent.glob("history.db*"):
         file.unlink()
     if damage is not None:
         database(tree).write_bytes(damage)
     found = at(tree) if reopened else found
-    assert (list(found.commits()), list(found.below("")), found.changes("notes/a.md")) == before
+    assert (
+        list(found.commits()),
+        list(found.changes_below("")),
+        found.changes("notes/a.md"),
+    ) == before
 
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may write anywhere")
@@ -333,7 +337,7 @@ def test_two_writers_read_one_history(tmp_path: Path) -> None:
 
     def read() -> None:
         commits = History(tree).at(head)
-        found.append(list(commits.below("")) if commits else [])
+        found.append(list(commits.changes_below("")) if commits else [])
 
     threads = [threading.Thread(target=read) for _ in range(4)]
     for thread in threads:
@@ -381,7 +385,7 @@ def test_what_no_head_reaches_is_told_apart(tmp_path: Path) -> None:
     every = at(tree)
     assert every.commit(old) is None
     assert len(list(every.commits())) == 9
-    assert {one.path for one in every.below("notes")} >= {"notes/new.md"}
+    assert {one.path for one in every.changes_below("notes")} >= {"notes/new.md"}
 
 
 def test_what_was_rewritten_again_and_again_is_removed(
@@ -451,4 +455,4 @@ def test_read_in_steps_it_is_as_read_at_once(
     assert one is not None
     assert other is not None
     assert list(one.commits()) == list(other.commits())
-    assert list(one.below("")) == list(other.below(""))
+    assert list(one.changes_below("")) == list(other.changes_below(""))

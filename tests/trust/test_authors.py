@@ -18,7 +18,7 @@ from memory_bank.memory.show import show
 from memory_bank.memory.trash import delete, restore
 from memory_bank.notes import front_matter
 from memory_bank.notes.schema import spelled_keys
-from memory_bank.trust.author_keys import OWN, copy_author_keys, keep_author_keys
+from memory_bank.trust.author_keys import PROTECTED, copy_author_keys, keep_author_keys
 
 PERSON = "---\nid: p1\ncreated_at: 2020-01-01\ntags: [x]\n---\n# Kestrels\n\nThey hover.\n"
 FORGED = (
@@ -41,7 +41,7 @@ def said(text: str) -> dict[str, object]:
 
 def of_author(text: str) -> dict[str, object]:
     found = said(text)
-    return {key: found[key] for name in OWN for key in spelled_keys(found, name)}
+    return {key: found[key] for name in PROTECTED for key in spelled_keys(found, name)}
 
 
 def test_front_matter_of_an_agents_content_says_nothing_of_its_author(bank: Bank) -> None:

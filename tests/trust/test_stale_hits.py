@@ -10,7 +10,7 @@ import pytest
 from memory_bank.bank.bank import open_bank
 from memory_bank.base.errors import StorageFailed
 from memory_bank.git import history, process
-from memory_bank.git.repository import shared_folder
+from memory_bank.git.repository import repository_cache
 from memory_bank.memory.retrieval import recall, recall_bank
 from memory_bank.memory.retrieval.answers import Answer
 from memory_bank.memory.show import show, show_section
@@ -134,7 +134,7 @@ def test_an_unchanged_head_costs_no_call_of_git(
     counted = []
     for marks in (True, False):
         if not marks:
-            monkeypatch.setattr(recall_bank, "stale_hits", lambda *_: None)
+            monkeypatch.setattr(recall_bank, "open_stale_hits", lambda *_: None)
         with open_bank(root / ".memories", settings={"memory.embedder": "none"}) as bank:
             for _ in range(3):
                 asked.clear()
@@ -190,7 +190,7 @@ def test_conditions_alone_are_marked_too(root: Path) -> None:
 def test_a_damaged_cache_is_made_again(root: Path) -> None:
     extend(root, [Made({"jobs.py": CHANGED})], 1)
     stale(root, "walrus")
-    (shared_folder(root) / "history.db").write_bytes(b"nothing")
+    (repository_cache(root) / "history.db").write_bytes(b"nothing")
     assert stale(root, "walrus")["a.md"]
 
 
@@ -222,7 +222,7 @@ def test_after_git_was_late_nobody_waits_for_it_for_a_while(
 
     extend(root, [Made({"jobs.py": CHANGED})], 1)
     with monkeypatch.context() as patched:
-        patched.setattr(CodeComparison, "judge", late)
+        patched.setattr(CodeComparison, "compare_citations", late)
         assert not stale(root, "walrus")["a.md"]
     assert not stale(root, "walrus")["a.md"]
     monkeypatch.setattr(stale_cache, "_AGAIN", 0.0)

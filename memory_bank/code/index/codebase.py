@@ -37,7 +37,7 @@ from memory_bank.code.index.work_tree import (
 )
 from memory_bank.code.parse import parsing
 from memory_bank.git.commits import Commit
-from memory_bank.git.repository import find_worktree, shared_folder, tree_folder
+from memory_bank.git.repository import find_worktree, repository_cache, worktree_cache
 from memory_bank.search.document_changes import Progress, SyncReport
 from memory_bank.search.retrievers.base import Access
 
@@ -149,9 +149,9 @@ class Codebase:
         self.root = root
         self.settings = settings
         self.layout = place
-        self.shared = shared_folder(root)
+        self.shared = repository_cache(root)
         """The folder for what all work trees of the repository share."""
-        self.folder = tree_folder(root)
+        self.folder = worktree_cache(root)
         self.lock = threading.RLock()
         code = settings.code
         self.tree = WorkTree(root, exclude=code.exclude, max_bytes=MAX_FILE_BYTES)

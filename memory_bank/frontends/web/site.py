@@ -138,7 +138,7 @@ class Site:
             tree = repository.find_worktree(bank.layout.project)
             texts = [f"{count(notes, 'note')} in {bank.layout.root.name}"]
             if tree is not None:
-                head, commit = repository.branch_and_commit(tree)
+                head, commit = repository.read_branch_and_commit(tree)
                 branch = head.removeprefix("ref: refs/heads/")
                 at = f"{branch} at {commit[:7]}" if branch != commit else f"at {commit[:7]}"
                 texts += [at] if commit else []

@@ -20,7 +20,7 @@ from memory_bank.base.rendering import count
 from memory_bank.base.screen import FAILED, FOUND, NOTHING, Call, Piece
 from memory_bank.base.view import Block, View
 from memory_bank.git import repository
-from memory_bank.git.repository import shared_folder
+from memory_bank.git.repository import repository_cache
 
 _REMEMBERED = lazy_pattern(rb"([0-9a-f]{16}) \S* (.+)", re.DOTALL)
 """What is stored with the id of an index: the bank's id, and its folder."""
@@ -60,7 +60,7 @@ def _add_git(run: Removal, removed: RemovedText | None, paths: Sequence[str]) ->
     tree = repository.find_worktree(root)
     if tree is None:
         return
-    commit = repository.commit_with(tree, root, removed.text) if removed is not None else ""
+    commit = repository.find_commit_of_text(tree, root, removed.text) if removed is not None else ""
     if commit:
         run.left(_HISTORY, f"commit {commit[:12]} has it, {_KEPT}")
         return
@@ -68,7 +68,11 @@ def _add_git(run: Removal, removed: RemovedText | None, paths: Sequence[str]) ->
     notes = {path for path in (*paths, *changed) if not run.bank.roots.is_private(path)}
     if commit == "" and not notes:
         return
-    commit = repository.commit_of(tree, [root / path for path in sorted(notes)]) if notes else None
+    commit = (
+        repository.find_commit_of_files(tree, [root / path for path in sorted(notes)])
+        if notes
+        else None
+    )
     if commit:
         run.left(_HISTORY, f"commit {commit[:12]} has a version of a note that had it, {_KEPT}")
     elif commit is None:
@@ -100,7 +104,7 @@ def _add_other_state(run: Removal) -> None:
         why = "it has sessions that this folder had under another id: `session recover`, then again"
         run.left(str(layout.state(former)), why)
     tree = repository.find_worktree(layout.root)
-    code = shared_folder(tree) if tree else None
+    code = repository_cache(tree) if tree else None
     if code is not None and (code / "parses.db").exists():
         why = "the index of the project's code may have what its files had: delete it if so"
         run.left(str(code), why)

@@ -44,7 +44,7 @@ from memory_bank.search.times import TimeWords
 from memory_bank.sessions import note_text
 from memory_bank.trust import trust
 from memory_bank.trust.authors import list_editors
-from memory_bank.trust.stale_cache import StaleHits, stale_hits
+from memory_bank.trust.stale_cache import StaleHits, open_stale_hits
 
 
 def read_lines(view: View, hit: Hit, span: Span) -> str | None:
@@ -153,7 +153,7 @@ def _search(bank: Bank, view: View, request: SearchRequest) -> tuple[_SearchedNo
         conditions = tuple(condition for condition in conditions if condition.key != filters.REPO)
     text = parsed.question.text
     links = map_linked_notes(view, request.node) if request.node else {}
-    judge = stale_hits(bank, view)
+    judge = open_stale_hits(bank, view)
     search_result = view.engine.search(
         parsed.question._replace(rarities=request.together[0] if request.together else None),
         _find_scope(bank, view, request, conditions, links),
@@ -186,7 +186,7 @@ def _search(bank: Bank, view: View, request: SearchRequest) -> tuple[_SearchedNo
         notices += (lacking,) if lacking else ()
         hits = [hit._replace(weak=True) for hit in hits] if lacking else hits
     editors = list_editors(bank, [note_of(hit.document) for hit in hits])
-    tiers = trust.tiers_of_hits(bank, hits)
+    tiers = trust.list_hit_tiers(bank, hits)
     pairs = [
         (hit, note._replace(trust=tier))
         for hit, tier in zip(hits, tiers, strict=True)

@@ -224,7 +224,7 @@ class RuleContext:
 
         root = self.roots.included if folder == origin.project else self.roots.bank
         commits = (root or self.roots.bank).history
-        moves = commits.moved(paths, there) if isinstance(commits, FileCommits) else {}
+        moves = commits.find_moves(paths, there) if isinstance(commits, FileCommits) else {}
         relpaths = {paths[old]: posixpath.relpath(new, home) for old, new in moves.items()}
         return {old: new for old, new in relpaths.items() if not new.startswith("../")}
 

@@ -30,8 +30,8 @@ from memory_bank.notes.note import RELATIVE_KINDS
 from memory_bank.review.rules.base import RuleContext, bank_rule, problem
 from memory_bank.search.manifest import document_rows
 from memory_bank.search.manifest.link_rows import all_links, find_problems, read_links_of
-from memory_bank.trust.citations import list_cited, target_places
-from memory_bank.trust.stale import moved_citations
+from memory_bank.trust.citations import find_target_spans, list_citations
+from memory_bank.trust.stale import find_moved_citations
 from memory_bank.trust.stale_report import Citation
 
 
@@ -134,10 +134,12 @@ def _moved_code(bank: RuleContext) -> Iterator[Citation]:
         return
     notes = None if bank.paths is None else document_rows.find_numbers(bank.manifest, bank.paths)
     with suppress(MemoryBankError):
-        citations = list_cited(bank.manifest, bank.bank, find_work_tree(bank.layout.project), notes)
+        citations = list_citations(
+            bank.manifest, bank.bank, find_work_tree(bank.layout.project), notes
+        )
         yield from (
             citation
-            for citation in moved_citations(bank.bank, citations, end=NOW)
+            for citation in find_moved_citations(bank.bank, citations, end=NOW)
             if citation.moved
         )
 
@@ -149,7 +151,7 @@ def _target_edits(
     note = bank.note(path)
     if note is None or not new or not _PLAIN.fullmatch(new) or not _PLAIN.fullmatch(written):
         return None
-    places = target_places(note.text, note.body_start, line, written)
+    places = find_target_spans(note.text, note.body_start, line, written)
     if len(places) != 1:
         return None
     return (Edit(places[0][0], written, new),)

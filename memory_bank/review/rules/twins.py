@@ -141,7 +141,7 @@ def _on_default_branch(bank: RuleContext, paths: Sequence[str]) -> dict[tuple[st
     """
     if bank.tree is None or not paths:
         return {}
-    tip = authorship.default_branch(bank.tree)
+    tip = authorship.find_default_branch(bank.tree)
     listed = process.run(bank.tree, "ls-tree", "-r", "--name-only", "-z", tip, "--") if tip else ""
     project = bank.layout.origin.project.relative_to(bank.tree).as_posix()
     above = "" if project == "." else f"{project}/"

@@ -18,7 +18,7 @@ from memory_bank.base import NamedTuple, plugins
 from memory_bank.base.dates import seconds_to_iso
 from memory_bank.base.errors import BadInput, Hint, SharedUnavailable
 from memory_bank.git import repository
-from memory_bank.git.repository import remote_url
+from memory_bank.git.repository import read_remote_url
 from memory_bank.shared.addresses import find_url_problem, parse_remote
 
 KIND = "shared.engines"
@@ -396,7 +396,7 @@ def bank_identity(bank: Bank, repo: str = "") -> Identity | None:
     tree = repository.find_worktree(place.root)
     if tree is None:
         return None
-    remote = parse_remote(remote_url(tree))
+    remote = parse_remote(read_remote_url(tree))
     remote_name, web = remote or ("", "")
     name = repo or bank.settings.shared.repository
     if not name and remote is None:
@@ -405,8 +405,8 @@ def bank_identity(bank: Bank, repo: str = "") -> Identity | None:
         raise BadInput(f"{name!r} can't name a repository: it {problem}", "write host/owner/name")
     return Identity(
         repo=name or remote_name,
-        bank=repository.below_tree(tree, place.root).rstrip("/"),
-        project=repository.below_tree(tree, place.project)
+        bank=repository.tree_prefix(tree, place.root).rstrip("/"),
+        project=repository.tree_prefix(tree, place.project)
         if place.project.is_relative_to(tree)
         else "",
         web=web,

@@ -14,7 +14,7 @@ from memory_bank.base.locks import hold_lock
 from memory_bank.code.index.symbol_table import SymbolTable
 from memory_bank.code.index.work_tree import BINARY, GENERATED, LINK, TOO_LARGE
 from memory_bank.code.parse import parsing
-from memory_bank.git.repository import shared_folder, tree_folder
+from memory_bank.git.repository import repository_cache, worktree_cache
 
 Git = Callable[..., str]
 OpenTable = Callable[..., SymbolTable]
@@ -153,8 +153,8 @@ def test_work_trees_share_what_was_parsed(
     other.refresh()
     assert seen == []
     assert ids(other) == ids(table)
-    assert shared_folder(tmp_path / "other") == shared_folder(shop)
-    assert tree_folder(tmp_path / "other") != tree_folder(shop)
+    assert repository_cache(tmp_path / "other") == repository_cache(shop)
+    assert worktree_cache(tmp_path / "other") != worktree_cache(shop)
 
 
 def test_refused_files_are_listed_and_not_read_again(
