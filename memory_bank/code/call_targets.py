@@ -24,7 +24,7 @@ HOW = (SAME_FILE, IMPORTED, INHERITED)
 """How a call was resolved, the surest first."""
 
 _GUESSED = ""
-"""Stands for these where the file that is imported is not found: enough for what a type extends."""
+"""Stands for one of HOW if the imported file was not found: good enough for what a type extends."""
 
 _OWN = frozenset({"self", "this", "cls", "Self", "@", "$this", "static"})
 """Words for the object or class around a call."""
@@ -70,12 +70,12 @@ _ROOTS = frozenset({"lib", "main"})
 _FOLDERS = frozenset({"__init__", "index", "mod", "lib", "main"})
 """Names of files that stand for their folder."""
 
-Named = Mapping[str, Sequence[SymbolRow]]
+RowsByFile = Mapping[str, Sequence[SymbolRow]]
 """The symbols of one name, by file."""
 
 
 class Caller(NamedTuple):
-    """What calls."""
+    """The function, test or file that a call is in."""
 
     path: str
     language: str
@@ -94,7 +94,7 @@ class Target(NamedTuple):
 
 
 def read_caller(row: SymbolRow | IntentRow) -> Caller:
-    """Return what a row of the table is as a caller."""
+    """Return a row of the table as a caller."""
     if isinstance(row, IntentRow):
         return Caller(row.path, row.language, row.intent.symbol)
     symbol = row.symbol
@@ -102,7 +102,7 @@ def read_caller(row: SymbolRow | IntentRow) -> Caller:
 
 
 def language_family(language: str) -> str:
-    """Return what is the same for two languages that call each other."""
+    """Return the name of the family of languages that call each other."""
     return _FAMILIES.get(language, language)
 
 
@@ -116,17 +116,18 @@ def may_call(language: str, row: SymbolRow, *, is_macro: bool) -> bool:
 
 
 class _Call(NamedTuple):
-    """A call, and what it may mean."""
+    """A call, and the symbols of its name."""
 
     parts: Sequence[str]
     """The names of its path; what another call returned has `()`."""
     caller: Caller
-    same: Named
+    rows: RowsByFile
+    """The symbols of its name, by file."""
     is_macro: bool = False
 
-    def at(self, file: str) -> list[SymbolRow]:
+    def rows_in(self, file: str) -> list[SymbolRow]:
         """Return the symbols of a file that it may mean."""
-        return [row for row in self.same.get(file, ()) if self.may_mean(row)]
+        return [row for row in self.rows.get(file, ()) if self.may_mean(row)]
 
     def may_mean(self, row: SymbolRow) -> bool:
         """Tell whether it may mean a symbol of its name, by its language and kind."""
@@ -144,10 +145,10 @@ class CallTargets:
     def __init__(self, imports: ImportTargets) -> None:
         self._imports = imports
 
-    def of(self, written: str, caller: Caller, rows: Named) -> Target | None:
-        """Return what a call means, among the symbols of its name; None if that can't be told."""
-        parts = _parts(written)
-        if not all(parts):
+    def find(self, written: str, caller: Caller, rows: RowsByFile) -> Target | None:
+        """Return the symbol that a call means, among those of its name; None if it is unclear."""
+        parts = _split_name(written)
+        if not rows or not all(parts):
             return None
         is_macro = caller.language == "rust" and parts[-1].endswith("!")
         parts[-1] = parts[-1].removesuffix("!") if is_macro else parts[-1]
@@ -155,164 +156,170 @@ class CallTargets:
             del parts[1]  # it returns an object of the type
         call = _Call(parts, caller, rows, is_macro)
         if "::" in written and parts[0] in _MODULES and caller.language == "rust":
-            return self._of_module(call)
-        if parts[0] in _BASE or parts[0] in _own(caller):
-            two = len(parts) == 2  # noqa: PLR2004  (the object and the name)
-            return self._of_object(call) if two else None
-        if parts[0] in _parameters(caller) and "::" not in written:
+            return self._find_in_module(call)
+        if parts[0] in _BASE or parts[0] in _own_words(caller):
+            is_method = len(parts) == 2  # noqa: PLR2004  (the object and the name)
+            return self._find_on_object(call) if is_method else None
+        if parts[0] in _list_parameters(caller) and "::" not in written:
             return None
-        target = self._of_path(call)
+        target = self._find_by_path(call)
         return target if target and target.how != _GUESSED else None
 
-    def names_of(self, written: str, caller: Caller) -> set[str]:
+    def list_names(self, written: str, caller: Caller) -> set[str]:
         """Return the names that what is called may have, where it is defined or passed on."""
-        plain = [part.removesuffix("()") for part in _parts(written)]
-        name, names = plain[-1], self._imports.bindings(caller.path)
-        all_names, files = {name}, tuple[str, ...]()
-        for count in range(len(plain), 0, -1):
-            if bound := names.get(".".join(plain[:count])):
-                name = bound.name if count == len(plain) and bound.name else name
-                files = bound.files
+        parts = [part.removesuffix("()") for part in _split_name(written)]
+        name, bindings = parts[-1], self._imports.bindings(caller.path)
+        names, files = {name}, tuple[str, ...]()
+        for count in range(len(parts), 0, -1):
+            if binding := bindings.get(".".join(parts[:count])):
+                name = binding.name if count == len(parts) and binding.name else name
+                files = binding.files
                 break
         for _ in range(_MOST_STEPS):
-            all_names.add(name)
-            passed = (self._imports.bindings(file).get(name) for file in files)
-            name, files = next(
-                (binding for binding in passed if binding and binding.name),
-                (name, ()),
-            )
-        return all_names
+            names.add(name)
+            exported = (self._imports.bindings(file).get(name) for file in files)
+            name, files = next((bound for bound in exported if bound and bound.name), (name, ()))
+        return names
 
-    def leaves(self, written: str, caller: Caller) -> bool:
+    def leaves_code(self, written: str, caller: Caller) -> bool:
         """Tell whether a call names what its file imports from outside this code."""
-        plain = [part.removesuffix("()") for part in _parts(written)]
-        if plain[0] in _parameters(caller):
+        parts = [part.removesuffix("()") for part in _split_name(written)]
+        if parts[0] in _list_parameters(caller):
             return False
-        names = self._imports.bindings(caller.path)
-        starts = (".".join(plain[:count]) for count in range(len(plain), 0, -1))
-        bound = next((names[start] for start in starts if start in names), None)
-        return bound is not None and not bound.files
+        bindings = self._imports.bindings(caller.path)
+        starts = (".".join(parts[:count]) for count in range(len(parts), 0, -1))
+        binding = next((bindings[start] for start in starts if start in bindings), None)
+        return binding is not None and not binding.files
 
-    def base_methods(self, row: SymbolRow, rows: Named) -> list[SymbolRow]:
+    def list_base_methods(self, row: SymbolRow, rows: RowsByFile) -> list[SymbolRow]:
         """Return the methods that one overrides or implements, among the symbols of its name."""
-        return self._inherited(row.symbol.name, read_caller(row), rows)
+        return self._list_inherited(row.symbol.name, read_caller(row), rows)
 
-    def _of_object(self, call: _Call) -> Target | None:
+    def _find_on_object(self, call: _Call) -> Target | None:
         """Return the method of the object itself, or of what its type extends."""
-        (word, name), caller = call.parts, call.caller
-        for prefix in () if word in _BASE else filter(None, _enclosing_names(caller.inside)):
-            for path in (caller.path, *_package(caller, call.same)):
-                for row in call.at(path):
+        (receiver, name), caller = call.parts, call.caller
+        scopes = () if receiver in _BASE else filter(None, _yield_enclosing_names(caller.inside))
+        for prefix in scopes:
+            for path in (caller.path, *_list_package_files(caller, call.rows)):
+                for row in call.rows_in(path):
                     if row.symbol.qualified == f"{prefix}.{name}" and row.symbol.kind != "function":
                         return Target(row, SAME_FILE if path == caller.path else IMPORTED)
-        inherited = self._inherited(name, caller, call.same)
+        inherited = self._list_inherited(name, caller, call.rows)
         return Target(inherited[0], INHERITED) if inherited else None
 
-    def _inherited(self, name: str, caller: Caller, rows: Named) -> list[SymbolRow]:
-        """Return the methods of a name that the types have which the one around extends."""
-        own = (caller.path, caller.inside.rpartition(".")[0])
-        calls = (_Call([*_parts(base), name], caller, rows) for base in caller.bases)
-        symbols = (target.symbol for target in map(self._of_path, calls) if target)
+    def _list_inherited(self, name: str, caller: Caller, rows: RowsByFile) -> list[SymbolRow]:
+        """Return the methods of a name in the types which the caller's type extends."""
+        own_type = (caller.path, caller.inside.rpartition(".")[0])
+        calls = (_Call([*_split_name(base), name], caller, rows) for base in caller.bases)
+        symbols = (target.symbol for target in map(self._find_by_path, calls) if target)
         return [
-            row for row in symbols if row.symbol.kind == "method" and (row.path, _scope(row)) != own
+            row
+            for row in symbols
+            if row.symbol.kind == "method" and (row.path, _type_of_method(row)) != own_type
         ]
 
-    def _of_module(self, call: _Call) -> Target | None:
-        """Return what a path means that starts at a module of the same crate."""
+    def _find_in_module(self, call: _Call) -> Target | None:
+        """Return what a path of Rust means that starts at a module of the same crate."""
         path, (root, *_) = call.caller.path, call.parts
         rest = [part for part in call.plain if part not in _MODULES]
-        is_near = root != "crate" or _stem(path) in _ROOTS
-        if is_near and (here := _find_in_scopes(call, rest)):
-            return Target(here, SAME_FILE)
+        is_in_file = root != "crate" or _stem(path) in _ROOTS
+        if is_in_file and (row := _find_in_scopes(call, rest)):
+            return Target(row, SAME_FILE)
         statement = Import("::".join(call.plain[:-1]), (call.parts[-1],), 0)
         for file in self._imports.files(path, statement):
             for start in range(len(rest)):
-                if row := _single_symbol(self._exported(file, rest[start:], call)):
+                if row := _single_symbol(self._list_exported(file, rest[start:], call)):
                     return Target(row, SAME_FILE if file == path else IMPORTED)
         return None
 
-    def _of_path(self, call: _Call) -> Target | None:
+    def _find_by_path(self, call: _Call) -> Target | None:
         """Return what a name means, or a path from a type or module."""
         plain = call.plain
         if row := _find_in_scopes(call, plain):
             return Target(row, SAME_FILE)
         bindings = self._imports.bindings(call.caller.path)
         for count in range(len(plain), 0, -1):
-            if bound := bindings.get(".".join(plain[:count])):
-                return self._bound(bound, count, call)
-        files = (*bindings["*"].files, *_package(call.caller, call.same))
-        row = _single_symbol(
-            exported for file in files for exported in self._exported(file, plain, call)
-        )
+            if binding := bindings.get(".".join(plain[:count])):
+                return self._find_bound(binding, count, call)
+        files = (*bindings["*"].files, *_list_package_files(call.caller, call.rows))
+        row = _single_symbol(self._list_exported_by(files, plain, call))
         return Target(row, IMPORTED) if row else None
 
-    def _bound(self, bound: Bound, count: int, call: _Call) -> Target | None:
-        """Return what a call means of whose path the first parts are imported."""
+    def _find_bound(self, binding: Bound, count: int, call: _Call) -> Target | None:
+        """Return what a call means if the first `count` parts of its path are imported."""
         rest = call.plain[count:]
-        own = [bound.name or call.plain[count - 1], *rest]
-        tries = self._in_bound(bound, rest, call), self._at(bound.files, own, call)
-        for row in map(_single_symbol, reversed(tries) if bound.name else tries):
+        path = [binding.name or call.plain[count - 1], *rest]
+        as_module = self._list_in_bound(binding, rest, call)
+        as_symbol = self._list_exported_by(binding.files, path, call)
+        tries = (as_symbol, as_module) if binding.name else (as_module, as_symbol)
+        for row in map(_single_symbol, tries):
             if row:
                 return Target(row, IMPORTED)
-        return _only_named(own, call) if bound.name and not bound.files else None
+        return _find_only_named(path, call) if binding.name and not binding.files else None
 
-    def _in_bound(
-        self, bound: Bound, rest: Sequence[str], call: _Call, entries: frozenset[str] = frozenset()
-    ) -> list[SymbolRow]:
-        """Return what a path means in the module that is imported by a name."""
-        files = [file for file in bound.files if not bound.name or _is_module(file, bound.name)]
-        return self._at(files, rest, call, entries) if rest else []
-
-    def _at(
+    def _list_in_bound(
         self,
-        files: Iterable[str],
-        entries: Sequence[str],
+        binding: Bound,
+        rest: Sequence[str],
         call: _Call,
         visited: frozenset[str] = frozenset(),
     ) -> list[SymbolRow]:
-        return [row for file in files for row in self._exported(file, entries, call, visited)]
+        """Return what a path means in the module that a name is bound to."""
+        name = binding.name
+        files = [file for file in binding.files if not name or _is_module(file, name)]
+        return self._list_exported_by(files, rest, call, visited) if rest else []
 
-    def _exported(
-        self, file: str, entries: Sequence[str], call: _Call, files: frozenset[str] = frozenset()
+    def _list_exported_by(
+        self,
+        files: Iterable[str],
+        path: Sequence[str],
+        call: _Call,
+        visited: frozenset[str] = frozenset(),
     ) -> list[SymbolRow]:
-        """Return what other files find by a path in a file, also if that passes it on."""
-        here = [row for row in call.at(file) if _is(row, entries)]
-        if here or len(files) >= _MOST_STEPS or file in files:
-            return here[:1]
-        bindings, files = self._imports.bindings(file), files | {file}
-        bound = bindings.get(entries[0])
-        if bound is None:
-            return self._at(bindings["*"].files, entries, call, files)
-        passed = (
-            self._at(bound.files, [bound.name, *entries[1:]], call, files) if bound.name else []
-        )
-        return passed or self._in_bound(bound, entries[1:], call, files)
+        return [row for file in files for row in self._list_exported(file, path, call, visited)]
+
+    def _list_exported(
+        self, file: str, path: Sequence[str], call: _Call, visited: frozenset[str] = frozenset()
+    ) -> list[SymbolRow]:
+        """Return what other files import by a path from a file, also what that only passes on."""
+        rows = [row for row in call.rows_in(file) if _has_path(row, path)]
+        if rows or len(visited) >= _MOST_STEPS or file in visited:
+            return rows[:1]
+        bindings, visited = self._imports.bindings(file), visited | {file}
+        binding = bindings.get(path[0])
+        if binding is None:
+            return self._list_exported_by(bindings["*"].files, path, call, visited)
+        reexported: list[SymbolRow] = []
+        if binding.name:
+            inner = [binding.name, *path[1:]]
+            reexported = self._list_exported_by(binding.files, inner, call, visited)
+        return reexported or self._list_in_bound(binding, path[1:], call, visited)
 
 
-def _parts(written: str) -> list[str]:
+def _split_name(written: str) -> list[str]:
     return SEPARATOR.sub(".", written).split(".")
 
 
-def _own(caller: Caller) -> Collection[str]:
+def _own_words(caller: Caller) -> Collection[str]:
     """Return the words for the object or class around a call."""
     match = _RECEIVER.match(caller.signature) if caller.language == "go" else None
     return {match[1]} if match else _OWN
 
 
-def _parameters(caller: Caller) -> Collection[str]:
+def _list_parameters(caller: Caller) -> Collection[str]:
     """Return the names of a caller's parameters, which hide others."""
     text = _RECEIVER.sub("", caller.signature) if caller.language == "go" else caller.signature
     return frozenset(_PARAMETER.findall(text))
 
 
-def _enclosing_names(inside: str) -> Iterator[str]:
+def _yield_enclosing_names(inside: str) -> Iterator[str]:
     """Yield the names of the definitions around one, the innermost first, and of the file."""
     while inside:
         inside = inside.rpartition(".")[0]
         yield inside
 
 
-def _package(caller: Caller, rows: Named) -> list[str]:
+def _list_package_files(caller: Caller, rows: RowsByFile) -> list[str]:
     """Return the other files of the caller's package that have symbols of a name."""
     if caller.language not in _PACKAGES:
         return []
@@ -322,41 +329,44 @@ def _package(caller: Caller, rows: Named) -> list[str]:
 
 def _find_in_scopes(call: _Call, path: Sequence[str]) -> SymbolRow | None:
     """Return what a path means in the definitions around a call, the innermost first."""
-    inside, methods = call.caller.inside, call.caller.language in _IMPLICIT or len(path) > 1
-    here = call.at(call.caller.path)
+    inside, with_methods = call.caller.inside, call.caller.language in _IMPLICIT or len(path) > 1
     rows = {
-        row.symbol.qualified: row for row in here[::-1] if methods or row.symbol.kind != "method"
+        row.symbol.qualified: row
+        for row in reversed(call.rows_in(call.caller.path))
+        if with_methods or row.symbol.kind != "method"
     }
     scopes = (
-        ".".join(filter(None, (scope, *path))) for scope in (inside, *_enclosing_names(inside))
+        ".".join(filter(None, (scope, *path)))
+        for scope in (inside, *_yield_enclosing_names(inside))
     )
     return next((rows[scope] for scope in scopes if scope in rows), None)
 
 
-def _is(row: SymbolRow, entries: Sequence[str]) -> bool:
+def _has_path(row: SymbolRow, path: Sequence[str]) -> bool:
     """Tell whether a symbol has a path in its file."""
-    if len(entries) == 1 and row.symbol.kind == "method":
+    if len(path) == 1 and row.symbol.kind == "method":
         return False
-    return row.symbol.qualified == ".".join(entries) or (
-        row.language in _NAMESPACES and _ends(row, entries)
+    return row.symbol.qualified == ".".join(path) or (
+        row.language in _NAMESPACES and _ends_with_path(row, path)
     )
 
 
-def _ends(row: SymbolRow, entries: Sequence[str]) -> bool:
-    return f".{row.symbol.qualified}".endswith(f".{'.'.join(entries)}")
+def _ends_with_path(row: SymbolRow, path: Sequence[str]) -> bool:
+    return f".{row.symbol.qualified}".endswith(f".{'.'.join(path)}")
 
 
-def _only_named(entries: Sequence[str], call: _Call) -> Target | None:
+def _find_only_named(path: Sequence[str], call: _Call) -> Target | None:
     """Return the only symbol whose name ends with a path."""
-    candidates = (row for rows in call.same.values() for row in rows if not row.test)
-    target = _single_symbol(row for row in candidates if _ends(row, entries) and call.may_mean(row))
-    return Target(target, _GUESSED) if target else None
+    candidates = (row for rows in call.rows.values() for row in rows if not row.test)
+    matching = (row for row in candidates if _ends_with_path(row, path) and call.may_mean(row))
+    row = _single_symbol(matching)
+    return Target(row, _GUESSED) if row else None
 
 
 def _single_symbol(rows: Iterable[SymbolRow]) -> SymbolRow | None:
-    """Return the only one of some symbols; None if there are none or several."""
-    by_name = {(row.path, row.symbol.qualified): row for row in rows}
-    return next(iter(by_name.values())) if len(by_name) == 1 else None
+    """Return the symbol if the rows are of one only, else None."""
+    rows_by_name = {(row.path, row.symbol.qualified): row for row in rows}
+    return next(iter(rows_by_name.values())) if len(rows_by_name) == 1 else None
 
 
 def _is_module(path: str, name: str) -> bool:
@@ -369,6 +379,6 @@ def _stem(path: str) -> str:
     return posixpath.basename(path).partition(".")[0]
 
 
-def _scope(row: SymbolRow) -> str:
+def _type_of_method(row: SymbolRow) -> str:
     """Return the qualified name of the type of a method."""
     return row.symbol.qualified.rpartition(".")[0]

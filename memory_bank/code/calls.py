@@ -10,7 +10,7 @@ from memory_bank.code.call_targets import (
     HOW,
     Caller,
     CallTargets,
-    Named,
+    RowsByFile,
     Target,
     may_call,
     read_caller,
@@ -26,7 +26,7 @@ _CALLABLE = frozenset({"function", "method", "class", "type", "interface", "enum
 
 
 MAY_CALL = "may call it"
-"""How a call is told of which only the name says what it may mean."""
+"""How a call was resolved of which only the name says what it may mean."""
 
 
 class ResolvedCall(NamedTuple):
@@ -65,19 +65,19 @@ class CallGraph:
         self._targets = CallTargets(imports)
 
     def callees(self, symbol: SymbolRow) -> list[Callee]:
-        """Return what a symbol calls of this code, in order."""
+        """Return the names of this code that a symbol calls, in order."""
         caller = read_caller(symbol)
-        names = {written: self._names(written, caller) for written in symbol.symbol.calls}
-        rows = self._named(set(chain.from_iterable(names.values())))
-        entries = []
+        names = {written: self._list_names(written, caller) for written in symbol.symbol.calls}
+        rows = self._map_rows(set(chain.from_iterable(names.values())))
+        callees = []
         for written in symbol.symbol.calls:
-            same_rows = [row for name in sorted(names[written]) for row in rows[name]]
-            target = self._meant(written, caller, _group_by_file(same_rows))
+            candidates = [row for name in sorted(names[written]) for row in rows[name]]
+            target = self._targets.find(written, caller, _group_by_file(candidates))
             if target:
-                entries.append(Callee(written, target.symbol, target.how))
-            elif not self._targets.leaves(written, caller):
-                entries.append(Callee(written, alike=_alike(written, caller, same_rows)))
-        return [callee for callee in entries if callee.called or callee.alike]
+                callees.append(Callee(written, target.symbol, target.how))
+            elif not self._targets.leaves_code(written, caller):
+                callees.append(Callee(written, alike=_count_alike(written, caller, candidates)))
+        return [callee for callee in callees if callee.called or callee.alike]
 
     def callers(self, symbol: SymbolRow) -> Callers:
         """Return the calls of a symbol, the surest first, then by file and line.
@@ -85,89 +85,97 @@ class CallGraph:
         A method and those that implement or override it are one, so that a call of either counts
         for both. A call in a nested symbol, such as a method, is that symbol's only.
         """
-        names = self._called_as(symbol)
-        calling = f"SELECT symbol FROM calls WHERE name IN ({','.join('?' * len(names))})"
-        rows = self._table.symbols(f"s.id IN ({calling})", *names)
-        return self._calling(symbol, names, [row for row in rows if row.number != symbol.number])
+        names = self._list_aliases(symbol)
+        sql = f"SELECT symbol FROM calls WHERE name IN ({','.join('?' * len(names))})"
+        rows = self._table.symbols(f"s.id IN ({sql})", *names)
+        callers = [row for row in rows if row.number != symbol.number]
+        return self._resolve_callers(symbol, names, callers)
 
     def tests_calling(self, symbol: SymbolRow) -> Callers:
         """Return the calls of a symbol in tests, as `callers` does."""
-        names = self._called_as(symbol)
-        calling = f"SELECT test FROM test_calls WHERE name IN ({','.join('?' * len(names))})"
-        return self._calling(symbol, names, self._table.tests(f"t.id IN ({calling})", *names))
+        names = self._list_aliases(symbol)
+        sql = f"SELECT test FROM test_calls WHERE name IN ({','.join('?' * len(names))})"
+        return self._resolve_callers(symbol, names, self._table.tests(f"t.id IN ({sql})", *names))
 
-    def meant(self, written: str, caller: Caller) -> Target | None:
+    def find_target(self, written: str, caller: Caller) -> Target | None:
         """Return what a name means where it is written."""
-        return self._meant(written, caller, _group_by_file(self._all(self._names(written, caller))))
+        rows = self._list_rows(self._list_names(written, caller))
+        return self._targets.find(written, caller, _group_by_file(rows))
 
-    def _calling(
+    def _resolve_callers(
         self,
         symbol: SymbolRow,
         names: Collection[str],
         callers: Sequence[SymbolRow] | Sequence[IntentRow],
     ) -> Callers:
-        rows = _group_by_file(self._all([symbol.symbol.name]))
-        called_names = self._one(symbol, rows)
+        rows = _group_by_file(self._list_rows([symbol.symbol.name]))
+        keys = self._list_overrides(symbol, rows)
         resolved_calls, unclear = list[ResolvedCall](), list[ResolvedCall]()
         for row in callers:
             caller = read_caller(row)
-            calls = [call for call in _calls(row) if last_part(call) in names]
-            targets = [(call, self._meant(call, caller, rows)) for call in calls]
-            to = [
+            calls = [call for call in _list_calls(row) if last_part(call) in names]
+            targets = [(call, self._targets.find(call, caller, rows)) for call in calls]
+            meant = [
                 (call, target.how)
                 for call, target in targets
-                if target and _name(target.symbol) in called_names
+                if target and _symbol_key(target.symbol) in keys
             ]
-            if to:
-                call, how = min(to, key=lambda entries: HOW.index(entries[1]))
+            if meant:
+                call, how = min(meant, key=lambda call_how: HOW.index(call_how[1]))
                 resolved_calls.append(ResolvedCall(row, symbol, call, how))
             else:
-                lost = [call for call, target in targets if target is None]
-                lost = [call for call in lost if not self._targets.leaves(call, caller)]
-                may = next((call for call in lost if _may_mean(call, caller, symbol)), None)
-                if may and symbol.symbol.kind != "constant":  # such a call hardly means a constant
-                    unclear.append(ResolvedCall(row, symbol, may, MAY_CALL))
-        return sorted(resolved_calls, key=_order), sorted(unclear, key=_order)
+                possible = [
+                    call
+                    for call, target in targets
+                    if target is None
+                    and _may_mean(call, caller, symbol)
+                    and not self._targets.leaves_code(call, caller)
+                ]
+                # such a call hardly means a constant
+                if possible and symbol.symbol.kind != "constant":
+                    unclear.append(ResolvedCall(row, symbol, possible[0], MAY_CALL))
+        return sorted(resolved_calls, key=_sort_key), sorted(unclear, key=_sort_key)
 
-    def _called_as(self, symbol: SymbolRow) -> list[str]:
+    def _list_aliases(self, symbol: SymbolRow) -> list[str]:
         """Return the names by which calls may mean a symbol; those of macros have a sign."""
         names = self._imports.aliases(symbol.symbol.name)
         return sorted(names | {f"{name}!" for name in names})[:_MOST_NAMES]
 
-    def _names(self, written: str, caller: Caller) -> set[str]:
+    def _list_names(self, written: str, caller: Caller) -> set[str]:
         """Return the names of symbols that a call may mean."""
-        names = self._targets.names_of(written, caller)
+        names = self._targets.list_names(written, caller)
         return names | {name.removesuffix("!") for name in names}
 
-    def _one(self, symbol: SymbolRow, rows: Named) -> set[tuple[str, str]]:
+    def _list_overrides(self, symbol: SymbolRow, rows: RowsByFile) -> set[tuple[str, str]]:
         """Return the names of a symbol, of what it overrides, and of what overrides it."""
-        bases = {
-            _name(row): {_name(base) for base in self._targets.base_methods(row, rows)}
+        bases_by_key = {
+            _symbol_key(row): set(map(_symbol_key, self._targets.list_base_methods(row, rows)))
             for row in (symbol, *chain.from_iterable(rows.values()))
         }
-        own = _name(symbol)
-        return {own, *bases[own], *(entries for entries, above in bases.items() if own in above)}
+        own_key = _symbol_key(symbol)
+        return {
+            own_key,
+            *bases_by_key[own_key],
+            *(key for key, bases in bases_by_key.items() if own_key in bases),
+        }
 
-    def _meant(self, written: str, caller: Caller, rows: Named) -> Target | None:
-        return self._targets.of(written, caller, rows) if rows else None
+    def _list_rows(self, names: Collection[str]) -> list[SymbolRow]:
+        return [row for rows in self._map_rows(names).values() for row in rows]
 
-    def _all(self, names: Collection[str]) -> list[SymbolRow]:
-        return [row for rows in self._named(names).values() for row in rows]
-
-    def _named(self, names: Collection[str]) -> dict[str, list[SymbolRow]]:
-        """Return the symbols of some names, of overloaded ones only the first."""
+    def _map_rows(self, names: Collection[str]) -> dict[str, list[SymbolRow]]:
+        """Map names to their symbols, of overloaded ones only to the first."""
         rows: dict[str, dict[tuple[str, str, str], SymbolRow]] = {name: {} for name in names}
         for row in self._table.symbols_in("s.name", sorted(names)):
             if row.symbol.kind in _CALLABLE:
-                rows[row.symbol.name].setdefault((*_name(row), row.symbol.kind), row)
-        return {name: list(by_path.values()) for name, by_path in rows.items()}
+                rows[row.symbol.name].setdefault((*_symbol_key(row), row.symbol.kind), row)
+        return {name: list(rows_of_name.values()) for name, rows_of_name in rows.items()}
 
 
-def _calls(row: SymbolRow | IntentRow) -> Sequence[str]:
+def _list_calls(row: SymbolRow | IntentRow) -> Sequence[str]:
     return row.symbol.calls if isinstance(row, SymbolRow) else row.intent.calls
 
 
-def _group_by_file(rows: Iterable[SymbolRow]) -> Named:
+def _group_by_file(rows: Iterable[SymbolRow]) -> RowsByFile:
     by_file: dict[str, list[SymbolRow]] = {}
     for row in rows:
         by_file.setdefault(row.path, []).append(row)
@@ -175,25 +183,25 @@ def _group_by_file(rows: Iterable[SymbolRow]) -> Named:
 
 
 def _may_mean(written: str, caller: Caller, symbol: SymbolRow) -> bool:
-    """Tell whether a call that leads nowhere may mean a symbol, by its name and kind."""
+    """Tell whether an unresolved call may mean a symbol, by its name and kind."""
     name = last_part(written)
     if not may_call(caller.language, symbol, is_macro=name.endswith("!")):
         return False
     return symbol.symbol.name in (name, name.removesuffix("!"))
 
 
-def _alike(written: str, caller: Caller, rows: Sequence[SymbolRow]) -> int:
-    """Return how many symbols a call may mean; those that override one count with it."""
-    possible = [row for row in rows if _may_mean(written, caller, row)]
-    types = {row.symbol.qualified.rpartition(".")[0].rpartition(".")[2] for row in possible}
-    return sum(types.isdisjoint(row.symbol.bases.split()) for row in possible)
+def _count_alike(written: str, caller: Caller, rows: Sequence[SymbolRow]) -> int:
+    """Return how many symbols a call may mean; methods that override one don't count."""
+    candidates = [row for row in rows if _may_mean(written, caller, row)]
+    types = {row.symbol.qualified.rpartition(".")[0].rpartition(".")[2] for row in candidates}
+    return sum(types.isdisjoint(row.symbol.bases.split()) for row in candidates)
 
 
-def _name(row: SymbolRow) -> tuple[str, str]:
+def _symbol_key(row: SymbolRow) -> tuple[str, str]:
     return row.path, row.symbol.qualified
 
 
-def _order(call: ResolvedCall) -> tuple[int, str, int]:
+def _sort_key(call: ResolvedCall) -> tuple[int, str, int]:
     caller = call.caller
     line = caller.symbol.line if isinstance(caller, SymbolRow) else caller.intent.line
     return (*HOW, MAY_CALL).index(call.how), caller.path, line

@@ -207,7 +207,7 @@ class Coupling:
 
 
 def _changes_with_everything(path: str) -> bool:
-    return bool(_MANIFEST.search(path)) or work_tree.path_kind(path) in _OF_EVERYTHING
+    return bool(_MANIFEST.search(path)) or work_tree.name_kind(path) in _OF_EVERYTHING
 
 
 def _weigh_commits(
@@ -402,16 +402,16 @@ class WordTable:
         self.files = frozenset(scan.files.keys() | scan.refused.keys())
         files = {path: scan.files[path] for path in sorted(scan.files)[:MOST_FILES]}
         try:
-            return self._refreshed(scan, files)
+            return self._refresh_words(scan, files)
         except IndexDamaged:
             self._table.discard()
-            return self._refreshed(scan, files)
+            return self._refresh_words(scan, files)
 
     def close(self) -> None:
         """Let go of what was read."""
         self._likeness = None
 
-    def _refreshed(
+    def _refresh_words(
         self, scan: TreeScan, stat_signatures: Mapping[str, StatSignature]
     ) -> Similarity:
         with sqlite.convert_errors(self._table.file):

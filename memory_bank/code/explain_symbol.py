@@ -27,7 +27,7 @@ from memory_bank.code.records import (
     RecentCommit,
     SymbolDetails,
 )
-from memory_bank.code.symbols import OF_FILES, describe_symbol, is_symbol, row_meant, view_callers
+from memory_bank.code.symbols import OF_FILES, describe_symbol, find_row, is_symbol, view_callers
 from memory_bank.git import authorship, repository
 from memory_bank.git.commits import Commit
 from memory_bank.search.document_changes import Progress
@@ -94,35 +94,35 @@ def explain_symbol(
     """
     limit = min(max(limit, 1), MOST)
     problem = code.refresh(progress)
-    row = row_meant(code, bank, name)
+    row = find_row(code, bank, name)
     cited = citing_notes(code, bank, row.path) if row.path else CitingNotes()
     with code.lock:
         if is_symbol(row):
             row = lookup.find_symbol(code.table, name)  # another thread may have read files
         details = describe_symbol(code, row, may_call=may_call)
-        guards = _guards(code, row)
-        state, notices = coupling_state(code)
+        guards = _list_guards(code, row)
+        state, notices = read_coupling(code)
         uncounted = code.count_access([row.id]) if count_access and is_symbol(row) else ""
     answer_limit = AnswerLimit(limit)
     return ExplainedSymbol(
         schema_version=SCHEMA_VERSION,
         details=details._replace(
-            calls=answer_limit.first("calls", details.calls),
-            called_by=answer_limit.first("callers", details.called_by),
-            may_call=answer_limit.first("places that may call it", details.may_call),
+            calls=answer_limit.cut("calls", details.calls),
+            called_by=answer_limit.cut("callers", details.called_by),
+            may_call=answer_limit.cut("places that may call it", details.may_call),
             problem=problem or uncounted or None,
         ),
-        tests=answer_limit.first("tests", guards),
-        coupled=coupled_files(state, row.path, min(limit, COUPLED)),
-        notes=answer_limit.first("notes", cited.symbols.get(row.id, ())),
-        file_notes=answer_limit.first("notes of the file", cited.file),
-        rules=answer_limit.first("rules", cited.applying),
-        commits=_commits(code, state, row, min(limit, COMMITS)) if row.path else (),
-        notices=(*notices, *answer_limit.said),
+        tests=answer_limit.cut("tests", guards),
+        coupled=list_coupled_files(state, row.path, min(limit, COUPLED)),
+        notes=answer_limit.cut("notes", cited.symbols.get(row.id, ())),
+        file_notes=answer_limit.cut("notes of the file", cited.file),
+        rules=answer_limit.cut("rules", cited.applying),
+        commits=_list_commits(code, state, row, min(limit, COMMITS)) if row.path else (),
+        notices=(*notices, *answer_limit.notices),
     )
 
 
-def _guards(code: Codebase, row: SymbolRow) -> list[Guard]:
+def _list_guards(code: Codebase, row: SymbolRow) -> list[Guard]:
     """Return the tests of a symbol, or of a file; a test or a note has none."""
     guards = code.relations().guards
     if is_symbol(row):
@@ -131,21 +131,21 @@ def _guards(code: Codebase, row: SymbolRow) -> list[Guard]:
 
 
 class AnswerLimit:
-    """What a limit leaves out of an answer."""
+    """Cuts the lists of an answer to a limit, and collects notices of what it leaves out."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self.said: list[str] = []
+        self.notices: list[str] = []
 
-    def first(self, text: str, items: Sequence[Item]) -> tuple[Item, ...]:
-        """Return the first of some things, and record how many are left out."""
+    def cut(self, what: str, items: Sequence[Item]) -> tuple[Item, ...]:
+        """Return the first items, as many as the limit allows, and note how many are left out."""
         if len(items) > self._limit:
-            self.said.append(f"{len(items) - self._limit} more {text} are left out")
+            self.notices.append(f"{len(items) - self._limit} more {what} are left out")
         return tuple(items[: self._limit])
 
 
-def coupling_state(code: Codebase) -> tuple[CouplingState | None, tuple[str, ...]]:
-    """Return the coupling of all files, and what is left out; None if it can't be read."""
+def read_coupling(code: Codebase) -> tuple[CouplingState | None, tuple[str, ...]]:
+    """Return the coupling of all files, None if it can't be read, and what is left out."""
     try:
         state = code.coupling()
     except StorageFailed as error:
@@ -153,67 +153,74 @@ def coupling_state(code: Codebase) -> tuple[CouplingState | None, tuple[str, ...
     return state, state.notices
 
 
-def coupled_files(state: CouplingState | None, path: str, limit: int) -> tuple[CoupledFile, ...]:
-    """Return the files that change with a file; one commit alone tells of none."""
+def list_coupled_files(
+    state: CouplingState | None, path: str, limit: int
+) -> tuple[CoupledFile, ...]:
+    """Return the files that change together with a file; one common commit is not enough."""
     if state is None or path not in state.files:
         return ()
-    coupled_rows = [
-        coupled
-        for coupled in state.coupling.of(path)
-        if coupled.coupling_type != TEMPORAL or coupled.support > 1
+    coupled = [
+        file
+        for file in state.coupling.of(path)
+        if file.coupling_type != TEMPORAL or file.support > 1
     ]
-    return tuple(coupled_rows[:limit])
+    return tuple(coupled[:limit])
 
 
-def depended_files(state: CouplingState | None, path: str, limit: int) -> tuple[CoupledFile, ...]:
-    """Return the files that may have to change with a file; the snippet says why."""
+def list_depended_files(
+    state: CouplingState | None, path: str, limit: int
+) -> tuple[CoupledFile, ...]:
+    """Return the files that may have to change with a file; the snippet of each says why."""
     if state is None or path not in state.files:
         return ()
     return tuple(state.coupling.depended(path)[:limit])
 
 
-def _commits(
+def _list_commits(
     code: Codebase, state: CouplingState | None, row: SymbolRow, limit: int
 ) -> tuple[RecentCommit, ...]:
     """Return the commits of a symbol that say more than a subject, and the newest of its file."""
     newest = state.coupling.history.of(row.path) if state else ()
-    size = {commit.subject: commit.size for commit in newest}
+    sizes = {commit.subject: commit.size for commit in newest}
     commits = [
         RecentCommit(
             seconds_to_iso(commit.written),
             commit.subject,
-            size.get(commit.subject, 0),
+            sizes.get(commit.subject, 0),
             commit.id,
             lines,
             reason,
         )
-        for commit, lines in _wrote(code, row)
+        for commit, lines in _count_written_lines(code, row)
         if (reason := message_reason(commit))
     ][:limit]
     subjects = {commit.subject for commit in commits}
-    rest = [
-        RecentCommit(seconds_to_iso(x.when), x.subject, x.size)
-        for x in newest
-        if x.subject not in subjects
+    subject_only = [
+        RecentCommit(seconds_to_iso(commit.when), commit.subject, commit.size)
+        for commit in newest
+        if commit.subject not in subjects
     ]
-    return tuple([*commits, *rest][:limit])
+    return tuple([*commits, *subject_only][:limit])
 
 
-def _wrote(code: Codebase, row: SymbolRow) -> list[tuple[Commit, int]]:
-    """Return the commits that wrote the lines of a symbol in HEAD, with the number of lines.
+def _count_written_lines(code: Codebase, row: SymbolRow) -> list[tuple[Commit, int]]:
+    """Return the commits that wrote the lines of a symbol in HEAD, each with its number of lines.
 
-    None if its file has other lines than in HEAD, or git can't say in time.
+    There are none if the file has other lines than in HEAD, or git can't say in time.
     """
-    tree, now = code.root, code.tree.read(row.path)
+    tree, file = code.root, code.tree.read(row.path)
     head = repository.read_head_commit(tree)
-    lines = authorship.blame_lines(tree, head, row.path) if head and now else None
-    if not lines or not now or len(lines) != len(now.data.splitlines()):
+    commit_ids = authorship.blame_lines(tree, head, row.path) if head and file else None
+    if not commit_ids or not file or len(commit_ids) != len(file.data.splitlines()):
         return []
-    wrote = Counter(lines[row.symbol.line - 1 : row.symbol.end_line - 1])
+    line_counts = Counter(commit_ids[row.symbol.line - 1 : row.symbol.end_line - 1])
     with closing(open_history(tree)) as history:
-        at = history.at(head, seconds=_SECONDS)
-        commits = [(at.commit(text) if at else None, count) for text, count in wrote.most_common()]
-    return [(commit, count) for commit, count in commits if commit]
+        commits = history.at(head, seconds=_SECONDS)
+        return [
+            (commit, count)
+            for commit_id, count in line_counts.most_common()
+            if commits and (commit := commits.commit(commit_id))
+        ]
 
 
 @operation(
@@ -251,19 +258,19 @@ def tests_for(
         path = existing_file(code, name)
         guards = code.relations().guards
         if path:
-            place, kind, guard_rows = path, "file", guards.of_file(path)
+            title, kind, rows = path, "file", guards.of_file(path)
         else:
-            row = _symbol(code, name)
-            place, kind, path = row.name, "symbol", row.path
-            guard_rows = guards.of_symbol(row)
-    tests = tuple(guard_rows[:limit])
-    more = len(guard_rows) > limit
+            row = _find_symbol(code, name)
+            title, kind, path = row.name, "symbol", row.path
+            rows = guards.of_symbol(row)
+    tests = tuple(rows[:limit])
+    is_cut = len(rows) > limit
     return GuardingTests(
-        SCHEMA_VERSION, place, kind, path, len(tests), tests, more, problem or None
+        SCHEMA_VERSION, title, kind, path, len(tests), tests, is_cut, problem or None
     )
 
 
-def _symbol(code: Codebase, name: str) -> SymbolRow:
+def _find_symbol(code: Codebase, name: str) -> SymbolRow:
     """Return a symbol; a name that looks like a path is an unknown file."""
     try:
         return lookup.find_symbol(code.table, name)
@@ -334,11 +341,11 @@ def blast_radius(
         for row in rows:
             if not row.test:
                 rows_by_name.setdefault((row.symbol.qualified, row.symbol.kind), []).append(row)
-        symbols = _symbols(
-            code, answer_limit.first("symbols", list(rows_by_name.values())), cited, answer_limit
+        symbols = _describe_symbols(
+            code, answer_limit.cut("symbols", list(rows_by_name.values())), cited, answer_limit
         )
         guards = code.relations().guards.of_file(path)
-        state, notices = coupling_state(code)
+        state, notices = read_coupling(code)
         ids = dict.fromkeys(row.id for row in rows)
         uncounted = code.count_access(list(ids)) if count_access else ""
     callers = {call.path for symbol in symbols for call in symbol.called_by if call.path} - {path}
@@ -347,15 +354,15 @@ def blast_radius(
         file=path,
         symbols=symbols,
         callers=tuple(sorted(callers)),
-        coupled=depended_files(state, path, min(limit, _FILES)),
-        tests=answer_limit.first("tests", guards),
-        notes=answer_limit.first("notes of the file", cited.file),
-        notices=(*notices, *answer_limit.said),
+        coupled=list_depended_files(state, path, min(limit, _FILES)),
+        tests=answer_limit.cut("tests", guards),
+        notes=answer_limit.cut("notes of the file", cited.file),
+        notices=(*notices, *answer_limit.notices),
         problem=problem or uncounted or None,
     )
 
 
-def _symbols(
+def _describe_symbols(
     code: Codebase,
     rows_by_name: Sequence[Sequence[SymbolRow]],
     cited: CitingNotes,
@@ -364,29 +371,29 @@ def _symbols(
     """Return symbols, each with the definitions of its name: a call may mean any of them."""
     accesses = code.accesses([rows[0].id for rows in rows_by_name])
     graph = code.relations().calls
-    entries = []
+    symbols = []
     for rows in rows_by_name:
         row = rows[0]
         callers, unclear = graph.callers(row)
         calls = [call for call in callers if _is_code(call.caller)]
         access = accesses.get(row.id)
-        entries.append(
+        symbols.append(
             SymbolDetails(
                 symbol=row,
                 called_by=view_callers(
-                    answer_limit.first(f"callers of {row.symbol.qualified}", calls)
+                    answer_limit.cut(f"callers of {row.symbol.qualified}", calls)
                 ),
                 unclear_callers=len(unclear),
                 notes=tuple(
                     dict.fromkeys(
-                        note for symbol_row in rows for note in cited.symbols.get(symbol_row.id, ())
+                        note for definition in rows for note in cited.symbols.get(definition.id, ())
                     )
                 ),
                 access_count=access.times if access else 0,
                 others=len(rows) - 1,
             )
         )
-    return tuple(entries)
+    return tuple(symbols)
 
 
 def _is_code(caller: object) -> bool:

@@ -22,7 +22,7 @@ from memory_bank.code import lookup
 from memory_bank.code.citing_notes import citing_notes
 from memory_bank.code.commits import message_reason
 from memory_bank.code.coupled import CoupledFile
-from memory_bank.code.explain_symbol import coupling_state, depended_files
+from memory_bank.code.explain_symbol import list_depended_files, read_coupling
 from memory_bank.code.guards import Guard
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.code.index.database import SymbolRow
@@ -230,7 +230,7 @@ def _add_code(answer: Why, bank: Bank, code: Codebase, head: str, most: int) -> 
         _, calls, guards = code.relations()
         tests = guards.of_symbol(row) if row else guards.of_file(path)
         callers = calls.callers(row)[0] if row else ()
-        coupled = depended_files(coupling_state(code)[0], path, _MOST_COUPLED)
+        coupled = list_depended_files(read_coupling(code)[0], path, _MOST_COUPLED)
     return answer._replace(
         definition=row,
         rules=citing_notes(code, bank, path).applying[:most],

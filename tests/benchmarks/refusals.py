@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memory_bank.base.errors import SecretFound
-from memory_bank.code.index.database import digest
+from memory_bank.code.index.database import hash_parts
 from memory_bank.code.parse.parsed_file import SYMBOL, TEST
 from memory_bank.notes.secrets import secrets
 from tests.benchmarks import planted
@@ -91,14 +91,14 @@ def citations(commit: Commit, web: str) -> list[str]:
         f"[{file}]({web}/blob/{commit.id}/{file}?plain=1#L12)", f"{web}/-/blob/{commit.id}/{file}?plain=1#L12",
         f"{web}/compare/{commit.parent[:12]}...{commit.id[:12]}", f"[[{file}]]", f"[[{file}#{symbol}]]", f"`{file}`",
         f"`{file}:12`", f"[{symbol}]({file}#L12)", f"`{symbol}`", f"{symbol}()",
-        SYMBOL + digest(["python", symbol]), f"`{SYMBOL}{digest(['go', symbol])}`", f"[[{TEST}{digest(['go', file])}]]",
-        f"[[decisions/{name}]]", f"[[{name}|the note]]", f"[the note](../decisions/{name}.md)", digest([commit.message]),
+        SYMBOL + hash_parts(["python", symbol]), f"`{SYMBOL}{hash_parts(['go', symbol])}`", f"[[{TEST}{hash_parts(['go', file])}]]",
+        f"[[decisions/{name}]]", f"[[{name}|the note]]", f"[the note](../decisions/{name}.md)", hash_parts([commit.message]),
     ]  # fmt: skip
 
 
 def _slug(commit: Commit) -> str:
     words = re.findall(r"[a-z0-9]+", commit.message.lower())[:6]
-    return "-".join([*words, digest([commit.message])[:4]])
+    return "-".join([*words, hash_parts([commit.message])[:4]])
 
 
 def notes(commit: Commit, web: str) -> Iterator[tuple[str, str]]:
@@ -106,8 +106,8 @@ def notes(commit: Commit, web: str) -> Iterator[tuple[str, str]]:
     files = "".join(f"- [[{file}]]\n" for file in commit.files)
     cited = citations(commit, web)
     head = (
-        f"---\nid: {digest([commit.id])}\ntype: change\nverified_commit: {commit.id}\n"
-        f"file_refs: {[*commit.files]}\nsymbol_refs: [{SYMBOL}{digest(['go', commit.symbols[0]])}]\n---\n"
+        f"---\nid: {hash_parts([commit.id])}\ntype: change\nverified_commit: {commit.id}\n"
+        f"file_refs: {[*commit.files]}\nsymbol_refs: [{SYMBOL}{hash_parts(['go', commit.symbols[0]])}]\n---\n"
     )
     name = f"changes/{_slug(commit)}"
     yield name, f"{head}{commit.message}\n\n{files}\n" + "\n".join(f"- {one}" for one in cited)

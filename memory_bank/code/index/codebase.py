@@ -74,13 +74,13 @@ class CodeHit(NamedTuple):
     """Of its file; empty for a document."""
 
 
-def lane_hits(table: SymbolTable, lane: Lane, hits: Sequence[Hit]) -> tuple[CodeHit, ...]:
-    """Return hits of a lane, each at its best symbol, test or section.
+def read_code_hits(table: SymbolTable, lane: Lane, hits: Sequence[Hit]) -> tuple[CodeHit, ...]:
+    """Return the hits of a lane with the symbols, tests or sections that match best.
 
-    What a file of code has outside of these is a place only where none of them matches.
+    A passage of code outside of these is taken only where none of them matches.
     """
     files = table.files() if lane == "files" else {}
-    places = [_named_place(hit) if hit.document.key in files else hit.best for hit in hits]
+    places = [_choose_place(hit) if hit.document.key in files else hit.best for hit in hits]
     names = [place.section.name for place in places if place.section.name]
     symbols = {row.id: row for row in table.symbols_in("s.sym", names)} if names else {}
     tests = {row.id: row for row in table.tests_in("t.sym", names)} if names else {}
@@ -106,7 +106,7 @@ def lane_hits(table: SymbolTable, lane: Lane, hits: Sequence[Hit]) -> tuple[Code
     return tuple(code_hits)
 
 
-def _named_place(hit: Hit) -> PassageRow:
+def _choose_place(hit: Hit) -> PassageRow:
     """Return the best passage of a hit that is in a symbol or a test, else the best one."""
     places = (hit.best, *(passage for passage, _ in hit.also))
     return next((place for place in places if place.section.name), hit.best)
@@ -123,7 +123,7 @@ _LOCK_SECONDS = 5.0
 
 
 class Relations(NamedTuple):
-    """What the symbols, imports and tests of one state of the table have to do with each other."""
+    """The imports, calls and guarding tests among the symbols of one state of the table."""
 
     imports: ImportTargets
     calls: CallGraph
@@ -204,10 +204,10 @@ class Codebase:
                     "code is turned off here", "set enabled = true ({where})", where=where
                 )
             try:
-                return self._refreshed(progress)
+                return self._refresh_table(progress)
             except IndexDamaged:
                 self.table.discard()
-                return self._refreshed(progress)
+                return self._refresh_table(progress)
 
     def catch_up(
         self,
@@ -230,12 +230,12 @@ class Codebase:
             self._history = self.history()
             start = time.monotonic()
             end = start + seconds
-            opened = self._with_documents(lanes)
-            for number, lane in enumerate(opened):
+            open_lanes = self._open_lanes(lanes)
+            for number, lane in enumerate(open_lanes):
                 # what one lane leaves, the next ones may use
-                share = max(0.0, end - time.monotonic()) / (len(opened) - number)
+                share = max(0.0, end - time.monotonic()) / (len(open_lanes) - number)
                 try:
-                    report = lane.read(partial(_caught_up, seconds=share, progress=progress))
+                    report = lane.read(partial(_catch_up_lane, seconds=share, progress=progress))
                 except Busy:
                     total.problem = (
                         total.problem or "another process is indexing: changes may be missing"
@@ -244,16 +244,16 @@ class Codebase:
                 total.add(report)
             if total.waiting and 0 < seconds < _WHOLE_SECONDS:
                 with suppress(Busy):  # another process computes them
-                    self._embed_all(opened, total, progress)
-            next_ = "a sync computes them" if embeds else "they are being computed"
+                    self._embed_all(open_lanes, total, progress)
+            hint = "a sync computes them" if embeds else "they are being computed"
             if total.waiting and not total.problem:
-                total.problem = f"{total.waiting} passages have no vectors yet: {next_}"
+                total.problem = f"{total.waiting} passages have no vectors yet: {hint}"
             total.seconds = time.monotonic() - start
             return total
 
-    def _with_documents(self, lanes: Sequence[Lane]) -> list[CodeLane]:
+    def _open_lanes(self, lanes: Sequence[Lane]) -> list[CodeLane]:
         """Return the lanes that have something to find: others get no index."""
-        return [lane for lane in map(self._lane, lanes) if not lane.empty()]
+        return [lane for lane in map(self._open_lane, lanes) if not lane.empty()]
 
     @staticmethod
     def _embed_all(lanes: Sequence[CodeLane], total: SyncReport, progress: Progress | None) -> None:
@@ -269,7 +269,7 @@ class Codebase:
                 progress("embedding", max(waiting - total.waiting, 0), waiting)
 
     def follow(self, codebase: Codebase) -> None:
-        """Take over what another codebase has read last: a search then needs no `catch_up`."""
+        """Take over what another codebase read last, so that a search needs no `catch_up`."""
         with self.lock:
             self.table.scanned = codebase.table.scanned
             self._history = codebase._history
@@ -280,7 +280,7 @@ class Codebase:
         Raises Busy if another process indexes for long.
         """
         with self.lock:
-            lanes = self._with_documents(LANES)
+            lanes = self._open_lanes(LANES)
         return _embed_lanes(lanes, seconds)
 
     def search(
@@ -309,41 +309,41 @@ class Codebase:
         mode = mode or HYBRID
         now = time.time() if now is None else now
         with self.lock:
-            opened = self._lane(lane)
-            if opened.empty():
+            code_lane = self._open_lane(lane)
+            if code_lane.empty():
                 return SearchResult((), mode)
             _ = self.state  # made once: Python 3.12 does not lock a cached property
         # outside of the lock, so that lanes can be searched in parallel
         only = TESTS_ONLY if [*kinds] == ["tests"] else (LANE, ",".join(kinds))
         conditions = [(key, value) for key, value in (("in", under), only) if value]
-        search_result = opened.search(
+        search_result = code_lane.search(
             text, conditions, mode=mode, limit=limit, now=now, parts=parts
         )
         with self.lock:
-            hits = lane_hits(self.table, lane, search_result.hits)
+            hits = read_code_hits(self.table, lane, search_result.hits)
         return SearchResult(hits, search_result.mode, search_result.fallback_reason)
 
     def text(self, hit: CodeHit) -> str:
         """Return the lines of a hit; empty if the file has changed."""
         span = Span(hit.line, hit.end_line)
-        passage = self._lane(hit.lane).source.text(hit.path, hit.hit.document.hash, span)
+        passage = self._open_lane(hit.lane).source.text(hit.path, hit.hit.document.hash, span)
         return passage or ""
 
     def whole(self, hit: CodeHit) -> str:
         """Return the whole text of the document of a hit; empty if it has changed."""
-        text = self._lane(hit.lane).source.text(hit.path, hit.hit.document.hash, Span(1, 1 << 40))
-        return text or ""
+        source = self._open_lane(hit.lane).source
+        return source.text(hit.path, hit.hit.document.hash, Span(1, 1 << 40)) or ""
 
     def document(self, key: str) -> Document | None:
         """Return a file or another document that is searched, as it is now; None if it is none."""
         with self.lock:
-            source = self._lane("files").source
+            source = self._open_lane("files").source
             document = source.read(key) if key in source.scan().signatures else None
         return document if isinstance(document, Document) else None
 
     def lines(self, key: str, hash: str, span: Span) -> str:  # noqa: A002  (the contract's word)
-        """Return some lines of such a document; empty if it has changed."""
-        return self._lane("files").source.text(key, hash, span) or ""
+        """Return some lines of a document; empty if it has changed."""
+        return self._open_lane("files").source.text(key, hash, span) or ""
 
     def commit(self, name: str) -> Commit | None:
         """Return the commit of an id, or of the start of one; None if there is none."""
@@ -384,17 +384,17 @@ class Codebase:
 
     def is_note(self, path: str) -> bool:
         """Tell whether a file below the work tree is in the bank, or included in it."""
-        return any(path == note or path.startswith(f"{note}/") for note in self._notes())
+        return any(path == note or path.startswith(f"{note}/") for note in self._list_note_paths())
 
     def history_notes(self) -> tuple[str, ...]:
-        """Return what is left out of the git history, and why."""
+        """Return notices of what is left out of the git history, and why."""
         with self.lock:
             return self._coupled_files.history().notes
 
     def refused(self) -> dict[str, str]:
         """Return the files that are not indexed, with the reasons, by path."""
         with self.lock:
-            submodules = dict.fromkeys(self.tree.submodules(), SUBMODULE)
+            submodules = dict.fromkeys(self.tree.list_submodules(), SUBMODULE)
             return {**self.table.refused(), **submodules}
 
     def count_access(self, symbols: Collection[str], now: float | None = None) -> str:
@@ -405,54 +405,54 @@ class Codebase:
 
     def accesses(self, names: Collection[str]) -> Mapping[str, Access]:
         """Return the accesses of some symbols, by id; none without a bank."""
-        access_of = self.state.accesses(names) if self.state is not None else {}
+        accesses = self.state.accesses(names) if self.state is not None else {}
         # a symbol is returned by its name: that tells as much as to open it
         return {
             name: access._replace(opened=access.times, last_opened=access.last)
-            for name, access in access_of.items()
+            for name, access in accesses.items()
         }
 
-    def _refreshed(self, progress: Progress | None) -> str:
-        files = False
+    def _refresh_table(self, progress: Progress | None) -> str:
+        has_files = False
         try:
             # another process may have made the table and be at its first files
-            files = self.table.file.exists() and bool(self.table.files())
-            self.table.refresh(progress, wait=_LOCK_SECONDS if files else WAIT)
+            has_files = self.table.file.exists() and bool(self.table.files())
+            self.table.refresh(progress, wait=_LOCK_SECONDS if has_files else WAIT)
         except Busy:
             return "another process is reading the code: the latest changes may be missing"
         except StorageFailed as error:
-            if not files:
+            if not has_files:
                 raise
             return error.message
         return ""
 
-    def _lane(self, name: Lane) -> CodeLane:
+    def _open_lane(self, name: Lane) -> CodeLane:
         if name not in self._lanes:
             from memory_bank.code.index.lane import CodeLane  # start-up: lookups need no index
 
             self._lanes[name] = CodeLane(
-                self.root, self.folder / name, self._source(name), self.settings, self.accesses
+                self.root, self.folder / name, self._open_source(name), self.settings, self.accesses
             )
         return self._lanes[name]
 
-    def _source(self, name: Lane) -> Source:
+    def _open_source(self, name: Lane) -> Source:
         from memory_bank.code.sources import CommitSource, list_files  # start-up: see above
 
         if name == "commits":
             return CommitSource(self._commits.reached)
         subjects = CommitSubjects(lambda: self._history)
-        return list_files(self.tree, self.table, without=self._notes(), subjects=subjects)
+        return list_files(self.tree, self.table, without=self._list_note_paths(), subjects=subjects)
 
-    def _notes(self) -> list[str]:
+    def _list_note_paths(self) -> list[str]:
         """Return the paths of the bank's notes below the work tree."""
         if self.layout is None:
             return []
-        note_folders = [self.layout.root]
+        folders = [self.layout.root]
         if self.layout.prefix:  # only a bank in a project includes files
-            note_folders += [self.layout.project / path for path in self.settings.memory.include]
+            folders += [self.layout.project / path for path in self.settings.memory.include]
         return [
             path.relative_to(self.root).as_posix()
-            for path in note_folders
+            for path in folders
             if path.is_relative_to(self.root)
         ]
 
@@ -481,7 +481,7 @@ def open_codebase(
     return Codebase(root, bank_settings, place=place, embeds=embeds)
 
 
-def _caught_up(view: View, seconds: float, progress: Progress | None) -> SyncReport:
+def _catch_up_lane(view: View, seconds: float, progress: Progress | None) -> SyncReport:
     return view.index.catch_up(seconds, progress)
 
 
@@ -491,9 +491,9 @@ def _embed_lanes(lanes: Sequence[CodeLane], seconds: float) -> SyncReport:
     total = SyncReport()
     for number, lane in enumerate(lanes):
         share = max(0.0, end - time.monotonic()) / (len(lanes) - number)
-        total.add(lane.read(partial(_embed, seconds=share)))
+        total.add(lane.read(partial(_embed_lane, seconds=share)))
     return total
 
 
-def _embed(view: View, seconds: float) -> SyncReport:
+def _embed_lane(view: View, seconds: float) -> SyncReport:
     return view.index.indexer.embed(seconds)

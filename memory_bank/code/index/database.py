@@ -181,9 +181,9 @@ class CodeDatabase(sqlite.OpenedCache):
 
     def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         """Return the rows of a statement; a text that is not UTF-8 equals none."""
-        safe = [as_utf8(name) if isinstance(name, str) else name for name in values]
+        parameters = [as_utf8(name) if isinstance(name, str) else name for name in values]
         with sqlite.convert_errors(self.file):
-            return self.opened().execute(sql, safe).fetchall()
+            return self.opened().execute(sql, parameters).fetchall()
 
     def chunked(self, sql: str, values: Sequence[int] | Sequence[str]) -> list[tuple[Any, ...]]:
         """Return the rows of a statement with `IN ({})` over any number of values."""
@@ -193,22 +193,26 @@ class CodeDatabase(sqlite.OpenedCache):
     def symbols(self, condition: str, *values: object) -> list[SymbolRow]:
         """Return the symbols `s` of files `f` that meet a condition, by file and line."""
         rows = self.rows(f"{_SYMBOL} WHERE {condition} ORDER BY f.path, s.line, s.id", *values)
-        return [_symbol(row) for row in rows]
+        return [_parse_symbol(row) for row in rows]
 
     def symbols_in(self, column: str, values: Sequence[int] | Sequence[str]) -> list[SymbolRow]:
         """Return the symbols `s` of files `f` with one of some values, by file and line."""
         rows = self.chunked(f"{_SYMBOL} WHERE {column} IN ({{}})", values)
-        return sorted(map(_symbol, rows), key=lambda row: (row.path, row.symbol.line, row.number))
+        return sorted(
+            map(_parse_symbol, rows), key=lambda row: (row.path, row.symbol.line, row.number)
+        )
 
     def tests(self, condition: str, *values: object) -> list[IntentRow]:
         """Return the tests `t` of files `f` that meet a condition, by file and line."""
         rows = self.rows(f"{_TEST} WHERE {condition} ORDER BY f.path, t.line, t.id", *values)
-        return [_test(row) for row in rows]
+        return [_parse_test(row) for row in rows]
 
     def tests_in(self, column: str, values: Sequence[int] | Sequence[str]) -> list[IntentRow]:
         """Return the tests `t` of files `f` with one of some values, by file and line."""
         rows = self.chunked(f"{_TEST} WHERE {column} IN ({{}})", values)
-        return sorted(map(_test, rows), key=lambda row: (row.path, row.intent.line, row.number))
+        return sorted(
+            map(_parse_test, rows), key=lambda row: (row.path, row.intent.line, row.number)
+        )
 
     @property
     def generation(self) -> int:
@@ -230,77 +234,79 @@ class CodeDatabase(sqlite.OpenedCache):
                 yield base
 
 
-def replace(base: Connection, files: Sequence[FileRow], gone: Collection[str] = ()) -> None:
-    """Write files in place of what was known of them, and remove those that are gone.
+def replace_files(base: Connection, files: Sequence[FileRow], gone: Collection[str] = ()) -> None:
+    """Write files in place of their former rows, and remove those that are gone.
 
-    Ids of other files' symbols with the same names change with them.
+    The ids of symbols with the same names in other files change with them.
     """
     paths = [*gone, *(file.path for file in files)]
-    of_paths = sqlite.execute_chunked(base, "SELECT id FROM files WHERE path IN ({})", paths)
-    numbers = [number for (number,) in of_paths]
-    names, titles = set[str](), set[str]()
-    for (name,) in sqlite.execute_chunked(
-        base, "SELECT qualified FROM symbols WHERE file IN ({})", numbers
-    ):
-        names.add(name)
-    for (title,) in sqlite.execute_chunked(
-        base, "SELECT title FROM tests WHERE file IN ({})", numbers
-    ):
-        titles.add(title)
+
+    def read_column(sql: str, values: Sequence[Any]) -> list[Any]:
+        return [value for (value,) in sqlite.execute_chunked(base, sql, values)]
+
+    numbers = read_column("SELECT id FROM files WHERE path IN ({})", paths)
+    names = set(read_column("SELECT qualified FROM symbols WHERE file IN ({})", numbers))
+    titles = set(read_column("SELECT title FROM tests WHERE file IN ({})", numbers))
     base.executemany("DELETE FROM files WHERE id = ?", ((number,) for number in numbers))
     for file in files:
-        _insert(base, file)
+        _insert_file(base, file)
         if file.parsed is not None:
             names.update(symbol.qualified for symbol in file.parsed.symbols)
             titles.update(intent.title for intent in file.parsed.tests)
     changed = _give_ids(base, "symbols", "qualified", SYMBOL, sorted(names))
     changed |= _give_ids(base, "tests", "title", TEST, sorted(titles))
-    _sum_up(base, sorted(changed))
+    _record_ids(base, sorted(changed))
 
 
-def _insert(base: Connection, file: FileRow) -> None:
+def _insert_file(base: Connection, file: FileRow) -> None:
     parsed = file.parsed or ParsedFile(file.language)
-    about = (parsed.doc, parsed.problem, file.reason, "")
+    details = (parsed.doc, parsed.problem, file.reason, "")
     number = base.execute(
         "INSERT INTO files (path, language, signature, blob, size, doc, problem, reason, ids)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (file.path, file.language, file.signature, file.blob, file.size, *about),
+        (file.path, file.language, file.signature, file.blob, file.size, *details),
     ).lastrowid
     tests = {intent.symbol for intent in parsed.tests if intent.symbol}
     for symbol in parsed.symbols:
         *fields, calls = symbol
-        row = base.execute(
+        row_id = base.execute(
             "INSERT INTO symbols (file, sym, name, test, qualified, kind, signature, doc, line,"
             " end_line, fingerprint, bases, calls) VALUES (?, '', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (number, symbol.name, _is_in(symbol.qualified, tests), *fields, _text(calls)),
+            (
+                number,
+                symbol.name,
+                _is_in_test(symbol.qualified, tests),
+                *fields,
+                _dump_names(calls),
+            ),
         ).lastrowid
-        called = ((name, row) for name in {last_part(call) for call in calls})
-        base.executemany("INSERT INTO calls VALUES (?, ?)", called)
+        call_rows = ((name, row_id) for name in {last_part(call) for call in calls})
+        base.executemany("INSERT INTO calls VALUES (?, ?)", call_rows)
     for intent in parsed.tests:
         *fields, calls = intent
-        row = base.execute(
+        row_id = base.execute(
             "INSERT INTO tests (file, sym, title, snippet, line, end_line, framework, symbol,"
             " calls) VALUES (?, '', ?, ?, ?, ?, ?, ?, ?)",
-            (number, *fields, _text(calls)),
+            (number, *fields, _dump_names(calls)),
         ).lastrowid
-        called = ((name, row) for name in {last_part(call) for call in calls})
-        base.executemany("INSERT INTO test_calls VALUES (?, ?)", called)
+        call_rows = ((name, row_id) for name in {last_part(call) for call in calls})
+        base.executemany("INSERT INTO test_calls VALUES (?, ?)", call_rows)
     base.executemany(
         "INSERT INTO imports VALUES (?, ?, ?, ?, ?)",
         (
             (
                 number,
                 statement.target,
-                _text(statement.names),
+                _dump_names(statement.names),
                 statement.line,
-                _text(statement.bound),
+                _dump_names(statement.bound),
             )
             for statement in parsed.imports
         ),
     )
 
 
-def _is_in(name: str, tests: Collection[str]) -> bool:
+def _is_in_test(name: str, tests: Collection[str]) -> bool:
     """Tell whether a qualified name is that of a test, or of something inside one."""
     while name and name not in tests:
         name = name.rpartition(".")[0]
@@ -315,50 +321,49 @@ def _give_ids(
         f"SELECT f.language, t.{column}, f.path, t.id, t.sym, f.id FROM {table} AS t"
         f" JOIN files AS f ON f.id = t.file WHERE t.{column} IN ({{}})"
     )
-    rows: list[tuple[str, int]] = []
+    named_rows = set(sqlite.execute_chunked(base, sql, names))
+    changes: list[tuple[str, int]] = []
     files: set[int] = set()
-    for text, number, former_id, file in _ids(
-        prefix, set(sqlite.execute_chunked(base, sql, names))
-    ):
-        if text != former_id:
-            rows.append((text, number))
+    for new_id, number, former_id, file in _yield_ids(prefix, named_rows):
+        if new_id != former_id:
+            changes.append((new_id, number))
             files.add(file)
-    base.executemany(f"UPDATE {table} SET sym = ? WHERE id = ?", rows)
+    base.executemany(f"UPDATE {table} SET sym = ? WHERE id = ?", changes)
     return files
 
 
-def _ids(prefix: str, rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[str, int, str, int]]:
+def _yield_ids(prefix: str, rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[str, int, str, int]]:
     """Yield the ids of rows of language, name, path, number, and what goes with the number.
 
     An id is the hash of language and name; if several files have that name, also of the path, and
     for the second and later ones in a file also of their order there.
     """
-    for entry, entries in groupby(sorted(rows), key=itemgetter(0, 1)):
-        files = [list(group) for _, group in groupby(entries, key=itemgetter(2))]
+    for name_key, rows_of_name in groupby(sorted(rows), key=itemgetter(0, 1)):
+        files = [list(group) for _, group in groupby(rows_of_name, key=itemgetter(2))]
         for file_rows in files:
             for order, (_, _, path, number, former_id, file) in enumerate(file_rows):
-                parts = [*entry, *([path] if len(files) > 1 else [])]
+                parts = [*name_key, *([path] if len(files) > 1 else [])]
                 parts += [f"#{order + 1}"] if order else []
-                yield prefix + digest(parts), number, former_id, file
+                yield prefix + hash_parts(parts), number, former_id, file
 
 
-def digest(parts: Iterable[str]) -> str:
-    """Return the digits of an id."""
+def hash_parts(parts: Iterable[str]) -> str:
+    """Return the digits of the id that some parts make."""
     return blake3("\0".join(parts).encode("utf-8", "replace")).hexdigest()[:12]
 
 
-def _sum_up(base: Connection, files: Sequence[int]) -> None:
-    """Record the hash of all ids of some files."""
-    entries_of: dict[int, list[str]] = {number: [] for number in files}
+def _record_ids(base: Connection, files: Sequence[int]) -> None:
+    """Record for files the hash of the ids of their symbols and tests."""
+    ids_by_file: dict[int, list[str]] = {number: [] for number in files}
     for table in ("symbols", "tests"):
         sql = f"SELECT file, sym FROM {table} WHERE file IN ({{}}) ORDER BY id"
-        for number, bank in sqlite.execute_chunked(base, sql, files):
-            entries_of[number].append(bank)
+        for number, symbol_id in sqlite.execute_chunked(base, sql, files):
+            ids_by_file[number].append(symbol_id)
     base.executemany(
         "UPDATE files SET ids = ? WHERE id = ?",
         (
-            (blake3(" ".join(entries).encode()).hexdigest()[:16], number)
-            for number, entries in entries_of.items()
+            (blake3(" ".join(ids).encode()).hexdigest()[:16], number)
+            for number, ids in ids_by_file.items()
         ),
     )
 
@@ -368,7 +373,7 @@ def last_part(name: str) -> str:
     return SEPARATOR.sub(".", name).rstrip(".").rpartition(".")[2].strip()
 
 
-def _text(names: Iterable[str]) -> str:
+def _dump_names(names: Iterable[str]) -> str:
     return json.dumps(list(names))
 
 
@@ -380,13 +385,13 @@ def parse_names(text: object) -> tuple[str, ...]:
         raise IndexDamaged("a row of the code's database is damaged", "it is rebuilt") from error
 
 
-def _symbol(row: Sequence[Any]) -> SymbolRow:
+def _parse_symbol(row: Sequence[Any]) -> SymbolRow:
     number, sym, path, language, test, *fields, calls = row
     symbol = Symbol(*fields)._replace(calls=parse_names(calls))
     return SymbolRow(number, sym, path, language, bool(test), symbol)
 
 
-def _test(row: Sequence[Any]) -> IntentRow:
+def _parse_test(row: Sequence[Any]) -> IntentRow:
     number, sym, path, language, *fields, calls = row
     return IntentRow(
         number, sym, path, language, Intent(*fields)._replace(calls=parse_names(calls))
@@ -420,7 +425,7 @@ class ParseCache(sqlite.Opened):
         self._parser = version
 
     def get(self, keys: Sequence[Key]) -> dict[Key, ParsedFile]:
-        """Return those of some files that are known."""
+        """Return the parsed files among some that are known."""
         parsed_files: dict[Key, ParsedFile] = {}
         missing = set(keys)
         sql = "SELECT blob, language, parsed FROM parses WHERE blob IN ({})"
@@ -431,11 +436,9 @@ class ParseCache(sqlite.Opened):
                     parsed_files[blob, language] = parsed
         return parsed_files
 
-    def put(self, parsed: Iterable[tuple[Key, ParsedFile]]) -> None:
+    def put(self, parsed_files: Iterable[tuple[Key, ParsedFile]]) -> None:
         """Keep parsed files; if they can't be kept, they are parsed again next time."""
-        rows = [
-            (*key, zlib.compress(dump_file(parsed_file).encode())) for key, parsed_file in parsed
-        ]
+        rows = [(*key, zlib.compress(dump_file(parsed).encode())) for key, parsed in parsed_files]
         with suppress(Busy, IndexDamaged, StorageFailed), sqlite.convert_errors(self.file):
             base = self.opened()
             with sqlite.transaction(base):
@@ -456,11 +459,11 @@ class ParseCache(sqlite.Opened):
         return base
 
     def _empty_if_old(self, base: Connection) -> None:
-        texts = ("SELECT value FROM meta WHERE key = ?", (_PARSER,))
-        if base.execute(*texts).fetchone() == (self._parser,):
+        query = ("SELECT value FROM meta WHERE key = ?", (_PARSER,))
+        if base.execute(*query).fetchone() == (self._parser,):
             return
         with sqlite.transaction(base):
-            if base.execute(*texts).fetchone() != (self._parser,):
+            if base.execute(*query).fetchone() != (self._parser,):
                 base.execute("DELETE FROM parses")
                 base.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_PARSER, self._parser))
 

@@ -81,30 +81,30 @@ class CodeLane(ReopenedIndex):
         now: float,
         parts: bool = False,
     ) -> SearchResult[Hit]:
-        """Return the best hits that meet some conditions, and those in the text."""
+        """Return the best hits that meet the conditions given and those in the text."""
         parsed = parse(text, _KEYS, times=False)
-        rows_met = [
+        query_conditions = [
             (condition.key, str(condition.value))
             for condition in parsed.conditions
             if condition.key in _KEYS
         ]
-        of_files = self.source.name == "files" and not parts
-        tests = TESTS_ONLY in conditions
+        by_file = self.source.name == "files" and not parts
+        tests_only = TESTS_ONLY in conditions
 
         def factors(paths: Collection[str]) -> dict[str, float]:
-            factor_of = {path: work_tree.likelihood_factor(path, text) for path in paths}
-            return {path: factor for path, factor in factor_of.items() if factor != 1}
+            factors = {path: work_tree.likelihood_factor(path, text) for path in paths}
+            return {path: factor for path, factor in factors.items() if factor != 1}
 
         return self.read(
             lambda view: view.engine.search(
                 parsed.question,
-                _scope(view, [*conditions, *rows_met]),
+                _find_scope(view, [*conditions, *query_conditions]),
                 mode=mode,
                 limit=limit,
                 now=now,
-                unit="documents" if of_files else "sections",
-                factors=factors if self.source.name == "files" and not tests else None,
-                weights=_TESTS if tests else FILES if of_files else NOTES,
+                unit="documents" if by_file else "sections",
+                factors=factors if self.source.name == "files" and not tests_only else None,
+                weights=_TESTS if tests_only else FILES if by_file else NOTES,
             )
         )
 
@@ -116,14 +116,16 @@ def _use_quick_embedder(settings: Settings) -> Settings:
     return settings._replace(memory=settings.memory._replace(embedder="static"))
 
 
-def _scope(view: View, conditions: Sequence[tuple[str, str]]) -> Scope:
+def _find_scope(view: View, conditions: Sequence[tuple[str, str]]) -> Scope:
     """Return the passages that meet conditions on folder, kind and language."""
-    on_files = [Condition(key, value) for key, value in conditions if key != "kind"]
-    scope = filters.find_scope(view.manifest, on_files, hidden=True)
+    file_conditions = [Condition(key, value) for key, value in conditions if key != "kind"]
+    scope = filters.find_scope(view.manifest, file_conditions, hidden=True)
     for key, value in conditions:
         if key == "kind":
             parts = [part.strip().casefold() for part in value.split(",") if part.strip()]
             rows = entries.passages_with(view.manifest, key, parts)
-            inside = {row: entry for row, entry in rows.items() if scope.holds(row, entry)}
-            scope = Scope(only=frozenset(inside.values()), rows=frozenset(inside))
+            rows_in_scope = {
+                row: document for row, document in rows.items() if scope.holds(row, document)
+            }
+            scope = Scope(only=frozenset(rows_in_scope.values()), rows=frozenset(rows_in_scope))
     return scope

@@ -19,7 +19,7 @@ from memory_bank.code.index.database import (
     Key,
     ParseCache,
     parse_names,
-    replace,
+    replace_files,
 )
 from memory_bank.code.index.work_tree import TreeScan, WorkTree, is_document
 from memory_bank.code.parse import parsing
@@ -64,8 +64,8 @@ class SymbolTable(CodeDatabase):
         longer than `wait` seconds.
         """
         self.scanned = self.tree.scan()
-        scan = self.scanned.only(_is_code_name)
-        self.build_files = [path for path in scan.files if _name(path) in _BUILD_FILES]
+        scan = self.scanned.filter(_is_code_name)
+        self.build_files = [path for path in scan.files if _file_name(path) in _BUILD_FILES]
         self.documents = {
             path: scan.files.pop(path) for path in list(scan.files) if _is_document(path)
         }
@@ -73,7 +73,7 @@ class SymbolTable(CodeDatabase):
             scan.files.pop(path, None)  # some are documents, too
         scripts = self._first_lines.languages(self.scanned.files)
         scan.files.update((path, self.scanned.files[path]) for path in scripts)
-        if not self._changes(scan):
+        if not self._has_changed(scan):
             return False
         with hold_lock(self._folder, wait=wait, make=lambda: private_folder(self._folder)):
             return self._update(scan, progress or (lambda *_: None))
@@ -114,21 +114,23 @@ class SymbolTable(CodeDatabase):
     def imports(self) -> Iterator[tuple[str, Import]]:
         """Yield all imports, each with the path of its file."""
         for path, *row in self.rows(f"{_IMPORTS} ORDER BY f.path, line"):
-            yield path, _import(row)
+            yield path, _parse_import(row)
 
     def imports_of(self, path: str) -> list[Import]:
         """Return the imports of a file, by line."""
         rows = self.rows(f"{_IMPORTS} WHERE f.path = ? ORDER BY line", path)
-        return [_import(row) for _, *row in rows]
+        return [_parse_import(row) for _, *row in rows]
 
-    def _changes(self, scan: TreeScan) -> bool:
-        """Tell whether files differ from what is recorded."""
+    def _has_changed(self, scan: TreeScan) -> bool:
+        """Tell whether any file differs from what is recorded of it."""
         if not self.file.exists():
             return True
         files = self.files()
         return (
             files.keys() != scan.files.keys()
-            or any(files[path].signature != _text(file) for path, file in scan.files.items())
+            or any(
+                files[path].signature != _write_signature(file) for path, file in scan.files.items()
+            )
             or dict(self.rows(_REFUSED)) != scan.refused
         )
 
@@ -138,89 +140,93 @@ class SymbolTable(CodeDatabase):
         changed = {
             path: file
             for path, file in scan.files.items()
-            if path not in files or files[path].signature != _text(file)
+            if path not in files or files[path].signature != _write_signature(file)
         }
         gone = [path for path in files if path not in scan.files]
         remaining = iter(changed.items())
         number = 0
         while batch := dict(islice(remaining, _BATCH)):
-            self._read(batch, files)
+            self._read_files(batch, files)
             number += len(batch)
             progress("parsing", number, len(changed))
         if gone or dict(self.rows(_REFUSED)) != scan.refused:
             with self.writing() as base:
-                replace(base, (), gone)
+                replace_files(base, (), gone)
                 base.execute("DELETE FROM refused")
                 base.executemany("INSERT INTO refused VALUES (?, ?)", scan.refused.items())
         return self.generation != before
 
-    def _read(self, batch: Mapping[str, StatSignature], file_states: Mapping[str, FileRow]) -> None:
+    def _read_files(
+        self, batch: Mapping[str, StatSignature], file_states: Mapping[str, FileRow]
+    ) -> None:
         """Read some files, given with their signatures, and write those whose content changed."""
         file_rows: list[FileRow] = []
         contents: dict[bytes, bytes] = {}
-        touched: list[tuple[str, str]] = []
+        signatures: list[tuple[str, str]] = []
         gone: list[str] = []
-        for path, scanned in batch.items():
-            read = self.tree.read(path)
-            if read is None:
+        for path, scan_signature in batch.items():
+            file = self.tree.read(path)
+            if file is None:
                 gone += [path] if path in file_states else []
                 continue
-            language = _language(_name(path)) or detect_language(read.data)
+            language = _language(_file_name(path)) or detect_language(file.data)
             if not language:  # its first line changed since the scan
                 gone += [path] if path in file_states else []
                 continue
-            signature = _recorded_signature(read.signature or scanned)
-            if read.reason:
-                file_rows.append(FileRow(path, language, signature, b"", 0, reason=read.reason))
+            signature = _trusted_signature(file.signature or scan_signature)
+            if file.reason:
+                file_rows.append(FileRow(path, language, signature, b"", 0, reason=file.reason))
                 continue
-            blob = repository.hash_blob(read.data)
+            blob = repository.hash_blob(file.data)
             if path in file_states and _has_parsed(file_states[path], blob):
-                touched.append((signature, path))
+                signatures.append((signature, path))
             else:
-                file_rows.append(FileRow(path, language, signature, blob, len(read.data)))
-                contents[blob] = read.data
+                file_rows.append(FileRow(path, language, signature, blob, len(file.data)))
+                contents[blob] = file.data
         if file_rows or gone:
-            parsed = self._parsed([row for row in file_rows if not row.reason], contents)
-            rows = [_row(row, parsed.get((row.blob, row.language))) for row in file_rows]
+            parsed = self._parse_files([row for row in file_rows if not row.reason], contents)
+            rows = [_add_parsed(row, parsed.get((row.blob, row.language))) for row in file_rows]
             with self.writing() as base:
-                replace(base, rows, gone)
-        if touched:
+                replace_files(base, rows, gone)
+        if signatures:
             with sqlite.convert_errors(self.file), sqlite.transaction(self.opened()):
-                self.opened().executemany("UPDATE files SET signature = ? WHERE path = ?", touched)
+                self.opened().executemany(
+                    "UPDATE files SET signature = ? WHERE path = ?", signatures
+                )
             self._files = (-1, {})
 
-    def _parsed(
+    def _parse_files(
         self, files: Sequence[FileRow], contents: Mapping[bytes, bytes]
     ) -> dict[Key, ParsedFile]:
-        """Return what is in some files, from the cache or parsed now."""
+        """Return the parsed files, from the cache or parsed now."""
         keys = list(dict.fromkeys((row.blob, row.language) for row in files))
-        parsed_files = self._cache.get(keys)
-        new = {
+        cached = self._cache.get(keys)
+        parsed = {
             (blob, language): parsing.parse(contents[blob], language)
             for blob, language in keys
-            if (blob, language) not in parsed_files
+            if (blob, language) not in cached
         }
-        if new:
-            self._cache.put(new.items())
-        return parsed_files | new
+        if parsed:
+            self._cache.put(parsed.items())
+        return cached | parsed
 
 
-def _import(row: Sequence[Any]) -> Import:
+def _parse_import(row: Sequence[Any]) -> Import:
     target, names, line, bound = row
     return Import(target, parse_names(names), line, parse_names(bound))
 
 
 def _is_code_name(path: str) -> bool:
-    name = _name(path)
+    name = _file_name(path)
     return bool(_language(name)) or is_document(name) or name in _BUILD_FILES
 
 
-def _name(path: str) -> str:
+def _file_name(path: str) -> str:
     return path.rpartition("/")[2]
 
 
 def _is_document(path: str) -> bool:
-    return is_document(path) and not _language(_name(path))
+    return is_document(path) and not _language(_file_name(path))
 
 
 @lru_cache(maxsize=100_000)  # asked for each file before each answer
@@ -231,30 +237,30 @@ def _language(name: str) -> str:
 
 def _has_parsed(file: FileRow, blob: bytes) -> bool:
     """Tell whether a file was parsed by this version of the parser, with that content."""
-    current = file.signature.startswith(f"{parsing.parser_version()} ")
-    return current and file.blob == blob and not file.reason
+    is_current = file.signature.startswith(f"{parsing.parser_version()} ")
+    return is_current and file.blob == blob and not file.reason
 
 
-def _row(file: FileRow, parsed: ParsedFile | None) -> FileRow:
-    """Return a file with what was parsed of it, without tests where it can't have any."""
+def _add_parsed(file: FileRow, parsed: ParsedFile | None) -> FileRow:
+    """Return a file's row with its parsed content, without tests where it can't have any."""
     if parsed is not None and parsed.refused:
         return file._replace(reason=parsed.refused)
     if parsed is not None:
-        imports = [statement.target for statement in parsed.imports]
+        imports = [imported.target for imported in parsed.imports]
         if not parsing.may_hold_tests(file.path, file.language, imports):
             intents = tuple(intent for intent in parsed.tests if intent.framework == EXAMPLE)
             parsed = parsed._replace(tests=intents)
     return file._replace(parsed=parsed)
 
 
-def _text(signature: StatSignature) -> str:
+def _write_signature(signature: StatSignature) -> str:
     """Return a signature as it is recorded; it also changes with the version of the parser."""
     return f"{parsing.parser_version()} {signature_text(signature)}"
 
 
-def _recorded_signature(signature: StatSignature) -> str:
-    """Return what is recorded of a file: no signature if it is so young that it may change."""
-    return _text(signature) if is_trusted(signature) else f"{parsing.parser_version()} "
+def _trusted_signature(signature: StatSignature) -> str:
+    """Return a signature as recorded; an empty one if the file is so young that it may change."""
+    return _write_signature(signature) if is_trusted(signature) else f"{parsing.parser_version()} "
 
 
 SIZE = 1000
@@ -274,22 +280,22 @@ def divide_lines(
 
     Lines without a letter or digit don't begin a passage. Indentation is dropped.
     """
-    part: list[str] = []
+    texts: list[str] = []
     first = last = length = 0
     for number in numbers:
         text = lines[number - 1].strip()[:_LONGEST_LINE] if number <= len(lines) else ""
-        if not part and not any(map(str.isalnum, text)):
+        if not texts and not any(map(str.isalnum, text)):
             continue
-        if part and length + len(text) > size:
-            yield Passage(first, last + 1, "\n".join(part), section)
-            part, length = [], 0
+        if texts and length + len(text) > size:
+            yield Passage(first, last + 1, "\n".join(texts), section)
+            texts, length = [], 0
         if not text:
             continue
-        first = first if part else number
-        part.append(text)
+        first = first if texts else number
+        texts.append(text)
         last, length = number, length + len(text) + 1
-    if part:
-        yield Passage(first, last + 1, "\n".join(part), section)
+    if texts:
+        yield Passage(first, last + 1, "\n".join(texts), section)
 
 
 MOST_FILES = 2000
@@ -303,7 +309,7 @@ _LINE = 200
 
 
 class FirstLines:
-    """What first lines of a work tree's files say; each is read once, until the file changes."""
+    """Reads the languages in first lines of a work tree's files, each once until it changes."""
 
     def __init__(self, tree: WorkTree) -> None:
         self._tree = tree
@@ -311,17 +317,17 @@ class FirstLines:
 
     def languages(self, files: Mapping[str, StatSignature]) -> dict[str, str]:
         """Map the files whose language only the first line tells to their languages."""
-        before, self._known = self._known, {}
-        entries: dict[str, str] = {}
-        for path in sorted(_yield_unnamed(files))[:MOST_FILES]:
-            former = before.get(path)
-            if former is None or former[0] != files[path]:
-                former = files[path], detect_language(self._tree.start(path, _LINE))
-            if is_trusted(former[0]):  # one that has just changed may change again
-                self._known[path] = former
-            if former[1]:
-                entries[path] = former[1]
-        return entries
+        former_lines, self._known = self._known, {}
+        languages: dict[str, str] = {}
+        for path in sorted(_yield_nameless(files))[:MOST_FILES]:
+            known = former_lines.get(path)
+            if known is None or known[0] != files[path]:
+                known = files[path], detect_language(self._tree.read_start(path, _LINE))
+            if is_trusted(known[0]):  # one that has just changed may change again
+                self._known[path] = known
+            if known[1]:
+                languages[path] = known[1]
+        return languages
 
 
 def detect_language(data: bytes) -> str:
@@ -332,16 +338,16 @@ def detect_language(data: bytes) -> str:
     return parsing.detect_language("", line) or ""
 
 
-def _yield_unnamed(files: Mapping[str, StatSignature]) -> Iterator[str]:
-    """Yield the files whose names say nothing, and that are small."""
+def _yield_nameless(files: Mapping[str, StatSignature]) -> Iterator[str]:
+    """Yield the small files whose names tell no language."""
     for path, (size, *_) in files.items():
         name = path.rpartition("/")[2]
-        if 0 < size <= _MOST_BYTES and _says_nothing(name):
+        if 0 < size <= _MOST_BYTES and _has_unknown_name(name):
             yield path
 
 
 @lru_cache(maxsize=10_000)  # asked for each file before each answer
-def _says_nothing(name: str) -> bool:
+def _has_unknown_name(name: str) -> bool:
     """Tell whether the name of a file has no suffix and is not known."""
     is_text = is_document(name) or parsing.detect_language(name) is not None
     return "." not in name[1:] and not is_text

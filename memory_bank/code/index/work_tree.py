@@ -48,8 +48,8 @@ class TreeScan(NamedTuple):
     refused: dict[str, str]
     """Files that would be read, were it not for the reason."""
 
-    def only(self, accepts: Callable[[str], bool]) -> TreeScan:
-        """Return a copy with the wanted files only, by path."""
+    def filter(self, accepts: Callable[[str], bool]) -> TreeScan:
+        """Return a copy with the files only whose paths are accepted."""
         return TreeScan(
             {path: file for path, file in self.files.items() if accepts(path)},
             {path: reason for path, reason in self.refused.items() if accepts(path)},
@@ -81,21 +81,21 @@ class WorkTree:
         Files of submodules and of other repositories inside are left
         out, as are files that are not checked out. Raises StorageFailed if git can't list them.
         """
-        listed = repository.list_files(self.root, self._exclude)
-        if listed is None:
+        paths = repository.list_files(self.root, self._exclude)
+        if paths is None:
             raise StorageFailed(
                 repository.find_problem(self.root) or f"git can't list the files of {self.root}",
                 "try `git status` there",
             )
-        entries, refused = dict[str, StatSignature](), dict[str, str]()
-        plain: dict[str, bool] = {"": True}
-        for path in listed:
+        files, refused = dict[str, StatSignature](), dict[str, str]()
+        plain_folders: dict[str, bool] = {"": True}
+        for path in paths:
             if path.startswith(("../", "/")):
                 continue
             if not is_utf8(path):
                 refused[as_utf8(path)] = NOT_UTF8
                 continue
-            if not self._plain_folder(path.rpartition("/")[0], plain):
+            if not self._is_plain_folder(path.rpartition("/")[0], plain_folders):
                 continue  # git has it in the index only: a link took the place of its folder
             try:
                 stat = os.lstat(f"{self.root}/{path}")
@@ -107,33 +107,33 @@ class WorkTree:
                 if stat.st_size > self._max_bytes:
                     refused[path] = TOO_LARGE
                 else:
-                    entries[path] = filenames.read_signature(stat)
-        return TreeScan(entries, refused)
+                    files[path] = filenames.read_signature(stat)
+        return TreeScan(files, refused)
 
-    def submodules(self) -> list[str]:
+    def list_submodules(self) -> list[str]:
         """Return the submodules of the work tree, none of whose files are listed."""
         if not (self.root / ".gitmodules").exists():
             return []
-        listed = repository.list_files(self.root, self._exclude) or []
-        paths = (path for path in listed if is_utf8(path) and not path.startswith(("../", "/")))
+        files = repository.list_files(self.root, self._exclude) or []
+        paths = (path for path in files if is_utf8(path) and not path.startswith(("../", "/")))
         places = ((path, self.root / path) for path in paths)
         # git lists files, and submodules as if they were files
-        return [path for path, place in places if place.is_dir() and not place.is_symlink()]
+        return [path for path, file in places if file.is_dir() and not file.is_symlink()]
 
-    def start(self, path: str, count: int) -> bytes:
+    def read_start(self, path: str, count: int) -> bytes:
         """Read the first bytes of a file; none if it can't be read."""
         try:
-            handle = self._handle(path)
+            handle = self._open_handle(path)
             with open(handle, "rb", buffering=0) as file:  # noqa: PTH123  (a handle)
-                plain = filenames.signature_from_stat(os.fstat(handle)) is not None
-                return file.read(count) if plain else b""
+                is_file = filenames.signature_from_stat(os.fstat(handle)) is not None
+                return file.read(count) if is_file else b""
         except OSError:
             return b""
 
     def read(self, path: str) -> TreeRead | None:
         """Read a file; return None if it is no longer there."""
         try:
-            handle = self._handle(path)
+            handle = self._open_handle(path)
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError:
@@ -150,22 +150,22 @@ class WorkTree:
             return TreeRead(signature, reason=TOO_LARGE)
         return TreeRead(signature, data, why_unreadable(data))
 
-    def _handle(self, path: str) -> int:
+    def _open_handle(self, path: str) -> int:
         # O_NONBLOCK opens a pipe at once even without a writer
         flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
         return os.open(self.root / path, flags | getattr(os, "O_BINARY", 0))
 
-    def _plain_folder(self, folder: str, folders: dict[str, bool]) -> bool:
+    def _is_plain_folder(self, folder: str, known: dict[str, bool]) -> bool:
         """Tell whether no part of a folder's path is a symbolic link."""
-        entries = []
-        while folder not in folders:
-            entries.append(folder)
+        parts = []
+        while folder not in known:
+            parts.append(folder)
             folder = folder.rpartition("/")[0]
-        plain = folders[folder]
-        for word in reversed(entries):
-            plain = plain and not os.path.islink(f"{self.root}/{word}")  # noqa: PTH114  (start-up)
-            folders[word] = plain
-        return plain
+        is_plain = known[folder]
+        for parent in reversed(parts):
+            is_plain = is_plain and not os.path.islink(f"{self.root}/{parent}")  # noqa: PTH114  (start-up)
+            known[parent] = is_plain
+        return is_plain
 
 
 def find_work_tree(folder: Path) -> Path:
@@ -298,7 +298,7 @@ KINDS = (
         ),
     ),
 )
-"""The first that a path is of counts."""
+"""The first kind that matches a path counts."""
 
 _ASKS_HOW_TO = lazy_pattern(
     r"\bhow (?:do|can|could|should|would|must) (?:i|we|you|one)\b|\bhow to\b"
@@ -310,14 +310,14 @@ _ASKS_HOW_TO = lazy_pattern(
 
 def likelihood_factor(path: str, question: str) -> float:
     """Return the factor of the likelihood of a file's results; 1 where the question asks for it."""
-    file_kind = next((file_kind for file_kind in KINDS if file_kind.paths.search(path)), None)
-    if file_kind is None or file_kind.asked & set(re.findall(r"\w+", question.lower())):
+    kind = next((kind for kind in KINDS if kind.paths.search(path)), None)
+    if kind is None or kind.asked & set(re.findall(r"\w+", question.lower())):
         return 1.0
-    if file_kind.name == "document" and _ASKS_HOW_TO.search(question):
+    if kind.name == "document" and _ASKS_HOW_TO.search(question):
         return 1.0
-    return file_kind.factor
+    return kind.factor
 
 
-def path_kind(path: str) -> str:
+def name_kind(path: str) -> str:
     """Return the name of the kind of a path; empty if it has none."""
-    return next((file_kind.name for file_kind in KINDS if file_kind.paths.search(path)), "")
+    return next((kind.name for kind in KINDS if kind.paths.search(path)), "")

@@ -108,7 +108,7 @@ def find_pointed(code: Codebase, path: str, text: str, line: int, word: str) -> 
     if namesakes:
         row = _find_row(code, path, namesakes[0].qualified)
         return Pointed(namesakes[0], path, row) if len(namesakes) == 1 else None
-    target = code.relations().calls.meant(word, Caller(path, file.language, ""))
+    target = code.relations().calls.find_target(word, Caller(path, file.language, ""))
     return Pointed(target.symbol.symbol, target.symbol.path, target.symbol) if target else None
 
 

@@ -8,7 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_bank.base.errors import IndexDamaged
-from memory_bank.code.index.database import CodeDatabase, FileRow, last_part, parse_names, replace
+from memory_bank.code.index.database import (
+    CodeDatabase,
+    FileRow,
+    last_part,
+    parse_names,
+    replace_files,
+)
 from memory_bank.code.parse.parsed_file import Intent, ParsedFile, Symbol
 
 NAMES = st.lists(st.sampled_from(["a", "a.b", "c", "main"]), max_size=4)
@@ -49,12 +55,12 @@ def test_changes_one_by_one_equal_a_rebuild(changes: list[tuple[str, list[str] |
             with step.writing() as base:
                 if names is None:
                     state.pop(path, None)
-                    replace(base, (), [path])
+                    replace_files(base, (), [path])
                 else:
                     state[path] = names
-                    replace(base, [row(path, names)])
+                    replace_files(base, [row(path, names)])
         with whole.writing() as base:
-            replace(base, [row(path, names) for path, names in sorted(state.items())])
+            replace_files(base, [row(path, names) for path, names in sorted(state.items())])
         assert content(step) == content(whole)
         ids = [one.id for one in step.symbols("1")]
         assert len(ids) == len(set(ids))
@@ -67,7 +73,7 @@ def test_each_change_is_a_generation(tmp_path: Path) -> None:
     assert base.generation == 0
     for expected in (1, 2):
         with base.writing() as open_base:
-            replace(open_base, [row("p", ["a"])])
+            replace_files(open_base, [row("p", ["a"])])
         assert base.generation == expected
     with pytest.raises(ZeroDivisionError), base.writing():
         _ = 1 / 0

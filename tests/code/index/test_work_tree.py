@@ -23,7 +23,7 @@ Git = Callable[..., str]
 
 def scanned(root: Path, *exclude: str, max_bytes: int = 1000) -> TreeScan:
     tree = WorkTree(root, exclude=exclude, max_bytes=max_bytes)
-    return tree.scan().only(lambda path: path.endswith(".py"))
+    return tree.scan().filter(lambda path: path.endswith(".py"))
 
 
 def test_tracked_and_new_files_are_read_but_no_ignored_ones(shop: Path) -> None:
@@ -114,7 +114,7 @@ def test_other_repositories_inside_are_not_entered(shop: Path, tmp_path: Path, g
     git(shop, *allowed, "submodule", "--quiet", "add", str(tmp_path / "part"), "sub")
     git(shop, "clone", "-q", str(tmp_path / "part"), "nested")
     assert not any(path.startswith(("sub", "nested")) for path in scanned(shop).files)
-    assert WorkTree(shop, max_bytes=1000).submodules() == ["sub"]
+    assert WorkTree(shop, max_bytes=1000).list_submodules() == ["sub"]
 
 
 def test_a_work_tree_need_have_no_commit_and_no_branch(
