@@ -226,7 +226,7 @@ class CallTargets:
         if is_in_file and (row := _find_in_scopes(call, rest)):
             return Target(row, SAME_FILE)
         statement = Import("::".join(call.plain[:-1]), (call.parts[-1],), 0)
-        for file in self._imports.files(path, statement):
+        for file in self._imports.find_files(path, statement):
             for start in range(len(rest)):
                 if row := _single_symbol(self._list_exported(file, rest[start:], call)):
                     return Target(row, SAME_FILE if file == path else IMPORTED)

@@ -53,7 +53,7 @@ class _Link(NamedTuple):
     """The name that it gives of a symbol; empty for a link to the file."""
 
 
-def citing_notes(
+def find_citing_notes(
     code: Codebase, bank: Bank | None, path: str, *, catch_up: bool = True
 ) -> CitingNotes:
     """Return the notes that cite a file of the work tree and its symbols.
@@ -67,25 +67,25 @@ def citing_notes(
     with code.lock:
         symbols = lookup.list_symbols(code.table, path)
     names = {row.symbol.name for row in symbols} | {row.id for row in symbols}
-    ask = bank.answer if catch_up else bank.read
-    links = ask(lambda view: _links(view, bank, code, path, names))
-    by_symbol: dict[str, list[_Link]] = {}
-    of_file: list[_Link] = []
+    read = bank.answer if catch_up else bank.read
+    links = read(lambda view: _list_links(view, bank, code, path, names))
+    links_by_symbol: dict[str, list[_Link]] = {}
+    file_links: list[_Link] = []
     with code.lock:
         for link in links:
-            entries = _meant(code.table, link, path)
-            for symbol in entries:
-                by_symbol.setdefault(symbol, []).append(link)
-            if not entries and not link.row.ghost.lower().startswith(SYMBOL):
-                of_file.append(link)
+            ids = _list_meant_symbols(code.table, link, path)
+            for symbol in ids:
+                links_by_symbol.setdefault(symbol, []).append(link)
+            if not ids and not link.row.ghost.lower().startswith(SYMBOL):
+                file_links.append(link)
     return CitingNotes(
-        {symbol: _notes(symbol_links) for symbol, symbol_links in by_symbol.items()},
-        _notes(of_file),
-        ask(lambda view: _applying(view, path)),
+        {symbol: _group_by_note(symbol_links) for symbol, symbol_links in links_by_symbol.items()},
+        _group_by_note(file_links),
+        read(lambda view: _list_applying(view, path)),
     )
 
 
-def _applying(view: View, path: str) -> tuple[ShownNote, ...]:
+def _list_applying(view: View, path: str) -> tuple[ShownNote, ...]:
     """Return the notes that name a file by the patterns of their `applies_to`."""
     if not document_rows.count_values(view.manifest, APPLIES_TO):
         return ()
@@ -113,10 +113,10 @@ def _applying(view: View, path: str) -> tuple[ShownNote, ...]:
                 links=(),
             )
         )
-    return tuple(sorted(notes, key=lambda citing: citing.path))
+    return tuple(sorted(notes, key=lambda note: note.path))
 
 
-def unknown_symbols(view: View, table: CodeDatabase) -> Iterator[Finding]:
+def yield_unknown_symbols(view: View, table: CodeDatabase) -> Iterator[Finding]:
     """Yield the references of notes to symbols that the code doesn't have, or has several of."""
     rows = [
         (row, linked_symbol(row)) for row in link_rows.find_to_code(view.manifest, SYMBOL, SYMBOL)
@@ -129,17 +129,17 @@ def unknown_symbols(view: View, table: CodeDatabase) -> Iterator[Finding]:
         and lookup.list_symbols(table, row.ghost)
     ]
     notes = document_rows.read_documents(view.manifest, {row.source for row, _ in rows})
-    count_of: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for row, name in rows:
         if row.source not in notes or notes[row.source].hidden:
             continue
-        if name not in count_of:
+        if name not in counts:
             symbols = lookup.symbols_meant(table, name)
-            count_of[name] = -1 if symbols else len(lookup.find_symbols(table, name))
-        if count_of[name] == 0:
+            counts[name] = -1 if symbols else len(lookup.find_symbols(table, name))
+        if counts[name] == 0:
             problem = f"which the code doesn't have{did_you_mean(_find_misspelled(table, name))}"
-        elif count_of[name] > 0:
-            problem = f"which may be {count_of[name]} symbols: name the class or the file, too"
+        elif counts[name] > 0:
+            problem = f"which may be {counts[name]} symbols: name the class or the file, too"
         else:
             continue
         message = f"names the symbol {name}, {problem}"
@@ -160,23 +160,23 @@ def _find_misspelled(table: CodeDatabase, name: str) -> list[str]:
     ]
 
 
-def _links(
+def _list_links(
     view: View, bank: Bank, code: Codebase, path: str, names: Collection[str]
 ) -> list[_Link]:
     """Return the links of notes to a file, and those to symbols that have one of some names."""
-    rows = find_to_code(view.manifest, _ghost(bank, code, path), SYMBOL)
-    visible = [
+    rows = find_to_code(view.manifest, _ghost_name(bank, code, path), SYMBOL)
+    rows = [
         row
         for row in rows
         if not (name := linked_symbol(row)) or {name, lookup.last_name(name)} & set(names)
     ]
-    visible += _to_note(view, bank, code, path)
-    numbers = {row.source for row in visible}
-    rows_of = document_rows.read_documents(view.manifest, numbers)
-    notes_by_number = {number: note_of(row) for number, row in rows_of.items() if not row.hidden}
+    rows += _list_links_to_note(view, bank, code, path)
+    numbers = {row.source for row in rows}
+    documents = document_rows.read_documents(view.manifest, numbers)
+    notes_by_number = {number: note_of(row) for number, row in documents.items() if not row.hidden}
     first = document_rows.first_passages(view.manifest, numbers)
     links = []
-    for row in visible:
+    for row in rows:
         note = notes_by_number.get(row.source)
         if note is None:
             continue
@@ -189,7 +189,7 @@ def _links(
     return links
 
 
-def _to_note(view: View, bank: Bank, code: Codebase, path: str) -> list[Link]:
+def _list_links_to_note(view: View, bank: Bank, code: Codebase, path: str) -> list[Link]:
     """Return the links to a file of the work tree that is a note itself."""
     file = str(code.root / path)
     for key in (names.link_name(file, bank.layout), names.name_included(file, bank.layout)):
@@ -199,7 +199,7 @@ def _to_note(view: View, bank: Bank, code: Codebase, path: str) -> list[Link]:
     return []
 
 
-def _ghost(bank: Bank, code: Codebase, path: str) -> str:
+def _ghost_name(bank: Bank, code: Codebase, path: str) -> str:
     """Return the name by which links of a bank's notes lead to a file of the work tree."""
     if not bank.layout.prefix:  # its notes name files from the root of the work tree
         return path
@@ -207,7 +207,7 @@ def _ghost(bank: Bank, code: Codebase, path: str) -> str:
     return below.replace(os.sep, "/")
 
 
-def _meant(table: CodeDatabase, link: _Link, path: str) -> list[str]:
+def _list_meant_symbols(table: CodeDatabase, link: _Link, path: str) -> list[str]:
     """Return the ids of the file's symbols that a link means."""
     if link.symbol:
         rows = lookup.symbols_meant(table, link.symbol)
@@ -218,20 +218,20 @@ def _meant(table: CodeDatabase, link: _Link, path: str) -> list[str]:
     return list(dict.fromkeys(row.id for row in rows if row.path == path))
 
 
-def _notes(links: Iterable[_Link]) -> tuple[ShownNote, ...]:
-    """Return the notes of some links."""
-    by_note: dict[str, list[_Link]] = {}
+def _group_by_note(links: Iterable[_Link]) -> tuple[ShownNote, ...]:
+    """Return the notes of links, the newest first, each with its links."""
+    links_by_note: dict[str, list[_Link]] = {}
     for link in links:
-        by_note.setdefault(link.note.path, []).append(link)
-    sorted_links = sorted(
-        by_note.values(),
+        links_by_note.setdefault(link.note.path, []).append(link)
+    groups = sorted(
+        links_by_note.values(),
         key=lambda note_links: (-note_links[0].note.created, note_links[0].note.path),
     )
-    return tuple(map(_note, sorted_links))
+    return tuple(map(_show_note, groups))
 
 
-def _note(links: Sequence[_Link]) -> ShownNote:
-    """Return a note by its links."""
+def _show_note(links: Sequence[_Link]) -> ShownNote:
+    """Return a note with its links to the code."""
     note = links[0].note
     return ShownNote(
         note_id=note.note_id,

@@ -64,14 +64,14 @@ class CountedCommits:
         """The newest names of files by their former ones, which other files may have now."""
         self.notes = notes
         """What is left out, and why."""
-        self._of: dict[str, list[CountedCommit]] = defaultdict(list)
+        self._by_file: dict[str, list[CountedCommit]] = defaultdict(list)
         for commit in self.commits:
             for file in commit.files:
-                self._of[file].append(commit)
+                self._by_file[file].append(commit)
 
     def of(self, path: str) -> Sequence[CountedCommit]:
         """Return the commits of a file, the newest first."""
-        return self._of.get(path, ())
+        return self._by_file.get(path, ())
 
 
 class CodeHistory:
@@ -82,7 +82,7 @@ class CodeHistory:
         self._history = open_history(tree)
         self._last: tuple[tuple[str, int], CountedCommits] | None = None
 
-    def counted(self, max_files: int = MOST_FILES) -> CountedCommits:
+    def read_counted(self, max_files: int = MOST_FILES) -> CountedCommits:
         """Return the commits up to HEAD; what is not known yet is read first.
 
         Commits that change more than `max_files` files don't count, except for their renames.
@@ -92,16 +92,16 @@ class CodeHistory:
         if not head:
             problem = repository.find_problem(self._tree) or "there are no commits yet"
             return CountedCommits(notes=(problem,))
-        at = self._history.at(head, seconds=_SECONDS)
-        if at is None:
+        commits = self._history.at(head, seconds=_SECONDS)
+        if commits is None:
             problem = repository.find_problem(self._tree)
             return CountedCommits(notes=(f"{problem}: no history is used" if problem else _UNREAD,))
-        key = at.key, max_files
+        key = commits.key, max_files
         if self._last is None or self._last[0] != key:
-            self._last = key, _filter_commits(at, max_files)
+            self._last = key, _filter_commits(commits, max_files)
         return self._last[1]
 
-    def reached(self) -> CommitsAt | None:
+    def read_all(self) -> CommitsAt | None:
         """Return the commits up to HEAD; None if git can't say yet, or there are none."""
         head = repository.read_head_commit(self._tree)
         try:
@@ -115,28 +115,28 @@ class CodeHistory:
         self._history.close()
 
 
-def _filter_commits(at: CommitsAt, max_files: int) -> CountedCommits:
-    """Return the commits of a history that count."""
-    listed = at.list_outlines(MOST + 1)
-    whole = [commit_outline for commit_outline in listed[:MOST] if commit_outline.id not in at.ends]
-    count = len(whole)
+def _filter_commits(commits: CommitsAt, max_files: int) -> CountedCommits:
+    """Return the commits of a history that count for the coupling of files."""
+    outlines = commits.list_outlines(MOST + 1)
+    known_outlines = [outline for outline in outlines[:MOST] if outline.id not in commits.ends]
+    count = len(known_outlines)
     partial = "this is a partial clone: renames are followed only of files with the same bytes"
-    fields = {
-        f"only the newest {count:,} commits are used": len(listed) > MOST,
-        f"this is a shallow clone of {count:,} commit{'s' * (count != 1)}": bool(at.ends),
-        partial: at.partial,
+    notices = {
+        f"only the newest {count:,} commits are used": len(outlines) > MOST,
+        f"this is a shallow clone of {count:,} commit{'s' * (count != 1)}": bool(commits.ends),
+        partial: commits.partial,
     }
-    notes = tuple(note for note, applies in fields.items() if applies)
-    changes = at.file_changes(max_files)
+    notes = tuple(note for note, applies in notices.items() if applies)
+    changes = commits.file_changes(max_files)
     return filter_counted(
         (
             (
-                commit_outline.when,
-                commit_outline.size,
-                commit_outline.subject,
-                changes.get(commit_outline.n, ()),
+                outline.when,
+                outline.size,
+                outline.subject,
+                changes.get(outline.n, ()),
             )
-            for commit_outline in whole
+            for outline in known_outlines
         ),
         max_files,
         count=count,
@@ -151,7 +151,7 @@ def filter_counted(
     count: int,
     notes: tuple[str, ...] = (),
 ) -> CountedCommits:
-    """Return the commits that count; more than `max_files` files don't.
+    """Return the commits that count: those of at most `max_files` files.
 
     `rows` are their times, sizes, subjects and changes, the newest first. A path in a commit means
     the file that has its name now: the renames of newer commits apply, those of larger commits too.

@@ -1,6 +1,6 @@
 """Find the files that change with a file: by commits, imports and likeness of texts.
 
-Of a file, the others are ranked by
+Rank the other files by
 
     fused_score = (J + 2 F + 0.2 I + 1.5 L) / (W + 3.7)
 
@@ -148,26 +148,26 @@ class Coupling:
         self._imports: dict[str, set[str]] = {}
         """In both directions."""
         self._imported = imports or {}
-        for text, others_import in (imports or {}).items():
-            for other_import in others_import:
-                self._imports.setdefault(text, set()).add(other_import)
-                self._imports.setdefault(other_import, set()).add(text)
-        self._frequency = _frequency(history)
+        for importer, imported_files in (imports or {}).items():
+            for imported_file in imported_files:
+                self._imports.setdefault(importer, set()).add(imported_file)
+                self._imports.setdefault(imported_file, set()).add(importer)
+        self._frequency = _count_frequencies(history)
 
-    def depended(self, file: str) -> list[CoupledFile]:
+    def list_depended(self, file: str) -> list[CoupledFile]:
         """Return the files among these that may have to change with it, each with the reason.
 
         They import it, or changed with it in three commits. A text like its own, or one or two
         commits, are no reason.
         """
-        entries, number = [], len(self.history.of(file))
+        depended, commit_count = [], len(self.history.of(file))
         for coupled in self.of(file, related=True):
-            importer = file in self._imported.get(coupled.file, ())
-            commits = f"changed in {coupled.support} of its {number} commits"
-            parts = "imports it" * importer, commits * (coupled.support >= TOGETHER)
+            is_importer = file in self._imported.get(coupled.file, ())
+            commits = f"changed in {coupled.support} of its {commit_count} commits"
+            parts = "imports it" * is_importer, commits * (coupled.support >= TOGETHER)
             if reason := ", ".join(filter(None, parts)):
-                entries.append(coupled._replace(reason=reason))
-        return entries
+                depended.append(coupled._replace(reason=reason))
+        return depended
 
     def of(self, file: str, *, related: bool = False) -> list[CoupledFile]:
         """Return the files that are coupled with a file, the strongest coupling first.
@@ -180,13 +180,13 @@ class Coupling:
         commits = self.history.of(file)
         total, weights, times = _weigh_commits(commits)
         imports = self._imports.get(file, frozenset[str]())
-        together = {path for path, joint in times.items() if len(joint) >= TOGETHER}
+        together = {path for path, joint_times in times.items() if len(joint_times) >= TOGETHER}
         candidates = imports | together if related else None
         likeness = self._likeness(file, candidates) if self._likeness else {}
-        alike = {text for text, value in likeness.items() if value >= LIKE}
+        like_paths = {path for path, value in likeness.items() if value >= LIKE}
         prior = FREQUENCY_WEIGHT + IMPORT_WEIGHT + (LIKENESS_WEIGHT if self._likeness else 0.0)
-        entries = []
-        paths = times.keys() | imports | alike if candidates is None else candidates
+        scored_files = []
+        paths = times.keys() | imports | like_paths if candidates is None else candidates
         for path in paths - {file}:
             if path not in self._files or _changes_with_everything(path):
                 continue
@@ -197,13 +197,15 @@ class Coupling:
                 + LIKENESS_WEIGHT * min(1.0, max(0.0, likeness.get(path, 0.0)))
             ) / (total + prior)
             score = min(1.0, score)  # rounding
-            joint = times.get(path, [])  # the newest first
-            confidence = len(joint) / len(commits) if commits else 0.0
-            kind = _type(bool(joint), path in imports, path in alike)
-            last = seconds_to_iso(joint[0]) if joint else ""
-            row = CoupledFile(path, round(confidence, 4), len(joint), last, round(score, 4), kind)
-            entries.append((-score, path, row))
-        return [row for _, _, row in sorted(entries)]
+            joint_times = times.get(path, [])  # the newest first
+            confidence = len(joint_times) / len(commits) if commits else 0.0
+            kind = _name_type(bool(joint_times), path in imports, path in like_paths)
+            last = seconds_to_iso(joint_times[0]) if joint_times else ""
+            coupled = CoupledFile(
+                path, round(confidence, 4), len(joint_times), last, round(score, 4), kind
+            )
+            scored_files.append((-score, path, coupled))
+        return [coupled for _, _, coupled in sorted(scored_files)]
 
 
 def _changes_with_everything(path: str) -> bool:
@@ -229,22 +231,22 @@ def _recency(age: int) -> float:
     return float(0.5 ** (age / HALF_LIFE))
 
 
-def _frequency(history: CountedCommits) -> dict[str, float]:
+def _count_frequencies(history: CountedCommits) -> dict[str, float]:
     """Return the share of each file in all commits that count, newer ones counting more."""
-    entries, total = dict[str, float](), 0.0
+    weights, total = dict[str, float](), 0.0
     for commit in history.commits:
         weight = _recency(commit.age)
         total += weight
         for file in commit.files:
-            entries[file] = entries.get(file, 0.0) + weight
-    return {file: weight / total for file, weight in entries.items()}
+            weights[file] = weights.get(file, 0.0) + weight
+    return {file: weight / total for file, weight in weights.items()}
 
 
-def _type(temporal: bool, static: bool, semantic: bool) -> str:  # noqa: FBT001
+def _name_type(temporal: bool, static: bool, semantic: bool) -> str:  # noqa: FBT001
     """Return the type of a coupling with this evidence."""
-    entry = zip((TEMPORAL, STATIC, SEMANTIC), (temporal, static, semantic), strict=True)
-    words = [word for word, there in entry if there]
-    return words[0] if len(words) == 1 else MULTI
+    evidence = {TEMPORAL: temporal, STATIC: static, SEMANTIC: semantic}
+    types = [name for name, is_there in evidence.items() if is_there]
+    return types[0] if len(types) == 1 else MULTI
 
 
 class CouplingState(NamedTuple):
@@ -263,8 +265,8 @@ class CoupledFiles:
     def __init__(self, commits: CodeHistory, words: WordTable) -> None:
         self._commits = commits
         self._words = words
-        self._of: tuple[object, ...] = ()
-        """What the state was computed from."""
+        self._evidence: tuple[object, ...] = ()
+        """The evidence from which the state was computed."""
         self._state: CouplingState | None = None
 
     def state(self, scan: TreeScan, imports: Mapping[str, Collection[str]]) -> CouplingState:
@@ -281,32 +283,34 @@ class CoupledFiles:
             notices.append("another process reads the texts: their likeness is not used")
         history = self.history()
         notices += history.notes
-        of = (history, likeness, imports, self._words.files)
-        is_same = len(of) == len(self._of) and all(map(_is_same, of, self._of))
+        evidence = (history, likeness, imports, self._words.files)
+        is_same = len(evidence) == len(self._evidence) and all(
+            map(_is_same, evidence, self._evidence)
+        )
         if not is_same or self._state is None:
             files = self._words.files
             coupling = Coupling(history, files, imports=imports, likeness=likeness)
             self._state = CouplingState(coupling, files, tuple(notices))
-            self._of = of
+            self._evidence = evidence
         return self._state._replace(notices=tuple(notices))
 
     def history(self) -> CountedCommits:
         """Return the history as of now; raise StorageFailed if its database can't be used."""
         try:
-            return self._commits.counted()
+            return self._commits.read_counted()
         except Busy:
             return CountedCommits(notes=("another process reads the commits: they are not used",))
 
     def close(self) -> None:
         """Close the databases."""
-        self._of, self._state = (), None
+        self._evidence, self._state = (), None
         self._commits.close()
         self._words.close()
 
 
-def _is_same(entry: object, other_entry: object) -> bool:
+def _is_same(old: object, new: object) -> bool:
     """Tell whether evidence is unchanged: files are compared, all else is the same object."""
-    return entry == other_entry if isinstance(entry, frozenset) else entry is other_entry
+    return old == new if isinstance(old, frozenset) else old is new
 
 
 MOST_WORDS = 100
@@ -340,31 +344,32 @@ class Similarity:
 
     def __init__(self, files: Mapping[str, Words]) -> None:
         """Compare files by what `file_words` returned of them."""
-        having = Counter(word for words in files.values() for word in words)
-        rarity = {word: math.log(1 + len(files) / count) for word, count in having.items()}
+        file_counts = Counter(word for words in files.values() for word in words)
+        rarities = {word: math.log(1 + len(files) / count) for word, count in file_counts.items()}
         self._vectors: dict[str, dict[str, float]] = {}
-        self._having: dict[str, list[tuple[str, float]]] = {word: [] for word in having}
+        self._files_with: dict[str, list[tuple[str, float]]] = {word: [] for word in file_counts}
         for path, words in files.items():
-            vector = {word: (1 + math.log(n)) * rarity[word] for word, n in words.items()}
+            vector = {word: (1 + math.log(n)) * rarities[word] for word, n in words.items()}
             length = math.hypot(*vector.values())
             self._vectors[path] = {word: value / length for word, value in vector.items()}
             for word, value in self._vectors[path].items():
-                self._having[word].append((path, value))
+                self._files_with[word].append((path, value))
 
     def __call__(self, path: str, paths: Collection[str] | None = None) -> Mapping[str, float]:
         """Return the likeness of other files to a file, 0 to 1; nothing for an unknown one."""
+        likeness: dict[str, float] = {}
         if paths is not None:
-            return {text: value for text in paths if (value := self._of_two(path, text)) >= _LEAST}
-        entries: dict[str, float] = {}
-        for word, value in self._vectors.get(path, {}).items():
-            for text, its in self._having[word]:
-                entries[text] = entries.get(text, 0.0) + value * its
-        entries.pop(path, None)
-        return {text: min(1.0, value) for text, value in entries.items() if value >= _LEAST}
+            likeness |= {other_path: self._compare_two(path, other_path) for other_path in paths}
+        else:
+            for word, value in self._vectors.get(path, {}).items():
+                for other_path, other_value in self._files_with[word]:
+                    likeness[other_path] = likeness.get(other_path, 0.0) + value * other_value
+            likeness.pop(path, None)
+        return {other: min(1.0, value) for other, value in likeness.items() if value >= _LEAST}
 
-    def _of_two(self, path: str, text: str) -> float:
-        vector, of_text = self._vectors.get(path, {}), self._vectors.get(text, {})
-        return min(1.0, sum(value * of_text.get(word, 0.0) for word, value in vector.items()))
+    def _compare_two(self, path: str, other_path: str) -> float:
+        vector, other_vector = self._vectors.get(path, {}), self._vectors.get(other_path, {})
+        return min(1.0, sum(value * other_vector.get(word, 0.0) for word, value in vector.items()))
 
 
 MOST_FILES = 20_000
@@ -408,7 +413,7 @@ class WordTable:
             return self._refresh_words(scan, files)
 
     def close(self) -> None:
-        """Let go of what was read."""
+        """Forget the words that were read."""
         self._likeness = None
 
     def _refresh_words(
@@ -426,53 +431,51 @@ class WordTable:
             if gone:
                 with sqlite.transaction(base):
                     base.executemany("DELETE FROM words WHERE path = ?", gone)
-            number = self._read(base, changed)
-            self.notes = _notes(len(self.files), len(stat_signatures), number)
+            number = self._read_files(base, changed)
+            self.notes = _write_notes(len(self.files), len(stat_signatures), number)
             if changed or gone or self._likeness is None:
-                self._likeness = Similarity(_words(base))
+                self._likeness = Similarity(_read_words(base))
             self._scan = None if number else scan
             return self._likeness
 
-    def _read(self, base: Connection, paths: list[str]) -> int:
+    def _read_files(self, base: Connection, paths: list[str]) -> int:
         """Read files, until the time is up; return the number of those that are left."""
         end = time.monotonic() + _SECONDS
         for start in range(0, len(paths), _BATCH):
-            rows = [self._row(path) for path in paths[start : start + _BATCH]]
+            rows = [self._make_row(path) for path in paths[start : start + _BATCH]]
             with sqlite.transaction(base):
                 base.executemany("INSERT OR REPLACE INTO words VALUES (?, ?, ?)", rows)
             if time.monotonic() > end:
                 return max(0, len(paths) - start - _BATCH)
         return 0
 
-    def _row(self, path: str) -> tuple[str, str, bytes]:
+    def _make_row(self, path: str) -> tuple[str, str, bytes]:
         """Return the row of a file; one that can't be read, or is no text, has no words."""
-        tree_read = self._table.tree.read(path)
-        if tree_read is None or tree_read.signature is None:
+        file = self._table.tree.read(path)
+        if file is None or file.signature is None:
             return path, "", zlib.compress(b"{}")
-        text = (
-            "" if tree_read.reason else tree_read.data[:MOST_CHARACTERS].decode("utf-8", "replace")
-        )
-        words = file_words(path, text) if not tree_read.reason else {}
+        text = "" if file.reason else file.data[:MOST_CHARACTERS].decode("utf-8", "replace")
+        words = file_words(path, text) if not file.reason else {}
         # a file that has just changed may change again without another signature
-        signature = signature_text(tree_read.signature) if is_trusted(tree_read.signature) else ""
+        signature = signature_text(file.signature) if is_trusted(file.signature) else ""
         return path, signature, zlib.compress(json.dumps(words, ensure_ascii=False).encode())
 
 
-def _words(base: Connection) -> dict[str, Mapping[str, int]]:
+def _read_words(base: Connection) -> dict[str, Mapping[str, int]]:
     """Return the words of all files; raise IndexDamaged."""
-    entries: dict[str, Mapping[str, int]] = {}
+    words_by_path: dict[str, Mapping[str, int]] = {}
     for path, data in base.execute("SELECT path, words FROM words ORDER BY path"):
         try:
             words = json.loads(zlib.decompress(data))
-            entries[path] = {str(word): int(number) for word, number in words.items()}
+            words_by_path[path] = {str(word): int(number) for word, number in words.items()}
         except (AttributeError, TypeError, ValueError, zlib.error) as error:
             raise IndexDamaged("the words of a file are damaged", "it is rebuilt") from error
-    return entries
+    return words_by_path
 
 
-def _notes(files: int, number: int, unread: int) -> tuple[str, ...]:
-    fields = {
+def _write_notes(files: int, number: int, unread: int) -> tuple[str, ...]:
+    notices = {
         f"only {MOST_FILES:,} of {files:,} files are compared": files > number == MOST_FILES,
         f"{unread:,} of {number:,} files are not compared yet: the next call goes on": unread > 0,
     }
-    return tuple(note for note, applies in fields.items() if applies)
+    return tuple(note for note, applies in notices.items() if applies)

@@ -13,7 +13,7 @@ from memory_bank.base.dates import seconds_to_iso
 from memory_bank.base.errors import StorageFailed, SymbolNotFound
 from memory_bank.base.operation import LONGEST_NAME, MOST_FOR_AGENTS, Param, Tool, operation
 from memory_bank.code import lookup, views
-from memory_bank.code.citing_notes import CitingNotes, citing_notes
+from memory_bank.code.citing_notes import CitingNotes, find_citing_notes
 from memory_bank.code.code_names import existing_file, existing_path, path_from_shell
 from memory_bank.code.commits import message_reason
 from memory_bank.code.coupled import TEMPORAL, CoupledFile, CouplingState
@@ -95,7 +95,7 @@ def explain_symbol(
     limit = min(max(limit, 1), MOST)
     problem = code.refresh(progress)
     row = find_row(code, bank, name)
-    cited = citing_notes(code, bank, row.path) if row.path else CitingNotes()
+    cited = find_citing_notes(code, bank, row.path) if row.path else CitingNotes()
     with code.lock:
         if is_symbol(row):
             row = lookup.find_symbol(code.table, name)  # another thread may have read files
@@ -173,7 +173,7 @@ def list_depended_files(
     """Return the files that may have to change with a file; the snippet of each says why."""
     if state is None or path not in state.files:
         return ()
-    return tuple(state.coupling.depended(path)[:limit])
+    return tuple(state.coupling.list_depended(path)[:limit])
 
 
 def _list_commits(
@@ -333,7 +333,7 @@ def blast_radius(
     with code.lock:
         problem = code.refresh(progress)
         path = existing_path(code, file)
-    cited = citing_notes(code, bank, path)
+    cited = find_citing_notes(code, bank, path)
     answer_limit = AnswerLimit(limit)
     with code.lock:
         rows = lookup.list_symbols(code.table, path)

@@ -51,22 +51,22 @@ class Imports:
             folder, name = posixpath.split(path)
             self._named[name].append(path)
             self._folders[folder].append(path)
-            if name == "go.mod" and (line := _GO_MODULE.search(read(path))):
-                self.modules[line[1]] = folder
-            elif name == "Cargo.toml" and (line := _CRATE.search(read(path))):
-                self.crates[line[1].replace("-", "_")] = folder
+            if name == "go.mod" and (match := _GO_MODULE.search(read(path))):
+                self.modules[match[1]] = folder
+            elif name == "Cargo.toml" and (match := _CRATE.search(read(path))):
+                self.crates[match[1].replace("-", "_")] = folder
 
-    def files(self, path: str, statement: Import) -> list[str]:
+    def find_files(self, path: str, statement: Import) -> list[str]:
         """Return the files that an import in the file `path` means; often none."""
         rule = _RULES.get(posixpath.splitext(path)[1].lower())
         resolved = rule(self, path, statement) if rule else ()
         return [file for file in dict.fromkeys(resolved) if file != path]
 
-    def first(self, *paths: str) -> list[str]:
+    def find_first(self, *paths: str) -> list[str]:
         """Return the first of some paths that exists, if any."""
         return next(([path] for path in map(posixpath.normpath, paths) if path in self._files), [])
 
-    def roots(self, tail: str) -> Iterator[str]:
+    def yield_roots(self, tail: str) -> Iterator[str]:
         """Yield the folders below which a path exists."""
         for path in self._named.get(posixpath.basename(tail), ()):
             if path == tail:
@@ -74,55 +74,59 @@ class Imports:
             elif path.endswith(f"/{tail}"):
                 yield path[: -len(tail) - 1]
 
-    def nearest(self, tail: str, path: str) -> list[str]:
+    def find_nearest(self, tail: str, path: str) -> list[str]:
         """Return the file with this end that shares most of its path with another, if any."""
-        roots = sorted(self.roots(tail), key=lambda root: -_count_shared_folders(root, path))
+        roots = sorted(self.yield_roots(tail), key=lambda root: -_count_shared_folders(root, path))
         return [posixpath.join(roots[0], tail)] if roots else []
 
-    def package(self, folder: str, suffix: str) -> list[str]:
+    def list_package(self, folder: str, suffix: str) -> list[str]:
         """Return the files of a folder with a suffix."""
         return [path for path in self._folders.get(folder, ()) if path.endswith(suffix)]
 
-    def folders(self, tail: str) -> list[str]:
+    def list_folders(self, tail: str) -> list[str]:
         """Return the folders whose path has this end."""
         return [folder for folder in self._folders if folder == tail or folder.endswith(f"/{tail}")]
 
 
-def _count_shared_folders(text: str, other_text: str) -> int:
+def _count_shared_folders(folder: str, path: str) -> int:
     """Return the length of the folders that two paths share."""
-    return len(posixpath.commonpath([text, other_text])) if text and other_text else 0
+    return len(posixpath.commonpath([folder, path])) if folder and path else 0
 
 
 def _python(index: Imports, path: str, statement: Import) -> Iterator[str]:
     module = statement.target.lstrip(".")
-    up = len(statement.target) - len(module)
+    level = len(statement.target) - len(module)
     tail = module.replace(".", "/")
-    if up:
+    if level:
         folder = path
-        for _ in range(up):
+        for _ in range(level):
             folder = posixpath.dirname(folder)
         base = posixpath.join(folder, tail)
     else:
         if module.partition(".")[0] in sys.stdlib_module_names:
             return
-        ends = [
+        tails = [
             f"{tail}.py",
             f"{tail}/__init__.py",
             *(f"{tail}/{name}.py" for name in statement.names),
         ]
-        roots = {root: None for end in ends for root in index.roots(end)}
+        roots = {root: None for end in tails for root in index.yield_roots(end)}
         # below a package, the module would have a longer name
-        tops = [root for root in roots if not index.first(posixpath.join(root, "__init__.py"))]
-        if not tops:
+        top_roots = [
+            root for root in roots if not index.find_first(posixpath.join(root, "__init__.py"))
+        ]
+        if not top_roots:
             return
-        base = posixpath.join(max(tops, key=lambda root: _count_shared_folders(root, path)), tail)
-    whole = not statement.names
+        base = posixpath.join(
+            max(top_roots, key=lambda root: _count_shared_folders(root, path)), tail
+        )
+    takes_all = not statement.names
     for name in statement.names:
-        below = index.first(f"{base}/{name}.py", f"{base}/{name}/__init__.py")
-        whole |= not below
-        yield from below
-    if whole:
-        yield from index.first(f"{base}.py", f"{base}/__init__.py", f"{base}.pyi")
+        submodule = index.find_first(f"{base}/{name}.py", f"{base}/{name}/__init__.py")
+        takes_all |= not submodule
+        yield from submodule
+    if takes_all:
+        yield from index.find_first(f"{base}.py", f"{base}/__init__.py", f"{base}.pyi")
 
 
 def _script(index: Imports, path: str, statement: Import) -> Iterator[str]:
@@ -135,22 +139,22 @@ def _script(index: Imports, path: str, statement: Import) -> Iterator[str]:
         return
     for base in map(posixpath.normpath, bases):
         stem, suffix = posixpath.splitext(base)
-        tries = [base, *(base + end for end in _SCRIPTS)]
-        tries += [
+        candidates = [base, *(base + end for end in _SCRIPTS)]
+        candidates += [
             stem + end for end in _SCRIPTS if suffix in _SCRIPTS
         ]  # `.js` of a TypeScript file
-        tries += [f"{base}/index{end}" for end in _SCRIPTS]
-        yield from index.first(*tries)
+        candidates += [f"{base}/index{end}" for end in _SCRIPTS]
+        yield from index.find_first(*candidates)
 
 
 def _go(index: Imports, _: str, statement: Import) -> Iterator[str]:
     for module, folder in index.modules.items():
         if statement.target == module or statement.target.startswith(f"{module}/"):
-            rest = statement.target[len(module) + 1 :]
-            package = posixpath.join(folder, rest) if rest else folder
+            inner = statement.target[len(module) + 1 :]
+            package = posixpath.join(folder, inner) if inner else folder
             yield from (
                 file
-                for file in index.package(package.rstrip("/"), ".go")
+                for file in index.list_package(package.rstrip("/"), ".go")
                 if not file.endswith("_test.go")
             )
 
@@ -177,13 +181,13 @@ def _rust(index: Imports, path: str, statement: Import) -> Iterator[str]:
         bases, is_known = [inner, folder], False
     for names in ([*parts, name] for name in statement.names or ("",)):
         tails = ["/".join(names[:count]) for count in range(len(names), 0, -1)]
-        tries = [posixpath.join(base, tail) for tail in tails for base in bases if tail]
-        files = [file for stem in tries for file in (f"{stem}.rs", f"{stem}/mod.rs")]
+        stems = [posixpath.join(base, tail) for tail in tails for base in bases if tail]
+        files = [file for stem in stems for file in (f"{stem}.rs", f"{stem}/mod.rs")]
         if is_known:  # the last parts are names in the module
             base = bases[0]
             files += [path] if base == inner else []
             files += [f"{base}.rs", f"{base}/mod.rs", f"{base}/lib.rs", f"{base}/main.rs"]
-        yield from index.first(*files)
+        yield from index.find_first(*files)
 
 
 def _java(index: Imports, path: str, statement: Import) -> Iterator[str]:
@@ -191,36 +195,36 @@ def _java(index: Imports, path: str, statement: Import) -> Iterator[str]:
     parts = statement.target.removeprefix("static ").split(".")
     if parts[-1] == "*" or "*" in statement.names:
         package = "/".join(part for part in parts if part != "*")
-        for folder in index.folders(package):
-            yield from index.package(folder, suffix)
-    tries = ["/".join([*parts, name]) for name in statement.names]
-    tries += ["/".join(parts[:count]) for count in range(len(parts), 1, -1)]  # nested, or static
-    for tail in tries:
-        if nearest := index.nearest(f"{tail}{suffix}", path):
+        for folder in index.list_folders(package):
+            yield from index.list_package(folder, suffix)
+    tails = ["/".join([*parts, name]) for name in statement.names]
+    tails += ["/".join(parts[:count]) for count in range(len(parts), 1, -1)]  # nested, or static
+    for tail in tails:
+        if nearest := index.find_nearest(f"{tail}{suffix}", path):
             yield from nearest
             return
 
 
 def _c(index: Imports, path: str, statement: Import) -> Iterator[str]:
     target = statement.target.strip('"<>')
-    beside = index.first(posixpath.join(posixpath.dirname(path), target))
-    yield from beside or index.nearest(target.lstrip("./"), path)
+    neighbour = index.find_first(posixpath.join(posixpath.dirname(path), target))
+    yield from neighbour or index.find_nearest(target.lstrip("./"), path)
 
 
 def _ruby(index: Imports, path: str, statement: Import) -> Iterator[str]:
     target = statement.target.removesuffix(".rb") + ".rb"
-    beside = index.first(posixpath.join(posixpath.dirname(path), target))
-    if beside or target.startswith("."):
-        yield from beside
+    neighbour = index.find_first(posixpath.join(posixpath.dirname(path), target))
+    if neighbour or target.startswith("."):
+        yield from neighbour
         return
-    roots = [root for root in index.roots(target) if posixpath.basename(root) in _RUBY_ROOTS]
+    roots = [root for root in index.yield_roots(target) if posixpath.basename(root) in _RUBY_ROOTS]
     if roots:
         yield posixpath.join(max(roots, key=lambda root: _count_shared_folders(root, path)), target)
 
 
 def _php(index: Imports, path: str, statement: Import) -> Iterator[str]:
     if statement.target.endswith(".php"):
-        yield from index.first(
+        yield from index.find_first(
             posixpath.join(posixpath.dirname(path), statement.target.lstrip("/"))
         )
         return
@@ -228,7 +232,7 @@ def _php(index: Imports, path: str, statement: Import) -> Iterator[str]:
     for names in ([*parts, name] for name in statement.names or ("",)):
         class_names = [name for name in names if name]
         for start in range(max(1, len(class_names) - 1)):  # the first parts may be the vendor's
-            if nearest := index.nearest("/".join(class_names[start:]) + ".php", path):
+            if nearest := index.find_nearest("/".join(class_names[start:]) + ".php", path):
                 yield from nearest
                 break
 
@@ -236,15 +240,15 @@ def _php(index: Imports, path: str, statement: Import) -> Iterator[str]:
 def _csharp(index: Imports, _: str, statement: Import) -> Iterator[str]:
     parts = statement.target.split(".")
     for start in range(len(parts)):  # the first parts may be the project's
-        if folders := index.folders("/".join(parts[start:])):
+        if folders := index.list_folders("/".join(parts[start:])):
             for folder in folders:
-                yield from index.package(folder, ".cs")
+                yield from index.list_package(folder, ".cs")
             return
 
 
 def _shell(index: Imports, path: str, statement: Import) -> Iterator[str]:
     target = statement.target.strip("\"'")
-    yield from index.first(posixpath.join(posixpath.dirname(path), target), target)
+    yield from index.find_first(posixpath.join(posixpath.dirname(path), target), target)
 
 
 _Rule = Callable[[Imports, str, Import], Iterable[str]]
@@ -289,7 +293,7 @@ class ImportTargets:
         """
         graph: dict[str, dict[str, frozenset[str]]] = {}
         for path, imported in self._table.imports():
-            files = self._imports.files(path, imported)
+            files = self._imports.find_files(path, imported)
             if imported.names in ((), ("*",)) and len(files) > _MOST_OF_PACKAGE:
                 continue
             for file in files:
@@ -297,27 +301,27 @@ class ImportTargets:
                 targets[file] = targets.get(file, frozenset()) | frozenset(imported.names)
         return graph
 
-    def files(self, path: str, statement: Import) -> list[str]:
+    def find_files(self, path: str, statement: Import) -> list[str]:
         """Return the files that an import in a file means."""
-        return self._imports.files(path, statement)
+        return self._imports.find_files(path, statement)
 
     def bindings(self, path: str) -> dict[str, Bound]:
         """Return what the names mean that a file imports; `*` is all of `from a import *`."""
         if path not in self._bindings:
             names: dict[str, Bound] = {}
-            whole: dict[str, None] = {}
+            star_files: dict[str, None] = {}
             for statement in self._table.imports_of(path):
                 if statement.names in ((), ("*",)):
-                    files = tuple(self._imports.files(path, statement))
+                    files = tuple(self._imports.find_files(path, statement))
                     names.update(dict.fromkeys(filter(None, statement.bound), Bound("", files)))
-                    whole.update(dict.fromkeys(files if not statement.bound else ()))
+                    star_files.update(dict.fromkeys(files if not statement.bound else ()))
                     continue
                 for name, bound in zip(
                     statement.names, statement.bound or statement.names, strict=False
                 ):
                     single = statement._replace(names=(name,), bound=())
-                    names[bound] = Bound(name, tuple(self._imports.files(path, single)))
-            self._bindings[path] = {**names, "*": Bound("", tuple(whole))}
+                    names[bound] = Bound(name, tuple(self._imports.find_files(path, single)))
+            self._bindings[path] = {**names, "*": Bound("", tuple(star_files))}
         return self._bindings[path]
 
     def aliases(self, name: str) -> set[str]:
@@ -332,11 +336,11 @@ class ImportTargets:
 
     @cached_property
     def _renamed(self) -> dict[str, set[str]]:
-        entries: dict[str, set[str]] = {}
+        names: dict[str, set[str]] = {}
         for _, statement in self._table.imports():
             for name, bound in zip(statement.names, statement.bound, strict=False):
-                entries.setdefault(name, set()).add(bound)
-        return entries
+                names.setdefault(name, set()).add(bound)
+        return names
 
     @cached_property
     def _imports(self) -> Imports:
@@ -352,12 +356,12 @@ class ImportTargets:
 
     @cached_property
     def _importers(self) -> dict[str, list[str]]:
-        entries: dict[str, list[str]] = {}
+        importers: dict[str, list[str]] = {}
         for path, imported in self.graph.items():
             for file in imported:
-                entries.setdefault(file, []).append(path)
-        return entries
+                importers.setdefault(file, []).append(path)
+        return importers
 
     def _read(self, path: str) -> str:
-        tree_read = self._table.tree.read(path)
-        return "" if tree_read is None else tree_read.data.decode("utf-8", "replace")
+        file = self._table.tree.read(path)
+        return "" if file is None else file.data.decode("utf-8", "replace")

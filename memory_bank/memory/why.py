@@ -19,7 +19,7 @@ from memory_bank.base.screen import FOUND, NOTHING, Piece, cut
 from memory_bank.base.setting_sections import BANK
 from memory_bank.base.view import Block, Part, View
 from memory_bank.code import lookup
-from memory_bank.code.citing_notes import citing_notes
+from memory_bank.code.citing_notes import find_citing_notes
 from memory_bank.code.commits import message_reason
 from memory_bank.code.coupled import CoupledFile
 from memory_bank.code.explain_symbol import list_depended_files, read_coupling
@@ -233,7 +233,7 @@ def _add_code(answer: Why, bank: Bank, code: Codebase, head: str, most: int) -> 
         coupled = list_depended_files(read_coupling(code)[0], path, _MOST_COUPLED)
     return answer._replace(
         definition=row,
-        rules=citing_notes(code, bank, path).applying[:most],
+        rules=find_citing_notes(code, bank, path).applying[:most],
         tests=tuple(tests[:most]),
         called_by=view_callers(callers[:most]),
         coupled=coupled,

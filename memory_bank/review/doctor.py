@@ -14,7 +14,7 @@ from memory_bank.base.file_watches import find_watch_problem
 from memory_bank.base.operation import Param, Tool, operation
 from memory_bank.base.paths import LEFT_ALONE
 from memory_bank.base.screen import Call
-from memory_bank.code.citing_notes import unknown_symbols
+from memory_bank.code.citing_notes import yield_unknown_symbols
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.code.index.work_tree import find_work_tree
 from memory_bank.git import repository
@@ -161,4 +161,4 @@ def _code(view: View, bank: Bank) -> tuple[CodeHealth | None, tuple[Finding, ...
             problem=problem or None,
             history=code.history_notes(),
         )
-        return health, tuple(unknown_symbols(view, code.table))
+        return health, tuple(yield_unknown_symbols(view, code.table))

@@ -204,7 +204,9 @@ def _imports(files: frozenset[str], texts: Mapping[str, str]) -> dict[str, froze
         language = parsing.detect_language(path, text.partition("\n")[0])
         if language is not None:
             parsed = parsing.parse(text.encode("utf-8", "replace"), language).imports
-            found[path] = frozenset(file for one in parsed for file in imports.files(path, one))
+            found[path] = frozenset(
+                file for one in parsed for file in imports.find_files(path, one)
+            )
     return found
 
 

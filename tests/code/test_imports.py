@@ -9,7 +9,7 @@ from memory_bank.code.parse.parsed_file import Import
 def found(files: Mapping[str, str] | list[str], path: str, target: str, *names: str) -> list[str]:
     """Return the files that an import means; files may have texts."""
     texts = files if isinstance(files, Mapping) else {}
-    return Imports([*files, path], lambda one: texts.get(one, "")).files(
+    return Imports([*files, path], lambda one: texts.get(one, "")).find_files(
         path, Import(target, names, 1)
     )
 

@@ -348,7 +348,7 @@ class Codebase:
     def commit(self, name: str) -> Commit | None:
         """Return the commit of an id, or of the start of one; None if there is none."""
         with self.lock:
-            at = self._commits.reached()
+            at = self._commits.read_all()
         return at.commit(name) if at else None
 
     def relations(self) -> Relations:
@@ -365,7 +365,7 @@ class Codebase:
     def history(self) -> CountedCommits:
         """Return the commits up to HEAD, as far as they are known."""
         try:
-            return self._commits.counted()
+            return self._commits.read_counted()
         except Busy:
             return self._history
 
@@ -439,7 +439,7 @@ class Codebase:
         from memory_bank.code.sources import CommitSource, list_files  # start-up: see above
 
         if name == "commits":
-            return CommitSource(self._commits.reached)
+            return CommitSource(self._commits.read_all)
         subjects = CommitSubjects(lambda: self._history)
         return list_files(self.tree, self.table, without=self._list_note_paths(), subjects=subjects)
 

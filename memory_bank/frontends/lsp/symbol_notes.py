@@ -9,7 +9,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import ShownNote
 from memory_bank.base import NamedTuple, lazy_pattern, shorten
 from memory_bank.code.call_targets import Caller
-from memory_bank.code.citing_notes import CitingNotes, citing_notes
+from memory_bank.code.citing_notes import CitingNotes, find_citing_notes
 from memory_bank.code.coupled import LOW, RISKS, CoupledFile
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.code.index.database import SymbolRow, last_part
@@ -147,7 +147,7 @@ def find_citing(code: Codebase, bank: Bank | None, path: str) -> CitingNotes:
 
     The lock of the code may not be held.
     """
-    return citing_notes(code, bank, path, catch_up=False)
+    return find_citing_notes(code, bank, path, catch_up=False)
 
 
 def below_tree(code: Codebase, file: str) -> str:
