@@ -240,7 +240,7 @@ class _KeyReader:
         for key, value in self.yield_values("status"):
             word = _text(value)
             if word is None:
-                self.add_fault(key, f"is {_name_kind(value)}, not status")
+                self.add_fault(key, f"is {_name_kind(value)}, not text")
             elif word.lower() in {"active", "archived", *okf.STATUSES}:
                 self.used.add(key)
                 status = word.lower()

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from memory_bank.bank.bank import Bank
 from memory_bank.memory.overview import read_overview
+from memory_bank.search.manifest.entries import read_session_id
 from tests.support.session_builder import observation, session, write
 
 
@@ -42,11 +43,12 @@ def test_the_newest_of_all_kinds_come_first(project: Path, opening: Callable[...
     now = datetime.now(UTC) + timedelta(days=400)  # later than the notes of the project
     write(project / ".memories", session("s1", observation(1, "Fix login", created_at=now)))
     rows = read_overview(opening(project), recent=3).recent
-    first = {one.row.type: one for one in rows}["observation"]
-    assert (first.type, first.row.title, first.session_id) == ("bugfix", "Fix login", "s1")
-    assert first.row.id == "obs-000000000001"
+    first = {one.type: one for one in rows}["observation"]
+    assert (first.obs_type, first.title) == ("bugfix", "Fix login")
+    assert read_session_id(first.document) == "s1"
+    assert first.id == "obs-000000000001"
     assert first.path == "sessions/s1.md"
-    times = [one.row.created_at for one in rows]
+    times = [one.created_at for one in rows]
     assert times == sorted(times, reverse=True)
     assert len(rows) == 3
 

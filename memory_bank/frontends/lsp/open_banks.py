@@ -1,4 +1,4 @@
-"""The banks and work trees of an editor's files, each list_open once, when it is first needed."""
+"""The banks and work trees of an editor's files, each opened once, when it is first needed."""
 
 from __future__ import annotations
 

@@ -207,8 +207,8 @@ class BankTool:
         if unknown:
             names = ", ".join(_shorten_value(name) for name in unknown[:_MOST_WRONG])
             message = f"{self.name} has no argument {names}"
-            problem = BadInput(message, f"it has: {', '.join(input_schema)}")
-            raise ToolError(report_failure(problem, str, {}))
+            hint = f"it has: {', '.join(input_schema)}"  # our own names, which are not quoted
+            raise ToolError(report_failure(BadInput(message, hint), str, {}))
         required = self.listed.input_schema.get("required", ())
         arguments = {  # many clients send null for what they leave out
             name: unquote_argument(value)

@@ -304,7 +304,7 @@ def serve_web(
             return read_token(token_file) if remote or token_file else new_token()
         if remote:
             raise BadInput(
-                f"other machines can reach {address}: there a token is choose_token",
+                f"other machines can reach {address}: there a token is needed",
                 "leave out --no-token, or listen on 127.0.0.1",
             )
         return None

@@ -108,7 +108,7 @@ def test_a_terminal_gets_it_drawn(terminal: Run, mb: Run) -> None:
         ("import_notes._ImportRun._plan_new", "comparing notes"),
         ("create._BulkWrite.write", "writing notes"),
         ("import_notes._ImportRun._update", "updating notes"),
-        ("amendments.indexed_may_amend", "finding older notes"),
+        ("amendments.find_amended_indexed", "finding older notes"),
     ],
 )
 def test_a_bar_is_drawn_for_each_slow_step_on_a_terminal(
