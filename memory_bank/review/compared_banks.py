@@ -53,7 +53,7 @@ _FRONT_MATTER = 100_000
 
 
 class _Cost(NamedTuple):
-    """What a note may have: rather too much than too little."""
+    """What a note may have at most, which takes time to compare."""
 
     bytes: int
     sections: int = 1
@@ -73,7 +73,7 @@ class UnreadNotes(NamedTuple):
 NOTHING = UnreadNotes()
 
 
-def left_out(bank: Bank, base: Side, head: Side) -> UnreadNotes:
+def list_unread_notes(bank: Bank, base: Side, head: Side) -> UnreadNotes:
     """Return the changed notes beyond the limits, the largest first; none of the work tree.
 
     A note is left out on both sides, so that what a side lacks is no change.
@@ -81,58 +81,64 @@ def left_out(bank: Bank, base: Side, head: Side) -> UnreadNotes:
     if head.name == WORKTREE and head.commit is None:
         return NOTHING  # its notes are indexed already
     tree = find_tree(bank)
-    was, now = (notes_at(bank, side.commit or side.name) for side in (base, head))
-    differ = {
-        path: tuple(side[path] for side in (was, now) if path in side)
-        for path in {*was, *now}
-        if was.get(path) != now.get(path)
+    old_ids, new_ids = (notes_at(bank, side.commit or side.name) for side in (base, head))
+    ids_by_path = {
+        path: tuple(side[path] for side in (old_ids, new_ids) if path in side)
+        for path in {*old_ids, *new_ids}
+        if old_ids.get(path) != new_ids.get(path)
     }
-    sizes = objects.read_sizes(tree, (object_id for ids in differ.values() for object_id in ids))
+    sizes = objects.read_sizes(
+        tree, (object_id for ids in ids_by_path.values() for object_id in ids)
+    )
     costs = {
-        path: [_Cost(sizes.get(object_id, 0)) for object_id in ids] for path, ids in differ.items()
+        path: [_Cost(sizes.get(object_id, 0)) for object_id in ids]
+        for path, ids in ids_by_path.items()
     }
-    reasons = _beyond(costs)  # before any is read
-    unequal = {
+    reasons = _find_beyond_limits(costs)  # before any is read
+    sizes_to_read = {
         object_id: sizes.get(object_id, 0)
         for path in costs.keys() - reasons
-        for object_id in differ[path]
+        for object_id in ids_by_path[path]
     }
-    read = {text: _cost(data) for text, data in objects.sized_blobs(tree, unequal, MOST_BYTES)}
+    costs_by_id = {
+        object_id: _estimate_cost(data)
+        for object_id, data in objects.sized_blobs(tree, sizes_to_read, MOST_BYTES)
+    }
     costs = {
-        path: [read.get(object_id, _Cost(0)) for object_id in differ[path]]
+        path: [costs_by_id.get(object_id, _Cost(0)) for object_id in ids_by_path[path]]
         for path in costs.keys() - reasons
     }
-    reasons |= _beyond(costs)
+    reasons |= _find_beyond_limits(costs)
 
-    def unread(side: Mapping[str, str]) -> dict[str, UnreadFile]:
+    def describe_unread(side: Mapping[str, str]) -> dict[str, UnreadFile]:
         return {
-            path: UnreadFile(sizes.get(side[path], 0), why)
-            for path, why in islice(sorted(reasons.items()), _MOST_NAMED)
+            path: UnreadFile(sizes.get(side[path], 0), reason)
+            for path, reason in islice(sorted(reasons.items()), _MOST_NAMED)
             if path in side
         }
 
-    return UnreadNotes(frozenset(reasons), unread(was), unread(now))
+    return UnreadNotes(frozenset(reasons), describe_unread(old_ids), describe_unread(new_ids))
 
 
-def _beyond(costs: Mapping[str, Sequence[_Cost]]) -> dict[str, str]:
-    """Map the notes with which a limit is reached, the smallest first, to the reason."""
+def _find_beyond_limits(costs: Mapping[str, Sequence[_Cost]]) -> dict[str, str]:
+    """Map the notes by which a limit is exceeded, adding the smallest first, to the reason."""
     sums = {
         path: _Cost(*map(sum, zip(*path_costs, strict=True))) for path, path_costs in costs.items()
     }
     total = _Cost(0, 0)
-    entries: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     for path in sorted(sums, key=lambda path: (sums[path], path)):
-        more = _Cost(*map(sum, zip(total, sums[path], strict=True)))
-        over = [text for text, number in more._asdict().items() if number > LIMITS[text]]
-        if over:
-            most = f"{LIMITS[over[0]]:,} {over[0]}"
-            entries[path] = f"changes of more than {most}: not indexed, compared or checked"
+        next_total = _Cost(*map(sum, zip(total, sums[path], strict=True)))
+        exceeded = [unit for unit, number in next_total._asdict().items() if number > LIMITS[unit]]
+        if exceeded:
+            most = f"{LIMITS[exceeded[0]]:,} {exceeded[0]}"
+            reasons[path] = f"changes of next_total than {most}: not indexed, compared or checked"
         else:
-            total = more
-    return entries
+            total = next_total
+    return reasons
 
 
-def _cost(data: bytes) -> _Cost:
+def _estimate_cost(data: bytes) -> _Cost:
     head = data[:_FRONT_MATTER] if data.startswith(_FENCES) else b""
     links = len(_LINK.findall(data)) + len(_ITEM.findall(head))
     return _Cost(len(data), 1 + len(_HEADING.findall(data)), links)
@@ -155,14 +161,14 @@ def compare_banks(
     """Return the review of two banks, the states of `bank` at two revisions without some notes."""
     catch_ups = [bank.catch_up() for bank in (before, after)]
     catch_ups += [*before.take_notices(), *after.take_notices()]
-    link_comparison = _comparison(bank, before, after, base, unread_notes)
+    link_comparison = _compare_links(bank, before, after, base, unread_notes)
     findings = limit_findings(all_findings(bank, link_comparison, base, head))
     changes = tuple(link_comparison.changes.values())
     return Review(
         schema_version=SCHEMA_VERSION,
         base=base,
         head=head,
-        prefix=_below_tree(bank, bank.layout.prefix),
+        prefix=_tree_path(bank, bank.layout.prefix),
         changes=changes,
         findings=findings,
         rules=list_rules(findings),
@@ -185,20 +191,20 @@ def open_side(bank: Bank, side: Side, unread_notes: UnreadNotes) -> AbstractCont
     return bank_at(bank, name, left_out=unread_notes.paths, by_meaning=False)
 
 
-def _comparison(
+def _compare_links(
     bank: Bank, before: Bank, after: Bank, base: Side, unread_notes: UnreadNotes
 ) -> LinkComparison:
     old, new = BankState(before), BankState(after)
     if after is bank:
         added = set(new.versions) - set(old.versions)
         new = BankState(after, list_unshared(bank, added))
-    included = _included_now(bank, old, new, base)
+    included = _list_newly_included(bank, old, new, base)
     differ = {
         path
         for path in {*old.versions, *new.versions} - included
         if old.versions.get(path) != new.versions.get(path)
     }
-    was, now = (
+    old_data, new_data = (
         {
             path: _hide_large(bank, state.data(path))
             for path in sorted(differ)
@@ -208,25 +214,28 @@ def _comparison(
     )
 
     if after is bank:
-        stored = _as_stored(bank, was, now)
-        was, now = (
-            {path: data for path, data in side.items() if path not in stored} for side in (was, now)
+        converted = _list_converted(bank, old_data, new_data)
+        old_data, new_data = (
+            {path: data for path, data in side.items() if path not in converted}
+            for side in (old_data, new_data)
         )
 
-    def place(path: str) -> str:
-        there = path in new.versions or path in unread_notes.after
-        return posixpath.normpath((after if there else before).roots.place(path))
+    def file_path(path: str) -> str:
+        is_new = path in new.versions or path in unread_notes.after
+        return posixpath.normpath((after if is_new else before).roots.place(path))
 
     @cache
     def file_of(path: str) -> str:
-        return _below_tree(bank, place(path))
+        return _tree_path(bank, file_path(path))
 
-    changes = compare({**was, **unread_notes.before}, {**now, **unread_notes.after}, file_of)
+    changes = compare(
+        {**old_data, **unread_notes.before}, {**new_data, **unread_notes.after}, file_of
+    )
     return LinkComparison(
         before=old,
         after=new,
         changes={change.path: change for change in changes},
-        place=place,
+        place=file_path,
         file_of=file_of,
         has_file=lambda path: _has_file(after, path),
         present={change.path: change for change in changes if change.kind != "removed"},
@@ -236,13 +245,15 @@ def _comparison(
     )
 
 
-def _as_stored(bank: Bank, was: Mapping[str, bytes], now: Mapping[str, bytes]) -> frozenset[str]:
+def _list_converted(
+    bank: Bank, old_data: Mapping[str, bytes], new_data: Mapping[str, bytes]
+) -> frozenset[str]:
     """Return the notes of the work tree that differ by line ends only, which git converts."""
     tree = repository.find_worktree(bank.layout.root)
     files = {
-        posixpath.normpath(_below_tree(bank, bank.roots.place(path))): path
-        for path, data in now.items()
-        if b"\r\n" in data and was.get(path) == data.replace(b"\r\n", b"\n")
+        posixpath.normpath(_tree_path(bank, bank.roots.place(path))): path
+        for path, data in new_data.items()
+        if b"\r\n" in data and old_data.get(path) == data.replace(b"\r\n", b"\n")
     }
     if tree is None or not files:
         return frozenset()
@@ -250,15 +261,15 @@ def _as_stored(bank: Bank, was: Mapping[str, bytes], now: Mapping[str, bytes]) -
     return frozenset(files[file] for file in converted if file in files)
 
 
-def _included_now(bank: Bank, old: BankState, new: BankState, base: Side) -> frozenset[str]:
-    """Return the notes that are files of BASE, unchanged, and were not included there."""
-    was, now = (state.bank.settings.memory.include for state in (old, new))
+def _list_newly_included(bank: Bank, old: BankState, new: BankState, base: Side) -> frozenset[str]:
+    """Return the notes that HEAD includes and BASE does not, though it has the same files."""
+    old_paths, new_paths = (state.bank.settings.memory.include for state in (old, new))
     tree = repository.find_worktree(bank.layout.root)
-    if tree is None or base.commit is None or not set(now) - set(was):
+    if tree is None or base.commit is None or not set(new_paths) - set(old_paths):
         return frozenset()
-    there = objects.list_files_at(tree, base.commit, sizes=False)
+    base_files = objects.list_files_at(tree, base.commit, sizes=False)
     files = {
-        path: there.get(_below_tree(bank, path))
+        path: base_files.get(_tree_path(bank, path))
         for path in set(new.versions) - set(old.versions)
         if new.bank.roots.is_included(path)
     }
@@ -275,7 +286,7 @@ def _hide_large(bank: Bank, data: bytes) -> bytes:
     return hide_secrets(data, bank.settings.secrets.allow)
 
 
-def _below_tree(bank: Bank, path: str) -> str:
+def _tree_path(bank: Bank, path: str) -> str:
     """Return the path below the work tree of a path below the project."""
     tree = repository.find_worktree(bank.layout.root)
     return f"{repository.tree_prefix(tree, bank.layout.project)}{path}" if tree else path
@@ -302,9 +313,9 @@ def _notices(
     changed = [name for name in _OF_FINDINGS if getattr(old, name) != getattr(new, name)]
     if changed:
         sections = ", ".join(f"[{name}]" for name in changed)
-        file = _below_tree(bank, f"{bank.layout.prefix}{SETTINGS}")
+        file = _tree_path(bank, f"{bank.layout.prefix}{SETTINGS}")
         yield f"this change has other settings of findings, which hold here: {sections} of {file}"
-    if any(not setting_problem.ignored for setting_problem in new.problems):
+    if any(not problem.ignored for problem in new.problems):
         yield "the settings of this change can't be read: those of today hold here"
     if number := len(unread_notes.paths):
         yield (

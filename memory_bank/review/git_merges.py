@@ -76,24 +76,26 @@ def resolve(bank: Bank) -> tuple[Resolved, ...]:
 
 def _yield_unmerged(tree: Path, root: Path) -> Iterator[tuple[str, _Versions]]:
     """Yield the notes with conflicts, by their paths below the bank, with their versions."""
-    below = root.relative_to(tree).as_posix()
-    texts = ("ls-files", "--unmerged", "-z", "--full-name", "--", below)
-    listed = process.run(tree, *texts)
-    if listed is None:
+    folder_path = root.relative_to(tree).as_posix()
+    words = ("ls-files", "--unmerged", "-z", "--full-name", "--", folder_path)
+    output = process.run(tree, *words)
+    if output is None:
         raise BadInput(
             repository.find_problem(root) or "git can't list conflicts", "try `git status`"
         )
     stages: dict[str, dict[str, str]] = {}
-    for entry in filter(None, listed.split("\0")):
-        about, _, path = entry.partition("\t")
-        _, name, stage = about.split()
+    for entry in filter(None, output.split("\0")):
+        details, _, path = entry.partition("\t")
+        _, object_id, stage = details.split()
         if objects.is_safe(path) and path.endswith(NOTE_SUFFIXES):
-            stages.setdefault(path, {})[stage] = name
-    object_ids = {name for path_stages in stages.values() for name in path_stages.values()}
-    data = dict(objects.read_blobs(tree, object_ids, _MOST_BYTES))
-    prefix = "" if below == "." else f"{below}/"
+            stages.setdefault(path, {})[stage] = object_id
+    object_ids = {
+        object_id for path_stages in stages.values() for object_id in path_stages.values()
+    }
+    contents = dict(objects.read_blobs(tree, object_ids, _MOST_BYTES))
+    prefix = "" if folder_path == "." else f"{folder_path}/"
     for path, path_stages in stages.items():
-        versions = (data.get(path_stages.get(stage, "")) for stage in (_BASE, _OURS, _THEIRS))
+        versions = (contents.get(path_stages.get(stage, "")) for stage in (_BASE, _OURS, _THEIRS))
         yield path.removeprefix(prefix), _Versions(*versions)
 
 
@@ -119,9 +121,9 @@ def _finish_note(bank: Bank, path: str, versions: _Versions) -> Resolved:
     if not _is_untouched(now, versions, note):
         return Resolved(path, LEFT, reason="it was edited since: resolve the rest by hand")
     if note.are_two_notes:
-        return _two_notes(bank, path, versions, hash_bytes(now))
+        return _make_two_notes(bank, path, versions, hash_bytes(now))
     if not note.conflicts:
-        _write(bank, path, note.data, hash_bytes(now))
+        _write_note(bank, path, note.data, hash_bytes(now))
         return Resolved(path, MERGED)
     count = note.conflicts
     return Resolved(path, LEFT, conflicts=count, reason="both sides changed the same place")
@@ -133,29 +135,29 @@ def _is_untouched(now: bytes, versions: _Versions, note: MergedNote) -> bool:
     Its lines are those of the versions, and it has each of their lines that the merge keeps.
     """
     text = now.decode(errors="replace")
-    marks = {marker for merge_conflict in conflicts.find(text) for marker in merge_conflict.markers}
-    committed_lines = {line for data in versions if data for line in _lines(data)}
-    same_lines, lines = committed_lines & _lines(note.data), _lines(now)
-    return same_lines <= lines and lines - committed_lines - _lines(note.data) <= {
+    marks = {marker for conflict in conflicts.find(text) for marker in conflict.markers}
+    committed_lines = {line for data in versions if data for line in _split_lines(data)}
+    kept_lines, lines = committed_lines & _split_lines(note.data), _split_lines(now)
+    return kept_lines <= lines and lines - committed_lines - _split_lines(note.data) <= {
         marker.encode() for marker in marks
     }
 
 
-def _lines(data: bytes) -> set[bytes]:
+def _split_lines(data: bytes) -> set[bytes]:
     return {line.removesuffix(b"\r") for line in data.removeprefix(BOM).split(b"\n")}
 
 
-def _two_notes(bank: Bank, path: str, versions: _Versions, expected: str) -> Resolved:
+def _make_two_notes(bank: Bank, path: str, versions: _Versions, expected: str) -> Resolved:
     """Give ours the name and theirs another one."""
     ours, theirs = versions.ours or b"", versions.theirs or b""
     text = theirs.decode("utf-8-sig")
-    new_path = _free(bank, path, parsing.front_matter(theirs).id)
+    new_path = _find_free_name(bank, path, parsing.front_matter(theirs).id)
     bank.store.create(new_path, text, given=text)
-    _write(bank, path, ours, expected)
+    _write_note(bank, path, ours, expected)
     return Resolved(path, TWO_NOTES, new_path)
 
 
-def _free(bank: Bank, path: str, key: str) -> str:
+def _find_free_name(bank: Bank, path: str, key: str) -> str:
     """Return a free name for a note: with the start of its id, else with a number."""
     stem = names.name_of(path)
     ends = [key[:4]] if key[:4].isalnum() else []
@@ -166,7 +168,7 @@ def _free(bank: Bank, path: str, key: str) -> str:
     raise BadInput(f"{_MOST_NAMES} notes are named like {path}", "rename some")
 
 
-def _write(bank: Bank, path: str, data: bytes, expected: str) -> None:
+def _write_note(bank: Bank, path: str, data: bytes, expected: str) -> None:
     """Replace a note's text, after copying the file to the trash."""
     text = data.decode("utf-8-sig")
     bank.store.keep(path)
@@ -205,7 +207,7 @@ def check(bank: Bank) -> GitSetup:
 
     Return what git has for the notes; raise BadInput outside a git work tree.
     """
-    return _find_setup(bank.layout.root, _tree(bank))
+    return _find_setup(bank.layout.root, _require_tree(bank))
 
 
 @operation(
@@ -231,20 +233,22 @@ def install(bank: Bank) -> GitSetup:
 
     Raises BadInput outside a git work tree, StorageFailed.
     """
-    root, tree = bank.layout.root, _tree(bank)
-    before = {part.name: part for part in _find_setup(root, tree).parts}
-    for file, ours in _attributes(root, tree).items():
+    root, tree = bank.layout.root, _require_tree(bank)
+    former_parts = {part.name: part for part in _find_setup(root, tree).parts}
+    for file, ours in _list_attributes(root, tree).items():
         text = program_files.read_text(file)
         lines = (text or "").split("\n")
-        if not before[ATTRIBUTES].is_set or any(line not in lines for line in ours):
-            entries = _other_lines(text or "", ours)
-            at = len(entries) - (not entries[-1])  # as before, the last line has a line end or none
-            FileEdit(file, text, "\n".join([*entries[:at], *ours, *entries[at:]])).write()
-    for key, value in _settings().items():
-        if before[key].value != value:
+        if not former_parts[ATTRIBUTES].is_set or any(line not in lines for line in ours):
+            kept_lines = _remove_lines(text or "", ours)
+            end = len(kept_lines) - (
+                not kept_lines[-1]
+            )  # as before, the last line has a line end or none
+            FileEdit(file, text, "\n".join([*kept_lines[:end], *ours, *kept_lines[end:]])).write()
+    for key, value in _list_settings().items():
+        if former_parts[key].value != value:
             _configure(tree, "--replace-all", key, value)
     git_setup = _find_setup(root, tree)
-    changed = [part.name for part in git_setup.parts if part != before[part.name]]
+    changed = [part.name for part in git_setup.parts if part != former_parts[part.name]]
     return git_setup._replace(written=tuple(changed))
 
 
@@ -261,21 +265,21 @@ def uninstall(bank: Bank) -> GitSetup:
 
     Remove what `install` wrote; raises as it does.
     """
-    root, tree = bank.layout.root, _tree(bank)
-    before = {part.name: part for part in _find_setup(root, tree).parts}
-    for file, ours in _attributes(root, tree).items():
+    root, tree = bank.layout.root, _require_tree(bank)
+    former_parts = {part.name: part for part in _find_setup(root, tree).parts}
+    for file, ours in _list_attributes(root, tree).items():
         text = program_files.read_text(file)
-        if text is not None and (remaining := "\n".join(_other_lines(text, ours))) != text:
+        if text is not None and (remaining := "\n".join(_remove_lines(text, ours))) != text:
             FileEdit(file, text, remaining or None).write()
-    for key in _settings():
+    for key in _list_settings():
         if process.run(tree, "config", "--local", "--get-all", key):
             _configure(tree, "--unset-all", key)
     git_setup = _find_setup(root, tree)
-    changed = [part.name for part in git_setup.parts if part != before[part.name]]
+    changed = [part.name for part in git_setup.parts if part != former_parts[part.name]]
     return git_setup._replace(written=tuple(changed))
 
 
-def _tree(bank: Bank) -> Path:
+def _require_tree(bank: Bank) -> Path:
     tree = repository.find_worktree(bank.layout.root)
     if tree is None:
         raise BadInput(
@@ -286,7 +290,7 @@ def _tree(bank: Bank) -> Path:
     return tree
 
 
-def _attributes(root: Path, tree: Path) -> dict[Path, tuple[str, ...]]:
+def _list_attributes(root: Path, tree: Path) -> dict[Path, tuple[str, ...]]:
     """Map the files of attributes to our lines; raise BadInput for a link, which git ignores.
 
     What concerns AGENTS.md is in the clone: the file of the project's folder is not ours.
@@ -294,53 +298,53 @@ def _attributes(root: Path, tree: Path) -> dict[Path, tuple[str, ...]]:
     file = root / ATTRIBUTES
     if file.is_symlink():
         raise BadInput(f"{file} is a symbolic link, which git does not follow", "make it a file")
-    entries, common = {file: _LINES}, repository.common_folder(tree)
-    if (agents := _agents(root, tree)) and common:
+    lines_by_file, common = {file: _LINES}, repository.common_folder(tree)
+    if (agents := _agents_file(root, tree)) and common:
         name = f"/{agents}"
-        entries[common / "info/attributes"] = (f"{json.dumps(name)} merge={DRIVER}",)
-    return entries
+        lines_by_file[common / "info/attributes"] = (f"{json.dumps(name)} merge={DRIVER}",)
+    return lines_by_file
 
 
-def _agents(root: Path, tree: Path) -> str:
+def _agents_file(root: Path, tree: Path) -> str:
     """Return the path of the file with the block of rules; empty for a bank in no project."""
     return f"{repository.tree_prefix(tree, root.parent)}{FILE}" if root.name == FOLDER else ""
 
 
-def _other_lines(text: str, ours: Sequence[str]) -> list[str]:
+def _remove_lines(text: str, ours: Sequence[str]) -> list[str]:
     r"""Return the lines that are not ours, without `\n`; the last one is empty after a line end."""
     return [line for line in text.split("\n") if line.removesuffix("\r") not in ours]
 
 
 def _find_setup(root: Path, tree: Path) -> GitSetup:
     parts = (
-        _attribute_part(root, tree),
-        *(_setting_part(tree, *setting) for setting in _settings().items()),
+        _check_attributes(root, tree),
+        *(_check_setting(tree, *setting) for setting in _list_settings().items()),
     )
     return GitSetup(str(root), all(part.is_set for part in parts), parts)
 
 
-def _attribute_part(root: Path, tree: Path) -> GitSetting:
+def _check_attributes(root: Path, tree: Path) -> GitSetting:
     """Return what git's attributes say of a note, from whichever file they come."""
     notes = [(root.relative_to(tree) / f"note{suffix}").as_posix() for suffix in NOTE_SUFFIXES]
-    agents = _agents(root, tree)
-    texts = ("--no-literal-pathspecs", "check-attr", "-z", "merge", "diff", "--", *notes)
-    texts += (agents,) if agents else ()
-    words = (process.run(tree, *texts) or "").split("\0")
-    entries = list(zip(words[::3], words[1::3], words[2::3], strict=False))
-    value = " ".join(f"{name}={value}" for path, name, value in entries if path == notes[0])
+    agents = _agents_file(root, tree)
+    words = ("--no-literal-pathspecs", "check-attr", "-z", "merge", "diff", "--", *notes)
+    words += (agents,) if agents else ()
+    fields = (process.run(tree, *words) or "").split("\0")
+    rows = list(zip(fields[::3], fields[1::3], fields[2::3], strict=False))
+    value = " ".join(f"{name}={value}" for path, name, value in rows if path == notes[0])
     wrong = [
         f"{path}: {name}={value}"
-        for path, name, value in entries
+        for path, name, value in rows
         if value != DRIVER and (path, name) != (agents, "diff")
     ]
-    part = _LINES[0].partition(" ")[2]
-    problem = f"it should be {part}" if wrong or not entries else ""
-    if problem and value.split() == part.split():  # an older version knew fewer files
+    expected = _LINES[0].partition(" ")[2]
+    problem = f"it should be {expected}" if wrong or not rows else ""
+    if problem and value.split() == expected.split():  # an older version knew fewer files
         problem = f"not for {wrong[0]}: run git install again"
     return GitSetting(ATTRIBUTES, value, not problem, problem)
 
 
-def _settings() -> dict[str, str]:
+def _list_settings() -> dict[str, str]:
     """Return the settings of the clone.
 
     If the program is gone, git merges the notes as it does without it: a driver that does not run
@@ -355,7 +359,7 @@ def _settings() -> dict[str, str]:
     return {_NAME: "merge notes by section", _MERGE: driver, _HEADINGS: _XFUNCNAME}
 
 
-def _setting_part(tree: Path, key: str, text: str) -> GitSetting:
+def _check_setting(tree: Path, key: str, text: str) -> GitSetting:
     value = (process.run(tree, "config", "--get", key) or "").removesuffix("\n")
     problem = ""
     if not value:

@@ -15,7 +15,7 @@ from memory_bank.base.screen import FINDINGS, FOUND, Call
 from memory_bank.base.view import write_view
 from memory_bank.git import repository
 from memory_bank.review import lint, review_markdown, sarif, views
-from memory_bank.review.compared_banks import compare_banks, left_out, open_side
+from memory_bank.review.compared_banks import compare_banks, list_unread_notes, open_side
 from memory_bank.review.records import Review
 from memory_bank.review.revision_range import resolve_sides
 from memory_bank.review.sarif import workflow_commands
@@ -126,7 +126,7 @@ def review(
     changes, and no access is counted. Raises NoRepository and BadInput.
     """
     base, head = resolve_sides(bank.layout.root, revisions, staged=staged, worktree=worktree)
-    unread_notes = left_out(bank, base, head)
+    unread_notes = list_unread_notes(bank, base, head)
     with (
         open_side(bank, base, unread_notes) as before,
         open_side(bank, head, unread_notes) as after,

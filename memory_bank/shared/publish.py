@@ -35,7 +35,7 @@ _PAUSE = 0.05
 Progress = Callable[[str, int, int], None]
 
 
-def _or_dropped(
+def _publish_or_drop(
     bank: Bank,
     rev: str = "HEAD",
     *,
@@ -67,7 +67,7 @@ def _or_dropped(
         ("memory-bank shared publish --rev v2.0 --force", "back to an earlier commit"),
         ("memory-bank shared publish --drop", "remove this bank from the shared index"),
     ),
-    through=_or_dropped,
+    through=_publish_or_drop,
     view=views.view_published,
 )
 def publish(
@@ -95,7 +95,7 @@ def publish(
     """
     started = time.monotonic()
     bank.settings.check_enabled()
-    identity = _identity(bank, repo)
+    identity = _find_identity(bank, repo)
     commit = objects.find_commit(identity.tree, rev)
     with open_engine(to or bank.settings.shared.url) as engine:
         check_embedder(engine.info(), read_embedder(bank)[0])
@@ -110,7 +110,9 @@ def publish(
                     return _report_unchanged(
                         identity, published_bank, collection, time.monotonic() - started
                     )
-                publication = _difference(engine, identity, published_bank, collection, commit)
+                publication = _compare_with_published(
+                    engine, identity, published_bank, collection, commit
+                )
                 try:
                     if not dry_run:
                         engine.publish(publication)
@@ -122,19 +124,21 @@ def publish(
                     _check_follows(identity, published_bank, commit, force=force)
                     continue
                 break
-    published = _result(publication, collection, PLANNED if dry_run else PUBLISHED)
+    published = _report_published(publication, collection, PLANNED if dry_run else PUBLISHED)
     return published._replace(seconds=time.monotonic() - started)
 
 
 def unpublish(bank: Bank, *, to: str = "", repo: str = "", dry_run: bool = False) -> Published:
     """Remove all that is published of this bank; raise as `publish`."""
     started = time.monotonic()
-    identity = _identity(bank, repo)
+    identity = _find_identity(bank, repo)
     with open_engine(to or bank.settings.shared.url) as engine:
         engine.info()
         published_bank = engine.known(identity.repo, identity.bank)
-        removed = published_bank.commit and (dry_run or engine.remove(identity.repo, identity.bank))
-    state = (PLANNED if dry_run else DROPPED) if removed else ABSENT
+        is_removed = published_bank.commit and (
+            dry_run or engine.remove(identity.repo, identity.bank)
+        )
+    state = (PLANNED if dry_run else DROPPED) if is_removed else ABSENT
     return Published(
         state,
         identity.repo,
@@ -153,7 +157,7 @@ def unpublish(bank: Bank, *, to: str = "", repo: str = "", dry_run: bool = False
     )
 
 
-def _identity(bank: Bank, repo: str) -> Identity:
+def _find_identity(bank: Bank, repo: str) -> Identity:
     find_work_tree(bank.layout.origin)  # the error says that there is none
     identity = bank_identity(bank, repo)
     if identity is None:
@@ -164,35 +168,36 @@ def _identity(bank: Bank, repo: str) -> Identity:
     return identity
 
 
-def _check_follows(identity: Identity, bank: KnownBank, commit: str, *, force: bool) -> None:
+def _check_follows(identity: Identity, published: KnownBank, commit: str, *, force: bool) -> None:
     """Raise BadInput unless a commit comes after the published one."""
-    if force or bank.commit in {"", commit}:
+    if force or published.commit in {"", commit}:
         return
-    if objects.is_ancestor(identity.tree, bank.commit, commit):
+    if objects.is_ancestor(identity.tree, published.commit, commit):
         return
-    if objects.is_ancestor(identity.tree, commit, bank.commit):
+    if objects.is_ancestor(identity.tree, commit, published.commit):
         raise BadInput(
-            f"{identity.repo}: the later commit {bank.commit[:12]} is published already",
+            f"{identity.repo}: the later commit {published.commit[:12]} is published already",
             Hint.FORCE_PUBLISH,
         )
     shallow = repository.is_shallow(identity.tree)
     hint = "this is a shallow clone: `git fetch --unshallow`" if shallow else Hint.FORCE_PUBLISH
     raise BadInput(
-        f"{identity.repo}: {commit[:12]} does not follow the published commit {bank.commit[:12]}",
+        f"{identity.repo}: {commit[:12]} does not follow the published commit"
+        f" {published.commit[:12]}",
         hint,
     )
 
 
-def _difference(
+def _compare_with_published(
     engine: SharedEngine,
     identity: Identity,
-    bank: KnownBank,
+    published: KnownBank,
     collection: Collected,
     commit: str,
 ) -> Publication:
     """Return what differs from the head."""
-    gone = [path for path in bank.notes if path not in collection.notes]
-    paths = [path for path in collection.changed if path in bank.notes]
+    gone = [path for path in published.notes if path not in collection.notes]
+    paths = [path for path in collection.changed if path in published.notes]
     positions = engine.positions(identity.repo, identity.bank, [*paths, *gone])
     unchanged = {
         passage.key: passage.position for passage in collection.passages if passage.key in positions
@@ -207,10 +212,10 @@ def _difference(
         published=time.time(),
         web=identity.web,
         notes=len(collection.notes),
-        passages=bank.passages - len(removed) + len(new),
+        passages=published.passages - len(removed) + len(new),
     )
     return Publication(
-        base=bank.commit,
+        base=published.commit,
         head=head,
         notes=[collection.notes[path] for path in sorted(collection.changed)],
         gone_notes=sorted(gone),
@@ -220,7 +225,7 @@ def _difference(
     )
 
 
-def _result(publication: Publication, collection: Collected, state: str) -> Published:
+def _report_published(publication: Publication, collection: Collected, state: str) -> Published:
     head = publication.head
     return Published(
         state=state,

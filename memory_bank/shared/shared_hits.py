@@ -62,12 +62,12 @@ class _Vectors:
         self.index: VectorIndex | None = None
         if mode != "lexical":
             try:
-                self.index = bank.read(_vectors)
+                self.index = bank.read(_find_vector_index)
                 self.reason = "" if self.index else DISABLED
             except EmbedderUnavailable as error:
                 self.reason = error.reason
 
-    def meaning(self, text: str) -> Meaning | None:
+    def embed_question(self, text: str) -> Meaning | None:
         """Return the vector of a question; None if it can't be found by meaning."""
         if self.index is None:
             return None
@@ -93,19 +93,19 @@ class SharedAsker:
         keys: Collection[str],
     ) -> None:
         """Check that the index has the bank's embedder."""
-        self._bank, self._wanted, self._index, self._vectors = bank, request, index, vectors
+        self._bank, self._request, self._index, self._vectors = bank, request, index, vectors
         if vectors.index is not None:
             check_embedder(index.ask(lambda engine: engine.info()), vectors.index.embedder)
         identity = bank_identity(bank)
         self._repo = identity.repo if identity else ""
-        self._readings = _readings(request, keys)
+        self._queries = _read_query(request, keys)
         self._counts = WordCounts(0, {})
         self._searches: list[SharedSearch] = []
 
     @property
     def includes_bank(self) -> bool:
         """Whether the bank's own repository meets the conditions on repositories."""
-        return meets_conditions(self._conditions(self._readings[0]), self._repo)
+        return meets_conditions(self._conditions(self._queries[0]), self._repo)
 
     def counts(self, words: Collection[str]) -> WordCounts:
         """Count the passages, and those with each word."""
@@ -114,23 +114,26 @@ class SharedAsker:
 
     def find(self, rarities: Mapping[str, float]) -> dict[str, float]:
         """Find passages; return the best scores of words, by retriever."""
-        self._searches = [self._search(query) for query in self._readings]
-        best = [search.find(rarities) for search in self._searches]
-        return {name: max(scores[name] for scores in best) for name in best[0]}
+        self._searches = [self._open_search(query) for query in self._queries]
+        best_scores = [search.find(rarities) for search in self._searches]
+        return {name: max(scores[name] for scores in best_scores) for name in best_scores[0]}
 
-    def found(self, common: CommonScales) -> list[tuple[ShownNote, float]]:
-        """Return the notes with their ranks; if none of the query's time is good, of all dates."""
-        request = self._wanted
+    def rank_notes(self, common: CommonScales) -> list[tuple[ShownNote, float]]:
+        """Return the best notes with scores; of all dates, if none of the query's time is good."""
+        request = self._request
         settings, now = self._bank.settings.memory, time.time()
         hits: list[SharedHit] = []
-        for reading, search in zip(self._readings, self._searches, strict=True):
-            _, checks, unknown = self._translated(reading)
+        for query, search in zip(self._queries, self._searches, strict=True):
+            _, checks, unknown = self._translate(query)
             if not unknown:
-                hits = search.hits(common, settings, request.limit, now, checks)
+                hits = search.rank_hits(common, settings, request.limit, now, checks)
             if any(not hit.candidate.weak for hit in hits):
                 break
         return [
-            (_note(hit, self._readings[-1].question.text, texts=request.texts), hit.candidate.score)
+            (
+                _show_note(hit, self._queries[-1].question.text, texts=request.texts),
+                hit.candidate.score,
+            )
             for hit in hits
         ]
 
@@ -142,39 +145,39 @@ class SharedAsker:
     @property
     def mode(self) -> str:
         """The mode that was used."""
-        return self._wanted.mode if self._vectors.index and not self.reason else "lexical"
+        return self._request.mode if self._vectors.index and not self.reason else "lexical"
 
     def notices(self) -> Iterator[str]:
-        """Yield what of the question the shared index can't answer."""
-        _, _, unknown = self._translated(self._readings[0])
+        """Yield notices of the parts of the question that the shared index can't answer."""
+        _, _, unknown = self._translate(self._queries[0])
         for key in dict.fromkeys(unknown):
             yield f"the shared index does not know {key}: no note of other repositories meets it"
-        if not self._readings[-1].question.text.strip():
+        if not self._queries[-1].question.text.strip():
             yield "the shared index is searched by words: conditions alone find nothing there"
 
-    def _conditions(self, reading: Query) -> tuple[Condition, ...]:
-        return (*reading.conditions, *self._wanted.conditions)
+    def _conditions(self, query: Query) -> tuple[Condition, ...]:
+        return (*query.conditions, *self._request.conditions)
 
-    def _translated(self, reading: Query) -> Translation:
-        conditions = self._conditions(reading)
+    def _translate(self, query: Query) -> Translation:
+        conditions = self._conditions(query)
         return translate_conditions(
-            conditions, without_repo=self._repo, hidden=self._wanted.archived
+            conditions, without_repo=self._repo, hidden=self._request.archived
         )
 
-    def _search(self, reading: Query) -> SharedSearch:
-        meaning = self._vectors.meaning(reading.question.text)
+    def _open_search(self, query: Query) -> SharedSearch:
+        meaning = self._vectors.embed_question(query.question.text)
         return SharedSearch(
             self._index,
-            reading.question,
-            self._translated(reading)[0],
+            query.question,
+            self._translate(query)[0],
             meaning,
             self._counts,
-            by_words=self._wanted.mode != "semantic" or meaning is None,
+            by_words=self._request.mode != "semantic" or meaning is None,
         )
 
 
-def _readings(request: SearchRequest, keys: Collection[str]) -> list[Query]:
-    """Read a query with words of time as conditions, if it has any, and as words."""
+def _read_query(request: SearchRequest, keys: Collection[str]) -> list[Query]:
+    """Read a query: with its words of time as conditions, if it has any, and with them as words."""
     plain = parse(request.query, keys, times=False)
     timed = parse(request.query, keys, times=request.times)
     if timed.times is None:
@@ -184,11 +187,11 @@ def _readings(request: SearchRequest, keys: Collection[str]) -> list[Query]:
     return [timed, plain]
 
 
-def _vectors(view: View) -> VectorIndex | None:
+def _find_vector_index(view: View) -> VectorIndex | None:
     return cast("VectorIndex | None", view.index.retrievers.get("vectors"))
 
 
-def _note(hit: SharedHit, text: str, *, texts: bool) -> ShownNote:
+def _show_note(hit: SharedHit, text: str, *, texts: bool) -> ShownNote:
     passage, head, note = hit.passage, hit.passage.head, hit.passage.note
     rest = note.rest
     return ShownNote(

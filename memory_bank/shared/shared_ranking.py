@@ -73,9 +73,9 @@ def count_passage_words(index: Conversation, words: Collection[str]) -> WordCoun
     numbers = {number_word(word): word for word in words}
 
     def count(engine: SharedEngine) -> WordCounts:
-        frequencies = engine.frequencies(numbers) if numbers else {}
+        counts = engine.frequencies(numbers) if numbers else {}
         return WordCounts(
-            engine.size(), {numbers[number]: many for number, many in frequencies.items()}
+            engine.size(), {numbers[number]: passages for number, passages in counts.items()}
         )
 
     return index.ask(count)
@@ -101,12 +101,12 @@ class SharedSearch:
         self._meaning = meaning
         self._by_words = by_words
         self._counts = counts
-        self._worded: list[SharedMatch] = []
-        self._near: list[SharedMatch] = []
+        self._word_matches: list[SharedMatch] = []
+        self._vector_matches: list[SharedMatch] = []
 
     def find(self, rarities: Mapping[str, float]) -> dict[str, float]:
         """Find passages; return the best scores of words, by retriever."""
-        words = self._asked(rarities) if self._by_words else []
+        words = self._weigh_words(rarities) if self._by_words else []
 
         def find(engine: SharedEngine) -> tuple[list[SharedMatch], list[SharedMatch]]:
             meaning = self._meaning
@@ -115,32 +115,34 @@ class SharedSearch:
                 engine.nearest(meaning.vector, _NEAREST_DEPTH, self._where) if meaning else [],
             )
 
-        self._worded, self._near = self._index.ask(find)
-        notes = _score_notes(self._worded)
+        self._word_matches, self._vector_matches = self._index.ask(find)
+        notes = _score_notes(self._word_matches)
         return {
-            "keyword": max((match.score for match in self._worded), default=0.0),
+            "keyword": max((match.score for match in self._word_matches), default=0.0),
             "notes": max((score for _, score in notes.values()), default=0.0),
         }
 
-    def hits(
+    def rank_hits(
         self,
-        together: CommonScales,
+        common: CommonScales,
         settings: Memory,
         limit: int,
         now: float,
         checks: Sequence[Check],
     ) -> list[SharedHit]:
         """Return the best notes that pass all checks, best first."""
-        ranking = self._rank(together)
-        checks = (*checks, *self._phrases())
+        ranking = self._rank(common)
+        checks = (*checks, *self._phrase_checks())
         most = _MOST_CHECKED if checks else limit + _EXTRA
-        candidates = _best_of_notes(ranking, most, settings.recency_boost_factor)
+        candidates = _choose_best(ranking, most, settings.recency_boost_factor)
         passages = self._index.ask(
             lambda engine: engine.passages([candidate.row for candidate in candidates])
         )
-        ranking = self._nearer(ranking, passages, together)
+        ranking = self._rank_by_nearness(ranking, passages, common)
         candidates = [
-            candidate for candidate in candidates if _passes(passages.get(candidate.row), checks)
+            candidate
+            for candidate in candidates
+            if _passes_all(passages.get(candidate.row), checks)
         ]
         for candidate in candidates:
             candidate.score = ranking.scores.get(candidate.row, 0.0)
@@ -150,25 +152,25 @@ class SharedSearch:
                 candidate.boost("recency", "boost", factor, timely=True)
         query_size = Asked(count_words(self._question.text), self._counts.size, self._by_words)
         if self._by_words:
-            worded = {match.note for match in self._worded}
+            word_notes = {match.note for match in self._word_matches}
             for candidate in candidates:
-                candidate.worded = candidate.document in worded
+                candidate.worded = candidate.document in word_notes
         judge(candidates, ranking, query_size)
-        if successors := _successors(candidates, passages):
+        if successors := _map_successors(candidates, passages):
             rank_superseded(candidates, successors)
             judge(candidates, ranking, query_size)
-        visible = [candidate for candidate in candidates if candidate.shown]
-        visible.sort(key=lambda candidate: (candidate.weak, -candidate.score, candidate.row))
+        hits = [candidate for candidate in candidates if candidate.shown]
+        hits.sort(key=lambda candidate: (candidate.weak, -candidate.score, candidate.row))
         return [
             SharedHit(
                 passages[candidate.row],
                 candidate,
                 (*ranking.reasons(candidate.row), *candidate.boosts),
             )
-            for candidate in visible[:limit]
+            for candidate in hits[:limit]
         ]
 
-    def _asked(self, rarities: Mapping[str, float]) -> list[AskedWord]:
+    def _weigh_words(self, rarities: Mapping[str, float]) -> list[AskedWord]:
         text = self._question.text
         weights = {**dict.fromkeys(split_bigrams(text).split(), 1.0), **weighted_stems(text)}
         counts = self._counts.passages
@@ -178,24 +180,26 @@ class SharedSearch:
             if counts.get(word)
         ]
 
-    def _rank(self, together: CommonScales) -> Ranking:
-        worded = _matches(self._worded, together.scales["keyword"])
-        near, weight = self._near, 1.0
+    def _rank(self, common: CommonScales) -> Ranking:
+        word_matches = _make_matches(self._word_matches, common.scales["keyword"])
+        vector_matches, weight = self._vector_matches, 1.0
         if self._meaning is not None and self._by_words:
             weight = self._meaning.weight
-            if not self._worded:
-                near = [match for match in near if match.score >= self._meaning.least]
-        notes = _score_notes(self._worded)
-        whole = Matches(
+            if not self._word_matches:
+                vector_matches = [
+                    match for match in vector_matches if match.score >= self._meaning.least
+                ]
+        notes = _score_notes(self._word_matches)
+        note_matches = Matches(
             [row for row, _ in notes.values()],
             list(notes),
             [score for _, score in notes.values()],
-            scale=together.scales["notes"],
+            scale=common.scales["notes"],
         )
         evidence = Evidence(
-            lexical=worded,
-            notes=whole,
-            semantic=_matches(near, together.scales["vectors"]),
+            lexical=word_matches,
+            notes=note_matches,
+            semantic=_make_matches(vector_matches, common.scales["vectors"]),
             weight=weight,
             code_weight=weight,
             mean_words=USUAL_WORDS,
@@ -203,24 +207,25 @@ class SharedSearch:
         )
         return rank(evidence, lambda _: 0.0)
 
-    def _nearer(
-        self, ranking: Ranking, passages: Mapping[int, SharedPassage], together: CommonScales
+    def _rank_by_nearness(
+        self, ranking: Ranking, passages: Mapping[int, SharedPassage], common: CommonScales
     ) -> Ranking:
         """Rank again with the nearness of words in the passages that were read."""
-        pairs = adjacent_stems(self._question.text) if self._worded else ()
-        added = {
-            row: weigh_nearness(pairs, together.rarities, passage)
+        pairs = adjacent_stems(self._question.text) if self._word_matches else ()
+        nearness = {
+            row: weigh_nearness(pairs, common.rarities, passage)
             for row, passage in passages.items()
         }
-        if not any(added.values()):
+        if not any(nearness.values()):
             return ranking
-        self._worded = [
-            match._replace(score=match.score + added.get(match.row, 0.0)) for match in self._worded
+        self._word_matches = [
+            match._replace(score=match.score + nearness.get(match.row, 0.0))
+            for match in self._word_matches
         ]
-        self._worded.sort(key=lambda match: (-match.score, match.row))
-        return self._rank(together)
+        self._word_matches.sort(key=lambda match: (-match.score, match.row))
+        return self._rank(common)
 
-    def _phrases(self) -> list[Check]:
+    def _phrase_checks(self) -> list[Check]:
         """Return the checks for required and excluded phrases."""
         question = self._question
         required = [stem_words(phrase) for phrase in question.required]
@@ -228,14 +233,14 @@ class SharedSearch:
 
         def check(passage: SharedPassage) -> bool:
             text = stem_words(" ".join((passage.note.title, *passage.headings, passage.text)))
-            return all(_has(text, phrase) for phrase in required) and not any(
-                _has(text, phrase) for phrase in excluded
+            return all(_has_phrase(text, phrase) for phrase in required) and not any(
+                _has_phrase(text, phrase) for phrase in excluded
             )
 
         return [check] if question.strict else []
 
 
-def _matches(matches: Sequence[SharedMatch], scale: Scale) -> Matches:
+def _make_matches(matches: Sequence[SharedMatch], scale: Scale) -> Matches:
     if not matches:
         return Matches()
     rows, notes, scores, words = zip(*matches, strict=True)
@@ -251,14 +256,14 @@ def _score_notes(matches: Iterable[SharedMatch]) -> dict[int, tuple[int, float]]
         note: (
             min(match.row for match in note_matches),
             sum(
-                match.score * _SECOND**place for place, match in enumerate(note_matches)
+                match.score * _SECOND**order for order, match in enumerate(note_matches)
             ),  # best first
         )
         for note, note_matches in scores.items()
     }
 
 
-def _best_of_notes(ranking: Ranking, most: int, span: float) -> list[Candidate]:
+def _choose_best(ranking: Ranking, most: int, span: float) -> list[Candidate]:
     """Return the best passage of each of the best notes, as far as boosts can raise one."""
     candidates: dict[int, Candidate] = {}
     least = 0.0
@@ -273,32 +278,32 @@ def _best_of_notes(ranking: Ranking, most: int, span: float) -> list[Candidate]:
     return list(candidates.values())
 
 
-def _passes(passage: SharedPassage | None, checks: Sequence[Check]) -> bool:
+def _passes_all(passage: SharedPassage | None, checks: Sequence[Check]) -> bool:
     return passage is not None and all(check(passage) for check in checks)
 
 
-def _successors(
+def _map_successors(
     candidates: Sequence[Candidate], passages: Mapping[int, SharedPassage]
 ) -> dict[int, tuple[int, str]]:
     """Map superseded notes to their successors, as far as one of the two names the other."""
-    by_place = {_place(passages[candidate.row]): candidate.document for candidate in candidates}
+    documents = {_note_key(passages[candidate.row]): candidate.document for candidate in candidates}
     successors: dict[int, tuple[int, str]] = {}
     for candidate in candidates:
         passage = passages[candidate.row]
         for kind, target in passage.note.rest.get("links", ()):
-            place = (passage.head.repo, passage.head.bank, target)
-            other_by_place = by_place.get(place, _NOT_FOUND)
+            key = (passage.head.repo, passage.head.bank, target)
+            successor = documents.get(key, _NOT_FOUND)
             if kind == "superseded_by":
-                successors.setdefault(candidate.document, (other_by_place, target))
-            if kind == "supersedes" and other_by_place not in {_NOT_FOUND, candidate.document}:
-                successors.setdefault(other_by_place, (candidate.document, passage.note.path))
+                successors.setdefault(candidate.document, (successor, target))
+            if kind == "supersedes" and successor not in {_NOT_FOUND, candidate.document}:
+                successors.setdefault(successor, (candidate.document, passage.note.path))
     return successors
 
 
-def _place(passage: SharedPassage) -> tuple[str, str, str]:
+def _note_key(passage: SharedPassage) -> tuple[str, str, str]:
     return passage.head.repo, passage.head.bank, passage.note.path
 
 
-def _has(text: Sequence[str], phrase: Sequence[str]) -> bool:
+def _has_phrase(text: Sequence[str], phrase: Sequence[str]) -> bool:
     size = len(phrase)
-    return any(text[place : place + size] == phrase for place in range(len(text) - size + 1))
+    return any(text[start : start + size] == phrase for start in range(len(text) - size + 1))

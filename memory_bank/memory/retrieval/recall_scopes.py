@@ -142,7 +142,7 @@ def _search_with_shared(
         banks = banks if shared.includes_bank else []
         best_scores = [_best_scores(own, question, rarities) for own in banks]
         common = common_scales(question.text, rarities, [*best_scores, shared.find(rarities)])
-        ranked = [_RankedNote(note, rank) for note, rank in shared.found(common)]
+        ranked = [_RankedNote(note, rank) for note, rank in shared.rank_notes(common)]
     if not banks:
         answer = Answer(SCHEMA_VERSION, request.query, shared.mode, None, 0)
         answer, ranked = _best_of(answer, ranked, request.limit)
