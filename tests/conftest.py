@@ -1,5 +1,6 @@
 """What every test stands on: private folders, a project in git, the shared data where it is."""
 
+import ctypes
 import gc
 import os
 import shutil
@@ -17,6 +18,7 @@ from hypothesis import settings
 
 import memory_bank
 from memory_bank.bank.bank import Bank, open_bank
+from memory_bank.base import paths
 from memory_bank.code.index.codebase import Codebase, open_codebase
 from memory_bank.git import process as git_process
 from tests.support.cited_shop import make_shop
@@ -29,6 +31,8 @@ pytest.register_assert_rewrite("tests.support.command_lines")  # its failures sh
 
 MEMORY = Path("/dev/shm")
 _ENOUGH = 2**30
+_ARENA_MAX = -8
+"""The number of this parameter of `mallopt`."""
 
 
 def _keep_files_in_memory() -> None:
@@ -44,6 +48,21 @@ def _keep_files_in_memory() -> None:
 
 
 _keep_files_in_memory()
+
+
+def _share_one_arena() -> None:
+    """Let all threads allocate from one arena, which glibc calls it, here and in processes begun here.
+
+    tantivy starts threads for each commit; with an arena of its own for each, the system spends half
+    of the time of a short test on new pages.
+    """
+    os.environ.setdefault("MALLOC_ARENA_MAX", "1")
+    if sys.platform == "linux":
+        with suppress(OSError, AttributeError):  # another library of C
+            ctypes.CDLL(None).mallopt(_ARENA_MAX, 1)
+
+
+_share_one_arena()
 
 
 def pytest_xdist_auto_num_workers() -> int:
@@ -156,6 +175,21 @@ def git() -> Callable[..., str]:
 
 
 @pytest.fixture
+def git_commands(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
+    """Record the commands of git that are run."""
+    commands: list[tuple[str, ...]] = []
+    real = subprocess.Popen
+
+    class Recorded(real):  # type: ignore[type-arg,misc]
+        def __init__(self, words: list[str], *args: object, **options: object) -> None:
+            commands.append(tuple(words))
+            super().__init__(words, *args, **options)  # type: ignore[call-overload]
+
+    monkeypatch.setattr(git_process.subprocess, "Popen", Recorded)
+    return commands
+
+
+@pytest.fixture
 def project(tmp_path: Path, new_project: Path) -> Path:
     """Make a git repository with a source file, a bank of three linked notes, and one commit."""
     # the files are as new as if they were written now
@@ -216,8 +250,31 @@ def conflict(project: Path, git: Callable[..., str]) -> Callable[..., Path]:
     return merge
 
 
+@pytest.fixture(scope="session")
+def new_index(new_project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make the index of the repository that each test gets a copy of."""
+    home = tmp_path_factory.mktemp("indexed")
+    root = shutil.copytree(new_project, home / "project")
+    with pytest.MonkeyPatch.context() as patched:
+        for kind in ("CONFIG", "STATE", "DATA", "CACHE"):
+            patched.setenv(f"XDG_{kind}_HOME", str(home / kind.lower()))
+        patched.setenv("MEMORY_BANK_EMBEDDER", "static")
+        with open_bank(root) as bank:
+            bank.sync()
+            return bank.layout.index
+
+
 @pytest.fixture
-def bank(project: Path) -> Iterator[Bank]:
+def index(project: Path, new_index: Path, private_folders: Path) -> None:
+    """Index the project's notes, as if it was done before: making it takes most of a short test."""
+    shutil.copytree(new_index, project / ".memories" / new_index.name, copy_function=shutil.copy)
+    known = private_folders / "state/memory-bank/indices"
+    known.mkdir(parents=True, exist_ok=True)
+    (known / (new_index / paths.NAME).read_text()).touch()
+
+
+@pytest.fixture
+def bank(project: Path, index: None) -> Iterator[Bank]:
     """Open the project's bank."""
     with open_bank(project) as opened:
         yield opened

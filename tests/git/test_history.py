@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -220,38 +219,23 @@ def test_without_git_what_was_read_is_known(
     assert History(tree).at(after) is None
 
 
-@pytest.fixture
-def started(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
-    """Record the commands of git that are run."""
-    seen: list[tuple[str, ...]] = []
-    real = subprocess.Popen
-
-    class Recorded(real):  # type: ignore[type-arg,misc]
-        def __init__(self, words: list[str], *args: object, **options: object) -> None:
-            seen.append(tuple(words))
-            super().__init__(words, *args, **options)  # type: ignore[call-overload]
-
-    monkeypatch.setattr(process.subprocess, "Popen", Recorded)
-    return seen
-
-
 def test_after_a_commit_git_is_started_once_for_all_work_trees(
-    tmp_path: Path, started: list[tuple[str, ...]]
+    tmp_path: Path, git_commands: list[tuple[str, ...]]
 ) -> None:
     tree = make(tmp_path / "tree", LINEAR)
     at(tree)
     run(tree, "worktree", "add", "-q", "-b", "side", str(tmp_path / "side"), "HEAD~3")
     extend(tree, [Made({"new": "1"})], 12)
     head, side = (run(one, "rev-parse", "HEAD").strip() for one in (tree, tmp_path / "side"))
-    started.clear()
+    git_commands.clear()
     found = History(tree).at(head)
     assert found is not None
     assert next(iter(found.commits())).id == head
     other = History(tmp_path / "side").at(side)
     assert other is not None
     assert len(list(other.commits())) == 9
-    assert len(started) == 1
-    assert "log" in started[0]
+    assert len(git_commands) == 1
+    assert "log" in git_commands[0]
 
 
 def message(tree: Path, text: str) -> str:

@@ -21,7 +21,10 @@ TUTORIAL = ROOT / "docs" / "tutorial.md"
 _FENCE = re.compile(r"^```(bash|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _DATED = re.compile(r"\S+ (?:remember|rm) ")
 _NUMBERS = ((r"(?m)(?<=  )\d{1,3}%$", "<score>"), (r"\b[0-9a-f]{8,64}\b", "<etag>"))
-pytestmark = pytest.mark.skipif(SHELL is None, reason="the tutorial is typed into bash")
+pytestmark = [
+    pytest.mark.skipif(SHELL is None, reason="the tutorial is typed into bash"),
+    pytest.mark.slow,
+]
 
 
 class Shown(NamedTuple):

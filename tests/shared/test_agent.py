@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import anyio
+import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
@@ -11,6 +12,8 @@ from tests.frontends.cli.conftest import command
 from tests.shared.test_recall import APP, SHOP, index, repositories
 
 __all__ = ["index", "repositories"]
+
+pytestmark = pytest.mark.slow
 
 
 def answered(folder: Path, url: str, **arguments: object) -> str:

@@ -4,6 +4,8 @@ import threading
 import time
 from pathlib import Path
 
+import pytest
+
 from memory_bank.bank.bank import open_bank
 from memory_bank.base.errors import Conflict
 from memory_bank.memory.retrieval.answers import Answer
@@ -13,6 +15,7 @@ from tests.shared.conftest import opened, publish
 _NOTES = 8
 
 
+@pytest.mark.slow
 def test_askers_see_whole_commits_while_publishers_switch(database: str, tmp_path: Path) -> None:
     run = Run(database, tmp_path, seconds=3)
     run.all(publishers=3, askers=3)

@@ -18,6 +18,8 @@ from tests.shared.test_recall import APP, SHOP, index, repositories, settings
 
 __all__ = ["chromium", "index", "look", "repositories"]
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = "github.com/evil/notes"
 
 

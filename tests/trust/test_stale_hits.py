@@ -1,6 +1,5 @@
 """Recall marks hits whose cited code changed, and ranks them lower, at little cost."""
 
-import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -43,21 +42,6 @@ def recalled(root: Path, query: str, **settings: object) -> Answer:
 
 def stale(root: Path, query: str, **settings: object) -> dict[str, str]:
     return {note.path: note.stale for note in recalled(root, query, **settings).notes}
-
-
-@pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
-    """Record the commands of git that are run."""
-    seen: list[tuple[str, ...]] = []
-    real = subprocess.Popen
-
-    class Recorded(real):  # type: ignore[type-arg,misc]
-        def __init__(self, words: list[str], *args: object, **options: object) -> None:
-            seen.append(tuple(words))
-            super().__init__(words, *args, **options)  # type: ignore[call-overload]
-
-    monkeypatch.setattr(process.subprocess, "Popen", Recorded)
-    return seen
 
 
 def test_a_hit_whose_code_changed_says_so_and_since_when(root: Path) -> None:
@@ -126,7 +110,7 @@ def test_an_edited_and_a_confirmed_note_are_fresh_at_once(root: Path) -> None:
 
 @pytest.mark.parametrize("changed", [True, False])
 def test_an_unchanged_head_costs_no_call_of_git(
-    root: Path, asked: list[tuple[str, ...]], changed: bool, monkeypatch: pytest.MonkeyPatch
+    root: Path, git_commands: list[tuple[str, ...]], changed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if changed:
         extend(root, [Made({"jobs.py": CHANGED})], 1)
@@ -137,39 +121,39 @@ def test_an_unchanged_head_costs_no_call_of_git(
             monkeypatch.setattr(recall_bank, "open_stale_hits", lambda *_: None)
         with open_bank(root / ".memories", settings={"memory.embedder": "none"}) as bank:
             for _ in range(3):
-                asked.clear()
+                git_commands.clear()
                 found = recall.recall(bank, "walrus")
             assert any(note.stale for note in found.notes) == (changed and marks)
-            counted.append([[word for word in words if word in COMMANDS] for words in asked])
+            counted.append([[word for word in words if word in COMMANDS] for words in git_commands])
     assert counted[0] == counted[1]
 
 
 def test_a_commit_of_other_files_compares_nothing_again(
-    root: Path, asked: list[tuple[str, ...]]
+    root: Path, git_commands: list[tuple[str, ...]]
 ) -> None:
     extend(root, [Made({"jobs.py": CHANGED})], 1)
     stale(root, "walrus")
     extend(root, [Made({"README": "y"})], 2)
-    asked.clear()
+    git_commands.clear()
     assert stale(root, "walrus")["a.md"]
-    assert any("log" in words for words in asked)
-    assert not any("cat-file" in words for words in asked)
+    assert any("log" in words for words in git_commands)
+    assert not any("cat-file" in words for words in git_commands)
 
 
 def test_a_file_that_is_not_there_is_looked_for_only_where_its_name_comes(
-    root: Path, asked: list[tuple[str, ...]]
+    root: Path, git_commands: list[tuple[str, ...]]
 ) -> None:
     note = "# Manatee\n\nA manatee reads [[lib/queue.py#take]], which is not written yet.\n"
     extend(root, [Made({".memories/d.md": note})], 1)
     assert not stale(root, "manatee")[".memories/d.md".removeprefix(".memories/")]
     extend(root, [Made({"README": "y"})], 2)
-    asked.clear()
+    git_commands.clear()
     stale(root, "manatee")
-    assert not any("cat-file" in words for words in asked)
+    assert not any("cat-file" in words for words in git_commands)
     extend(root, [Made({"src/lib/queue.py": "def take(job):\n    return job\n"})], 3)
-    asked.clear()
+    git_commands.clear()
     stale(root, "manatee")
-    assert any("cat-file" in words for words in asked)
+    assert any("cat-file" in words for words in git_commands)
 
 
 def test_another_branch_is_compared_again(root: Path) -> None:
@@ -230,13 +214,13 @@ def test_after_git_was_late_nobody_waits_for_it_for_a_while(
 
 
 def test_outside_git_nothing_is_marked_or_asked(
-    homes: Iterator[Path], asked: list[tuple[str, ...]]
+    homes: Iterator[Path], git_commands: list[tuple[str, ...]]
 ) -> None:
     place = next(homes) / ".memories"
     place.mkdir(parents=True)
     (place / "a.md").write_text(NOTES[".memories/a.md"])
     assert stale(place.parent, "walrus") == {"a.md": ""}
-    assert not asked
+    assert not git_commands
 
 
 def test_status_stays_empty(root: Path, git: Callable[..., str]) -> None:

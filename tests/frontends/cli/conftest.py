@@ -38,7 +38,9 @@ Run = Callable[..., Answer]
 
 
 @pytest.fixture
-def mb(project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+def mb(
+    project: Path, index: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Run:
     """Run a command line in the project, in this process, as if in a pipe."""
     monkeypatch.chdir(project)
     for name in ("NO_COLOR", "FORCE_COLOR", "VISUAL", "EDITOR"):

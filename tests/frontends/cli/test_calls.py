@@ -39,7 +39,13 @@ def beside(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.usefixtures("beside")
 @pytest.mark.skipif(SHELL is None, reason="the tables are typed into bash")
-@pytest.mark.parametrize("file", sorted(HERE.glob("*.txt")), ids=lambda file: file.stem)
+@pytest.mark.parametrize(
+    "file",
+    [
+        pytest.param(file, id=file.stem, marks=[pytest.mark.slow] * (file.stem == "merges"))
+        for file in sorted(HERE.glob("*.txt"))  # of merges, git starts our commands
+    ],
+)
 def test_calls(file: Path, project: Path, tmp_path: Path, private_folders: Path) -> None:
     replay(
         file, {str(project): "<project>", str(private_folders): "<home>", str(tmp_path): "<tmp>"}

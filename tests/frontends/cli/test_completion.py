@@ -1,3 +1,4 @@
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -50,6 +51,7 @@ def test_what_is_offered(offered: Offered) -> None:
 
 
 def test_notes_are_offered_once_they_are_indexed(mb: Run, offered: Offered, project: Path) -> None:
+    shutil.rmtree(project / ".memories/.index")
     assert offered("show", "dec") == []
     assert not (project / ".memories/.index").exists()
     assert mb("sync").code == 0

@@ -1,5 +1,6 @@
 """`tags`, `stats`, `sync`, `watch` and `doctor`."""
 
+import shutil
 import signal
 import subprocess
 from collections.abc import Callable
@@ -16,8 +17,10 @@ from .conftest import Run, command, environment
 
 
 def test_an_interrupted_sync_says_that_its_work_is_kept_and_the_next_continues(
-    mb: Run, monkeypatch: pytest.MonkeyPatch
+    mb: Run, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    shutil.rmtree(project / ".memories/.index")
+
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 

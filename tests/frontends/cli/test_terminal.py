@@ -102,6 +102,7 @@ def test_a_terminal_gets_it_drawn(terminal: Run, mb: Run) -> None:
     assert "https://evil.example" in plain_text(tricky)
 
 
+@pytest.mark.slow  # a bar is drawn after a second
 @pytest.mark.parametrize(
     ("step", "bar"),
     [

@@ -13,6 +13,8 @@ import memory_bank
 from memory_bank.agents.install import install
 from memory_bank.bank.bank import open_bank
 
+pytestmark = pytest.mark.slow
+
 
 def ask(command: str, args: list[str], cwd: Path) -> str:
     """Start a server by an entry and recall what the project knows."""

@@ -124,7 +124,14 @@ def test_code_is_that_of_the_client_s_project(
 
 @pytest.mark.parametrize(
     "uri",
-    ["https://example.org/x", "file://elsewhere/x", "file:///no/such/folder", "file:relative"],
+    [
+        pytest.param(
+            "https://example.org/x", marks=pytest.mark.slow
+        ),  # is no answer: it is waited for
+        "file://elsewhere/x",
+        "file:///no/such/folder",
+        "file:relative",
+    ],
 )
 def test_what_is_no_folder_of_this_machine_is_left_out(
     process: Start, projects: Callable[[str], Path], uri: str
