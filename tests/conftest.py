@@ -265,7 +265,7 @@ def new_index(new_project: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
 
 
 @pytest.fixture
-def index(project: Path, new_index: Path, private_folders: Path) -> None:
+def indexed_project(project: Path, new_index: Path, private_folders: Path) -> None:
     """Index the project's notes, as if it was done before: making it takes most of a short test."""
     shutil.copytree(new_index, project / ".memories" / new_index.name, copy_function=shutil.copy)
     known = private_folders / "state/memory-bank/indices"
@@ -274,7 +274,7 @@ def index(project: Path, new_index: Path, private_folders: Path) -> None:
 
 
 @pytest.fixture
-def bank(project: Path, index: None) -> Iterator[Bank]:
+def bank(project: Path, indexed_project: None) -> Iterator[Bank]:
     """Open the project's bank."""
     with open_bank(project) as opened:
         yield opened

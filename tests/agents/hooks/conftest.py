@@ -77,7 +77,7 @@ def _sent_by_plugin(event: str, given: Any) -> tuple[str, object]:
 
 @pytest.fixture
 def hook(
-    project: Path, index: None, private_folders: Path, monkeypatch: pytest.MonkeyPatch
+    project: Path, indexed_project: None, private_folders: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Hook]:
     """Send events of the project's sessions; what they left to the background ends with the test."""
     monkeypatch.setenv("HOME", str(private_folders))  # where programs keep which servers they have

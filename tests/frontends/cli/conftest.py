@@ -39,7 +39,10 @@ Run = Callable[..., Answer]
 
 @pytest.fixture
 def mb(
-    project: Path, index: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    project: Path,
+    indexed_project: None,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> Run:
     """Run a command line in the project, in this process, as if in a pipe."""
     monkeypatch.chdir(project)

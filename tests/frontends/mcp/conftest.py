@@ -82,7 +82,7 @@ class Answered:
 
 
 @pytest.fixture
-def serving(project: Path, index: None) -> Iterator[Callable[..., Agent]]:
+def serving(project: Path, indexed_project: None) -> Iterator[Callable[..., Agent]]:
     """Connect agents to servers of the project's bank; all hang up in the end.
 
     Answers have a structure unless told otherwise: most tests look at fields. The text is the same.

@@ -9,6 +9,7 @@ import jsonschema
 import pytest
 
 from memory_bank.bank.bank import open_bank
+from memory_bank.base import paths
 from memory_bank.base.paths import LEFT_ALONE
 from memory_bank.frontends.mcp.arguments import NOTICE
 from memory_bank.search.embedders.static import count_tokens
@@ -122,8 +123,7 @@ def test_notices_are_quoted_since_they_have_words_of_the_query_and_of_notes(agen
 def test_an_index_that_is_left_alone_is_said_once(
     serving: Callable[..., Agent], project: Path
 ) -> None:
-    (project / ".memories/.index").mkdir()
-    (project / ".memories/.index/manifest.db").write_bytes(b"")
+    (project / ".memories/.index" / paths.NAME).unlink()
     agent = serving()
     found = agent("recall", query="tantivy")
     assert found.text.endswith(f"\nNotice: {LEFT_ALONE}.")
