@@ -17,7 +17,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.errors import BadInput, Conflict, Hint, NoteNotFound
 from memory_bank.memory import amendments
-from memory_bank.memory.dead_links import describe_dead_links
+from memory_bank.memory.links import describe_dead_links
 from memory_bank.memory.records import WrittenNote
 from memory_bank.memory.relinking import Relinking, relink_taken
 from memory_bank.notes import front_matter, parsing, sections

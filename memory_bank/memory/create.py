@@ -14,7 +14,7 @@ from memory_bank.base.text import agent_name
 from memory_bank.memory import views
 from memory_bank.memory.alike import find_duplicates, link_duplicate
 from memory_bank.memory.change import check_size
-from memory_bank.memory.dead_links import describe_dead_links
+from memory_bank.memory.links import describe_dead_links
 from memory_bank.memory.records import Item, WrittenNote
 from memory_bank.memory.remember import (
     DEFAULT_TYPE,

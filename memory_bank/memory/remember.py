@@ -32,7 +32,7 @@ from memory_bank.git import repository
 from memory_bank.memory import amendments, concepts, edit, views
 from memory_bank.memory.alike import find_duplicates, find_similar, is_local, link_duplicate
 from memory_bank.memory.change import check_size, list_cited, set_keys
-from memory_bank.memory.dead_links import describe_dead_links
+from memory_bank.memory.links import describe_dead_links
 from memory_bank.memory.records import Item, Reference, WrittenNote
 from memory_bank.memory.relinking import Relinking, relink_taken
 from memory_bank.notes import decision_records, front_matter, names

@@ -34,7 +34,7 @@ from memory_bank.sessions.state import (
     open_store,
 )
 from memory_bank.sessions.summaries import open_steps
-from memory_bank.trust.overdue import yield_overdue_notes
+from memory_bank.trust.records import yield_overdue_notes
 
 MOST_TOKENS = 500
 """Estimated tokens of the text, with what quotes it."""

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from time import time
 from typing import Any
 
 from memory_bank.base import NamedTuple
 from memory_bank.base.dates import seconds_to_iso
+from memory_bank.base.documents import PathProblem
+from memory_bank.notes.okf import past_review
+from memory_bank.search.manifest import document_rows
+from memory_bank.search.manifest.manifest import Manifest
 
 _DAY = 86400
 
@@ -110,3 +114,11 @@ class NoteBlame(NamedTuple):
     sections: tuple[BlamedSection, ...]
     lines: tuple[BlamedLine, ...] | None
     limits: tuple[str, ...]
+
+
+def yield_overdue_notes(manifest: Manifest) -> Iterator[PathProblem]:
+    """Yield the notes that are past their review date and not archived."""
+    now = time()
+    for path, extra in document_rows.yield_data(manifest, "extra"):
+        if "stale_after" in extra and (reason := past_review(extra, now)):
+            yield PathProblem(path, reason)
