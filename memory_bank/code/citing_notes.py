@@ -134,7 +134,7 @@ def yield_unknown_symbols(view: View, table: CodeDatabase) -> Iterator[Finding]:
         if row.source not in notes or notes[row.source].hidden:
             continue
         if name not in counts:
-            symbols = lookup.symbols_meant(table, name)
+            symbols = lookup.find_meant_symbols(table, name)
             counts[name] = -1 if symbols else len(lookup.find_symbols(table, name))
         if counts[name] == 0:
             problem = f"which the code doesn't have{did_you_mean(_find_misspelled(table, name))}"
@@ -152,7 +152,7 @@ def _find_misspelled(table: CodeDatabase, name: str) -> list[str]:
     The name may as well be that of deleted code: what is only similar has nothing to do with it.
     """
     last = lookup.last_name(name)
-    similar = lookup.similar_symbols(table, name)
+    similar = lookup.list_similar_symbols(table, name)
     return [
         candidate
         for candidate in similar
@@ -210,9 +210,9 @@ def _ghost_name(bank: Bank, code: Codebase, path: str) -> str:
 def _list_meant_symbols(table: CodeDatabase, link: _Link, path: str) -> list[str]:
     """Return the ids of the file's symbols that a link means."""
     if link.symbol:
-        rows = lookup.symbols_meant(table, link.symbol)
+        rows = lookup.find_meant_symbols(table, link.symbol)
     elif link.row.heading:
-        rows = lookup.symbols_meant(table, f"{path}#{link.row.heading}")
+        rows = lookup.find_meant_symbols(table, f"{path}#{link.row.heading}")
     else:
         rows = []
     return list(dict.fromkeys(row.id for row in rows if row.path == path))

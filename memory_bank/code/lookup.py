@@ -46,17 +46,18 @@ def find_symbol(table: CodeDatabase, name: str) -> SymbolRow:
         return rows[-1]
     short_name = shorten(name, _LONGEST)
     if not rows:
-        near = similar_symbols(table, name)
+        similar = list_similar_symbols(table, name)
         raise SymbolNotFound(
-            f"there is no symbol {short_name!r}{did_you_mean(near)}",
+            f"there is no symbol {short_name!r}{did_you_mean(similar)}",
             "a name may be Class.method, package.module.Class.method or src/file.py#Class.method",
         )
-    listed = [f"{row.path}#{row.symbol.qualified}:{row.symbol.line}" for row in rows]
-    more = f" and {len(listed) - _LISTED} more" if len(listed) > _LISTED else ""
+    candidates = [f"{row.path}#{row.symbol.qualified}:{row.symbol.line}" for row in rows]
+    listed = ", ".join(candidates[:_LISTED])
+    more = f" and {len(candidates) - _LISTED} more" if len(candidates) > _LISTED else ""
     raise SymbolNotFound(
-        f"{short_name!r} is the name of {len(rows)} symbols: {', '.join(listed[:_LISTED])}{more}",
+        f"{short_name!r} is the name of {len(rows)} symbols: {listed}{more}",
         "name one as listed here, such as {first}, or give its id",
-        first=listed[0],
+        first=candidates[0],
     )
 
 
@@ -71,27 +72,23 @@ def find_symbols(table: CodeDatabase, name: str) -> list[SymbolRow]:
     name = name.strip().removesuffix("()")
     if not name or len(name) > _LONGEST:
         return []
-    if numbered := _NUMBERED.fullmatch(name):
-        line = int(numbered[2])
-        return [
-            symbol_row
-            for symbol_row in find_symbols(table, numbered[1])
-            if symbol_row.symbol.line == line
-        ]
+    if match := _NUMBERED.fullmatch(name):
+        line = int(match[2])
+        return [row for row in find_symbols(table, match[1]) if row.symbol.line == line]
     if name.startswith(SYMBOL) and (rows := table.symbols("s.sym = ?", name)):
         return rows
     if name.startswith(TEST) and (tests := table.tests("t.sym = ?", name)):
         return [
             row for test in tests for row in _find_in_file(table, test.path, test.intent.symbol)
         ]
-    path, sign, inner = name.partition("#")
-    if sign and ("/" in path or "." in path):
-        return _find_in_file(table, path, inner) if inner else []
+    path, hash_sign, symbol_name = name.partition("#")
+    if hash_sign and ("/" in path or "." in path):
+        return _find_in_file(table, path, symbol_name) if symbol_name else []
     return find_best(table.symbols("s.name = ?", last_name(name)), name)
 
 
 def find_best(rows: Sequence[SymbolRow], name: str) -> list[SymbolRow]:
-    """Return those of some symbols with the last part of a name that it fits best."""
+    """Return the symbols that fit a name best, among those with its last part."""
     dotted = dotted_name(name)
     exact = [row for row in rows if row.symbol.qualified == dotted]
     if exact or "." not in dotted:
@@ -102,7 +99,7 @@ def find_best(rows: Sequence[SymbolRow], name: str) -> list[SymbolRow]:
     ]
 
 
-def symbols_meant(table: CodeDatabase, name: str) -> list[SymbolRow]:
+def find_meant_symbols(table: CodeDatabase, name: str) -> list[SymbolRow]:
     """Return the symbols that a reference of a note means: every one of that qualified name.
 
     If there is none, the only one that `find_symbols` finds; an ambiguous name means none.
@@ -119,7 +116,7 @@ def last_name(name: str) -> str:
     return dotted_name(name).rpartition(".")[2]
 
 
-def symbols_matching(
+def match_symbols(
     table: CodeDatabase,
     words: Sequence[str] = (),
     *,
@@ -130,8 +127,8 @@ def symbols_matching(
     """Return the symbols whose qualified names have all of some words, in any case.
 
     Those of exactly that name come first, then those that begin with it, then the others, short
-    names before long ones; without words, all by file and line. `path` is a file or a folder.
-    Tests are left out unless `tests`.
+    names before long ones; without words, all come by file and line. `path` is a file or a folder.
+    Tests are left out unless `tests` is true.
     """
     conditions, values = ["1" if tests else "NOT s.test"], list[object]()
     for word in words:
@@ -144,7 +141,7 @@ def symbols_matching(
     rows = table.symbols(" AND ".join(conditions), *values)
     if words:
         needle = words[-1].casefold()
-        rows.sort(key=lambda row: _closeness(row, needle))
+        rows.sort(key=lambda row: _distance_key(row, needle))
     return rows[:limit]
 
 
@@ -153,23 +150,23 @@ def list_symbols(table: CodeDatabase, path: str) -> list[SymbolRow]:
     return table.symbols("f.path = ?", path)
 
 
-def symbol_around(table: CodeDatabase, path: str, line: int) -> SymbolRow | None:
+def find_symbol_around(table: CodeDatabase, path: str, line: int) -> SymbolRow | None:
     """Return the innermost symbol of a file that has a line."""
-    around = [
+    enclosing = [
         row for row in list_symbols(table, path) if row.symbol.line <= line < row.symbol.end_line
     ]
-    return max(around, key=lambda row: (row.symbol.line, -row.symbol.end_line), default=None)
+    return max(enclosing, key=lambda row: (row.symbol.line, -row.symbol.end_line), default=None)
 
 
 def find_files(table: CodeDatabase, path: str) -> list[str]:
     """Return the file of a path, else those whose paths end so."""
     needle = path.replace("\\", "/").removeprefix("./").strip("/")
     exact = table.rows("SELECT path FROM files WHERE path = ?", needle)
-    ending = f"%/{needle.translate(_ESCAPED)}"
-    exact_rows = exact or table.rows(
-        "SELECT path FROM files WHERE path LIKE ? ESCAPE '\\' ORDER BY path", ending
+    pattern = f"%/{needle.translate(_ESCAPED)}"
+    rows = exact or table.rows(
+        "SELECT path FROM files WHERE path LIKE ? ESCAPE '\\' ORDER BY path", pattern
     )
-    return [entry for (entry,) in exact_rows]
+    return [file for (file,) in rows]
 
 
 def _find_in_file(table: CodeDatabase, path: str, name: str) -> list[SymbolRow]:
@@ -181,18 +178,20 @@ def _find_in_file(table: CodeDatabase, path: str, name: str) -> list[SymbolRow]:
 
 
 def _full_names(row: SymbolRow) -> tuple[str, ...]:
-    """Return a symbol's name with its module's, such as `.memory_bank.bank.Bank.open`.
+    """Return the names of a symbol with its module's, such as `.memory_bank.bank.Bank.open`.
 
     A file such as `__init__.py` may stand for its folder.
     """
     folder, _, file = row.path.rpartition("/")
     stem = file.partition(".")[0]
-    above = f".{folder.replace('/', '.')}" if folder else ""
-    whole = f"{above}.{stem}.{row.symbol.qualified}"
-    return (whole, f"{above}.{row.symbol.qualified}") if stem in _PACKAGE else (whole,)
+    folder_name = f".{folder.replace('/', '.')}" if folder else ""
+    full_name = f"{folder_name}.{stem}.{row.symbol.qualified}"
+    return (
+        (full_name, f"{folder_name}.{row.symbol.qualified}") if stem in _PACKAGE else (full_name,)
+    )
 
 
-def _closeness(row: SymbolRow, needle: str) -> tuple[int, int, str, int]:
+def _distance_key(row: SymbolRow, needle: str) -> tuple[int, int, str, int]:
     name, qualified = row.symbol.name.casefold(), row.symbol.qualified.casefold()
     if needle in {name, qualified}:
         rank = 0
@@ -203,16 +202,16 @@ def _closeness(row: SymbolRow, needle: str) -> tuple[int, int, str, int]:
     return rank, len(qualified), row.path, row.symbol.line
 
 
-def similar_symbols(table: CodeDatabase, name: str) -> list[str]:
+def list_similar_symbols(table: CodeDatabase, name: str) -> list[str]:
     """Return names of symbols that are similar to an unknown one."""
     dotted = dotted_name(name.partition("#")[2] or name)
     column = "qualified" if "." in dotted else "name"
-    entries = [entry for (entry,) in table.rows(f"SELECT DISTINCT {column} FROM symbols")]
-    near = similar_names(dotted[-_LISTED * 10 :], entries)
-    if not near and "." in dotted:
-        entries = [entry for (entry,) in table.rows("SELECT DISTINCT name FROM symbols")]
-        near = similar_names(dotted.rpartition(".")[2], entries)
-    return near
+    names = [known for (known,) in table.rows(f"SELECT DISTINCT {column} FROM symbols")]
+    similar = similar_names(dotted[-_LISTED * 10 :], names)
+    if not similar and "." in dotted:
+        names = [known for (known,) in table.rows("SELECT DISTINCT name FROM symbols")]
+        similar = similar_names(dotted.rpartition(".")[2], names)
+    return similar
 
 
 def dotted_name(name: str) -> str:

@@ -206,7 +206,7 @@ def list_symbols(
         problem = code.refresh(progress)
         under = find_path(code, file) if file else ""
         words = [word for word in re.split(r"[\s.:#]+", query) if word]
-        rows = lookup.symbols_matching(code.table, words, limit=limit + 1, path=under, tests=tests)
+        rows = lookup.match_symbols(code.table, words, limit=limit + 1, path=under, tests=tests)
         by = "name"
         if words and not rows:
             by = "search"

@@ -226,7 +226,7 @@ def _add_code(answer: Why, bank: Bank, code: Codebase, head: str, most: int) -> 
         content = code.tree.read(path)
         lines = authorship.blame_lines(code.root, head, path) if answer.line else None
         is_unchanged = content is not None and len(lines or ()) == len(content.data.splitlines())
-        row = lookup.symbol_around(code.table, path, answer.line) if is_unchanged else None
+        row = lookup.find_symbol_around(code.table, path, answer.line) if is_unchanged else None
         _, calls, guards = code.relations()
         tests = guards.of_symbol(row) if row else guards.of_file(path)
         callers = calls.callers(row)[0] if row else ()

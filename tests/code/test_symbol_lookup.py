@@ -8,12 +8,12 @@ import pytest
 from memory_bank.base.errors import SymbolNotFound
 from memory_bank.code.index.symbol_table import SymbolTable
 from memory_bank.code.lookup import (
+    find_meant_symbols,
     find_symbol,
     find_symbols,
     last_name,
     list_symbols,
-    symbols_matching,
-    symbols_meant,
+    match_symbols,
 )
 from tests.support.shop import write
 
@@ -117,7 +117,7 @@ def test_any_text_is_a_name_or_none(table: SymbolTable, name: str) -> None:
 
 def test_matching_symbols_come_by_closeness(table: SymbolTable) -> None:
     def matching(*words: str, **wanted: object) -> list[str]:
-        found = symbols_matching(table, words, limit=10, **wanted)  # type: ignore[arg-type]
+        found = match_symbols(table, words, limit=10, **wanted)  # type: ignore[arg-type]
         return [one.symbol.qualified for one in found]
 
     assert matching("order") == ["Order", "Order.place", "Order.check"]
@@ -137,7 +137,7 @@ def test_symbols_of_a_file_are_in_the_order_of_lines(table: SymbolTable) -> None
 def test_a_reference_means_every_symbol_of_the_qualified_name(
     table: SymbolTable, name: str
 ) -> None:
-    found = symbols_meant(table, name)
+    found = find_meant_symbols(table, name)
     assert [one.path for one in found] == ["shop/payments.py", "shop/reports.py"]
 
 
@@ -148,7 +148,7 @@ def test_a_reference_means_every_symbol_of_the_qualified_name(
 def test_a_reference_means_the_only_symbol_that_fits(
     table: SymbolTable, name: str, meant: list[str]
 ) -> None:
-    assert [one.symbol.qualified for one in symbols_meant(table, name)] == meant
+    assert [one.symbol.qualified for one in find_meant_symbols(table, name)] == meant
 
 
 def test_a_part_of_several_names_means_none(shop: Path, table: SymbolTable) -> None:
@@ -156,8 +156,8 @@ def test_a_part_of_several_names_means_none(shop: Path, table: SymbolTable) -> N
     write(shop, {"farm.py": farm})
     table.refresh()
     assert len(find_symbols(table, "grow")) == 2
-    assert symbols_meant(table, "grow") == []
-    assert len(symbols_meant(table, "Rye.grow")) == 1
+    assert find_meant_symbols(table, "grow") == []
+    assert len(find_meant_symbols(table, "Rye.grow")) == 1
 
 
 @pytest.mark.parametrize("name", ["open", "Bank.open", "bank.py#Bank.open", "a::Bank->open()", "memory_bank.bank.Bank.open"])  # fmt: skip

@@ -77,7 +77,7 @@ def _symbol_places(file_request: FileRequest, name: str, codebases: Codebases) -
     if code is None:
         return []
     with code.lock:
-        rows = lookup.symbols_meant(code.table, name)
+        rows = lookup.find_meant_symbols(code.table, name)
     return [
         Location(file_request.uri_of(str(code.root / row.path)), _line_range(row.symbol.line))
         for row in rows

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from memory_bank.code.index.codebase import Codebase, open_codebase
-from memory_bank.code.lookup import symbols_meant
+from memory_bank.code.lookup import find_meant_symbols
 from memory_bank.frontends.lsp.completion import Completion, list_choices
 from tests.frontends.lsp.conftest import Make, cursor
 
@@ -154,7 +154,7 @@ def test_each_completed_symbol_is_one_that_the_note_belongs_to(make: Make, code:
     plain, offset = cursor("---\nsymbol_refs: [‸]\n---\n")
     found = list_choices(make({}, new=plain), "new.md", plain, offset, lambda: code)
     names = [one.text.strip('"') for one in found.found]
-    assert {len(symbols_meant(code.table, name)) for name in names} == {1}
+    assert {len(find_meant_symbols(code.table, name)) for name in names} == {1}
     assert len(names) == 5
 
 
