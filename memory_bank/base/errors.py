@@ -109,16 +109,16 @@ class MemoryBankError(Exception):
     @classmethod
     def after(cls, error: MemoryBankError, message: str) -> Self:
         """Return an error of this class with the hint of another one."""
-        answer = cls(message)
-        answer._step, answer._arguments, answer.kept = error._step, error._arguments, error.kept
-        return answer
+        copied = cls(message)
+        copied._step, copied._arguments, copied.kept = error._step, error._arguments, error.kept
+        return copied
 
     def at(self, where: str) -> Self:
         """Return the same error with a place before its message."""
-        answer = copy(self)
-        answer.message = f"{where}: {self.message}"
-        answer.args = (answer.message,)
-        return answer
+        error = copy(self)
+        error.message = f"{where}: {self.message}"
+        error.args = (error.message,)
+        return error
 
     @property
     def code(self) -> str:
@@ -275,7 +275,7 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 
 def similar_names(
-    name: str, entries: Iterable[str], *, most: int = 3, least: float = 0.6
+    name: str, known_names: Iterable[str], *, most: int = 3, least: float = 0.6
 ) -> list[str]:
     """Return the known names that are similar to a name, the most similar first, at most `most`.
 
@@ -284,10 +284,10 @@ def similar_names(
     from difflib import get_close_matches  # start-up: few commands suggest
 
     folded = name.casefold()
-    spelled = {word.casefold(): word for word in entries}
-    swapped = [spelling for spelling in spelled if sorted(spelling) == sorted(folded)]
+    spelled = {word.casefold(): word for word in known_names}
+    reordered = [spelling for spelling in spelled if sorted(spelling) == sorted(folded)]
     near = get_close_matches(folded, list(spelled), n=most, cutoff=least)
-    return [spelled[spelling] for spelling in dict.fromkeys([*swapped, *near])][:most]
+    return [spelled[spelling] for spelling in dict.fromkeys([*reordered, *near])][:most]
 
 
 def did_you_mean(names: Iterable[str]) -> str:
@@ -304,27 +304,27 @@ def without_one_letter(name: str) -> set[str]:
 _ALIKE = ({"0", "o"}, {"1", "l"}, {"1", "i"})
 
 
-def differ_by_one_letter(text: str, other_text: str) -> bool:
+def differ_by_one_letter(text: str, other: str) -> bool:
     """Tell whether one letter is added, missing or another, or two stand in the other order.
 
     Digits, and letters alone between signs, count things: `part-a` and `part-b` are two names; but
     a letter and a digit that look alike are one.
     """
-    start = _count_same(text, other_text)
-    end = _count_same(text[start:][::-1], other_text[start:][::-1])
-    first, second = text[start : len(text) - end], other_text[start : len(other_text) - end]
-    if len(first) > 1 or len(second) > 1:
-        return len(first) == 2 and first.isalpha() and first == second[::-1]  # noqa: PLR2004
-    if {first, second} in _ALIKE:
+    start = _count_same(text, other)
+    end = _count_same(text[start:][::-1], other[start:][::-1])
+    left, right = text[start : len(text) - end], other[start : len(other) - end]
+    if len(left) > 1 or len(right) > 1:
+        return len(left) == 2 and left.isalpha() and left == right[::-1]  # noqa: PLR2004
+    if {left, right} in _ALIKE:
         return True
-    if not (first + second).isalpha():
+    if not (left + right).isalpha():
         return False
     beside = text[max(start - 1, 0) : start] + text[len(text) - end :][:1]
     return any(map(str.isalpha, beside))
 
 
-def _count_same(text: str, other_text: str) -> int:
+def _count_same(text: str, other: str) -> int:
     """Return the number of characters with which both begin."""
     return sum(
-        1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(text, other_text, strict=False))
+        1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(text, other, strict=False))
     )

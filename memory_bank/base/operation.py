@@ -318,8 +318,8 @@ def split_list(argument: Any) -> Any:  # noqa: ANN401  (of an agent)
     return [part.strip() for part in argument.split(",")] if isinstance(argument, str) else argument
 
 
-def _split(entries: Sequence[str]) -> tuple[str, ...]:
-    tags = tuple(tag.strip() for words in entries for tag in words.split(","))
+def _split_tags(lists: Sequence[str]) -> tuple[str, ...]:
+    tags = tuple(tag.strip() for words in lists for tag in words.split(","))
     if "" in tags:
         raise BadInput("a tag is empty", "")
     return tags
@@ -346,7 +346,7 @@ Notes = Annotated[
 ]
 Text = Annotated[str, Param(argument=True, metavar="[TEXT]", asked=True)]
 Texts = Annotated[Sequence[str], Param(longest=LONGEST_NAME, most=1000)]
-Tags = Annotated[Sequence[str], Param(metavar="A,B", read=_split, most=100, longest=200)]
+Tags = Annotated[Sequence[str], Param(metavar="A,B", read=_split_tags, most=100, longest=200)]
 Type = Annotated[str | None, Param(metavar="TYPE", complete="types")]
 Limit = Annotated[int | None, Param(metavar="N")]
 Since = Annotated[

@@ -68,10 +68,10 @@ def is_registered(registry: Path, index_id: str) -> bool:
 def is_empty(index: Path) -> bool:
     """Tell whether a folder has no data yet, for example since its maker was killed."""
     try:
-        with os.scandir(index) as scandir_iterator:
+        with os.scandir(index) as entries:
             return all(
                 entry.name == _OWN_RULES or entry.name.startswith(TEMPORARY_PREFIX)
-                for entry in scandir_iterator
+                for entry in entries
             )
     except OSError:
         return False
@@ -479,11 +479,11 @@ def without_links(folder: Path) -> Path:
 
 def _unlink_links(folder: str) -> None:
     try:
-        scandir_iterator = os.scandir(folder)  # start-up: done before each cold answer
+        entries = os.scandir(folder)  # start-up: done before each cold answer
     except OSError:
         return  # reading it will raise the error
-    with scandir_iterator:
-        for entry in scandir_iterator:
+    with entries:
+        for entry in entries:
             if entry.is_symlink():
                 Path(entry.path).unlink(missing_ok=True)
             elif entry.is_dir():

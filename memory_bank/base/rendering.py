@@ -84,7 +84,7 @@ def build_schema(kind: Any, *, depth: int, without: Collection[str] = ()) -> dic
     if origin := get_origin(kind):
         first, *rest = [item for item in get_args(kind) if item not in {type(None), Ellipsis}]
         if origin is UnionType or origin is Union:
-            return {} if rest else _or_null(inside(first, depth=depth))
+            return {} if rest else _allow_null(inside(first, depth=depth))
         if issubclass(origin, Mapping):
             return {"type": "object", "additionalProperties": inside(rest[0], depth=depth)}
         return {"type": "array", "items": inside(first, depth=depth)}
@@ -94,7 +94,7 @@ def build_schema(kind: Any, *, depth: int, without: Collection[str] = ()) -> dic
     if not depth:
         return {"type": "object"}
     fields = {
-        short: inside(reduce(_type_of, name.split("."), kind), depth=depth - 1)
+        short: inside(reduce(_read_type, name.split("."), kind), depth=depth - 1)
         for name in names
         if (short := name.rpartition(".")[2]) not in without
     }
@@ -124,22 +124,22 @@ def read_fields(kind: type) -> Collection[str] | None:
     """
     if chosen := getattr(kind, "in_json", None):
         return cast("Collection[str]", chosen())
-    entries: Collection[str] | None = getattr(kind, "__dataclass_fields__", None)
-    return getattr(kind, "_fields", entries)
+    dataclass_fields: Collection[str] | None = getattr(kind, "__dataclass_fields__", None)
+    return getattr(kind, "_fields", dataclass_fields)
 
 
-def _type_of(kind: type, name: str) -> Any:  # noqa: ANN401  (any type)
+def _read_type(kind: type, name: str) -> Any:  # noqa: ANN401  (any type)
     """Return the type of a field or property of a record, or of one of several that has it."""
     kinds = get_args(kind) or (kind,)
     kind = next((record for record in kinds if hasattr(record, name)), kind)
-    answer = getattr(kind, name, None)
-    if isinstance(answer, property):
-        return get_type_hints(answer.fget)["return"]
+    field = getattr(kind, name, None)
+    if isinstance(field, property):
+        return get_type_hints(field.fget)["return"]
     return get_type_hints(kind)[name]
 
 
-def _or_null(entries: dict[str, Any]) -> dict[str, Any]:
-    return {**entries, "type": [entries["type"], "null"]} if "type" in entries else entries
+def _allow_null(schema: dict[str, Any]) -> dict[str, Any]:
+    return {**schema, "type": [schema["type"], "null"]} if "type" in schema else schema
 
 
 def render_document(value: object, *, indent: int | None = 2, ascii_only: bool = False) -> str:
@@ -199,9 +199,9 @@ _LEAST_WORDS = 4
 """Words of a title that can be a text's sentence rather than a heading that it repeats."""
 
 
-def has_same_words(text: str, other_text: str) -> bool:
+def has_same_words(text: str, other: str) -> bool:
     """Tell whether two texts have the same words in the same order, as a title and its text."""
-    return re.findall(r"\w+", text.casefold()) == re.findall(r"\w+", other_text.casefold())
+    return re.findall(r"\w+", text.casefold()) == re.findall(r"\w+", other.casefold())
 
 
 def starts_text(title: str, text: str) -> bool:

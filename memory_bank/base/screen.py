@@ -191,16 +191,16 @@ class Call(Protocol):
 
 
 def print_list(
-    call: Call, name: str, entries: Collection[Any], show: Callable[[], None], nothing: str
+    call: Call, name: str, items: Collection[Any], show: Callable[[], None], nothing: str
 ) -> int:
     """Print what was found as JSON or by `show`, or say that there is nothing; return the code."""
     if call.json:
-        call.document({"result_count": len(entries), name: entries})
-    elif entries:
+        call.document({"result_count": len(items), name: items})
+    elif items:
         show()
     else:
         call.remark(nothing)
-    return FOUND if entries else NOTHING
+    return FOUND if items else NOTHING
 
 
 def show_place(path: str | Path, line: int | None = None) -> str:

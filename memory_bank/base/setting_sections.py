@@ -57,14 +57,14 @@ def read_severities(table: Mapping[str, Any]) -> Mapping[str, str]:
 def type_schemas(table: Mapping[str, Any]) -> Mapping[str, TypeSchema]:
     """Return the schemas by type; raise BadTable."""
     _check_size(table)
-    return MappingProxyType({kind: _schema(kind, keys) for kind, keys in table.items()})
+    return MappingProxyType({kind: _read_schema(kind, keys) for kind, keys in table.items()})
 
 
-def _schema(kind: str, keys: object) -> TypeSchema:
+def _read_schema(kind: str, keys: object) -> TypeSchema:
     if not isinstance(keys, Mapping):
         text = f"{shorten_value(keys)} is neither a setting of [schema] nor a table of a type"
         raise BadTable((kind,), text, f"write a table [schema.{kind}] with required = [...]")
-    entries: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for key, value in keys.items():
         if key not in TypeSchema._fields:
             field_names = ", ".join(TypeSchema._fields)
@@ -74,20 +74,20 @@ def _schema(kind: str, keys: object) -> TypeSchema:
                 raise BadTable(
                     (kind, key), f"{shorten_value(value)} is not true or false", "as in TOML"
                 )
-            entries[key] = value
+            fields[key] = value
         else:
-            entries[key] = _names(kind, key, value)
-    return TypeSchema(**entries)
+            fields[key] = _read_names(kind, key, value)
+    return TypeSchema(**fields)
 
 
-def _names(kind: str, key: str, value: object) -> tuple[str, ...]:
+def _read_names(kind: str, key: str, value: object) -> tuple[str, ...]:
     """Return a list of keys of front matter."""
     hint = f'for example {key} = ["status", "tags"]'
-    if not isinstance(value, list | tuple) or not all(isinstance(entry, str) for entry in value):
+    if not isinstance(value, list | tuple) or not all(isinstance(name, str) for name in value):
         raise BadTable((kind, key), f"{shorten_value(value)} is not a list of texts", hint)
     if len(value) > _MOST:
         raise BadTable((kind, key), f"{len(value):,} items", f"at most {_MOST}")
-    if any(not entry.strip() for entry in value):
+    if any(not name.strip() for name in value):
         raise BadTable((kind, key), "the name of a key is empty", hint)
     return tuple(dict.fromkeys(value))
 

@@ -126,10 +126,10 @@ def load(
     "section.key" to a value and has precedence over all other origins.
     """
     environ = os.environ if environ is None else environ
-    values, _ = _from_file(user_file(environ), project=False)
+    values, _ = _read_values(user_file(environ), project=False)
     ignored: tuple[SettingProblem, ...] = ()
     if bank is not None:
-        of_project, ignored = _from_file(bank / SETTINGS, project=True)
+        of_project, ignored = _read_values(bank / SETTINGS, project=True)
         for name, (value, origin) in of_project.items():
             section, _, key = name.partition(".")
             default, meta = _find_setting(_section_class_of(section), key)
@@ -138,7 +138,7 @@ def load(
                 ignored += (_warn_of_raise(name, origin, own),)
             else:
                 values[name] = value, origin
-    values.update(_from_environment(environ))
+    values.update(_read_environment(environ))
     for name, value in (flags or {}).items():
         values[name] = (_checked_at("flag", name, value), "flag")
     return _assemble(values)._replace(problems=ignored)
@@ -173,11 +173,11 @@ def list_problems(bank: Path) -> tuple[SettingProblem, ...]:
         text, table = read_file(path)
     except BadSetting as error:
         message = error.message.removeprefix(f"{path}: ")
-        at = re.search(r"\bline (\d+)", message)
-        return (SettingProblem(int(at[1]) if at else 1, message[:_LONGEST], error.hint),)
-    entries = _entries(text, table, project=True)
+        line = re.search(r"\bline (\d+)", message)
+        return (SettingProblem(int(line[1]) if line else 1, message[:_LONGEST], error.hint),)
+    parts = _yield_checked(text, table, project=True)
     return tuple(
-        islice((entry for entry in entries if isinstance(entry, SettingProblem)), _MOST_PROBLEMS)
+        islice((part for part in parts if isinstance(part, SettingProblem)), _MOST_PROBLEMS)
     )
 
 
@@ -214,16 +214,16 @@ def make_template() -> str:
 def _assemble(values: Mapping[str, tuple[object, str]]) -> Settings:
     settings = Settings(origins={name: origin for name, (_, origin) in values.items()})
     for section in dict.fromkeys(name.partition(".")[0] for name in values):
-        mine = {
+        fields = {
             name.partition(".")[2]: value
             for name, (value, _) in values.items()
             if name.startswith(f"{section}.")
         }
         if section in _SECTIONS:
-            settings = settings._replace(**{section: getattr(settings, section)._replace(**mine)})
+            settings = settings._replace(**{section: getattr(settings, section)._replace(**fields)})
         else:
-            answer = _section_class_of(section)(**mine)
-            settings = settings._replace(embedders=(*settings.embedders, answer))
+            embedder = _section_class_of(section)(**fields)
+            settings = settings._replace(embedders=(*settings.embedders, embedder))
     return settings
 
 
@@ -235,24 +235,24 @@ class _Value(NamedTuple):
     line: int
 
 
-def _from_file(
+def _read_values(
     path: Path, *, project: bool
 ) -> tuple[dict[str, tuple[object, str]], tuple[SettingProblem, ...]]:
     """Return the settings of a file, and what is ignored; raise BadSetting."""
     text, table = read_file(path)
-    entries: dict[str, tuple[object, str]] = {}
+    values: dict[str, tuple[object, str]] = {}
     ignored = []
-    for entry in _entries(text, table, project=project):
-        if isinstance(entry, _Value):
-            entries[entry.name] = entry.value, f"{path}:{entry.line}"
-        elif entry.ignored:
-            ignored.append(entry)
+    for part in _yield_checked(text, table, project=project):
+        if isinstance(part, _Value):
+            values[part.name] = part.value, f"{path}:{part.line}"
+        elif part.ignored:
+            ignored.append(part)
         else:
-            raise BadSetting(f"{path}:{entry.line}: {entry.message}", entry.hint)
-    return entries, tuple(ignored)
+            raise BadSetting(f"{path}:{part.line}: {part.message}", part.hint)
+    return values, tuple(ignored)
 
 
-def _entries(
+def _yield_checked(
     text: str, table: Mapping[str, Any], *, project: bool
 ) -> Iterator[_Value | SettingProblem]:
     """Yield what a file has: its settings, checked, and what is wrong."""
@@ -265,7 +265,7 @@ def _entries(
         for key, value in _gather_keys(kind, keys).items():
             name, line = f"{section}.{key}", find_line(text, section, key)
             if project and key in kind._fields and _find_setting(kind, key)[1].private:
-                yield _forbidden(line, name)
+                yield _refuse_private(line, name)
                 continue
             try:
                 yield _Value(name, _check_value(name, value), line)
@@ -281,7 +281,7 @@ def _problem(line: int, message: str, hint: str) -> SettingProblem:
     return SettingProblem(line, message[:_LONGEST], hint)
 
 
-def _forbidden(line: int, name: str) -> SettingProblem:
+def _refuse_private(line: int, name: str) -> SettingProblem:
     return SettingProblem(
         line,
         f"{name} may not be set by a project: it is ignored",
@@ -300,8 +300,8 @@ def _gather_keys(kind: Any, keys: Mapping[str, Any]) -> dict[str, Any]:  # noqa:
     return {**unknown, rest: tables} if tables else unknown
 
 
-def _from_environment(environ: Mapping[str, str]) -> dict[str, tuple[object, str]]:
-    entries: dict[str, tuple[object, str]] = {}
+def _read_environment(environ: Mapping[str, str]) -> dict[str, tuple[object, str]]:
+    values: dict[str, tuple[object, str]] = {}
     for section, kind in _sections_in(environ):
         prefix = "" if section == "memory" else f"{section}_"
         for key, default in kind._field_defaults.items():
@@ -311,8 +311,8 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, tuple[object, str
             text = environ.get(variable)
             if text is not None:
                 name = f"{section}.{key}"
-                entries[name] = (_checked_at(variable, name, parse(text, default)), variable)
-    return entries
+                values[name] = (_checked_at(variable, name, parse(text, default)), variable)
+    return values
 
 
 def _sections_in(environ: Mapping[str, str]) -> Iterator[tuple[str, Any]]:

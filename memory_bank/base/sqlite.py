@@ -118,19 +118,19 @@ def _prepare(base: Connection, tables: str, version: int) -> int:
     """Set up a connection; return the database's version. Make the tables if `version` is set."""
     base.execute("PRAGMA foreign_keys = ON")
     base.execute("PRAGMA synchronous = NORMAL")
-    (answer,) = base.execute("PRAGMA user_version").fetchone()
-    if answer == 0 and version:
+    (current,) = base.execute("PRAGMA user_version").fetchone()
+    if current == 0 and version:
         base.execute(f"PRAGMA busy_timeout = {_MAKING_SECONDS * 1000:.0f}")
         try:
-            answer = _make(base, tables, version)
+            current = _make(base, tables, version)
         except sqlite3.OperationalError as error:
             if "locked" not in str(error):
                 raise
-            (answer,) = base.execute("PRAGMA user_version").fetchone()
-            if not answer:  # making one is fast, so a file that others have open was emptied
+            (current,) = base.execute("PRAGMA user_version").fetchone()
+            if not current:  # making one is fast, so a file that others have open was emptied
                 raise IndexDamaged("the database was emptied", "it is rebuilt") from error
         base.execute(f"PRAGMA busy_timeout = {_WAIT * 1000:.0f}")
-    return int(answer)
+    return int(current)
 
 
 def _make(base: Connection, tables: str, version: int) -> int:

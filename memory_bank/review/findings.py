@@ -59,7 +59,7 @@ def all_findings(
         yield from link_changes.ghosts_made(link_comparison, _explained_links(of_rules), has_symbol)
     yield from link_changes.broken_backlinks(link_comparison)
     yield from link_changes.orphans_made(link_comparison)
-    similar = tuple(_similar(link_comparison))
+    similar = tuple(_yield_similar(link_comparison))
     paths = {finding.path for finding in of_rules if finding.rule == "same-content"}
     for path, text, likeness in similar:
         if likeness < 1 or path not in paths:  # else a rule says it
@@ -153,9 +153,9 @@ def limit_findings(findings: Iterable[ReviewFinding]) -> tuple[ReviewFinding, ..
 def list_rules(findings: Iterable[ReviewFinding]) -> tuple[RuleWithFindings, ...]:
     """Return the rules that have findings, by name."""
     names = {finding.rule: finding.severity for finding in findings}
-    rule_of = rules()
+    rules_by_name = rules()
     return tuple(
-        OWN.get(name) or RuleWithFindings(name, severity, rule_of[name].summary)
+        OWN.get(name) or RuleWithFindings(name, severity, rules_by_name[name].summary)
         for name, severity in sorted(names.items())
     )
 
@@ -198,7 +198,7 @@ def _stale_citations(
             )
 
 
-def _similar(link_comparison: LinkComparison) -> Iterator[tuple[str, str, float]]:
+def _yield_similar(link_comparison: LinkComparison) -> Iterator[tuple[str, str, float]]:
     """Yield the added notes, and those whose text changed, with notes that were similar at BASE.
 
     These have their names at HEAD. The number is the share of words in common, from 0.8 to 1; 1 is
@@ -208,19 +208,19 @@ def _similar(link_comparison: LinkComparison) -> Iterator[tuple[str, str, float]
     for path in _list_reworded(link_comparison):
         data = link_comparison.after.data(path)
         body = front_matter.split(decode(data).text).body
-        own = {path, link_comparison.changes[path].old_path}
+        own_paths = {path, link_comparison.changes[path].old_path}
 
-        def asked(view: View, body: str = body) -> dict[str, float]:
+        def find_similar(view: View, body: str = body) -> dict[str, float]:
             return similar_notes(view, body, fields, compared=10)
 
         near = {
-            other_own: likeness
-            for other_own, likeness in link_comparison.before.bank.read(asked).items()
-            if other_own not in own
-            and link_comparison.renames.get(other_own, other_own) in link_comparison.after.rows
+            former_path: likeness
+            for former_path, likeness in link_comparison.before.bank.read(find_similar).items()
+            if former_path not in own_paths
+            and link_comparison.renames.get(former_path, former_path) in link_comparison.after.rows
         }
-        for other_near in sorted(near, key=lambda key: (-near[key], key))[:_MOST_SIMILAR]:
-            yield path, link_comparison.renames.get(other_near, other_near), near[other_near]
+        for near_path in sorted(near, key=lambda key: (-near[key], key))[:_MOST_SIMILAR]:
+            yield path, link_comparison.renames.get(near_path, near_path), near[near_path]
 
 
 def _list_reworded(link_comparison: LinkComparison) -> list[str]:

@@ -101,13 +101,13 @@ def _lint_file(path: str, file: Path, settings: Settings, rules: Sequence[Rule])
     return [Finding("unindexed", "error", path, 1, why)]
 
 
-def choose(bank: Bank | None, names: Iterable[str]) -> tuple[list[str], list[Path]]:
+def choose_files(bank: Bank | None, names: Iterable[str]) -> tuple[list[str], list[Path]]:
     """Return the notes, by path, and the other files to which names lead; raise BadInput.
 
     A folder stands for the Markdown files below it, hidden ones left out.
     """
     notes: dict[str, None] = {}
-    entries: dict[Path, None] = {}
+    files: dict[Path, None] = {}
     for name in names:
         start = Path(os.path.abspath(name))  # noqa: PTH100  (links are not resolved)
         if not start.exists():
@@ -117,8 +117,8 @@ def choose(bank: Bank | None, names: Iterable[str]) -> tuple[list[str], list[Pat
             if path:
                 notes[path] = None
             else:
-                entries[file] = None
-    return [*notes], [*entries]
+                files[file] = None
+    return [*notes], [*files]
 
 
 def _walk_folder(folder: Path) -> Iterator[Path]:
@@ -250,7 +250,7 @@ def lint_notes(
         with call.open() as bank:
             if listing:
                 return _list(call, bank)
-            note_paths, files = choose(bank, paths)
+            note_paths, files = choose_files(bank, paths)
 
             def notes() -> tuple[Finding, ...]:
                 if paths and not note_paths:
@@ -266,7 +266,7 @@ def lint_notes(
             raise call.usage_error("--fix needs a bank") from None
         if listing:
             return _list(call, None)
-        (_, files), all_findings, fixed, settings = choose(None, paths), (), None, load()
+        (_, files), all_findings, fixed, settings = choose_files(None, paths), (), None, load()
     others_paths = {os.path.relpath(file): file for file in files}
     all_findings = tuple(
         sorted((*all_findings, *lint_files(others_paths.items(), settings, rules)), key=order)
@@ -288,15 +288,15 @@ def _place(call: Call, finding: Finding, paths: Mapping[str, Path]) -> str:
 def _show(
     call: Call, all_findings: Sequence[Finding], fixed: Fixed | None, paths: Mapping[str, Path]
 ) -> None:
-    """Show findings; `others` are files that are no notes, by the paths in their findings."""
+    """Show findings; `paths` are files that are no notes, by the paths in their findings."""
     counts: Counter[str] = Counter(finding.severity for finding in all_findings)
     if call.json:
-        answer = {"findings": all_findings, "counts": {style: counts[style] for style in _STYLES}}
-        call.document({**answer, **(fixed._asdict() if fixed else {})})
+        document = {"findings": all_findings, "counts": {style: counts[style] for style in _STYLES}}
+        call.document({**document, **(fixed._asdict() if fixed else {})})
         return
     if all_findings and call.console.terminal:
-        entries = (count(number, severity) for severity, number in counts.items())
-        call.console.line((", ".join(entries), "bold"))
+        parts = (count(number, severity) for severity, number in counts.items())
+        call.console.line((", ".join(parts), "bold"))
     for finding in all_findings:
         fix = f" (fix: {finding.fix})" if finding.fix else ""
         where = (_place(call, finding, paths), "place")

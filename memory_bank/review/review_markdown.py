@@ -230,14 +230,14 @@ def _claim(claim: ClaimChange) -> str:
             for kind in ("insert", "delete")
         )
         return f"  - ~~{format_code(before)}~~ **{format_code(after)}**"
-    entries = []
+    pieces = []
     for place, span in enumerate(spans):
         text = cut_context(spans, place)
         if place == 0:
             text = text.lstrip(" \t>-*+")  # the sign of a list item
         if text.strip():
-            entries.append(_SIGNS[span.kind].format(format_code(text)))
-    return f"  - {' '.join(entries)}" if entries else ""
+            pieces.append(_SIGNS[span.kind].format(format_code(text)))
+    return f"  - {' '.join(pieces)}" if pieces else ""
 
 
 MARKER = "<!-- memory-bank review -->"
@@ -271,7 +271,7 @@ def render_review(review: Review) -> str:
     title = f"### Memory review\n\n**{review.verdict}** · {review.changed}"
     parts = [MARKER, title, *_lists(review)]
     used = sum(_size(part) + 2 for part in parts)
-    entries: list[str] = []
+    short_lines: list[str] = []
     left_out = 0
     blocks = [(note_block(change), note_line(change)) for change in review.changes]
     for block, line in sorted(blocks, key=_place):
@@ -280,11 +280,11 @@ def render_review(review: Review) -> str:
             parts[-1:] = [f"{parts[-1]}\n{block}"] if joined else [parts[-1], block]
             used += size
         elif used + _size(line) + 2 <= LIMIT - _RESERVED:
-            entries.append(line)
+            short_lines.append(line)
             used += _size(line) + 2
         else:
             left_out += 1
-    return "\n\n".join([*parts, *_yield_rest(review, entries, left_out)]) + "\n"
+    return "\n\n".join([*parts, *_yield_rest(review, short_lines, left_out)]) + "\n"
 
 
 def _place(block: tuple[str, str]) -> int:
@@ -348,14 +348,14 @@ def _finding(findings: Sequence[ReviewFinding]) -> str:
     return f"- {severity}{name}{where if lines != [1] else ''}: {format_code(first.message)}{fix}"
 
 
-def _yield_rest(review: Review, entries: list[str], left_out: int) -> Iterator[str]:
+def _yield_rest(review: Review, short_lines: list[str], left_out: int) -> Iterator[str]:
     """Yield what was left out, and the review's notices."""
-    if entries:
+    if short_lines:
         yield "#### Notes whose changes are not shown here"
-        yield "\n".join(entries)
+        yield "\n".join(short_lines)
     if left_out:
         yield f"{count(left_out, 'more note')} changed."
-    if entries or left_out:
+    if short_lines or left_out:
         yield (
             "The comment is cut: GitHub allows 65,536 characters. All of it is shown by "
             f"{format_code(f'memory-bank review {_name(review)}')}"

@@ -93,13 +93,13 @@ def _default_branch(tree: Path) -> Side:
     )
 
 
-def _merge_base(tree: Path, side: Side, other_side: Side) -> Side:
+def _merge_base(tree: Path, side: Side, head: Side) -> Side:
     """Return the commit from which two commits have grown apart."""
-    base = find_merge_base(tree, str(side.commit), str(other_side.commit))
+    base = find_merge_base(tree, str(side.commit), str(head.commit))
     if not base:
         shallow = repository.is_shallow(tree)
         raise BadInput(
-            f"{side.name} and {other_side.name} have no common commit"
+            f"{side.name} and {head.name} have no common commit"
             + (" in this shallow clone" if shallow else ""),
             "get the history with `git fetch --unshallow`, or fetch-depth: 0 of actions/checkout"
             if shallow
@@ -150,12 +150,12 @@ class BankState:
     @cached_property
     def linked_from(self) -> dict[str, set[str]]:
         """The other notes that link to each note."""
-        entries: dict[str, set[str]] = {}
+        sources: dict[str, set[str]] = {}
         for source, goals in self.goals.items():
             for goal in goals:
                 if goal.dest_key and goal.dest_key != source:
-                    entries.setdefault(goal.dest_key, set()).add(source)
-        return entries
+                    sources.setdefault(goal.dest_key, set()).add(source)
+        return sources
 
     @cached_property
     def ghosts(self) -> frozenset[str]:

@@ -100,7 +100,7 @@ def _next_step(review: Review, call: Call, *, cut: bool) -> Sequence[str]:
 def _summary(review: Review) -> Line:
     tokens = f"{review.tokens.before:,} → {review.tokens.after:,} tokens"
     new = Counter(finding.severity for finding in review.new)
-    entries = [count(new[severity], severity) for severity in SEVERITIES if new[severity]]
+    counts = [count(new[severity], severity) for severity in SEVERITIES if new[severity]]
     base, head = (
         side.commit[:10] if side.commit else side.name for side in (review.base, review.head)
     )
@@ -110,7 +110,7 @@ def _summary(review: Review) -> Line:
         f"{colon}{kinds}; ",
         *([f"{tokens}; "] if review.changes else []),
         (
-            ", ".join(entries) or "no new findings",
+            ", ".join(counts) or "no new findings",
             _STYLES[review.worst] if review.worst else "good",
         ),
         (f" ({base}..{head})", "dim"),
@@ -306,7 +306,7 @@ def _state(health: BankHealth, bank: Bank | None) -> Iterator[Line]:
     if health.left_alone:
         where = show_place(health.index) if bank else "the index"
         yield [("index: ", "warn"), (where, "place"), f": {health.left_alone}"]
-    entries = {
+    facts = {
         "background": health.background,
         "polling": health.polling,
         "language": health.language,
@@ -316,7 +316,7 @@ def _state(health: BankHealth, bank: Bank | None) -> Iterator[Line]:
         and f"{health.former_sessions}; if they are this project's, bring them back:"
         " memory-bank session recover",
     }
-    for name, text in entries.items():
+    for name, text in facts.items():
         if text:
             yield [(f"{name}: ", "warn"), text]
 

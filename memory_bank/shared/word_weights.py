@@ -61,7 +61,7 @@ def weigh_terms(
     title: str, headings: Sequence[str], text: str, *, keywords: str = "", about: str = ""
 ) -> dict[int, float]:
     """Return the weight of each word of a passage, by its number."""
-    entries: dict[int, float] = {}
+    weights: dict[int, float] = {}
     fields = join_fields(title, [(tuple(headings), text)], keywords=keywords, about=about)
     for field, content in fields.items():
         words = content.split() if field == GRAMS else stem_words(content)
@@ -69,10 +69,10 @@ def weigh_terms(
         weight = FIELDS.get(field, 1.0) * (_K1 + 1)
         for word, count in Counter(words).items():
             number = number_word(word)
-            entries[number] = entries.get(number, 0.0) + weight * count / (count + least)
-    if len(entries) > _MOST_TERMS:
-        entries = dict(sorted(entries.items(), key=lambda pair: -pair[1])[:_MOST_TERMS])
-    return entries
+            weights[number] = weights.get(number, 0.0) + weight * count / (count + least)
+    if len(weights) > _MOST_TERMS:
+        weights = dict(sorted(weights.items(), key=lambda pair: -pair[1])[:_MOST_TERMS])
+    return weights
 
 
 def saturate(count: int, words: int) -> float:
@@ -116,7 +116,7 @@ def translate_conditions(
 def meets_conditions(conditions: Iterable[Condition], repo: str) -> bool:
     """Tell whether a repository meets the conditions on repositories."""
     return all(
-        _matches(condition, (repo,)) is not condition.negated
+        _meets_condition(condition, (repo,)) is not condition.negated
         for condition in conditions
         if condition.key == REPO
     )
@@ -152,22 +152,22 @@ def _check_of(condition: Condition) -> Callable[[SharedPassage], bool]:
             late = max(passage.note.created, passage.note.updated) >= when
             is_met = late if condition.key == "since" else passage.note.created < when
         else:
-            is_met = _matches(condition, _VALUES[condition.key](passage))
+            is_met = _meets_condition(condition, _VALUES[condition.key](passage))
         return is_met is not condition.negated
 
     return check
 
 
-def _matches(condition: Condition, entries: Sequence[str]) -> bool:
+def _meets_condition(condition: Condition, texts: Sequence[str]) -> bool:
     """Tell whether one of the values of a condition is among those found."""
     values = _values(condition)
     if condition.key == REPO:
         return any(
-            name == value or name.endswith(f"/{value}") for name in entries for value in values
+            name == value or name.endswith(f"/{value}") for name in texts for value in values
         )
     if condition.key == "in":
-        return any(path.startswith(f"{word.strip('/')}/") for path in entries for word in values)
-    folded = {value.casefold() for value in entries}
+        return any(path.startswith(f"{word.strip('/')}/") for path in texts for word in values)
+    folded = {value.casefold() for value in texts}
     return any(value.casefold() in folded for value in values)
 
 

@@ -188,11 +188,11 @@ def agent_command(note: NoteText, _: Settings) -> Iterator[Finding]:
 
 
 def _merge_offsets(text: str, offsets: range | list[int]) -> list[tuple[int, int]]:
-    entries: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     for start, end in sorted(_matches(text)):
-        if not entries or offsets[start] >= entries[-1][1]:
-            entries.append((offsets[start], offsets[end]))
-    return entries
+        if not spans or offsets[start] >= spans[-1][1]:
+            spans.append((offsets[start], offsets[end]))
+    return spans
 
 
 def _matches(text: str) -> Iterator[tuple[int, int]]:

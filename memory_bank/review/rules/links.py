@@ -158,14 +158,14 @@ def _target_edits(
 
 
 def _missing(bank: RuleContext) -> Iterator[_Missing]:
-    there: dict[str, bool] = {}
-    for path, answer in document_rows.yield_data(bank.manifest, "file_refs"):
-        for written in answer:
+    exists: dict[str, bool] = {}
+    for path, references in document_rows.yield_data(bank.manifest, "file_refs"):
+        for written in references:
             file = posixpath.normpath(file_link_name(str(written), bank.layout))
-            if file not in there:
+            if file not in exists:
                 outside = any(map(_NO_FILE.search, (str(written), file)))
-                there[file] = outside or _exists(bank, file)
-            if not there[file]:
+                exists[file] = outside or _exists(bank, file)
+            if not exists[file]:
                 yield _Missing(
                     path,
                     str(written),
@@ -237,14 +237,14 @@ def _edits(bank: RuleContext, row: Link, target: str) -> tuple[Edit, ...] | None
 
 def _former(bank: RuleContext, names: set[str]) -> dict[str, str]:
     """Map names to the former paths of the notes that had them, if only one had."""
-    there = set(bank.files)
-    entries: dict[str, dict[int, set[str]]] = {}
+    present = set(bank.files)
+    paths_by_name: dict[str, dict[int, set[str]]] = {}
     for path in bank.committed():
-        if path.endswith(NOTE_SUFFIXES) and path not in there:
+        if path.endswith(NOTE_SUFFIXES) and path not in present:
             for name, rank in path_names(path, ()):
                 if name in names:
-                    entries.setdefault(name, {}).setdefault(rank, set()).add(path)
-    best = {name: paths[min(paths)] for name, paths in entries.items()}
+                    paths_by_name.setdefault(name, {}).setdefault(rank, set()).add(path)
+    best = {name: paths[min(paths)] for name, paths in paths_by_name.items()}
     return {name: next(iter(paths)) for name, paths in best.items() if len(paths) == 1}
 
 
@@ -290,22 +290,22 @@ def _name(bank: RuleContext, row: Link) -> str:
     return lookup_key(row.ghost.removeprefix(bank.layout.prefix))
 
 
-def _near(bank: RuleContext, entries: set[str]) -> dict[str, set[str]]:
+def _near(bank: RuleContext, ghost_names: set[str]) -> dict[str, set[str]]:
     """Map names to the paths of the notes whose names are that near."""
     reduced: dict[str, set[str]] = {}
-    for name in islice(filter(_fits, sorted(entries)), _MOST):
-        for less in without_one_letter(name):
-            reduced.setdefault(less, set()).add(name)
+    for name in islice(filter(_fits, sorted(ghost_names)), _MOST):
+        for shorter in without_one_letter(name):
+            reduced.setdefault(shorter, set()).add(name)
     near_names: dict[str, set[str]] = {}
     for path, title, _ in document_rows.read_titles(bank.manifest):
         names = {text for text, _ in path_names(path, ())} | {lookup_key(title)}
         for near_name in names:
-            for stem in {strip_id_start(near_name), _leading_number(near_name)} & entries - {
+            for stem in {strip_id_start(near_name), _leading_number(near_name)} & ghost_names - {
                 near_name
             }:
                 near_names.setdefault(stem, set()).add(path)
-            for less in without_one_letter(near_name) if _fits(near_name) else ():
-                for name in reduced.get(less, ()):
+            for shorter in without_one_letter(near_name) if _fits(near_name) else ():
+                for name in reduced.get(shorter, ()):
                     if differ_by_one_letter(name, near_name):
                         near_names.setdefault(name, set()).add(path)
     return near_names

@@ -97,7 +97,7 @@ def same_id(bank: RuleContext) -> Iterator[Finding]:
     """Yield each note whose id another note has."""
     for note_id, paths in document_rows.same_ids(bank.manifest):
         for path in paths:
-            text = ", ".join(other_path for other_path in paths if other_path != path)
+            text = ", ".join(twin for twin in paths if twin != path)
             yield problem(path, 1, f"has the id {note_id}, as {text}", _FIX_SAME_ID)
 
 
@@ -112,20 +112,20 @@ def same_number(bank: RuleContext) -> Iterator[Finding]:
         for row in document_rows.all_documents(bank.manifest)
         if row.data.get("type") == _DECISION and record_name(name_of(row.key))
     ]
-    entries: dict[tuple[str, str], list[str]] = {}
+    paths_by_number: dict[tuple[str, str], list[str]] = {}
     for path in rows:
-        entries.setdefault(_split_number(path), []).append(path)
-    elsewhere = _on_default_branch(bank, rows)
+        paths_by_number.setdefault(_split_number(path), []).append(path)
+    elsewhere = _map_default_branch(bank, rows)
     for path in bank.wanted(rows):
         number = _split_number(path)
-        paths = [twin for twin in entries[number] if twin != path]
+        paths = [twin for twin in paths_by_number[number] if twin != path]
         if paths:
             message = f"has the number of {', '.join(paths)}"
             yield problem(path, 1, message, "give the newer one the next number")
-        elif other_elsewhere := elsewhere.get(number, "") if path not in elsewhere.values() else "":
-            if other_elsewhere in bank.committed():
+        elif twin_elsewhere := elsewhere.get(number, "") if path not in elsewhere.values() else "":
+            if twin_elsewhere in bank.committed():
                 continue  # this branch had it too, and renamed or removed it
-            message = f"has the number of {other_elsewhere} on the default branch"
+            message = f"has the number of {twin_elsewhere} on the default branch"
             yield problem(path, 1, message, "give it the next number")
 
 
@@ -134,7 +134,7 @@ def _split_number(path: str) -> tuple[str, str]:
     return str(PurePosixPath(path).parent), record_name(name_of(path))
 
 
-def _on_default_branch(bank: RuleContext, paths: Sequence[str]) -> dict[tuple[str, str], str]:
+def _map_default_branch(bank: RuleContext, paths: Sequence[str]) -> dict[tuple[str, str], str]:
     """Map numbers to the records that the tip of the default branch has, as keys of notes.
 
     Only where each number has one record there.
@@ -142,19 +142,19 @@ def _on_default_branch(bank: RuleContext, paths: Sequence[str]) -> dict[tuple[st
     if bank.tree is None or not paths:
         return {}
     tip = authorship.find_default_branch(bank.tree)
-    listed = process.run(bank.tree, "ls-tree", "-r", "--name-only", "-z", tip, "--") if tip else ""
+    output = process.run(bank.tree, "ls-tree", "-r", "--name-only", "-z", tip, "--") if tip else ""
     project = bank.layout.origin.project.relative_to(bank.tree).as_posix()
-    above = "" if project == "." else f"{project}/"
+    prefix = "" if project == "." else f"{project}/"
     inside = {str(PurePosixPath(path).parent) for path in paths}
-    entries: dict[tuple[str, str], list[str]] = {}
-    for file in (listed or "").split("\0"):
-        if file.startswith(above) and file.endswith(NOTE_SUFFIXES):
-            path = file.removeprefix(above)
+    keys_by_number: dict[tuple[str, str], list[str]] = {}
+    for file in (output or "").split("\0"):
+        if file.startswith(prefix) and file.endswith(NOTE_SUFFIXES):
+            path = file.removeprefix(prefix)
             key = path.removeprefix(bank.layout.prefix or path + "/")
             number = _split_number(key)
             if number[0] in inside and number[1]:
-                entries.setdefault(number, []).append(key)
-    return {number: keys[0] for number, keys in entries.items() if len(keys) == 1}
+                keys_by_number.setdefault(number, []).append(key)
+    return {number: keys[0] for number, keys in keys_by_number.items() if len(keys) == 1}
 
 
 @bank_rule("error", "two paths differ only in case or Unicode form")
@@ -166,23 +166,17 @@ def twin_name(bank: RuleContext) -> Iterator[Finding]:
             written.setdefault(fold_path(part), set()).add(part)
     for path in bank.wanted(bank.files):
         for part in _parts(path):
-            if others_written := sorted(written[fold_path(part)] - {part}):
+            if twins := sorted(written[fold_path(part)] - {part}):
                 text = "" if part == path else f"the folder {part} of "
-                form = (
-                    ", in another Unicode form,"
-                    if _differs_in_form(part, others_written[0])
-                    else ""
-                )
-                message = (
-                    f"{text}this path is the same as {others_written[0]}{form} on some file systems"
-                )
+                form = ", in another Unicode form," if _differs_in_form(part, twins[0]) else ""
+                message = f"{text}this path is the same as {twins[0]}{form} on some file systems"
                 yield problem(path, 1, message, "rename one of them")
                 break
 
 
-def _differs_in_form(text: str, other_text: str) -> bool:
+def _differs_in_form(text: str, other: str) -> bool:
     """Tell whether two paths look the same: only their Unicode forms differ."""
-    return normalize("NFC", text) == normalize("NFC", other_text)
+    return normalize("NFC", text) == normalize("NFC", other)
 
 
 def _parts(path: str) -> Iterator[str]:

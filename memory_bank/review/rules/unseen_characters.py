@@ -110,15 +110,15 @@ def mixed_script(note: NoteText, _: Settings) -> Iterator[Finding]:
         yield problem(
             note.path,
             1,
-            f"the file's name has {_letters(words)}",
-            _fix(note.path, words),
+            f"the file's name has {_name_letters(words)}",
+            _suggest_letters(note.path, words),
         )
     if note.text.isascii():
         return
     for start, target in _targets(note):
         if words := find_deceptive(target):
-            message = f"the target has {_letters(words)}"
-            place = at(note, start, start + len(target), message, _fix(target, words))
+            message = f"the target has {_name_letters(words)}"
+            place = at(note, start, start + len(target), message, _suggest_letters(target, words))
             yield place._replace(words=target)
 
 
@@ -144,15 +144,17 @@ def _references(head: str) -> Iterator[re.Match[str]]:
             yield from (name for name in names if name[1])
 
 
-def _letters(entries: list[tuple[int, str, str]]) -> str:
-    texts = [f"{name_characters(char)}, which looks like {letter!r}" for _, char, letter in entries]
+def _name_letters(look_alikes: list[tuple[int, str, str]]) -> str:
+    texts = [
+        f"{name_characters(char)}, which looks like {letter!r}" for _, char, letter in look_alikes
+    ]
     return " and ".join(dict.fromkeys(texts))
 
 
-def _fix(path: str, entries: list[tuple[int, str, str]]) -> str:
+def _suggest_letters(path: str, look_alikes: list[tuple[int, str, str]]) -> str:
     letters = list(path)
-    for place, _, letter in entries:
-        letters[place] = letter
+    for position, _, letter in look_alikes:
+        letters[position] = letter
     return f"write {''.join(letters)} if that is meant"
 
 
