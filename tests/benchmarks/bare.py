@@ -67,7 +67,7 @@ class Bare:
         read = [(file.name, file.read_bytes()) for file in files]
         hashes = {blake3(data).hexdigest() for _, data in read}
         spent["read and hash"] = clock() - started
-        texts = [(name, data.decode()) for name, data in read]
+        texts = [(name, data.decode(errors="replace")) for name, data in read]
         started = clock()
         parser = MarkdownIt("commonmark").disable("inline", ignoreInvalid=True)
         parser.core.ruler.disable(["inline"])

@@ -23,10 +23,8 @@ _WIDEST = 130
 """Columns of the widest table that is shown as text."""
 SECTIONS = ("finding", "peers", "speed")
 _SPEED = (
-    ("speed", "--notes", "1000,10000"),
-    ("speed", "--notes", "20000", "--only", "build,disk,warm,memory"),  # 100,000 sections
-    ("edits", "--notes", "1000,10000,100000"),
-    ("speed", "--notes", "100000", "--only", "warm"),
+    ("speed", "--banks", "1000,10000,own,real"),
+    ("speed", "--banks", "100000", "--only", "build,disk,warm,sync,edit"),
 )
 
 

@@ -10,7 +10,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from tests.benchmarks.timing import timed
+from tests.benchmarks.timing import waited
 
 MODES = ("lexical", "hybrid")
 _SCRIPT = """
@@ -46,7 +46,7 @@ def by_server(program: Sequence[str], folder: Path, questions: Sequence[str]) ->
 def times(program: Sequence[str], folder: Path, questions: Sequence[str]) -> list[float]:
     """Return the seconds that the server for agents takes for each question but the first five."""
     with served(_server(program, folder)) as (_, call):
-        return [timed(lambda q=q: call("recall", {"query": q})) for q in questions][5:]
+        return [waited(lambda q=q: call("recall", {"query": q})) for q in questions][5:]
 
 
 def times_of_qmd(program: str, folder: Path, work: Path, questions: Sequence[str]) -> list[float]:
@@ -57,7 +57,7 @@ def times_of_qmd(program: str, folder: Path, work: Path, questions: Sequence[str
     with served([program, "mcp"], environment) as (_, call):
         asked = [[{"type": "lex", "query": question}] for question in questions]
         return [
-            timed(lambda a=a: call("query", {"searches": a, "limit": 5, "rerank": False}))
+            waited(lambda a=a: call("query", {"searches": a, "limit": 5, "rerank": False}))
             for a in asked
         ][5:]
 

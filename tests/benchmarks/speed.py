@@ -1,53 +1,66 @@
 """How fast a bank is built, asked and kept up, as ratios to the bare library calls of the same run.
 
-python -m tests.benchmarks.speed --notes 10000
-python -m tests.benchmarks.speed --sections 100000 --keep DIR --only warm,edit
+    python -m tests.benchmarks.speed --banks 1000,10000,100000,own,real
+    python -m tests.benchmarks.speed --banks 100000 --only warm,edit --keep DIR
+
+Times are of the processor; where time is waited for, the row says so. `own` is this repository,
+`real` a vault with large and odd notes, if it is there.
 """
 
 import argparse
 import compileall
+import json
 import os
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 import memory_bank
 from memory_bank.bank.bank import Bank, open_bank
-from memory_bank.memory.overview import stats
 from memory_bank.memory.retrieval.recall import recall
-from tests.benchmarks import corpus, edits, serving
+from tests.benchmarks import corpus, serving
 from tests.benchmarks.bare import COLD, Bare
 from tests.benchmarks.collections import Notes
-from tests.benchmarks.places import made, ready
+from tests.benchmarks.places import Folder, generated, own, ready, real
 from tests.benchmarks.rivals import Fts5, Ripgrep
-from tests.benchmarks.timing import Table, in_turn, percentile, timed
+from tests.benchmarks.timing import Table, in_turn, percentile, timed, waited
 
-_QUERIES = 60
+_EDITS = 24
+_SMALL = 50_000
+_numbers = count(1000)
 
 
 @dataclass
 class Place:
-    """A bank of made-up notes, opened, with the bare indices of the same notes."""
+    """A bank, opened, with the bare indices of the same notes."""
 
-    notes: int
-    size: int
-    folder: Path
+    folder: Folder
     bank: Bank
-    bare: Bare
     table: Table
+
+    @property
+    def bare(self) -> Bare:
+        """The bare indices."""
+        return self.folder.bare
+
+    @property
+    def size(self) -> int:
+        """The bytes of the notes."""
+        return sum(file.stat().st_size for file in self.folder.files())
 
 
 def build(place: Place) -> None:
     """Make both indices from nothing."""
     place.bank.close()
-    shutil.rmtree(place.folder / ".index", ignore_errors=True)
-    for file in place.folder.rglob("*.md"):
+    shutil.rmtree(place.bank.layout.index, ignore_errors=True)
+    for file in place.folder.files():
         file.read_bytes()  # or whoever builds first would wait for the disk, and be the bare one
     spent = place.bare.build()
     place.bare.open()
@@ -74,24 +87,27 @@ def disk(place: Place) -> None:
 def warm(place: Place) -> None:
     """Ask in a process that has the bank open; of three tries of a question the least counts."""
     bank, bare = place.bank, place.bare
-    asked = corpus.questions(_QUERIES)
-    for question in asked[:5]:
-        recall(bank, question, count_access=False)
-        bare.query(question)
     for mode, most, worst in (("hybrid", 1.5, 3.0), ("lexical", None, None)):
-        pairs = [
-            in_turn(
-                lambda q=question, m=mode: recall(bank, q, 10, m, count_access=False),
-                lambda q=question, m=mode: bare.query(q, meaning=m == "hybrid"),
+
+        def ask(question: str, mode: str = mode) -> tuple[float, float]:
+            return in_turn(
+                lambda: recall(bank, question, 10, mode, count_access=False),
+                lambda: bare.query(question, meaning=mode == "hybrid"),
                 3,
             )
-            for question in asked
-        ]
+
+        for question in place.folder.questions[:5]:
+            ask(question)
+        pairs = [ask(question) for question in place.folder.questions]
         ours, them = [one for one, _ in pairs], [other for _, other in pairs]
         medians = statistics.median(ours), statistics.median(them)
         place.table.ratio(f"warm {mode} recall, p50", *medians, most)
         ends = percentile(ours, 0.95), percentile(them, 0.95)
         place.table.ratio(f"warm {mode} recall, p95", *ends, worst)
+        for size, word in corpus.JSON_SIZES.items():
+            if place.bank.layout.root.joinpath(f"{word}.md").exists():
+                pair = ask(word)
+                place.table.ratio(f"warm {mode} recall of JSON of {size / 1000:.0f} kB", *pair)
 
 
 def sync(place: Place) -> None:
@@ -104,15 +120,47 @@ def sync(place: Place) -> None:
 
 def edit(place: Place) -> None:
     """Change one note after the other and ask for what was written."""
-    ((ours, bare),) = edits.measure([(place.bank, place.bare)])
+    files = [file for file in sorted(place.folder.files()) if _is_plain(file)]
+    pairs = [_edit(place, file) for file in files[:: max(1, len(files) // _EDITS)][:_EDITS]]
+    ours, bare = (statistics.median(times) for times in zip(*pairs, strict=True))
     place.table.ratio("one note edited → searchable", ours, bare, 3.0)
+
+
+def _edit(place: Place, file: Path) -> tuple[float, float]:
+    """Add a sentence to a note until it is found, and take it out again."""
+    bank, bare, text = place.bank, place.bare, file.read_bytes().decode()
+    word = f"xylograph{next(_numbers)}"
+    changed = f"{text}\n\nIt was edited: {word}.\n"
+    file.write_text(changed, encoding="utf-8", newline="")
+    ours = timed(lambda: _must_find(bank, word))
+    them = timed(lambda: bare.edit(file.name, changed))
+    bare.settle()
+    assert bare.names(word, 1)
+    file.write_text(text, encoding="utf-8", newline="")
+    bare.edit(file.name, text)
+    bare.settle()
+    bank.catch_up()
+    return ours, them
+
+
+def _must_find(bank: Bank, word: str) -> None:
+    answer = recall(bank, word, 1, "lexical", count_access=False)
+    assert answer.result_count == 1, f"{word} is not found"
+
+
+def _is_plain(file: Path) -> bool:
+    """Tell whether a note is a small file of UTF-8 with a heading and no block that goes on."""
+    data = file.read_bytes()
+    with suppress(UnicodeDecodeError):
+        return b"\n# " in data[:300] and len(data) < _SMALL and "`" not in data.decode()
+    return False
 
 
 def cold(place: Place) -> None:
     """Ask from a new process whose output goes into a pipe, its catch-up included."""
-    question = corpus.questions(1)[0]
+    question, notes = place.folder.questions[0], str(place.folder.notes)
     for mode, most in (("lexical", 2.5), ("hybrid", 1.6)):
-        words = ["recall", question, "--mode", mode, "--bank", str(place.folder)]
+        words = ["recall", question, "--mode", mode, "--bank", notes]
         script = bare_script(place.bare.index, question, mode)
         pair = in_turn(
             lambda w=words: run_process([*_program(), *w]), lambda s=script: run_process(s), 9
@@ -123,7 +171,7 @@ def cold(place: Place) -> None:
         place.table.aside("… rg over the same files", "not installed")
         return
     patterns = [part for word in question.split() for part in ("-e", word)]
-    line = [ripgrep, "-liF", *patterns, str(place.folder)]
+    line = [ripgrep, "-liF", *patterns, notes]
     spent = min(timed(lambda: run_process(line)) for _ in range(9))
     place.table.aside("… rg -liF over the same files", f"{1000 * spent:.1f} ms")
 
@@ -133,35 +181,35 @@ def memory(place: Place) -> None:
     if not Path("/proc/self/smaps_rollup").exists():
         place.table.aside("resident memory", "not measured on this system")
         return
-    asked = corpus.questions(_QUERIES)
     place.bank.close()
-    _weigh(place, "a process of the Python API", serving.by_python(place.folder, asked))
-    if True:
-        server = serving.by_server(_program(), place.folder, asked)
-        _weigh(place, "the server for agents", server)
-
-
-def _weigh(place: Place, work: str, found: serving.Weights) -> None:
-    said = f"PSS {found['Pss']:.0f} MB, peak {found['VmHWM']:.0f} MB"
-    place.table.size(f"resident memory of {work}", said, found["Rss"], 250, " MB")
+    notes, questions = place.folder.notes, place.folder.questions
+    for work, weights in (
+        ("a process of the Python API", serving.by_python(notes, questions)),
+        ("the server for agents", serving.by_server(_program(), notes, questions)),
+        ("the server before a question", serving.by_server(_program(), notes, [])),
+    ):
+        private = weights["Private_Clean"] + weights["Private_Dirty"]
+        said = f"private {private:.0f} MB, peak {weights['VmHWM']:.0f} MB"
+        place.table.size(f"resident memory of {work}", said, weights["Rss"], 250, " MB")
 
 
 def mcp(place: Place) -> None:
     """Ask over MCP, beside qmd's BM25, ripgrep and SQLite FTS5 on the same files."""
-    asked = corpus.questions(_QUERIES + 5)
-    spent = {"recall over MCP": serving.times(_program(), place.folder, asked)}
+    folder, asked = place.folder.notes, place.folder.questions
+    spent = {"recall over MCP": serving.times(_program(), folder, asked)}
     qmd = shutil.which("qmd")
     if qmd is not None:
-        work = place.folder.parent
-        spent["qmd's BM25 over MCP"] = serving.times_of_qmd(qmd, place.folder, work, asked)
-    notes = Notes("speed", (), place.folder)
+        spent["qmd's BM25 over MCP"] = serving.times_of_qmd(
+            qmd, folder, folder.parent.parent, asked
+        )
+    notes = Notes("speed", (), folder)
     for name, make in (("ripgrep", Ripgrep), ("SQLite FTS5", Fts5)):
         with suppress(LookupError):
-            rival = make(notes, place.folder.parent)
-            spent[name] = [timed(lambda q=q, r=rival: r.ask(q, 5)) for q in asked[5:]]
+            rival = make(notes, folder.parent.parent)
+            spent[name] = [waited(lambda q=q, r=rival: r.ask(q, 5)) for q in asked[5:]]
     for name, seconds in spent.items():
         p50, p95 = statistics.median(seconds), percentile(seconds, 0.95)
-        place.table.aside(f"{name}, p50 / p95", f"{1000 * p50:.1f} / {1000 * p95:.1f} ms")
+        place.table.aside(f"{name}, p50 / p95, waited", f"{1000 * p50:.1f} / {1000 * p95:.1f} ms")
 
 
 def start(place: Place) -> None:
@@ -174,22 +222,46 @@ def start(place: Place) -> None:
     place.table.more("memory-bank -h", *pair, 60)
 
 
+def write(place: Place) -> None:
+    """Write a note, and tell the hooks of a prompt and of a tool call, each in a new process."""
+    project = place.folder.notes.parent
+    about = {"cwd": str(project), "session_id": "session-NUMBER"}
+    prompt = {"prompt": place.folder.questions[0], "prompt_id": "NUMBER"}
+    tool = {"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "NUMBER"}
+    hook = ("hook", "claude-code")
+    for aim, *words, given in (
+        (200, "remember", "Ferry NUMBER leaves from pier NUMBER at noon.", ""),
+        (90, *hook, "UserPromptSubmit", json.dumps(about | prompt)),
+        (35, *hook, "PostToolUse", json.dumps(about | tool | {"tool_response": {"stdout": "a"}})),
+    ):
+
+        def run_once(words: Sequence[object] = words, given: object = given) -> None:
+            number = str(next(_numbers))
+            line = [str(word).replace("NUMBER", number) for word in words]
+            run_process([*_program(), *line], str(given).replace("NUMBER", number), project)
+
+        pair = in_turn(run_once, lambda: run_process([sys.executable, "-c", ""]), 9)
+        place.table.more(
+            f"{words[0]} {words[-1] if len(words) > 2 else ''}".strip(), *pair, float(aim)
+        )
+
+
 ROWS: dict[str, Callable[[Place], None]] = {
-    work.__name__: work for work in (build, disk, warm, sync, edit, cold, memory, mcp, start)
+    work.__name__: work for work in (build, disk, warm, sync, edit, cold, memory, mcp, start, write)
 }
 
 
-def run(notes: int, work: Path, rows: Sequence[str], table: Table) -> None:
-    """Measure one size of bank."""
-    folder, bare, size = made(notes, work)
-    with open_bank(folder) as bank:
-        place = Place(notes, size, folder, bank, bare, table)
+def run(folder: Folder, rows: Sequence[str], table: Table) -> None:
+    """Measure one bank."""
+    with open_bank(folder.notes) as bank:
+        place = Place(folder, bank, table)
         if "build" not in rows:
-            ready(bank, bare)
-        table.start(f"{notes} notes, {place.size / 1e6:.1f} MB")
+            ready(bank, folder.bare)
+        while bank.embed(30).waiting:
+            pass
+        table.start(f"{folder.name}: {len(folder.files())} notes, {place.size / 1e6:.1f} MB")
         for name in rows:
             ROWS[name](place)
-        print(f"\n{stats(bank).passages} passages of sections in this bank", flush=True)
 
 
 def _program() -> list[str]:
@@ -203,10 +275,12 @@ def bare_script(index: Path, question: str, mode: str) -> list[str]:
     return [sys.executable, "-P", str(COLD), str(index), question, mode]
 
 
-def run_process(words: Sequence[str]) -> subprocess.CompletedProcess[str]:
-    """Run a command that must succeed, its output in pipes."""
+def run_process(words: Sequence[str], given: str = "", folder: Path | None = None) -> None:
+    """Run a command that must succeed, its input and output in pipes."""
     environment = {**os.environ, "PYTHONPATH": str(Path(memory_bank.__file__).parents[1])}
-    return subprocess.run(words, check=True, capture_output=True, text=True, env=environment)
+    subprocess.run(
+        words, check=True, capture_output=True, text=True, env=environment, input=given, cwd=folder
+    )
 
 
 def _weight(place: Path) -> int:
@@ -215,26 +289,36 @@ def _weight(place: Path) -> int:
     return sum(file.stat().st_size for file in place.rglob("*") if file.is_file())
 
 
+def banks(names: Sequence[str], work: Path) -> Iterator[Folder]:
+    """Yield banks by name: `own`, `real`, or a number of made-up notes; say which is absent."""
+    os.environ["XDG_STATE_HOME"] = f"{work}/state"
+    # as an installer leaves it: where no byte code may be written, each start would compile it
+    compileall.compile_dir(str(Path(memory_bank.__file__).parent), quiet=1)
+    for name in names:
+        try:
+            yield (
+                {"own": own, "real": real}[name](work)
+                if name.isalpha()
+                else generated(int(name), work)
+            )
+        except LookupError as error:
+            print(f"\n{name} is left out: {error}", flush=True)
+
+
 def main() -> None:
-    """Measure the sizes and rows that are asked for."""
+    """Measure the banks and rows that are asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--notes", help="sizes of banks in notes, such as 1000,10000")
-    parser.add_argument("--sections", help="the same in sections, of which a note has five")
+    parser.add_argument("--banks", default="1000", help="numbers of notes, own, real: %(default)s")
     parser.add_argument("--only", default=",".join(ROWS), help="rows: %(default)s")
     parser.add_argument("--keep", type=Path, help="make notes and indices there, and use them")
     options = parser.parse_args()
-    # as an installer leaves it: where no byte code may be written, each start would compile it
-    compileall.compile_dir(str(Path(memory_bank.__file__).parent), quiet=1)
-    sizes = [int(size) for size in (options.notes or "").split(",") if size]
-    sizes += [int(size) // 5 for size in (options.sections or "").split(",") if size]
     print(f"Python {sys.version.split()[0]}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
     with tempfile.TemporaryDirectory() as temporary:
         work = (options.keep or Path(temporary)).resolve()
         work.mkdir(parents=True, exist_ok=True)
-        os.environ["XDG_STATE_HOME"] = f"{work}/state"
         table = Table()
-        for notes in sizes or [1000]:
-            run(notes, work, options.only.split(","), table)
+        for folder in banks(options.banks.split(","), work):
+            run(folder, options.only.split(","), table)
 
 
 if __name__ == "__main__":

@@ -22,3 +22,6 @@ def test_a_ratio_of_times_that_grows_by_a_third_is_told() -> None:
     assert (
         len(short.slower({work: ratio * 1.4 for work, ratio in before.items()})) == len(before) > 5
     )
+    assert len(short.slower({"a row that nobody recorded": 1.0})) == 1
+    for name in ("notes-1000", "own", "real"):
+        assert f"{name}: warm lexical recall, p50" in before
