@@ -28,8 +28,7 @@ from memory_bank.memory.create import (
     remember_many,
     report_refusal,
 )
-from memory_bank.memory.importers.base import ImportedNote as Entry
-from memory_bank.memory.importers.base import Importer
+from memory_bank.memory.importers.base import ImportedNote, Importer
 from memory_bank.memory.records import Imported, Item, NoteImport, NotImported
 from memory_bank.memory.remember import compose_note
 from memory_bank.notes import front_matter, parsing
@@ -118,7 +117,7 @@ def import_notes(
         parts = list(importer.read(source))
     except OSError as error:
         raise BadInput(f"{path} can't be read: {error.strerror}") from error
-    entries = [part for part in parts if isinstance(part, Entry)]
+    entries = [part for part in parts if isinstance(part, ImportedNote)]
     origin = f"{kind}:{folder or source.name}/"
     run = _ImportRun(
         bank, origin, _choose_folder(kind, source) if into is None else folder, entries
@@ -189,7 +188,7 @@ def _is_detected(importer: Importer, path: Path) -> bool:
 class _ImportRun:
     """One import: the plan and the result of each entry, by its number."""
 
-    def __init__(self, bank: Bank, origin: str, folder: str, entries: list[Entry]) -> None:
+    def __init__(self, bank: Bank, origin: str, folder: str, entries: list[ImportedNote]) -> None:
         self._bank = bank
         self._origin = origin
         self._folder = folder
@@ -262,7 +261,7 @@ class _ImportRun:
                 rows_by_origin.setdefault(str(origin), row)
         return rows_by_origin
 
-    def _prepare(self, entry: Entry) -> tuple[Item, str]:
+    def _prepare(self, entry: ImportedNote) -> tuple[Item, str]:
         """Return an entry's note as it is to be written, and the hash of its text."""
         item = entry.item
         text = item.front_matter + item.content
@@ -340,7 +339,7 @@ class _ImportRun:
         created = current.meta.created_at or item.created_at or datetime.now(UTC)
         text = compose_note(item, current.meta.id, created)
         store.keep(note.path)
-        store.change(note.path, lambda _: text, current.etag, given=item.content)
+        store.change(note.path, lambda _: text, current.etag, caller_text=item.content)
         self._bank.state.add_update(note.known_as, time.time())
 
 

@@ -112,7 +112,7 @@ def forget(
     """
     bank.settings.check_enabled()
     forgotten_texts.check_characters(what)
-    with _still_here():
+    with _report_unforgotten():
         if dry_run:
             return _forget(bank, what, as_text=as_text, dry_run=True)
         with hold_compression(bank, _WAIT) as is_alone:
@@ -123,8 +123,8 @@ def forget(
 
 
 @contextmanager
-def _still_here() -> Iterator[None]:
-    """Say of an error of storage first that what was to be forgotten is still here."""
+def _report_unforgotten() -> Iterator[None]:
+    """Begin the message of an error of storage with what it means: nothing is forgotten yet."""
     try:
         yield
     except StorageFailed as error:
@@ -141,7 +141,7 @@ def _forget(bank: Bank, text: str, *, as_text: bool, dry_run: bool) -> Forgotten
         forgotten_texts.clean(run)
         forget_report.add(run, removed=removed)
         return run.result()
-    with _remembered(run, text.strip()) as again:
+    with _mark_started(run, text.strip()) as again:
         paths = _remove(run, kind, name, again=again)
         forgotten_texts.clean(run)
     forget_report.add(run, paths=paths)
@@ -151,7 +151,7 @@ def _forget(bank: Bank, text: str, *, as_text: bool, dry_run: bool) -> Forgotten
 def _remove(run: Removal, kind: str, name: str, *, again: bool) -> list[str]:
     """Remove a note, an observation or a session; return the paths of the changed notes.
 
-    If a killed process had begun `again`, it may be gone.
+    `again` says that a killed process has begun it, so that it may be gone.
     """
     if kind == SESSION:
         return forget_session(run, name)
@@ -165,17 +165,14 @@ def _remove(run: Removal, kind: str, name: str, *, again: bool) -> list[str]:
 
 
 def _find_target(bank: Bank, text: str) -> tuple[str, str]:
-    """Return what a name means: the id of an observation or a session, the path of a note, a text.
-
-    The kind comes first.
-    """
+    """Return the kind of what a text names, and its id or path: of a text the text itself."""
     name = text.strip()
     block = name.removeprefix("#").removeprefix("^")
     if OBSERVATION_ID.match(block):
         return OBSERVATION, block
     if _is_session(bank, name):
         return SESSION, name
-    path = _note(bank, name)
+    path = _find_note(bank, name)
     if not path:
         return TEXT, text
     session = read_session_note(path, bank.roots.of(path).read(path) or b"")
@@ -195,43 +192,43 @@ def _is_session(bank: Bank, name: str) -> bool:
     return bool(files_of_session(Removal(bank, SESSION, dry_run=True), name))
 
 
-def _note(bank: Bank, name: str) -> str:
-    """Return the path of a note by its id or its path, also of a deleted one; else empty."""
+def _find_note(bank: Bank, name: str) -> str:
+    """Return the path of a note or a deleted note by its id or path; empty if there is none."""
     if _NOTE_ID.fullmatch(name):
-        answer = bank.answer(lambda view: open_index.find_candidates(view.manifest, name))
-        if len(answer) > 1:
+        paths = bank.answer(lambda view: open_index.find_candidates(view.manifest, name))
+        if len(paths) > 1:
             raise Conflict(
-                f"{len(answer)} notes have the id {name}: {', '.join(sorted(answer)[:5])}",
+                f"{len(paths)} notes have the id {name}: {', '.join(sorted(paths)[:5])}",
                 "name one by its path",
             )
-        return answer[0] if answer else ""
+        return paths[0] if paths else ""
     if not ("/" in name or name.endswith(NOTE_SUFFIXES)):
         return ""
-    forms = _paths(bank, name)
-    row = bank.answer(
+    forms = _list_paths(bank, name)
+    indexed = bank.answer(
         lambda view: next(
             (form for form in forms if link_rows.has_key(view.manifest, form)),
             "",
         )
     )
-    deleted = {trashed.path for trashed in bank.store.trashed()}
-    started = Removal(bank, NOTE, dry_run=True)
-    return row or next(
-        (form for form in forms if form in deleted or _was_started(started, name)), ""
+    deleted = {trashed.path for trashed in bank.store.list_trashed()}
+    run = Removal(bank, NOTE, dry_run=True)
+    return indexed or next(
+        (form for form in forms if form in deleted or _was_started(run, name)), ""
     )
 
 
-def _paths(bank: Bank, name: str) -> list[str]:
+def _list_paths(bank: Bank, name: str) -> list[str]:
     """Return the paths that a name may mean."""
-    below = names.link_name(name, bank.layout)
-    forms = [name, below, bank.roots.key_of(below)]
-    entries = []
+    name_in_bank = names.link_name(name, bank.layout)
+    forms = [name, name_in_bank, bank.roots.key_of(name_in_bank)]
+    paths = []
     for form in filter(None, forms):
         try:
-            entries.append(names.note_path(form))
+            paths.append(names.note_path(form))
         except BadName:
             continue  # a text
-    return entries
+    return paths
 
 
 def _was_started(run: Removal, text: str) -> bool:
@@ -243,10 +240,10 @@ def _was_started(run: Removal, text: str) -> bool:
 
 
 @contextmanager
-def _remembered(run: Removal, text: str) -> Iterator[bool]:
-    """Remember what is being forgotten until that is done; tell whether it had been begun.
+def _mark_started(run: Removal, text: str) -> Iterator[bool]:
+    """Keep what is being forgotten in a file until that is done; yield whether it was there.
 
-    After an error that changed nothing, it is not remembered.
+    The file also goes after an error that changed nothing.
     """
     again = _was_started(run, text)
     if run.dry_run:
@@ -273,7 +270,7 @@ class File(NamedTuple):
     path: str
 
     def read(self) -> bytes:
-        """Return its bytes; none if it is gone."""
+        """Return its bytes; no bytes if it is gone."""
         return files.read_in(self.root.folder, self.path) or b""
 
 
@@ -297,16 +294,16 @@ def files_with(run: Removal, text: str) -> Iterator[tuple[File, bytes]]:
 
 def files_of_session(run: Removal, session_id: str) -> list[File]:
     """Return the notes of a session, also those in the trash."""
-    entries = []
+    note_files = []
     for file, data in files_with(run, session_id):
         session = read_session_note(file.path, data)
         if session is not None and session.session_id == session_id:
-            entries.append(file)
-    return entries
+            note_files.append(file)
+    return note_files
 
 
 def forget_session(run: Removal, session_id: str) -> list[str]:
-    """Remove all of a session; return the paths of its notes.
+    """Remove everything of a session; return the paths of its notes.
 
     Its id stays in a list, so that neither hooks nor an import store it again.
     """
@@ -351,7 +348,7 @@ def remove_files(run: Removal, targets: Sequence[File]) -> list[str]:
     live = [file.path for file in targets if not removal.is_trashed(file.path)]
     for path in live:
         _add_links(run, path)
-    answer = bank.answer(lambda view: [_known_as(view, path) for path in live])
+    known_names = bank.answer(lambda view: [_known_as(view, path) for path in live])
     with bank.store.writing():
         for file in targets:
             kind = "trash" if removal.is_trashed(file.path) else "note"
@@ -359,7 +356,7 @@ def remove_files(run: Removal, targets: Sequence[File]) -> list[str]:
             if not run.dry_run:
                 bank.store.enter(file.root)
                 removal.remove_file(file.root.folder, file.path)
-    names = list(dict.fromkeys([*answer, *(file.path for file in targets)]))
+    names = list(dict.fromkeys([*known_names, *(file.path for file in targets)]))
     if not run.dry_run and (failed := bank.state.forget(names)):
         run.left(str(bank.state.file), failed)
     return live
@@ -371,7 +368,7 @@ def _known_as(view: View, path: str) -> str:
 
 
 def _add_links(run: Removal, path: str) -> None:
-    """Name the notes that link to one: what they say of it, or were made of, stays."""
+    """Report the notes that link to a removed note: they stay, and may say what it said."""
 
     def sources(view: View) -> list[str]:
         row = document_rows.document_at(view.manifest, path)
@@ -384,14 +381,14 @@ def _add_links(run: Removal, path: str) -> None:
 
 def files_of_observation(run: Removal, identity: str) -> list[File]:
     """Return the notes that have an observation, also those in the trash."""
-    entries = []
+    note_files = []
     for file, data in files_with(run, f"^{identity}"):
         session = read_session_note(file.path, data)
         if session is not None and any(
             observation.id == identity for observation in session.observations
         ):
-            entries.append(file)
-    return entries
+            note_files.append(file)
+    return note_files
 
 
 def forget_observation(run: Removal, identity: str, targets: Sequence[File]) -> list[str]:

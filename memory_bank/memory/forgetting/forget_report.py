@@ -34,7 +34,7 @@ _KEPT = (
 
 
 def add(run: Removal, *, removed: RemovedText | None = None, paths: Sequence[str] = ()) -> None:
-    """Add what has a text, or had notes of some paths, and is not in the bank's reach."""
+    """Report the places beyond reach that may have a text, or notes at some paths."""
     if removed is not None:
         if removed.count(str(run.bank.layout.root)):
             run.left(str(run.bank.layout.root), "the path of the bank has the text")
@@ -82,14 +82,14 @@ def _add_git(run: Removal, removed: RemovedText | None, paths: Sequence[str]) ->
 
 
 def _add_other_banks(run: Removal) -> None:
-    """Name other folders whose banks share the private state: their notes and indices stay."""
+    """Report other folders whose banks share the private state: their notes and indices stay."""
     layout = run.bank.layout
     if layout.ids is None:
         return
-    own = run.bank.id.encode()
+    bank_id = run.bank.id.encode()
     for remembered in paths.read_all_remembered(layout.ids):
         match = _REMEMBERED.fullmatch(remembered)
-        folder = Path(os.fsdecode(match[2])) if match and match[1] == own else layout.root
+        folder = Path(os.fsdecode(match[2])) if match and match[1] == bank_id else layout.root
         if folder != layout.root and folder.is_dir():
             run.left(
                 str(folder),
@@ -98,7 +98,7 @@ def _add_other_banks(run: Removal) -> None:
 
 
 def _add_other_state(run: Removal) -> None:
-    """Name what other commands keep: sessions of former ids, and the index of the code."""
+    """Report what other commands keep: sessions of former ids, and the index of the code."""
     layout = run.bank.layout
     for former in former_ids(layout, run.bank.id):
         why = "it has sessions that this folder had under another id: `session recover`, then again"
@@ -114,10 +114,10 @@ def _add_remains(run: Removal, removed: RemovedText) -> None:
     """Look for the bytes of the text in all files of the bank and of the private state."""
     if run.dry_run:
         return
-    for file in _files(run):
+    for file in _yield_files(run):
         has_it = False
         with run.trying(str(file)):
-            has_it = _has(file, removed.bytes)
+            has_it = _has_bytes(file, removed.bytes)
         failed = [reach for reach in run.beyond if reach.failed and str(file).endswith(reach.place)]
         run.still = run.still or (has_it and bool(failed))
         if has_it and not any(str(file).endswith(reach.place) for reach in run.beyond):
@@ -132,7 +132,7 @@ def _add_remains(run: Removal, removed: RemovedText) -> None:
             run.still = run.still or not derived
 
 
-def _files(run: Removal) -> Iterator[Path]:
+def _yield_files(run: Removal) -> Iterator[Path]:
     layout = run.bank.layout
     elsewhere = [] if layout.index.is_relative_to(layout.root) else [layout.index]
     for folder in (layout.root, run.state, *elsewhere):
@@ -141,7 +141,7 @@ def _files(run: Removal) -> Iterator[Path]:
             yield from (Path(where, name) for name in names)
 
 
-def _has(file: Path, forms: Sequence[bytes]) -> bool:
+def _has_bytes(file: Path, forms: Sequence[bytes]) -> bool:
     if file.is_symlink() or not file.is_file() or not file.stat().st_size:
         return False
     with file.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
@@ -225,7 +225,7 @@ class Removal:
 
     @contextmanager
     def trying(self, place: str) -> Iterator[None]:
-        """Go on after an error: the place has it still."""
+        """Report an error and go on: the place still has what is forgotten."""
         try:
             yield
         except FileNotFoundError:
@@ -236,13 +236,13 @@ class Removal:
             self.left(place, error.message, failed=True)
 
     def result(self) -> Forgotten:
-        """Return what was done."""
-        counted = sum(place.count for place in self.places if place.kind != "index")
+        """Return the outcome of the run."""
+        number = sum(place.count for place in self.places if place.kind != "index")
         return Forgotten(
             schema_version=SCHEMA_VERSION,
             kind=self.kind,
             done=not self.dry_run,
-            count=counted,
+            count=number,
             places=tuple(self.places),
             beyond=tuple(self.beyond),
             still=self.still,
@@ -276,7 +276,7 @@ def view_forgotten(removal: Forgotten) -> View:
 
 
 def ask_to_remove(call: Call, removal: Forgotten) -> bool:
-    """Show where something is, and ask whether to remove it; what is nowhere needs no answer."""
+    """Show where something is, and ask whether to remove it; if it is nowhere, return True."""
     if not removal.count:
         return True
     if call.json or not call.interactive:

@@ -23,11 +23,11 @@ from memory_bank.sessions.queue import EventQueue
 LEAST = 4
 """Fewest letters and digits of a text: a shorter one is everywhere by chance."""
 
-# Characters of a text that is looked for everywhere.
 MOST = 10_000
+"""Characters of a text that is looked for everywhere."""
 
-# Names that are tried for a note whose own is forgotten.
 _TRIES = 100
+"""Names that are tried for a note whose name is forgotten."""
 
 _FORMAT = (
     *(name for names in schema.KEYS.values() for name in names),
@@ -95,29 +95,29 @@ def _replace_in_files(run: Removal, root: NoteRoot, removed: RemovedText) -> Non
 
 
 def _replace_in_file(run: Removal, root: NoteRoot, path: str, removed: RemovedText) -> None:
-    new_name = _show_path(root, path)
+    shown_path = _show_path(root, path)
     new = removal.new_name(path, removed)
     if new != path and removal.is_trashed(path) and f"/{SESSIONS}" in path:
-        run.found(new_name, "trash", 1, RENAMED)
+        run.found(shown_path, "trash", 1, RENAMED)
         if not run.dry_run:
             path = _rename_file(root.folder, path, new)
     elif new != path and path.startswith(SESSIONS):
-        new_name = new if run.dry_run else new_name
+        shown_path = new if run.dry_run else shown_path
     elif new != path:
         way = "empty the trash" if removal.is_trashed(path) else "rename the file"
-        run.left(new_name, f"its name has the text: {way}")
+        run.left(shown_path, f"its name has the text: {way}")
     text = removal.count_text(root.folder, path, removed)
     if text is None:
         return
     if not (removal.is_note(path) or removal.is_trashed(path)):
-        run.left(new_name, "it has the text, but is no note: change it yourself")
+        run.left(shown_path, "it has the text, but is no note: change it yourself")
     elif text.problem:
-        run.left(new_name, f"it has the text, but can't be rewritten: {text.problem}")
+        run.left(shown_path, f"it has the text, but can't be rewritten: {text.problem}")
     else:
         kind = "trash" if removal.is_trashed(path) else "note"
         if not run.dry_run:
             removal.rewrite(root.folder, path, removed)
-        run.found(new_name, kind, text.number, REPLACED)
+        run.found(shown_path, kind, text.number, REPLACED)
 
 
 def _show_path(root: NoteRoot, path: str) -> str:
@@ -126,12 +126,12 @@ def _show_path(root: NoteRoot, path: str) -> str:
 
 
 def _rename_file(folder: Path, path: str, new: str) -> str:
-    goal = _free(new, lambda name: removal.move(folder, path, name))
+    goal = _use_free_name(new, lambda name: removal.move(folder, path, name))
     return goal or path
 
 
-def _free(new: str, use: Callable[[str], object]) -> str:
-    """Use a name, or one with a number that is free; empty if none is."""
+def _use_free_name(new: str, use: Callable[[str], object]) -> str:
+    """Use a name, or with a number if it is taken; return the used name, empty if none is free."""
     stem, dot, suffix = new.rpartition(".")
     for number in range(1, _TRIES):
         name = new if number == 1 else f"{stem}-{number}{dot}{suffix}"
@@ -152,14 +152,14 @@ def _rename_sessions(run: Removal, removed: RemovedText) -> None:
             continue
         try:
             if not run.dry_run:
-                _free(new, lambda name, path=path: rename(bank, path, name))  # type: ignore[misc]
+                _use_free_name(new, lambda name, path=path: rename(bank, path, name))  # type: ignore[misc]
             run.found(new, "note", 1, RENAMED)
         except MemoryBankError as error:
             run.left(path, f"its name has the text: {error.message}")
 
 
 def _list_included(run: Removal, removed: RemovedText) -> None:
-    """Name the included files that have the text, which are not changed."""
+    """Report the included files that have the text, which are not changed."""
     included = run.bank.roots.included
     for path in sorted(included.scan().signatures) if included else ():
         if not run.bank.roots.is_included(path):
@@ -188,11 +188,11 @@ def _replace_in_databases(run: Removal, removed: RemovedText) -> None:
 
 def _replace_in_hook_logs(run: Removal, removed: RemovedText) -> None:
     try:
-        replace_text = hook_log.replace_text(removed, str(run.state), dry_run=run.dry_run)
+        counts = hook_log.replace_text(removed, str(run.state), dry_run=run.dry_run)
     except OSError as error:
         run.left("the logs of hooks", str(error.strerror))
         return
-    for file, number in replace_text.items():
+    for file, number in counts.items():
         run.found(file, "log", number, REPLACED)
 
 

@@ -3,7 +3,7 @@
 An importer is a module of this package. It is named by its file, with `-` for `_`, and has
 
     SUMMARY: str                                      one line for the help: what it reads
-    read(path: Path) -> Iterator[Entry | Unread]      yields the notes, and what it could not read
+    read(path: Path) -> Iterator[ImportedNote | NotImported]   yields notes, and what it can't read
     detect(path: Path) -> bool                        may be left out: whether it can read that path
 
 It yields values and writes nothing. Names and keys are those of the source, and wikilinks between
@@ -30,7 +30,7 @@ from memory_bank.notes.note import Meta
 from memory_bank.notes.schema import read_meta
 
 MOST_BYTES = 10_000_000
-"""Maximum bytes of a file; a larger one is reported as unread."""
+"""Maximum bytes of a file; a larger one is not imported."""
 
 _NOT_IN_NAMES = str.maketrans('<>:"|?*\\#^[]', "------------")
 """Characters that some systems refuse in names."""
@@ -58,13 +58,13 @@ class MarkdownFile(NamedTuple):
     """A Markdown file of a source."""
 
     path: str
-    """Below the source."""
+    """Its path below the source."""
     front_matter: str
-    """With its delimiters."""
+    """The front matter with its delimiters."""
     body: str
     meta: Meta
     created: datetime
-    """From the front matter, else the file's mtime."""
+    """The date in the front matter, else the file's mtime."""
 
     @property
     def name(self) -> str:
@@ -74,12 +74,12 @@ class MarkdownFile(NamedTuple):
 
 def markdown_files(path: Path) -> Iterator[MarkdownFile | NotImported]:
     """Read one Markdown file, or those of a folder except hidden ones."""
-    for file in [path] if path.is_file() else _files(path):
+    for file in [path] if path.is_file() else _yield_files(path):
         if isinstance(file, NotImported):
             yield file
             continue
         place = file.name if file == path else file.relative_to(path).as_posix()
-        yield _markdown(file, place)
+        yield _read_markdown(file, place)
 
 
 def parse_item(file: MarkdownFile, *, kind: str) -> Item:
@@ -96,7 +96,7 @@ def parse_item(file: MarkdownFile, *, kind: str) -> Item:
     )
 
 
-def _files(folder: Path) -> Iterator[Path | NotImported]:
+def _yield_files(folder: Path) -> Iterator[Path | NotImported]:
     failed: list[OSError] = []
     for root, folders, files in os.walk(folder, onerror=failed.append):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
@@ -111,10 +111,10 @@ def _files(folder: Path) -> Iterator[Path | NotImported]:
         yield NotImported(place, f"the folder can't be read: {error.strerror}")
 
 
-def _markdown(file: Path, place: str) -> MarkdownFile | NotImported:
+def _read_markdown(file: Path, place: str) -> MarkdownFile | NotImported:
     suffix = next((suffix for suffix in NOTE_SUFFIXES if place.lower().endswith(suffix)), "")
     try:
-        if reason := _no_note(file, suffix):
+        if reason := _why_no_note(file, suffix):
             return NotImported(place, reason)
         modified = datetime.fromtimestamp(file.stat().st_mtime, UTC)
         decoded = characters.decode(file.read_bytes())
@@ -124,9 +124,11 @@ def _markdown(file: Path, place: str) -> MarkdownFile | NotImported:
         return NotImported(place, error.message)
     parts = front_matter.split(decoded.text)
     raw, faults = front_matter.read_metadata(parts)
-    lost = decoded.faults if not decoded.writable else faults if parts.block and not raw else ()
-    if lost:
-        return NotImported(place, f"{lost[0].reason} (line {lost[0].line})")
+    faults_fatal = (
+        decoded.faults if not decoded.writable else faults if parts.block and not raw else ()
+    )
+    if faults_fatal:
+        return NotImported(place, f"{faults_fatal[0].reason} (line {faults_fatal[0].line})")
     if not parts.body.strip():
         return NotImported(place, "the note is empty")
     meta, _ = read_meta(raw)
@@ -134,7 +136,7 @@ def _markdown(file: Path, place: str) -> MarkdownFile | NotImported:
     return MarkdownFile(place, head, parts.body, meta, meta.created_at or modified)
 
 
-def _no_note(file: Path, suffix: str) -> str:
+def _why_no_note(file: Path, suffix: str) -> str:
     """Return why a file is not a note; empty if it may be one."""
     if file.is_symlink():
         return "a symbolic link, which is not followed"

@@ -31,8 +31,8 @@ _SUMMARY_TEXTS = {
     "completed": "Completed", "next_steps": "Next steps", "notes": "Notes",
 }  # fmt: skip
 
-# Files of an observation that are kept as references.
 _MOST_FILES = 50
+"""Files of an observation that are kept as references."""
 
 
 def detect(path: Path) -> bool:
@@ -44,7 +44,7 @@ def detect(path: Path) -> bool:
             return False
     try:
         with closing(_open_database(path)) as base:
-            return {"project", "created_at_epoch"} <= set(_columns(base, "observations"))
+            return {"project", "created_at_epoch"} <= set(_list_columns(base, "observations"))
     except sqlite3.Error:
         return False
 
@@ -53,10 +53,13 @@ def read(path: Path) -> Iterator[ImportedNote | NotImported]:
     """Yield a note for each observation and each summary of a session, the oldest first."""
     try:
         with closing(_open_database(path)) as base:
-            for table, answer in (("observations", _observation), ("session_summaries", _summary)):
-                for row in _rows(base, table):
+            for table, make_item in (
+                ("observations", _read_observation),
+                ("session_summaries", _read_summary),
+            ):
+                for row in _yield_rows(base, table):
                     place = f"{table} {row.get('id')}"
-                    item = answer(row)
+                    item = make_item(row)
                     if item is None:
                         yield NotImported(place, "it has no text")
                     else:
@@ -69,12 +72,12 @@ def _open_database(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
 
 
-def _columns(base: sqlite3.Connection, table: str) -> list[str]:
+def _list_columns(base: sqlite3.Connection, table: str) -> list[str]:
     return [row[1] for row in base.execute(f"PRAGMA table_info({table})")]
 
 
-def _rows(base: sqlite3.Connection, table: str) -> Iterator[dict[str, Any]]:
-    columns = _columns(base, table)
+def _yield_rows(base: sqlite3.Connection, table: str) -> Iterator[dict[str, Any]]:
+    columns = _list_columns(base, table)
     if not columns:
         return
     base.text_factory = lambda data: data.decode("utf-8", "replace")
@@ -82,58 +85,59 @@ def _rows(base: sqlite3.Connection, table: str) -> Iterator[dict[str, Any]]:
         yield dict(zip(columns, row, strict=True))
 
 
-def _text(row: Mapping[str, Any], column: str) -> str:
+def _read_text(row: Mapping[str, Any], column: str) -> str:
     value = row.get(column)
     return value.strip().replace("\0", "") if isinstance(value, str) else ""
 
 
-def _list(row: Mapping[str, Any], column: str) -> list[str]:
+def _read_list(row: Mapping[str, Any], column: str) -> list[str]:
     """Return the texts of a column with a list as JSON."""
     try:
-        document = json.loads(_text(row, column) or "[]")
+        document = json.loads(_read_text(row, column) or "[]")
     except (ValueError, RecursionError):
         return []
-    return (
-        [entry.strip() for entry in document if isinstance(entry, str) and entry.strip()]
-        if isinstance(document, list)
-        else []
-    )
+    texts = document if isinstance(document, list) else []
+    return [text.strip() for text in texts if isinstance(text, str) and text.strip()]
 
 
-def _observation(row: Mapping[str, Any]) -> Item | None:
-    title = " ".join((_text(row, "title") or _text(row, "subtitle")).split())
-    texts = [_text(row, "subtitle"), _text(row, "narrative") or _text(row, "text")]
-    facts = "\n".join(f"- {' '.join(fact.split())}" for fact in _list(row, "facts"))
+def _read_observation(row: Mapping[str, Any]) -> Item | None:
+    title = " ".join((_read_text(row, "title") or _read_text(row, "subtitle")).split())
+    texts = [_read_text(row, "subtitle"), _read_text(row, "narrative") or _read_text(row, "text")]
+    facts = "\n".join(f"- {' '.join(fact.split())}" for fact in _read_list(row, "facts"))
     body = "\n\n".join(text for text in (*texts, facts) if text and text != title)
     if not (body or title):
         return None
-    kind = _text(row, "type")
-    return _item(row, title, body, kind if kind in OBSERVATION_TYPES else "observation")
+    kind = _read_text(row, "type")
+    return _make_item(row, title, body, kind if kind in OBSERVATION_TYPES else "observation")
 
 
-def _summary(row: Mapping[str, Any]) -> Item | None:
+def _read_summary(row: Mapping[str, Any]) -> Item | None:
     parts = [f"## {name}\n\n{text}" for column, name in _SUMMARY_TEXTS.items()
-             if (text := _text(row, column))]  # fmt: skip
-    title = " ".join(_text(row, "request").split())[:80]
-    return _item(row, title, "\n\n".join(parts), "reflection") if parts else None
+             if (text := _read_text(row, column))]  # fmt: skip
+    title = " ".join(_read_text(row, "request").split())[:80]
+    return _make_item(row, title, "\n\n".join(parts), "reflection") if parts else None
 
 
-def _item(row: Mapping[str, Any], title: str, body: str, kind: str) -> Item:
-    files = [*_list(row, "files_modified"), *_list(row, "files_edited"), *_list(row, "files_read")]
-    project = _text(row, "project")
+def _make_item(row: Mapping[str, Any], title: str, body: str, kind: str) -> Item:
+    files = [
+        *_read_list(row, "files_modified"),
+        *_read_list(row, "files_edited"),
+        *_read_list(row, "files_read"),
+    ]
+    project = _read_text(row, "project")
     folder = "observations" if kind != "reflection" else "summaries"
     name = f"{make_slug(project or 'project')}/{folder}/{row.get('id')}-{make_slug(title or kind)}"
     when = row.get("created_at_epoch")
-    extra = {"project": project, "memory_session_id": _text(row, "memory_session_id")}
+    extra = {"project": project, "memory_session_id": _read_text(row, "memory_session_id")}
     return Item(
         f"# {title}\n\n{body}\n" if title else f"{body}\n",
         type=kind,
         title=title,
-        tags=tuple(_list(row, "concepts")),
+        tags=tuple(_read_list(row, "concepts")),
         name=name,
         created_at=datetime.fromtimestamp(when / 1000, UTC)
         if isinstance(when, int) and 0 < when < 1 << 42
-        else to_datetime(_text(row, "created_at")),
+        else to_datetime(_read_text(row, "created_at")),
         file_refs=[file for file in dict.fromkeys(files) if not why_outside(file)][:_MOST_FILES],
         extra={key: value for key, value in extra.items() if value},
     )
