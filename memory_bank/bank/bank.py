@@ -348,7 +348,7 @@ class Bank:
     def _has_deleted(self, forms: Iterable[str]) -> bool:
         """Return whether the trash has a note of a name, whole or without its folders."""
         ends = tuple(f"/{lookup_key(form)}" for form in forms)
-        return any(f"/{lookup_key(note.path)}".endswith(ends) for note in self.store.trashed())
+        return any(f"/{lookup_key(note.path)}".endswith(ends) for note in self.store.list_trashed())
 
     def count_opened(self, names: Iterable[str]) -> None:
         """Count that notes were opened, cited or confirmed; what is no note is left out.

@@ -98,12 +98,12 @@ def write(
     *,
     if_match: str | None = None,
     agent: str | None = None,
-    given: str = "",
+    caller_text: str = "",
 ) -> WrittenNote:
     """Change a note's text under the lock, and index it.
 
     `agent` is the name of the agent that makes the change, empty if unknown, None for a person. An
-    agent can't change the author keys, and is listed among the note's editors. `given` is the
+    agent can't change the author keys, and is listed among the note's editors. `caller_text` is the
     caller's text, in which the lines of secrets are counted.
     """
     bank.settings.check_enabled()
@@ -124,19 +124,19 @@ def write(
 
     with bank.lock, bank.store.writing(path):
         etag = bank.store.change(
-            path, apply, if_match, given=given, relinked=lambda: relinking.changes
+            path, apply, if_match, caller_text=caller_text, relinked=lambda: relinking.changes
         )
     bank.catch_up(meaning=False)
     if changed:
         _record_update(bank, path)
     relinked = tuple(change.path for change in relinking.changes)
     unrecorded = record_writes(bank, [path, *relinked], agent) if changed else None
-    dead = describe_dead_links(bank, path, given) if changed else ""
+    dead = describe_dead_links(bank, path, caller_text) if changed else ""
     warning = join_warnings(
         note_files.warn_of_place(bank.layout, path), unrecorded, dead, relinking.notice
     )
-    older = amendments.find_amended(bank, path) if changed and given else None
-    bank.count_opened(list_cited(given) if changed else ())
+    older = amendments.find_amended(bank, path) if changed and caller_text else None
+    bank.count_opened(list_cited(caller_text) if changed else ())
     return WrittenNote(path, etag, changed, warning, older, relinked or None)
 
 
@@ -265,7 +265,7 @@ def rewrite(bank: Bank, name: str, text: str, *, if_match: str | None = None) ->
         _check_front_matter(text, old)
         return restore_line_ends(text, old)
 
-    return write(bank, name, replace, if_match=if_match, given=text)
+    return write(bank, name, replace, if_match=if_match, caller_text=text)
 
 
 def compare_text(bank: Bank, name: str, text: str) -> ChangedSince:

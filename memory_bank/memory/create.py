@@ -202,7 +202,7 @@ def find_refusal(bank: Bank, item: Item) -> RefusedItem | None:
         check_size(bank, text)
         path = choose_path(bank, item.content, item.type, item.name)
         if item.name:
-            bank.store.check_new(path, text, given=item.content)
+            bank.store.check_new(path, text, caller_text=item.content)
     except REFUSALS as error:
         return report_refusal(error)
     return None

@@ -109,7 +109,9 @@ def _edit_in_editor(
     with call.edit_text(note.path.rpartition("/")[2], note.content) as edited:
         text = hide_private(edited)
         try:
-            return write(bank, note.path, lambda _: text, if_match=etag, agent=agent, given=text)
+            return write(
+                bank, note.path, lambda _: text, if_match=etag, agent=agent, caller_text=text
+            )
         except Conflict as error:
             if if_match:
                 raise
@@ -189,7 +191,7 @@ def append(
         lambda text: append_paragraph(text, paragraph),
         if_match=if_match,
         agent=agent,
-        given=content,
+        caller_text=content,
     )
 
 
@@ -232,7 +234,7 @@ def update(
         gap = newline if parts.body.startswith(newline) and not new.startswith(newline) else ""
         return parts.opening + parts.block + parts.closing + gap + new
 
-    return write(bank, name, replace, if_match=if_match, agent=agent, given=content)
+    return write(bank, name, replace, if_match=if_match, agent=agent, caller_text=content)
 
 
 def ask_whether_amended(call: Call, note: WrittenNote, bank: Bank) -> None:
@@ -333,7 +335,7 @@ def edit(
             return replace_in_text(text, old, content, count)
         return replace_section(text, section, content)
 
-    return write(bank, name, change, if_match=if_match, agent=agent, given=new)
+    return write(bank, name, change, if_match=if_match, agent=agent, caller_text=new)
 
 
 @operation(

@@ -238,7 +238,7 @@ def merge(
         target_entry = JournalEntry(goal, parsing.encode_text(text), etags.get(goal, files.ABSENT))
         keep = goal if goal_row else ""  # its old text goes to the trash, too
         failed = bank.store.apply(
-            [target_entry, *removals, *changes], given=content, keep=keep, beside=paths[0]
+            [target_entry, *removals, *changes], caller_text=content, keep=keep, beside=paths[0]
         )
     bank.catch_up()
     note = parsing.parse(goal, text.encode())

@@ -522,11 +522,11 @@ def create_note(bank: Bank, text: str, item: Item, *, key: str) -> tuple[str, st
     raise NoteExists(f"{_MOST_NAMES} notes are named like {stem}.md", Hint.GIVE_NAME)
 
 
-def _create_at(bank: Bank, path: str, text: str, given: str) -> tuple[str, str, Relinking]:
+def _create_at(bank: Bank, path: str, text: str, caller_text: str) -> tuple[str, str, Relinking]:
     names.check_new(path)
     bank.store.check_free(path)
     relinking = relink_taken(bank, path, text)
-    etag = bank.store.create(path, text, given=given, relinked=relinking.changes)
+    etag = bank.store.create(path, text, caller_text=caller_text, relinked=relinking.changes)
     return path, etag, relinking
 
 

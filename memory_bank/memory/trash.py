@@ -147,7 +147,7 @@ def restore(
         if len(paths) > 1:
             message = f"{name!r} may mean {len(paths)} notes in the trash"
             raise NoteNotFound(message, "say which: {paths}", paths=", ".join(paths[:_LISTED]))
-        trashed = bank.store.chosen(paths[0] if paths else name, version)
+        trashed = bank.store.choose_trashed(paths[0] if paths else name, version)
         path = bank.store.restore(trashed.path, target, trashed.version)
         bank.state.rename(trashed.place, path)
     bank.catch_up()
@@ -193,7 +193,7 @@ def trash(
 
     The newest come first.
     """
-    deleted_notes = bank.store.trashed()
+    deleted_notes = bank.store.list_trashed()
     keys = {names.lookup_key(note.path) for note in deleted_notes}
     if name:
         keys = {names.lookup_key(path) for path in _find_deleted(bank, name)}
@@ -207,7 +207,8 @@ def trash(
 def list_to_empty(bank: Bank, before: str | datetime | None = None) -> list[TrashedNote]:
     """List the deleted notes that `empty_trash` would delete for good."""
     return [
-        _describe_trashed(bank, trashed) for trashed in bank.store.emptied(_parse_limit(before))
+        _describe_trashed(bank, trashed)
+        for trashed in bank.store.list_emptied(_parse_limit(before))
     ]
 
 
@@ -292,7 +293,7 @@ def _find_deleted(bank: Bank, name: str) -> list[str]:
 
     It is a whole name, else one without its folders, else the start of names, else of ids.
     """
-    notes = bank.store.trashed()
+    notes = bank.store.list_trashed()
     paths = {names.lookup_key(note.path): note.path for note in reversed(notes)}
     keys = map(names.lookup_key, (name, names.link_name(name, bank.layout)))
     forms = tuple(dict.fromkeys(filter(None, keys)))

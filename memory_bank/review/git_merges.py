@@ -152,7 +152,7 @@ def _make_two_notes(bank: Bank, path: str, versions: _Versions, expected: str) -
     ours, theirs = versions.ours or b"", versions.theirs or b""
     text = theirs.decode("utf-8-sig")
     new_path = _find_free_name(bank, path, parsing.front_matter(theirs).id)
-    bank.store.create(new_path, text, given=text)
+    bank.store.create(new_path, text, caller_text=text)
     _write_note(bank, path, ours, expected)
     return Resolved(path, TWO_NOTES, new_path)
 
@@ -172,7 +172,7 @@ def _write_note(bank: Bank, path: str, data: bytes, expected: str) -> None:
     """Replace a note's text, after copying the file to the trash."""
     text = data.decode("utf-8-sig")
     bank.store.keep(path)
-    bank.store.change(path, lambda _: text, expected, given=text)
+    bank.store.change(path, lambda _: text, expected, caller_text=text)
 
 
 ATTRIBUTES = ".gitattributes"

@@ -51,28 +51,29 @@ def split_claims(text: str, *, heading: bool) -> list[Claim]:
     splitter = _Splitter()
     lines = _LINE.findall(text)
     if heading:
-        size = _heading_lines(lines)
+        size = _count_heading_lines(lines)
         splitter.add_heading(lines[:size])
         lines = lines[size:]
     for line in lines:
         splitter.add(line)
     splitter.finish()
-    return splitter.found
+    return splitter.claims
 
 
 class _Splitter:
     """The claims of the lines that were added."""
 
     def __init__(self) -> None:
-        self.found: list[Claim] = []
+        self.claims: list[Claim] = []
         self.row = 0
-        self.held: list[str] = []
-        """Lines of a paragraph or list item."""
+        """The number of lines that were added."""
+        self.paragraph: list[str] = []
+        """Lines of a paragraph or list item that has not ended."""
         self.fence = ""
         """The sign of an open block of code."""
 
     def add_heading(self, lines: Sequence[str]) -> None:
-        self.found.append(Claim("".join(lines), 0, "heading"))
+        self.claims.append(Claim("".join(lines), 0, "heading"))
         self.row = len(lines)
 
     def add(self, line: str) -> None:
@@ -85,18 +86,19 @@ class _Splitter:
         else:
             if _STARTS.match(line):
                 self.finish()
-            self.held.append(line)
+            self.paragraph.append(line)
         self.row += 1
 
     def finish(self) -> None:
         """End the paragraph or list item."""
-        if self.held:
-            self.found += _sentences("".join(self.held), self.row - len(self.held))
-            self.held = []
+        if self.paragraph:
+            row = self.row - len(self.paragraph)
+            self.claims += _split_sentences("".join(self.paragraph), row)
+            self.paragraph = []
 
     def _add_code(self, line: str, content: str, opening: str) -> None:
         self.finish()
-        self.found.append(Claim(line, self.row, "code"))
+        self.claims.append(Claim(line, self.row, "code"))
         if not self.fence:
             self.fence = opening
         elif len(content) >= len(self.fence) and not content.strip(self.fence[0]):
@@ -105,23 +107,23 @@ class _Splitter:
     def _add_blank(self, line: str) -> None:
         """Add a blank line to the claim before it."""
         self.finish()
-        if self.found:
-            last = self.found[-1]
-            self.found[-1] = last._replace(text=last.text + line)
+        if self.claims:
+            last = self.claims[-1]
+            self.claims[-1] = last._replace(text=last.text + line)
         else:
-            self.found.append(Claim(line, self.row, "blank"))
+            self.claims.append(Claim(line, self.row, "blank"))
 
 
-def _heading_lines(lines: Sequence[str]) -> int:
+def _count_heading_lines(lines: Sequence[str]) -> int:
     """Return the number of lines of the heading that a section starts with."""
-    number = next((at for at, line in enumerate(lines) if line.strip()), 0)
-    if lines and not _HEADING.match(lines[number]):
-        while number + 1 < len(lines) and not _UNDERLINE.match(lines[number]):
-            number += 1
-    return number + 1
+    row = next((row for row, line in enumerate(lines) if line.strip()), 0)
+    if lines and not _HEADING.match(lines[row]):
+        while row + 1 < len(lines) and not _UNDERLINE.match(lines[row]):
+            row += 1
+    return row + 1
 
 
-def _sentences(block: str, row: int) -> Iterator[Claim]:
+def _split_sentences(block: str, row: int) -> Iterator[Claim]:
     """Yield the sentences of a paragraph; a list item or table row is one claim."""
     if _STARTS.match(block):
         yield Claim(block, row, "prose")
@@ -152,8 +154,8 @@ ClaimDiff = tuple[tuple[ClaimChange, ...], str | None]
 """How the claims of a section changed, or why they are not listed."""
 
 
-def whole_section(text: str, line: int, kind: Whole, *, heading: bool) -> ClaimDiff:
-    """Return a section that was added or removed; `line` is its first."""
+def list_claims(text: str, line: int, kind: Whole, *, heading: bool) -> ClaimDiff:
+    """Return the claims of a section that was added or removed; `line` is its first line."""
     span: Literal["insert", "delete"] = "insert" if kind == "added" else "delete"
     changes = tuple(
         ClaimChange(kind, line + claim.row, (TextSpan(span, claim.text),))
@@ -174,27 +176,29 @@ def compare_claims(
     changes: list[ClaimChange] = []
     for run in align_runs([claim.key for claim in before], [claim.key for claim in after]):
         if run.kind != "equal":
-            news = after[run.other_start : run.other_end]
-            for old, new in _pair_claims(before[run.start : run.end], news):
-                change = _change(old, new, old_line, line)
+            new_claims = after[run.other_start : run.other_end]
+            for old, new in _pair_claims(before[run.start : run.end], new_claims):
+                change = _compare_pair(old, new, old_line, line)
                 changes += [change] if change else []
     return tuple(changes), None
 
 
-def _words(old: Claim | None, new: Claim | None) -> tuple[TextSpan, ...]:
+def _diff_pair(old: Claim | None, new: Claim | None) -> tuple[TextSpan, ...]:
     before, after = old.text if old else "", new.text if new else ""
-    text_spans = note_change.diff_texts(before, after)
-    if old and new and all(span.kind == "equal" for span in text_spans):
+    spans = note_change.diff_texts(before, after)
+    if old and new and all(span.kind == "equal" for span in spans):
         # code whose indentation changed
         return TextSpan("delete", before), TextSpan("insert", after)
-    return text_spans
+    return spans
 
 
-def _change(old: Claim | None, new: Claim | None, old_line: int, line: int) -> ClaimChange | None:
+def _compare_pair(
+    old: Claim | None, new: Claim | None, old_line: int, line: int
+) -> ClaimChange | None:
     if new is not None and new.kind in _CLAIMS:
-        return ClaimChange("changed" if old else "added", line + new.row, _words(old, new))
+        return ClaimChange("changed" if old else "added", line + new.row, _diff_pair(old, new))
     if old is not None and old.kind in _CLAIMS:
-        return ClaimChange("removed", old_line + old.row, _words(old, new))
+        return ClaimChange("removed", old_line + old.row, _diff_pair(old, new))
     return None  # a heading is shown as that of its section
 
 
@@ -203,7 +207,7 @@ def _pair_claims(
 ) -> Iterator[tuple[Claim | None, Claim | None]]:
     """Yield the claims of a changed run in order, changed ones with what they were."""
     i = j = 0
-    for old, new in [*_alike(old_claims, new_claims), (len(old_claims), len(new_claims))]:
+    for old, new in [*_match_alike(old_claims, new_claims), (len(old_claims), len(new_claims))]:
         yield from ((claim, None) for claim in old_claims[i:old])
         yield from ((None, claim) for claim in new_claims[j:new])
         if old < len(old_claims):
@@ -211,26 +215,21 @@ def _pair_claims(
         i, j = old + 1, new + 1
 
 
-def _alike(old_claims: Sequence[Claim], new_claims: Sequence[Claim]) -> list[tuple[int, int]]:
-    """Return the positions of claims that are alike, best first, without crossing."""
-    entries, right = (
-        [split_words(claim.text) for claim in side] for side in (old_claims, new_claims)
-    )
+def _match_alike(old_claims: Sequence[Claim], new_claims: Sequence[Claim]) -> list[tuple[int, int]]:
+    """Return the positions of claims that are alike, in order: the best pairs that don't cross."""
+    old_words = [split_words(claim.text) for claim in old_claims]
+    new_words = [split_words(claim.text) for claim in new_claims]
 
     def likeness(old: int, new: int) -> float:
         headings = [claim.kind == "heading" for claim in (old_claims[old], new_claims[new])]
-        return (
-            1.0
-            if all(headings)
-            else 0.0
-            if any(headings)
-            else share_of_words(entries[old], right[new])
-        )
+        if any(headings):
+            return float(all(headings))
+        return share_of_words(old_words[old], new_words[new])
 
     if len(old_claims) * len(new_claims) > _COMPARED:
         # In order, which costs no comparison of each with each.
         shorter = min(len(old_claims), len(new_claims))
-        return [(at, at) for at in range(shorter) if likeness(at, at) >= _ALIKE]
+        return [(place, place) for place in range(shorter) if likeness(place, place) >= _ALIKE]
     scored = sorted(
         (-likeness(old, new), abs(old - new), old, new)
         for old in range(len(old_claims))

@@ -137,28 +137,26 @@ class AlignedRun(NamedTuple):
 
 def align_runs(before: Sequence[Hashable], after: Sequence[Hashable]) -> list[AlignedRun]:
     """Return the runs that make `after` of `before`, in order; equal and replaced alternate."""
-    size = _common_start(before, after)
-    rest = min(len(before), len(after)) - size
-    tail = _common_start(before[len(before) - rest :][::-1], after[len(after) - rest :][::-1])
+    head = _count_common_start(before, after)
+    rest = min(len(before), len(after)) - head
+    tail = _count_common_start(before[len(before) - rest :][::-1], after[len(after) - rest :][::-1])
     end, other_end = len(before) - tail, len(after) - tail
-    aligned_runs = [AlignedRun("equal", 0, size, 0, size)] if size else []
-    if end + other_end - 2 * size > _MOST_ELEMENTS:
-        aligned_runs.append(AlignedRun("replaced", size, end, size, other_end))
+    runs = [AlignedRun("equal", 0, head, 0, head)] if head else []
+    if end + other_end - 2 * head > _MOST_ELEMENTS:
+        runs.append(AlignedRun("replaced", head, end, head, other_end))
     else:
-        matcher = SequenceMatcher(None, before[size:end], after[size:other_end])
-        for tag, start, stop, number, other_stop in matcher.get_opcodes():
+        matcher = SequenceMatcher(None, before[head:end], after[head:other_end])
+        for tag, *bounds in matcher.get_opcodes():
             kind: Literal["equal", "replaced"] = "equal" if tag == "equal" else "replaced"
-            aligned_runs.append(
-                AlignedRun(kind, start + size, stop + size, number + size, other_stop + size)
-            )
+            runs.append(AlignedRun(kind, *(head + bound for bound in bounds)))
     if tail:
-        aligned_runs.append(AlignedRun("equal", end, len(before), other_end, len(after)))
-    return aligned_runs
+        runs.append(AlignedRun("equal", end, len(before), other_end, len(after)))
+    return runs
 
 
-def _common_start(before: Sequence[Hashable], after: Sequence[Hashable]) -> int:
+def _count_common_start(before: Sequence[Hashable], after: Sequence[Hashable]) -> int:
     pairs = enumerate(zip(before, after, strict=False))
-    return next((place for place, (old, new) in pairs if old != new), min(len(before), len(after)))
+    return next((count for count, (old, new) in pairs if old != new), min(len(before), len(after)))
 
 
 _CJK = "\u3040-\u9fff\uac00-\ud7af"
@@ -190,17 +188,17 @@ def pair_texts(
     if len(before) * len(after) > _MOST_PAIRS:
         return {}
     scored = sorted(
-        (-share_of_words(words, others), new, old)
-        for new, others in enumerate(after.values())
-        for old, words in enumerate(before.values())
+        (-share_of_words(old_words, new_words), new, old)
+        for new, new_words in enumerate(after.values())
+        for old, old_words in enumerate(before.values())
     )
-    old_keys, new_keys, keys = list(before), list(after), dict[Key, Key]()
+    old_keys, new_keys, new_by_old = list(before), list(after), dict[Key, Key]()
     paired: set[int] = set()
     for score, new, old in scored:
-        if -score >= least and new not in paired and old_keys[old] not in keys:
-            keys[old_keys[old]] = new_keys[new]
+        if -score >= least and new not in paired and old_keys[old] not in new_by_old:
+            new_by_old[old_keys[old]] = new_keys[new]
             paired.add(new)
-    return keys
+    return new_by_old
 
 
 _TOKEN = lazy_pattern(rf"\s*(?:[{_CJK}]|[^\s{_CJK}]{{1,40}})|\s+\Z")
@@ -223,9 +221,8 @@ def diff_texts(before: str, after: str) -> tuple[TextSpan, ...]:
         return join_spans([TextSpan("delete", before), TextSpan("insert", after)])
     old, new = _TOKEN.findall(before), _TOKEN.findall(after)
     spans: list[TextSpan] = []
-    for run in _readable(
-        align_runs([word.strip() for word in old], [word.strip() for word in new])
-    ):
+    runs = align_runs([word.strip() for word in old], [word.strip() for word in new])
+    for run in _join_close_changes(runs):
         deleted = "".join(old[run.start : run.end])
         inserted = "".join(new[run.other_start : run.other_end])
         if run.kind == "equal":
@@ -238,17 +235,17 @@ def diff_texts(before: str, after: str) -> tuple[TextSpan, ...]:
     return join_spans(spans)
 
 
-def _readable(aligned_runs: Iterable[AlignedRun]) -> list[AlignedRun]:
+def _join_close_changes(runs: Iterable[AlignedRun]) -> list[AlignedRun]:
     """Return the runs; a word or two that stay between longer changes count as changed."""
-    merged_runs: list[AlignedRun] = []
-    for run in aligned_runs:
-        if run.kind == "replaced" and len(merged_runs) > 1:
-            change, aligned_run = merged_runs[-2:]
-            if aligned_run.end - aligned_run.start <= min(_FEW, _size(change) - 1, _size(run) - 1):
-                merged_runs[-2:] = [change._replace(end=run.end, other_end=run.other_end)]
+    joined: list[AlignedRun] = []
+    for run in runs:
+        if run.kind == "replaced" and len(joined) > 1:
+            change, between = joined[-2:]
+            if between.end - between.start <= min(_FEW, _size(change) - 1, _size(run) - 1):
+                joined[-2:] = [change._replace(end=run.end, other_end=run.other_end)]
                 continue
-        merged_runs.append(run)
-    return merged_runs
+        joined.append(run)
+    return joined
 
 
 def _size(run: AlignedRun) -> int:
@@ -258,7 +255,7 @@ def _size(run: AlignedRun) -> int:
 
 def join_spans(spans: Iterable[TextSpan]) -> tuple[TextSpan, ...]:
     """Join adjacent spans of a kind, and drop empty ones; deleted text comes before inserted."""
-    text_spans: list[TextSpan] = []
+    joined: list[TextSpan] = []
     deleted = inserted = ""
     for kind, text in spans:
         if kind == "delete":
@@ -266,17 +263,17 @@ def join_spans(spans: Iterable[TextSpan]) -> tuple[TextSpan, ...]:
         elif kind == "insert":
             inserted += text
         elif text:
-            text_spans += _change(deleted, inserted)
+            joined += _changed_spans(deleted, inserted)
             deleted = inserted = ""
-            if text_spans and text_spans[-1].kind == "equal":
-                text = text_spans.pop().text + text  # noqa: PLW2901
-            text_spans.append(TextSpan("equal", text))
-    return (*text_spans, *_change(deleted, inserted))
+            if joined and joined[-1].kind == "equal":
+                text = joined.pop().text + text  # noqa: PLW2901
+            joined.append(TextSpan("equal", text))
+    return (*joined, *_changed_spans(deleted, inserted))
 
 
-def _change(deleted: str, inserted: str) -> list[TextSpan]:
-    text_spans = (TextSpan("delete", deleted), TextSpan("insert", inserted))
-    return [span for span in text_spans if span.text]
+def _changed_spans(deleted: str, inserted: str) -> list[TextSpan]:
+    spans = (TextSpan("delete", deleted), TextSpan("insert", inserted))
+    return [span for span in spans if span.text]
 
 
 _BREAK = lazy_pattern(r"(?<! {2})(?<!\\)(?:\r\n|\r|\n)[ \t]*(?=[^\s>])")

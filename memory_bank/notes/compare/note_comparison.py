@@ -31,25 +31,21 @@ _MAX_SHOWN = 2000
 """Length of a value as JSON beyond which it is cut."""
 
 
-def key_changes(before: Mapping[str, object], after: Mapping[str, object]) -> tuple[KeyChange, ...]:
-    """Return the keys that changed: those of the version after in order, then removed ones."""
-    return tuple(_compare_keys(before, after))
-
-
 def _compare_keys(before: Mapping[str, object], after: Mapping[str, object]) -> Iterator[KeyChange]:
+    """Yield the keys that changed: those of the version after in order, then removed ones."""
     for key in dict.fromkeys((*after, *before)):
         old = _json(before[key]) if key in before else None
         new = _json(after[key]) if key in after else None
         if old == new:
             continue
-        entries, right = _items(before.get(key)), _items(after.get(key))
+        old_items, new_items = _items(before.get(key)), _items(after.get(key))
         yield KeyChange(
             key=key,
             kind="added" if old is None else "removed" if new is None else "changed",
             before=_cut_value(old),
             after=_cut_value(new),
-            gained=tuple(item for item in right if item not in entries),
-            lost=tuple(item for item in entries if item not in right),
+            gained=tuple(item for item in new_items if item not in old_items),
+            lost=tuple(item for item in old_items if item not in new_items),
         )
 
 
@@ -103,14 +99,14 @@ def _drop_references(links: Sequence[Link]) -> list[Link]:
 
 
 def _added_links(before: Sequence[Link], after: Sequence[Link]) -> Iterator[LinkChange]:
-    more = Counter(map(_meant, after)) - Counter(map(_meant, before))
+    more = Counter(map(_target_and_type, after)) - Counter(map(_target_and_type, before))
     for link in after:
-        target, kind = _meant(link)
-        if times := more.pop((target, kind), 0):
-            yield LinkChange(target, kind, link.line, times)
+        target, link_type = _target_and_type(link)
+        if times := more.pop((target, link_type), 0):
+            yield LinkChange(target, link_type, link.line, times)
 
 
-def _meant(link: Link) -> tuple[str, str]:
+def _target_and_type(link: Link) -> tuple[str, str]:
     place = f"#{link.heading}" if link.heading else f"^{link.block}" if link.block else ""
     return f"{link.target}{place}", link.type
 
@@ -127,29 +123,33 @@ def match_renamed(before: Mapping[str, Note], after: Mapping[str, Note]) -> dict
     """
     removed = {path: note for path, note in before.items() if path not in after}
     added = {path: note for path, note in after.items() if path not in before}
-    paths: dict[str, str] = {}
-    for value in (_id, _text):
-        paths |= _equal(removed, added, value)
-        removed = {path: note for path, note in removed.items() if path not in paths}
-        added = {path: note for path, note in added.items() if path not in set(paths.values())}
-    return paths | pair_texts(_words_by_path(removed), _words_by_path(added), ALIKE)
+    renames: dict[str, str] = {}
+    for value_of in (_id, _text):
+        renames |= _pair_equal(removed, added, value_of)
+        removed = {path: note for path, note in removed.items() if path not in renames}
+        added = {path: note for path, note in added.items() if path not in set(renames.values())}
+    return renames | pair_texts(_words_by_path(removed), _words_by_path(added), ALIKE)
 
 
-def _words_by_path(side: Mapping[str, Note]) -> dict[str, Words]:
-    return {path: split_words(note.text[note.body_start :]) for path, note in side.items()}
+def _words_by_path(notes: Mapping[str, Note]) -> dict[str, Words]:
+    return {path: split_words(note.text[note.body_start :]) for path, note in notes.items()}
 
 
-def _equal(
-    removed: Mapping[str, Note], added: Mapping[str, Note], value: Callable[[Note], str]
+def _pair_equal(
+    removed: Mapping[str, Note], added: Mapping[str, Note], value_of: Callable[[Note], str]
 ) -> dict[str, str]:
     """Pair the notes with a value that no other note on their side has; an empty one is none."""
-    old_values, new_values = (
-        {value(note): path for path, note in side.items() if counts[value(note)] == 1}
-        for side, counts in (
-            (side, Counter(map(value, side.values()))) for side in (removed, added)
-        )
-    )
-    return {path: new_values[new] for new, path in old_values.items() if new and new in new_values}
+    old_paths, new_paths = _paths_by_value(removed, value_of), _paths_by_value(added, value_of)
+    return {path: new_paths[value] for value, path in old_paths.items() if value in new_paths}
+
+
+def _paths_by_value(notes: Mapping[str, Note], value_of: Callable[[Note], str]) -> dict[str, str]:
+    counts = Counter(map(value_of, notes.values()))
+    return {
+        value: path
+        for path, note in notes.items()
+        if (value := value_of(note)) and counts[value] == 1
+    }
 
 
 def _id(note: Note) -> str:
@@ -195,37 +195,37 @@ def compare(before: Side, after: Side, file_of: Callable[[str], str]) -> tuple[N
         {path: note for path, note in side.items() if isinstance(note, Note)} for side in (old, new)
     )
     renames = match_renamed(old_notes, new_notes)
-    sources = {now: was for was, now in renames.items()}
-    entries = []
+    old_paths = {new_path: old_path for old_path, new_path in renames.items()}
+    changes = []
     for path in sorted({*before, *after} - set(renames)):
-        was = sources.get(path, path)
+        old_path = old_paths.get(path, path)
         problem = next(
-            (text for text in (new.get(path), old.get(was)) if isinstance(text, str)), ""
+            (text for text in (new.get(path), old.get(old_path)) if isinstance(text, str)), ""
         )
-        note, right = old_notes.get(was), new_notes.get(path)
-        kind: ChangeKind = "renamed" if was != path else "changed"
+        old_note, new_note = old_notes.get(old_path), new_notes.get(path)
+        is_moved = old_path != path
+        kind: ChangeKind = "renamed" if is_moved else "changed"
         if path not in after:
             kind = "removed"
-        elif was not in before:
+        elif old_path not in before:
             kind = "added"
-        former, old_file = (was, file_of(was)) if was != path else (None, None)
-        title = _title(right or note, path)
+        titled = new_note or old_note
         change = NoteChange(
             path,
-            former,
+            old_path if is_moved else None,
             kind,
             file_of(path),
-            title,
-            old_file=old_file,
-            tokens_before=old_tokens.get(was, 0),
+            titled.title if titled else path,
+            old_file=file_of(old_path) if is_moved else None,
+            tokens_before=old_tokens.get(old_path, 0),
             tokens_after=new_tokens.get(path, 0),
         )
         if problem:
-            checked = not isinstance(after.get(path, before.get(was)), UnreadFile)
-            entries.append(change._replace(remark=problem, compared=False, checked=checked))
+            checked = not isinstance(after.get(path, before.get(old_path)), UnreadFile)
+            changes.append(change._replace(remark=problem, compared=False, checked=checked))
         else:
-            entries.append(_compare_notes(change, note, right))
-    return tuple(entries)
+            changes.append(_compare_notes(change, old_note, new_note))
+    return tuple(changes)
 
 
 def _read_notes(side: Side) -> tuple[dict[str, Note | str], dict[str, int]]:
@@ -256,13 +256,9 @@ def _read_notes(side: Side) -> tuple[dict[str, Note | str], dict[str, int]]:
     return notes, tokens
 
 
-def _title(note: Note | None, path: str) -> str:
-    return note.title if note else path
-
-
 def _compare_notes(change: NoteChange, old: Note | None, new: Note | None) -> NoteChange:
     sections = compare_sections(old.body.sections if old else (), new.body.sections if new else ())
-    keys = key_changes(_keys(old), _keys(new))
+    keys = tuple(_compare_keys(_read_keys(old), _read_keys(new)))
     links = [note.body.links if note else () for note in (old, new)]
     gained, lost = list_gained_links(*links), list_gained_links(*links[::-1])
     return change._replace(
@@ -270,17 +266,17 @@ def _compare_notes(change: NoteChange, old: Note | None, new: Note | None) -> No
         front_matter=keys,
         gained=gained,
         lost=lost,
-        words_added=_number_of_words(sections, "insert"),
-        words_removed=_number_of_words(sections, "delete"),
-        remark="; ".join(_remarks(change, sections or keys, old, new)) or None,
+        words_added=_count_words(sections, "insert"),
+        words_removed=_count_words(sections, "delete"),
+        remark="; ".join(_remarks(change, new or old, has_changes=bool(sections or keys))) or None,
     )
 
 
-def _keys(note: Note | None) -> dict[str, object]:
+def _read_keys(note: Note | None) -> dict[str, object]:
     return front_matter.read_metadata(front_matter.split(note.text))[0] if note else {}
 
 
-def _number_of_words(sections: tuple[SectionChange, ...], kind: str) -> int:
+def _count_words(sections: tuple[SectionChange, ...], kind: str) -> int:
     return sum(
         len(_WORD.findall(span.text))
         for section in sections
@@ -290,11 +286,9 @@ def _number_of_words(sections: tuple[SectionChange, ...], kind: str) -> int:
     )
 
 
-def _remarks(
-    change: NoteChange, entry: object, old: Note | None, new: Note | None
-) -> Iterator[str]:
+def _remarks(change: NoteChange, note: Note | None, *, has_changes: bool) -> Iterator[str]:
     """Yield what the lists of changes do not say."""
-    if change.kind == "changed" and not entry:
+    if change.kind == "changed" and not has_changes:
         yield "only white space, the order of sections or the layout of front matter changed"
-    for note in (new or old,):
-        yield from (fault.reason for fault in note.faults[:1]) if note else ()
+    if note and note.faults:
+        yield note.faults[0].reason

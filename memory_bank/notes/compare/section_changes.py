@@ -22,67 +22,69 @@ def pair_sections(before: Sequence[NoteSection], after: Sequence[NoteSection]) -
     Sections are the same if they have the same headings and text, else the same headings, else the
     same text below the heading, else the most words in common.
     """
-    old_of: dict[int, int] = {}
-    for path_and_text in (_path_and_text, _path, _text):
-        old_of |= _equal(before, after, old_of, path_and_text)
-    paired_olds = set(old_of.values())
+    new_of: dict[int, int] = {}
+    for value_of in (_headings_and_text, _headings, _text):
+        new_of |= _pair_equal(before, after, new_of, value_of)
+    paired_news = set(new_of.values())
     old_words = {
         old: split_words(_text_below(section))
         for old, section in enumerate(before)
-        if old not in old_of
+        if old not in new_of
     }
     new_words = {
         new: split_words(_text_below(section))
         for new, section in enumerate(after)
-        if new not in paired_olds
+        if new not in paired_news
     }
-    return old_of | pair_texts(old_words, new_words, _ALIKE)
+    return new_of | pair_texts(old_words, new_words, _ALIKE)
 
 
 def find_renamed_sections(
-    before: Sequence[NoteSection], after: Sequence[NoteSection], entries: Mapping[int, int]
+    before: Sequence[NoteSection], after: Sequence[NoteSection], new_of: Mapping[int, int]
 ) -> frozenset[int]:
     """Return those of paired sections whose own heading changed, or that are below another one.
 
-    A section below one that was renamed is not meant.
+    A section below one that was renamed is not meant. `new_of` is what `pair_sections` returns.
     """
     names: dict[Headings, Headings] = {}
     """Headings before, mapped to those after."""
-    changed: set[int] = set()
-    for old in sorted(entries):
-        headings, now = before[old].headings, after[entries[old]].headings
+    renamed: set[int] = set()
+    for old, new in sorted(new_of.items()):
+        headings, new_headings = before[old].headings, after[new].headings
         above = names.get(headings[:-1], headings[:-1])
-        if (headings and now != (*above, headings[-1])) or bool(headings) != bool(now):
-            changed.add(old)
-        names.setdefault(headings, now)
-    return frozenset(changed)
+        if bool(headings) != bool(new_headings) or (
+            headings and new_headings != (*above, headings[-1])
+        ):
+            renamed.add(old)
+        names.setdefault(headings, new_headings)
+    return frozenset(renamed)
 
 
-def _equal(
+def _pair_equal(
     before: Sequence[NoteSection],
     after: Sequence[NoteSection],
-    old_of: Mapping[int, int],
-    same_callable: Callable[[NoteSection], Hashable],
+    new_of: Mapping[int, int],
+    value_of: Callable[[NoteSection], Hashable],
 ) -> dict[int, int]:
     """Pair the remaining sections with an equal value, in order; None is no value."""
-    paired_olds = set(old_of.values())
+    paired_news = set(new_of.values())
     waiting: defaultdict[Hashable, list[int]] = defaultdict(list)
     for new in range(len(after) - 1, -1, -1):
-        if new not in paired_olds:
-            waiting[same_callable(after[new])].append(new)
+        if new not in paired_news:
+            waiting[value_of(after[new])].append(new)
     waiting.pop(None, None)
     return {
         old: waiting[value].pop()
         for old, section in enumerate(before)
-        if old not in old_of and waiting.get(value := same_callable(section))
+        if old not in new_of and waiting.get(value := value_of(section))
     }
 
 
-def _path_and_text(section: NoteSection) -> Hashable:
+def _headings_and_text(section: NoteSection) -> Hashable:
     return section.headings, _fold_spaces(section.text)
 
 
-def _path(section: NoteSection) -> Hashable:
+def _headings(section: NoteSection) -> Hashable:
     return section.headings
 
 
@@ -115,9 +117,7 @@ def compare_sections(
     if (count := len(before) + len(after)) > MAX_SECTIONS:
         reason = f"{count:,} sections, more than {MAX_SECTIONS:,}: compared as one"
         before, after = _join_sections(before), _join_sections(after)
-        return tuple(
-            _say_shortened(change, reason) for change in _compare_by_section(before, after)
-        )
+        return tuple(_add_reason(change, reason) for change in _compare_by_section(before, after))
     return _compare_by_section(before, after)
 
 
@@ -130,33 +130,31 @@ def _join_sections(sections: Sequence[NoteSection]) -> Sequence[NoteSection]:
     return (first._replace(level=0, headings=(), text=text, end_line=last.end_line),)
 
 
-def _say_shortened(change: SectionChange, reason: str) -> SectionChange:
+def _add_reason(change: SectionChange, reason: str) -> SectionChange:
     return change._replace(shortened="; ".join(filter(None, (reason, change.shortened))))
 
 
 def _compare_by_section(
     before: Sequence[NoteSection], after: Sequence[NoteSection]
 ) -> tuple[SectionChange, ...]:
-    pairing = pair_sections(before, after)
-    renamed = find_renamed_sections(before, after, pairing)
-    old_of = {new: old for old, new in pairing.items()}
-    section_changes: list[SectionChange] = []
+    new_of = pair_sections(before, after)
+    renamed = find_renamed_sections(before, after, new_of)
+    old_of = {new: old for old, new in new_of.items()}
+    changes: list[SectionChange] = []
     for new, section in enumerate(after):
         old = old_of.get(new)
         if old is None:
-            section_changes.append(_whole_change(section, "added"))
+            changes.append(_whole_change(section, "added"))
         else:
-            section_changes += _compare_section(before[old], section, renamed=old in renamed)
-    section_changes += (
-        _whole_change(section, "removed")
-        for old, section in enumerate(before)
-        if old not in pairing
+            changes += _compare_section(before[old], section, renamed=old in renamed)
+    changes += (
+        _whole_change(section, "removed") for old, section in enumerate(before) if old not in new_of
     )
-    return tuple(section_changes)
+    return tuple(changes)
 
 
 def _whole_change(section: NoteSection, kind: claims.Whole) -> SectionChange:
-    changes, shortened = claims.whole_section(
+    changes, shortened = claims.list_claims(
         section.text, section.line, kind, heading=section.level > 0
     )
     return SectionChange(
@@ -182,10 +180,10 @@ def _compare_section(
         before.line,
         after.line,
     )
-    has_other_text = bool(changes or shortened)
-    if has_other_text or renamed:
+    is_changed = bool(changes or shortened)
+    if is_changed or renamed:
         yield SectionChange(
-            kind="changed" if has_other_text else "renamed",
+            kind="changed" if is_changed else "renamed",
             headings=after.headings,
             old_headings=before.headings if renamed else None,
             line=after.line,

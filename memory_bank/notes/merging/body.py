@@ -17,8 +17,8 @@ from memory_bank.notes.merging.conflicts import (
     Lines,
     Part,
     ThreeWay,
-    common_start,
-    merged_order,
+    count_common_start,
+    merge_order,
     yield_conflict,
 )
 
@@ -54,7 +54,7 @@ def says_something(line: str) -> bool:
 
 
 def mark_code(lines: Lines) -> list[bool]:
-    """Tell of each line, and of the end, whether it follows the start of a fence of code."""
+    """Return of each line, and of the end, whether a fence of code is open before it."""
     fence = ""
     inside = [False]
     for line in lines:
@@ -104,7 +104,7 @@ class _Change(NamedTuple):
     is_ours: bool
 
 
-def _changes(base: Lines, new: Lines, *, is_ours: bool) -> list[_Change]:
+def _list_changes(base: Lines, new: Lines, *, is_ours: bool) -> list[_Change]:
     return [
         _Change(run.start, run.end, new[run.other_start : run.other_end], is_ours)
         for run in align_runs(base, new)
@@ -123,8 +123,11 @@ def merge_lines(base: Lines, ours: Lines, theirs: Lines) -> list[Part]:
     if ours == base:
         return list(theirs)
     inside, parts, at = mark_code(base), list[Part](), 0
-    changes = [*_changes(base, ours, is_ours=True), *_changes(base, theirs, is_ours=False)]
-    for group in _touching(sorted(changes)):
+    changes = [
+        *_list_changes(base, ours, is_ours=True),
+        *_list_changes(base, theirs, is_ours=False),
+    ]
+    for group in _group_touching(sorted(changes)):
         start, end = group[0].start, max(change.end for change in group)
         mine, its = (
             _apply_changes(base, [change for change in group if change.is_ours is side], start, end)
@@ -135,15 +138,15 @@ def merge_lines(base: Lines, ours: Lines, theirs: Lines) -> list[Part]:
         if len({change.is_ours for change in group}) == 1:
             resolved = mine if group[0].is_ours else its
         elif resolved is None and not inside[start]:
-            resolved = _apart(base, group)
+            resolved = _apply_apart(base, group)
             if resolved is None:
-                resolved = _both(base, mine, its, start, end)
+                resolved = _keep_both(base, mine, its, start, end)
         parts += yield_conflict(mine, its, base[start:end]) if resolved is None else resolved
         at = end
     return [*parts, *base[at:]]
 
 
-def _touching(changes: Sequence[_Change]) -> Iterator[list[_Change]]:
+def _group_touching(changes: Sequence[_Change]) -> Iterator[list[_Change]]:
     """Yield the changes in groups of those that touch or overlap."""
     group: list[_Change] = []
     for change in changes:
@@ -163,7 +166,7 @@ def _apply_changes(base: Lines, changes: Sequence[_Change], start: int, end: int
     return [*lines, *base[start:end]]
 
 
-def _apart(base: Lines, group: Sequence[_Change]) -> list[str] | None:
+def _apply_apart(base: Lines, group: Sequence[_Change]) -> list[str] | None:
     """Return the lines if no two changes are of the same lines, or of one block."""
     lines, at = [*group[0].lines], group[0].end
     for before, change in pairwise(group):
@@ -172,15 +175,15 @@ def _apart(base: Lines, group: Sequence[_Change]) -> list[str] | None:
         if change.start == at:
             above = [*base[: group[0].start], *lines][-1:]
             below = [*change.lines, *base[change.end : change.end + 1]][:1]
-            apart = _may_part(base[at - 1 : at], base[at : at + 1]) or change.end == at
-            if not (apart and _may_part(above, below)):
+            apart = _are_separate(base[at - 1 : at], base[at : at + 1]) or change.end == at
+            if not (apart and _are_separate(above, below)):
                 return None
         lines += [*base[at : change.start], *change.lines]
         at = change.end
     return lines
 
 
-def _both(base: Lines, mine: Lines, its: Lines, start: int, end: int) -> list[str] | None:
+def _keep_both(base: Lines, mine: Lines, its: Lines, start: int, end: int) -> list[str] | None:
     """Return both texts that the sides added below the lines from `start` to `end`.
 
     What both begin or end with is there once. None inside of a paragraph, and if they share a line
@@ -193,14 +196,14 @@ def _both(base: Lines, mine: Lines, its: Lines, start: int, end: int) -> list[st
         or mark_code(its)[-1]
     ):
         return None
-    same = common_start(mine, its)
+    same = count_common_start(mine, its)
     top, first, second = mine[:same], mine[same:], its[same:]
-    same = common_start(first[::-1], second[::-1])
+    same = count_common_start(first[::-1], second[::-1])
     bottom = first[len(first) - same :]
     first, second = first[: len(first) - same], second[: len(second) - same]
     above, below = [*base[:start], *top][-1:], [*bottom, *base[end:]][:1]
     if not all(
-        _may_part(above, text[:1]) and _may_part(text[-1:], below)
+        _are_separate(above, text[:1]) and _are_separate(text[-1:], below)
         for text in (first, second)
         if text
     ):
@@ -213,17 +216,17 @@ def _both(base: Lines, mine: Lines, its: Lines, start: int, end: int) -> list[st
         first, second = second, first
     tight = is_row(first[-1]) and is_row(second[0])
     needed = not (tight or is_blank(first[-1]) or is_blank(second[0]))
-    return [*top, *first, *_blanks(int(needed), first), *second, *bottom]
+    return [*top, *first, *_blank_lines(int(needed), first), *second, *bottom]
 
 
-def _may_part(above: Sequence[str], below: Sequence[str]) -> bool:
+def _are_separate(above: Sequence[str], below: Sequence[str]) -> bool:
     """Return whether two lines are of different blocks; an empty list is the end of a text."""
     if not above or not below or is_blank(above[0]) or is_blank(below[0]):
         return True
     return bool(parse_heading(above[0]) or parse_heading(below[0])) or is_row(below[0])
 
 
-def _blanks(count: int, lines: Sequence[Part]) -> list[str]:
+def _blank_lines(count: int, lines: Sequence[Part]) -> list[str]:
     is_mixed = any(isinstance(line, str) and line.endswith("\r") for line in lines)
     return ["\r" if is_mixed else ""] * count
 
@@ -242,10 +245,10 @@ def merge(base: Lines, ours: Lines, theirs: Lines) -> list[Part]:
         return list(ours)
     if ours == base:
         return list(theirs)
-    sides = ThreeWay(*map(_sections, (base, ours, theirs)))
+    sides = ThreeWay(*map(_split_sections, (base, ours, theirs)))
     if _are_comparable(sides):
         for first, second in ((sides.ours, sides.theirs), (sides.theirs, sides.ours)):
-            order = merged_order([*sides.base], [*first], [*second])
+            order = merge_order([*sides.base], [*first], [*second])
             merged = {
                 key: lines for key in order if (lines := _merge_section(key, sides)) is not None
             }
@@ -258,16 +261,17 @@ def merge(base: Lines, ours: Lines, theirs: Lines) -> list[Part]:
 def _are_comparable(sides: ThreeWay[_Sections]) -> bool:
     """Return whether headings name sections: none is repeated more often on one side."""
     counts = [Counter(key[:-1] for key in side) for side in sides]
-    shared = [[key for key in side if all(key in other for other in sides)] for side in sides]
-    moved = shared[0] not in shared[1:] and shared[1] != shared[2]
-    often = all(
+    in_all = sides.base.keys() & sides.ours.keys() & sides.theirs.keys()
+    base, ours, theirs = ([key for key in side if key in in_all] for side in sides)
+    are_both_moved = base not in (ours, theirs) and ours != theirs
+    is_as_often = all(
         len({count[path] for count in counts} - {0}) == 1 for count in counts for path in count
     )
-    return often and not moved and max(map(len, sides)) <= _MOST_SECTIONS
+    return is_as_often and not are_both_moved and max(map(len, sides)) <= _MOST_SECTIONS
 
 
-def _sections(lines: Lines) -> _Sections:
-    found: dict[Key, list[str]] = {(): []}
+def _split_sections(lines: Lines) -> _Sections:
+    sections: dict[Key, list[str]] = {(): []}
     path, key, counts = Key(), Key(), Counter[Key]()
     for line, is_code in zip(lines, mark_code(lines), strict=False):
         head = None if is_code else parse_heading(line)
@@ -275,9 +279,9 @@ def _sections(lines: Lines) -> _Sections:
             path = (*(above for above in path if above[0] < head[0]), head)
             key = (*path, (counts[path], ""))
             counts[path] += 1
-            found[key] = []
-        found[key].append(line)
-    return {key: _strip_end(lines) for key, lines in found.items()}
+            sections[key] = []
+        sections[key].append(line)
+    return {key: _strip_end(lines) for key, lines in sections.items()}
 
 
 def _strip_end(lines: Lines) -> tuple[Lines, int]:
@@ -314,14 +318,16 @@ def _is_nested(keys: Iterable[Key]) -> bool:
 
 def _join_parts(merged: dict[Key, list[Part]], sides: ThreeWay[_Sections]) -> Iterator[Part]:
     """Yield the lines of the sections, and the blank ones between them."""
-    ends = [next(reversed(side)) for side in sides]
+    last_keys = [next(reversed(side)) for side in sides]
     last = next(reversed(merged), None)
     for key, lines in merged.items():
         yield from lines
-        many = [side[key][1] if key in side else None for side in sides]
-        base, ours, theirs = many
+        counts = [side[key][1] if key in side else None for side in sides]
+        base, ours, theirs = counts
         count = theirs if ours == base else ours if theirs == base else None
         if count is None:
-            count = max(blanks for blanks in many if blanks is not None)
-        tight = any(blanks == 0 and end != key for blanks, end in zip(many, ends, strict=True))
-        yield from _blanks(max(count, int(bool(lines) and key != last and not tight)), lines)
+            count = max(blanks for blanks in counts if blanks is not None)
+        tight = any(
+            blanks == 0 and end != key for blanks, end in zip(counts, last_keys, strict=True)
+        )
+        yield from _blank_lines(max(count, int(bool(lines) and key != last and not tight)), lines)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Generic, TypeVar
 
 from memory_bank.base import NamedTuple, lazy_pattern
@@ -71,12 +71,12 @@ def merge_forms(base: Form, ours: Form, theirs: Form) -> Form:
     """Return the form with the changes of both sides; ours where they differ."""
     return Form(
         theirs.mark if ours.mark == base.mark else ours.mark,
-        _choose_value(base.newline, ours.newline, theirs.newline),
-        _choose_value(base.ended, ours.ended, theirs.ended),
+        _merge_value(base.newline, ours.newline, theirs.newline),
+        _merge_value(base.ended, ours.ended, theirs.ended),
     )
 
 
-def _choose_value(base: Value | None, ours: Value | None, theirs: Value | None) -> Value | None:
+def _merge_value(base: Value | None, ours: Value | None, theirs: Value | None) -> Value | None:
     if ours is None or (ours == base and theirs is not None):
         return theirs
     return ours
@@ -113,24 +113,24 @@ class Labels(NamedTuple):
 
 def yield_conflict(ours: Lines, theirs: Lines, base: Lines = ()) -> Iterator[Part]:
     """Yield a conflict; lines that both start or end with are outside of it."""
-    start = common_start(ours, theirs)
-    end = common_start(ours[start:][::-1], theirs[start:][::-1])
+    start = count_common_start(ours, theirs)
+    end = count_common_start(ours[start:][::-1], theirs[start:][::-1])
     yield from ours[:start]
     mine, its = ours[start : len(ours) - end], theirs[start : len(theirs) - end]
     yield ConflictingChange(tuple(mine), tuple(its), tuple(base))
     yield from ours[len(ours) - end :]
 
 
-def common_start(our_lines: Lines, other_lines: Lines) -> int:
+def count_common_start(ours: Lines, theirs: Lines) -> int:
     """Return the number of first lines that are equal."""
-    pairs = zip(our_lines, other_lines, strict=False)
+    pairs = zip(ours, theirs, strict=False)
     return next(
-        (number for number, (mine, its) in enumerate(pairs) if mine != its),
-        min(len(our_lines), len(other_lines)),
+        (count for count, (mine, its) in enumerate(pairs) if mine != its),
+        min(len(ours), len(theirs)),
     )
 
 
-def merged_order(base: Sequence[Name], ours: Sequence[Name], theirs: Sequence[Name]) -> list[Name]:
+def merge_order(base: Sequence[Name], ours: Sequence[Name], theirs: Sequence[Name]) -> list[Name]:
     """Return all names of both sides in ours' order, or in theirs' if only that has another one."""
     first, second = ours, theirs
     if not _is_moved(base, first) and _is_moved(base, second):
@@ -199,10 +199,10 @@ def find(text: str) -> list[MergeConflict]:
 
     In a fence of code they count too, since notes that have code are merged like others.
     """
-    return list(_conflicts(text)) if OPENING in text else []
+    return list(_yield_conflicts(text)) if OPENING in text else []
 
 
-def _conflicts(text: str) -> Iterator[MergeConflict]:
+def _yield_conflicts(text: str) -> Iterator[MergeConflict]:
     first, markers = 0, list[str]()
     for number, line in enumerate(BREAK.split(text), 1):
         if not _MARKER.fullmatch(line):
@@ -221,23 +221,20 @@ def check(path: str, new: str, old: str = "") -> None:
 
     A text that resolves all conflicts of the old one passes.
     """
-    merge_conflicts = find(new)
-    line = merge_conflicts[0].line if merge_conflicts else _leftover(new, old)
+    found = find(new)
+    line = found[0].line if found else _find_leftover(new, old)
     if line:
-        text = f"{path} has an {UNRESOLVED} (line {line})"
-        raise UnreadableNote(f"{text}: nothing was written", Hint.RESOLVE_CONFLICT)
+        raise UnreadableNote(
+            f"{path} has an {UNRESOLVED} (line {line}): nothing was written", Hint.RESOLVE_CONFLICT
+        )
 
 
-def _leftover(new: str, old: str) -> int:
+def _find_leftover(new: str, old: str) -> int:
     """Return the line of a marker that a conflict of the old text left behind; 0 if none is."""
     marked = Counter(marker for conflict in find(old) for marker in conflict.markers)
     if not marked:
         return 0
     lines = BREAK.split(new)
-    before, after = _count_lines(BREAK.split(old), marked), _count_lines(lines, marked)
-    markers = {marker for marker, many in after.items() if many > before[marker] - marked[marker]}
+    before, after = Counter(BREAK.split(old)), Counter(lines)
+    markers = {marker for marker in marked if after[marker] > before[marker] - marked[marker]}
     return next((number for number, line in enumerate(lines, 1) if line in markers), 0)
-
-
-def _count_lines(lines: list[str], counted_lines: Collection[str]) -> Counter[str]:
-    return Counter(line for line in lines if line in counted_lines)

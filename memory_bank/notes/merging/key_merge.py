@@ -12,7 +12,7 @@ from memory_bank.base.dates import to_datetime
 from memory_bank.base.errors import BadInput
 from memory_bank.notes import yaml
 from memory_bank.notes.blocks import BlockError, line_end, line_start
-from memory_bank.notes.merging.conflicts import ConflictingChange, Part, ThreeWay, merged_order
+from memory_bank.notes.merging.conflicts import ConflictingChange, Part, ThreeWay, merge_order
 from memory_bank.notes.schema import plain_key
 from memory_bank.notes.yaml import YamlNode
 
@@ -46,7 +46,7 @@ def read(block: str) -> Keys:
         raise BlockError(faults[0].reason)
     if root is None:
         return Keys(below=block)
-    if root.flow or any(node.kind == "alias" for node in _nodes(root)):
+    if root.flow or any(node.kind == "alias" for node in _walk_nodes(root)):
         raise BlockError("not one key below the other", root.start)
     key_lines: dict[str, KeyLines] = {}
     at = 0
@@ -60,7 +60,7 @@ def read(block: str) -> Keys:
     return Keys(key_lines, block[at:])
 
 
-def _nodes(root: YamlNode) -> Iterator[YamlNode]:
+def _walk_nodes(root: YamlNode) -> Iterator[YamlNode]:
     waiting = [root]
     while waiting:
         node = waiting.pop()
@@ -102,9 +102,9 @@ def unite_lists(key: str, values: ThreeWay[object]) -> list[object]:
         {_comparison_key(key, item): item for item in value} if isinstance(value, list) else {}
         for value in values
     )
-    entries = [item for name, item in ours.items() if name in theirs or name not in base]
-    return entries + [
-        item for name, item in theirs.items() if name not in ours and name not in base
+    return [
+        *(item for folded, item in ours.items() if folded in theirs or folded not in base),
+        *(item for folded, item in theirs.items() if folded not in {*ours, *base}),
     ]
 
 
@@ -140,14 +140,14 @@ def is_created_first(
     ours: Sequence[tuple[str, object]], theirs: Sequence[tuple[str, object]]
 ) -> bool:
     """Return whether ours was created first, by keys and values of front matter; else by id."""
-    return _age(ours) <= _age(theirs)
+    return _age_key(ours) <= _age_key(theirs)
 
 
-def _age(keys: Sequence[tuple[str, object]]) -> tuple[bool, float, str]:
-    entries = {plain_key(key): value for key, value in keys}
-    moments = (to_datetime(entries.get(name)) for name in _CREATED)
+def _age_key(keys: Sequence[tuple[str, object]]) -> tuple[bool, float, str]:
+    values = {plain_key(key): value for key, value in keys}
+    moments = (to_datetime(values.get(name)) for name in _CREATED)
     moment = next((moment for moment in moments if moment is not None), None)
-    return moment is None, moment.timestamp() if moment else 0.0, str(entries.get("id", ""))
+    return moment is None, moment.timestamp() if moment else 0.0, str(values.get("id", ""))
 
 
 _MISSING = KeyLines("", "", None)
@@ -161,20 +161,19 @@ def merge(base: str, ours: str, theirs: str, *, are_two_notes: bool = False) -> 
     key by key, or if the result would not say what it should.
     """
     if base in (ours, theirs) or ours == theirs:
-        return _lines(ours if base == theirs else theirs)
-    blocks = [read(block) for block in (base, ours, theirs)]
-    three = (blocks[0], blocks[1], blocks[2])
-    is_older = _older(three[1], three[2]) if are_two_notes else None
+        return _split_lines(ours if base == theirs else theirs)
+    blocks = ThreeWay(read(base), read(ours), read(theirs))
+    ours_is_older = _is_ours_older(blocks.ours, blocks.theirs) if are_two_notes else None
     parts: list[Part] = []
     fields: dict[str, object] = {}
-    for key in merged_order(*(list(block.of) for block in three)):
-        of_key = ThreeWay(*(block.of.get(key, _MISSING) for block in three))
-        merged = _merge_key(key, of_key, ours_is_older=is_older)
+    for key in merge_order(*(list(block.of) for block in blocks)):
+        of_key = ThreeWay(*(block.of.get(key, _MISSING) for block in blocks))
+        merged = _merge_key(key, of_key, ours_is_older=ours_is_older)
         parts += merged
-        value = _value(merged, key)
+        value = _read_value(merged, key)
         if value is not None:
             fields[key] = value[0]
-    parts += _lines(_text(base=blocks[0].below, ours=blocks[1].below, theirs=blocks[2].below))
+    parts += _split_lines(_merge_comments(*(block.below for block in blocks)))
     parts = list(_drop_copies(parts, base, ours, theirs))
     _verify(parts, fields)
     return parts
@@ -183,17 +182,17 @@ def merge(base: str, ours: str, theirs: str, *, are_two_notes: bool = False) -> 
 def _drop_copies(parts: Iterable[Part], base: str, ours: str, theirs: str) -> Iterator[Part]:
     """Yield the parts without comments that are copies: a key moved, or was removed, below them."""
     old, mine, its = (Counter(block.split("\n")) for block in (base, ours, theirs))
-    entries = Counter[str]()
+    comments = Counter[str]()
     for part in parts:
         if isinstance(part, str) and part.startswith("#"):
-            entries[part] += 1
+            comments[part] += 1
             least, most = sorted((mine[part], its[part]))
-            if entries[part] > min(most, max(least + most - old[part], least)):
+            if comments[part] > min(most, max(least + most - old[part], least)):
                 continue
         yield part
 
 
-def _older(ours: Keys, theirs: Keys) -> bool:
+def _is_ours_older(ours: Keys, theirs: Keys) -> bool:
     mine, its = (
         [(key, key_lines.value) for key, key_lines in keys.of.items()] for keys in (ours, theirs)
     )
@@ -204,12 +203,15 @@ def _merge_key(key: str, three: ThreeWay[KeyLines], *, ours_is_older: bool | Non
     """Return a key's lines with those above it."""
     base, ours, theirs = three
     if base is _MISSING or (ours is not _MISSING and theirs is not _MISSING):
-        above = _lines(_text(base.above, ours.above, theirs.above))
+        above = _split_lines(_merge_comments(base.above, ours.above, theirs.above))
         return [*above, *_merge_changed(key, three, ours_is_older=ours_is_older)]
     key_lines = ours if theirs is _MISSING else theirs
     if key_lines[:2] == base[:2]:
         return []  # one side removed it
-    return [*_lines(key_lines.above), *_merge_changed(key, three, ours_is_older=ours_is_older)]
+    return [
+        *_split_lines(key_lines.above),
+        *_merge_changed(key, three, ours_is_older=ours_is_older),
+    ]
 
 
 def _merge_changed(
@@ -218,14 +220,15 @@ def _merge_changed(
     """Return the lines of a key that one side or both changed."""
     base, ours, theirs = (key_lines.text for key_lines in three)
     if theirs in (ours, base):
-        return _lines(ours)
+        return _split_lines(ours)
     if ours == base:
-        return _lines(theirs)
+        return _split_lines(theirs)
     text = _choose_lines(key, three, ours_is_older=ours_is_older)
     if text is None or not _keeps_comments(text, three):
-        mine, its, old = (tuple(map(str, _lines(text))) for text in (ours, theirs, base))
-        return [ConflictingChange(mine, its, old)]
-    return _lines(text)
+        return [
+            ConflictingChange(*(tuple(map(str, _split_lines(t))) for t in (ours, theirs, base)))
+        ]
+    return _split_lines(text)
 
 
 def _choose_lines(key: str, three: ThreeWay[KeyLines], *, ours_is_older: bool | None) -> str | None:
@@ -267,7 +270,7 @@ def _keeps_comments(text: str, three: ThreeWay[KeyLines]) -> bool:
     return (ours | theirs) - base <= find_comments(text)
 
 
-def _text(base: str, ours: str, theirs: str) -> str:
+def _merge_comments(base: str, ours: str, theirs: str) -> str:
     """Return comments and blank lines that one side changed, or those of both."""
     if theirs in (ours, base):
         return ours
@@ -279,13 +282,12 @@ def _text(base: str, ours: str, theirs: str) -> str:
     )
 
 
-def _lines(text: str) -> list[Part]:
+def _split_lines(text: str) -> list[Part]:
     return [*text.removesuffix("\n").split("\n")] if text else []
 
 
-def _value(note_parts: Iterable[Part], key: str) -> tuple[object] | None:
+def _read_value(parts: Sequence[Part], key: str) -> tuple[object] | None:
     """Return the value that the lines of a key say, if it remains without a conflict."""
-    parts = list(note_parts)
     if not parts or any(isinstance(part, ConflictingChange) for part in parts):
         return None
     text = "".join(f"{part}\n" for part in parts)
@@ -296,8 +298,8 @@ def _value(note_parts: Iterable[Part], key: str) -> tuple[object] | None:
 def _verify(parts: Sequence[Part], fields: Mapping[str, object]) -> None:
     """Raise BlockError unless the lines outside of conflicts say what each key's lines say."""
     block = "".join(f"{part}\n" for part in parts if isinstance(part, str))
-    entries, faults = yaml.read_values(yaml.parse(block), block)
-    if faults or {key: repr(value) for key, value in entries.items()} != {
+    values, faults = yaml.read_values(yaml.parse(block), block)
+    if faults or {key: repr(value) for key, value in values.items()} != {
         key: repr(value) for key, value in fields.items()
     }:
         raise BlockError("the merged keys would not say what they should")

@@ -53,8 +53,8 @@ def merge(base: bytes, ours: bytes, theirs: bytes, labels: Labels = Labels()) ->
         newline, form = "", form._replace(newline="")
     ends = ["" if newline == "" else text.form.newline or "" for text in texts]
     lines = [conflicts.split_lines(text.text, end) for text, end in zip(texts, ends, strict=True)]
-    read = ["".join(f"{line}\n" for line in text_lines) for text_lines in lines]
-    three = ThreeWay(*map(front_matter.split, read))
+    joined = ["".join(f"{line}\n" for line in text_lines) for text_lines in lines]
+    three = ThreeWay(*map(front_matter.split, joined))
     try:
         return _merge_text(three, form, labels, is_new=not base)
     except BlockError as error:
@@ -67,44 +67,44 @@ def keeps_all(base: bytes, ours: bytes, theirs: bytes, merged: bytes) -> bool:
     Raises UnicodeDecodeError.
     """
     texts = [data.decode().replace("\r\n", "\n") for data in (base, ours, theirs, merged)]
-    entries, faults = front_matter.read_metadata(front_matter.split(texts[3]))
-    has_keys = any(front_matter.split(text).opening for text in texts[1:3])
-    if faults or (has_keys and not entries):
+    keys, faults = front_matter.read_metadata(front_matter.split(texts[3]))
+    has_front_matter = any(front_matter.split(text).opening for text in texts[1:3])
+    if faults or (has_front_matter and not keys):
         return False
-    old, mine, its, new = map(_lines, texts)
+    old, mine, its, new = map(_split_lines, texts)
     return body.is_balanced(old, mine, its, new)
 
 
 def _merge_text(three: ThreeWay[Split], form: Form, labels: Labels, *, is_new: bool) -> MergedNote:
     for side in three:
         _check(side)
-    two_ids = is_new and not _same_id(three)
-    if two_ids and normalise(three.ours.body) != normalise(three.theirs.body):
-        ours, theirs = (tuple(_lines("".join(side[:4]))) for side in three[1:])
+    are_two = is_new and not _have_same_id(three)
+    if are_two and normalise(three.ours.body) != normalise(three.theirs.body):
+        ours, theirs = (tuple(_split_lines("".join(side[:4]))) for side in three[1:])
         whole = ConflictingChange(ours, theirs)
         return MergedNote(_write_parts([whole], form, labels), 1, are_two_notes=True)
-    head = [*_head(three, are_two_notes=two_ids), *_body(three, are_two_notes=two_ids)]
-    return MergedNote(_write_parts(head, form, labels), conflicts.count(head))
+    parts = [*_merge_head(three, are_two_notes=are_two), *_merge_body(three, are_two_notes=are_two)]
+    return MergedNote(_write_parts(parts, form, labels), conflicts.count(parts))
 
 
 def _check(side: Split) -> None:
     """Raise BlockError for front matter that can't be read."""
-    entries, faults = front_matter.read_metadata(side)
-    if faults and not entries:
+    keys, faults = front_matter.read_metadata(side)
+    if faults and not keys:
         raise BlockError(faults[0].reason)
 
 
-def _values(side: Split) -> dict[str, object]:
+def _read_keys(side: Split) -> dict[str, object]:
     return front_matter.read_metadata(side)[0]
 
 
-def _same_id(three: ThreeWay[Split]) -> bool:
+def _have_same_id(three: ThreeWay[Split]) -> bool:
     """Return whether both sides have the same note, by its id."""
-    ours, theirs = (_values(side).get("id") for side in three[1:])
+    ours, theirs = (_read_keys(side).get("id") for side in three[1:])
     return ours is not None and ours == theirs
 
 
-def _head(three: ThreeWay[Split], *, are_two_notes: bool) -> list[Part]:
+def _merge_head(three: ThreeWay[Split], *, are_two_notes: bool) -> list[Part]:
     """Return the lines of the front matter."""
     formats = {side.format for side in three} - {"none"}
     if len(formats) > 1:
@@ -113,7 +113,7 @@ def _head(three: ThreeWay[Split], *, are_two_notes: bool) -> list[Part]:
         return []
     base, ours, theirs = (side.block for side in three)
     if formats == {"toml"}:
-        block = body.merge_lines(_lines(base), _lines(ours), _lines(theirs))
+        block = body.merge_lines(_split_lines(base), _split_lines(ours), _split_lines(theirs))
         if not conflicts.count(block):
             text = "".join(f"{part}\n" for part in block)
             _check(Split("+++\n", text, "+++\n", "", "toml"))
@@ -124,18 +124,20 @@ def _head(three: ThreeWay[Split], *, are_two_notes: bool) -> list[Part]:
     sides = [side for side in (three.ours, three.theirs) if side.opening]
     changed = [side for side in sides if side.opening != three.base.opening]
     chosen = (changed or sides)[0]
-    return [*_lines(chosen.opening), *block, *_lines(chosen.closing)]
+    return [*_split_lines(chosen.opening), *block, *_split_lines(chosen.closing)]
 
 
-def _body(three: ThreeWay[Split], *, are_two_notes: bool) -> list[Part]:
+def _merge_body(three: ThreeWay[Split], *, are_two_notes: bool) -> list[Part]:
     if are_two_notes:
-        keys = [[*_values(side).items()] if side.format != "none" else [] for side in three[1:]]
-        older = three.ours if key_merge.is_created_first(keys[0], keys[1]) else three.theirs
-        return [*_lines(older.body)]
-    return body.merge(*(_lines(side.body) for side in three))
+        ours, theirs = (
+            [*_read_keys(side).items()] if side.format != "none" else [] for side in three[1:]
+        )
+        older = three.ours if key_merge.is_created_first(ours, theirs) else three.theirs
+        return [*_split_lines(older.body)]
+    return body.merge(*(_split_lines(side.body) for side in three))
 
 
-def _lines(text: str) -> list[str]:
+def _split_lines(text: str) -> list[str]:
     return text.removesuffix("\n").split("\n") if text else []
 
 

@@ -158,14 +158,14 @@ def _is_seed(value: str) -> bool:
 
 def _find_listed(text: str, number: int) -> Iterator[SecretPlace]:
     """Find the codes of a list after their name, each close to the previous one."""
-    at, begun = number, False
+    at, has_begun = number, False
     for _ in range(_MOST_CODES):
         match = _ONE_CODE.search(text, at, at + _GAP)
         if match is None:
             return
         at = match.end()
-        begun = begun or _BEGINS.search(text[number : match.start()]) is not None
-        if begun and _is_code(match[0]) and not _OWN_KEY.search(text, number, match.start()):
+        has_begun = has_begun or _BEGINS.search(text[number : match.start()]) is not None
+        if has_begun and _is_code(match[0]) and not _OWN_KEY.search(text, number, match.start()):
             yield SecretPlace(CODE, *match.span())
 
 
@@ -243,7 +243,7 @@ _ECHO = lazy_pattern(r"echo[ ](?:-n[ ])?['\"]?([^\s'\"`|;<>]{7,100})['\"]?(?=[ ]
 
 def find_logins(text: str, lower: str) -> Iterator[SecretPlace]:
     """Find passwords of users, programs and servers."""
-    yield from _near_access(text, lower)
+    yield from _find_near_access(text, lower)
     for word in _PAIRS:
         for at in find_each(lower, word):
             pair = _PAIR.match(text, at + len(word))
@@ -264,7 +264,7 @@ def find_logins(text: str, lower: str) -> Iterator[SecretPlace]:
     yield from _find_in_commands(text, lower)
 
 
-def _near_access(text: str, lower: str) -> Iterator[SecretPlace]:
+def _find_near_access(text: str, lower: str) -> Iterator[SecretPlace]:
     """Find generated values in lines about access, and answers to questions for a password."""
     for word in (*_ACCESS, *_HOLDERS):
         line_end = 0
@@ -273,14 +273,14 @@ def _near_access(text: str, lower: str) -> Iterator[SecretPlace]:
                 continue
             start = max(text.rfind("\n", max(0, at - _LEFT), at) + 1, at - _LEFT, 0)
             line_end = _line_end(text, at, at + _RIGHT)
-            answer = word in _ASKED and "?" in text[at:line_end]
-            if answer:
+            is_asked = word in _ASKED and "?" in text[at:line_end]
+            if is_asked:
                 line_end = _line_end(text, line_end + 1, line_end + _RIGHT)
             for match in _VALUE.finditer(text, start, line_end):
                 value = match[1].rstrip(_TRAILING)
                 access = _GIVEN.search(text, max(start, match.start(1) - 12), match.start(1))
-                handed = access is not None
-                if answer and handed and match.end() == line_end and is_joined(value):
+                is_given = access is not None
+                if is_asked and is_given and match.end() == line_end and is_joined(value):
                     sure = True
                 elif match.start() < match.start(1) and len(value) >= LEAST_TOKEN:
                     sure = is_random(value) and not is_placeholder(value)
@@ -288,7 +288,7 @@ def _near_access(text: str, lower: str) -> Iterator[SecretPlace]:
                     worded = access is not None and access["word"] is not None
                     sure = word not in _HOLDERS or _is_signed(value) or worded
                 else:
-                    sure = handed and _is_signed(value) and is_strong(value)
+                    sure = is_given and _is_signed(value) and is_strong(value)
                 if sure:
                     yield SecretPlace(PASSWORD, match.start(1), match.start(1) + len(value))
 

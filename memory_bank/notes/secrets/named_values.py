@@ -140,14 +140,14 @@ _ROW = lazy_pattern(r"[ \t>]{0,8}\|?[ \t:|-]{5,300}\n")
 
 _ROW_MARKS = ("|-", "| -", "|:", "| :")
 
-# Of a table that are read below its heading.
 _MOST_ROWS = 200
+"""Rows of a table that are read below its heading."""
 
 
 class _Name(NamedTuple):
     """The name of a secret: its word, its end, and the values it may have.
 
-    A key that nobody owns is not `sure`: its value must be longer.
+    A key without a word that says whose it is is not `sure`: its value must be longer.
     """
 
     word: str
@@ -163,14 +163,14 @@ def find_named(text: str, lower: str) -> Iterator[SecretPlace]:
         for start in find_each(lower, stem):
             if start < after:
                 continue
-            name = _name(lower, start)
-            place = _value(text, start, name) if name else None
+            name = _read_name(lower, start)
+            place = _find_value(text, start, name) if name else None
             if place is not None:
                 after = place.end
                 yield place
 
 
-def _name(lower: str, start: int) -> _Name | None:
+def _read_name(lower: str, start: int) -> _Name | None:
     """Return the name of a secret at a position, as `password_production`; None if there is none."""
     match = _NAME.match(lower, start)
     if match is None:
@@ -196,19 +196,21 @@ def _name(lower: str, start: int) -> _Name | None:
     return _Name(word, match.end() + len(suffix), password, sure)
 
 
-def _value(text: str, start: int, name: _Name) -> SecretPlace | None:
+def _find_value(text: str, start: int, name: _Name) -> SecretPlace | None:
     """Return the value after a name if it is random or a password."""
-    begin = start
-    while begin > max(0, start - 40) and (text[begin - 1].isalnum() or text[begin - 1] in "_-"):
-        begin -= 1
-    flag = text.startswith("--", begin)
-    between = _BETWEEN.match(text, name.end) or (_FLAG.match(text, name.end) if flag else None)
-    raw = _VALUE.match(text, between.end()) if between else None
-    if between is None or raw is None or between[0].startswith(_ALLOW):
+    name_start = start
+    while name_start > max(0, start - 40) and (
+        text[name_start - 1].isalnum() or text[name_start - 1] in "_-"
+    ):
+        name_start -= 1
+    flag = text.startswith("--", name_start)
+    separator = _BETWEEN.match(text, name.end) or (_FLAG.match(text, name.end) if flag else None)
+    raw = _VALUE.match(text, separator.end()) if separator else None
+    if separator is None or raw is None or separator[0].startswith(_ALLOW):
         return None
-    if between[0].startswith(")") and _SCOPE.search(text, max(0, begin - 40), begin):
+    if separator[0].startswith(")") and _SCOPE.search(text, max(0, name_start - 40), name_start):
         return None
-    gap, at = between[0], between.end()
+    gap, at = separator[0], separator.end()
     assigned = gap.rstrip()[-1:] in _ASSIGN
     words = _WORDS.match(text, at) if name.word == "passphrase" and assigned else None
     if words and is_joined("-".join(words[0].split())):
@@ -217,12 +219,14 @@ def _value(text: str, start: int, name: _Name) -> SecretPlace | None:
     value = raw[0] if quoted else _unquote_value(raw[0])
     if _is_verb(name, gap, value):
         return None
-    called = gap == " " and _USER.search(text, max(0, begin - 40), begin) is not None
-    endswith = (
-        gap.rstrip().endswith(("=", ":", "|", ">")) or _SAID.search(gap) is not None or called
+    follows_user = (
+        gap == " " and _USER.search(text, max(0, name_start - 40), name_start) is not None
     )
-    letters = (endswith or (quoted and "," not in gap)) or (flag and gap in (" ", "="))
-    if not _secret(value, name, tight=quoted or endswith or flag, letters=letters):
+    is_announced = (
+        gap.rstrip().endswith(("=", ":", "|", ">")) or _SAID.search(gap) is not None or follows_user
+    )
+    letters = (is_announced or (quoted and "," not in gap)) or (flag and gap in (" ", "="))
+    if not _may_be_value(value, name, tight=quoted or is_announced or flag, letters=letters):
         return None
     return SecretPlace(PASSWORD if name.password else TOKEN, at, at + len(value))
 
@@ -233,7 +237,7 @@ def _unquote_value(raw: str) -> str:
 
 
 def _is_verb(name: _Name, gap: str, value: str) -> bool:
-    """Tell `pass X to Y`, `bypass X`, and a name that only a blank parts from a word."""
+    """Return whether a name is a verb: `pass X to Y`, `bypass X`, or has a mere word behind it."""
     if (name.word == "pass" and gap.endswith(" to ")) or (
         name.word == "…pass" and not is_generated(value)
     ):
@@ -243,7 +247,7 @@ def _is_verb(name: _Name, gap: str, value: str) -> bool:
     return gap == " " and (not value.isascii() or (name.word in _WHOLE and not is_generated(value)))
 
 
-def _secret(value: str, name: _Name, *, tight: bool, letters: bool) -> bool:
+def _may_be_value(value: str, name: _Name, *, tight: bool, letters: bool) -> bool:
     """Return whether a name may have a value; with `letters`, lower-case letters may be a password."""
     if is_placeholder(value) or "](" in value or "://" in value:
         return False
@@ -258,7 +262,7 @@ def _secret(value: str, name: _Name, *, tight: bool, letters: bool) -> bool:
     return name.password and is_joined(value, phrase=not letters)
 
 
-def said_to_be(text: str, lower: str) -> Iterator[SecretPlace]:
+def find_before_names(text: str, lower: str) -> Iterator[SecretPlace]:
     """Find values before a name, as in: use … as the API key."""
     for word in (" as ", " is ", " for "):
         for at in find_each(lower, word):
@@ -303,29 +307,29 @@ def find_in_prose(text: str, lower: str) -> Iterator[SecretPlace]:
     ):
         return
     for match in _PROSE.finditer(text):
-        chosen = match["name"].lower().startswith(("pass", "pwd", "kenn", "mot", "contr"))
+        is_password = match["name"].lower().startswith(("pass", "pwd", "kenn", "mot", "contr"))
         close = {"“": "”"}.get(match["quote"], match["quote"])
         end = text.find(close, match.end("quote"), match.end("quote") + _REACH) if close else -1
         phrase = text[match.end("quote") : end] if end > 0 else ""
-        if chosen and len(phrase.split()) >= _PHRASE_WORDS:
+        if is_password and len(phrase.split()) >= _PHRASE_WORDS:
             yield SecretPlace(PASSWORD, match.end("quote"), end)
         else:
-            yield from _yield_value(match, chosen=chosen)
+            yield from _yield_value(match, is_password=is_password)
     for match in _AS_NAME.finditer(text):
-        yield from _yield_value(match, chosen=True)
+        yield from _yield_value(match, is_password=True)
 
 
 _TEMPLATE = lazy_pattern(r"<[\w-]+>|\{[\w-]+\}")
 """A part of a value that stands for another, as in `order:<id>`."""
 
 
-def _yield_value(match: re.Match[str], *, chosen: bool) -> Iterator[SecretPlace]:
+def _yield_value(match: re.Match[str], *, is_password: bool) -> Iterator[SecretPlace]:
     value = match["value"].rstrip(".,;:!?)\"'`”")
     random = len(value) >= LEAST_TOKEN and is_random(value)
     if _TEMPLATE.search(value):
         return
     if not is_placeholder(value) and (
-        random or (chosen and (is_strong(value) or is_generated(value)))
+        random or (is_password and (is_strong(value) or is_generated(value)))
     ):
         start = match.start("value")
         yield SecretPlace(TOKEN if random else PASSWORD, start, start + len(value))
@@ -345,30 +349,30 @@ def find_in_columns(text: str, lower: str) -> Iterator[SecretPlace]:
             continue
         top = text.rfind("\n", max(0, newline - 1000), newline) + 1
         heads = lower[top:newline].strip("|> \n").split("|")
-        names = {n: name for n, head in enumerate(heads) if (name := _heads(head))}
+        names = {n: name for n, head in enumerate(heads) if (name := _read_heading(head))}
         at = match.end()
         for _ in range(_MOST_ROWS if names else 0):
             end = text.find("\n", at)
             row = text[at : end if end >= 0 else len(text)]
             if "|" not in row:
                 break
-            yield from _cells(row, at, names)
+            yield from _find_in_cells(row, at, names)
             at += len(row) + 1
         after = at - 1
 
 
-def _heads(head: str) -> _Name | None:
+def _read_heading(head: str) -> _Name | None:
     """Return the name of a secret at the end of a column heading."""
     for stem in _STEMS:
         for at in find_each(head, stem):
-            name = _name(head, at)
+            name = _read_name(head, at)
             if name and name.end >= len(head.rstrip(" *`")):
                 return name
     password = label_ends(head)
     return None if password is None else _Name(head, len(head), password, sure=True)
 
 
-def _cells(row: str, at: int, names: Mapping[int, _Name]) -> Iterator[SecretPlace]:
+def _find_in_cells(row: str, at: int, names: Mapping[int, _Name]) -> Iterator[SecretPlace]:
     start = len(row) - len(row.lstrip("> \t"))
     start += row.startswith("|", start)
     for number, cell in enumerate(row[start:].split("|")):
@@ -376,7 +380,7 @@ def _cells(row: str, at: int, names: Mapping[int, _Name]) -> Iterator[SecretPlac
         name = names.get(number)
         if not name or not value or any(char.isspace() for char in value):
             pass
-        elif _secret(value, name, tight=True, letters=True):
+        elif _may_be_value(value, name, tight=True, letters=True):
             begin = at + start + cell.index(value)
             yield SecretPlace(PASSWORD if name.password else TOKEN, begin, begin + len(value))
         start += len(cell) + 1

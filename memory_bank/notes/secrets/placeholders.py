@@ -46,7 +46,7 @@ def read_formats() -> tuple[Format, ...]:
 
 
 _RUN = lazy_pattern(r"[A-Za-z0-9_.:/+~=$%@-]{16,}")
-"""What can hold any of the forms: a few parts in a hundred of most texts, looked through alone."""
+"""A run of characters that may have a secret of any format: a few percent of most texts."""
 
 _NEAR = 80
 
@@ -75,17 +75,17 @@ def find_formats(text: str) -> Iterator[FormatMatch]:
     for form in read_formats():
         if form.mark not in joined:
             continue
-        for match in islice(_fitting(joined, form), _MOST):
+        for match in islice(_yield_matches(joined, form), _MOST):
             number = bisect_right(ends, match.start()) - 1
-            moved = starts[number] - ends[number]
-            start, end = match.start() + moved, match.end() + moved
+            shift = starts[number] - ends[number]
+            start, end = match.start() + shift, match.end() + shift
             around = text[max(0, start - _NEAR) : end + _NEAR].lower() if form.near else ""
             if not form.near or re.search(form.near, around):
                 yield FormatMatch(form.kind, start, end, match[1])
 
 
-def _fitting(text: str, form: Format) -> Iterator[re.Match[str]]:
-    """Try a pattern only where its mark stands, if it starts with it: `str.find` is fastest."""
+def _yield_matches(text: str, form: Format) -> Iterator[re.Match[str]]:
+    """Yield the matches of a format; where its pattern starts with its mark, that is found first."""
     fits = compile_format(form.pattern)
     if not form.pattern.replace("\\", "").startswith(form.mark):
         yield from fits.finditer(text)
@@ -227,14 +227,14 @@ def is_random(value: str) -> bool:
     if measure_entropy(core) < (_LEAST_HEX if _HEX.fullmatch(core) else _LEAST_ENTROPY):
         return False
     words = sum(len(match) for match in _WORD.findall(core))
-    return words <= _MOST_WORDS * len(core) and _changes(core) > _LEAST_CHANGES * len(core)
+    return words <= _MOST_WORDS * len(core) and _count_changes(core) > _LEAST_CHANGES * len(core)
 
 
 def is_chosen(value: str, *, loose: bool) -> bool:
     """Return whether a value looks like a password that a person chose.
 
-    It mixes three of lower case, upper case, digits and signs. A `loose` look takes letters with
-    digits: where the text says that a password stands there.
+    It mixes three of lower case, upper case, digits and signs. With `loose`, for a place where the
+    text announces a password, letters with digits are enough.
     """
     if _TECHNICAL.fullmatch(value.lower()):
         return False
@@ -248,7 +248,7 @@ def is_chosen(value: str, *, loose: bool) -> bool:
     if not loose:
         return False
     if lower and upper and value.isalpha():  # letters alone: drawn, or no password
-        return len(value) >= _LEAST_LETTERS and _changes(value) > _DRAWN_CHANGES * len(value)
+        return len(value) >= _LEAST_LETTERS and _count_changes(value) > _DRAWN_CHANGES * len(value)
     return (lower or upper) and (digit or (sign and mixed > 1))
 
 
@@ -271,9 +271,11 @@ def is_generated(value: str) -> bool:
     if any(char in _SIGNS for char in core[1:]):
         return True
     bare = "".join(filter(str.isalnum, core))
-    within = _DIGIT_WITHIN.search(bare) and not _LOWER_RUN.search(bare)
+    is_mixed = _DIGIT_WITHIN.search(bare) and not _LOWER_RUN.search(bare)
     return (
-        len(bare) >= _LEAST_LETTERS and bool(within) and _changes(bare) > _DRAWN_CHANGES * len(bare)
+        len(bare) >= _LEAST_LETTERS
+        and bool(is_mixed)
+        and _count_changes(bare) > _DRAWN_CHANGES * len(bare)
     )
 
 
@@ -303,10 +305,10 @@ def _is_sequence(text: str) -> bool:
     return any(part in sequence for part in parts for sequence in _SEQUENCES)
 
 
-def _changes(value: str) -> int:
+def _count_changes(value: str) -> int:
     """Count where lower case, upper case, digits and signs follow another class."""
     classes = [
         "d" if char.isdigit() else "l" if char.islower() else "u" if char.isupper() else "s"
         for char in value
     ]
-    return sum(text != other_text for text, other_text in pairwise(classes))
+    return sum(first != second for first, second in pairwise(classes))

@@ -40,7 +40,7 @@ _UUID = lazy_pattern(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 
 
 def is_token(value: str) -> bool:
-    """Tell whether a value that a name announces is a random token."""
+    """Return whether a value that a name announces is a random token."""
     return len(value) >= LEAST_TOKEN and bool(_UUID.fullmatch(value) or is_random(value))
 
 
@@ -81,14 +81,14 @@ def find_in_headers(text: str, lower: str) -> Iterator[SecretPlace]:
             if value is None or is_placeholder(value[1]):
                 continue
             if word == "basic":
-                sure = _pair(value[1])
+                sure = _is_login(value[1])
             else:
                 sure = len(value[1]) >= LEAST_TOKEN and is_random(value[1])
             if sure:
                 yield SecretPlace(HEADER, *value.span(1))
 
 
-def _pair(value: str) -> bool:
+def _is_login(value: str) -> bool:
     """Return whether base64 encodes a user and a password that is not a placeholder."""
     try:
         from base64 import b64decode  # start-up: few texts have such a header

@@ -1,9 +1,8 @@
-"""Secrets in a text: keys, tokens, passwords. Loaded at a write, and when a bank is looked over.
+"""Find secrets in a text, such as keys, tokens and passwords, at a write or a look over a bank.
 
-A value is found by the form that its issuer documents (`secret_formats`), or by what stands beside
-it: a name (`secret_names`), talk of access (`secret_logins`), a second factor or a session
-(`secret_codes`), a URL or a header (`secret_places`). Placeholders and the examples of
-documentation are no secrets.
+A value is found by the format that its issuer documents (`placeholders`), or by what stands beside
+it: a name (`named_values`, `labels`), words about access, a second factor or a session (`logins`),
+a URL or a header (`secret_places`). Placeholders and the examples of documentation are no secrets.
 """
 
 from __future__ import annotations
@@ -18,10 +17,10 @@ from memory_bank.base.errors import Hint, SecretFound
 from memory_bank.notes.secrets.labels import find_labelled, find_placed
 from memory_bank.notes.secrets.logins import find_codes, find_logins
 from memory_bank.notes.secrets.named_values import (
+    find_before_names,
     find_in_columns,
     find_in_prose,
     find_named,
-    said_to_be,
 )
 from memory_bank.notes.secrets.placeholders import (
     find_formats,
@@ -110,7 +109,7 @@ def find(text: str, allowed: Collection[str] = ()) -> list[Secret]:
         escapes = [at - number for number, at in enumerate(escapes)]
     secrets: list[Secret] = []
     end = 0
-    for place in sorted(_places(text), key=lambda place: (place.start, -place.end)):
+    for place in sorted(_yield_places(text), key=lambda place: (place.start, -place.end)):
         if place.start < end:
             continue
         value = text[place.start : place.end]
@@ -135,17 +134,17 @@ _FULL_WIDTH = {0xFF01 + at: 0x21 + at for at in range(94)}
 """Maps the wide forms of ASCII in East Asian text to it."""
 
 
-def _places(text: str) -> Iterator[SecretPlace]:
+def _yield_places(text: str) -> Iterator[SecretPlace]:
     text = text.translate(_FULL_WIDTH)
     lower = text.replace("İ", "I").lower()  # the one letter that becomes longer
-    yield from _formats(text)
-    yield from _private_keys(text)
-    yield from _web_tokens(text)
+    yield from _find_formats(text)
+    yield from _find_private_keys(text)
+    yield from _find_web_tokens(text)
     yield from find_in_urls(text)
     yield from find_in_headers(text, lower)
     for look in (
         find_named,
-        said_to_be,
+        find_before_names,
         find_in_prose,
         find_in_columns,
         find_logins,
@@ -156,22 +155,22 @@ def _places(text: str) -> Iterator[SecretPlace]:
         yield from (place for place in look(text, lower) if not is_cited(text, place))
 
 
-def _formats(text: str) -> Iterator[SecretPlace]:
+def _find_formats(text: str) -> Iterator[SecretPlace]:
     for kind, start, end, body in find_formats(text):
         if not is_masked(body):
             yield SecretPlace(kind, start, end)
             if kind == "AWS access key":
-                yield from _aws_secret(text, end)
+                yield from _find_aws_secret(text, end)
 
 
-def _aws_secret(text: str, start: int) -> Iterator[SecretPlace]:
+def _find_aws_secret(text: str, start: int) -> Iterator[SecretPlace]:
     """Find the secret key of an access key: 40 characters soon after it."""
     match = _NEAR_KEY.search(text, start, start + _AWS_REACH)
     if match and is_random(match[0]) and not is_placeholder(match[0]):
         yield SecretPlace("AWS secret key", *match.span())
 
 
-def _private_keys(text: str) -> Iterator[SecretPlace]:
+def _find_private_keys(text: str) -> Iterator[SecretPlace]:
     if "PRIVATE KEY" in text:
         for match in islice(_BLOCK.finditer(text), _MOST):
             body = _KEY_TEXT.search(text, match.end(), match.end() + _NEAR)
@@ -185,7 +184,7 @@ def _private_keys(text: str) -> Iterator[SecretPlace]:
                 yield SecretPlace("PuTTY private key", match.start(), body.end())
 
 
-def _web_tokens(text: str) -> Iterator[SecretPlace]:
+def _find_web_tokens(text: str) -> Iterator[SecretPlace]:
     if any(part in text for part in _SECOND_PART):
         for match in _JWT.finditer(text):
             start = max(match[1].rfind("eyJ"), match[1].rfind("ewo"))
@@ -201,22 +200,22 @@ def check(
     text: str,
     before: Sequence[str],
     *,
-    given: str = "",
+    caller_text: str = "",
     path: str = "",
     allowed: Collection[str] = (),
 ) -> None:
     """Raise SecretFound if a note's new text has a secret that no text of `before` has.
 
-    The error counts lines in `given`, what the caller wrote, where the secret is from there, else
-    in the note. `path` is looked at too, for a new name. Neither error nor traceback has a value.
+    The error counts lines in `caller_text`, the caller's text, if the secret is in it, else in the note.
+    `path` is searched, too, for a new name. Neither error nor traceback has a value.
     """
     secrets = _find_added(text, before, allowed)
-    places = [_place(text, given, secret) for secret in secrets[:_MOST_LISTED]]
+    places = [_describe_place(text, caller_text, secret) for secret in secrets[:_MOST_LISTED]]
     added = _find_added(path, before, allowed)
     secrets += added
     places += ["the note's name"] * len(added)
     if secrets:
-        raise _refusal(secrets, places)
+        raise _make_refusal(secrets, places)
 
 
 def _find_added(text: str, before: Sequence[str], allowed: Collection[str]) -> list[Secret]:
@@ -224,37 +223,39 @@ def _find_added(text: str, before: Sequence[str], allowed: Collection[str]) -> l
     secrets = find(text, allowed)
     if not secrets:
         return []
-    bares = {_bare(secret.value) for old in before for secret in find(old, allowed)}
+    old_values = {_strip_spaces(secret.value) for old in before for secret in find(old, allowed)}
     new: dict[str, Secret] = {}
     for secret in secrets:
-        value = _bare(secret.value)
-        if value not in bares and value not in new and len(new) <= _MOST_LISTED:
+        value = _strip_spaces(secret.value)
+        if value not in old_values and value not in new and len(new) <= _MOST_LISTED:
             if any(secret.value in old for old in before):
-                bares.add(value)
+                old_values.add(value)
             else:
                 new[value] = secret
     return list(new.values())
 
 
-def _bare(value: str) -> str:
+def _strip_spaces(value: str) -> str:
     """Return a value without white space, which editors and quotes change."""
     return "".join(value.split())
 
 
-def _place(text: str, text_before: str, secret: Secret) -> str:
-    at = text_before.find(secret.value)
+def _describe_place(text: str, caller_text: str, secret: Secret) -> str:
+    at = caller_text.find(secret.value)
     if at >= 0:
-        return f"line {line_at(text_before, at)}"
+        return f"line {line_at(caller_text, at)}"
     return f"line {line_at(text, secret.start)} of the note"
 
 
-def _refusal(secrets: Sequence[Secret], places: Sequence[str]) -> SecretFound:
-    listed = [f"{secret.kind} ({place})" for secret, place in zip(secrets, places, strict=False)]
+def _make_refusal(secrets: Sequence[Secret], places: Sequence[str]) -> SecretFound:
+    descriptions = [
+        f"{secret.kind} ({place})" for secret, place in zip(secrets, places, strict=False)
+    ]
     more = " and more" if len(secrets) > _MOST_LISTED else ""
     text = "a secret" if len(secrets) == 1 else "secrets"
     hashes = ", ".join(f'"{fingerprint(secret.value)}"' for secret in secrets[:_MOST_LISTED])
     return SecretFound(
-        f"nothing was written: it would add {text}: {', '.join(listed[:_MOST_LISTED])}{more}",
+        f"nothing was written: it would add {text}: {', '.join(descriptions[:_MOST_LISTED])}{more}",
         Hint.WRITE_ELSEWHERE,
         hashes=hashes,
     )

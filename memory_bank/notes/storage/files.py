@@ -34,7 +34,7 @@ from memory_bank.notes.storage.folders import (
     FolderEntry,
     folder_entry,
     hold_folder,
-    is_link,
+    link_error,
     open_folder,
 )
 
@@ -49,16 +49,15 @@ _EXCHANGE = 2
 _UNSUPPORTED = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EPERM)
 
 
-def exchange(first_entry: FolderEntry, other_entry: FolderEntry) -> bool:
+def exchange(first: FolderEntry, second: FolderEntry) -> bool:
     """Exchange two files; return False if the system can't. Raises OSError for other failures."""
-    library = _library()
+    library = _load_library()
     if library is None:
         return False
     folders = [
-        _WORKING_DIRECTORY if file.folder is None else file.folder
-        for file in (first_entry, other_entry)
+        _WORKING_DIRECTORY if file.folder is None else file.folder for file in (first, second)
     ]
-    names = os.fsencode(first_entry.name), os.fsencode(other_entry.name)
+    names = os.fsencode(first.name), os.fsencode(second.name)
     if library.renameat2(folders[0], names[0], folders[1], names[1], _EXCHANGE) == 0:
         return True
     import ctypes  # start-up: reading needs none
@@ -66,7 +65,7 @@ def exchange(first_entry: FolderEntry, other_entry: FolderEntry) -> bool:
     number = ctypes.get_errno()
     if number in _UNSUPPORTED:
         return False
-    raise OSError(number, os.strerror(number), str(other_entry.path))
+    raise OSError(number, os.strerror(number), str(second.path))
 
 
 def open_for_writing(file: FolderEntry | Path) -> bool:
@@ -93,7 +92,7 @@ def open_for_writing(file: FolderEntry | Path) -> bool:
 
 
 @cache
-def _library() -> ctypes.CDLL | None:
+def _load_library() -> ctypes.CDLL | None:
     if sys.platform != "linux":
         return None
     import ctypes  # start-up: reading needs none
@@ -102,7 +101,7 @@ def _library() -> ctypes.CDLL | None:
     return library if hasattr(library, "renameat2") else None
 
 
-_WRITTEN = 0.5
+_WRITE_WAIT = 0.5
 """Seconds to wait for a program that is in the middle of a write."""
 
 _PART = 1 << 20
@@ -127,7 +126,7 @@ def read(file: FolderEntry | Path) -> bytes | None:
         return None
     except OSError as error:
         if error.errno == errno.ELOOP and file.folder is not None:
-            raise is_link(file.path.name) from None
+            raise link_error(file.path.name) from None
         raise refusal_error("read", file.path, error) from error
 
 
@@ -135,7 +134,7 @@ def read(file: FolderEntry | Path) -> bytes | None:
 def open_parent(root: Path, path: str, verb: str, *, make: bool = False) -> Iterator[FolderEntry]:
     """Open a file's folder as `folders.hold_folder` does; convert OSError to StorageFailed.
 
-    `verb` says in the message what can't be done: read, write, move.
+    The message says with `verb` what can't be done: read, write, move.
     """
     try:
         with hold_folder(root, path, make=make) as file:
@@ -174,20 +173,20 @@ def check(file: FolderEntry | Path, expected: str | None) -> None:
     """
     if expected is not None:
         file = folder_entry(file)
-        _compare(file.path.name, current_etag(file), expected)
+        _check_etag(file.path.name, current_etag(file), expected)
 
 
 def check_in(root: Path, path: str, expected: str) -> None:
     """Check a file below `root` as `check` does."""
-    _compare(path, current_in(root, path), expected)
+    _check_etag(path, current_in(root, path), expected)
 
 
-def _compare(name: str, digest: str, expected: str) -> None:
-    if digest == expected or (len(expected) >= SHORT and digest.startswith(expected)):
+def _check_etag(name: str, etag: str, expected: str) -> None:
+    if etag == expected or (len(expected) >= SHORT and etag.startswith(expected)):
         return
     if expected == ABSENT:
         raise taken_error(name)
-    raise _conflict_error(name, expected, digest)
+    raise _conflict_error(name, expected, etag)
 
 
 def replace(
@@ -297,9 +296,9 @@ def taken_error(path: str) -> NoteExists:
     return NoteExists(f"{path} exists already", Hint.CHOOSE_ANOTHER_NAME)
 
 
-def _conflict_error(name: str, expected: str, text: str) -> Conflict:
+def _conflict_error(name: str, expected: str, etag: str) -> Conflict:
     return Conflict(
-        f"{name} changed since it was read: expected etag {expected}, found {text or 'no file'}",
+        f"{name} changed since it was read: expected etag {expected}, found {etag or 'no file'}",
         Hint.READ_AND_REPEAT,
     )
 
@@ -328,16 +327,16 @@ def _exchange_if_unchanged(
         raise _conflict_error(file.path.name, expected, ABSENT) from None
     inside = ours
     while not (inside == ours and is_unchanged(temporary, expected)):
-        digest = current_etag(temporary)
+        replaced = current_etag(temporary)
         exchange(temporary, file)
         if current_etag(temporary) == inside:
-            raise _conflict_error(file.path.name, expected, digest)
-        inside = digest
+            raise _conflict_error(file.path.name, expected, replaced)
+        inside = replaced
     return True
 
 
 def _await_writers(file: FolderEntry) -> None:
-    deadline = time.monotonic() + _WRITTEN
+    deadline = time.monotonic() + _WRITE_WAIT
     while open_for_writing(file):
         if time.monotonic() > deadline:
             raise Conflict(f"{file.path.name} is being written by another program", Hint.TRY_AGAIN)
@@ -440,14 +439,14 @@ def scan_part(
     except (FileNotFoundError, NotADirectoryError):
         return MISSING
     except OSError as error:
-        raise _unreadable(str(root / path), error) from error
-    reason = _no_note(path, stat.st_mode)
+        raise _unreadable_error(str(root / path), error) from error
+    reason = _why_no_note(path, stat.st_mode)
     if not reason:
         file_scan.files[path] = filenames.read_signature(stat)
     return reason
 
 
-def _no_note(path: str, mode: int) -> str:
+def _why_no_note(path: str, mode: int) -> str:
     """Return why a file can't be a note; empty if it can."""
     if S_ISLNK(mode):
         return _LINK
@@ -467,8 +466,8 @@ def _walk(
 
     Raises NotADirectoryError or FileNotFoundError where it is no folder any more.
     """
-    below: list[str] = []
-    has_utf8_names = is_utf8(prefix)
+    subfolders: list[str] = []
+    is_prefix_utf8 = is_utf8(prefix)
     handle = None
     try:
         handle = open_folder(folder, above)
@@ -476,40 +475,40 @@ def _walk(
             for entry in entries:
                 name = entry.name
                 if name.endswith(NOTE_SUFFIXES) and name[0] != ".":
-                    if entry.is_file(follow_symlinks=False) and has_utf8_names and is_utf8(name):
+                    if entry.is_file(follow_symlinks=False) and is_prefix_utf8 and is_utf8(name):
                         try:
                             stat = entry.stat(follow_symlinks=False)
                         except FileNotFoundError:
                             continue  # removed meanwhile
-                        # not `_signature`: a call for every note before each answer is slow
+                        # not `read_signature`: a call for each note before each answer is slow
                         file_scan.files[prefix + name] = (
                             stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino
                         )  # fmt: skip
                     else:
                         _refuse(entry, prefix + name, file_scan)
                 elif name[0] != "." and entry.is_dir(follow_symlinks=False):
-                    below.append(name)
+                    subfolders.append(name)
                 else:
-                    _pass(entry, prefix + name, file_scan)
-        for name in _list_entered(below, prefix, folders):
+                    _skip(entry, prefix + name, file_scan)
+        for name in _choose_subfolders(subfolders, prefix, folders):
             with suppress(NotADirectoryError, FileNotFoundError):  # its notes are gone, too
                 _walk(f"{folder}{os.sep}{name}", handle, f"{prefix}{name}/", file_scan, folders)
     except (NotADirectoryError, FileNotFoundError):
         raise
     except OSError as error:
-        raise _unreadable(folder, error) from error
+        raise _unreadable_error(folder, error) from error
     finally:
         if handle is not None:
             os.close(handle)
 
 
-def _list_entered(names: list[str], prefix: str, folders: Collection[str] | None) -> list[str]:
+def _choose_subfolders(names: list[str], prefix: str, folders: Collection[str] | None) -> list[str]:
     if folders is None:
         return names
     return [name for name in names if to_nfc(f"{prefix}{name}/") in folders]
 
 
-def _unreadable(folder: str, error: OSError) -> StorageFailed:
+def _unreadable_error(folder: str, error: OSError) -> StorageFailed:
     return StorageFailed(
         f"can't read the folder {folder}: {error.strerror}",
         "check its permissions; what is indexed of it stays as it is",
@@ -523,7 +522,7 @@ def _refuse(entry: os.DirEntry[str], path: str, file_scan: FileScan) -> None:
         file_scan.refused[as_utf8(path)] = _LINK if entry.is_symlink() else "not a plain file"
 
 
-def _pass(entry: os.DirEntry[str], path: str, file_scan: FileScan) -> None:
+def _skip(entry: os.DirEntry[str], path: str, file_scan: FileScan) -> None:
     """Skip an entry, but record it if it may be meant as notes."""
     if entry.name.startswith("."):
         if entry.name.startswith(TEMPORARY_PREFIX):

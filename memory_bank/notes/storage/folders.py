@@ -61,16 +61,14 @@ class FolderEntry:
             return False
         return True
 
-    def replace(self, other_entry: FolderEntry) -> None:
-        """Rename the file; replace the other one."""
-        os.replace(
-            self.name, other_entry.name, src_dir_fd=self.folder, dst_dir_fd=other_entry.folder
-        )
+    def replace(self, target: FolderEntry) -> None:
+        """Rename the file to `target`; replace a file that has this name."""
+        os.replace(self.name, target.name, src_dir_fd=self.folder, dst_dir_fd=target.folder)
 
-    def link(self, other_entry: FolderEntry) -> None:
-        """Make a hard link; raise FileExistsError if the name is taken."""
+    def link(self, target: FolderEntry) -> None:
+        """Make a hard link `target`; raise FileExistsError if the name is taken."""
         os.link(
-            self.name, other_entry.name, src_dir_fd=self.folder, dst_dir_fd=other_entry.folder,
+            self.name, target.name, src_dir_fd=self.folder, dst_dir_fd=target.folder,
             follow_symlinks=self.folder is None,
         )  # fmt: skip
 
@@ -104,14 +102,14 @@ def folder_entry(file: FolderEntry | Path) -> FolderEntry:
 
 @contextmanager
 def hold_folder(root: Path, path: str, *, make: bool = False) -> Iterator[FolderEntry]:
-    """Open the folder of a path below `root`, and make it if wanted; `root` must be resolved.
+    """Open the folder of a path below `root`, made with `make`; `root` must be resolved.
 
     Raises BadName if a part of the path is a symbolic link, FileNotFoundError or NotADirectoryError
     if the folder does not exist.
     """
     parts = path.split("/")
     if not {"", ".", ".."}.isdisjoint(parts):
-        raise leaves_error(path)
+        raise leaving_error(path)
     if not HOLDS:  # pragma: no cover
         file = resolve_inside(root, path)
         if make:
@@ -121,9 +119,9 @@ def hold_folder(root: Path, path: str, *, make: bool = False) -> Iterator[Folder
     handle = _open_part(str(root), None, path)
     try:
         for part in parts[:-1]:
-            below = _make_part(part, handle, path) if make else _open_part(part, handle, path)
+            child = _make_part(part, handle, path) if make else _open_part(part, handle, path)
             os.close(handle)
-            handle = below
+            handle = child
         yield FolderEntry(root / path, handle)
     finally:
         os.close(handle)
@@ -134,7 +132,7 @@ def _open_part(part: str, above: int | None, path: str) -> int:
         return os.open(part, _FOLDER | _NO_LINK, dir_fd=above)
     except OSError as error:
         if error.errno in {errno.ELOOP, errno.ENOTDIR} and _is_link(part, above):
-            raise leaves_error(path) from None
+            raise leaving_error(path) from None
         raise
 
 
@@ -158,12 +156,12 @@ def _is_link(part: str, above: int | None) -> bool:
         return False
 
 
-def leaves_error(path: str) -> BadName:
+def leaving_error(path: str) -> BadName:
     """Return the error for a path that leads out of the bank."""
     return BadName(f"{path!r} leaves the bank", Hint.NAME_BELOW_BANK)
 
 
-def is_link(path: str) -> BadName:
+def link_error(path: str) -> BadName:
     """Return the error for a note that is a symbolic link."""
     return BadName(f"{path!r} is a symbolic link", "memory-bank reads and writes plain files only")
 
@@ -173,9 +171,9 @@ def resolve_inside(root: Path, path: str) -> Path:
     file = root / path
     folder = os.path.realpath(file.parent)
     if folder != str(root) and not folder.startswith(str(root) + os.sep):
-        raise leaves_error(path)
+        raise leaving_error(path)
     if file.is_symlink():
-        raise is_link(path)
+        raise link_error(path)
     return file
 
 
@@ -194,8 +192,8 @@ def names_in(root: Path, path: str = "") -> list[str]:
     """Return the names in a folder below `root`; none if it is missing or a symbolic link."""
     try:
         with hold_folder(root, f"{path}/x".lstrip("/")) as entry:
-            where = entry.path.parent if entry.folder is None else entry.folder
-            return os.listdir(where)  # noqa: PTH208  (an open folder has no path)
+            folder = entry.path.parent if entry.folder is None else entry.folder
+            return os.listdir(folder)  # noqa: PTH208  (an open folder has no path)
     except (FileNotFoundError, NotADirectoryError, BadName):
         return []
 
@@ -203,12 +201,12 @@ def names_in(root: Path, path: str = "") -> list[str]:
 def files_in(root: Path, path: str) -> Iterator[str]:
     """Yield the plain files in a folder and in those below it, by path below `root`."""
     for name in names_in(root, path):
-        below = f"{path}/{name}"
-        stat = read_stat(root, below)
+        child = f"{path}/{name}"
+        stat = read_stat(root, child)
         if stat is not None and S_ISDIR(stat.st_mode):
-            yield from files_in(root, below)
+            yield from files_in(root, child)
         elif stat is not None and S_ISREG(stat.st_mode):
-            yield below
+            yield child
 
 
 def read_stat(root: Path, path: str) -> os.stat_result | None:

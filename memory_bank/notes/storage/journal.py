@@ -47,6 +47,7 @@ class _Step(NamedTuple):
     staged: str
     kept: str
     trash: str
+    """Where in the trash the removed file goes; empty if it does not."""
 
 
 class _JournalFolder(NamedTuple):
@@ -60,21 +61,18 @@ class _JournalFolder(NamedTuple):
     def folder(self) -> str:
         return f"{self.trash}/{self.name}"
 
-    def note(
+    def open_note(
         self, path: str, verb: str, *, make: bool = False
     ) -> AbstractContextManager[FolderEntry]:
         return files.open_parent(self.root, path, verb, make=make)
 
-    def opened(
+    def open_file(
         self, name: str, verb: str, *, make: bool = False
     ) -> AbstractContextManager[FolderEntry]:
-        return self.note(f"{self.folder}/{name}", verb, make=make)
+        return self.open_note(f"{self.folder}/{name}", verb, make=make)
 
     def read(self, name: str) -> bytes | None:
         return files.read_in(self.root, f"{self.folder}/{name}")
-
-    def current(self, name: str) -> str:
-        return files.current_in(self.root, f"{self.folder}/{name}")
 
 
 def apply(root: Path, trash: Path, changes: Sequence[JournalEntry], stamp: str) -> None:
@@ -90,12 +88,12 @@ def apply(root: Path, trash: Path, changes: Sequence[JournalEntry], stamp: str) 
     )
     steps: list[_Step] = []
     try:
-        with place.opened(_PLAN, "prepare", make=True):
+        with place.open_file(_PLAN, "prepare", make=True):
             pass
         for number, change in enumerate(changes):
             steps.append(_stage(place, change, number, stamp))
         plan = json.dumps([step._asdict() for step in steps])
-        with place.opened(_PLAN, "prepare") as file:
+        with place.open_file(_PLAN, "prepare") as file:
             files.replace(file, plan.encode(), files.ABSENT)
     except MemoryBankError:
         _remove(place)
@@ -117,21 +115,21 @@ def recover(root: Path, trash: Path) -> list[str]:
     A file that was changed since then stays; our version goes to the trash. A plan that is damaged,
     or was not made by this program (a repository may contain one), stays in the trash unapplied.
     """
-    entries: list[str] = []
-    below = trash.relative_to(root).as_posix()
-    for name in sorted(names_in(root, below)):
+    completed: list[str] = []
+    trash_path = trash.relative_to(root).as_posix()
+    for name in sorted(names_in(root, trash_path)):
         if not name.startswith(JOURNAL_PREFIX):
             continue
-        place = _JournalFolder(root, below, name)
+        place = _JournalFolder(root, trash_path, name)
         try:
             steps = _read_plan(place)
         except (ValueError, TypeError, RecursionError, BadName):
             _set_aside(place)
             continue
         for step in steps:
-            entries += _redo(place, step)
+            completed += _redo_step(place, step)
         _remove_durably(place)
-    return entries
+    return completed
 
 
 def _check(root: Path, changes: Sequence[JournalEntry]) -> None:
@@ -139,31 +137,29 @@ def _check(root: Path, changes: Sequence[JournalEntry]) -> None:
 
     On a case-insensitive file system, a new name may be that of a file that is removed.
     """
-    leaving = [stat for c in changes if c.data is None and (stat := read_stat(root, c.path))]
+    removed = [stat for c in changes if c.data is None and (stat := read_stat(root, c.path))]
     for change in changes:
-        file_stat = read_stat(root, change.path) if change.expected == files.ABSENT else None
-        if not (
-            file_stat and any(os.path.samestat(file_stat, other_stat) for other_stat in leaving)
-        ):
+        stat = read_stat(root, change.path) if change.expected == files.ABSENT else None
+        if not (stat and any(os.path.samestat(stat, removed_stat) for removed_stat in removed)):
             files.check_in(root, change.path, change.expected)
 
 
 def _stage(place: _JournalFolder, change: JournalEntry, number: int, stamp: str) -> _Step:
-    staged = text = ""
+    staged = kept = ""
     if change.data is not None:
         staged = f"new-{number}"
-        with place.opened(staged, "prepare") as file:
+        with place.open_file(staged, "prepare") as file:
             files.replace(file, change.data, files.ABSENT)
     if change.expected != files.ABSENT:
-        text = f"old-{number}"
-        with place.note(change.path, "copy") as note, place.opened(text, "prepare") as file:
+        kept = f"old-{number}"
+        with place.open_note(change.path, "copy") as note, place.open_file(kept, "prepare") as file:
             files.copy(note, file)
     return _Step(
         path=change.path,
         before=change.expected,
         after=files.ABSENT if change.data is None else hash_bytes(change.data),
         staged=staged,
-        kept=text,
+        kept=kept,
         trash=f"{stamp}/{change.path}" if change.trash else "",
     )
 
@@ -184,9 +180,10 @@ def _read_plan(place: _JournalFolder) -> list[_Step]:
         _check_inside(place.root, step.path)
         stamp, _, rest = step.trash.partition("/")
         is_known = step.staged in {"", f"new-{number}"} and step.kept in {"", f"old-{number}"}
-        trash_valid = not step.trash or (_STAMP.fullmatch(stamp) and rest == step.path)
-        whole = place.current(step.staged) == step.after if step.staged else not step.after
-        if not (is_known and trash_valid and whole):
+        is_trash_valid = not step.trash or (_STAMP.fullmatch(stamp) and rest == step.path)
+        staged = f"{place.folder}/{step.staged}"
+        etag = files.current_in(place.root, staged) if step.staged else files.ABSENT
+        if not (is_known and is_trash_valid and etag == step.after):
             raise BadName(f"{place.folder} has no valid plan")
     return steps
 
@@ -209,30 +206,31 @@ def do_step(place: _JournalFolder, step: _Step) -> None:
             raise StorageFailed(
                 f"{place.root / place.folder / step.staged} is gone", Hint.TRY_AGAIN
             )
-        with place.note(step.path, "write", make=True) as target:
+        with place.open_note(step.path, "write", make=True) as target:
             files.replace(target, data, step.before)
         return
-    with place.note(step.path, "move") as target:
+    with place.open_note(step.path, "move") as target:
         if step.trash:
             files.check(target, step.before)
-            with place.note(f"{place.trash}/{step.trash}", "move", make=True) as entry:
-                files.move(target, entry)
+            with place.open_note(f"{place.trash}/{step.trash}", "move", make=True) as trashed:
+                files.move(target, trashed)
             return
-        with place.opened(f"{_LEAVING}{urandom(4).hex()}", "remove") as aside:
+        with place.open_file(f"{_LEAVING}{urandom(4).hex()}", "remove") as aside:
             files.remove(target, aside, step.before)
 
 
-def _redo(place: _JournalFolder, step: _Step) -> list[str]:
-    current = files.current_in(place.root, step.path)
-    if current == step.after:
+def _redo_step(place: _JournalFolder, step: _Step) -> list[str]:
+    """Make a change that was not made; return the path of its file if it was made."""
+    etag = files.current_in(place.root, step.path)
+    if etag == step.after:
         return []
-    if current == step.before:
+    if etag == step.before:
         do_step(place, step)
         return [step.path]
     if step.staged:  # changed meanwhile: keep both versions
         ours = place.read(step.staged)
-        text = f"{place.trash}/{place.name.lstrip('.')}/{step.path}"
-        with place.note(text, "write", make=True) as file:
+        trashed = f"{place.trash}/{place.name.lstrip('.')}/{step.path}"
+        with place.open_note(trashed, "write", make=True) as file:
             files.replace(file, ours or b"")
     return []
 
@@ -241,10 +239,10 @@ def undo_step(place: _JournalFolder, step: _Step) -> None:
     """Restore a file, if the change had reached it."""
     if step.before == step.after or files.current_in(place.root, step.path) != step.after:
         return
-    with place.note(step.path, "put back") as target:
+    with place.open_note(step.path, "put back") as target:
         if step.kept:
-            with place.opened(step.kept, "put back") as entry:
-                entry.replace(target)  # a rename needs no space on a full disk
+            with place.open_file(step.kept, "put back") as kept:
+                kept.replace(target)  # a rename needs no space on a full disk
         else:
             target.unlink()
         target.sync()
@@ -252,16 +250,16 @@ def undo_step(place: _JournalFolder, step: _Step) -> None:
 
 def _remove_durably(place: _JournalFolder) -> None:
     """Remove a journal, its plan first, so that an incomplete one is never applied."""
-    with place.opened(_PLAN, "remove") as plan:
+    with place.open_file(_PLAN, "remove") as plan:
         plan.unlink()
     _remove(place)
-    with place.note(place.folder, "remove") as folder:
+    with place.open_note(place.folder, "remove") as folder:
         folder.sync()
 
 
 def _set_aside(place: _JournalFolder) -> None:
     """Rename a journal that can't be applied, so that it is kept but ignored."""
-    with place.note(place.folder, "set aside") as folder:
+    with place.open_note(place.folder, "set aside") as folder:
         folder.replace(folder.beside(f"{place.name.lstrip('.')}-{urandom(3).hex()}"))
         folder.sync()
 
@@ -269,5 +267,5 @@ def _set_aside(place: _JournalFolder) -> None:
 def _remove(place: _JournalFolder) -> None:
     from shutil import rmtree  # start-up: compressors come with it
 
-    with suppress(MemoryBankError), place.note(place.folder, "remove") as folder:
+    with suppress(MemoryBankError), place.open_note(place.folder, "remove") as folder:
         rmtree(folder.name, ignore_errors=True, dir_fd=folder.folder)

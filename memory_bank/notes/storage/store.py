@@ -159,21 +159,23 @@ class Store(WriteLock):
             raise self.roots.taken(path) or files.taken_error(path)
 
     def create(
-        self, path: str, text: str, *, given: str = "", relinked: Sequence[JournalEntry] = ()
+        self, path: str, text: str, *, caller_text: str = "", relinked: Sequence[JournalEntry] = ()
     ) -> str:
         """Write a new note and return its etag; raise NoteExists when the name is taken.
 
-        `given` is the text from the caller; `relinked` are changes of other notes that are made
-        together with it. Raises SecretFound.
+        `relinked` are changes of other notes that are made together with it. Raises SecretFound for
+        a secret, whose line is counted in `caller_text`.
         """
         from memory_bank.notes import parsing
 
         names.check_new(path)
         with self.writing(path):
-            self.check_new(path, text, given=given)
+            self.check_new(path, text, caller_text=caller_text)
             data = parsing.encode_text(text)
             if relinked:
-                self.apply([JournalEntry(path, data, files.ABSENT), *relinked], given=given)
+                self.apply(
+                    [JournalEntry(path, data, files.ABSENT), *relinked], caller_text=caller_text
+                )
                 return hash_bytes(data)
             root = self.roots.home(path)
             self._place(root, path)
@@ -185,12 +187,12 @@ class Store(WriteLock):
         if root is self.roots.bank:
             self._placing(path)
 
-    def check_new(self, path: str, text: str, *, given: str = "") -> None:
+    def check_new(self, path: str, text: str, *, caller_text: str = "") -> None:
         """Raise the error that `create` would raise for this path and text."""
         names.check_new(path)
         self.check_free(path)
         conflicts.check(path, text)
-        self._check_secrets(text, (), given=given, path=path)
+        self._check_secrets(text, (), caller_text=caller_text, path=path)
 
     def change(
         self,
@@ -198,7 +200,7 @@ class Store(WriteLock):
         edit: Callable[[str], str],
         if_match: str | None = None,
         *,
-        given: str = "",
+        caller_text: str = "",
         relinked: Callable[[], Sequence[JournalEntry]] = tuple,
     ) -> str:
         """Rewrite a note's text under the lock and return its new etag.
@@ -206,8 +208,8 @@ class Store(WriteLock):
         `edit` gets the current text without its byte order mark; after it, `relinked` returns the
         changes of other notes that are made together with it. With `if_match`, raises Conflict
         unless the file still has that etag. Raises UnreadableNote for a file that isn't UTF-8, or
-        an edit that leaves a merge conflict; SecretFound when it, whose text is `given`, adds one;
-        NoteReadOnly.
+        an edit that leaves a merge conflict; SecretFound when it adds a secret, whose line is
+        counted in `caller_text`; NoteReadOnly.
         """
         from memory_bank.notes import parsing
 
@@ -217,7 +219,7 @@ class Store(WriteLock):
             new = edit(text)
             conflicts.check(path, new, text)
             if new != text:
-                self._check_secrets(new, (text,), given=given)
+                self._check_secrets(new, (text,), caller_text=caller_text)
             return new
 
         with self.writing(path):
@@ -230,11 +232,18 @@ class Store(WriteLock):
                 if new != data and not changes:
                     files.replace(file, new, hash_bytes(data))
             if changes:
-                self.apply([JournalEntry(path, new, hash_bytes(data)), *changes], given=given)
+                self.apply(
+                    [JournalEntry(path, new, hash_bytes(data)), *changes], caller_text=caller_text
+                )
         return hash_bytes(new)
 
     def apply(
-        self, changes: Sequence[JournalEntry], *, given: str = "", keep: str = "", beside: str = ""
+        self,
+        changes: Sequence[JournalEntry],
+        *,
+        caller_text: str = "",
+        keep: str = "",
+        beside: str = "",
     ) -> tuple[str, ...]:
         """Make several changes, all or none; the caller is inside `writing`.
 
@@ -256,7 +265,7 @@ class Store(WriteLock):
             ):
                 pass  # raises for a path that leaves the bank
             by_root.setdefault(root, []).append(change)
-        self._check_changes(changes, given)
+        self._check_changes(changes, caller_text)
         if keep:
             self.keep(keep)
         failed: list[str] = []
@@ -282,7 +291,7 @@ class Store(WriteLock):
     def _bytes(self, path: str) -> bytes:
         return files.read_in(self.roots.home(path).folder, path) or b""
 
-    def _check_changes(self, changes: Sequence[JournalEntry], new_text: str) -> None:
+    def _check_changes(self, changes: Sequence[JournalEntry], caller_text: str) -> None:
         """Raise UnreadableNote for a merge conflict, SecretFound for a new secret."""
         for change in changes:  # no part of a note with a conflict must go elsewhere
             for data in (self._bytes(change.path), change.data or b""):
@@ -295,24 +304,24 @@ class Store(WriteLock):
             if change.data is not None:
                 name = "" if change.path in existing else change.path
                 text = _text(change.data)
-                self._check_secrets(text, before, given=new_text, path=name)
+                self._check_secrets(text, before, caller_text=caller_text, path=name)
 
     def _check_secrets(
-        self, text: str, before: Sequence[str], *, given: str, path: str = ""
+        self, text: str, before: Sequence[str], *, caller_text: str, path: str = ""
     ) -> None:
         """Raise SecretFound for a text with a secret that is not in `before`."""
         from memory_bank.notes.secrets import secrets
 
         if not self._allow_secrets:
-            secrets.check(text, before, given=given, path=path, allowed=self._allowed)
+            secrets.check(text, before, caller_text=caller_text, path=path, allowed=self._allowed)
 
     def delete(self, path: str, if_match: str | None = None) -> Trashed:
         """Move a note to the trash; with `if_match`, only if it still has that etag."""
         self.roots.check_writable(path)
         with self.writing(path):
-            current_etag, root = hash_bytes(self.read_bytes(path)), self.roots.home(path)
+            etag, root = hash_bytes(self.read_bytes(path)), self.roots.home(path)
             with files.open_parent(root.folder, path, "move") as file:
-                files.check(file, current_etag if if_match is None else if_match)
+                files.check(file, etag if if_match is None else if_match)
                 trashed = Trashed(path, new_version())
                 with self._in_trash(root, trashed) as target:
                     files.move(file, target)
@@ -330,13 +339,13 @@ class Store(WriteLock):
             files.copy(source, copy)
         return trashed
 
-    def trashed(self) -> list[Trashed]:
+    def list_trashed(self) -> list[Trashed]:
         """List the notes in the trash, the newest first."""
         return trash_folder.list_trashed([root.folder for root in self.roots.written()])
 
-    def chosen(self, path: str, version: str = "") -> Trashed:
-        """Return a deleted version of the note of a path: see `trash.chosen`."""
-        return trash_folder.choose_version(self.trashed(), path, version)
+    def choose_trashed(self, path: str, version: str = "") -> Trashed:
+        """Return a deleted version of the note of a path: see `trash_folder.choose_version`."""
+        return trash_folder.choose_version(self.list_trashed(), path, version)
 
     def read_trashed(self, note: Trashed) -> bytes:
         """Return the bytes of a deleted note; empty if it is gone."""
@@ -350,10 +359,10 @@ class Store(WriteLock):
     def restore(self, path: str, target: str = "", version: str = "") -> str:
         """Restore a deleted version of a path, to `target` if given; return its path.
 
-        `version` is as in `trash.chosen`, which raises.
+        `version` is as in `trash_folder.choose_version`, which raises.
         """
         with self.writing():
-            trashed = self.chosen(path, version)
+            trashed = self.choose_trashed(path, version)
             root, target = self._root_of(trashed), target or trashed.path
             self.roots.check_move(trashed.path, target, root=root)
             self.enter(root)
@@ -367,14 +376,14 @@ class Store(WriteLock):
             _remove_empty(root.folder, trashed.place)
         return target
 
-    def emptied(self, before: datetime | None = None) -> list[Trashed]:
+    def list_emptied(self, before: datetime | None = None) -> list[Trashed]:
         """List the notes that `empty_trash` deletes."""
         return trash_folder.list_emptied([root.folder for root in self.roots.written()], before)
 
     def empty_trash(self, before: datetime | None = None) -> list[Trashed]:
         """Delete the notes in the trash for good, or those deleted before a time; return them."""
         with self.writing():
-            gone = self.emptied(before)
+            gone = self.list_emptied(before)
             for root, version in {(self._root_of(note), note.version) for note in gone}:
                 self.enter(root)
                 trash_folder.remove_version(root.folder, version)

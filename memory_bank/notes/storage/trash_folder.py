@@ -52,7 +52,7 @@ def deleted_at(version: str) -> datetime | None:
 
 def list_trashed(roots: Iterable[Path]) -> list[Trashed]:
     """List the notes in the trash of some folders of notes, the newest first."""
-    versions = [
+    trashed = [
         Trashed(file.removeprefix(f"{TRASH}/{version}/"), version)
         for root in roots
         for version in names_in(root, TRASH)
@@ -60,16 +60,16 @@ def list_trashed(roots: Iterable[Path]) -> list[Trashed]:
         for file in files_in(root, f"{TRASH}/{version}")
         if file.endswith(NOTE_SUFFIXES)
     ]
-    return sorted(versions, key=lambda note: (note.version, note.path), reverse=True)
+    return sorted(trashed, key=lambda note: (note.version, note.path), reverse=True)
 
 
-def choose_version(among: Iterable[Trashed], path: str, version: str = "") -> Trashed:
-    """Return the deleted version of a path that starts with some digits, by default the first.
+def choose_version(trashed: Iterable[Trashed], path: str, version: str = "") -> Trashed:
+    """Return the deleted note of a path whose version starts with `version`, else the first.
 
     Raises NoteNotFound if there is none, Conflict if several start so.
     """
     key = names.lookup_key(path)
-    note_versions = [note for note in among if names.lookup_key(note.path) == key]
+    note_versions = [note for note in trashed if names.lookup_key(note.path) == key]
     if not note_versions:
         raise NoteNotFound(f"there is no {path!r} in the trash", Hint.LIST_TRASH)
     versions = [note for note in note_versions if note.version.startswith(version)]
@@ -108,12 +108,12 @@ def list_emptied(roots: Iterable[Path], before: datetime | None = None) -> list[
 def _remove(root: Path, path: str) -> None:
     """Remove a folder and what is in it; symbolic links are not followed."""
     for name in names_in(root, path):
-        below = f"{path}/{name}"
-        stat = read_stat(root, below)
+        child = f"{path}/{name}"
+        stat = read_stat(root, child)
         if stat is not None and S_ISDIR(stat.st_mode):
-            _remove(root, below)
+            _remove(root, child)
         else:
-            with files.open_parent(root, below, "delete") as file:
+            with files.open_parent(root, child, "delete") as file:
                 file.unlink()
     with files.open_parent(root, path, "delete") as folder:
         folder.rmdir()

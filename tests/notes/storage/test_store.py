@@ -159,11 +159,11 @@ def test_a_deleted_note_comes_back_as_it_was(store: Store, folder: Path) -> None
     (folder / "deep/a.md").write_bytes(data)
     trashed = store.delete("deep/a.md")
     assert not (folder / "deep/a.md").exists()
-    assert store.trashed() == [trashed]
+    assert store.list_trashed() == [trashed]
     assert (folder / ".trash/.gitignore").read_text() == "*\n"
     assert store.restore("deep/a") == "deep/a.md"
     assert (folder / "deep/a.md").read_bytes() == data
-    assert store.trashed() == []
+    assert store.list_trashed() == []
 
 
 def test_a_delete_needs_the_etag_it_was_made_for(store: Store) -> None:
@@ -193,14 +193,14 @@ def test_an_older_version_comes_back_when_it_is_named(store: Store) -> None:
     for text in ("one", "two"):
         store.create("a.md", text)
         gone.append(store.delete("a.md"))
-    assert store.chosen("a.md") == gone[1]
+    assert store.choose_trashed("a.md") == gone[1]
     with pytest.raises(Conflict, match="2 versions of a"):
         store.restore("a.md", version="20")
     with pytest.raises(NoteNotFound, match="no version '19'"):
         store.restore("a.md", version="19")
     store.restore("a.md", version=gone[0].version)
     assert store.read_bytes("a.md") == b"one"
-    assert store.trashed() == [gone[1]]
+    assert store.list_trashed() == [gone[1]]
 
 
 def test_emptying_the_trash_leaves_what_is_young_or_foreign(
@@ -212,7 +212,7 @@ def test_emptying_the_trash_leaves_what_is_young_or_foreign(
         store.create("deep/a.md", text)
         store.delete("deep/a.md")
     trash = folder / ".trash"
-    young, before = store.trashed()
+    young, before = store.list_trashed()
     old = before._replace(version="20200101000000000000")
     (trash / before.version).rename(trash / old.version)
     (trash / old.version / "link").symlink_to(tmp_path / "outside")
@@ -220,7 +220,7 @@ def test_emptying_the_trash_leaves_what_is_young_or_foreign(
         (trash / foreign).parent.mkdir(exist_ok=True)
         (trash / foreign).write_text("foreign")
     limit = datetime(2021, 1, 1, tzinfo=UTC)
-    assert store.emptied(limit) == store.emptied()[1:] == [old]
+    assert store.list_emptied(limit) == store.list_emptied()[1:] == [old]
     shutil.rmtree(trash / ".journal-0123456789ab")  # it would be undone by the next writer
     assert store.empty_trash(limit) == [old]
     assert store.empty_trash(limit) == []
@@ -256,7 +256,7 @@ def test_the_trash_shows_no_way_out(store: Store, folder: Path, tmp_path: Path) 
     (folder / ".trash/20260102").symlink_to(outside)
     (folder / ".trash/20260101/link.md").symlink_to(outside / "private.md")
     (folder / ".trash/20260101/below").symlink_to(outside)
-    assert store.trashed() == []
+    assert store.list_trashed() == []
     for name in ("private", "link", "below/private"):
         with pytest.raises(NoteNotFound):
             store.restore(name)
