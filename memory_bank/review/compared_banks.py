@@ -132,7 +132,7 @@ def _find_beyond_limits(costs: Mapping[str, Sequence[_Cost]]) -> dict[str, str]:
         exceeded = [unit for unit, number in next_total._asdict().items() if number > LIMITS[unit]]
         if exceeded:
             most = f"{LIMITS[exceeded[0]]:,} {exceeded[0]}"
-            reasons[path] = f"changes of next_total than {most}: not indexed, compared or checked"
+            reasons[path] = f"changes of more than {most}: not indexed, compared or checked"
         else:
             total = next_total
     return reasons

@@ -167,5 +167,5 @@ def _find_ends(tree: Path, range_: str | None) -> tuple[str, str]:
     merge_base = objects.find_merge_base(tree, base, head)
     if not merge_base:
         hint = "git fetch --unshallow" if repository.is_shallow(tree) else "name related commits"
-        raise BadInput(f"{first or 'HEAD'} and {last or 'HEAD'} have no merge_base commit", hint)
+        raise BadInput(f"{first or 'HEAD'} and {last or 'HEAD'} have no common commit", hint)
     return merge_base, head

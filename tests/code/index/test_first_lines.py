@@ -48,13 +48,13 @@ def below(table: SymbolTable) -> dict[str, tuple[str, list[str]]]:
 def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return the files whose first lines are read from now on."""
     found: list[str] = []
-    real = WorkTree.start
+    real = WorkTree.read_start
 
     def start(self: WorkTree, path: str, count: int) -> bytes:
         found.append(path)
         return real(self, path, count)
 
-    monkeypatch.setattr(WorkTree, "start", start)
+    monkeypatch.setattr(WorkTree, "read_start", start)
     return found
 
 
