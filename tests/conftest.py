@@ -266,11 +266,16 @@ def new_index(new_project: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
 
 @pytest.fixture
 def indexed_project(project: Path, new_index: Path, private_folders: Path) -> None:
-    """Index the project's notes, as if it was done before: making it takes most of a short test."""
-    shutil.copytree(new_index, project / ".memories" / new_index.name, copy_function=shutil.copy)
-    known = private_folders / "state/memory-bank/indices"
-    known.mkdir(parents=True, exist_ok=True)
-    (known / (new_index / paths.NAME).read_text()).touch()
+    """Index the project's notes, as if it was done before: making it takes most of a short test.
+
+    An index that another fixture made stays.
+    """
+    place = project / ".memories" / new_index.name
+    if not place.exists():
+        shutil.copytree(new_index, place, copy_function=shutil.copy)
+        known = private_folders / "state/memory-bank/indices"
+        known.mkdir(parents=True, exist_ok=True)
+        (known / (new_index / paths.NAME).read_text()).touch()
 
 
 @pytest.fixture
