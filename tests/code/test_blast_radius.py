@@ -162,7 +162,7 @@ def test_files_that_change_with_everything_are_left_out() -> None:
     ]  # fmt: skip
     files = ("a.py", "b.py", "CHANGELOG.md", "uv.lock")
     history = CountedCommits(commits)
-    found = Coupling(history, files, imports={"b.py": ["a.py"]}).depended("a.py")
+    found = Coupling(history, files, imports={"b.py": ["a.py"]}).list_depended("a.py")
     assert [(one.file, one.reason) for one in found] == [
         ("b.py", "imports it, changed in 3 of its 3 commits")
     ]

@@ -43,7 +43,7 @@ def history(tree: Path, max_files: int = 50) -> CountedCommits:
     """Return the commits that a newly opened database tells."""
     found = CodeHistory(tree)
     try:
-        return found.counted(max_files)
+        return found.read_counted(max_files)
     finally:
         found.close()
 
@@ -121,12 +121,12 @@ def test_merges_do_not_count(tmp_path: Path) -> None:
 def test_only_new_commits_are_read(tmp_path: Path, read: list[str]) -> None:
     tree = make(tmp_path / "tree", [Made({"a": "1"}), Made({"a": "2"})])
     commits = CodeHistory(tree)
-    assert commits.counted(50).count == 2
+    assert commits.read_counted(50).count == 2
     assert len(read) == 2
-    assert commits.counted(50) is commits.counted(50)
+    assert commits.read_counted(50) is commits.read_counted(50)
     (tree / "a").write_text("3")
     run(tree, "commit", "-q", "-a", "-m", "Third")
-    assert commits.counted(50).count == 3
+    assert commits.read_counted(50).count == 3
     commits.close()
     assert read[2:] == [run(tree, "rev-parse", "HEAD").strip()]
     assert history(tree).count == 3
