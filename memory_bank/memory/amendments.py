@@ -151,8 +151,9 @@ def map_amended(view: View, notes: Sequence[DatedNote]) -> dict[int, int]:
 
     Pairs that a link connects are left out: a person has said how they relate.
     """
-    newer = [at for at, note in enumerate(notes) if note.bounds]
-    if not newer or len(notes) < 2:  # noqa: PLR2004  (a pair)
+    first = min((note.created for note in notes if note.created > 0), default=0.0)
+    newer = [at for at, note in enumerate(notes) if note.created > first and note.bounds]
+    if not newer:
         return {}
     likeness = _Likeness(view, notes)
     pairs = dict[int, int]()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from heapq import heapify, heappop, heappush
 from itertools import chain, groupby
@@ -359,12 +359,12 @@ def _choose_sentences(
     sentences: Sequence[_Sentence], question: str, most: int, measure: Callable[[str], int]
 ) -> list[int]:
     """Choose sentences that fit a budget, the best first; at least one, which may be too long."""
-    bags = [_words(sentence.text) for sentence in sentences]
     stems = set(analyzer.weighted_stems(question))
+    starts = [analyzer.find_start(stem) for stem in stems]
     stems.update(analyzer.split_bigrams(question).split())
-    shared = [bag & stems for bag in bags]
+    shared = [_shared_words(sentence.text, stems, starts) for sentence in sentences]
     having = Counter(chain.from_iterable(shared))
-    rarity = {word: math.log1p(len(bags) / count) for word, count in having.items()}
+    rarity = {word: math.log1p(len(shared) / count) for word, count in having.items()}
     total = math.fsum(rarity.values()) or 1.0
     rarities = [{word: rarity[word] / total for word in asked} for asked in shared]
     costs = [measure(sentence.text) + 1 for sentence in sentences]
@@ -379,7 +379,7 @@ def _choose_sentences(
         return (near + standing[at]) / math.pow(costs[at], _LENGTH)
 
     # values only fall, so that one that is still the best when it is computed again is the best
-    waiting = [(-value(at), at) for at in range(len(bags)) if rarities[at] or standing[at]]
+    waiting = [(-value(at), at) for at in range(len(shared)) if rarities[at] or standing[at]]
     heapify(waiting)
     chosen: list[int] = []
     while waiting:
@@ -473,6 +473,15 @@ def _cut_sentence(text: str, question: str, most: int, measure: Callable[[str], 
     cut = text.rfind(" ", start, end) if end < len(text) else len(text)
     piece = text[start : cut if cut > start else end]
     return ("\u2026 " if start else "") + piece + (" \u2026" if end < len(text) else "")
+
+
+def _shared_words(text: str, stems: Collection[str], starts: Iterable[str]) -> frozenset[str]:
+    """Return the words of a question that a sentence has; `starts` are how those of ASCII begin."""
+    if text.isascii():
+        lowered = text.lower()
+        if not any(start in lowered for start in starts):
+            return frozenset()
+    return _words(text).intersection(stems)
 
 
 @lru_cache(maxsize=4096)  # several questions find the same notes

@@ -1,10 +1,11 @@
 """Snippets."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memory_bank.base.text import estimate
+from memory_bank.search.retrievers.keyword import analyzer
 from memory_bank.search.snippets import cut_excerpt, find_matches, strip_markdown, unlink_text
 from memory_bank.search.snippets import cut_snippet as snippet_of
 
@@ -151,6 +152,20 @@ def test_an_excerpt_of_any_text_fits_and_invents_nothing(
     found = cut_excerpt(text, question, most, len)
     assert len(found.text) <= most + 4
     assert set(found.text) <= {*text, " ", "\n", "…"}
+
+
+@given(
+    st.from_regex(
+        r"(?ia)[a-z]{0,9}(y|ying|ies|ise[ds]?|ising|isation|our(ed|ite)?|tre|bre|[a-z]{1,4})",
+        fullmatch=True,
+    )
+)
+@example("dying")
+@example("metre")
+@example("idly")
+def test_each_word_begins_as_its_stem_says(word: str) -> None:
+    stems = {*analyzer.stem_words(word), *analyzer.stem_words(analyzer.identifier_parts(word))}
+    assert all(analyzer.find_start(stem) in word.lower() for stem in stems)
 
 
 def test_whole_words_win_over_beginnings_and_inflections_count_without_them() -> None:

@@ -202,9 +202,22 @@ def query_words(text: str) -> list[tuple[int, str]]:
     return [(position, word) for position, word in words if not _is_stop(word)] or words
 
 
+_LONG_STEM = 4
+"""Letters of a stem from which on three of them are those of the word."""
+
+
 def stem_words(text: str) -> list[str]:
     """Return the words of a text as they are stored in stemmed fields."""
     return list(build_stemmer(with_stop_words=True).analyze(to_plain(text)))
+
+
+def find_start(stem: str) -> str:
+    """Return how each word of ASCII with a stem begins, in lower case: what its spelling keeps.
+
+    The stemmer and American spelling change the ends of words (`dying` to `die`, `metre` to
+    `meter`), and an `s` to a `z` before them.
+    """
+    return stem[: 3 if len(stem) > _LONG_STEM else 1].partition("z")[0]
 
 
 def drop_block_ids(text: str) -> str:
