@@ -133,11 +133,12 @@ sys.exit(run(["ask", "tantivy"]))
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems bound no address space")
 def test_threads_that_really_can_not_start_are_a_plain_error(
-    project: Path, run_python: Run
+    project: Path, run_python: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.delenv("MALLOC_ARENA_MAX")  # as users have it: threads keep room of their own
     done = run_python(LIMITED, project, 4_000_000, check=False)
     # the index of notes may be open already and answer; what is not searched is said then
     expected = {0: "not searched: this machine", 3: "error: this machine"}
-    assert expected[done.returncode] in done.stderr, done.stdout + done.stderr
+    assert expected.get(done.returncode, "an abort") in done.stderr, done.stdout + done.stderr
     assert "unexpected" not in done.stderr
     assert "damaged" not in done.stderr
