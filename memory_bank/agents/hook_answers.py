@@ -11,10 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memory_bank.agents.capture import open_queue
+from memory_bank.agents.clients import SERVERS
 from memory_bank.agents.hook_bank import HookBank
+from memory_bank.agents.instructions import load_texts
+from memory_bank.bank.bank import Conditions, open_bank
 from memory_bank.base.detached import start_background
 from memory_bank.base.errors import Busy, StorageFailed
+from memory_bank.base.setting_sections import BANK
 from memory_bank.base.text import Quotes, estimate
+from memory_bank.search.document_changes import IndexLimits
+from memory_bank.search.manifest.document_rows import count_values, find_by_field
 
 if TYPE_CHECKING:
     from memory_bank.bank.bank import Bank
@@ -136,9 +142,6 @@ def stop_question(bank: HookBank, session_id: str) -> str:
 
 def _open(root: str) -> Bank:
     """Open a bank of which an agent that waits gets an answer in short time and little memory."""
-    from memory_bank.bank.bank import Conditions, open_bank
-    from memory_bank.search.document_changes import IndexLimits
-
     limits = IndexLimits(_INDEX_SECONDS, _MOST_NOTE_BYTES, _MOST_REFILLED)
     return open_bank(root, conditions=Conditions(limits=limits))
 
@@ -159,7 +162,6 @@ def start_context(hook_bank: HookBank, session_id: str, quotes: Quotes, client: 
 
 def _offer_more(bank: Bank, client: str) -> str:
     """Return what to tell an agent of asking for more: only tools that its program has."""
-    from memory_bank.agents.clients import SERVERS
     from memory_bank.agents.install import find_bundle_file, has_server
     from memory_bank.sessions.start import ALL_TOOLS, FIRST_TOOLS, NO_TOOLS
 
@@ -182,8 +184,6 @@ def _rest_in_background(bank: Bank) -> Iterator[None]:
 
 def _untold(bank: Bank, client: str) -> Sequence[str]:
     """Return the rules that no file tells which the client loads."""
-    from memory_bank.search.manifest.document_rows import find_by_field
-
     fields = ("type", "rule"), ("pin", "true")
     if not bank.read(lambda view: any(find_by_field(view.manifest, *field) for field in fields)):
         return ()
@@ -211,7 +211,6 @@ def prompt_context(
     """
     if hook_bank.prompt_tokens <= 0 or not names_subject(prompt):
         return "", ()
-    from memory_bank.base.setting_sections import BANK
     from memory_bank.memory.retrieval.answers import fit_to_tokens
     from memory_bank.memory.retrieval.recall import recall
 
@@ -276,7 +275,6 @@ def _list_loaded_notes(bank: Bank, notes: Sequence[ShownNote], client: str) -> l
     included = [note.path for note in notes if bank.roots.is_included(note.path)]
     if not included:
         return []
-    from memory_bank.agents.instructions import load_texts  # start-up: most banks include nothing
 
     files = load_texts(client, bank.layout.project)
     return [path for path in included if bank.roots.file(path).resolve() in files]
@@ -288,7 +286,6 @@ def _map_rules(bank: Bank, prompt: str, client: str) -> dict[str, str]:
     The line of a rule is empty if the client has read it in its files of instructions.
     """
     from memory_bank.notes.file_patterns import APPLIES_TO, named_files
-    from memory_bank.search.manifest.document_rows import count_values
 
     files = named_files(prompt)
     if not files or not bank.read(lambda view: count_values(view.manifest, APPLIES_TO)):
@@ -301,7 +298,6 @@ def _map_rules(bank: Bank, prompt: str, client: str) -> dict[str, str]:
     ]
     if not chosen:
         return {}
-    from memory_bank.agents.instructions import load_texts  # start-up: few prompts have a rule
 
     texts = load_texts(client, bank.layout.project).values()
     rule_lines = {line for text in texts for line in text.splitlines()}

@@ -92,8 +92,6 @@ def list_rules(
 
 def _path_in_project(project: object, file: str) -> str:
     """Return a file's path from the project's root: as given, or from the working directory."""
-    from pathlib import Path
-
     root, path = Path(str(project)), Path(file)
     whole = Path.cwd() / path
     if path.is_absolute() or (whole.exists() and not (root / path).exists()):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from difflib import unified_diff
 from pathlib import Path
 from typing import Annotated
 
@@ -252,8 +253,6 @@ def _show_change(call: Call, change: ClientChange, look: str = "") -> None:
 
     With `look`, how to see them, only the number of many.
     """
-    from difflib import unified_diff  # start-up: the list of commands shows no change
-
     before, after = (text.splitlines() for text in (change.before or "", change.after or ""))
     console = call.stderr if call.interactive else call.console
     console.line((show_place(change.file), "place"))

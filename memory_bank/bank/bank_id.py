@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 
 from memory_bank.base import lazy_pattern
@@ -137,6 +138,5 @@ def _move_missing(source: Path, target: Path) -> None:
 
 
 def _hash_name(name: bytes) -> str:
-    from hashlib import sha256  # start-up: OpenSSL comes with it, and ids are remembered
 
     return sha256(name).hexdigest()[:16]

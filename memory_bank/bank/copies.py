@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import os
 import posixpath
@@ -81,7 +82,6 @@ def hold_copy(
     StorageFailed, and BadInput if git can't read them.
     """
     folder = user_folder("cache") / _FOLDER / bank_id(place)
-    import hashlib  # start-up: OpenSSL comes with it
 
     about = repr((when, max_bytes, sorted(files.blobs.items()), sorted(files.refused.items())))
     name = hashlib.sha256(about.encode("utf-8", "surrogateescape")).hexdigest()[:32]

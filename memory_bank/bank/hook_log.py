@@ -8,7 +8,9 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 
-from memory_bank.base import NamedTuple
+from memory_bank.base import NamedTuple, paths
+from memory_bank.base.dates import seconds_to_iso
+from memory_bank.base.errors import StorageFailed
 from memory_bank.base.filenames import user_state
 from memory_bank.base.removed_text import RemovedText
 
@@ -85,7 +87,6 @@ def describe_failures(root: str, state: str) -> str:
     recent = recent_failures(root, state)
     if recent is None:
         return ""
-    from memory_bank.base.dates import seconds_to_iso
 
     times = (
         "once"
@@ -117,8 +118,6 @@ def _files(state: str, *, make: bool = False) -> Iterator[str]:
     for folder in (state, user_state()):
         if folder:
             yield os.path.join(folder, FILE)
-    from memory_bank.base import paths  # start-up: few hooks fail
-    from memory_bank.base.errors import StorageFailed
 
     with suppress(StorageFailed):
         yield os.path.join(paths.temporary_folder(make=make), FILE)

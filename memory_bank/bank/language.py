@@ -9,6 +9,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base import lazy_pattern, plugins
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.notes.characters import decode
+from memory_bank.search.retrievers.keyword.analyzer import STOP_WORDS
 
 _ENGLISH = frozenset(["minilm", "static"])
 """Embedders that were made from English texts."""
@@ -69,8 +70,6 @@ def is_other_language(text: str) -> bool:
 
     What merely has few words of English, as lists of names have, is in none.
     """
-    from memory_bank.search.retrievers.keyword.analyzer import STOP_WORDS  # start-up: tantivy
-
     words = [word.casefold() for word in _WORD.findall(_NO_PROSE.sub(" ", text))]
     letters = "".join(words)
     if len(_SCRIPTS.findall(letters)) > len(letters) / 2:

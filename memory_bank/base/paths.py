@@ -7,6 +7,7 @@ the bank.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sys
 from collections.abc import Collection, Iterator, Mapping
@@ -353,7 +354,6 @@ def _cache_folder(root: Path, environ: Mapping[str, str] | None) -> Path:
 
 
 def _cache_name(root: Path) -> str:
-    import hashlib  # start-up: OpenSSL comes with it
 
     return hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
 

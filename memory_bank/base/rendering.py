@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Iterator, Mapping
 from datetime import date
@@ -148,8 +149,6 @@ def render_document(value: object, *, indent: int | None = 2, ascii_only: bool =
     It is valid for any parser (RFC 8259, RFC 7493): no NaN, and U+FFFD for halves of surrogate
     pairs.
     """
-    import json  # start-up: most answers are text
-
     text = json.dumps(to_plain(value), ensure_ascii=False, indent=indent, allow_nan=False)
     if ascii_only or not _all_printable(text):
         text = re.sub(_SURROGATE, "\ufffd", text)

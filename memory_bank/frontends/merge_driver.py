@@ -12,6 +12,7 @@ from pathlib import Path
 
 from memory_bank.base import NamedTuple
 from memory_bank.base.errors import BadInput, MemoryBankError, find_exhausted
+from memory_bank.notes.merging import conflicts
 
 MERGED, CONFLICT, WRONG_USE = 0, 1, 2
 
@@ -84,7 +85,6 @@ def _label(text: str) -> str:
 
 
 def _merge_files(arguments: DriverArguments) -> int:
-    from memory_bank.notes.merging import conflicts
     from memory_bank.review import merge_driver  # its imports may fail too
 
     labels = conflicts.Labels(
@@ -105,7 +105,6 @@ def _merge_by_git(arguments: DriverArguments, error: BaseException) -> int:
     reason = bank_error.message if bank_error else type(error).__name__
     _say(f"memory-bank: {_printable_path(arguments)}: not merged as a note: {reason}")
     try:
-        from memory_bank.notes.merging import conflicts
         from memory_bank.review import merge_driver
 
         labels = conflicts.Labels(arguments.ours or "ours", arguments.theirs or "theirs")

@@ -15,8 +15,9 @@ from pathlib import Path
 from textwrap import TextWrapper, shorten
 from typing import Any
 
-from memory_bank.base import lazy_pattern, operation
+from memory_bank.base import lazy_pattern, operation, settings
 from memory_bank.base.rendering import render_document
+from memory_bank.base.settings import Settings
 from memory_bank.frontends import declared
 
 _PACKAGE = Path(__file__).parent.parent
@@ -120,8 +121,6 @@ def _describe_flags(parameter: operation.Parameter) -> str:
 
 def _write_settings(sections: Sequence[str]) -> str:
     """Return a section of settings with the defaults, as a file has it."""
-    from memory_bank.base import settings
-
     rows = [f"[{sections[0]}]\n"]
     for section, key, default, meta in settings.describe():
         if section not in sections:
@@ -150,7 +149,6 @@ def _write_tools(_: Sequence[str]) -> str:
 
 def _write_rules(_: Sequence[str]) -> str:
     """Return the lint rules by severity, each with what it finds."""
-    from memory_bank.base.settings import Settings
     from memory_bank.review.rules.base import list_settings
 
     rows: dict[str, list[str]] = {"error": [], "warning": [], "info": []}

@@ -5,6 +5,7 @@ A repository's settings can name programs and hosts; none of these is started or
 
 from __future__ import annotations
 
+import hashlib
 import os
 import posixpath
 import time
@@ -140,8 +141,6 @@ def hash_blob(data: bytes, like: bytes = b"") -> bytes:
     If the bytes with LF line ends have the id `like`, return that: git may convert line ends to
     CRLF at checkout.
     """
-    import hashlib  # start-up: questions read no file
-
     hash_function = hashlib.sha256 if len(like) == hashlib.sha256().digest_size else hashlib.sha1
 
     def hash_content(content: bytes) -> bytes:
@@ -363,7 +362,6 @@ def worktree_cache(tree: Path) -> Path:
 
 
 def _hash_path(path: Path) -> str:
-    import hashlib  # start-up: OpenSSL comes with it
 
     return hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:16]
 

@@ -10,6 +10,7 @@ from memory_bank.base.plugins import load
 from memory_bank.base.rendering import count
 from memory_bank.base.screen import FOUND, Call
 from memory_bank.base.settings import Settings
+from memory_bank.search.embedders.base import identity
 from memory_bank.shared import views
 from memory_bank.shared.engines.base import IndexInfo, SharedEngine, open_engine
 from memory_bank.shared.views import DroppedIndex
@@ -98,7 +99,6 @@ def _open_engine(settings: Settings, to: str) -> SharedEngine:
 
 
 def _embedder(settings: Settings) -> tuple[str, int]:
-    from memory_bank.search.embedders.base import identity
     from memory_bank.shared.export import NONE
 
     module = load("search.embedders", settings.memory.embedder)

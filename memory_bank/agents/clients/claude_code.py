@@ -23,6 +23,7 @@ from memory_bank.agents.clients.base import (
     prompt_step,
     subagent_of,
 )
+from memory_bank.agents.instructions import AGENTS, read_texts
 from memory_bank.agents.payload import (
     Payload,
     drop_fields,
@@ -259,8 +260,6 @@ def instructions(project: Path) -> dict[Path, str]:
 
     It reads AGENTS.md only where no CLAUDE.md is on the way to it, above the project too.
     """
-    from memory_bank.agents.instructions import AGENTS, read_texts
-
     above = [*reversed(project.parents), project]
     own = [
         folder / name

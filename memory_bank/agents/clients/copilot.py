@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memory_bank.agents.clients.base import HookEvent, Kind, event_of
+from memory_bank.agents.instructions import AGENTS, read_texts
 from memory_bank.agents.payload import (
     Payload,
     digest,
@@ -93,8 +94,6 @@ def answer(event: str, kind: str, text: str) -> dict[str, object] | None:  # noq
 
 def instructions(project: Path) -> dict[Path, str]:
     """Return the texts of instructions that the program loads, by their files: all of them."""
-    from memory_bank.agents.instructions import AGENTS, read_texts
-
     names = (".github/copilot-instructions.md", AGENTS, "CLAUDE.md", "GEMINI.md")
     folders = (".github/instructions", ".claude/rules")
     more = [file for name in folders for file in sorted((project / name).rglob("*.md"))]

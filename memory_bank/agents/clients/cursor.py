@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memory_bank.agents.clients.base import HookEvent, Kind
+from memory_bank.agents.instructions import AGENTS, read_texts
 from memory_bank.agents.payload import (
     Payload,
     digest,
@@ -105,8 +106,6 @@ def answer(event: str, kind: str, text: str) -> dict[str, object] | None:  # noq
 
 def instructions(project: Path) -> dict[Path, str]:
     """Return the texts of instructions that the program loads, by their files."""
-    from memory_bank.agents.instructions import AGENTS, read_texts
-
     return read_texts(
         project, [project / AGENTS, *sorted((project / ".cursor/rules").rglob("*.mdc"))]
     )

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memory_bank.agents.clients.base import HookEvent, Kind, event_of, make_answer
+from memory_bank.agents.instructions import list_folders, read_texts
 from memory_bank.agents.payload import (
     Payload,
     digest,
@@ -21,6 +22,7 @@ from memory_bank.agents.payload import (
     read_text,
 )
 from memory_bank.agents.typed_prompt import strip_program_text
+from memory_bank.base.errors import MemoryBankError
 
 if TYPE_CHECKING:
     from memory_bank.agents.client_files import HookClient, McpClient
@@ -84,8 +86,6 @@ def instructions(project: Path) -> dict[Path, str]:
 
     The settings name them, those of the project before the user's own.
     """
-    from memory_bank.agents.instructions import list_folders, read_texts
-
     settings = ".gemini/settings.json"
     names = _names(project / settings) or _names(Path.home() / settings)
     files = [folder / name for folder in list_folders(project) for name in names or ["GEMINI.md"]]
@@ -95,7 +95,6 @@ def instructions(project: Path) -> dict[Path, str]:
 def _names(settings: Path) -> list[str]:
     """Return the names of files of instructions in a file of settings; none if it has none."""
     from memory_bank.bank import program_files
-    from memory_bank.base.errors import MemoryBankError
 
     with suppress(MemoryBankError):
         entry = mcp().editor.value_at(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from memory_bank.base import repairs
 from memory_bank.base.detached import start_background
 from memory_bank.base.errors import BadInput, MemoryBankError, NoBank
 from memory_bank.base.rendering import to_plain
@@ -212,8 +213,6 @@ class CommandCall:
 
     def show_repaired(self, repaired: Sequence[str]) -> None:
         """Print repairs as part of the answer."""
-        from memory_bank.base import repairs
-
         if repaired:
             self.console.line(("repaired: ", "good"), repairs.describe_repairs(repaired))
 
@@ -253,8 +252,6 @@ class CommandCall:
 
     def _print_reports(self) -> None:
         """Print repairs and notices on stderr."""
-        from memory_bank.base import repairs
-
         if repaired := self._repairs.take():
             self.stderr.labelled("repaired: ", "dim", repairs.describe_repairs(repaired))
         for notice in self._notices.take():

@@ -10,6 +10,7 @@ from memory_bank.base.errors import BadInput
 from memory_bank.base.operation import Param, operation
 from memory_bank.base.screen import Call
 from memory_bank.frontends.cli.overview import COMPLETE
+from memory_bank.frontends.cli.root import root
 
 _NAMES = ("memory-bank", "mb")
 
@@ -30,8 +31,6 @@ def print_script(
     call: Call, *, shell: Annotated[str, Param(argument=True, choices=("bash", "zsh", "fish"))]
 ) -> int:
     """Print a completion script for a shell."""
-    from memory_bank.frontends.cli.root import root
-
     shell_class = get_completion_class(shell)
     if shell_class is None:
         raise BadInput(f"click has no completion for {shell}", "use bash, zsh or fish")

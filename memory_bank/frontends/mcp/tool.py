@@ -25,7 +25,7 @@ from mcp_types import (
 from pydantic import ValidationError
 
 from memory_bank.bank.bank import Bank
-from memory_bank.base import NamedTuple, lazy_pattern, shorten
+from memory_bank.base import NamedTuple, lazy_pattern, repairs, shorten
 from memory_bank.base import operation as operations
 from memory_bank.base.errors import BadInput, Busy, Hint, MemoryBankError
 from memory_bank.base.operation import Operation
@@ -256,7 +256,6 @@ class BankTool:
     def _answer(
         self, call: ToolContext, fields: Mapping[str, Any], hide: Callable[[str], str]
     ) -> CallToolResult:
-        from memory_bank.base import repairs
 
         quotes = Quotes()
         try:

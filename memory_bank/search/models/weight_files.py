@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import sys
@@ -46,8 +47,6 @@ class Pinned(NamedTuple):
 
     def check_hash(self, folder: Path, hint: str) -> Path:
         """Return the file's path; raise EmbedderUnavailable if its hash differs."""
-        import hashlib  # start-up: a file is hashed once
-
         path = self.check_size(folder, hint)
         try:
             with path.open("rb") as file:

@@ -15,7 +15,7 @@ import psycopg
 from psycopg import errors
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from memory_bank.base.errors import BadInput, BadSetting, Busy, Conflict, SharedUnavailable
+from memory_bank.base.errors import BadInput, BadSetting, Busy, Conflict, Hint, SharedUnavailable
 from memory_bank.shared import addresses
 from memory_bank.shared.engines.base import NO_INDEX, NOT_INSTALLED, UNREACHABLE
 from memory_bank.shared.word_weights import DIMENSIONS
@@ -112,8 +112,6 @@ def refusal_error(place: str) -> BadInput:
 
 def missing_index_error(place: str) -> SharedUnavailable:
     """Return the error for a database without a shared index, or one that a role may not see."""
-    from memory_bank.base.errors import Hint
-
     return SharedUnavailable(
         f"{place}: no shared index that this role may use", Hint.MAKE_SHARED, NO_INDEX
     )
