@@ -88,6 +88,11 @@ def slower(found: dict[str, float]) -> list[str]:
     ]
 
 
+def best_of(first: dict[str, float], again: dict[str, float]) -> dict[str, float]:
+    """Return the lower ratio of each row: a loss is there each time, a busy minute is not."""
+    return {work: min(ratio, again.get(work, ratio)) for work, ratio in first.items()}
+
+
 def main() -> int:
     """Measure, print, and compare; return 1 when something fell."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -107,6 +112,9 @@ def main() -> int:
             }
             fell += [] if options.record else falls(name, found)
         record[SPEED] = ratios(Path(work).resolve())
+        if not options.record and slower(record[SPEED]):
+            again = ratios(Path(work).resolve())
+            record[SPEED] = best_of(record[SPEED], again)
         fell += [] if options.record else slower(record[SPEED])
     if options.record:
         RECORDED.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")

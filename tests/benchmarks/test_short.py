@@ -25,3 +25,11 @@ def test_a_ratio_of_times_that_grows_by_a_third_is_told() -> None:
     assert len(short.slower({"a row that nobody recorded": 1.0})) == 1
     for name in ("notes-1000", "own", "real"):
         assert f"{name}: warm lexical recall, p50" in before
+
+
+def test_a_ratio_that_grew_fails_only_if_it_grew_twice() -> None:
+    row, ratio = next(iter(short.recorded(short.SPEED).items()))
+    busy, usual, lost = {row: 1.5 * ratio}, {row: ratio}, {row: 5 * ratio}
+    assert short.slower(busy)
+    assert not short.slower(short.best_of(busy, usual))
+    assert short.slower(short.best_of(lost, lost))
