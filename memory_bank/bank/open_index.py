@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 from memory_bank.bank import note_files
 from memory_bank.bank.bank_state import BankState
 from memory_bank.base.dates import seconds_to_iso
+from memory_bank.base.documents import Document
 from memory_bank.base.errors import BadName, Busy, Hint, NoteNotFound, StorageFailed, similar_names
 from memory_bank.base.filenames import NOTE_SUFFIXES, is_utf8
 from memory_bank.base.paths import LEFT_ALONE, Layout
@@ -33,7 +34,6 @@ from memory_bank.notes.source import NotesSource
 from memory_bank.search.document_changes import UNLIMITED, IndexLimits
 from memory_bank.search.index import Index, ReopenedIndex, View, discard_manifest, empty_index
 from memory_bank.search.manifest import document_rows, link_rows
-from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.manifest.manifest import Manifest
 from memory_bank.search.retrievers.base import Access, Scope
 
@@ -218,7 +218,7 @@ BY_HAND = "manual"
 """Source of a note without `source_type`: a person wrote it."""
 
 
-class NoteRow(DocumentRow):
+class NoteRow(Document):
     """The manifest's row of a note; `data` has its front matter: file_refs, aliases and so on."""
 
     __slots__ = ()
@@ -282,7 +282,7 @@ class NoteRow(DocumentRow):
         return seconds_to_iso(self.updated)
 
 
-def note_of(row: DocumentRow) -> NoteRow:
+def note_of(row: Document) -> NoteRow:
     """Return a document as a note."""
     return NoteRow._make(row)
 

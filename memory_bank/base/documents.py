@@ -28,19 +28,28 @@ class Span(NamedTuple):
 
 
 class Section(NamedTuple):
-    """The lines of a section, and its headings, outermost first."""
+    """A part of a document under one heading, without the sections below it."""
 
     line: int
+    """1-based line where the section starts, its heading line included."""
     end_line: int
+    """The line after its last."""
     headings: tuple[str, ...] = ()
+    """Plain text of the headings above, outermost first; empty before the first heading."""
     name: str = ""
-    """Its name in the document, such as an observation's id; most have none."""
+    """Its last block id that is alone on a line, without the caret; most have none."""
     fields: tuple[tuple[str, str], ...] = ()
-    """Keys and values for filters, in lower case."""
+    """Keys and values of its inline fields, in their order; in an index in lower case."""
     created: float = 0.0
-    """When it was written, if it says so, in seconds since the epoch."""
+    """In an index, when it was written, if it says so, in seconds since the epoch."""
     tokens: int = 0
-    """Estimated tokens of its text; of a section without a name, 0."""
+    """In an index the estimated tokens of its text; of a section without a name, 0."""
+    level: int = 0
+    """Of its heading in Markdown."""
+    start: int = 0
+    """Offset of its first character in the note's text."""
+    text: str = ""
+    """The exact source, heading line included, line ends as in the file; an index has none."""
 
 
 class Passage(NamedTuple):
@@ -180,6 +189,23 @@ class Document(NamedTuple):
     """Bytes."""
     signature: Signature | None = None
     """Its signature before it was read; None to use that of the scan."""
+    number: int = 0
+    """Its number in an index, which keeps no more of it than the fields of one row."""
+
+    @property
+    def known_as(self) -> str:
+        """Its name in the logs of activity: its id, else its key."""
+        return self.id or self.key
+
+    @property
+    def created(self) -> float:
+        """When it was created, in seconds since the epoch."""
+        return self.dates.created
+
+    @property
+    def updated(self) -> float:
+        """When it was updated, in seconds since the epoch."""
+        return self.dates.updated
 
 
 class Unchanged(NamedTuple):

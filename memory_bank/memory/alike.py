@@ -7,7 +7,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.bank.note_files import SESSION
 from memory_bank.bank.open_index import NoteRow
 from memory_bank.base import NamedTuple, lazy_pattern
-from memory_bank.base.documents import Span
+from memory_bank.base.documents import Document, Span
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.git import repository
 from memory_bank.memory.records import WrittenNote
@@ -17,7 +17,6 @@ from memory_bank.notes.names import name_of
 from memory_bank.notes.schema import folder_for_type
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows
-from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.retrievers.base import Question, Scope
 from memory_bank.trust.authors import join_warnings
 
@@ -166,10 +165,10 @@ def _find_nearest(bank: Bank, view: View, content: str, besides: str | None) -> 
     return max(shares, key=shares.__getitem__, default=None)
 
 
-def _is_comparable(row: DocumentRow, size: int) -> bool:
+def _is_comparable(row: Document, size: int) -> bool:
     return row.size <= 2 * size + _HEADER and row.data.get("status") != "archived"
 
 
-def _read_body(view: View, row: DocumentRow) -> str:
+def _read_body(view: View, row: Document) -> str:
     text = view.source.text(row.key, row.hash, _EVERY_LINE) or ""
     return front_matter.split(text).body

@@ -16,12 +16,11 @@ from typing import TYPE_CHECKING, cast
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base import NamedTuple, lazy_pattern
-from memory_bank.base.documents import Span
+from memory_bank.base.documents import Document, Span
 from memory_bank.base.errors import EmbedderUnavailable, MemoryBankError
 from memory_bank.notes.roots import Roots
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_graph, document_rows
-from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.retrievers.base import Question, Scope
 from memory_bank.search.retrievers.keyword import analyzer
 from memory_bank.search.retrievers.keyword.keyword_index import KeywordIndex
@@ -91,7 +90,7 @@ _LINK = lazy_pattern(r"\[\[[^\[\]]*\]\]")
 class DatedNote:
     """A note, its words and its date."""
 
-    def __init__(self, row: DocumentRow, text: str, created: float) -> None:
+    def __init__(self, row: Document, text: str, created: float) -> None:
         """Take the text without front matter; `created` is 0 if no date is known."""
         self.row, self.text, self.created = row, text[:_READ], created
 
@@ -261,7 +260,7 @@ def find_amended_indexed(bank: Bank, path: str) -> str | None:
         return None
 
 
-def find_older(roots: Roots, view: View, row: DocumentRow) -> str | None:
+def find_older(roots: Roots, view: View, row: Document) -> str | None:
     """Return the path of the older note that a note may amend, if any."""
     if row.hidden:
         return None
@@ -280,7 +279,7 @@ def find_older(roots: Roots, view: View, row: DocumentRow) -> str | None:
     return next((notes[old - 1].row.key for old, new in pairs.items() if new == 0), None)
 
 
-def date_notes(roots: Roots, view: View, rows: Iterable[DocumentRow]) -> list[DatedNote]:
+def date_notes(roots: Roots, view: View, rows: Iterable[Document]) -> list[DatedNote]:
     """Return notes with their texts and their dates: that in front matter, or of a commit."""
     rows = list(rows)
     numbers = [row.number for row in rows]

@@ -16,7 +16,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import NoteRow
 from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.dates import seconds_to_iso
-from memory_bank.base.documents import Link
+from memory_bank.base.documents import Document, Link
 from memory_bank.base.errors import BadInput, StorageFailed
 from memory_bank.base.hit_view import Place
 from memory_bank.base.operation import Param, operation, topic
@@ -180,7 +180,7 @@ class _Export:
         tree = repository.find_worktree(root)
         return repository.list_not_ignored(tree, root, ["."]) if tree is not None else None
 
-    def _why_private(self, path: str, row: document_rows.DocumentRow) -> str:
+    def _why_private(self, path: str, row: Document) -> str:
         """Return why a note is not exported; empty if it is."""
         if entries.is_of_session(row) or row.data.get("type") == "session":
             return _SESSION

@@ -14,7 +14,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.bank.hits import ShownNote
 from memory_bank.bank.open_index import NoteRow
 from memory_bank.base import NamedTuple
-from memory_bank.base.documents import Link
+from memory_bank.base.documents import Document, Link, Section
 from memory_bank.base.errors import Hint, MemoryBankError, NoteNotFound
 from memory_bank.base.filenames import is_utf8
 from memory_bank.code.code_names import has_kind
@@ -25,7 +25,7 @@ from memory_bank.memory.show import show
 from memory_bank.notes import front_matter, links
 from memory_bank.notes.compare import note_comparison
 from memory_bank.notes.compare.note_change import NoteChange
-from memory_bank.notes.note import RELATIVE_KINDS, NoteSection
+from memory_bank.notes.note import RELATIVE_KINDS
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_graph, document_rows
 from memory_bank.search.manifest import link_rows as link_table
@@ -241,9 +241,7 @@ def _link_key(row: Link) -> tuple[str, ...]:
     return row.kind if row.kind == _REFERENCE else kind, row.target, row.heading, row.block
 
 
-def _group_backlinks(
-    rows: Sequence[Link], notes: Mapping[int, document_rows.DocumentRow]
-) -> list[Backlink]:
+def _group_backlinks(rows: Sequence[Link], notes: Mapping[int, Document]) -> list[Backlink]:
     by_source: dict[int, dict[LinkShown, None]] = {}
     for row in rows:
         by_source.setdefault(row.source, {})[link_shown(row)] = None
@@ -263,7 +261,7 @@ def _group_cites(goals: Collection[tuple[Link, LinkedPlace]]) -> tuple[Cite, ...
     return tuple(Cite(goal, tuple(at)) for goal, at in lines.items())
 
 
-def _yield_observations(sections: Sequence[NoteSection], goals: LinkTargets) -> Iterator[Observed]:
+def _yield_observations(sections: Sequence[Section], goals: LinkTargets) -> Iterator[Observed]:
     for section in sections:
         if section.name.startswith(OBSERVATION) and section.headings:
             written = dict(section.fields).get(PROMOTED_TO, "")

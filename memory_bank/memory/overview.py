@@ -11,6 +11,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.bank.open_index import NoteRow
 from memory_bank.base import NamedTuple
 from memory_bank.base.dates import seconds_to_iso
+from memory_bank.base.documents import Document
 from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.base.operation import Tool, operation
 from memory_bank.git.commits import Change
@@ -21,7 +22,6 @@ from memory_bank.notes.names import name_of
 from memory_bank.notes.roots import SESSIONS
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows, entries, filters
-from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.manifest.entries import NOTES, EntryConditions
 from memory_bank.search.manifest.filters import Condition
 from memory_bank.search.query import list_conditions
@@ -102,7 +102,7 @@ def _is_note(path: str) -> bool:
     return path.endswith(NOTE_SUFFIXES) and not hidden and not path.startswith(SESSIONS)
 
 
-def _change_of(bank: Bank, row: DocumentRow, since: float) -> ChangedLately:
+def _change_of(bank: Bank, row: Document, since: float) -> ChangedLately:
     note = NoteTrust(bank, row.key)
     first = note.changes[-1] if note.changes else None
     committed = first is not None and note.clean

@@ -459,7 +459,7 @@ def merge_into(
         schema_version=SCHEMA_VERSION,
         note_id=row.known_as,
         action=UPDATED,
-        content_hash=row.content_hash,
+        content_hash=row.content,
         tags=tuple(merged["tags"]),
         created_at=format_iso(datetime.fromtimestamp(row.created, UTC)),
         path=row.path,

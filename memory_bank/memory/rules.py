@@ -12,6 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base import NamedTuple, lazy_pattern
+from memory_bank.base.documents import Document
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.git.process import LIMIT
 from memory_bank.notes import names
@@ -22,7 +23,6 @@ from memory_bank.notes.note import Note
 from memory_bank.notes.sections import first_sentence
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_graph, document_rows
-from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.trust import trust
 from memory_bank.trust.trust import REVIEWED, UNCOMMITTED, UNKNOWN, NoteTrust
 
@@ -99,7 +99,7 @@ def list_rules(bank: Bank, seconds: float = PATIENCE) -> ProjectRules:
 def list_indexed_rules(bank: Bank, seconds: float = LIMIT) -> ProjectRules:
     """Return the rules as `list_rules` does, without looking whether files have changed."""
 
-    def read(view: View) -> tuple[list[DocumentRow], Counter[str]]:
+    def read(view: View) -> tuple[list[Document], Counter[str]]:
         manifest = view.manifest
         current = {
             row.number: row
@@ -135,7 +135,7 @@ def select_rules(rules: Sequence[ProjectRule], files: Collection[str]) -> tuple[
     return tuple(sorted(chosen, key=lambda rule: (not rule.applies_to, rule.path)))
 
 
-def _is_current(row: DocumentRow) -> bool:
+def _is_current(row: Document) -> bool:
     status = row.data.get("extra", {}).get("status") or row.data.get("status") or ""
     status = str(status).split(" ")[0].casefold()
     return status not in _NOT_CURRENT
@@ -172,7 +172,7 @@ def _why_waiting(bank: Bank, path: str, tier: str, *, reviews: bool) -> str:
     return NOT_REVIEWED if reviews and tier != REVIEWED else ""
 
 
-def _read_rule(bank: Bank, row: DocumentRow, stems: Mapping[str, int]) -> ProjectRule | None:
+def _read_rule(bank: Bank, row: Document, stems: Mapping[str, int]) -> ProjectRule | None:
     try:
         note = bank.store.read(row.key)
     except MemoryBankError:

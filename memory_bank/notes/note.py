@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from memory_bank.base import NamedTuple
-from memory_bank.base.documents import Fault, Link
+from memory_bank.base.documents import Fault, Link, Section
 from memory_bank.base.errors import Conflict, Hint, NoteNotFound
 
 _NOTHING: Mapping[str, Any] = {}
@@ -43,30 +43,10 @@ class Meta(NamedTuple):
     extra: Mapping[str, object] = _NOTHING
 
 
-class NoteSection(NamedTuple):
-    """A note's text under one heading, without the sections below it."""
-
-    headings: tuple[str, ...]
-    """Plain text of the headings above, outermost first; empty before the first heading."""
-    level: int
-    line: int
-    """1-based line of the file where the section starts, its heading line included."""
-    end_line: int
-    """The line after its last."""
-    start: int
-    """Offset of its first character in the note's text."""
-    text: str
-    """The exact source, heading line included, line ends as in the file."""
-    name: str = ""
-    """Its last block id that is alone on a line, without the caret."""
-    fields: tuple[tuple[str, str], ...] = ()
-    """Keys and values of its inline fields, in their order."""
-
-
 class Body(NamedTuple):
     """The parsed Markdown: sections in order, links, block ids, inline tags."""
 
-    sections: tuple[NoteSection, ...]
+    sections: tuple[Section, ...]
     links: tuple[Link, ...] = ()
     blocks: Mapping[str, int] = _NOTHING
     """Block id (without the caret) to its line."""
@@ -107,7 +87,7 @@ class Note(NamedTuple):
         return title or self.body.first or self.name.rpartition("/")[2]
 
 
-def find_section(sections: Sequence[NoteSection], heading: str) -> NoteSection:
+def find_section(sections: Sequence[Section], heading: str) -> Section:
     """Return the section of a heading, given by its text or its path `A > B`.
 
     Raises NoteNotFound when there is none, Conflict when there are several.

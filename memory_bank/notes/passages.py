@@ -8,9 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from operator import itemgetter
 
 from memory_bank.base import NamedTuple, lazy_pattern
-from memory_bank.base.documents import Passage
+from memory_bank.base.documents import Passage, Section
 from memory_bank.notes.blocks import Blocks, InlineBlock
-from memory_bank.notes.note import NoteSection
 
 _NEWLINE = lazy_pattern(r"\r\n|\r")
 
@@ -44,7 +43,7 @@ class _Stretch(NamedTuple):
     end: int
 
 
-def split_passages(section: NoteSection, size: int = SIZE) -> tuple[Passage, ...]:
+def split_passages(section: Section, size: int = SIZE) -> tuple[Passage, ...]:
     """Split a section's text into passages of about `size` characters, at the ends of blocks.
 
     A section up to a quarter longer is one passage. A block up to five times the size stays whole;
@@ -61,9 +60,7 @@ def split_passages(section: NoteSection, size: int = SIZE) -> tuple[Passage, ...
     )
 
 
-def _make_passage(
-    section: NoteSection, text: str, starts: list[int], part: _Stretch
-) -> Passage | None:
+def _make_passage(section: Section, text: str, starts: list[int], part: _Stretch) -> Passage | None:
     """Return a passage without blank lines around it; None if it is blank."""
     words = text[part.start : part.end]
     stripped = words.lstrip()

@@ -9,13 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 
 from memory_bank.base import lazy_pattern, shorten
-from memory_bank.base.documents import Fault, Link
+from memory_bank.base.documents import Fault, Link, Section
 from memory_bank.base.text import join_link
 from memory_bank.notes.blocks import Blocks, InlineBlock, parse_blocks
 from memory_bank.notes.front_matter import MARK, MAX_FIELDS, Field, yield_fields
 from memory_bank.notes.inline import InlineText, plain_text
 from memory_bank.notes.links import links_in, locate_links
-from memory_bank.notes.note import Body, NoteSection
+from memory_bank.notes.note import Body
 from memory_bank.notes.passages import LinkDefinition, read_definitions
 
 MAX_LINKS = 20_000
@@ -107,13 +107,13 @@ class _ContentReader:
             )
         self.tags.update(dict.fromkeys(_yield_tags(inline)))
 
-    def describe_sections(self, sections: Iterable[NoteSection]) -> tuple[NoteSection, ...]:
+    def describe_sections(self, sections: Iterable[Section]) -> tuple[Section, ...]:
         """Return the sections with their names and inline fields.
 
         A name belongs to the section with the fields, which headings may divide: a section without
         fields gives its name to the section around it that has some.
         """
-        named: list[NoteSection] = []
+        named: list[Section] = []
         names, lines = sorted(self.alone), sorted(self.fields)
         for section in sections:
             last = _lines_in(names, section)[-1:]
@@ -139,12 +139,12 @@ class _ContentReader:
                 yield Fault(f"only the first {count_kept:,} of {count:,} {kind}")
 
 
-def _lines_in(lines: Sequence[int], section: NoteSection) -> Sequence[int]:
+def _lines_in(lines: Sequence[int], section: Section) -> Sequence[int]:
     """Return those of some sorted lines that are in a section."""
     return lines[bisect_left(lines, section.line) : bisect_left(lines, section.end_line)]
 
 
-def _enclosing_section(sections: Sequence[NoteSection], inner: NoteSection) -> int | None:
+def _enclosing_section(sections: Sequence[Section], inner: Section) -> int | None:
     """Return the number of the section around another one that has fields but no name."""
     level = inner.level
     for number in range(len(sections) - 1, -1, -1):
@@ -200,7 +200,7 @@ def _yield_sections(
     heads: Sequence[tuple[InlineBlock, str]],
     first_line: int,
     offset: int,
-) -> Iterator[NoteSection]:
+) -> Iterator[Section]:
     """Split the text at its headings; text before the first is a section unless it is blank."""
     starts = blocks.starts
     # The last line end starts no further line.
@@ -217,7 +217,7 @@ def _yield_sections(
             path.append((level, name))
         start = starts[line]
         end = starts[following] if following < len(starts) else len(text)
-        yield NoteSection(
+        yield Section(
             headings=tuple(title for _, title in path),
             level=level,
             line=first_line + line,

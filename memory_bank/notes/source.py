@@ -40,7 +40,7 @@ from memory_bank.notes.link_targets import (
     yield_names,
 )
 from memory_bank.notes.names import name_of
-from memory_bank.notes.note import Meta, Note, NoteSection
+from memory_bank.notes.note import Meta, Note
 from memory_bank.notes.roots import Roots
 from memory_bank.notes.storage import files
 from memory_bank.notes.storage.files import UNKNOWN
@@ -302,7 +302,7 @@ def build_document(
     )
 
 
-def _remove_prompts(section: NoteSection, prompts: SessionPrompts | None) -> NoteSection:
+def _remove_prompts(section: Section, prompts: SessionPrompts | None) -> Section:
     """Return a section without what was asked in the session."""
     return section._replace(text=prompts.blank_prompts(section.text)) if prompts else section
 
@@ -320,7 +320,7 @@ def _yield_fields(note: Note) -> Iterator[tuple[str, str]]:
     yield from _yield_extra(meta.extra)
 
 
-def _written_headings(sections: Sequence[NoteSection]) -> Iterator[tuple[str, int]]:
+def _written_headings(sections: Sequence[Section]) -> Iterator[tuple[str, int]]:
     """Yield the words of each heading with links, as written: Obsidian links to it by these."""
     for section in sections:
         line = section.text.partition("\n")[0] if section.level else ""
@@ -328,7 +328,7 @@ def _written_headings(sections: Sequence[NoteSection]) -> Iterator[tuple[str, in
             yield f"#{written_words(line)}", section.line
 
 
-def _find_owners(sections: Sequence[NoteSection]) -> list[int]:
+def _find_owners(sections: Sequence[Section]) -> list[int]:
     """Return the number of the observation that each section is a part of, else its own.
 
     A person may divide an observation by headings below its own.
@@ -342,12 +342,12 @@ def _find_owners(sections: Sequence[NoteSection]) -> list[int]:
     return owners
 
 
-def _is_observation(section: NoteSection) -> bool:
+def _is_observation(section: Section) -> bool:
     return section.name.startswith("obs-") and any(key == "obs_type" for key, _ in section.fields)
 
 
 def _yield_sections(
-    sections: Sequence[NoteSection], owners: Sequence[int], dates: Dates
+    sections: Sequence[Section], owners: Sequence[int], dates: Dates
 ) -> Iterator[Section]:
     """Yield the sections; an observation reaches over the sections that are parts of it."""
     ends = dict(zip(owners, sections, strict=True))
@@ -355,7 +355,7 @@ def _yield_sections(
     for owner, section in zip(owners, sections, strict=True):
         tokens[owner] += estimate(section.text) if sections[owner].name else 0
     for number, section in enumerate(sections):
-        note_section = _make_section(section, dates)
+        note_section = _strip_section(section, dates)
         if owners[number] == number and ends[number] is not section:
             note_section = note_section._replace(
                 end_line=ends[number].end_line, tokens=tokens[number]
@@ -363,19 +363,17 @@ def _yield_sections(
         yield note_section
 
 
-def _make_section(section: NoteSection, dates: Dates) -> Section:
+def _strip_section(section: Section, dates: Dates) -> Section:
+    """Return a section as an index has it: without its text, with its time and tokens."""
     if not (section.name or section.fields):
-        return Section(section.line, section.end_line, section.headings)
+        return section._replace(text="")
     written = next((value for key, value in section.fields if key == CREATED), "")
     moment = to_datetime(written) if written else None
     created = (
         moment.timestamp() if moment else dates.created * (dates.stated and bool(section.name))
     )
-    return Section(
-        line=section.line,
-        end_line=section.end_line,
-        headings=section.headings,
-        name=section.name,
+    return section._replace(
+        text="",
         fields=tuple(dict.fromkeys((key, value.casefold()) for key, value in section.fields)),
         created=created,
         tokens=estimate(section.text) if section.name else 0,
@@ -491,7 +489,7 @@ class SessionPrompts:
         """Return whether a title is made of a prompt, as `Change a.py for: …` is."""
         return self.repeats(text) or self.repeats(_LABEL.sub("", text))
 
-    def headings(self, sections: Sequence[NoteSection], title: str) -> frozenset[str]:
+    def headings(self, sections: Sequence[Section], title: str) -> frozenset[str]:
         """Return the title and the headings that are made of a prompt, except a decision's."""
         headings = {
             heading

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Generic, Literal, TypeVar, cast
 
 from memory_bank.base import NamedTuple
+from memory_bank.base.documents import Document
 from memory_bank.base.errors import EmbedderUnavailable
 from memory_bank.base.settings import Settings
 from memory_bank.search import candidates
@@ -16,7 +17,7 @@ from memory_bank.search.boosts import fuse_ranks
 from memory_bank.search.candidates import Accesses, Candidate, Factors, Stale
 from memory_bank.search.linked import add_linked
 from memory_bank.search.manifest import document_graph, document_rows, entries
-from memory_bank.search.manifest.document_rows import DocumentRow, PassageRow
+from memory_bank.search.manifest.document_rows import PassageRow
 from memory_bank.search.manifest.manifest import Manifest, filled_key
 from memory_bank.search.ranking import NOTES, Evidence, ExtraMatches, Weights, rank
 from memory_bank.search.retrievers import RetrieverSet
@@ -85,7 +86,7 @@ _PARTS: Mapping[Unit, Callable[[Manifest, Collection[int]], Mapping[int, int]]] 
 class Hit(NamedTuple):
     """A document in an answer: its best passage, and the best ones of its other sections."""
 
-    document: DocumentRow
+    document: Document
     score: float
     """The likelihood that it answers the question, 0 to 1."""
     reasons: tuple[Reason, ...]

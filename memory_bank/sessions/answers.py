@@ -9,8 +9,7 @@ from typing import Literal
 
 from memory_bank.base import NamedTuple, shorten
 from memory_bank.base.dates import format_iso, seconds_to_iso
-from memory_bank.base.documents import Section
-from memory_bank.search.manifest.document_rows import DocumentRow
+from memory_bank.base.documents import Document, Section
 from memory_bank.search.manifest.entries import read_session_id
 from memory_bank.search.manifest.tables import SessionCounts
 from memory_bank.sessions.note_text import one_line
@@ -30,7 +29,7 @@ class IndexRow(NamedTuple):
     id: str
     """Of an observation its block id, of a session the id of its note, of a note its path without
     `.md`, or its id if the path is long, of a section these with `#` and its heading."""
-    document: DocumentRow
+    document: Document
     """Of the note."""
     section: Section | None
     """That of the observation, or the section; None for a whole note."""
@@ -188,7 +187,7 @@ class SessionEntry(NamedTuple):
 
     session: Session
     outline: Outline | None
-    document: DocumentRow | None
+    document: Document | None
     """Of its note."""
     counts: SessionCounts = SessionCounts()
     damaged: bool = False

@@ -10,12 +10,11 @@ from itertools import groupby
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base import NamedTuple
-from memory_bank.base.documents import PathProblem
+from memory_bank.base.documents import Document, PathProblem
 from memory_bank.base.errors import BadInput
 from memory_bank.notes.roots import SESSIONS
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows
-from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.manifest.entries import read_session_id
 from memory_bank.search.manifest.tables import SessionCounts, session_counts
 from memory_bank.sessions.answers import SessionEntry
@@ -71,7 +70,7 @@ def list_known_sessions(bank: Bank) -> list[SessionEntry]:
     )
 
 
-def _session_of(document: DocumentRow) -> Session:
+def _session_of(document: Document) -> Session:
     """Return the session of a note, as the index knows it."""
     started = parse_time(document.created)
     agent = str(document.data.get("source_agent") or "")

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from memory_bank.bank import open_index
 from memory_bank.bank.bank import Bank
-from memory_bank.base.documents import Span, read_lines
+from memory_bank.base.documents import Document, Span, read_lines
 from memory_bank.base.errors import BadInput, Hint, NoteNotFound, UnreadableNote
 from memory_bank.base.filenames import is_utf8
 from memory_bank.base.operation import (
@@ -23,7 +23,6 @@ from memory_bank.notes.names import link_name
 from memory_bank.notes.note import Note
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows, entries
-from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.manifest.entries import (
     OBSERVATION,
     OBSERVATIONS,
@@ -250,7 +249,7 @@ def _read(
     return list(details_of.values()), missing
 
 
-def _read_note(bank: Bank, document: DocumentRow) -> Note | None:
+def _read_note(bank: Bank, document: Document) -> Note | None:
     """Read a note; None if it is gone or no text."""
     try:
         data = bank.roots.of(document.key).read(document.key)

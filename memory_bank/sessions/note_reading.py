@@ -10,10 +10,11 @@ from functools import lru_cache
 
 from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.dates import to_datetime
+from memory_bank.base.documents import Section
 from memory_bank.base.setting_sections import OBSERVATION_TYPES
 from memory_bank.notes import parsing
 from memory_bank.notes.characters import BREAK
-from memory_bank.notes.note import Note, NoteSection
+from memory_bank.notes.note import Note
 from memory_bank.sessions.note_text import one_line, split_paragraphs, unescape_markdown
 from memory_bank.sessions.records import (
     OBSERVATION_ID,
@@ -119,7 +120,7 @@ def _owners(note: Note) -> Iterator[tuple[str, int]]:
             yield name, at
 
 
-def _parents(sections: tuple[NoteSection, ...]) -> list[int]:
+def _parents(sections: tuple[Section, ...]) -> list[int]:
     """Return the number of the section around each one; -1 for those that we write."""
     entries: list[int] = []
     around: list[int] = []
@@ -138,13 +139,13 @@ def _yield_around(at: int, parents: Sequence[int]) -> Iterator[int]:
         at = parents[at]
 
 
-def _starts_with_field(section: NoteSection) -> bool:
+def _starts_with_field(section: Section) -> bool:
     lines = (line for line in BREAK.split(section.text)[1:] if line.strip())
     match = FIELD.fullmatch(next(lines, ""))
     return bool(match and match[1].lower() in OBSERVATION_KEYS | SUMMARY_KEYS)
 
 
-def _is_prompts(section: NoteSection) -> bool:
+def _is_prompts(section: Section) -> bool:
     return section.level == _TOP and section.headings[-1].casefold() == PROMPTS
 
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 
 from memory_bank.bank.bank import Bank
+from memory_bank.base.documents import Document
 from memory_bank.base.errors import BadInput, NoteExists, NoteNotFound, SecretFound, UnreadableNote
 from memory_bank.notes.storage.store import Store
 from memory_bank.search.manifest import document_rows, tables
-from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.manifest.entries import SESSION_ID, read_session_id
 from memory_bank.sessions import note_format, note_reading, session_edit
 from memory_bank.sessions.note_format import yield_paths
@@ -36,7 +36,7 @@ class IndexedNotes:
         """Ask the index of a bank, which is updated first."""
         self._bank = bank
 
-    def rows(self) -> list[DocumentRow]:
+    def rows(self) -> list[Document]:
         """Return the rows of the notes of sessions that are not archived, the oldest first."""
         note_rows = self._bank.answer(
             lambda view: document_rows.find_by_field(view.manifest, "type", TYPE), None

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from memory_bank.base import NamedTuple
-from memory_bank.base.documents import Section, Span, read_lines
+from memory_bank.base.documents import Document, Section, Span, read_lines
 from memory_bank.base.setting_sections import OBSERVATION_TYPES
 from memory_bank.base.text import estimate
 from memory_bank.notes.names import name_of
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows, entries
-from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.manifest.entries import WHOLE, Entry
 from memory_bank.sessions.answers import IndexRow
 
@@ -80,7 +79,7 @@ class Rows:
             return part.headings[-1]
         return document.title if document else None
 
-    def project_of(self, document: DocumentRow) -> str:
+    def project_of(self, document: Document) -> str:
         """Return the project that a note names, else the bank's."""
         entry = document.data.get("extra", {}).get(entries.PROJECT)
         return str(entry) if isinstance(entry, str | int) else self._project
@@ -103,7 +102,7 @@ class Rows:
         observations = entries.list_observations(self._view.manifest, document)
         return [RowPlace(document, section) for section in observations]
 
-    def text_around(self, document: DocumentRow) -> str:
+    def text_around(self, document: Document) -> str:
         """Return the text of a session's note without its observations."""
         whole = self._text(document, Span(1, 1 << 40))
         inside = self.observed(document.number)
@@ -116,16 +115,16 @@ class Rows:
         )
         return "\n".join(read_lines(whole, span) for span in spans)
 
-    def _session_tokens(self, document: DocumentRow) -> int:
+    def _session_tokens(self, document: Document) -> int:
         listed = _ONE_ROW * len(self.observed(document.number))
         return _estimate_tokens(self.text_around(document)) + listed
 
-    def _tokens(self, document: DocumentRow) -> int:
+    def _tokens(self, document: Document) -> int:
         lines = [part.line for part in self.parts[document.number].values()]
         first = min(lines, default=1)
         return _estimate_tokens(self._text(document, Span(first, 1 << 40)))
 
-    def _text(self, document: DocumentRow, span: Span) -> str:
+    def _text(self, document: Document, span: Span) -> str:
         return self._view.source.text(document.key, document.hash, span) or ""
 
     def _heading(self, document: int, part: Section) -> str:
@@ -135,12 +134,12 @@ class Rows:
         return part.headings[-1] if len(sections) == 1 else " > ".join(part.headings)
 
 
-def is_session(document: DocumentRow) -> bool:
+def is_session(document: Document) -> bool:
     """Tell whether a document is the note of a session."""
     return bool(entries.read_session_id(document))
 
 
-def row_id(document: DocumentRow) -> str:
+def row_id(document: Document) -> str:
     """Return the id of a note or a session as rows have it."""
     name = name_of(document.key)
     if document.id and (is_session(document) or len(name) > _LONG_NAME):

@@ -18,7 +18,6 @@ from memory_bank.notes.secrets import secrets
 from memory_bank.notes.source import READER
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows, entries, link_rows, writer
-from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.retrievers.base import TEXT_VERSION, IndexedPassage
 from memory_bank.shared.engines.base import Position, PublishedNote, PublishedPassage
 from memory_bank.shared.word_weights import weigh_terms
@@ -122,7 +121,7 @@ class _Collector:
             )
         return vector_index
 
-    def _note(self, row: DocumentRow) -> PublishedNote:
+    def _note(self, row: Document) -> PublishedNote:
         data = row.data
         rest: dict[str, Any] = {key: data[key] for key in _KEPT if data.get(key)}
         if links := self._links.get(row.key):
@@ -145,7 +144,7 @@ class _Collector:
         return note._replace(hash=_hash(formats))
 
     def _passages(
-        self, row: DocumentRow, note: PublishedNote, vectors: VectorIndex | None
+        self, row: Document, note: PublishedNote, vectors: VectorIndex | None
     ) -> Iterator[PublishedPassage]:
         document = self._view.source.read(row.key)
         if not isinstance(document, Document):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from memory_bank.bank.bank import Bank
 from memory_bank.base import NamedTuple
 from memory_bank.base.dates import seconds_to_iso
+from memory_bank.base.documents import Document
 from memory_bank.base.errors import MemoryBankError, StorageFailed
 from memory_bank.code.parse.parsed_file import VERSION
 from memory_bank.git import objects, repository
@@ -19,7 +20,6 @@ from memory_bank.git.commits import CommitsAt
 from memory_bank.git.file_commits import FileCommits
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows, link_rows
-from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.trust.records import verified_commit
 
 if TYPE_CHECKING:  # start-up: a search compares little, since most is known
@@ -225,13 +225,13 @@ class StaleHits:
                 return StaleCache(file_commits, commits)
         return None
 
-    def _states(self, notes: Mapping[str, DocumentRow]) -> dict[str, NoteState]:
+    def _states(self, notes: Mapping[str, Document]) -> dict[str, NoteState]:
         etags = {path: row.hash for path, row in notes.items()}
         states = self._judge_notes(self._cache, etags, notes) if self._cache else {}
         return {path: states.get(path) or NoteState(etag, (), ()) for path, etag in etags.items()}
 
     def _judge_notes(
-        self, cache: StaleCache, etags: Mapping[str, str], notes: Mapping[str, DocumentRow]
+        self, cache: StaleCache, etags: Mapping[str, str], notes: Mapping[str, Document]
     ) -> dict[str, NoteState]:
         """Return what became of the code that notes cite, as far as git can say in time."""
         states = cache.get(etags)
@@ -250,7 +250,7 @@ class StaleHits:
         cache.put(new or {})
         return states | (new or {})
 
-    def _compare_citations(self, notes: Mapping[int, DocumentRow]) -> dict[str, NoteState] | None:
+    def _compare_citations(self, notes: Mapping[int, Document]) -> dict[str, NoteState] | None:
         """Compare the citations of some notes now; None if git can't say in time."""
         states = {row.key: _uncompared_state(row) for row in notes.values()}
         from memory_bank.trust.citations import list_citations
@@ -286,7 +286,7 @@ class StaleHits:
         return states
 
 
-def _uncompared_state(row: DocumentRow) -> NoteState:
+def _uncompared_state(row: Document) -> NoteState:
     """Return the state of a note of which no citation was compared."""
     return NoteState(row.hash, (), (), holds=bool(verified_commit(row.data)))
 

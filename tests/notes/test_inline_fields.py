@@ -4,10 +4,9 @@ import time
 
 import pytest
 
-from memory_bank.base.documents import UNDATED
+from memory_bank.base.documents import UNDATED, Section
 from memory_bank.base.text import estimate
 from memory_bank.notes import parsing, sections
-from memory_bank.notes.note import NoteSection
 from memory_bank.notes.sections import read_body
 from memory_bank.notes.source import build_document
 
@@ -28,7 +27,7 @@ It failed.
 """
 
 
-def only(text: str) -> NoteSection:
+def only(text: str) -> Section:
     (section,) = read_body(text).sections
     return section
 

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_bank.base.documents import Passage
-from memory_bank.notes.note import NoteSection
+from memory_bank.base.documents import Passage, Section
 from memory_bank.notes.passages import LONG, split_passages
 
 SIZE = 80
@@ -16,9 +15,9 @@ WHOLE = SIZE * LONG  # a block or line up to here is not cut
 NEWLINE = re.compile(r"\r\n|\r|\n")
 
 
-def section(text: str, line: int = 1) -> NoteSection:
+def section(text: str, line: int = 1) -> Section:
     """Make a section of a text."""
-    return NoteSection(("H",), 1, line, line + len(NEWLINE.findall(text)), 0, text)
+    return Section(line, line + len(NEWLINE.findall(text)), ("H",), level=1, text=text)
 
 
 def cut(text: str, size: int = SIZE) -> list[str]:

@@ -11,7 +11,7 @@ from memory_bank.bank import open_index
 from memory_bank.bank.backlinks import resolve_links
 from memory_bank.bank.bank import Bank
 from memory_bank.base import NamedTuple, lazy_pattern
-from memory_bank.base.documents import Link
+from memory_bank.base.documents import Link, Section
 from memory_bank.code.parse.parsed_file import Symbol
 from memory_bank.frontends.lsp.open_texts import Texts, read_links
 from memory_bank.frontends.lsp.symbol_notes import MAX_CHARACTERS, parse_text
@@ -20,7 +20,7 @@ from memory_bank.notes import parsing
 from memory_bank.notes.characters import written_words
 from memory_bank.notes.link_targets import TargetNames
 from memory_bank.notes.links import WholeLink
-from memory_bank.notes.note import Note, NoteSection
+from memory_bank.notes.note import Note
 from memory_bank.search.index import View
 from memory_bank.search.manifest import link_rows
 
@@ -62,7 +62,7 @@ def list_goals(texts: Texts, path: str, note: Note) -> list[tuple[WholeLink, Lin
     return list(zip(written, leads_to(texts, path, [link.link for link in written]), strict=True))
 
 
-def section_at(note: Note, heading: str) -> NoteSection | None:
+def section_at(note: Note, heading: str) -> Section | None:
     """Return the section of a heading as a link names it: its text, path `A#B`, or slug."""
     folded_parts = [_fold_text(part) for part in heading.split("#") if part.strip()]
     if not folded_parts:

@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from memory_bank.bank.bank import Bank, note_path
 from memory_bank.base import NamedTuple, lazy_pattern
+from memory_bank.base.documents import Section
 from memory_bank.base.errors import BadInput, UnreadableNote
 from memory_bank.frontends.lsp.destinations import (
     LinkTarget,
@@ -21,7 +22,7 @@ from memory_bank.frontends.lsp.open_texts import Texts, link_at, note_file
 from memory_bank.memory.relinking import find_lost_links, link_place, make_retarget
 from memory_bank.notes import names
 from memory_bank.notes.links import WholeLink, plan_edits
-from memory_bank.notes.note import RELATIVE_KINDS, Note, NoteSection
+from memory_bank.notes.note import RELATIVE_KINDS, Note
 from memory_bank.search.manifest import document_rows, link_rows
 
 _ATX = lazy_pattern(r"( {0,3}#{1,6}[ \t]++)((?:[^ \t]++|[ \t]++(?!#*[ \t]*\Z))*+)[ \t]*#*[ \t]*")
@@ -54,7 +55,7 @@ class Renameable(NamedTuple):
     start: int
     end: int
     """Offsets of the name in the text of the editor."""
-    section: NoteSection | None = None
+    section: Section | None = None
     """The heading's section; None for the note."""
 
 
@@ -192,9 +193,7 @@ def record(bank: Bank, moves: Mapping[str, str]) -> None:
             bank.state.rename(old, new)
 
 
-def _rename_heading(
-    texts: Texts, path: str, section: NoteSection, new: str
-) -> Iterator[OffsetEdit]:
+def _rename_heading(texts: Texts, path: str, section: Section, new: str) -> Iterator[OffsetEdit]:
     """Yield the changes of a heading and of the links to it."""
     texts.bank.roots.check_writable(path)
     note = texts.read(path)
@@ -214,7 +213,7 @@ def _rename_heading(
 
 
 def _yield_fragment_edits(
-    texts: Texts, path: str, note: Note, section: NoteSection, new: str
+    texts: Texts, path: str, note: Note, section: Section, new: str
 ) -> Iterator[OffsetEdit]:
     """Yield the changes of the part of each link that names a heading."""
     for source in list_sources(texts, LinkTarget(path), itself=True):
@@ -232,7 +231,7 @@ def _yield_fragment_edits(
 
 
 def _rename_part(
-    raw: str, kind: str, section: NoteSection, goal_section: NoteSection, new: str
+    raw: str, kind: str, section: Section, goal_section: Section, new: str
 ) -> str | None:
     """Return the part behind the `#` of a link with a heading's new name."""
     old = section.headings[-1]
@@ -249,7 +248,7 @@ def _rename_part(
     return "#".join(parts)
 
 
-def _is_above(section: NoteSection, inner: NoteSection) -> bool:
+def _is_above(section: Section, inner: Section) -> bool:
     """Return whether a section is the inner one, or has it below its heading."""
     if section == inner:
         return True
@@ -286,7 +285,7 @@ def _fragment_span(note: Note, written: WholeLink) -> tuple[int, int] | None:
     return fragment.start(1), fragment.start(1) + len(text)
 
 
-def heading_span(section: NoteSection) -> tuple[int, int]:
+def heading_span(section: Section) -> tuple[int, int]:
     """Return the offsets of a heading's text, without its marks."""
     line = re.split(r"\r\n|\n|\r", section.text, maxsplit=1)[0]
     match = _ATX.fullmatch(line)

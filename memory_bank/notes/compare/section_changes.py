@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
+from memory_bank.base.documents import Section
 from memory_bank.notes.compare import claims
 from memory_bank.notes.compare.claims import split_claims
 from memory_bank.notes.compare.note_change import SectionChange, pair_texts, split_words
-from memory_bank.notes.note import NoteSection
 
 _ALIKE = 0.6
 """Share of words in common from which a section under another heading is the same one."""
@@ -16,7 +16,7 @@ _ALIKE = 0.6
 Headings = tuple[str, ...]
 
 
-def pair_sections(before: Sequence[NoteSection], after: Sequence[NoteSection]) -> dict[int, int]:
+def pair_sections(before: Sequence[Section], after: Sequence[Section]) -> dict[int, int]:
     """Map numbers of sections to those of the same sections in the version after.
 
     Sections are the same if they have the same headings and text, else the same headings, else the
@@ -40,7 +40,7 @@ def pair_sections(before: Sequence[NoteSection], after: Sequence[NoteSection]) -
 
 
 def find_renamed_sections(
-    before: Sequence[NoteSection], after: Sequence[NoteSection], new_of: Mapping[int, int]
+    before: Sequence[Section], after: Sequence[Section], new_of: Mapping[int, int]
 ) -> frozenset[int]:
     """Return those of paired sections whose own heading changed, or that are below another one.
 
@@ -61,10 +61,10 @@ def find_renamed_sections(
 
 
 def _pair_equal(
-    before: Sequence[NoteSection],
-    after: Sequence[NoteSection],
+    before: Sequence[Section],
+    after: Sequence[Section],
     new_of: Mapping[int, int],
-    value_of: Callable[[NoteSection], Hashable],
+    value_of: Callable[[Section], Hashable],
 ) -> dict[int, int]:
     """Pair the remaining sections with an equal value, in order; None is no value."""
     paired_news = set(new_of.values())
@@ -80,19 +80,19 @@ def _pair_equal(
     }
 
 
-def _headings_and_text(section: NoteSection) -> Hashable:
+def _headings_and_text(section: Section) -> Hashable:
     return section.headings, _fold_spaces(section.text)
 
 
-def _headings(section: NoteSection) -> Hashable:
+def _headings(section: Section) -> Hashable:
     return section.headings
 
 
-def _text(section: NoteSection) -> Hashable:
+def _text(section: Section) -> Hashable:
     return _fold_spaces(_text_below(section)) or None
 
 
-def _text_below(section: NoteSection) -> str:
+def _text_below(section: Section) -> str:
     """Return the text below a section's heading line."""
     if not section.level:
         return section.text
@@ -108,7 +108,7 @@ MAX_SECTIONS = 4_000
 
 
 def compare_sections(
-    before: Sequence[NoteSection], after: Sequence[NoteSection]
+    before: Sequence[Section], after: Sequence[Section]
 ) -> tuple[SectionChange, ...]:
     """Return the sections that changed, in the order of the version after; removed ones are last.
 
@@ -121,7 +121,7 @@ def compare_sections(
     return _compare_by_section(before, after)
 
 
-def _join_sections(sections: Sequence[NoteSection]) -> Sequence[NoteSection]:
+def _join_sections(sections: Sequence[Section]) -> Sequence[Section]:
     """Return the text of all sections as one section without a heading."""
     if not sections:
         return ()
@@ -135,7 +135,7 @@ def _add_reason(change: SectionChange, reason: str) -> SectionChange:
 
 
 def _compare_by_section(
-    before: Sequence[NoteSection], after: Sequence[NoteSection]
+    before: Sequence[Section], after: Sequence[Section]
 ) -> tuple[SectionChange, ...]:
     new_of = pair_sections(before, after)
     renamed = find_renamed_sections(before, after, new_of)
@@ -153,7 +153,7 @@ def _compare_by_section(
     return tuple(changes)
 
 
-def _whole_change(section: NoteSection, kind: claims.Whole) -> SectionChange:
+def _whole_change(section: Section, kind: claims.Whole) -> SectionChange:
     changes, shortened = claims.list_claims(
         section.text, section.line, kind, heading=section.level > 0
     )
@@ -168,9 +168,7 @@ def _whole_change(section: NoteSection, kind: claims.Whole) -> SectionChange:
     )
 
 
-def _compare_section(
-    before: NoteSection, after: NoteSection, *, renamed: bool
-) -> Iterator[SectionChange]:
+def _compare_section(before: Section, after: Section, *, renamed: bool) -> Iterator[SectionChange]:
     """Yield how a section changed, if it did."""
     if before.text == after.text and not renamed:
         return

@@ -25,7 +25,7 @@ from memory_bank.search.manifest import document_rows
 def same_content(bank: RuleContext) -> Iterator[Finding]:
     """Yield each note with the content of an older one; private and tracked notes are separate."""
     groups = [
-        [note for note in group if note.content_hash != content_hash("")] for group in _groups(bank)
+        [note for note in group if note.content != content_hash("")] for group in _groups(bank)
     ]
     shared = _list_shared(bank, [note.path for group in groups for note in group])
     for group in groups:
@@ -67,7 +67,7 @@ def same_title(bank: RuleContext) -> Iterator[Finding]:
         if note.type == SESSION or note.status != "active" or bank.is_included(note.path):
             continue
         older = first.setdefault(note.title.casefold(), note)
-        if older.content_hash == note.content_hash or not note.title:
+        if older.content == note.content or not note.title:
             continue
         if bank.paths is None or note.path in bank.paths:
             fix = "give it a title that tells them apart, or merge them"

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from memory_bank.base import NamedTuple
-from memory_bank.base.documents import Section, Span
+from memory_bank.base.documents import Dates, Document, Section, Span
 from memory_bank.base.errors import IndexDamaged
 from memory_bank.search.manifest.manifest import (
     DONE,
@@ -28,35 +28,10 @@ _COLUMNS = (
 
 _LIVE = f"state IN ({DONE}, {PENDING})"
 
-Dates = Mapping[int, tuple[float, str]]
-
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
-
 _NO_DATES: Mapping[str, float] = MappingProxyType({})
 
 
-class DocumentRow(NamedTuple):
-    """The manifest's row of a document."""
-
-    number: int
-    key: str
-    hash: str
-    size: int
-    id: str
-    title: str
-    created: float
-    updated: float
-    hidden: bool
-    content_hash: str = ""
-    data: Mapping[str, Any] = _NOTHING
-
-    @property
-    def known_as(self) -> str:
-        """The document's name in the logs of activity: its id, else its key."""
-        return self.id or self.key
-
-
-Row = TypeVar("Row", bound=DocumentRow)
+Row = TypeVar("Row", bound=Document)
 
 
 class PassageRow(NamedTuple):
@@ -99,13 +74,13 @@ def _section(
     return Section(line, end_line, above, name, (), created, tokens)
 
 
-def read_documents(manifest: Manifest, numbers: Collection[int]) -> dict[int, DocumentRow]:
+def read_documents(manifest: Manifest, numbers: Collection[int]) -> dict[int, Document]:
     """Return the documents of some numbers."""
     sql = f"SELECT {_COLUMNS} FROM documents WHERE id IN ({{}})"
     return {row[0]: _document(row) for row in manifest.chunked(sql, list(numbers))}
 
 
-def all_documents(manifest: Manifest) -> list[DocumentRow]:
+def all_documents(manifest: Manifest) -> list[Document]:
     """Return every live document, by key."""
     rows = manifest.execute(f"SELECT {_COLUMNS} FROM documents WHERE {_LIVE} ORDER BY key")
     return [_document(row) for row in rows]
@@ -131,32 +106,32 @@ def read_titles(manifest: Manifest) -> list[tuple[str, str, str]]:
     return manifest.execute(f"{sql} WHERE {_LIVE} ORDER BY key").fetchall()
 
 
-def document_at(manifest: Manifest, key: str) -> DocumentRow | None:
+def document_at(manifest: Manifest, key: str) -> Document | None:
     """Return the live document of a key."""
     sql = f"SELECT {_COLUMNS} FROM documents WHERE key = ? AND {_LIVE}"
     row = manifest.execute(sql, (key,)).fetchone()
     return _document(row) if row else None
 
 
-def find_by_field(manifest: Manifest, key: str, value: str) -> list[DocumentRow]:
+def find_by_field(manifest: Manifest, key: str, value: str) -> list[Document]:
     """Return the live documents that are not hidden and have a field's value, the oldest first."""
     where = "id IN (SELECT document FROM fields WHERE key = ? AND value = ?)"
     return _shown_documents(manifest, where, (key, value))
 
 
-def find_by_content(manifest: Manifest, content: str) -> list[DocumentRow]:
+def find_by_content(manifest: Manifest, content: str) -> list[Document]:
     """Return the live documents that are not hidden and have a content, the oldest first."""
     # the first two conditions make SQLite use the partial index of the first bytes
     where = "content <> x'' AND substr(content, 1, 6) = substr(?1, 1, 6) AND content = ?1"
     return _shown_documents(manifest, where, (bytes.fromhex(content),))
 
 
-def _shown_documents(manifest: Manifest, where: str, values: Sequence[Any]) -> list[DocumentRow]:
+def _shown_documents(manifest: Manifest, where: str, values: Sequence[Any]) -> list[Document]:
     sql = f"SELECT {_COLUMNS} FROM documents WHERE {_LIVE} AND NOT hidden AND {where}"
     return [_document(row) for row in manifest.execute(f"{sql} ORDER BY created, key", values)]
 
 
-def sharing_content(manifest: Manifest) -> Iterator[list[DocumentRow]]:
+def sharing_content(manifest: Manifest) -> Iterator[list[Document]]:
     """Yield the live documents, not hidden, of each content that several of them have."""
     rows = manifest.execute(
         f"SELECT hex(content) FROM documents WHERE content <> x'' AND {_LIVE} AND NOT hidden"
@@ -200,7 +175,7 @@ def find_deprecated(manifest: Manifest, numbers: Collection[int]) -> set[int]:
     return {number for (number,) in manifest.chunked(sql, likely)}
 
 
-def read_dates(manifest: Manifest, numbers: Collection[int]) -> Dates:
+def read_dates(manifest: Manifest, numbers: Collection[int]) -> dict[int, tuple[float, str]]:
     """Return creation time and name in the access log of some documents.
 
     The time is 0 for a document that doesn't state it.
@@ -213,7 +188,7 @@ def read_dates(manifest: Manifest, numbers: Collection[int]) -> Dates:
 
 def find_newest(
     manifest: Manifest, scope: Scope, limit: int, written: Mapping[str, float] = _NO_DATES
-) -> list[DocumentRow]:
+) -> list[Document]:
     """Return the documents in scope that were created or updated last.
 
     `written` has later times of updates from the log of updates, by names as in `known_as`.
@@ -237,7 +212,8 @@ def newest_numbers(manifest: Manifest, scope: Scope) -> list[int]:
 
 def updated_by(row: Row, written: Mapping[str, float]) -> Row:
     """Return a document with the later of its time of update and that in `written`."""
-    return row._replace(updated=max(row.updated, written.get(row.known_as, 0.0)))
+    updated = max(row.updated, written.get(row.known_as, 0.0))
+    return row._replace(dates=row.dates._replace(updated=updated))
 
 
 def known_as(manifest: Manifest, names: Collection[str]) -> set[int]:
@@ -388,10 +364,22 @@ def read_hashes(manifest: Manifest) -> dict[str, str]:
     return dict(manifest.execute(sql))
 
 
-def _document(row: Sequence[Any]) -> DocumentRow:
+def _document(row: Sequence[Any]) -> Document:
     try:
         data: Mapping[str, Any] = json.loads(row[-1])
     except ValueError as error:
         raise IndexDamaged(f"the row of {row[1]} is damaged", "it is rebuilt") from error
-    *plain, hidden, content, _ = row
-    return DocumentRow._make((*plain, bool(hidden), content, data))
+    number, key, digest, size, known_as, title, created, updated, hidden, content, _ = row
+    return Document(
+        key,
+        digest,
+        title,
+        (),
+        known_as,
+        data=data,
+        content=content,
+        dates=Dates(created, updated),
+        hidden=bool(hidden),
+        size=size,
+        number=number,
+    )

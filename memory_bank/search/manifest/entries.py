@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from memory_bank.base import NamedTuple
-from memory_bank.base.documents import Section
+from memory_bank.base.documents import Document, Section
 from memory_bank.notes.names import lookup_key as link_key
 from memory_bank.notes.roots import SESSIONS as SESSIONS_FOLDER
 from memory_bank.search.manifest import document_graph
-from memory_bank.search.manifest.document_rows import DocumentRow
 from memory_bank.search.manifest.link_rows import name_number
 from memory_bank.search.manifest.manifest import DONE, PENDING, SEPARATOR, Manifest
 from memory_bank.search.retrievers.base import Scope
@@ -233,14 +232,14 @@ class _Condition:
         return " AND ".join(f"({part})" for part in self.parts)
 
 
-def read_session_id(document: DocumentRow) -> str:
+def read_session_id(document: Document) -> str:
     """Return the id of the session whose note a document is; empty if it is no session's note."""
     extra = document.data.get("extra") or {}
     is_session = extra.get(PROJECT) is not None and document.data.get("type") == SESSIONS
     return str(extra.get(SESSION_ID) or "") if is_session else ""
 
 
-def is_of_session(document: DocumentRow) -> bool:
+def is_of_session(document: Document) -> bool:
     """Tell whether a note is of a session, by its folder or by its front matter."""
     return document.key.startswith(SESSIONS_FOLDER) or bool(read_session_id(document))
 

@@ -11,7 +11,6 @@ from typing import NamedTuple
 from memory_bank.base.documents import Document, Read, Scan, Section, Span, read_lines
 from memory_bank.base.paths import Layout
 from memory_bank.base.settings import Settings
-from memory_bank.notes import note
 from memory_bank.notes.passages import split_passages
 from memory_bank.search.engine import Engine
 from memory_bank.search.index import Index
@@ -64,7 +63,7 @@ class TestCollection:
         if one is None:
             return None
         lines = Section(1, one.body.count("\n") + 2)
-        whole = note.NoteSection((), 0, lines.line, lines.end_line, 0, one.body)
+        whole = lines._replace(text=one.body)
         found = tuple(passage._replace(section=0) for passage in split_passages(whole))
         return Document(key, self._hashes[key], one.title, found, sections=(lines,))
 
