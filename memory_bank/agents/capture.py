@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from memory_bank.agents.clients.base import HookEvent
+from memory_bank.agents.clients.base import HookEvent, ToolCall
 from memory_bank.agents.hook_bank import HookBank
 from memory_bank.agents.payload import message_key
 from memory_bank.base import lazy_pattern
@@ -117,7 +117,7 @@ def capture(
     elif event.kind in ("tool", "subagent"):
         if saved := _detect_saving(event):
             counts["worded"] = saved == "worded"
-        if not (is_own(event.tool_name) or is_forgetting(event.tool_input)):
+        if not (is_own(event.call.name) or is_forgetting(event.call.input)):
             stored = _event(bank, event, counts, secrets)
     elif event.kind != "start":
         return False
@@ -167,9 +167,8 @@ def _without(text: str, forms: Collection[str]) -> str:
 
 def message_event(event: HookEvent) -> HookEvent:
     """Return the last text of a turn as an event of its own."""
-    return event._replace(
-        kind="tool", key=message_key(event.said), tool_name=MESSAGE, tool_output=event.said
-    )
+    call = ToolCall(MESSAGE, output=event.said)
+    return event._replace(kind="tool", key=message_key(event.said), call=call)
 
 
 def end(queue: EventQueue, event: HookEvent) -> None:
@@ -181,9 +180,9 @@ def end(queue: EventQueue, event: HookEvent) -> None:
 def _event(bank: HookBank, event: HookEvent, counts: dict[str, int], secrets: set[str]) -> Event:
     """Return an event as it is stored; count its redactions and edits, and add its secrets."""
     fields = {
-        "input": _bound_texts(event.tool_input),
-        "output": _bound_texts(event.tool_output),
-        "tool": event.tool_name[:200],
+        "input": _bound_texts(event.call.input),
+        "output": _bound_texts(event.call.output),
+        "tool": event.call.name[:200],
         "cwd": event.cwd,
     }
     redacted_fields: Any
@@ -191,8 +190,8 @@ def _event(bank: HookBank, event: HookEvent, counts: dict[str, int], secrets: se
     before, after, tool, cwd = redacted_fields.values()
     key, more = redact_id(event.key, bank.allowed)
     counts["redactions"] = count + more
-    name = "".join(char for char in event.tool_name.lower() if char.isalpha())
-    counts["edits"] = name in _EDITS and not event.failed and _changes_project(bank, event)
+    name = "".join(char for char in event.call.name.lower() if char.isalpha())
+    counts["edits"] = name in _EDITS and not event.call.failed and _changes_project(bank, event)
     return Event(
         0,
         event.session_id,
@@ -205,7 +204,7 @@ def _event(bank: HookBank, event: HookEvent, counts: dict[str, int], secrets: se
         else _text(after),
         event.prompt_number,
         parse_time(event.created_at or time.time()),
-        event.failed,
+        event.call.failed,
         cwd,
         key,
     )
@@ -225,11 +224,11 @@ def _changes_project(bank: HookBank, event: HookEvent) -> bool:
     """Return whether an edit is of a file of the project, not of a plan or scratch file."""
     folder, name = os.path.split(bank.root)
     project = os.path.realpath(folder if name == FOLDER else event.folder)
-    arguments = event.tool_input if isinstance(event.tool_input, dict) else {}
+    arguments = event.call.input if isinstance(event.call.input, dict) else {}
     paths = [arguments.get(key) for key in _PATHS]
     changes = arguments.get("changes")
     paths += changes if isinstance(changes, dict) else ()
-    for patch in (event.tool_input, *arguments.values()):
+    for patch in (event.call.input, *arguments.values()):
         paths += _PATCHED.findall(patch) if isinstance(patch, str) and "*** " in patch else ()
     for path in paths:
         if isinstance(path, str) and path and "\0" not in path:
@@ -261,11 +260,11 @@ def is_forgetting(tool_input: object) -> bool:
 
 def _detect_saving(event: HookEvent) -> str:
     """Return `worded` if the event says that the agent saved something in its own words."""
-    if event.failed:
+    if event.call.failed:
         return ""
-    if is_own(event.tool_name):
-        return "worded" if any(event.tool_name.endswith(name) for name in _WORDED) else ""
-    tool_input = event.tool_input
+    if is_own(event.call.name):
+        return "worded" if any(event.call.name.endswith(name) for name in _WORDED) else ""
+    tool_input = event.call.input
     command = tool_input.get("command") if isinstance(tool_input, dict) else None
     if not isinstance(command, str):
         return ""

@@ -367,11 +367,11 @@ class _TranscriptImport:
                     self._add(key)
                     number = last = last + 1
                     yield step._replace(key=key)
-            elif step.tool_name == MESSAGE:
+            elif step.call.name == MESSAGE:
                 stored = f"{step.key} {number}" in self._of_session.get(session_id, ())
                 if not (forked or stored):
                     yield step._replace(prompt_number=number)
-            elif is_own(step.tool_name) or is_forgetting(step.tool_input):
+            elif is_own(step.call.name) or is_forgetting(step.call.input):
                 continue
             elif key := self._key(session_id, step, inputs):
                 cwd = step.cwd or parts[0].cwd
@@ -386,7 +386,7 @@ class _TranscriptImport:
         key, _ = redact_id(call.key, self._hook_bank.allowed)
         if key in self._of_session.get(session_id, ()) or key in self._keys:
             return ""
-        mark = digest(call.tool_name, call.tool_input)
+        mark = digest(call.call.name, call.call.input)
         if inputs[mark] > 0:
             inputs[mark] -= 1
             return ""

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memory_bank.agents import clients, transcript_lines
+from memory_bank.agents import clients, payload
 from memory_bank.agents.capture import capture, message_event, open_queue
 from memory_bank.agents.clients import claude_code
 from memory_bank.agents.clients.base import HookEvent
@@ -128,15 +128,15 @@ def test_what_hooks_captured_is_not_imported_again(bank: Bank, project: Path, ho
         if step.kind == "prompt":
             event = {**base, "prompt": step.prompt, "prompt_id": step.key}
             name = "UserPromptSubmit"
-        elif step.tool_name == MESSAGE:
-            said = HookEvent("stop", IDS[client], client, "", said=step.tool_output)
+        elif step.call.name == MESSAGE:
+            said = HookEvent("stop", IDS[client], client, "", said=step.call.output)
             capture(hook_bank, queue, message_event(said))
             continue
         else:
             used = {
-                "tool_name": step.tool_name,
-                "tool_input": step.tool_input,
-                "tool_response": step.tool_output,
+                "tool_name": step.call.name,
+                "tool_input": step.call.input,
+                "tool_response": step.call.output,
             }
             event = {**base, **used, "tool_use_id": step.key}
             name = "PostToolUse"
@@ -228,7 +228,7 @@ def test_no_line_of_a_transcript_is_trusted(
             place(client, home, project, text + '\n{"cut')
         )
         assert all(isinstance(step.created_at, float) for step in made.steps)
-    monkeypatch.setattr(transcript_lines, "MOST_LINE", 200)
+    monkeypatch.setattr(payload, "MOST_LINE", 200)
     made = clients.find(client, clients.TRANSCRIPTS).read_transcript(place(client, home, project))
     assert made.skipped["line too long"] > 10
 
@@ -292,8 +292,12 @@ def test_older_lines_of_codex_tell_the_same(project: Path, home: Path) -> None:
         place("codex", home, project, text)
     )
     prompt, make, ls = made.steps
-    assert (prompt.prompt, make.tool_input, make.failed) == ("Do it", {"command": "make"}, True)
-    assert (ls.tool_input, ls.failed) == ({"command": "ls"}, True)
+    assert (prompt.prompt, make.call.input, make.call.failed) == (
+        "Do it",
+        {"command": "make"},
+        True,
+    )
+    assert (ls.call.input, ls.call.failed) == ({"command": "ls"}, True)
     assert (made.input_tokens, made.output_tokens) == (5, 2)
 
 

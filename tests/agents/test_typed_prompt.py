@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory_bank.agents.typed_prompt import strip_program_text
+from memory_bank.agents.payload import strip_program_text
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,12 @@ from memory_bank.agents.payload import (
     Payload,
     digest,
     message_key,
+    parse_json,
     read_identifier,
     read_project,
+    read_seconds,
     read_text,
+    strip_program_text,
 )
 from memory_bank.base import NamedTuple
 from memory_bank.sessions.queue_rows import MESSAGE
@@ -27,6 +30,15 @@ if TYPE_CHECKING:
 
 
 Kind = Literal["start", "prompt", "tool", "subagent", "compact", "stop", "end"]
+
+
+class ToolCall(NamedTuple):
+    """The use of a tool, as a program reports it; the values are what JSON can hold."""
+
+    name: str = ""
+    input: Any = None
+    output: Any = None
+    failed: bool = False
 
 
 class HookEvent(NamedTuple):
@@ -44,11 +56,7 @@ class HookEvent(NamedTuple):
     key: str = ""
     """What tells a repeated report of the same prompt or tool call; empty if unknown."""
     prompt: str = ""
-    tool_name: str = ""
-    tool_input: Any = None
-    """What JSON can hold."""
-    tool_output: Any = None
-    failed: bool = False
+    call: ToolCall = ToolCall()
     created_at: float = 0.0
     """Seconds since 1970; 0 for now."""
     source: str = ""
@@ -68,25 +76,69 @@ class HookEvent(NamedTuple):
     """The last text of the turn that ends."""
 
 
-def event_of(
-    name: str, kind: Kind, session: str, agent: str, payload: Payload, *folder: str
-) -> HookEvent:
-    """Return what the events say of programs whose hooks are like those of Claude Code.
+class EventTable(NamedTuple):
+    """How a program names its events and their fields, if they are like those of Claude Code."""
 
-    Variables of the environment may name the `folder` of the project.
-    """
-    return HookEvent(
-        kind,
-        session,
-        agent,
-        read_project(payload, *folder),
-        cwd=read_text(payload, "cwd"),
-        name=name,
-        transcript=read_text(payload, "transcript_path", "transcriptPath"),
-        source=read_text(payload, "source"),
-        asking=not payload.get("stop_hook_active"),
-        said=read_text(payload, "last_assistant_message", "prompt_response"),
-    )
+    client: str
+    kinds: Mapping[str, Kind]
+    """The kind of each event; the name of one for a tool that failed ends with `Failure`."""
+    session: tuple[str, ...] = ("session_id",)
+    project: tuple[str, ...] = ()
+    """Variables of the environment with the project's folder."""
+    source: str = "source"
+    moment: str = ""
+    """When the event happened; it tells apart prompts and calls of a program without ids."""
+    prompt_id: str = ""
+    """What identifies one prompt."""
+    turn_id: str = ""
+    """What identifies a turn, which may be steered by more prompts."""
+    tool: str = "tool_name"
+    tool_input: str = "tool_input"
+    tool_output: str = "tool_response"
+    call_id: str = "tool_use_id"
+    error: str = "error"
+    """The output of a tool that failed."""
+
+    def read(self, event: str, payload: Payload) -> HookEvent | None:
+        """Return an event in the common form; None if it names no session, or no tool."""
+        session = read_identifier(payload, *self.session)
+        if not session:
+            return None
+        hook_event = HookEvent(
+            self.kinds[event],
+            session,
+            self.client,
+            read_project(payload, *self.project),
+            cwd=read_text(payload, "cwd"),
+            name=event,
+            created_at=read_seconds(payload.get(self.moment)),
+            source=read_text(payload, self.source),
+            asking=not payload.get("stop_hook_active"),
+            transcript=read_text(payload, "transcript_path", "transcriptPath"),
+            said=read_text(payload, "last_assistant_message", "prompt_response"),
+        )
+        if hook_event.kind == "prompt":
+            prompt = strip_program_text(read_text(payload, "prompt"))
+            turn = _read_mark(payload, self.turn_id or self.moment)
+            key = f"{turn} {digest(prompt)}" if turn else read_identifier(payload, self.prompt_id)
+            return hook_event._replace(prompt=prompt, key=key)
+        return self._read_call(hook_event, payload) if hook_event.kind == "tool" else hook_event
+
+    def _read_call(self, event: HookEvent, payload: Payload) -> HookEvent | None:
+        name, tool_input = read_text(payload, self.tool), parse_json(payload.get(self.tool_input))
+        failed = event.name.endswith("Failure")
+        output = payload.get(self.error if failed else self.tool_output)
+        moment = _read_mark(payload, self.moment)
+        call_id = read_identifier(payload, self.call_id)
+        key = f"{moment} {digest(name, tool_input)}" if moment else call_id
+        call = ToolCall(name, tool_input, output, failed)
+        return event._replace(key=key, call=call) if name else None
+
+
+def _read_mark(payload: Payload, name: str) -> str:
+    """Return a field that is an id or a time; empty if it is neither."""
+    value = payload.get(name)
+    return str(value) if isinstance(value, int | float) else read_identifier(payload, name)
 
 
 def subagent_of(event: HookEvent, payload: Payload) -> HookEvent | None:
@@ -96,9 +148,7 @@ def subagent_of(event: HookEvent, payload: Payload) -> HookEvent | None:
         return None
     return event._replace(
         key=f"stop {read_identifier(payload, 'agent_id')} {digest(report)}",
-        tool_name="Agent",
-        tool_input={"subagent_type": read_text(payload, "agent_type")},
-        tool_output=report,
+        call=ToolCall("Agent", {"subagent_type": read_text(payload, "agent_type")}, report),
     )
 
 
@@ -151,31 +201,14 @@ def prompt_step(text: str, created_at: float, key: str = "") -> HookEvent:
     return HookEvent("prompt", "", "", "", key=key, prompt=text, created_at=created_at)
 
 
-def call_step(
-    tool_name: str,
-    tool_input: Any,  # noqa: ANN401  (what JSON can hold)
-    tool_output: Any,  # noqa: ANN401
-    created_at: float,
-    key: str = "",
-    *,
-    failed: bool = False,
-    cwd: str = "",
-) -> HookEvent:
+def call_step(call: ToolCall, created_at: float, key: str = "", cwd: str = "") -> HookEvent:
     """Return the use of a tool as a step of a transcript, as a hook of the program gets it."""
-    return HookEvent(
-        *("tool", "", "", "", cwd),
-        key=key,
-        tool_name=tool_name,
-        tool_input=tool_input,
-        tool_output=tool_output,
-        failed=failed,
-        created_at=created_at,
-    )
+    return HookEvent("tool", "", "", "", cwd, key=key, call=call, created_at=created_at)
 
 
 def message_step(text: str, created_at: float) -> HookEvent:
     """Return the last text of a turn as a step of a transcript."""
-    return call_step(MESSAGE, None, text, created_at, message_key(text))
+    return call_step(ToolCall(MESSAGE, None, text), created_at, message_key(text))
 
 
 class Transcript:
@@ -200,7 +233,7 @@ class Transcript:
         self.steps = [
             step
             for step, after in zip(steps, [*steps, None][1:], strict=True)
-            if step.tool_name != MESSAGE or after is None or after.kind == "prompt"
+            if step.call.name != MESSAGE or after is None or after.kind == "prompt"
         ]
 
     def saw(self, when: float) -> None:

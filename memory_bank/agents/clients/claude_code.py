@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memory_bank.agents import payload, transcript_lines
 from memory_bank.agents.clients.base import (
+    EventTable,
     HookEvent,
     Kind,
+    ToolCall,
     Transcript,
     call_step,
-    event_of,
     make_answer,
     message_step,
     prompt_step,
@@ -27,13 +27,18 @@ from memory_bank.agents.instructions import AGENTS, read_texts
 from memory_bank.agents.payload import (
     Payload,
     drop_fields,
+    join_texts,
+    list_files,
+    list_items,
     read_fields,
+    read_first,
     read_identifier,
+    read_lines,
+    read_number,
     read_seconds,
     read_text,
+    strip_program_text,
 )
-from memory_bank.agents.transcript_lines import Line
-from memory_bank.agents.typed_prompt import strip_program_text
 
 if TYPE_CHECKING:
     from memory_bank.agents.client_files import HookClient, McpClient
@@ -63,43 +68,28 @@ _ATTENDED = ("", "cli", "claude-vscode", "claude-desktop")
 `claude -p` has `sdk-cli`, the SDKs `sdk-ts` and `sdk-py`. Former versions did not set it.
 """
 
-_UNTOLD = ("originalFile", "content")
-"""Fields of an edit's result that hold the whole file."""
+_TABLE = EventTable(NAME, EVENTS, project=("CLAUDE_PROJECT_DIR",), prompt_id="prompt_id")
 
 
 def read(event: str, payload: Payload) -> HookEvent | None:
     """Return an event in the common form; None if it is to be ignored."""
-    session = read_identifier(payload, "session_id")
-    if not session or any(name in os.environ for name in _OTHERS):
+    hook_event = _TABLE.read(event, payload)
+    if hook_event is None or any(name in os.environ for name in _OTHERS):
         return None
-    hook_event = event_of(event, EVENTS[event], session, NAME, payload, "CLAUDE_PROJECT_DIR")
-    if hook_event.kind == "prompt":
-        prompt = strip_program_text(read_text(payload, "prompt"))
-        return hook_event._replace(prompt=prompt, key=read_identifier(payload, "prompt_id"))
     if hook_event.kind == "subagent":
         # compaction has no agent_type: it is no subagent
         return subagent_of(hook_event, payload) if read_text(payload, "agent_type") else None
-    attended = os.environ.get("CLAUDE_CODE_ENTRYPOINT", "") in _ATTENDED
-    hook_event = hook_event._replace(attended=attended)
-    return _tool(hook_event, payload) if hook_event.kind == "tool" else hook_event
-
-
-def _tool(event: HookEvent, payload: Payload) -> HookEvent | None:
-    failed = event.name == "PostToolUseFailure"
-    name = read_text(payload, "tool_name")
-    output = payload.get("error") if failed else payload.get("tool_response")
-    if isinstance(output, dict) and output.get("structuredPatch"):
-        # the patch says what changed; the rest is the whole file before and after
-        output = drop_fields(output, *_UNTOLD)
-    if not name:
-        return None
-    return event._replace(
-        key=read_identifier(payload, "tool_use_id"),
-        tool_name=name,
-        tool_input=payload.get("tool_input"),
-        tool_output=output,
-        failed=failed,
+    call = hook_event.call
+    return hook_event._replace(
+        call=call._replace(output=_drop_whole_file(call.output)),
+        attended=os.environ.get("CLAUDE_CODE_ENTRYPOINT", "") in _ATTENDED,
     )
+
+
+def _drop_whole_file(output: object) -> object:
+    """Return an edit's result without the file before and after: its patch says what changed."""
+    is_edit = isinstance(output, dict) and output.get("structuredPatch")
+    return drop_fields(output, "originalFile", "content") if is_edit else output
 
 
 answer = make_answer
@@ -114,7 +104,7 @@ _REFUSED = ("The user doesn't want to", "The tool use was rejected", "Permission
 def files(environment: Mapping[str, str]) -> Iterator[Path]:
     """Yield the transcripts on this machine."""
     root = environment.get("CLAUDE_CONFIG_DIR") or f"{environment.get('HOME', '')}/.claude"
-    yield from transcript_lines.list_files(Path(root) / "projects", "*/*.jsonl")
+    yield from list_files(Path(root) / "projects", "*/*.jsonl")
 
 
 # Characters of the names that the program gives to folders of projects.
@@ -135,18 +125,16 @@ def memories(
 
 def folder(file: Path) -> str:
     """Return the folder in which the session began."""
-    return next(
-        (cwd for line in transcript_lines.read_first(file) if (cwd := read_text(line, "cwd"))), ""
-    )
+    return next((cwd for line in read_first(file) if (cwd := read_text(line, "cwd"))), "")
 
 
 def read_transcript(file: Path) -> Transcript:
     """Return the session of a file, with the calls of its subagents. Raises OSError."""
     reading = _ClaudeSession(Transcript(file, session_id=file.stem))
-    for line in transcript_lines.read_lines(file, reading.made.skipped):
+    for line in read_lines(file, reading.transcript.skipped):
         reading.take(line)
-    for agent in transcript_lines.list_files(file.with_suffix("") / "subagents", "*.jsonl"):
-        for line in transcript_lines.read_lines(agent, reading.made.skipped):
+    for agent in list_files(file.with_suffix("") / "subagents", "*.jsonl"):
+        for line in read_lines(agent, reading.transcript.skipped):
             reading.take(line, aside=True)
     return reading.end()
 
@@ -155,20 +143,20 @@ class _ClaudeSession:
     """The lines of one session, taken one after the other."""
 
     def __init__(self, transcript: Transcript) -> None:
-        self.made = transcript
+        self.transcript = transcript
         self._seen = set[str]()
         self._open = dict[str, tuple[str, Any, float, str]]()
         self._usage = dict[str, tuple[int, int]]()
         self._questioned = False
 
-    def take(self, line: Line, *, aside: bool = False) -> None:
+    def take(self, line: Payload, *, aside: bool = False) -> None:
         """Add a line; one that was read already, as a fork repeats them, is passed over."""
         uuid = read_text(line, "uuid")
         if uuid in self._seen:
             return
         self._seen.update([uuid] if uuid else [])
         kind = read_text(line, "type")
-        transcript = self.made
+        transcript = self.transcript
         if kind not in ("user", "assistant"):
             transcript.skipped["no prompt or call"] += kind not in ("system", "summary")
             return
@@ -179,12 +167,12 @@ class _ClaudeSession:
         aside = aside or bool(line.get("isSidechain"))
         if kind == "assistant":
             self._calls(line, when)
-            texts = transcript_lines.join_texts(read_fields(line, "message").get("content"))
+            texts = join_texts(read_fields(line, "message").get("content"))
             if texts.strip() and not (aside or self._questioned):
                 transcript.steps.append(message_step(texts.strip(), when))
         elif results := [
             part
-            for part in transcript_lines.list_items(read_fields(line, "message"), "content")
+            for part in list_items(read_fields(line, "message"), "content")
             if part.get("type") == "tool_result"
         ]:
             for part in results:
@@ -192,44 +180,40 @@ class _ClaudeSession:
         elif not aside:
             self._prompt(line, when)
 
-    def _calls(self, line: Line, when: float) -> None:
+    def _calls(self, line: Payload, when: float) -> None:
         message = read_fields(line, "message")
         usage = read_fields(message, "usage")
         if usage:  # a message has a line for each of its parts, each with the usage so far
-            number = payload.read_number(usage.get("input_tokens"))
-            number += payload.read_number(usage.get("cache_creation_input_tokens"))
-            spent = payload.read_number(usage.get("output_tokens"))
+            number = read_number(usage.get("input_tokens"))
+            number += read_number(usage.get("cache_creation_input_tokens"))
+            spent = read_number(usage.get("output_tokens"))
             self._usage[read_text(message, "id") or str(len(self._usage))] = number, spent
-        for part in transcript_lines.list_items(message, "content"):
+        for part in list_items(message, "content"):
             key, name = read_identifier(part, "id"), read_text(part, "name")
             if part.get("type") == "tool_use" and key and name:
                 self._open[key] = name, part.get("input"), when, read_text(line, "cwd")
 
-    def _result(self, line: Line, part: Line, *, alone: bool) -> None:
+    def _result(self, line: Payload, part: Payload, *, alone: bool) -> None:
         key = read_text(part, "tool_use_id")
-        call = self._open.pop(key, None)
-        if call is None:
-            self.made.skipped["result without a call"] += 1
+        begun = self._open.pop(key, None)
+        if begun is None:
+            self.transcript.skipped["result without a call"] += 1
             return
-        name, tool_input, when, cwd = call
+        name, tool_input, when, cwd = begun
         failed = bool(part.get("is_error"))
-        texts = transcript_lines.join_texts(part.get("content"))
+        texts = join_texts(part.get("content"))
         output: Any = line.get("toolUseResult") if alone else None
-        if isinstance(output, dict) and output.get("structuredPatch"):
-            output = drop_fields(output, *_UNTOLD)
-        elif isinstance(output, str):
-            output = output.removeprefix("Error: ")
+        output = output.removeprefix("Error: ") if isinstance(output, str) else output
         if output is None or (failed and not isinstance(output, str)):
             output = texts
         if failed and texts.startswith(_REFUSED):
-            self.made.skipped["refused call"] += 1
+            self.transcript.skipped["refused call"] += 1
             return
         ended_at = read_seconds(line.get("timestamp")) or when
-        self.made.steps.append(
-            call_step(name, tool_input, output, ended_at, key, failed=failed, cwd=cwd)
-        )
+        call = ToolCall(name, tool_input, _drop_whole_file(output), failed)
+        self.transcript.steps.append(call_step(call, ended_at, key, cwd))
 
-    def _prompt(self, line: Line, when: float) -> None:
+    def _prompt(self, line: Payload, when: float) -> None:
         self._questioned |= _OURS in str(line.get("message"))
         if (
             line.get("isMeta")
@@ -237,17 +221,15 @@ class _ClaudeSession:
             or line.get("promptSource") == "system"
         ):
             return
-        text = strip_program_text(
-            transcript_lines.join_texts(read_fields(line, "message").get("content"))
-        )
+        text = strip_program_text(join_texts(read_fields(line, "message").get("content")))
         if not text:
             return
         self._questioned = False
-        self.made.steps.append(prompt_step(text, when, read_identifier(line, "promptId")))
+        self.transcript.steps.append(prompt_step(text, when, read_identifier(line, "promptId")))
 
     def end(self) -> Transcript:
         """Return the session; a call without a result is counted."""
-        transcript = self.made
+        transcript = self.transcript
         transcript.skipped["call without a result"] += len(self._open)
         transcript.input_tokens = sum(number for number, _ in self._usage.values())
         transcript.output_tokens = sum(spent for _, spent in self._usage.values())

@@ -14,13 +14,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memory_bank.agents import payload, transcript_lines
 from memory_bank.agents.clients.base import (
+    EventTable,
     HookEvent,
     Kind,
+    ToolCall,
     Transcript,
     call_step,
-    event_of,
     make_answer,
     message_step,
     prompt_step,
@@ -28,15 +28,19 @@ from memory_bank.agents.clients.base import (
 )
 from memory_bank.agents.payload import (
     Payload,
-    digest,
+    end_of,
+    join_texts,
+    list_files,
+    parse_json,
     read_fields,
+    read_first,
     read_identifier,
+    read_lines,
     read_number,
     read_seconds,
     read_text,
+    strip_program_text,
 )
-from memory_bank.agents.transcript_lines import Line
-from memory_bank.agents.typed_prompt import strip_program_text
 from memory_bank.base import lazy_pattern
 
 if TYPE_CHECKING:
@@ -69,23 +73,23 @@ _HEADS = {"add": "Add", "delete": "Delete"}
 _STATED = r"\s*Exit code: (-?\d{1,5})\b"
 
 
+_TABLE = EventTable(NAME, EVENTS, turn_id="turn_id")
+
+
 def read(event: str, payload: Payload) -> HookEvent | None:
     """Return an event in the common form; None if it is to be ignored."""
-    session = read_identifier(payload, "session_id")
-    if not session:
+    hook_event = _TABLE.read(event, payload)
+    if hook_event is None:
         return None
-    hook_event = event_of(event, EVENTS[event], session, NAME, payload)
-    if hook_event.kind == "prompt":
-        prompt = strip_program_text(read_text(payload, "prompt"))
-        turn = read_identifier(payload, "turn_id")
-        # a turn may be steered by more prompts
-        key = f"{turn} {digest(prompt)}" if turn else ""
-        return hook_event._replace(prompt=prompt, key=key)
     if hook_event.kind == "subagent":
         return subagent_of(hook_event, payload)
     if hook_event.kind == "stop":
         return hook_event._replace(attended=_is_attended(hook_event.transcript))
-    return _tool(hook_event, payload) if hook_event.kind == "tool" else hook_event
+    call = hook_event.call
+    if isinstance(call.output, str):
+        return hook_event._replace(call=_add_exit_code(call, hook_event))
+    failed = isinstance(call.output, dict) and call.output.get("isError") is True
+    return hook_event._replace(call=call._replace(failed=failed))
 
 
 _ATTENDED = ("cli", "vscode", "codex_cli_rs", "codex-tui", "codex_vscode")
@@ -94,33 +98,18 @@ _ATTENDED = ("cli", "vscode", "codex_cli_rs", "codex-tui", "codex_vscode")
 
 def _is_attended(transcript: str) -> bool:
     """Return whether the head of a transcript names a program before which a person sits."""
-    head = next(transcript_lines.read_first(Path(transcript), 1), {}) if transcript else {}
+    head = next(read_first(Path(transcript), 1), {}) if transcript else {}
     about = read_fields(head, "payload")
     return (about.get("source") or about.get("originator")) in _ATTENDED
 
 
-def _tool(event: HookEvent, payload: Payload) -> HookEvent | None:
-    """Return a call of a tool, with the exit code that only the transcript has."""
-    name, call = read_text(payload, "tool_name"), read_identifier(payload, "tool_use_id")
-    output = payload.get("tool_response")
-    failed = False
-    if isinstance(output, str):
-        code = _exit_code(event.transcript, call) if name == "Bash" else None
-        stated = re.match(_STATED, output)
-        failed = code not in (None, 0) or (stated is not None and stated[1] != "0")
-        if code is not None:
-            output = {"output": output, "exit_code": code}
-    elif isinstance(output, dict):
-        failed = output.get("isError") is True
-    if not name:
-        return None
-    return event._replace(
-        key=call,
-        tool_name=name,
-        tool_input=payload.get("tool_input"),
-        tool_output=output,
-        failed=failed,
-    )
+def _add_exit_code(call: ToolCall, event: HookEvent) -> ToolCall:
+    """Return a call with the exit code of a command, which only the transcript has."""
+    code = _exit_code(event.transcript, event.key) if call.name == "Bash" else None
+    stated = re.match(_STATED, call.output)
+    failed = code not in (None, 0) or (stated is not None and stated[1] != "0")
+    output = call.output if code is None else {"output": call.output, "exit_code": code}
+    return call._replace(output=output, failed=failed)
 
 
 def unreported(event: HookEvent) -> Iterator[HookEvent]:
@@ -128,19 +117,21 @@ def unreported(event: HookEvent) -> Iterator[HookEvent]:
 
     The program takes over `apply_patch` in a command of the shell, and tells no hook of it.
     """
-    end = payload.end_of(event.transcript, _TURN, '"FileChange"') if event.transcript else ()
+    end = end_of(event.transcript, _TURN, '"FileChange"') if event.transcript else ()
     for record in reversed(list(end)):
-        item = payload.read_fields(payload.read_fields(record, "payload"), "item")
-        call, changes = payload.read_identifier(item, "id"), payload.read_fields(item, "changes")
-        if item.get("type") == "FileChange" and call and changes:
+        item = read_fields(read_fields(record, "payload"), "item")
+        key, changes = read_identifier(item, "id"), read_fields(item, "changes")
+        if item.get("type") == "FileChange" and key and changes:
             yield event._replace(
                 kind="tool",
-                key=call,
-                tool_name="apply_patch",
-                tool_input={"command": _patch(changes)},
-                tool_output=payload.read_text(item, "stderr", "stdout"),
-                failed=item.get("status") != "completed",
-                created_at=payload.read_seconds(record.get("timestamp")),
+                key=key,
+                call=ToolCall(
+                    "apply_patch",
+                    {"command": _patch(changes)},
+                    read_text(item, "stderr", "stdout"),
+                    failed=item.get("status") != "completed",
+                ),
+                created_at=read_seconds(record.get("timestamp")),
             )
 
 
@@ -148,20 +139,20 @@ def _patch(changes: Payload) -> str:
     """Return the changes of files in the form of `apply_patch`."""
     lines = ["*** Begin Patch"]
     for path in changes:
-        change = payload.read_fields(changes, path)
-        kind = payload.read_text(change, "type")
+        change = read_fields(changes, path)
+        kind = read_text(change, "type")
         lines.append(f"*** {_HEADS.get(kind, 'Update')} File: {path}")
-        if moved := payload.read_text(change, "move_path"):
+        if moved := read_text(change, "move_path"):
             lines.append(f"*** Move to: {moved}")
-        lines += payload.read_text(change, "unified_diff").splitlines()
+        lines += read_text(change, "unified_diff").splitlines()
         if kind == "add":
-            lines += [f"+{line}" for line in payload.read_text(change, "content").splitlines()]
+            lines += [f"+{line}" for line in read_text(change, "content").splitlines()]
     return "\n".join([*lines, "*** End Patch\n"])
 
 
 def _exit_code(transcript: str, call: str) -> int | None:
-    for record in payload.end_of(transcript, _TAIL, call) if transcript and call else ():
-        item = payload.read_fields(payload.read_fields(record, "payload"), "item")
+    for record in end_of(transcript, _TAIL, call) if transcript and call else ():
+        item = read_fields(read_fields(record, "payload"), "item")
         code = item.get("exit_code")
         if item.get("id") == call and isinstance(code, int) and not isinstance(code, bool):
             return code
@@ -186,8 +177,8 @@ _BEST, _GOOD, _SOME = 3, 2, 1
 def files(environment: Mapping[str, str]) -> Iterator[Path]:
     """Yield the transcripts on this machine."""
     root = Path(environment.get("CODEX_HOME") or f"{environment.get('HOME', '')}/.codex")
-    yield from transcript_lines.list_files(root / "sessions", "*/*/*/rollout-*.jsonl")
-    yield from transcript_lines.list_files(root / "archived_sessions", "**/rollout-*.jsonl")
+    yield from list_files(root / "sessions", "*/*/*/rollout-*.jsonl")
+    yield from list_files(root / "archived_sessions", "**/rollout-*.jsonl")
 
 
 _CWD = lazy_pattern(r"^cwd: (.+)$", re.MULTILINE)
@@ -247,7 +238,7 @@ def _is_in(place: str, project: Path) -> bool:
 
 def folder(file: Path) -> str:
     """Return the folder in which the session began."""
-    for line in transcript_lines.read_first(file, 5):
+    for line in read_first(file, 5):
         payload = read_fields(line, "payload") or line
         if cwd := read_text(payload, "cwd"):
             return cwd
@@ -258,7 +249,7 @@ def read_transcript(file: Path) -> Transcript:
     """Return the session of a file. Raises OSError."""
     match = _ID.search(file.stem)
     reading = _CodexSession(Transcript(file, session_id=match[1] if match else file.stem))
-    for line in transcript_lines.read_lines(file, reading.made.skipped):
+    for line in read_lines(file, reading.transcript.skipped):
         reading.take(line)
     return reading.end()
 
@@ -269,22 +260,55 @@ def _join_parts(content: object) -> str:
     return "\n".join(read_text(part, "text") for part in parts if isinstance(part, dict))
 
 
+def _read_command(item: Payload) -> ToolCall:
+    words, code = item.get("command"), item.get("exit_code")
+    if isinstance(words, list):
+        words = str(words[-1]) if words else ""
+    printed = read_text(item, "aggregated_output", "formatted_output", "stdout")
+    failed = isinstance(code, int) and code != 0
+    return ToolCall("Bash", {"command": words}, {"output": printed, "exit_code": code}, failed)
+
+
+def _read_patch(item: Payload) -> ToolCall:
+    failed = item.get("status") == "failed" or item.get("success") is False
+    output = read_text(item, "stderr" if failed else "stdout")
+    return ToolCall("apply_patch", {"changes": read_fields(item, "changes")}, output, failed)
+
+
+def _read_server_call(item: Payload) -> ToolCall:
+    invoked, result = read_fields(item, "invocation") or item, item.get("result")
+    name = f"mcp__{read_text(invoked, 'server')}__{read_text(invoked, 'tool')}"
+    failed = item.get("status") == "failed" or (isinstance(result, dict) and "Err" in result)
+    return ToolCall(name, invoked.get("arguments"), result, failed)
+
+
+_CALLS = {
+    "CommandExecution": (_BEST, _read_command),
+    "FileChange": (_BEST, _read_patch),
+    "McpToolCall": (_BEST, _read_server_call),
+    "exec_command_end": (_GOOD, _read_command),
+    "patch_apply_end": (_GOOD, _read_patch),
+    "mcp_tool_call_end": (_GOOD, _read_server_call),
+}
+"""How much a line tells of a call, and what reads it, by its type."""
+
+
 class _CodexSession:
     """The lines of one session, taken one after the other."""
 
     def __init__(self, transcript: Transcript) -> None:
-        self.made = transcript
+        self.transcript = transcript
         self._calls = dict[str, tuple[int, HookEvent]]()
         self._begun = dict[str, tuple[str, Any]]()
         self._prompts = dict[int, list[HookEvent]]()
         self._messages = dict[int, list[HookEvent]]()
         self._cwd = ""
 
-    def take(self, line: Line) -> None:
+    def take(self, line: Payload) -> None:
         """Add a line."""
         kind, payload = read_text(line, "type"), read_fields(line, "payload")
         when = read_seconds(line.get("timestamp"))
-        self.made.saw(when)
+        self.transcript.saw(when)
         if kind == "session_meta":
             self._meta(payload)
         elif kind == "turn_context":
@@ -294,10 +318,10 @@ class _CodexSession:
         elif kind == "response_item":
             self._item(payload, when)
         else:
-            self.made.skipped["no prompt or call"] += 1
+            self.transcript.skipped["no prompt or call"] += 1
 
-    def _meta(self, payload: Line) -> None:
-        transcript, git = self.made, read_fields(payload, "git")
+    def _meta(self, payload: Payload) -> None:
+        transcript, git = self.transcript, read_fields(payload, "git")
         transcript.session_id = (
             read_identifier(payload, "id", "session_id") or transcript.session_id
         )
@@ -307,77 +331,40 @@ class _CodexSession:
             read_text(git, "commit_hash"),
         )
 
-    def _event(self, payload: Line, when: float) -> None:
+    def _event(self, payload: Payload, when: float) -> None:
         kind = read_text(payload, "type")
+        item, key, turn = payload, read_identifier(payload, "call_id"), ""
         if kind == "item_completed":
-            self._completed(read_fields(payload, "item"), payload, when)
+            item, turn = read_fields(payload, "item"), read_identifier(payload, "turn_id")
+            kind, key = read_text(item, "type"), read_identifier(item, "id")
+        if kind in _CALLS:
+            rank, read_call = _CALLS[kind]
+            cwd = read_text(item, "cwd").removeprefix("file://") or self._cwd
+            self._add(rank, call_step(read_call(item), when, key, cwd))
         elif kind == "user_message":
-            self._prompt(read_text(payload, "message"), when, "", _GOOD)
+            self._prompt(read_text(item, "message"), when, turn, _GOOD)
         elif kind == "agent_message":
-            self._say(read_text(payload, "message"), when, _GOOD)
-        elif kind == "exec_command_end":
-            self._command(payload, read_identifier(payload, "call_id"), when, _GOOD)
-        elif kind == "patch_apply_end":
-            self._patch(payload, read_identifier(payload, "call_id"), when, _GOOD)
-        elif kind == "mcp_tool_call_end":
-            invoked = read_fields(payload, "invocation")
-            self._tool(payload, invoked, read_identifier(payload, "call_id"), when, _GOOD)
-        elif kind == "token_count":
-            total = read_fields(read_fields(payload, "info"), "total_token_usage")
-            if total:
-                spared = read_number(total.get("cached_input_tokens"))
-                fresh_tokens = read_number(total.get("input_tokens")) - spared
-                self.made.input_tokens = max(self.made.input_tokens, fresh_tokens)
-                spent = read_number(total.get("output_tokens"))
-                self.made.output_tokens = max(self.made.output_tokens, spent)
-
-    def _completed(self, item: Line, payload: Line, when: float) -> None:
-        kind, key = read_text(item, "type"), read_identifier(item, "id")
-        if kind == "UserMessage":
-            turn = read_identifier(payload, "turn_id")
-            self._prompt(transcript_lines.join_texts(item.get("content")), when, turn, _BEST)
-        elif kind == "CommandExecution":
-            self._command(item, key, when, _BEST)
-        elif kind == "FileChange":
-            self._patch(item, key, when, _BEST)
-        elif kind == "McpToolCall":
-            self._tool(item, item, key, when, _BEST)
+            self._say(read_text(item, "message"), when, _GOOD)
+        elif kind == "UserMessage":
+            self._prompt(join_texts(item.get("content")), when, turn, _BEST)
         elif kind == "AgentMessage":
             self._say(_join_parts(item.get("content")), when, _BEST)
+        elif kind == "token_count":
+            self._count(read_fields(read_fields(item, "info"), "total_token_usage"))
 
-    def _command(self, item: Line, key: str, when: float, rank: int) -> None:
-        words = item.get("command")
-        if isinstance(words, list):
-            words = str(words[-1]) if words else ""
-        code = item.get("exit_code")
-        printed = read_text(item, "aggregated_output", "formatted_output", "stdout")
-        failed = isinstance(code, int) and code != 0
-        cwd = read_text(item, "cwd").removeprefix("file://") or self._cwd
-        output = {"output": printed, "exit_code": code}
-        tool_input = {"command": words}
-        self._add(rank, call_step("Bash", tool_input, output, when, key, failed=failed, cwd=cwd))
+    def _count(self, total: Payload) -> None:
+        transcript = self.transcript
+        fresh = read_number(total.get("input_tokens"))
+        fresh -= read_number(total.get("cached_input_tokens"))
+        transcript.input_tokens = max(transcript.input_tokens, fresh)
+        spent = read_number(total.get("output_tokens"))
+        transcript.output_tokens = max(transcript.output_tokens, spent)
 
-    def _patch(self, item: Line, key: str, when: float, rank: int) -> None:
-        failed = item.get("status") == "failed" or item.get("success") is False
-        output = read_text(item, "stderr" if failed else "stdout")
-        tool_input = {"changes": read_fields(item, "changes")}
-        call = call_step("apply_patch", tool_input, output, when, key, failed=failed, cwd=self._cwd)
-        self._add(rank, call)
-
-    def _tool(self, item: Line, invoked: Line, key: str, when: float, rank: int) -> None:
-        server, tool = (read_text(invoked, key) for key in ("server", "tool"))
-        name = f"mcp__{server}__{tool}"
-        result = item.get("result")
-        failed = item.get("status") == "failed" or (isinstance(result, dict) and "Err" in result)
-        arguments = invoked.get("arguments")
-        call = call_step(name, arguments, result, when, key, failed=failed, cwd=self._cwd)
-        self._add(rank, call)
-
-    def _item(self, payload: Line, when: float) -> None:
+    def _item(self, payload: Payload, when: float) -> None:
         """Take a message or call as the model's interface has it."""
         kind, key = read_text(payload, "type"), read_identifier(payload, "call_id", "id")
         if kind == "message" and payload.get("role") == "user":
-            self._prompt(transcript_lines.join_texts(payload.get("content")), when, "", _SOME)
+            self._prompt(join_texts(payload.get("content")), when, "", _SOME)
         elif kind == "message" and payload.get("role") == "assistant":
             self._say(_join_parts(payload.get("content")), when, _SOME)
         elif kind in ("function_call", "custom_tool_call", "local_shell_call") and key:
@@ -388,30 +375,27 @@ class _CodexSession:
 
     def _answered(self, key: str, output: object, when: float) -> None:
         name, arguments = self._begun.pop(key)
-        parsed = transcript_lines.parse_json(arguments) if isinstance(arguments, str) else arguments
-        texts = transcript_lines.join_texts(output) or read_text(
-            read_fields({"x": output}, "x"), "content"
+        parsed, cwd = parse_json(arguments), self._cwd
+        fields = parsed if isinstance(parsed, dict) else {}
+        texts = join_texts(output) or (
+            read_text(output, "content") if isinstance(output, dict) else ""
         )
         code = _CODE.search(texts[:4000])
         failed = bool(code) and int(next(filter(None, code.groups())) if code else 0) != 0
-        cwd = self._cwd
-        if name in _SHELLS and isinstance(parsed, dict):
-            words = parsed.get("command") or parsed.get("cmd")
+        if name in _SHELLS and fields:
+            words = fields.get("command") or fields.get("cmd")
             line = str(words[-1]) if isinstance(words, list) and words else words
-            name, arguments, cwd = "Bash", {"command": line}, read_text(parsed, "workdir") or cwd
+            name, arguments, cwd = "Bash", {"command": line}, read_text(fields, "workdir") or cwd
         elif name == "apply_patch":
-            patch = (
-                arguments
-                if isinstance(arguments, str)
-                else read_text(read_fields({"x": parsed}, "x"), "input")
-            )
+            patch = arguments if isinstance(arguments, str) else read_text(fields, "input")
             arguments = {"command": patch}
         elif name == "update_plan":
             arguments = parsed
         else:
-            self.made.skipped["call of another tool"] += 1
+            self.transcript.skipped["call of another tool"] += 1
             return
-        self._add(_SOME, call_step(name, arguments, texts, when, key, failed=failed, cwd=cwd))
+        call = ToolCall(name, arguments, texts, failed)
+        self._add(_SOME, call_step(call, when, key, cwd))
 
     def _add(self, rank: int, call: HookEvent) -> None:
         name = call.key or f"{call.created_at} {len(self._calls)}"
@@ -429,7 +413,7 @@ class _CodexSession:
 
     def end(self) -> Transcript:
         """Return the session."""
-        transcript = self.made
+        transcript = self.transcript
         transcript.skipped["call without a result"] += sum(
             key not in self._calls for key in self._begun
         )
@@ -445,7 +429,7 @@ class _CodexSession:
             call
             for rank, call in self._calls.values()
             # in files with completed items, the model's calls are scripts that made these
-            if rank > _SOME or not ranks & {_BEST} or call.tool_name == "update_plan"
+            if rank > _SOME or not ranks & {_BEST} or call.call.name == "update_plan"
         ]
         messages = self._messages[max(self._messages)] if self._messages else []
         transcript.steps = [*prompts, *calls, *messages]

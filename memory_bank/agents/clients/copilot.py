@@ -9,19 +9,14 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memory_bank.agents.clients.base import HookEvent, Kind, event_of
+from memory_bank.agents.clients.base import EventTable, HookEvent, Kind
 from memory_bank.agents.instructions import AGENTS, read_texts
 from memory_bank.agents.payload import (
     Payload,
-    digest,
     end_of,
-    parse_json,
     read_fields,
-    read_identifier,
-    read_seconds,
     read_text,
 )
-from memory_bank.agents.typed_prompt import strip_program_text
 
 if TYPE_CHECKING:
     from memory_bank.agents.client_files import HookClient, McpClient
@@ -43,20 +38,31 @@ _TAIL = 400_000
 _EXIT = r"<shellId: [^\s>]{1,40} completed with exit code (-?\d{1,5})>"
 
 
+_TABLE = EventTable(
+    *(NAME, EVENTS),
+    session=("sessionId",),
+    project=("COPILOT_PROJECT_DIR",),
+    moment="timestamp",
+    tool="toolName",
+    tool_input="toolArgs",
+    tool_output="toolResult",
+)
+
+
 def read(event: str, payload: Payload) -> HookEvent | None:
     """Return an event in the common form; None if it is to be ignored."""
-    session = read_identifier(payload, "sessionId")
-    if not session:
+    hook_event = _TABLE.read(event, payload)
+    if hook_event is None:
         return None
-    moment = payload.get("timestamp")
-    hook_event = event_of(event, EVENTS[event], session, NAME, payload, "COPILOT_PROJECT_DIR")
-    hook_event = hook_event._replace(created_at=read_seconds(moment))
     if hook_event.kind == "stop":
         return hook_event._replace(said=_last_text(hook_event.transcript))
-    if hook_event.kind == "prompt":
-        prompt = strip_program_text(read_text(payload, "prompt"))
-        return hook_event._replace(prompt=prompt, key=digest(moment, prompt) if moment else "")
-    return _tool(hook_event, payload, moment) if hook_event.kind == "tool" else hook_event
+    call, result = hook_event.call, read_fields(payload, "toolResult")
+    text = read_text(result, "textResultForLlm")
+    code = re.search(_EXIT, text[-2000:])
+    failed = result.get("resultType", "success") != "success" or (code and code[1] != "0")
+    if not call.failed:
+        call = call._replace(output=text, failed=bool(failed))
+    return hook_event._replace(call=call) if hook_event.kind == "tool" else hook_event
 
 
 def _last_text(transcript: str) -> str:
@@ -65,26 +71,6 @@ def _last_text(transcript: str) -> str:
         if record.get("type") == "assistant.message":
             return read_text(read_fields(record, "data"), "content")
     return ""
-
-
-def _tool(event: HookEvent, payload: Payload, moment: object) -> HookEvent | None:
-    """Return a call of a tool; the client gives it no id."""
-    failed = event.name == "postToolUseFailure"
-    name, parsed = read_text(payload, "toolName"), parse_json(payload.get("toolArgs"))
-    result = read_fields(payload, "toolResult")
-    answer_text = read_text(result, "textResultForLlm")
-    code = re.search(_EXIT, answer_text[-2000:])
-    if not name:
-        return None
-    return event._replace(
-        key=f"{moment} {digest(name, parsed)}" if moment else "",
-        tool_name=name,
-        tool_input=parsed,
-        tool_output=payload.get("error") if failed else answer_text,
-        failed=failed
-        or result.get("resultType", "success") != "success"
-        or (code is not None and code[1] != "0"),
-    )
 
 
 def answer(event: str, kind: str, text: str) -> dict[str, object] | None:  # noqa: ARG001

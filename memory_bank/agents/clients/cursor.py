@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memory_bank.agents.clients.base import HookEvent, Kind
+from memory_bank.agents.clients.base import EventTable, HookEvent, Kind, ToolCall
 from memory_bank.agents.instructions import AGENTS, read_texts
 from memory_bank.agents.payload import (
     Payload,
@@ -17,7 +17,6 @@ from memory_bank.agents.payload import (
     read_project,
     read_text,
 )
-from memory_bank.agents.typed_prompt import strip_program_text
 from memory_bank.sessions.queue_rows import MESSAGE
 
 if TYPE_CHECKING:
@@ -37,36 +36,43 @@ EVENTS: dict[str, Kind] = {
 }
 
 
+_TABLE = EventTable(
+    *(NAME, EVENTS),
+    session=("conversation_id", "session_id"),
+    source="composer_mode",
+    prompt_id="generation_id",
+    tool_output="tool_output",
+    error="error_message",
+)
+
+
 def read(event: str, payload: Payload) -> HookEvent | None:
     """Return an event in the common form; None if it is to be ignored."""
-    session = read_identifier(payload, "conversation_id", "session_id")
-    if not session:
+    if event == "afterAgentResponse":
+        payload = {**payload, "tool_name": MESSAGE, "tool_output": read_text(payload, "text")}
+    hook_event = _TABLE.read(event, payload)
+    if hook_event is None:
         return None
-    is_completed = payload.get("status", "completed") == "completed"
-    hook_event = HookEvent(
-        EVENTS[event],
-        session,
-        NAME,
-        _folder(payload),
-        cwd=read_text(payload, "cwd"),
-        name=event,
-        source=read_text(payload, "composer_mode"),
-    )
-    if hook_event.kind == "prompt":
-        prompt = strip_program_text(read_text(payload, "prompt"))
-        return hook_event._replace(prompt=prompt, key=read_identifier(payload, "generation_id"))
+    hook_event = hook_event._replace(folder=_folder(payload))
+    call = hook_event.call
     if hook_event.kind == "subagent":
-        summary = read_text(payload, "summary")
-        if not summary:
-            return None
-        return hook_event._replace(
-            key=f"stop {read_identifier(payload, 'generation_id')} {digest(summary)}",
-            tool_name="Task",
-            tool_input={"description": read_text(payload, "subagent_type")},
-            tool_output={"output": summary, "modified_files": payload.get("modified_files")},
-            failed=not is_completed,
-        )
-    return _tool(hook_event, payload) if hook_event.kind == "tool" else hook_event
+        return _read_subagent(hook_event, payload)
+    if event == "afterAgentResponse":
+        reply = hook_event._replace(key=message_key(call.output))
+        return reply if call.output.strip() else None
+    return hook_event._replace(call=call._replace(output=parse_json(call.output)))
+
+
+def _read_subagent(event: HookEvent, payload: Payload) -> HookEvent | None:
+    summary = read_text(payload, "summary")
+    call = ToolCall(
+        "Task",
+        {"description": read_text(payload, "subagent_type")},
+        {"output": summary, "modified_files": payload.get("modified_files")},
+        failed=payload.get("status", "completed") != "completed",
+    )
+    key = f"stop {read_identifier(payload, 'generation_id')} {digest(summary)}"
+    return event._replace(key=key, call=call) if summary else None
 
 
 def _folder(payload: Payload) -> str:
@@ -75,25 +81,6 @@ def _folder(payload: Payload) -> str:
     if not (isinstance(first, str) and os.path.isabs(first)):
         first = read_text(payload, "cwd")
     return read_project({"cwd": first}, "CURSOR_PROJECT_DIR")
-
-
-def _tool(event: HookEvent, payload: Payload) -> HookEvent | None:
-    failed = event.name == "postToolUseFailure"
-    if event.name == "afterAgentResponse":
-        last = read_text(payload, "text")
-        reply = event._replace(key=message_key(last), tool_name=MESSAGE, tool_output=last)
-        return reply if last.strip() else None
-    name = read_text(payload, "tool_name")
-    result = payload.get("error_message") if failed else parse_json(payload.get("tool_output"))
-    if not name:
-        return None
-    return event._replace(
-        key=read_identifier(payload, "tool_use_id"),
-        tool_name=name,
-        tool_input=parse_json(payload.get("tool_input")),
-        tool_output=result,
-        failed=failed,
-    )
 
 
 def answer(event: str, kind: str, text: str) -> dict[str, object] | None:  # noqa: ARG001

@@ -10,18 +10,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memory_bank.agents.clients.base import HookEvent, Kind, event_of, make_answer
+from memory_bank.agents.clients.base import EventTable, HookEvent, Kind, make_answer
 from memory_bank.agents.instructions import list_folders, read_texts
 from memory_bank.agents.payload import (
     Payload,
-    digest,
     drop_fields,
     read_fields,
-    read_identifier,
-    read_seconds,
-    read_text,
 )
-from memory_bank.agents.typed_prompt import strip_program_text
 from memory_bank.base.errors import MemoryBankError
 
 if TYPE_CHECKING:
@@ -40,40 +35,24 @@ EVENTS: dict[str, Kind] = {
 _EXIT = r"^Exit Code: (-?\d{1,5})\s*$"
 
 
+_TABLE = EventTable(NAME, EVENTS, project=("GEMINI_PROJECT_DIR",), moment="timestamp")
+
+
 def read(event: str, payload: Payload) -> HookEvent | None:
     """Return an event in the common form; None if it is to be ignored."""
-    session = read_identifier(payload, "session_id")
-    if not session:
-        return None
-    moment = read_text(payload, "timestamp")
-    hook_event = event_of(event, EVENTS[event], session, NAME, payload, "GEMINI_PROJECT_DIR")
-    hook_event = hook_event._replace(created_at=read_seconds(moment))
-    if hook_event.kind == "prompt":
-        prompt = strip_program_text(read_text(payload, "prompt"))
-        return hook_event._replace(
-            prompt=prompt, key=f"{moment} {digest(prompt)}" if moment else ""
-        )
-    return _tool(hook_event, payload, moment) if hook_event.kind == "tool" else hook_event
-
-
-def _tool(event: HookEvent, payload: Payload, moment: str) -> HookEvent | None:
-    """Return a call of a tool; the client gives it no id."""
-    name, tool_input = read_text(payload, "tool_name"), payload.get("tool_input")
+    hook_event = _TABLE.read(event, payload)
+    if hook_event is None or hook_event.kind != "tool":
+        return hook_event
     response = read_fields(payload, "tool_response")
-    content = response.get("llmContent")
+    content, display = response.get("llmContent"), response.get("returnDisplay")
     code = re.search(_EXIT, content[-2000:], re.MULTILINE) if isinstance(content, str) else None
-    display = response.get("returnDisplay")
     if isinstance(display, dict) and display.get("fileDiff"):
         display = drop_fields(display, "originalContent", "newContent")  # the whole file, twice
-    if not name:
-        return None
-    return event._replace(
-        key=f"{moment} {digest(name, tool_input)}" if moment else "",
-        tool_name=name,
-        tool_input=tool_input,
-        tool_output={**response, "returnDisplay": display} if display else dict(response),
+    call = hook_event.call._replace(
+        output={**response, "returnDisplay": display} if display else dict(response),
         failed=bool(response.get("error")) or (code is not None and code[1] != "0"),
     )
+    return hook_event._replace(call=call)
 
 
 def answer(event: str, kind: str, text: str) -> dict[str, object] | None:

@@ -10,16 +10,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memory_bank.agents import payload
-from memory_bank.agents.clients.base import HookEvent, Kind
+from memory_bank.agents.clients.base import HookEvent, Kind, ToolCall
 from memory_bank.agents.payload import (
     Payload,
+    drop_fields,
     read_fields,
     read_identifier,
     read_project,
     read_text,
+    strip_program_text,
 )
-from memory_bank.agents.typed_prompt import strip_program_text
 
 if TYPE_CHECKING:
     from memory_bank.agents.client_files import HookClient
@@ -68,47 +68,42 @@ def _prompt(event: HookEvent, output: Payload) -> HookEvent:
     """Return what the user wrote; texts that the program or plug-ins added are left out."""
     parts = output.get("parts")
     texts = [
-        payload.read_text(part, "text")
+        read_text(part, "text")
         for part in (parts if isinstance(parts, list) else [])
         if isinstance(part, dict) and part.get("type") == "text" and not part.get("synthetic")
     ]
     prompt = "\n".join(filter(None, texts))
     if prompt[:1] == prompt[-1:] == '"' and prompt.count('"') == 2:  # noqa: PLR2004
         prompt = prompt[1:-1]  # as `opencode run 'two words'` gives it
-    key = payload.read_identifier(payload.read_fields(output, "message"), "id")
+    key = read_identifier(read_fields(output, "message"), "id")
     return event._replace(prompt=strip_program_text(prompt), key=key)
 
 
 def _tool(event: HookEvent, call_input: Payload, output: Any) -> HookEvent | None:  # noqa: ANN401
-    name = payload.read_text(call_input, "tool")
+    name = read_text(call_input, "tool")
     result = output if isinstance(output, dict) else {}
-    about = payload.read_fields(result, "metadata")
+    about = read_fields(result, "metadata")
     if about:
         # its diff is in `filediff`, its output beside it
-        entry = payload.drop_fields(about, "diff", "output", "preview", "diagnostics", "display")
+        entry = drop_fields(about, "diff", "output", "preview", "diagnostics", "display")
         result = {"output": result.get("output"), "metadata": entry}
     if not name:
         return None
+    failed = result.get("isError") is True or about.get("exit") not in (None, 0)
     return event._replace(
-        key=payload.read_identifier(call_input, "callID"),
-        tool_name=name,
-        tool_input=call_input.get("args"),
-        tool_output=result,
-        failed=result.get("isError") is True or about.get("exit") not in (None, 0),
+        key=read_identifier(call_input, "callID"),
+        call=ToolCall(name, call_input.get("args"), result, failed),
     )
 
 
 def _read_failed_call(event: HookEvent, part: Payload) -> HookEvent | None:
     """Return a call of a tool that threw an error, which has no other event."""
-    state, name = payload.read_fields(part, "state"), payload.read_text(part, "tool")
+    state, name = read_fields(part, "state"), read_text(part, "tool")
     if part.get("type") != "tool" or state.get("status") != "error" or not name:
         return None
     return event._replace(
-        key=payload.read_identifier(part, "callID"),
-        tool_name=name,
-        tool_input=state.get("input"),
-        tool_output=state.get("error"),
-        failed=True,
+        key=read_identifier(part, "callID"),
+        call=ToolCall(name, state.get("input"), state.get("error"), failed=True),
     )
 
 

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from memory_bank.agents import payload
-from memory_bank.agents.clients.base import HookEvent
+from memory_bank.agents.clients.base import HookEvent, ToolCall
 
 NAME = "owl"
 
@@ -38,9 +38,7 @@ def read(event, given):
     )
     return found._replace(
         prompt=payload.read_text(given, "prompt"),
-        tool_name=payload.read_text(given, "tool"),
-        tool_input=given.get("input"),
-        tool_output=given.get("output"),
+        call=ToolCall(payload.read_text(given, "tool"), given.get("input"), given.get("output")),
     )
 
 
