@@ -20,9 +20,9 @@ from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.documents import Link
 from memory_bank.base.errors import did_you_mean, differ_by_one_letter
 from memory_bank.code import lookup
-from memory_bank.code.code_names import SYMBOL, linked_symbol
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.code.index.database import CodeDatabase
+from memory_bank.code.lookup import SCHEME, linked_symbol
 from memory_bank.notes import names
 from memory_bank.notes.file_patterns import APPLIES_TO, matches_file, yield_patterns
 from memory_bank.notes.sections import sentence_around, sentence_below
@@ -76,7 +76,7 @@ def find_citing_notes(
             ids = _list_meant_symbols(code.table, link, path)
             for symbol in ids:
                 links_by_symbol.setdefault(symbol, []).append(link)
-            if not ids and not link.row.ghost.lower().startswith(SYMBOL):
+            if not ids and not link.row.ghost.lower().startswith(SCHEME):
                 file_links.append(link)
     return CitingNotes(
         {symbol: _group_by_note(symbol_links) for symbol, symbol_links in links_by_symbol.items()},
@@ -119,7 +119,7 @@ def _list_applying(view: View, path: str) -> tuple[ShownNote, ...]:
 def yield_unknown_symbols(view: View, table: CodeDatabase) -> Iterator[Finding]:
     """Yield the references of notes to symbols that the code doesn't have, or has several of."""
     rows = [
-        (row, linked_symbol(row)) for row in link_rows.find_to_code(view.manifest, SYMBOL, SYMBOL)
+        (row, linked_symbol(row)) for row in link_rows.find_to_code(view.manifest, SCHEME, SCHEME)
     ]
     rows += [
         (row, f"{row.ghost}#{row.heading}")
@@ -164,7 +164,7 @@ def _list_links(
     view: View, bank: Bank, code: Codebase, path: str, names: Collection[str]
 ) -> list[_Link]:
     """Return the links of notes to a file, and those to symbols that have one of some names."""
-    rows = find_to_code(view.manifest, _ghost_name(bank, code, path), SYMBOL)
+    rows = find_to_code(view.manifest, _ghost_name(bank, code, path), SCHEME)
     rows = [
         row
         for row in rows

@@ -14,12 +14,12 @@ from memory_bank.base.errors import StorageFailed, SymbolNotFound
 from memory_bank.base.operation import LONGEST_NAME, MOST_FOR_AGENTS, Param, Tool, operation
 from memory_bank.code import lookup, views
 from memory_bank.code.citing_notes import CitingNotes, find_citing_notes
-from memory_bank.code.code_names import existing_file, existing_path, path_from_shell
 from memory_bank.code.commits import message_reason
 from memory_bank.code.coupled import TEMPORAL, CoupledFile, CouplingState
 from memory_bank.code.guards import Guard
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.code.index.database import SymbolRow
+from memory_bank.code.lookup import path_from_shell
 from memory_bank.code.records import (
     BlastRadius,
     ExplainedSymbol,
@@ -255,7 +255,7 @@ def tests_for(
     limit = min(max(limit, 1), MOST)
     with code.lock:
         problem = code.refresh()
-        path = existing_file(code, name)
+        path = lookup.existing_file(code, name)
         guards = code.relations().guards
         if path:
             title, kind, rows = path, "file", guards.of_file(path)
@@ -276,7 +276,7 @@ def _find_symbol(code: Codebase, name: str) -> SymbolRow:
         return lookup.find_symbol(code.table, name)
     except SymbolNotFound:
         if "#" not in name and ("/" in name or "\\" in name):
-            existing_path(code, name)
+            lookup.existing_path(code, name)
         raise
 
 
@@ -310,7 +310,11 @@ def blast_radius(
     file: Annotated[
         str,
         Param(
-            argument=True, metavar="FILE", path="any", longest=LONGEST_NAME, read=path_from_shell
+            argument=True,
+            metavar="FILE",
+            path="any",
+            longest=LONGEST_NAME,
+            read=path_from_shell,
         ),
     ],
     bank: Bank | None = None,
@@ -332,7 +336,7 @@ def blast_radius(
     limit = min(max(limit, 1), MOST)
     with code.lock:
         problem = code.refresh(progress)
-        path = existing_path(code, file)
+        path = lookup.existing_path(code, file)
     cited = find_citing_notes(code, bank, path)
     answer_limit = AnswerLimit(limit)
     with code.lock:

@@ -15,7 +15,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "ask": ("memory.retrieval.ask", "Code", "Search notes, docs, code and tests with one question"),
     "code": ("code.symbols", "Code", "Look up symbols, calls, tests and coupled files"),
     "code blast-radius": ("code.explain_symbol", "", "Show what a change of a file may affect"),
-    "code coupling": ("code.coupling", "", "List the files that change with a file"),
+    "code coupling": ("code.symbols", "", "List the files that change with a file"),
     "code explain-symbol": ("code.explain_symbol", "", "Show a symbol and its calls, tests, notes and commits"),
     "code symbols": ("code.symbols", "", "List functions, classes and other symbols of the code"),
     "code tests-for": ("code.explain_symbol", "", "List the tests that guard a symbol or a file"),

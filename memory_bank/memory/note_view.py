@@ -17,7 +17,7 @@ from memory_bank.base import NamedTuple
 from memory_bank.base.documents import Document, Link, Section
 from memory_bank.base.errors import Hint, MemoryBankError, NoteNotFound
 from memory_bank.base.filenames import is_utf8
-from memory_bank.code.code_names import has_kind
+from memory_bank.code.lookup import has_kind
 from memory_bank.git import objects, repository
 from memory_bank.git.commits import Change
 from memory_bank.memory.pictures import picture_type

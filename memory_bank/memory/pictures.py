@@ -6,7 +6,7 @@ from stat import S_ISREG
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import FileNotFound, Hint
-from memory_bank.code.code_names import path_below
+from memory_bank.code.lookup import path_below
 from memory_bank.git import repository
 from memory_bank.notes.storage import files
 from memory_bank.notes.storage.folders import read_stat

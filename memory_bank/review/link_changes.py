@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from memory_bank.bank.findings import OtherNote, ReviewFinding
 from memory_bank.base import NamedTuple
 from memory_bank.base.documents import Link
-from memory_bank.code.code_names import has_kind, linked_symbol
+from memory_bank.code.lookup import has_kind, linked_symbol
 from memory_bank.notes.compare.note_change import NoteChange
 from memory_bank.notes.names import name_of
 from memory_bank.notes.note import RELATIVE_KINDS

@@ -14,8 +14,7 @@ from memory_bank.base import NamedTuple, lazy_pattern
 from memory_bank.base.documents import Link
 from memory_bank.base.filenames import NOTE_SUFFIXES
 from memory_bank.code.code_at import CodePlace
-from memory_bank.code.code_names import SYMBOL, linked_symbol
-from memory_bank.code.lookup import dotted_name
+from memory_bank.code.lookup import SCHEME, dotted_name, linked_symbol
 from memory_bank.code.parse import parsing
 from memory_bank.search.manifest import document_rows, link_rows
 from memory_bank.search.manifest.manifest import Manifest
@@ -106,7 +105,7 @@ def find_cited_place(bank: Bank, tree: Path, link: Link) -> CodePlace | None:
 
 def write_target(bank: Bank, tree: Path, cited: CodeCitation, place: CodePlace) -> str:
     """Return the target to write for a place, in the form of the citation that it replaces."""
-    scheme = SYMBOL if cited.written.lower().startswith(SYMBOL) else ""
+    scheme = SCHEME if cited.written.lower().startswith(SCHEME) else ""
     if cited.by_name:
         return f"{scheme}{place.name}"
     old, hash_sign, fragment = cited.written[len(scheme) :].partition("#")
@@ -136,7 +135,7 @@ def find_target_spans(text: str, body_start: int, line: int, written: str) -> li
 
 def _written_target(link: Link) -> str:
     """Return a link's target as it is written; `symbol_refs` name symbols without a scheme."""
-    if link.kind == _REFERENCE and linked_symbol(link) and link.target.lower().startswith(SYMBOL):
+    if link.kind == _REFERENCE and linked_symbol(link) and link.target.lower().startswith(SCHEME):
         return linked_symbol(link)
     return f"{link.target}#{link.heading}" if link.heading else link.target
 

@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from memory_bank.base.errors import BadInput, FileNotFound, NoRepository
-from memory_bank.code.coupling import coupling
 from memory_bank.code.index.codebase import Codebase, open_codebase
+from memory_bank.code.symbols import coupling
 from tests.git.history_builder import Made, make, run
 
 ENGINE = (

@@ -9,9 +9,9 @@ from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.errors import BadInput, NoRepository, SymbolNotFound
 from memory_bank.base.text import Quotes
 from memory_bank.base.view import write_agent
-from memory_bank.code.coupling import coupling
 from memory_bank.code.explain_symbol import explain_symbol
 from memory_bank.code.index.codebase import Codebase, open_codebase
+from memory_bank.code.symbols import coupling
 from memory_bank.code.views import view_explained
 from memory_bank.git.history import History
 from tests.git.history_builder import Made, make, run

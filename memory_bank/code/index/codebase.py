@@ -42,7 +42,7 @@ from memory_bank.search.document_changes import Progress, SyncReport
 from memory_bank.search.retrievers.base import Access
 
 if TYPE_CHECKING:  # a lookup of names loads no index
-    from memory_bank.code.index.lane import CodeLane
+    from memory_bank.code.sources import CodeLane
     from memory_bank.search.engine import Hit, SearchResult
     from memory_bank.search.index import View
     from memory_bank.search.manifest.document_rows import PassageRow
@@ -303,7 +303,7 @@ class Codebase:
         `text` is a query with words, phrases, exclusions, and the conditions `in:FOLDER`,
         `kind:function`, `language:python`; `under` is a folder.
         """
-        from memory_bank.code.index.lane import TESTS_ONLY  # start-up: lookups need no index
+        from memory_bank.code.sources import TESTS_ONLY  # start-up: lookups need no index
         from memory_bank.search.engine import SearchResult
 
         mode = mode or HYBRID
@@ -428,20 +428,21 @@ class Codebase:
 
     def _open_lane(self, name: Lane) -> CodeLane:
         if name not in self._lanes:
-            from memory_bank.code.index.lane import CodeLane  # start-up: lookups need no index
+            from memory_bank.code import sources  # start-up: lookups need no index
 
-            self._lanes[name] = CodeLane(
-                self.root, self.folder / name, self._open_source(name), self.settings, self.accesses
+            if name == "commits":
+                source: Source = sources.CommitSource(self._commits.read_all)
+            else:
+                source = sources.list_files(
+                    self.tree,
+                    self.table,
+                    without=self._list_note_paths(),
+                    subjects=CommitSubjects(lambda: self._history),
+                )
+            self._lanes[name] = sources.CodeLane(
+                self.root, self.folder / name, source, self.settings, self.accesses
             )
         return self._lanes[name]
-
-    def _open_source(self, name: Lane) -> Source:
-        from memory_bank.code.sources import CommitSource, list_files  # start-up: see above
-
-        if name == "commits":
-            return CommitSource(self._commits.read_all)
-        subjects = CommitSubjects(lambda: self._history)
-        return list_files(self.tree, self.table, without=self._list_note_paths(), subjects=subjects)
 
     def _list_note_paths(self) -> list[str]:
         """Return the paths of the bank's notes below the work tree."""

@@ -60,7 +60,8 @@ class Rules(NamedTuple):
     grammar: str
     """The module of its grammar."""
     symbols: tuple[str, ...]
-    """Modules beside which the queries of its symbols are; see `parse/syntax_tree.py`."""
+    """Files of the queries of its symbols, or modules beside which they are; see
+    `parse/syntax_tree.py`."""
     calls: Mapping[str, str | Callable[[Node], str]]
     """Types of nodes that call something, with the field of its name or a function for it."""
     marks: frozenset[str] = frozenset()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from memory_bank.base import lazy_pattern
-from memory_bank.code.languages import _c_family
+from memory_bank.code.languages import c
 from memory_bank.code.languages.base import Rules, head
 
 _MACRO = rb"[A-Z_][A-Z0-9_]{2,60}(?:\([^()\n]{0,200}\))?"
@@ -30,11 +30,11 @@ RULES = Rules(
     suffixes=(".cc", ".cpp", ".cxx", ".c++", ".hh", ".hpp", ".hxx", ".h++", ".ipp", ".tpp"),
     grammar="tree_sitter_cpp",
     readable=_blank_macros,
-    symbols=(__file__, _c_family.__file__),
-    name_of=_c_family.name_of,
+    symbols=(__file__, c.__file__),
+    name_of=c.name_of,
     wrappers=frozenset(["template_declaration"]),
     bases=frozenset(["base_class_clause"]),
     calls={"call_expression": "function", "new_expression": head},
-    imports={"preproc_include": _c_family.include},
-    tests={"function_definition": _c_family.test_function, "call_expression": _c_family.test_call},
+    imports={"preproc_include": c.include},
+    tests={"function_definition": c.test_function, "call_expression": c.test_call},
 )

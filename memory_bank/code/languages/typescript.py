@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memory_bank.code.languages import _ecmascript
-from memory_bank.code.languages.base import Rules, named, text_of, unquoted
+from memory_bank.code.languages import javascript
+from memory_bank.code.languages.base import named, text_of, unquoted
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -15,7 +15,7 @@ def _name_of(node: Node) -> str:
     """Return the name that a node gives; none for a further signature of the next function."""
     holder = node.parent
     if holder is None or holder.type not in ("function_signature", "internal_module", "module"):
-        return _ecmascript.name_of(node)
+        return javascript.name_of(node)
     name = unquoted(text_of(node))
     if holder.type != "function_signature":
         is_file = name[:1] in (".", "/") or "/" in name
@@ -28,23 +28,14 @@ def _name_of(node: Node) -> str:
     return "" if after is not None and named(after) == name else name
 
 
-RULES = Rules(
+RULES = javascript.RULES._replace(
     name="typescript",
     suffixes=(".ts", ".mts", ".cts"),
     grammar="tree_sitter_typescript",
     entry="language_typescript",
     programs=("deno", "bun", "tsx"),
-    symbols=(_ecmascript.__file__, __file__),
+    symbols=(javascript.COMMON_SYMBOLS, __file__),
     name_of=_name_of,
-    alone=_ecmascript.ALONE,
     wrappers=frozenset(["export_statement", "ambient_declaration"]),
-    calls=_ecmascript.CALLS,
-    marks=frozenset(["decorator"]),
     bases=frozenset(["class_heritage", "extends_type_clause"]),
-    quotes=frozenset(['"', "'"]),
-    optional=frozenset([";"]),
-    imports=_ecmascript.IMPORTS,
-    tests=_ecmascript.TESTS,
-    test_files=_ecmascript.TEST_FILES,
-    test_modules=_ecmascript.TEST_MODULES,
 )

@@ -26,7 +26,6 @@ from lsprotocol.types import (
 from memory_bank.base import lazy_pattern
 from memory_bank.base.text import escape_text, one_line
 from memory_bank.code import lookup
-from memory_bank.code.code_names import named_symbol
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.frontends.lsp import destinations, problems
 from memory_bank.frontends.lsp.buffers import Editor, FileRequest, read_positions
@@ -63,7 +62,7 @@ def find_definition(
     if link is None:
         return []
     written, goal = link
-    if name := named_symbol(goal.ghost, written.link.heading):
+    if name := lookup.named_symbol(goal.ghost, written.link.heading):
         return _symbol_places(file_request, name, codebases)
     if goal.candidates:
         return [file_request.location(path, 0, 0) for path in goal.candidates]

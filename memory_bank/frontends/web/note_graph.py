@@ -11,7 +11,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base import NamedTuple
 from memory_bank.base.errors import BadInput, Hint, NoteNotFound
 from memory_bank.base.paths import Layout
-from memory_bank.code.code_names import SYMBOL
+from memory_bank.code.lookup import SCHEME
 from memory_bank.notes.names import may_be_file
 from memory_bank.search.manifest import document_graph
 from memory_bank.search.manifest.document_graph import GraphLink, GraphRows, Node
@@ -163,7 +163,7 @@ def _build_graph(rows: GraphRows, place: Layout) -> NoteGraph:
 
 
 def _ghost_kind(ghost: str, place: Layout) -> str:
-    if ghost.lower().startswith(SYMBOL):
+    if ghost.lower().startswith(SCHEME):
         return FILE
     file = ghost.partition("#")[0]
     return FILE if ":" not in file and may_be_file(file, place) else GHOST_KIND

@@ -10,8 +10,8 @@ from starlette.routing import Route
 
 from memory_bank.base import NamedTuple
 from memory_bank.base.errors import BadInput, FileNotFound, Hint, did_you_mean, similar_names
-from memory_bank.code.code_names import path_below
 from memory_bank.code.index.codebase import Codebase
+from memory_bank.code.lookup import path_below
 from memory_bank.frontends.web.site import Site
 from memory_bank.notes.secrets import secrets
 
