@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
-from memory_bank.agents import client_files, clients, hook_install, install
-from memory_bank.agents.client_files import PLUGIN, HookClient, McpClient
-from memory_bank.agents.install import START_SERVER
+from memory_bank.agents import client_files, clients
+from memory_bank.agents.client_files import PLUGIN, START_SERVER, HookClient, McpClient
+from memory_bank.agents.hook_install import BUNDLE, add_hooks, remove_hooks
 from memory_bank.bank import program_files
 from memory_bank.bank.bank import Bank
 from memory_bank.bank.program_files import PROGRAM, FileEdit
@@ -104,7 +104,7 @@ def generate_files() -> dict[str, str]:
         ".mcp.json": {"mcpServers": {PROGRAM: _SERVER}},
     }
     texts = {name: f"{json.dumps(document, indent=2)}\n" for name, document in documents.items()}
-    claude = hook_install.add_bundled_hooks(client_files.hook_client("claude-code"), "")
+    claude = add_hooks(client_files.hook_client("claude-code"), "", BUNDLE)
     return {
         **{f"{PLUGIN}/{name}": text for name, text in texts.items()},
         f"{PLUGIN}/hooks/hooks.json": f"{claude.rstrip()}\n",
@@ -144,12 +144,8 @@ def _edit_program_files(
 def _edit_part(entry: HookClient | McpClient, text: str | None, *, remove: bool) -> str | None:
     """Return a file's text with our part, or without it."""
     if isinstance(entry, HookClient):
-        return (
-            hook_install.remove_hooks(entry, text)
-            if remove
-            else hook_install.add_bundled_hooks(entry, text or "")
-        )
-    path, server = (entry.key, install.SERVER), {**entry.extra, **_SERVER}
+        return remove_hooks(entry, text) if remove else add_hooks(entry, text, BUNDLE)
+    path, server = (entry.key, PROGRAM), {**entry.extra, **_SERVER}
     there = entry.editor.value_at(text or "", path)
     if remove:
         return entry.editor.remove(text, path) if text and there == server else text

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, cast
@@ -13,12 +14,12 @@ from memory_bank.agents import clients
 from memory_bank.agents.json_file import JsonFile, TomlFile
 from memory_bank.bank import program_files
 from memory_bank.bank.bank import Bank
-from memory_bank.bank.program_files import FileEdit
+from memory_bank.bank.program_files import PROGRAM, FileEdit
 from memory_bank.base import NamedTuple
-from memory_bank.base.errors import BadInput, Hint
+from memory_bank.base.errors import BadInput, Hint, MemoryBankError
 from memory_bank.base.filenames import FOLDER
 
-PLUGIN = f".claude/skills/{program_files.PROGRAM}"
+PLUGIN = f".claude/skills/{PROGRAM}"
 """The bundle's plug-in of Claude Code, and of each program that reads Agent Plugins 1.0."""
 
 WORKSPACE = "${workspaceFolder}"
@@ -26,6 +27,14 @@ WORKSPACE = "${workspaceFolder}"
 STRICT = JsonFile()
 
 WITH_COMMENTS = JsonFile(comments=True, trailing_commas=True)
+
+GUARD = f"command -v {PROGRAM} >/dev/null 2>&1"
+"""The start of each command of the bundle, which does nothing where this program is not."""
+
+_SERVER = f"{GUARD} || exit 0; exec {PROGRAM} serve mcp"
+
+START_SERVER = f"{_SERVER} --toolsets first"
+"""The command by which the bundle starts the server."""
 
 Form = Literal["groups", "flat"]
 """`groups`: an event has groups of handlers; `flat`: handlers."""
@@ -181,3 +190,40 @@ def user_file(
         xdg, config = home / ".config", home / "Library/Application Support"
     first, _, rest = program.user_file.partition("/")
     return {"~": home, "$CONFIG": config, "$XDG": xdg}[first] / rest
+
+
+def find_bundle_file(client: str, part: str, project: Path | None) -> Path | None:
+    """Return the file by which a bundle gives a client its hooks or its server; None if none does.
+
+    It is in the project, or in a plug-in in the user's own folder of the client.
+    """
+    if client not in clients.names(part):
+        return None
+    for file in _list_bundle_files(client, part, project):
+        with suppress(MemoryBankError):
+            if is_bundled(program_files.read_text(file), client, part):
+                return file
+    return None
+
+
+def is_bundled(text: str | None, client: str, part: str) -> bool:
+    """Tell whether a file's text has the bundle's hooks of a client, or its server."""
+    if not text:
+        return False
+    return (
+        _SERVER in text if part == clients.SERVERS else GUARD in text and f"hook {client}" in text
+    )
+
+
+def _list_bundle_files(client: str, part: str, project: Path | None) -> Iterator[Path]:
+    """Yield the files that may be the bundle's."""
+    program = set_up_of(client, part)
+    names = [
+        plugin_file for plugin_file in (program.plugin_file, program.project_file) if plugin_file
+    ]
+    if project is not None:
+        yield from (project / name for name in names)
+    if program.plugin_file:
+        # the first part of its path is the program's folder in a project
+        home = user_file(hook_client(client)).parent
+        yield home / Path(*Path(program.plugin_file).parts[1:])

@@ -162,7 +162,8 @@ def start_context(hook_bank: HookBank, session_id: str, quotes: Quotes, client: 
 
 def _offer_more(bank: Bank, client: str) -> str:
     """Return what to tell an agent of asking for more: only tools that its program has."""
-    from memory_bank.agents.install import find_bundle_file, has_server
+    from memory_bank.agents.client_files import find_bundle_file
+    from memory_bank.agents.server_install import has_server
     from memory_bank.sessions.start import ALL_TOOLS, FIRST_TOOLS, NO_TOOLS
 
     if find_bundle_file(client, SERVERS, bank.layout.project):

@@ -12,9 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from memory_bank.agents import client_files, clients
-from memory_bank.agents.client_files import ClientChange, ClientPlace, HookClient
+from memory_bank.agents.client_files import GUARD, ClientPlace, HookClient, find_bundle_file
 from memory_bank.agents.clients import SCOPES
-from memory_bank.agents.install import GUARD, find_bundle_file, is_bundled
 from memory_bank.bank import program_files
 from memory_bank.bank.bank import Bank
 from memory_bank.base import NamedTuple
@@ -26,7 +25,7 @@ _OURS = r"(?:memory[-_]bank|\bmb)(?:\.exe)?[\"']*\s+hook\s+{name}\b"
 
 _MARK = "// Written by memory-bank"
 
-_BUNDLE = "bundle"
+BUNDLE = "bundle"
 """The scope of hooks that are generated into a project for everybody who clones it."""
 
 _MISSING = (
@@ -47,63 +46,41 @@ class _Handler(NamedTuple):
     command: str
 
 
-def install(
-    bank: Bank | None, client: str, *, scope: str = "user", force: bool = False
-) -> ClientChange:
-    """Return the change that makes a client report its sessions to this program.
+def add_hooks(client: HookClient, before: str | None, scope: str) -> str:
+    """Return a file's text with a hook for each event, or our plug-in; keys of a hook stay.
 
-    Hooks in the user's own file hold for all projects, and do nothing in one without a bank. Where
-    the project's bundle has hooks of the client, nothing changes, unless `force` wants a second
-    set; the file of a bundle stays in any case. Raises BadInput when the client can't read the
-    file.
+    In the scope `BUNDLE` they do nothing where this program is not installed. Hooks in the user's
+    own file hold for all projects, and do nothing in one without a bank.
     """
-    hook_client = client_files.hook_client(client)
-    file = client_files.client_file(hook_client, bank, scope)
-    before = program_files.read_text(file, Hint.EDIT_HOOKS_BY_HAND)
-    bundle = find_bundle_file(client, clients.HOOKS, bank.layout.project if bank else None)
-    if bundle and (not force or bundle == file):
-        return ClientChange(file, before, before, hook_client, scope, bundle=bundle)
-    with program_files.explain_errors(file, Hint.EDIT_HOOKS_BY_HAND):
-        if hook_client.plugin:
-            _check_plugin(file, before)
-            after = _plugin(hook_client.plugin, scope)
+    if client.plugin:
+        _check_plugin(before)
+        text = client.plugin.read_text(encoding="utf-8")
+        return text.replace(_COMMAND, f"const COMMAND = {json.dumps(_find_words(scope))}")
+    text = before or ""
+    handlers = _handlers(client, text)
+    handler_of = {handler.event: handler for handler in reversed(handlers)}
+    for handler in reversed(handlers):  # of events that are no longer reported, and second ones
+        if handler is not handler_of[handler.event] or handler.event not in client.events:
+            text = _without(client, text, handler)
+    for key, value in client.top.items():
+        if client.editor.value_at(text, (key,)) is None:
+            text = client.editor.set_value(text, (key,), value)
+    handler_of = {handler.event: handler for handler in _handlers(client, text)}
+    for event in client.events:
+        commands = {key: _command(client, event, scope, key) for key in client.command_keys}
+        if event in handler_of:
+            for key, command in commands.items():
+                text = client.editor.set_value(text, (*handler_of[event].path, key), command)
         else:
-            after = _add_hooks(hook_client, before or "", scope)
-    if before is None:
-        after = after.removesuffix("\n") + "\n"
-    elsewhere = tuple(
-        place for place in list_places(client, bank) if place.scope != scope and place.installed
-    )
-    return ClientChange(file, before, after, hook_client, scope, elsewhere=elsewhere)
-
-
-def uninstall(bank: Bank | None, client: str, *, scope: str = "user") -> ClientChange:
-    """Return the change that removes our hooks from a client's file.
-
-    All else stays, and so does what the bundle put into the project's file. A file in which nothing
-    else is left is removed. Raises BadInput.
-    """
-    hook_client = client_files.hook_client(client)
-    file = client_files.client_file(hook_client, bank, scope)
-    before = program_files.read_text(file, Hint.EDIT_HOOKS_BY_HAND)
-    bundle = file if is_bundled(before, hook_client.name, clients.HOOKS) else None
-    if before is None or bundle:
-        return ClientChange(file, before, before, hook_client, scope, bundle=bundle)
-    with program_files.explain_errors(file, Hint.EDIT_HOOKS_BY_HAND):
-        if hook_client.plugin:
-            _check_plugin(file, before)
-            return ClientChange(file, before, None, hook_client, scope)
-        after = remove_hooks(hook_client, before)
-    return ClientChange(file, before, after, hook_client, scope)
-
-
-def add_bundled_hooks(client: HookClient, text: str) -> str:
-    """Return a file's text with hooks that do nothing where this program is not installed."""
-    return _add_hooks(client, text, _BUNDLE)
+            text = _add_hook(client, text, event, commands)
+    return text
 
 
 def remove_hooks(client: HookClient, before: str | None) -> str | None:
     """Return a file's text without our hooks; None if nothing else is left in it."""
+    if client.plugin:
+        _check_plugin(before)
+        return None
     after = before
     for handler in reversed(_handlers(client, before or "")):
         after = _without(client, after or "", handler)
@@ -123,9 +100,9 @@ def list_places(client: str, bank: Bank | None) -> Iterator[ClientPlace]:
         project = bank.layout.project if bank else None
         bundle = find_bundle_file(client, clients.HOOKS, project)
         if bundle and scope == "project" and bundle != file:
-            yield _place(hook_client, _BUNDLE, bundle)
+            yield _place(hook_client, BUNDLE, bundle)
         try:
-            yield _place(hook_client, _BUNDLE if file == bundle else scope, file)
+            yield _place(hook_client, BUNDLE if file == bundle else scope, file)
         except MemoryBankError as error:
             yield ClientPlace(
                 client, _HOOKS, scope, str(file), installed=False, problem=error.message
@@ -133,10 +110,10 @@ def list_places(client: str, bank: Bank | None) -> Iterator[ClientPlace]:
 
 
 def _command(client: HookClient, event: str, scope: str, key: str) -> str:
-    """Return the command of an event: with this machine's path, or one for all of a project."""
-    if scope == _BUNDLE:
+    """Return the command of an event in a scope."""
+    if scope == BUNDLE:
         return _guard_command(client, event, key)
-    words = [program_files.PROGRAM] if scope == "project" else program_files.find_program()
+    words = _find_words(scope)
     quoted = " ".join(f'"{word}"' if " " in word else word for word in words)
     if os.name != "nt":
         quoted = shlex.join(words)
@@ -154,27 +131,6 @@ def _guard_command(client: HookClient, event: str, key: str) -> str:
         return f"if ({there}) {{ {run} }} else {{ {text} }}; exit 0"
     absent = f"{{ {text}; exit 0; }}" if text else "exit 0"
     return f"{GUARD} || {absent}; {run} || exit 0"
-
-
-def _add_hooks(client: HookClient, text: str, scope: str) -> str:
-    """Return the text with a hook for each event; other keys of a hook that is there stay."""
-    handlers = _handlers(client, text)
-    handler_of = {handler.event: handler for handler in reversed(handlers)}
-    for handler in reversed(handlers):  # of events that are no longer reported, and second ones
-        if handler is not handler_of[handler.event] or handler.event not in client.events:
-            text = _without(client, text, handler)
-    for key, value in client.top.items():
-        if client.editor.value_at(text, (key,)) is None:
-            text = client.editor.set_value(text, (key,), value)
-    handler_of = {handler.event: handler for handler in _handlers(client, text)}
-    for event in client.events:
-        commands = {key: _command(client, event, scope, key) for key in client.command_keys}
-        if event in handler_of:
-            for key, command in commands.items():
-                text = client.editor.set_value(text, (*handler_of[event].path, key), command)
-        else:
-            text = _add_hook(client, text, event, commands)
-    return text
 
 
 def _add_hook(client: HookClient, text: str, event: str, commands: Mapping[str, str]) -> str:
@@ -233,16 +189,14 @@ def _entries(
                     yield event, (*path, _HOOKS, at), entry
 
 
-def _plugin(file: Path, scope: str) -> str:
-    """Return the text of a plug-in, with the command of this machine."""
-    text = file.read_text(encoding="utf-8")
-    words = [program_files.PROGRAM] if scope == "project" else program_files.find_program()
-    return text.replace(_COMMAND, f"const COMMAND = {json.dumps(words)}")
+def _find_words(scope: str) -> list[str]:
+    """Return the command of this program: with this machine's path, or one for all of a project."""
+    return [program_files.PROGRAM] if scope == "project" else program_files.find_program()
 
 
-def _check_plugin(file: Path, text: str | None) -> None:
+def _check_plugin(text: str | None) -> None:
     if text is not None and not text.startswith(_MARK):
-        raise BadInput(f"{file} was not written by memory-bank", Hint.EDIT_HOOKS_BY_HAND)
+        raise BadInput("it was not written by memory-bank")
 
 
 def _place(client: HookClient, scope: str, file: Path) -> ClientPlace:

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Annotated
 
 from memory_bank.agents import client_files, clients
-from memory_bank.agents.client_files import Program
-from memory_bank.agents.install import find_bundle_file
+from memory_bank.agents.client_files import Program, find_bundle_file
 from memory_bank.agents.setup_commands import join_steps, list_parts, plan_change
 from memory_bank.bank import setup
 from memory_bank.bank.bank import Bank, open_bank

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from difflib import unified_diff
 from pathlib import Path
 from typing import Annotated
 
-from memory_bank.agents import clients, hook_install, install
-from memory_bank.agents.client_files import ClientChange, ClientPlace
-from memory_bank.agents.install import SERVER
+from memory_bank.agents import client_files, clients, hook_install, server_install
+from memory_bank.agents.client_files import (
+    ClientChange,
+    ClientPlace,
+    HookClient,
+    McpClient,
+    find_bundle_file,
+    is_bundled,
+)
+from memory_bank.agents.server_install import SERVER
 from memory_bank.bank import program_files
 from memory_bank.bank.bank import Bank
-from memory_bank.base.errors import BadInput
+from memory_bank.base.errors import BadInput, Hint
 from memory_bank.base.operation import Param, operation, topic
 from memory_bank.base.rendering import count
 from memory_bank.base.screen import FOUND, NOTHING, Call, Piece, show_place
@@ -53,17 +61,64 @@ def plan_change(
     force: bool = False,
     remove: bool = False,
 ) -> ClientChange:
-    """Return the change that gives a program a part of the memory, or takes it out; raise BadInput.
+    """Return the change that gives a program hooks or the server `name`, or takes them out.
 
-    A `named` bank is the only one that the server serves.
+    What is in a project's file holds for everybody who has the project; what is in the user's own
+    file holds the path of this program, for all projects. A `named` bank is the only one that the
+    server serves: else it finds the bank of the project in which it is started.
+
+    Where the project's bundle has the part, nothing changes, unless the bank is `named` or `force`
+    wants a second one; the file of a bundle stays in any case. Of what is removed, keys that a
+    person added stay, and all else in the file; one in which nothing is left is removed. Raises
+    BadInput when the program can't read the file, has another server of this name, or gives the
+    server no way to find a bank.
     """
-    if part == HOOKS:
+    program, function = client_files.set_up_of(client, PARTS[part]), PARTS[part]
+    file = client_files.client_file(program, bank, scope)
+    if isinstance(program, HookClient):
+        name, named, hint = "", False, Hint.EDIT_HOOKS_BY_HAND
+    else:
+        hint = Hint.EDIT_BY_HAND
+    before = program_files.read_text(file, hint)
+    change = ClientChange(file, before, before, program, scope, name)
+    with program_files.explain_errors(file, hint):
+        text = before
+        if isinstance(program, McpClient):
+            text = server_install.read_command(program, file, before, name, remove=remove)
         if remove:
-            return hook_install.uninstall(bank, client, scope=scope)
-        return hook_install.install(bank, client, scope=scope, force=force)
-    if remove:
-        return install.uninstall(bank, client, scope=scope, name=name)
-    return install.install(bank, client, scope=scope, name=name, named=named, force=force)
+            bundle = file if is_bundled(text, client, function) else None
+        else:
+            bundle = find_bundle_file(client, function, bank.layout.project if bank else None)
+        if bundle and (remove or bundle == file or not (force or named)):
+            return replace(change, bundle=bundle)
+        if remove:
+            return _plan_removal(change, program)
+        return _plan_addition(change, program, bank, named=named)
+
+
+def _plan_addition(
+    change: ClientChange, program: HookClient | McpClient, bank: Bank | None, *, named: bool
+) -> ClientChange:
+    before, scope, entry = change.before, change.scope, None
+    places: Iterable[ClientPlace]
+    if isinstance(program, HookClient):
+        after = hook_install.add_hooks(program, before, scope)
+        places = hook_install.list_places(program.name, bank)
+    else:
+        root = str(bank.layout.root) if bank and named else ""
+        after, entry = server_install.add_entry(program, change, root)
+        places = server_install.find_entries(program, bank)
+    if before is None:
+        after = after.removesuffix("\n") + "\n"
+    elsewhere = tuple(place for place in places if place.scope != scope and place.installed)
+    return replace(change, after=after, entry=entry, elsewhere=elsewhere)
+
+
+def _plan_removal(change: ClientChange, program: HookClient | McpClient) -> ClientChange:
+    if isinstance(program, HookClient):
+        return replace(change, after=hook_install.remove_hooks(program, change.before))
+    after, kept = server_install.remove_entry(program, change.before, change.name)
+    return replace(change, after=after, kept=kept)
 
 
 def list_parts(client: str) -> list[str]:
@@ -293,7 +348,7 @@ def _list_places(bank: Bank | None) -> list[ClientPlace]:
         place
         for client in clients.with_parts()
         for part in list_parts(client)
-        for place in (hook_install if part == HOOKS else install).list_places(client, bank)
+        for place in (hook_install if part == HOOKS else server_install).list_places(client, bank)
     ]
 
 

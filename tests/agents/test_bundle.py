@@ -5,11 +5,11 @@ import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from memory_bank.agents import bundle, client_files, hook_install, init_command, install
+from memory_bank.agents import bundle, client_files, init_command, setup_commands
+from memory_bank.agents.setup_commands import plan_change
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, Conflict
 from memory_bank.base.text import estimate
@@ -150,26 +150,20 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "home"
 
 
-PARTS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
-    "hooks": (hook_install.install, hook_install.uninstall),
-         "mcp": (install.install, install.uninstall)}  # fmt: skip
-
-
-@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("part", setup_commands.PARTS)
 def test_a_set_up_beside_the_bundle_does_nothing_unless_it_is_forced(
     bank: Bank, project: Path, home: Path, part: str
 ) -> None:
-    add, remove = PARTS[part]
     bundle.write_files(bundle.plan_bundle(bank))
     before = contents(project)
     for client in ("claude-code", "codex", "gemini", "copilot", "cursor"):
         served = part == "hooks" or client in {"claude-code", "codex", "gemini"}
-        planned = add(bank, client, scope="user")
+        planned = plan_change(bank, client, part, scope="user")
         assert (planned.bundle is not None, planned.changed) == (served, not served), client
-        assert add(bank, client, scope="user", force=True).changed
+        assert plan_change(bank, client, part, scope="user", force=True).changed
         for change in (
-            add(bank, client, scope="project", force=True),
-            remove(bank, client, scope="project"),
+            plan_change(bank, client, part, scope="project", force=True),
+            plan_change(bank, client, part, scope="project", remove=True),
         ):
             own_file = str(change.file.relative_to(project)) in before and served
             assert not (change.changed and own_file), f"the team's file of {client} stays"
@@ -181,8 +175,8 @@ def test_a_plug_in_among_the_user_s_skills_is_a_bundle(
     bundle.write_files(bundle.plan_bundle(bank))
     (home / ".claude").mkdir(parents=True)
     (project / ".claude/skills").rename(home / ".claude/skills")
-    for add, _ in PARTS.values():
-        planned = add(bank, "claude-code", scope="user")
+    for part in setup_commands.PARTS:
+        planned = plan_change(bank, "claude-code", part)
         assert planned.bundle is not None
         assert planned.bundle.is_relative_to(home)
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.agents import client_files, clients, install
+from memory_bank.agents import client_files, clients
+from memory_bank.agents.setup_commands import plan_change
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base import filenames
 from memory_bank.base.errors import BadInput, Conflict, StorageFailed
@@ -42,7 +43,7 @@ SCOPES = [
 @pytest.mark.parametrize(("client", "scope"), SCOPES)
 def test_a_new_file_names_the_server_and_goes_again(bank: Bank, client: str, scope: str) -> None:
     named = not client_files.mcp_client(client).finds_bank
-    change = install.install(bank, client, scope=scope, named=named)
+    change = plan_change(bank, client, "server", scope=scope, named=named)
     assert not change.file.exists()
     change.write()
     entry = servers(change.file)["memory-bank"]
@@ -52,18 +53,18 @@ def test_a_new_file_names_the_server_and_goes_again(bank: Bank, client: str, sco
     else:
         assert entry["command"] == "memory-bank"
     assert (str(bank.layout.project) in json.dumps(entry)) == named
-    assert not install.install(bank, client, scope=scope, named=named).changed
-    install.uninstall(bank, client, scope=scope).write()
+    assert not plan_change(bank, client, "server", scope=scope, named=named).changed
+    plan_change(bank, client, "server", scope=scope, remove=True).write()
     assert not change.file.exists()
 
 
 def test_the_shape_is_that_of_the_program(bank: Bank) -> None:
-    assert install.install(bank, "vscode", scope="project").entry == {
+    assert plan_change(bank, "vscode", "server", scope="project").entry == {
         "type": "stdio",
         "command": "memory-bank",
         "args": ["serve", "mcp", "--bank", "${workspaceFolder}"],
     }
-    assert install.install(bank, "zed", scope="project").entry == {
+    assert plan_change(bank, "zed", "server", scope="project").entry == {
         "command": "memory-bank",
         "args": ["serve", "mcp"],
     }
@@ -73,7 +74,7 @@ def test_without_a_script_the_interpreter_is_named(
     bank: Bank, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr("sysconfig.get_path", lambda name: str(tmp_path))
-    entry = install.install(bank, "gemini", scope="user").entry
+    entry = plan_change(bank, "gemini", "server", scope="user").entry
     assert entry is not None
     assert entry["command"] == sys.executable
     assert entry["args"] == ["-P", "-m", "memory_bank", "serve", "mcp"]
@@ -85,10 +86,10 @@ def test_a_file_that_was_there_comes_back_byte_for_byte(bank: Bank, home: Path, 
     file.parent.mkdir()
     file.write_bytes(text.encode())
     file.chmod(0o600)
-    install.install(bank, "cursor", scope="user").write()
+    plan_change(bank, "cursor", "server", scope="user").write()
     assert file.stat().st_mode & 0o777 == 0o600
     assert file.read_bytes() != text.encode()
-    install.uninstall(None, "cursor", scope="user").write()
+    plan_change(None, "cursor", "server", scope="user", remove=True).write()
     assert file.read_bytes() == text.encode()
 
 
@@ -98,12 +99,12 @@ def test_a_link_to_a_file_kept_elsewhere_stays_a_link(bank: Bank, home: Path) ->
     real.write_text('model = "m"\n')
     link.parent.mkdir()
     link.symlink_to(real)
-    install.install(bank, "codex").write()
+    plan_change(bank, "codex", "server").write()
     assert link.is_symlink()
     assert "memory-bank" in real.read_text()
     real.unlink()
     with pytest.raises(StorageFailed, match="leads nowhere"):
-        install.install(bank, "codex")
+        plan_change(bank, "codex", "server")
 
 
 NAMED_AGAIN = [("windsurf", True), ("cursor", True), ("cursor", False)]
@@ -114,11 +115,11 @@ def test_another_bank_s_server_is_not_replaced(
     bank: Bank, folder: Path, client: str, *, again: bool
 ) -> None:
     with open_bank(folder) as other:
-        install.install(other, client, scope="user", named=True).write()
+        plan_change(other, client, "server", scope="user", named=True).write()
     with pytest.raises(BadInput, match="for another bank") as caught:
-        install.install(bank, client, scope="user", named=again)
+        plan_change(bank, client, "server", scope="user", named=again)
     assert "--name" in find_hint(caught.value)
-    install.install(bank, client, scope="user", named=again, name="notes").write()
+    plan_change(bank, client, "server", scope="user", named=again, name="notes").write()
     found = servers(client_files.user_file(client_files.mcp_client(client)))
     assert set(found) == {"memory-bank", "notes"}
 
@@ -128,19 +129,19 @@ def test_a_program_that_works_in_no_project_needs_a_bank_that_the_user_names(
     bank: Bank, client: str
 ) -> None:
     with pytest.raises(BadInput, match="must name a bank") as caught:
-        install.install(bank, client)
+        plan_change(bank, client, "server")
     assert "--bank" in find_hint(caught.value)
-    install.install(bank, client, named=True).write()
-    assert not install.install(bank, client).changed
+    plan_change(bank, client, "server", named=True).write()
+    assert not plan_change(bank, client, "server").changed
     with pytest.raises(BadInput, match="reads no file of a project"):
-        install.install(bank, client, scope="project")
+        plan_change(bank, client, "server", scope="project")
 
 
 @pytest.mark.parametrize("client", ["codex", "claude-code", "cursor", "gemini", "vscode", "zed"])
 def test_a_project_that_the_users_own_file_names_goes(
     bank: Bank, client: str, tmp_path: Path
 ) -> None:
-    change = install.install(bank, client, scope="user")
+    change = plan_change(bank, client, "server", scope="user")
     change.write()
     args = [*change.entry["args"], "--read-only"]  # type: ignore[index]
     named = ["--bank", str(tmp_path / "other" / ".memories")]
@@ -148,14 +149,14 @@ def test_a_project_that_the_users_own_file_names_goes(
     text = change.file.read_text()
     path = (one.key, "memory-bank", "args")
     change.file.write_text(one.editor.set_value(text, path, [*args[:-1], *named, args[-1]]))
-    again = install.install(None, client, scope="user")
+    again = plan_change(None, client, "server", scope="user")
     assert again.entry is not None
     assert again.entry["args"] == args
 
 
 def test_no_bank_is_needed_to_add_the_server_to_a_file_of_the_user(bank: Bank) -> None:
-    without = install.install(None, "codex").entry
-    assert without == install.install(bank, "codex").entry
+    without = plan_change(None, "codex", "server").entry
+    assert without == plan_change(bank, "codex", "server").entry
 
 
 def test_a_file_that_cannot_be_read_stays_as_it_is(bank: Bank) -> None:
@@ -163,7 +164,7 @@ def test_a_file_that_cannot_be_read_stays_as_it_is(bank: Bank) -> None:
     for data in (b'{"mcpServers": {', b'{"a": "\xff"}', b'{"mcpServers": []}'):
         file.write_bytes(data)
         with pytest.raises(BadInput) as caught:
-            install.install(bank, "claude-code", scope="project")
+            plan_change(bank, "claude-code", "server", scope="project")
         assert ".mcp.json stays as it is" in caught.value.message
         assert "make the change yourself" in find_hint(caught.value)
         assert file.read_bytes() == data
@@ -172,12 +173,12 @@ def test_a_file_that_cannot_be_read_stays_as_it_is(bank: Bank) -> None:
 def test_a_file_that_changed_meanwhile_is_not_overwritten(bank: Bank) -> None:
     file = bank.layout.project / ".mcp.json"
     file.write_text("{}\n")
-    change = install.install(bank, "claude-code", scope="project")
+    change = plan_change(bank, "claude-code", "server", scope="project")
     file.write_text('{"a": 1}\n')
     with pytest.raises(Conflict):
         change.write()
     assert file.read_text() == '{"a": 1}\n'
-    new = install.install(bank, "cursor", scope="project")
+    new = plan_change(bank, "cursor", "server", scope="project")
     new.file.parent.mkdir()
     new.file.write_text("{}\n")
     with pytest.raises(Exception, match="exists already"):
@@ -187,15 +188,15 @@ def test_a_file_that_changed_meanwhile_is_not_overwritten(bank: Bank) -> None:
 def test_a_bank_of_the_user_s_own_has_no_project(folder: Path) -> None:
     with open_bank(folder) as own:
         with pytest.raises(BadInput, match="not in a project") as caught:
-            install.install(own, "claude-code", scope="project")
+            plan_change(own, "claude-code", "server", scope="project")
         assert "--scope user" in find_hint(caught.value)
-        change = install.install(own, "claude-code", named=True)
+        change = plan_change(own, "claude-code", "server", named=True)
         assert change.entry is not None
         assert str(folder) in str(change.entry["args"])
 
 
 def test_nothing_is_left_of_an_entry_that_was_not_there(bank: Bank) -> None:
-    assert not install.uninstall(bank, "claude-code", scope="project").changed
+    assert not plan_change(bank, "claude-code", "server", scope="project", remove=True).changed
     assert filenames.FOLDER in os.listdir(bank.layout.project)
 
 
@@ -207,15 +208,15 @@ def test_a_link_that_a_repository_brings_is_not_followed(bank: Bank, tmp_path: P
     (bank.layout.project / ".mcp.json").symlink_to(outside / "mcp.json")
     for client in ("vscode", "claude-code"):
         with pytest.raises(BadInput, match="leads out of the project"):
-            install.install(bank, client, scope="project")
+            plan_change(bank, client, "server", scope="project")
         with pytest.raises(BadInput, match="leads out of the project"):
-            install.uninstall(bank, client, scope="project")
+            plan_change(bank, client, "server", scope="project", remove=True)
     assert (outside / "mcp.json").read_text() == "{}"
 
 
 @pytest.mark.parametrize("scope", ["project", "user"])
 def test_what_the_user_tells_the_server_stays(bank: Bank, scope: str) -> None:
-    change = install.install(bank, "cursor", scope=scope)
+    change = plan_change(bank, "cursor", "server", scope=scope)
     change.write()
     text = change.file.read_text()
     change.file.write_text(
@@ -223,7 +224,7 @@ def test_what_the_user_tells_the_server_stays(bank: Bank, scope: str) -> None:
         .replace('"command": "', '"command": "/old/')
         .replace("]", ', "--toolsets", "store"]')
     )
-    again = install.install(bank, "cursor", scope=scope)
+    again = plan_change(bank, "cursor", "server", scope=scope)
     assert again.entry is not None
     args = again.entry["args"]
     assert args[-3:] == ["--read-only", "--toolsets", "store"]  # type: ignore[index]
@@ -235,14 +236,14 @@ def test_a_server_that_is_reached_by_its_address_is_not_mixed_with_ours(bank: Ba
     file = bank.layout.project / ".mcp.json"
     file.write_text('{"mcpServers": {"memory-bank": {"type": "http", "url": "http://x/mcp"}}}')
     with pytest.raises(BadInput, match="by its address"):
-        install.install(bank, "claude-code", scope="project")
-    assert install.install(bank, "claude-code", name="memory-bank-2", scope="project").changed
+        plan_change(bank, "claude-code", "server", scope="project")
+    assert plan_change(bank, "claude-code", "server", name="memory-bank-2", scope="project").changed
 
 
 @pytest.mark.parametrize("name", ["", "a b", "a.b", "é", "a" * 65, "x\n"])
 def test_a_name_that_some_program_refuses_is_refused(bank: Bank, name: str) -> None:
     with pytest.raises(BadInput, match="can't name a server"):
-        install.install(bank, "claude-code", name=name, scope="project")
+        plan_change(bank, "claude-code", "server", name=name, scope="project")
 
 
 @pytest.mark.parametrize(
@@ -277,37 +278,38 @@ def test_what_the_client_would_reject_is_refused(bank: Bank, client: str, text: 
     file.parent.mkdir(exist_ok=True)
     file.write_text(text, encoding="utf-8")
     with pytest.raises(BadInput, match=r"stays as it is: line 1, .*this program reads no"):
-        install.install(bank, client, scope="project")
+        plan_change(bank, client, "server", scope="project")
     with pytest.raises(BadInput, match="stays as it is"):
-        install.uninstall(bank, client, scope="project")
-    assert install.install(bank, "vscode", scope="project").changed
+        plan_change(bank, client, "server", scope="project", remove=True)
+    assert plan_change(bank, "vscode", "server", scope="project").changed
 
 
 def test_another_scope_that_has_the_server_is_named(bank: Bank, home: Path) -> None:
-    assert install.install(bank, "claude-code", scope="project").elsewhere == ()
-    install.install(bank, "claude-code", scope="user", name="notes").write()
-    (user,) = install.install(bank, "claude-code", scope="project").elsewhere
+    assert plan_change(bank, "claude-code", "server", scope="project").elsewhere == ()
+    plan_change(bank, "claude-code", "server", scope="user", name="notes").write()
+    (user,) = plan_change(bank, "claude-code", "server", scope="project").elsewhere
     assert (user.scope, user.file, user.name) == ("user", str(home / ".claude.json"), "notes")
-    install.install(bank, "claude-code", scope="project").write()
-    (project,) = install.install(bank, "claude-code", scope="user").elsewhere
+    plan_change(bank, "claude-code", "server", scope="project").write()
+    (project,) = plan_change(bank, "claude-code", "server", scope="user").elsewhere
     assert (project.scope, project.name) == ("project", "memory-bank")
     local = {str(bank.layout.project): {"mcpServers": servers(bank.layout.project / ".mcp.json")}}
     (home / ".claude.json").write_text(json.dumps({"projects": local}))
     assert [
-        found.scope for found in install.install(bank, "claude-code", scope="project").elsewhere
+        found.scope
+        for found in plan_change(bank, "claude-code", "server", scope="project").elsewhere
     ] == ["local"]
 
 
 def test_other_servers_of_other_scopes_are_not_named(bank: Bank, home: Path, folder: Path) -> None:
     with open_bank(folder) as other:
-        install.install(other, "cursor", scope="user", named=True).write()
+        plan_change(other, "cursor", "server", scope="user", named=True).write()
     file = home / ".cursor" / "mcp.json"
     data = json.loads(file.read_text())
     data["mcpServers"]["x"] = {"command": "npx", "args": ["memory", str(bank.layout.root)]}
     file.write_text(json.dumps(data))
-    assert install.install(bank, "cursor", scope="project").elsewhere == ()
+    assert plan_change(bank, "cursor", "server", scope="project").elsewhere == ()
     file.write_text("broken")
-    assert install.install(bank, "cursor", scope="project").elsewhere == ()
+    assert plan_change(bank, "cursor", "server", scope="project").elsewhere == ()
 
 
 @pytest.mark.parametrize(
@@ -323,9 +325,9 @@ def test_other_servers_of_other_scopes_are_not_named(bank: Bank, home: Path, fol
 def test_an_entry_that_starts_something_else_stays(bank: Bank, entry: object) -> None:
     file = bank.layout.project / ".mcp.json"
     file.write_text(json.dumps({"mcpServers": {"memory-bank": entry}}))
-    for change in (install.install, install.uninstall):
+    for remove in (False, True):
         with pytest.raises(BadInput, match="has a server 'memory-bank' that") as caught:
-            change(bank, "claude-code", scope="project")  # type: ignore[operator]
+            plan_change(bank, "claude-code", "server", scope="project", remove=remove)
         assert "--name" in find_hint(caught.value)
 
 
@@ -341,36 +343,36 @@ def test_an_entry_that_starts_something_else_stays(bank: Bank, entry: object) ->
 def test_an_entry_that_starts_this_program_in_another_way_goes(bank: Bank, entry: object) -> None:
     file = bank.layout.project / ".mcp.json"
     file.write_text(json.dumps({"mcpServers": {"memory-bank": entry, "other": {}}}))
-    install.uninstall(bank, "claude-code", scope="project").write()
+    plan_change(bank, "claude-code", "server", scope="project", remove=True).write()
     assert servers(file) == {"other": {}}
 
 
 def test_what_a_person_added_to_the_entry_stays(bank: Bank) -> None:
-    change = install.install(bank, "cursor", scope="project")
+    change = plan_change(bank, "cursor", "server", scope="project")
     change.write()
     file = change.file
     tuned = file.read_text().replace('"command"', '"env": {"A": "1"}, // mine\n      "command"')
     file.write_text(tuned)
-    removal = install.uninstall(bank, "cursor", scope="project")
+    removal = plan_change(bank, "cursor", "server", scope="project", remove=True)
     removal.write()
     assert removal.kept == ("env",)
     assert "// mine" in file.read_text()
     editor = client_files.mcp_client("cursor").editor
     assert editor.value_at(file.read_text(), ("mcpServers", "memory-bank")) == {"env": {"A": "1"}}
-    assert not install.uninstall(bank, "cursor", scope="project").changed
-    install.install(bank, "cursor", scope="project").write()
+    assert not plan_change(bank, "cursor", "server", scope="project", remove=True).changed
+    plan_change(bank, "cursor", "server", scope="project").write()
     found = editor.value_at(file.read_text(), ("mcpServers", "memory-bank"))
     assert found == {"env": {"A": "1"}, **(change.entry or {})}
 
 
 def test_codex_passes_the_variables_that_place_the_private_state(bank: Bank, home: Path) -> None:
-    change = install.install(bank, "codex")
+    change = plan_change(bank, "codex", "server")
     names = change.entry["env_vars"] if change.entry else None
     assert names == ["XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"]
     change.write()
     file = home / ".codex" / "config.toml"
     file.write_text(file.read_text().replace('"XDG_CONFIG_HOME"', '"TOKEN"'))
-    again = install.install(bank, "codex")
+    again = plan_change(bank, "codex", "server")
     assert again.entry
     assert again.entry["env_vars"] == ["TOKEN", *names[1:], "XDG_CONFIG_HOME"]
 
@@ -378,9 +380,9 @@ def test_codex_passes_the_variables_that_place_the_private_state(bank: Bank, hom
 def test_codex_gets_comments_since_it_does_not_start_without_a_command(
     bank: Bank, home: Path
 ) -> None:
-    install.install(bank, "codex").write()
+    plan_change(bank, "codex", "server").write()
     file = home / ".codex" / "config.toml"
     text = file.read_text() + "startup_timeout_sec = 20\n"
     file.write_text(text)
-    install.uninstall(None, "codex").write()
+    plan_change(None, "codex", "server", remove=True).write()
     assert file.read_text() == "".join(f"# {line}" for line in text.splitlines(keepends=True))

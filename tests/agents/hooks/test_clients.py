@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from memory_bank.agents import capture, clients, hook_answers, hook_install
+from memory_bank.agents import capture, clients, hook_answers
 from memory_bank.agents.clients import codex
+from memory_bank.agents.setup_commands import plan_change
 from memory_bank.bank.bank import open_bank
 from memory_bank.frontends import declared
 from memory_bank.frontends.mcp.toolbox import Toolbox
@@ -262,7 +263,7 @@ def test_the_plug_in_of_opencode_adds_the_notes_that_answer_a_prompt(
     hook: Hook, queue: EventQueue, tmp_path: Path
 ) -> None:
     with open_bank(hook.project) as bank:
-        text = hook_install.install(bank, "opencode", scope="project").after
+        text = plan_change(bank, "opencode", "hooks", scope="project").after
     assert text
     words = json.dumps([sys.executable, "-m", "memory_bank"])
     file = tmp_path / "plugin.mjs"
@@ -292,7 +293,7 @@ def test_no_hook_names_a_bank(
 ) -> None:
     monkeypatch.setattr(Path, "home", lambda: tmp_path / "home")
     with open_bank(project) as bank:
-        text = hook_install.install(bank, client, scope=scope).after
+        text = plan_change(bank, client, "hooks", scope=scope).after
     assert text is not None
     assert str(project) not in text
     assert "--bank" not in text

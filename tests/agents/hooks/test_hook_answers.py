@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.agents import install
 from memory_bank.agents.hook import compress_and_end
 from memory_bank.agents.hook_answers import names_subject
 from memory_bank.agents.hook_bank import HookBank, find_hook_bank
+from memory_bank.agents.setup_commands import plan_change
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.text import estimate
 from memory_bank.sessions.sessions import end_session, start_session, store_observation
@@ -129,7 +129,7 @@ def test_the_start_names_tools_only_where_a_server_is(
     ended: HookBank, hook: Hook, opening: Callable[..., Bank]
 ) -> None:
     assert "Run `memory-bank recall" in started(hook, "without")
-    install.install(opening(hook.project), "claude-code").write()
+    plan_change(opening(hook.project), "claude-code", "server").write()
     assert "get_observations" in started(hook, "with")
 
 

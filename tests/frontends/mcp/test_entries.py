@@ -10,7 +10,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 import memory_bank
-from memory_bank.agents.install import install
+from memory_bank.agents.setup_commands import plan_change
 from memory_bank.bank.bank import open_bank
 
 pytestmark = pytest.mark.slow
@@ -36,7 +36,7 @@ def test_the_entry_of_a_user_s_file_works_from_anywhere(
     if not script:
         monkeypatch.setattr("sysconfig.get_path", lambda _: str(tmp_path))
     with open_bank(project) as bank:
-        entry = install(bank, "claude-desktop", named=True).entry
+        entry = plan_change(bank, "claude-desktop", "server", named=True).entry
     assert entry is not None
     command, args = str(entry["command"]), list(entry["args"])  # type: ignore[call-overload]
     assert Path(command).is_absolute()
@@ -46,7 +46,7 @@ def test_the_entry_of_a_user_s_file_works_from_anywhere(
 
 def test_the_entry_of_a_project_s_file_works_in_the_project(project: Path) -> None:
     with open_bank(project) as bank:
-        entry = install(bank, "claude-code", scope="project").entry
+        entry = plan_change(bank, "claude-code", "server", scope="project").entry
     assert entry is not None
     assert entry["command"] == "memory-bank"
     args = list(entry["args"])  # type: ignore[call-overload]
