@@ -27,7 +27,15 @@ from memory_bank.code.records import (
     RecentCommit,
     SymbolDetails,
 )
-from memory_bank.code.symbols import OF_FILES, describe_symbol, find_row, is_symbol, view_callers
+from memory_bank.code.symbols import (
+    OF_FILES,
+    describe_symbol,
+    existing_file,
+    existing_path,
+    find_row,
+    is_symbol,
+    view_callers,
+)
 from memory_bank.git import authorship, repository
 from memory_bank.git.commits import Commit
 from memory_bank.search.document_changes import Progress
@@ -255,7 +263,7 @@ def tests_for(
     limit = min(max(limit, 1), MOST)
     with code.lock:
         problem = code.refresh()
-        path = lookup.existing_file(code, name)
+        path = existing_file(code, name)
         guards = code.relations().guards
         if path:
             title, kind, rows = path, "file", guards.of_file(path)
@@ -276,7 +284,7 @@ def _find_symbol(code: Codebase, name: str) -> SymbolRow:
         return lookup.find_symbol(code.table, name)
     except SymbolNotFound:
         if "#" not in name and ("/" in name or "\\" in name):
-            lookup.existing_path(code, name)
+            existing_path(code, name)
         raise
 
 
@@ -336,7 +344,7 @@ def blast_radius(
     limit = min(max(limit, 1), MOST)
     with code.lock:
         problem = code.refresh(progress)
-        path = lookup.existing_path(code, file)
+        path = existing_path(code, file)
     cited = find_citing_notes(code, bank, path)
     answer_limit = AnswerLimit(limit)
     with code.lock:

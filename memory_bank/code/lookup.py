@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import posixpath
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from memory_bank.base import lazy_pattern, shorten
 from memory_bank.base.documents import Link
@@ -19,10 +17,6 @@ from memory_bank.base.errors import (
 )
 from memory_bank.code.index.database import CodeDatabase, SymbolRow
 from memory_bank.code.parse.parsed_file import SYMBOL, TEST
-
-if TYPE_CHECKING:
-    from memory_bank.code.coupled import CouplingState
-    from memory_bank.code.index.codebase import Codebase
 
 _LISTED = 10
 """Maximum number of candidates in an error."""
@@ -248,55 +242,29 @@ def path_from_shell(text: str) -> str:
     return str(here.absolute()) if here.exists() else text
 
 
-def existing_file(code: Codebase, text: str) -> str:
-    r"""Return the path below the work tree of a file that exists; empty if there is none.
+def known_file(root: Path, files: Collection[str], renamed: Mapping[str, str], file: str) -> str:
+    """Return the path of one of the files of a work tree; raise BadInput or FileNotFound.
 
-    `text` is a path below the work tree, or an absolute one in it; it may have `./` and `\`.
+    `renamed` are new names of files by their former ones.
     """
-    try:
-        path = path_below(code.root, text)
-        path.encode()  # files whose names are not UTF-8 are not indexed
-    except (BadInput, UnicodeEncodeError):
-        return ""
-    if path in code.table.files():
-        return path
-    try:
-        return path if os.path.isfile(code.root / path) else ""  # noqa: PTH113  (no ValueError)
-    except ValueError:
-        return ""
-
-
-def existing_path(code: Codebase, file: str) -> str:
-    """Return the path of a file, as `existing_file`.
-
-    Raises BadInput for a path out of the work tree, FileNotFound with similar names, or with its
-    new one, for an unknown file.
-    """
-    return existing_file(code, file) or known_file(code.root, code.coupling(), file)
-
-
-def known_file(root: Path, state: CouplingState, file: str) -> str:
-    """Return the path of a file of the work tree; raise BadInput or FileNotFound."""
-    if file in state.files:
+    if file in files:
         return file
     path = path_below(root, file)
-    if path in state.files:
+    if path in files:
         return path
-    if any(known_path.startswith(f"{path}/") for known_path in state.files):
+    if any(known_path.startswith(f"{path}/") for known_path in files):
         raise FileNotFound(f"{path} is a folder", "give one of its files")
-    now = state.coupling.history.renamed.get(path, "")
-    if now in state.files:
-        message = f"there is no file {path} in {root}"
+    message = f"there is no file {path} in {root}"
+    if (now := renamed.get(path, "")) in files:
         raise FileNotFound(message, "it was renamed to {now}", now=now)
     near = [
         known_path
-        for known_path in state.files
+        for known_path in files
         if posixpath.basename(known_path) == posixpath.basename(path)
     ]
-    near = similar_names(path, near, least=0.0) or similar_names(path, state.files, least=_SIMILAR)
+    near = similar_names(path, near, least=0.0) or similar_names(path, files, least=_SIMILAR)
     raise FileNotFound(
-        f"there is no file {path} in {root}{did_you_mean(near)}",
-        "give a file that git tracks, or would track",
+        f"{message}{did_you_mean(near)}", "give a file that git tracks, or would track"
     )
 
 

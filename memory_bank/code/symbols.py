@@ -123,7 +123,7 @@ def _find_document(code: Codebase, name: str) -> SymbolRow | None:
             return row
         next_part, hash_sign, heading = heading.partition("#")
         path = f"{path}#{next_part}"
-    path = lookup.existing_file(code, name) or lookup.existing_file(code, _LINE.sub("", name))
+    path = existing_file(code, name) or existing_file(code, _LINE.sub("", name))
     document = code.document(path) if path else None
     if document is not None:
         return _describe_document(code, document)
@@ -292,6 +292,36 @@ def find_path(code: Codebase, written: str) -> str:
     raise BadInput(f"there is no file of code {written!r}{near}", "name it by its path")
 
 
+def existing_file(code: Codebase, text: str) -> str:
+    r"""Return the path below the work tree of a file that exists; empty if there is none.
+
+    `text` is a path below the work tree, or an absolute one in it; it may have `./` and `\`.
+    """
+    try:
+        path = lookup.path_below(code.root, text)
+        path.encode()  # files whose names are not UTF-8 are not indexed
+    except (BadInput, UnicodeEncodeError):
+        return ""
+    if path in code.table.files():
+        return path
+    try:
+        return path if os.path.isfile(code.root / path) else ""  # noqa: PTH113  (no ValueError)
+    except ValueError:
+        return ""
+
+
+def existing_path(code: Codebase, file: str) -> str:
+    """Return the path of a file, as `existing_file`.
+
+    Raises BadInput for a path out of the work tree, FileNotFound with similar names, or with its
+    new one, for an unknown file.
+    """
+    if path := existing_file(code, file):
+        return path
+    state = code.coupling()
+    return lookup.known_file(code.root, state.files, state.coupling.history.renamed, file)
+
+
 def _forms(root: Path, text: str) -> Iterator[str]:
     """Yield the paths below the work tree that a path may mean, the likeliest first."""
     path = text.replace("\\", "/")
@@ -352,7 +382,8 @@ def coupling(
     """
     with codebase.lock:
         state = codebase.coupling()
-        path = lookup.known_file(codebase.root, state, file)
+        renamed = state.coupling.history.renamed
+        path = lookup.known_file(codebase.root, state.files, renamed, file)
         rows = state.coupling.of(path)[: min(max(limit, 1), MOST_COUPLED)]
         commits = len(state.coupling.history.of(path))
     return CouplingAnswer(COUPLING_VERSION, path, commits, len(rows), tuple(rows), state.notices)

@@ -44,9 +44,8 @@ from memory_bank.sessions.records import (
 from memory_bank.sessions.state import open_store
 from memory_bank.trust.citations import CodeCitation, find_target_spans, list_citations
 from memory_bank.trust.comparison import CodeComparison
-from memory_bank.trust.records import VERIFIED
+from memory_bank.trust.records import MOVED, STALE, VERIFIED
 from memory_bank.trust.stale import find_moved_citations
-from memory_bank.trust.stale_report import MOVED, STALE
 
 
 def _confirm_by_agent(

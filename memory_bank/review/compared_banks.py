@@ -21,8 +21,13 @@ from memory_bank.notes.compare.note_comparison import (
     compare,
     hide_secrets,
 )
-from memory_bank.review.findings import MAX_COMPARED, all_findings, limit_findings, list_rules
-from memory_bank.review.link_changes import LinkComparison
+from memory_bank.review.findings import (
+    MAX_COMPARED,
+    LinkComparison,
+    all_findings,
+    limit_findings,
+    list_rules,
+)
 from memory_bank.review.records import Review, Side, TokenChange
 from memory_bank.review.revision_range import WORKTREE, BankState, list_unshared
 

@@ -12,7 +12,7 @@ from memory_bank.base import NamedTuple
 from memory_bank.base.dates import seconds_to_iso
 from memory_bank.base.errors import MemoryBankError, StorageFailed
 from memory_bank.base.filenames import NOTE_SUFFIXES
-from memory_bank.code.changes import Comparison, SymbolChanges
+from memory_bank.code.changes import Comparison, State, SymbolChanges
 from memory_bank.code.code_at import FOLDER, CodeAt, CodePlace
 from memory_bank.code.code_words import CodeWords, NamedCode
 from memory_bank.code.index.database import ParseCache
@@ -24,8 +24,15 @@ from memory_bank.git.commits import Change, CommitsAt
 from memory_bank.git.history import SECONDS, merge_changes
 from memory_bank.git.repository import repository_cache
 from memory_bank.trust.citations import CodeCitation, write_target
-from memory_bank.trust.records import VERIFIED
-from memory_bank.trust.stale_report import MOVED, STALE, TOUCHED, UNCOMMITTED, Citation, StaleCommit
+from memory_bank.trust.records import (
+    MOVED,
+    STALE,
+    TOUCHED,
+    UNCOMMITTED,
+    VERIFIED,
+    Citation,
+    StaleCommit,
+)
 
 _DROPPED = (
     "verified_commit {} is not in the history of this commit (a squash or rebase drops commits):"
@@ -172,7 +179,7 @@ class CodeComparison:
         return seconds_to_iso(self._read_commit_time(citation.base))
 
     def compare_state(self, cited: CodeCitation, commit: str) -> str:
-        """Return what became of the cited code since a commit: see `stale_report.Citation`."""
+        """Return what became of the cited code since a commit: see `records.Citation`."""
         return self._compare(cited, commit).state
 
     def find_file(self, notes: Bank, note: str) -> str:
@@ -220,7 +227,7 @@ class CodeComparison:
             comparison = comparison._replace(state="changed")
             return citation._replace(comparison=comparison, names=names, named_code=code)
         if not is_moved:
-            state = TOUCHED
+            state: State = TOUCHED
             if place.path != before.path and not cited.by_name:
                 is_same = posixpath.basename(place.path) == posixpath.basename(before.path)
                 state = "moved" if is_same or place.name else "renamed"

@@ -23,15 +23,16 @@ from memory_bank.notes.names import link_name
 from memory_bank.notes.note import Note
 from memory_bank.trust import trust, views
 from memory_bank.trust.records import (
+    TOUCHED,
     BlamedLine,
     BlamedSection,
+    Citation,
     LineOrigin,
     LoggedCommit,
     NoteBlame,
     NoteLog,
 )
 from memory_bank.trust.stale import stale
-from memory_bank.trust.stale_report import TOUCHED, Citation
 from memory_bank.trust.trust import UNCOMMITTED, NoteTrust
 
 _MOST_BYTES = 1_000_000

@@ -17,8 +17,7 @@ from memory_bank.search.manifest import document_rows
 from memory_bank.trust import views
 from memory_bank.trust.citations import CodeCitation, list_citations
 from memory_bank.trust.comparison import SHALLOW, CodeComparison
-from memory_bank.trust.records import yield_overdue_notes
-from memory_bank.trust.stale_report import Citation, StaleReport
+from memory_bank.trust.records import Citation, StaleReport, yield_overdue_notes
 
 
 def _report_for_agents(

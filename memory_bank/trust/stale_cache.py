@@ -20,7 +20,7 @@ from memory_bank.git.commits import CommitsAt
 from memory_bank.git.file_commits import FileCommits
 from memory_bank.search.index import View
 from memory_bank.search.manifest import document_rows, link_rows
-from memory_bank.trust.records import verified_commit
+from memory_bank.trust.records import MOVED, STALE, TOUCHED, verified_commit
 
 if TYPE_CHECKING:  # start-up: a search compares little, since most is known
     from memory_bank.trust.citations import CodeCitation
@@ -344,8 +344,6 @@ def _list_files(citation: ComparedCitation) -> Iterable[str]:
 
 def _list_stale_lines(compared: Iterable[ComparedCitation]) -> list[StaleLine]:
     """Return the citations of a note whose code is another now, the most severe first."""
-    from memory_bank.trust.stale_report import STALE, TOUCHED
-
     order = [*STALE, TOUCHED]
     citations = [citation for citation in compared if citation.comparison.state in order]
     citations.sort(key=lambda citation: order.index(citation.comparison.state))
@@ -361,8 +359,6 @@ def _list_stale_lines(compared: Iterable[ComparedCitation]) -> list[StaleLine]:
 
 def _holds(citations: Sequence[ComparedCitation], *, confirmed: bool) -> bool:
     """Tell whether a note was confirmed or has a citation that was compared, and none differs."""
-    from memory_bank.trust.stale_report import MOVED, STALE
-
     states = {citation.comparison.state for citation in citations if citation.base} - {"unknown"}
     if confirmed:
         return states.isdisjoint(STALE)

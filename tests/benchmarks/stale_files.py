@@ -23,8 +23,8 @@ from memory_bank.bank.bank import open_bank
 from memory_bank.code.parse import parsing
 from memory_bank.git import objects
 from memory_bank.trust.named_code import list_named_code
+from memory_bank.trust.records import TOUCHED, Citation, StaleReport
 from memory_bank.trust.stale import stale
-from memory_bank.trust.stale_report import TOUCHED, Citation, StaleReport
 
 COMMITS = 300
 MOST_BYTES = 500_000

@@ -22,8 +22,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from memory_bank.bank.bank import open_bank
+from memory_bank.trust.records import Citation
 from memory_bank.trust.stale import stale
-from memory_bank.trust.stale_report import Citation
 from tests.benchmarks.definitions import SUFFIXES, Definition, definitions_in
 
 WINDOWS = 40

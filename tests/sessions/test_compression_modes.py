@@ -9,9 +9,9 @@ import pytest
 
 from memory_bank.base.errors import BadInput
 from memory_bank.base.setting_sections import CompressionSettings
-from memory_bank.sessions.compression import command
+from memory_bank.sessions.compression import modes
 from memory_bank.sessions.compression.modes import compress
-from memory_bank.sessions.compression.texts import Compressed
+from memory_bank.sessions.compression.sentences import Compressed
 from memory_bank.sessions.records import Event, Prompt
 
 WHEN = datetime(2026, 11, 22, 10, tzinfo=UTC)
@@ -95,7 +95,7 @@ def test_a_program_makes_the_observations(tmp_path: Path) -> None:
 def test_a_program_that_fails_leaves_it_to_the_rules(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, reason: str
 ) -> None:
-    monkeypatch.setattr(command, "SECONDS", 0.5 if "sleep" in text else 30)
+    monkeypatch.setattr(modes, "SECONDS", 0.5 if "sleep" in text else 30)
     made = asked(script(tmp_path, text))
     assert made.mode_used == "local"
     assert reason in made.fallback_reason

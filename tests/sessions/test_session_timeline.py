@@ -6,7 +6,7 @@ import pytest
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput
 from memory_bank.sessions.answers import SessionEntry
-from memory_bank.sessions.days import session_timeline
+from memory_bank.sessions.listing import session_timeline
 from memory_bank.sessions.sessions import (
     end_session,
     start_session,

@@ -11,7 +11,7 @@ from memory_bank.base.errors import BadInput, NoRepository
 from memory_bank.frontends.cli.main import run as run_cli
 from memory_bank.memory.remember import remember
 from memory_bank.trust import stale
-from memory_bank.trust.stale_report import Citation, StaleReport
+from memory_bank.trust.records import Citation, StaleReport
 from tests.git.history_builder import Made, extend, make, run
 
 MakeProject = Callable[..., Path]

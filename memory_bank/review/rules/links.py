@@ -31,8 +31,8 @@ from memory_bank.review.rules.base import RuleContext, bank_rule, problem
 from memory_bank.search.manifest import document_rows
 from memory_bank.search.manifest.link_rows import all_links, find_problems, read_links_of
 from memory_bank.trust.citations import find_target_spans, list_citations
+from memory_bank.trust.records import Citation
 from memory_bank.trust.stale import find_moved_citations
-from memory_bank.trust.stale_report import Citation
 
 
 @bank_rule("warning", "a link leads to a missing heading or block")

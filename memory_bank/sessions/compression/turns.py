@@ -2,16 +2,154 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from memory_bank.base import lazy_pattern
-from memory_bank.sessions.compression import outcomes, shell
-from memory_bank.sessions.compression.definitions import Paths, file_kind
+from memory_bank.base import NamedTuple, lazy_pattern
+from memory_bank.sessions.compression import definitions, shell
+from memory_bank.sessions.compression.definitions import Paths, compile_rule, file_kind
 from memory_bank.sessions.compression.edits import FileChange, merge_changes
-from memory_bank.sessions.compression.texts import COMMAND, cut
+from memory_bank.sessions.compression.sentences import COMMAND, PART, cut
 from memory_bank.sessions.compression.tool_calls import ToolCall, estimate_tokens
+
+# Score of a line that surely tells the error.
+_SUREST = 6
+
+# Of the lines of an output that may tell the error (tests/benchmarks/compression.py).
+_LEAST_LINE, _MOST_LINE, _MOST_LINES, _MOST_KEPT = 2, 400, 6000, 6
+
+
+class Tests(NamedTuple):
+    """How many tests, or checks of a linter, failed and passed."""
+
+    failed: int
+    passed: int
+
+    @property
+    def shown(self) -> str:
+        """The numbers as text; empty if there are none."""
+        parts = (
+            f"{self.failed} failed" if self.failed else "",
+            f"{self.passed} passed" if self.passed else "",
+        )
+        return ", ".join(filter(None, parts))
+
+
+class FirstError(NamedTuple):
+    """The first error of an output."""
+
+    message: str
+    where: str
+    """A file with a line, or a test; empty if unknown."""
+    lines: tuple[str, ...]
+    """The lines that matter."""
+
+
+def count_tests(output: str) -> Tests:
+    """Return how many tests failed and passed, added up over the runs of an output."""
+    count = Counter[str]()
+    for _, pattern in definitions.compile_rows("count"):
+        for match in pattern.finditer(output):
+            for name, text in match.groupdict().items():
+                count[name] += int(text) if (text or "").isdigit() else bool(text)
+    return Tests(count["failed"] + count["errors"], count["passed"])
+
+
+def says_success(output: str) -> bool:
+    """Tell whether a summary line says that all passed, and nothing speaks of a failure."""
+    counts = count_tests(output)
+    good = counts.passed > 0 or compile_rule("good").search(output) is not None
+    return (
+        good
+        and not counts.failed
+        and not compile_rule("bad").search(compile_rule("none").sub("", output))
+    )
+
+
+def says_failure(output: str) -> bool:
+    """Tell whether an output without an exit code is one of a failure."""
+    return compile_rule("surely").search(output) is not None
+
+
+def find_problem(output: str) -> FirstError:
+    """Return the error that says most, the earliest of them, and the lines that matter."""
+    best, message, where, place = 0, "", "", ""
+    entries = dict[str, int]()
+    last = ""
+    for line in _lines(output):
+        last = line.strip() or last
+        match = compile_rule("place").match(line)
+        if match:
+            file = match["file"] or ""
+            if not file or not re.search(r"site-packages|dist-packages|/lib/python|<frozen", file):
+                place = match["rust"] or f"{file}:{match['line']}"
+        score, text, spot = _judge_line(line)
+        if score:
+            entries.setdefault(line.strip()[:240], score)
+        if score > best:
+            best, message, where = score, text, spot or place
+    if not where:
+        where = place
+    lines = [line for line, score in entries.items() if score >= min(best, _SUREST)][:_MOST_KEPT]
+    return FirstError(message or last[:240], where, tuple(lines or filter(None, [last[:240]])))
+
+
+def _judge_line(line: str) -> tuple[int, str, str]:
+    """Return how much a line says about an error, its message and its place."""
+    if len(line) < _LEAST_LINE or not compile_rule("error_word").search(line):
+        return 0, "", ""
+    for row, pattern in definitions.compile_rows("error"):
+        if match := pattern.match(line):
+            groups = match.groupdict("")
+            return row["score"], groups.get("message", "").strip(), groups.get("where", "")
+    return 0, "", ""
+
+
+def _lines(output: str) -> Iterator[str]:
+    lines = output.splitlines()
+    if len(lines) > _MOST_LINES:
+        lines = lines[: _MOST_LINES // 3] + lines[-2 * _MOST_LINES // 3 :]
+    return (line[:_MOST_LINE].rstrip() for line in lines)
+
+
+def look_at_read(call: ToolCall, paths: Paths) -> tuple[list[str], str]:
+    """Return the files that a call read, and what it showed where no answer tells it."""
+    if call.kind == "command":
+        read = [
+            path for step in shell.split_commands(call.command) for path in shell.list_reads(step)
+        ]
+    else:
+        read = [call.path] if call.kind == "read" and call.path else []
+    command = cut(call.words or call.event.tool_input, PART)
+    fact = f"{call.event.tool_name} of {command}: {cut(call.output, PART)}"
+    entries = [] if call.failed else [paths.shown(path, call.event.cwd) for path in read]
+    return entries, "" if call.kind in ("read", "command") else fact
+
+
+def failure_fact(call: ToolCall, counts: Tests) -> str:
+    """Name a command that failed, with what it said."""
+    code = f" with exit code {call.exit_code}" if call.exit_code else ""
+    return f"`{cut(call.command, COMMAND)}` fails{code}{quote_failure(counts, find_problem(call.output))}"
+
+
+def quote_failure(counts: Tests, error: FirstError | None) -> str:
+    """Return what the output of a failure says, after a colon."""
+    parts = counts.shown, error.message if error else ""
+    text = "; ".join(filter(None, parts))
+    return f": {cut(text, COMMAND)}" if text else ""
+
+
+def result_line(output: str) -> str:
+    """Return the line of an output that says its result: the last one that isn't progress."""
+    lines = [
+        line for line in output.splitlines()[-200:] if not compile_rule("progress").match(line)
+    ]
+    telling = (line for line in lines if compile_rule("result").match(line.strip()))
+    return cut(next(telling, lines[-1] if lines else ""), 120)
+
 
 _HERE = lazy_pattern(
     r"^\$\(cat <<-?['\"]?(\w+)['\"]?\n|\n[ \t]*(?:EOF|END|MSG|COMMIT|EOM)\n?\)?\s*$"
@@ -31,8 +169,8 @@ class Run:
     failed: bool
     passed: bool
     """Whether it surely passed: its exit code or a summary line says so."""
-    counts: outcomes.Tests
-    error: outcomes.FirstError | None = None
+    counts: Tests
+    error: FirstError | None = None
     edits: int = 0
     """How many changes of code the turn had seen before it."""
     closed: bool = False
@@ -149,7 +287,7 @@ class Turn:
         return turn_works
 
     def _look(self, work: TurnWork, call: ToolCall) -> None:
-        read, fact = outcomes.look_at_read(call, self.paths)
+        read, fact = look_at_read(call, self.paths)
         work.reads += read
         work.looks += [fact] if fact else []
 
@@ -173,7 +311,7 @@ class Turn:
         if shell.only_looks(steps):
             self._look(work, call)
             if call.failed:
-                fails = outcomes.failure_fact(call, outcomes.Tests(0, 0))
+                fails = failure_fact(call, Tests(0, 0))
                 work.looks.append(fails)
             return
         written = _writes(steps, failed=call.failed)
@@ -188,14 +326,14 @@ class Turn:
 
     def _run(self, call: ToolCall, steps: list[shell.SimpleCommand]) -> Run:
         program = shell.run_of(steps)
-        counts = outcomes.count_tests(call.output)
+        counts = count_tests(call.output)
         sure = program.sure and not (call.exit_code is None and isinstance(call.answer, str))
         failed = call.failed or counts.failed > 0
         if not failed and not sure:
-            failed = outcomes.says_failure(call.output)
-        good = not program.selected and outcomes.says_success(call.output)
+            failed = says_failure(call.output)
+        good = not program.selected and says_success(call.output)
         passed = not failed and (sure or good)
-        error = outcomes.find_problem(call.output) if failed else None
+        error = find_problem(call.output) if failed else None
         command = cut(shell.show_command(call.command), COMMAND)
         run = Run(command, call, program, failed, passed, counts, error, self.edits)
         if passed:

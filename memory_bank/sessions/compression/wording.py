@@ -8,14 +8,18 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from memory_bank.notes.characters import to_nfc
-from memory_bank.sessions.compression import definitions, outcomes
+from memory_bank.sessions.compression import definitions
 from memory_bank.sessions.compression.definitions import Paths, compile_rule
 from memory_bank.sessions.compression.sentences import (
     ASKED,
+    COMMAND,
     COMMITTED,
     DECIDED,
     NEXT,
+    bound_observation,
     count_words,
+    cut,
+    cut_middle,
     find_decided,
     find_planned,
     find_telling,
@@ -25,9 +29,15 @@ from memory_bank.sessions.compression.sentences import (
     strip_opening,
     strip_step,
 )
-from memory_bank.sessions.compression.texts import COMMAND, bound_observation, cut, cut_middle
 from memory_bank.sessions.compression.tool_calls import read
-from memory_bank.sessions.compression.turns import Run, Turn, TurnWork
+from memory_bank.sessions.compression.turns import (
+    Run,
+    Turn,
+    TurnWork,
+    failure_fact,
+    quote_failure,
+    result_line,
+)
 from memory_bank.sessions.records import TITLE_LIMIT, Event, Observation, Prompt
 
 _TITLE = TITLE_LIMIT - 1
@@ -256,14 +266,14 @@ class _Wording:
                 and still.edits < self._turn.edits
                 and (still.program.check)
             ):
-                more = outcomes.quote_failure(run.counts, error)
+                more = quote_failure(run.counts, error)
                 yield f"`{cut(run.call.command, COMMAND)}` failed before the last change, not run since{more}"
             else:
-                yield outcomes.failure_fact(run.call, run.counts)
+                yield failure_fact(run.call, run.counts)
             if error and error.where:
                 yield f"at {self._paths.shown(error.where, run.call.event.cwd)}"
         for text, run in last.items():
-            result = run.counts.shown or outcomes.result_line(run.call.output)
+            result = run.counts.shown or result_line(run.call.output)
             more = f": {result}" if result else ""
             if run.passed and run.program.check:
                 yield f"`{text}` passes{more}"

@@ -15,8 +15,8 @@ from memory_bank.frontends.web import app
 from memory_bank.frontends.web.site import HINTS, Site, read_number
 from memory_bank.frontends.web.templating import quote_path
 from memory_bank.memory import confirm, overview
-from memory_bank.sessions import days, listing
-from memory_bank.sessions.days import SessionTimeline
+from memory_bank.sessions import listing
+from memory_bank.sessions.listing import SessionTimeline
 
 TITLE = "Sessions"
 
@@ -37,7 +37,7 @@ def routes(site: Site) -> Sequence[Route]:
         chosen = {name: query_params.get(name, "").strip() for name in _FILTERS}
         page = _read_page(query_params.get("page"))
         timeline = await site.ask(
-            days.session_timeline,
+            listing.session_timeline,
             agent=_read_agent(chosen),
             project=chosen["project"],
             first_day=chosen["from"],
