@@ -21,7 +21,10 @@ from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base import paths
 from memory_bank.code.index.codebase import Codebase, open_codebase
 from memory_bank.git import process as git_process
+from tests.git.history_builder import commit_all
+from tests.git.history_builder import run as run_git
 from tests.support.cited_shop import make_shop
+from tests.support.files import write_files
 
 # Where the environment forbids to keep bytecode, each process compiles all that it loads.
 sys.dont_write_bytecode = False
@@ -144,24 +147,6 @@ def private_folders(homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> P
     return home
 
 
-def run_git(folder: Path, *words: str) -> str:
-    """Run git in a folder and return what it prints."""
-    who = [
-        "-c",
-        "user.name=Test",
-        "-c",
-        "user.email=test@example.org",
-        "-c",
-        "commit.gpgsign=false",
-        "-c",
-        "maintenance.auto=false",  # it would start a second process after each commit
-    ]
-    done = subprocess.run(
-        ["git", "-C", str(folder), *who, *words], capture_output=True, text=True, check=True
-    )
-    return done.stdout
-
-
 @pytest.fixture
 def default_embedder(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the default embedder be in force, or the one that a settings file names."""
@@ -218,14 +203,11 @@ def new_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "# BM25\n\nBM25 scores a word by its rarity and damps long documents.\n"
         ),
     }
-    for name, text in notes.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text, encoding="utf-8")
+    write_files(root, notes)
     run_git(root, "init", "-q", "-b", "main")
     for example in root.glob(".git/hooks/*.sample"):
         example.unlink()  # most of the files that each test would copy
-    run_git(root, "add", "-A")
-    run_git(root, "commit", "-q", "-m", "Start")
+    commit_all(root, "Start")
     return root
 
 

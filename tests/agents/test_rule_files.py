@@ -13,6 +13,7 @@ from memory_bank.base.errors import BadInput, Conflict
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.review.lint import lint
 from memory_bank.review.review import review
+from tests.git.history_builder import commit_all
 
 Git = Callable[..., str]
 
@@ -20,12 +21,11 @@ RULE = "---\ntype: rule\n---\n# Money\n\nMoney is in cents.\n"
 
 
 @pytest.fixture
-def ruled(project: Path, git: Git) -> Iterator[Bank]:
+def ruled(project: Path) -> Iterator[Bank]:
     """Open the bank of a project with one rule that counts."""
     (project / ".memories/rules").mkdir()
     (project / ".memories/rules/cents.md").write_text(RULE)
-    git(project, "add", "-A")
-    git(project, "commit", "-q", "-m", "Money")
+    commit_all(project, "Money")
     with open_bank(project, settings={"memory.embedder": "none"}) as bank:
         yield bank
 
@@ -93,9 +93,7 @@ def test_a_project_that_imports_agents_md_gets_no_second_import(
     assert rule_files.check_files(ruled).current
 
 
-def test_a_program_that_would_not_see_the_block_is_told(
-    ruled: Bank, project: Path, git: Git
-) -> None:
+def test_a_program_that_would_not_see_the_block_is_told(ruled: Bank, project: Path) -> None:
     (project / "CLAUDE.md").write_text("Theirs.\n")
     rule_files.write_files(rule_files.check_files(ruled))
     (project / "AGENTS.override.md").write_text("Mine.\n")
@@ -159,20 +157,17 @@ def test_a_damaged_block_and_a_conflict_beside_it_are_refused(ruled: Bank, proje
 
 def test_a_conflict_of_two_blocks_is_resolved(ruled: Bank, project: Path, git: Git) -> None:
     rule_files.write_files(rule_files.check_files(ruled))
-    git(project, "add", "-A")
-    git(project, "commit", "-q", "-m", "Block")
+    commit_all(project, "Block")
     for branch, start in (("ours", "main"), ("theirs", "main")):
         git(project, "checkout", "-q", "-b", branch, start)
         (project / f".memories/rules/{branch}.md").write_text(RULE.replace("Money", branch))
-        git(project, "add", "-A")
-        git(project, "commit", "-q", "-m", branch)
+        commit_all(project, branch)
         rule_files.write_files(rule_files.check_files(ruled))
         git(project, "commit", "-q", "-a", "-m", f"{branch} block")
     with pytest.raises(Exception, match="merge"):
         git(project, "merge", "-q", "ours")
     assert rule_files.check_files(ruled).block.state == "conflict"
-    git(project, "add", "-A")
-    git(project, "commit", "-q", "-m", "merged")
+    commit_all(project, "merged")
     rule_files.write_files(rule_files.check_files(ruled))
     text = (project / "AGENTS.md").read_text()
     assert all(f"{word} is in cents." in text for word in ("Money", "ours", "theirs"))
@@ -214,10 +209,9 @@ def test_a_rule_is_told_at_the_start_until_the_program_reads_it(ruled: Bank, pro
     assert rule_files.list_unread_rules(ruled, "codex") == (), "a rule that is not committed waits"
 
 
-def committed(project: Path, git: Git, name: str, text: str) -> None:
+def committed(project: Path, name: str, text: str) -> None:
     (project / f".memories/rules/{name}.md").write_text(text)
-    git(project, "add", "-A")
-    git(project, "commit", "-q", "-m", name)
+    commit_all(project, name)
 
 
 def test_a_block_that_is_not_what_the_notes_say_is_a_finding(
@@ -232,7 +226,7 @@ def test_a_block_that_is_not_what_the_notes_say_is_a_finding(
 
     assert not found()
     rule_files.write_files(rule_files.check_files(ruled))
-    committed(project, git, "dates", RULE.replace("Money", "Dates"))
+    committed(project, "dates", RULE.replace("Money", "Dates"))
     assert found() == ["the notes of the block of rules changed since it was written"]
     assert reviewed("HEAD~1..HEAD") == [("AGENTS.md", True)]
     rule_files.write_files(rule_files.check_files(ruled))

@@ -21,6 +21,7 @@ from memory_bank.memory.show import list_notes
 from memory_bank.search.embedders import static
 from memory_bank.sessions.sessions import start_session
 from tests.conftest import run_git as git
+from tests.git.history_builder import commit_all
 
 
 @pytest.fixture
@@ -30,8 +31,7 @@ def history(project: Path) -> Path:
     bank = project / ".memories"
     (bank / "facts/bm25.md").write_text("# BM25\n\nBM25 was replaced by a reranker.\n")
     (bank / "facts/rerank.md").write_text("# Reranker\n\nA cross-encoder sorts the candidates.\n")
-    git(project, "add", "-A")
-    git(project, "commit", "-q", "-m", "Two")
+    commit_all(project, "Two")
     git(project, "mv", ".memories/decisions/whoosh.md", ".memories/decisions/old.md")
     git(project, "commit", "-q", "-m", "Three")
     return project
@@ -146,8 +146,7 @@ def test_undated_notes_have_the_dates_of_their_commits_up_to_then(
             monkeypatch.setenv(f"GIT_{role}_DATE", f"2030-01-{day}T00:00:00Z")
         note.write_text(f"# BM25\n\nBM25 on day {day}.\n")
         (project / f".memories/facts/{day}.md").write_text(f"# Day {day}\n\nBM25 again.\n")
-        git(project, "add", "-A")
-        git(project, "commit", "-q", "-m", day)
+        commit_all(project, day)
     note.write_text("# BM25\n\nBM25 is staged.\n")
     (project / ".memories/facts/03.md").write_text("# Day 03\n\nBM25 is staged.\n")
     git(project, "add", "-A")
@@ -177,8 +176,7 @@ def test_included_files_and_settings_are_those_of_the_revision(project: Path) ->
     config.write_text(
         '[memory]\ninclude = ["docs/adr"]\nembedder = "static"\n[search]\nlimit = 7\n'
     )
-    git(project, "add", "-A")
-    git(project, "commit", "-q", "-m", "Include")
+    commit_all(project, "Include")
     (adr / "0001-rust.md").write_text("# Rust\n\nWe wrote it anew in Go.\n")
     config.write_text("[search]\nlimit = 3\n")
     git(project, "commit", "-q", "-a", "-m", "Exclude")
@@ -202,8 +200,7 @@ def test_a_hidden_folder_or_file_that_is_named_is_included(project: Path) -> Non
         (project / path).write_text("# Rust\n\nWe write it in Rust.\n")
     config = project / ".memories/config.toml"
     config.write_text('[memory]\ninclude = [".decisions", ".rules.md"]\nembedder = "static"\n')
-    git(project, "add", "-A")
-    git(project, "commit", "-q", "-m", "Include")
+    commit_all(project, "Include")
     with open_bank(project) as bank, bank_at(bank, "HEAD") as then:
         found = {path for path in texts(then, "rust") if path.startswith(".")}
     assert found == {".decisions/0001-rust.md", ".rules.md"}
@@ -212,8 +209,7 @@ def test_a_hidden_folder_or_file_that_is_named_is_included(project: Path) -> Non
 def test_settings_that_can_not_be_read_are_those_of_today(project: Path) -> None:
     config = project / ".memories/config.toml"
     config.write_text("[search\nlimit = ")
-    git(project, "add", "-A")
-    git(project, "commit", "-q", "-m", "Broken")
+    commit_all(project, "Broken")
     config.write_text("[search]\nlimit = 4\n")
     with open_bank(project) as bank, bank_at(bank, "HEAD") as then:
         assert then.settings.search.limit == 4

@@ -17,6 +17,7 @@ from memory_bank.memory.show import show
 from memory_bank.sessions.compress import compress
 from memory_bank.sessions.listing import list_sessions
 from memory_bank.sessions.observations import search_observations
+from tests.support.files import write_files
 
 STATE = json.loads(Path(__file__).with_name("former_state.json").read_text(encoding="utf-8"))
 
@@ -34,10 +35,7 @@ def bank(project: Path, opening: Callable[..., Bank]) -> Bank:
         (state / name).unlink(missing_ok=True)
         with closing(sqlite3.connect(state / name)) as base:
             base.executescript("\n".join(statements))
-    for name, text in STATE["files"].items():
-        file = state / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
+    write_files(state, STATE["files"])
     opened.close()
     return opening(project)
 

@@ -22,6 +22,8 @@ from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.show import known_names, list_notes, show
 from memory_bank.memory.trash import delete
 from memory_bank.review.doctor import doctor
+from tests.git.history_builder import commit_all
+from tests.support.files import write_files as write
 
 Git = Callable[..., str]
 Opening = Callable[..., Bank]
@@ -38,12 +40,6 @@ INCLUDE = ["docs/adr", "CLAUDE.md", "./.serena/memories/"]
 def setting(project: Path, *paths: str) -> None:
     shown = ", ".join(f'"{path}"' for path in paths)
     (project / ".memories/config.toml").write_text(f"[memory]\ninclude = [{shown}]\n")
-
-
-def write(project: Path, files: dict[str, str]) -> None:
-    for name, text in files.items():
-        (project / name).parent.mkdir(parents=True, exist_ok=True)
-        (project / name).write_text(text, encoding="utf-8")
 
 
 @pytest.fixture
@@ -220,8 +216,7 @@ def test_the_project_may_be_a_folder_of_a_repository(
     )
     write(part, {".gitignore": "no.md\n", "docs/no.md": "kestrel\n"})
     setting(part, "docs/", "./README.md")
-    git(repository, "add", "-A")
-    git(repository, "commit", "-q", "-m", "Pay")
+    commit_all(repository, "Pay")
     bank = opening(part)
     assert found(bank, "kestrel") == ["docs/b.md"]
     moment = int(git(repository, "log", "-1", "--format=%at"))

@@ -15,6 +15,7 @@ from memory_bank.memory.edit import append
 from memory_bank.memory.move_and_merge import rename
 from memory_bank.memory.remember import remember, session_note
 from memory_bank.memory.trash import delete, restore
+from tests.git.history_builder import commit_all
 
 Git = Callable[..., str]
 Opening = Callable[..., Bank]
@@ -96,8 +97,7 @@ def test_no_project_moves_notes_of_sessions_into_its_work_tree(
         rules.write_text(GITIGNORE.replace("sessions/\n", ""))
     else:
         (folder / "old.md").write_text("A session of the one who made the repository\n")
-    git(project, "add", "-A")
-    git(project, "commit", "-q", "-m", "Take them in")
+    commit_all(project, "Take them in")
     before = tracked(project, git)
     bank = opening(project)
     session_note(bank, "The port is 9000")

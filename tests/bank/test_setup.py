@@ -9,6 +9,7 @@ from memory_bank.bank.setup import init
 from memory_bank.base import settings
 from memory_bank.base.errors import BadInput, BadName, BadSetting, StorageFailed
 from memory_bank.memory.remember import remember
+from tests.support.files import write_files
 
 
 @pytest.mark.usefixtures("default_embedder")
@@ -77,9 +78,7 @@ ADOPTED = {
 @pytest.fixture
 def adopted(tmp_path: Path, git: Callable[..., str]) -> Path:
     root = tmp_path.resolve() / "shop"
-    for name, text in ADOPTED.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text)
+    write_files(root, ADOPTED)
     (root / "GEMINI.md").symlink_to(tmp_path / "elsewhere.md")
     (tmp_path / "elsewhere.md").write_text("x")
     git(tmp_path, "init", "-q", str(root))

@@ -34,6 +34,8 @@ from tests.agents.hooks.programs.gemini import GeminiCli
 from tests.agents.hooks.programs.mock_model import URL, Model
 from tests.agents.hooks.programs.program import Program
 from tests.benchmarks.injected import lines_of_notes
+from tests.git.history_builder import commit_all
+from tests.git.history_builder import run as git
 
 AREAS = [
     "billing", "shipping", "search", "auth", "catalog", "reports", "mail", "queue", "cache", "export",
@@ -73,15 +75,6 @@ class Task(NamedTuple):
     notes: Sequence[str] = ()
 
 
-def git(folder: Path, *words: str) -> str:
-    """Run git in a folder."""
-    who = ("-c", "user.name=A", "-c", "user.email=a@example.org")
-    done = subprocess.run(
-        ["git", "-C", str(folder), *who, *words], check=True, capture_output=True, text=True
-    )
-    return done.stdout
-
-
 def make(root: Path, seed: int) -> list[Task]:
     """Make a repository with rules, and commit it; return its tasks."""
     rnd = random.Random(seed)
@@ -110,8 +103,7 @@ def make(root: Path, seed: int) -> list[Task]:
             f"{one} about {other} {rnd.choice(DEMANDS)} ({number}). The handbook says why.\n"
         )
     (root / ".memories/.gitignore").write_text(".index/\n.trash/\nsessions/\n")
-    git(root, "add", "-A")
-    git(root, "commit", "-q", "-m", "Start")
+    commit_all(root, "Start")
     set_up(root)
     return tasks
 

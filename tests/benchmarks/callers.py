@@ -1,7 +1,7 @@
-"""`python -m tests.benchmarks.callers REPOSITORY... [--edges 20] [--seed 1] [--how TEXT] [--shown N]`.
+"""`python -m tests.benchmarks.callers REPOSITORY... [--shown 20] [--seed 1]`.
 
-Print a sample of the calls that are resolved, of each kind and language, with the source lines of
-both places, so that a person can judge them: does the call mean that definition?
+Print a sample of the calls that are resolved, of each language, with the source lines of both
+places, so that a person can judge them: does the call mean that definition?
 """
 
 import argparse
@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memory_bank.base.errors import NoRepository
-from memory_bank.code.call_targets import HOW
 from memory_bank.code.calls import CallGraph
 from memory_bank.code.index.codebase import Codebase, open_codebase
 from memory_bank.code.index.database import SymbolRow, last_part
@@ -31,19 +30,14 @@ class Edge(NamedTuple):
     caller: SymbolRow
     called: SymbolRow
     written: str
-    how: str
 
 
 def main() -> None:
     """Print the sample of each repository."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("repository", nargs="+", type=Path)
-    options.add_argument("--edges", type=int, default=20, help="of each kind and language")
+    options.add_argument("--shown", type=int, default=20, help="of each language")
     options.add_argument("--seed", type=int, default=1)
-    options.add_argument(
-        "--shown", type=int, default=0, help="so many of each language, of all that are shown"
-    )
-    options.add_argument("--how", default="", help="only kinds with this text in their names")
     asked = options.parse_args()
     with tempfile.TemporaryDirectory() as work:
         os.environ["XDG_CACHE_HOME"] = f"{work}/cache"
@@ -55,41 +49,28 @@ def main() -> None:
                 print(f"{place}: {error.message}")
 
 
-def edges(code: Codebase) -> dict[tuple[str, str], list[Edge]]:
-    """Return all calls that are resolved, by kind and language of the caller."""
+def edges(code: Codebase) -> dict[str, list[Edge]]:
+    """Return all calls that are resolved, by language of the caller."""
     code.refresh()
     graph = CallGraph(code.table, code.relations().imports)
-    found = defaultdict[tuple[str, str], list[Edge]](list)
+    found = defaultdict[str, list[Edge]](list)
     for row in code.table.symbols("1"):
         for one in graph.callees(row):
             if one.called is not None:
-                found[one.how, row.language].append(Edge(row, one.called, one.written, one.how))
+                found[row.language].append(Edge(row, one.called, one.written))
     return found
 
 
 def _show(place: Path, code: Codebase, asked: argparse.Namespace) -> None:
-    found = edges(code)
-    if asked.shown:
-        languages = sorted({language for _, language in found})
-        found = {
-            ("shown", one): [
-                edge for (how, language), some in found.items() if language == one for edge in some
-            ]
-            for one in languages
-        }
-        asked.edges = asked.shown
     chosen = random.Random(asked.seed)
-    order = ("shown", *HOW)
-    for how, language in sorted(found, key=lambda one: (order.index(one[0]), one[1])):
-        some = found[how, language]
-        print(f"## {place.name}, {language}, {how}: {len(some)} calls")
-        if asked.how in how:
-            for number, one in enumerate(chosen.sample(some, min(asked.edges, len(some))), 1):
-                print(f"\n[{number}] {one.caller.symbol.qualified} calls `{one.written}`")
-                _lines(code, one.caller.path, *_call(code, one))
-                start = _definition(code, one.called)
-                print(f"  means {one.called.symbol.qualified} ({one.called.symbol.kind})?")
-                _lines(code, one.called.path, start, start + _HEAD)
+    for language, some in sorted(edges(code).items()):
+        print(f"## {place.name}, {language}: {len(some)} calls")
+        for number, one in enumerate(chosen.sample(some, min(asked.shown, len(some))), 1):
+            print(f"\n[{number}] {one.caller.symbol.qualified} calls `{one.written}`")
+            _lines(code, one.caller.path, *_call(code, one))
+            start = _definition(code, one.called)
+            print(f"  means {one.called.symbol.qualified} ({one.called.symbol.kind})?")
+            _lines(code, one.called.path, start, start + _HEAD)
         print()
 
 

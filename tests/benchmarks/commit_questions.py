@@ -3,9 +3,10 @@
 The newest fifth of its commits is held out; the work tree is that of the commit before them.
 """
 
-import subprocess
 from pathlib import Path
 from typing import NamedTuple
+
+from tests.git.history_builder import run as git
 
 SHARE = 0.2
 """Share of the commits, the newest ones, that are held out."""
@@ -38,11 +39,11 @@ def held_out(repository: Path, work: Path) -> HeldOut:
     base = commits[count][0]
     if not tree.exists():
         # local, since a snapshot may lack objects; no reference leads to the commits held out
-        _git(repository, "clone", "-q", "--no-checkout", str(repository), str(tree))
-        _git(tree, "checkout", "-q", "--detach", base)
-        for ref in _git(tree, "for-each-ref", "--format=%(refname)").split():
-            _git(tree, "update-ref", "-d", ref)
-    there = set(_git(tree, "ls-files", "-z").split("\0"))
+        git(repository, "clone", "-q", "--no-checkout", str(repository), str(tree))
+        git(tree, "checkout", "-q", "--detach", base)
+        for ref in git(tree, "for-each-ref", "--format=%(refname)").split():
+            git(tree, "update-ref", "-d", ref)
+    there = set(git(tree, "ls-files", "-z").split("\0"))
     asked = (Question(text, frozenset(files) & there) for _, text, files in commits[:count])
     found = [one for one in asked if 1 <= len(one.files) <= _MOST_FILES and one.text]
     return HeldOut(tree.name, tree, tuple(found))
@@ -51,15 +52,10 @@ def held_out(repository: Path, work: Path) -> HeldOut:
 def _commits(repository: Path) -> list[tuple[str, str, list[str]]]:
     """Return the commits that are no merges, the newest first: hash, message, files."""
     form = f"--format={_BEGIN}%H{_END}%B{_END}"
-    listed = _git(repository, "log", "--no-merges", "--no-renames", "--name-only", "-z", form)
+    listed = git(repository, "log", "--no-merges", "--no-renames", "--name-only", "-z", form)
     found = []
     for record in listed.split(_BEGIN)[1:]:
         commit, message, files = record.split(_END)
         names = [name.strip("\n") for name in files.split("\0")]
         found.append((commit, message.strip(), [name for name in names if name]))
     return found
-
-
-def _git(folder: Path, *words: str) -> str:
-    done = subprocess.run(["git", "-C", str(folder), *words], check=True, capture_output=True)
-    return done.stdout.decode("utf-8", "replace")

@@ -4,7 +4,7 @@
 
 Each history is a bank of notes with changes of two branches as tools and people make them; all notes
 that both changed are merged by `git merge-file`, which is what git does without a driver, and by the
-driver. New notes conflict if both branches made a file of one name.
+driver.
 """
 
 import argparse
@@ -12,7 +12,6 @@ import random
 import subprocess
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -21,7 +20,7 @@ from typing import NamedTuple
 from memory_bank.memory import change
 from memory_bank.memory.change import replace_section, set_keys
 from memory_bank.notes import front_matter
-from memory_bank.notes.identity import make_slug, note_id
+from memory_bank.notes.identity import note_id
 from memory_bank.notes.merging import note_merge
 from memory_bank.notes.schema import read_meta
 
@@ -131,7 +130,6 @@ CHANGES: dict[str, tuple[Change, int]] = {
 class Pair(NamedTuple):
     """One note that both branches changed."""
 
-    kinds: tuple[str, ...]
     base: str
     ours: str
     theirs: str
@@ -143,66 +141,25 @@ def pairs(rng: random.Random, histories: int) -> Iterator[Pair]:
     weights = [CHANGES[name][1] for name in names]
     for _ in range(histories):
         base = note(rng)
-        sides, kinds = [], []
+        sides = []
         for _ in range(2):
             text = base
             for name in rng.choices(names, weights, k=rng.randint(1, 2)):
                 text = CHANGES[name][0](rng, text)
-                kinds.append(name)
             sides.append(text)
-        yield Pair(tuple(sorted(set(kinds))), base, *sides)
-
-
-def alone(rng: random.Random, name: str, other: str, many: int) -> Iterator[Pair]:
-    """Yield notes to which one branch made one kind of change, and the other another one."""
-    for _ in range(many):
-        base = note(rng)
-        yield Pair((name, other), base, CHANGES[name][0](rng, base), CHANGES[other][0](rng, base))
+        yield Pair(base, *sides)
 
 
 def by_git(folder: Path, pair: Pair) -> bool:
     """Tell whether git merges the lines without a conflict."""
-    for name, text in zip("obt", pair[1:], strict=True):
+    for name, text in zip("obt", pair, strict=True):
         (folder / name).write_text(text)
     words = ["git", "merge-file", "-p", *(str(folder / name) for name in "bot")]
     return subprocess.run(words, capture_output=True, check=False).returncode == 0
 
 
 def by_driver(pair: Pair) -> bool:
-    return note_merge.merge(*(text.encode() for text in pair[1:])).conflicts == 0
-
-
-def new_notes(rng: random.Random, histories: int) -> dict[str, int]:
-    """Count histories in which two branches, with ten new notes each, make a file of one name.
-
-    One in five subjects is on both branches, which is more than is usual.
-    """
-    found = Counter[str]()
-    for _ in range(histories):
-        shared = rng.sample(SUBJECTS, k=2)
-        sides = []
-        for side in range(2):
-            texts = [f"We changed the {subject}" for subject in shared]
-            texts += [f"{sentence(rng)} {side}" for _ in range(8)]
-            moment = START + timedelta(seconds=rng.randint(0, 10**6))
-            sides.append([(make_slug(text), note_id(text, moment)) for text in texts])
-        plain = [{name for name, _ in side} for side in sides]
-        ended = [{f"{name}-{key[:4]}" for name, key in side} for side in sides]
-        found["first words"] += bool(plain[0] & plain[1])
-        found["first words and id"] += bool(ended[0] & ended[1])
-    return found
-
-
-def block_style(text: str) -> str:
-    """Return a note with its tags one a line, sorted."""
-    lines = []
-    for line in text.splitlines(keepends=True):
-        if line.startswith("tags: ["):
-            tags = sorted(line[7:].rstrip("]\n").split(", "))
-            lines += ["tags:\n", *(f"- {one}\n" for one in tags)]
-        else:
-            lines.append(line)
-    return "".join(lines)
+    return note_merge.merge(*(text.encode() for text in pair)).conflicts == 0
 
 
 def main() -> None:
@@ -221,20 +178,6 @@ def main() -> None:
         print(f"{len(made)} notes that both branches changed: conflicts by git {git.count(False)},")
         print(f"by the driver {ours.count(False)}; {1000 * took / len(made):.1f} ms a note")
         print("only by the driver:", sum(a and not b for a, b in zip(git, ours, strict=True)))
-        print("\n| change of ours | of theirs | git | driver |\n|---|---|---|---|")
-        names = [name for name in CHANGES if name != "rewrite"]
-        for number, name in enumerate(names):
-            for other in names[number:]:
-                some = list(alone(rng, name, other, 40))
-                counts = [sum(not by_git(folder, one) for one in some)]
-                counts.append(sum(not by_driver(one) for one in some))
-                print(f"| {name} | {other} | {counts[0]} | {counts[1]} | of 40")
-        tags = list(alone(rng, "add a tag", "add a tag", 200))
-        styled = [Pair(one.kinds, *map(block_style, one[1:])) for one in tags]
-        print("\ntags on both sides, conflicts of 200 by git:")
-        print("one line", sum(not by_git(folder, one) for one in tags))
-        print("one a line, sorted", sum(not by_git(folder, one) for one in styled))
-    print("\nnew notes of one name, of", asked.histories, dict(new_notes(rng, asked.histories)))
 
 
 if __name__ == "__main__":

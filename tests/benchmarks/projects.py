@@ -3,8 +3,7 @@
 python -m tests.benchmarks.projects --embedders static,minilm --keep DIR
 
 Some questions have no answer: the AUC is the share of pairs of a question with an answer and one
-without, of which the first one's best hit has the higher score. `fresh` asks a fresh clone, whose
-files are all new, with the boosts of the default settings; `unboosted` without boosts.
+without, of which the first one's best hit has the higher score.
 """
 
 import argparse
@@ -12,7 +11,6 @@ import json
 import math
 import shutil
 import tempfile
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -27,9 +25,6 @@ NAMES = ("adr", "shop", "wild", "own")
 WAYS = ("lexical", "semantic", "hybrid", "rrf")
 COLUMNS = ("R@1", "R@5", "NDCG@10", "MRR")
 LISTED = ("AUC", "precision", "recall", "weak only, with an answer", "without")
-UNBOOSTED: Mapping[str, object] = {
-    "memory.recency_boost_factor": 1.0,
-}
 _DEPTH = 10
 _BEST = 2.0
 
@@ -85,15 +80,13 @@ def notes(folder: Path, name: str, work: Path) -> Path:
     return target
 
 
-def asked(
-    work: Path, names: Sequence[str], embedder: str, way: str, settings: Mapping[str, object]
-) -> list[Answer]:
+def asked(work: Path, names: Sequence[str], embedder: str, way: str) -> list[Answer]:
     """Ask every question of some banks."""
     folder = collections.unpacked("projects", work) / "projects"
     found: list[Answer] = []
     mode = "hybrid" if way == "rrf" else way
     fusion = "rrf" if way == "rrf" else "scores"
-    used = {"memory.embedder": embedder, "search.fusion": fusion, **settings}
+    used = {"memory.embedder": embedder, "search.fusion": fusion}
     for name in names:
         with open_bank(notes(folder, name, work), settings=used) as bank:
             bank.sync()
@@ -141,17 +134,6 @@ def row(way: str, answers: Sequence[Answer]) -> str:
     return f"| {way} | {' | '.join(f'{100 * value:.1f}' for value in values)} |"
 
 
-def kinds(answers: Sequence[Answer]) -> str:
-    """Return R@1 for each kind of question."""
-    by_kind = defaultdict(list)
-    for one in answers:
-        if one.question.relevant:
-            by_kind[one.question.kind].append(one)
-    return ", ".join(
-        f"{kind} {means(some)[0]:.2f} of {len(some)}" for kind, some in sorted(by_kind.items())
-    )
-
-
 def rows(work: Path, names: Sequence[str], embedders: Sequence[str]) -> Iterator[str]:
     """Yield the lines of the table."""
     for embedder in embedders:
@@ -159,10 +141,7 @@ def rows(work: Path, names: Sequence[str], embedders: Sequence[str]) -> Iterator
             if way == "lexical" and embedder != embedders[0]:
                 continue  # asks no embedder: the same answers
             said = way if way == "lexical" else f"{way}, {embedder}"
-            answers = asked(work, names, embedder, way, {})
-            yield row(said, answers)
-            if way not in {"lexical", "semantic"}:
-                yield row(f"{said}, no boosts", asked(work, names, embedder, way, UNBOOSTED))
+            yield row(said, asked(work, names, embedder, way))
 
 
 def main() -> None:
@@ -170,7 +149,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--embedders", default="static")
     parser.add_argument("--only", default="adr,shop,wild", help=f"banks: {', '.join(NAMES)}")
-    parser.add_argument("--kinds", action="store_true", help="R@1 by kind of question, and misses")
     parser.add_argument("--keep", type=Path, help="keep unpacked data and indices there")
     options = parser.parse_args()
     names, embedders = options.only.split(","), options.embedders.split(",")
@@ -180,13 +158,6 @@ def main() -> None:
         print(f"|---|{'---|' * len(COLUMNS + LISTED)}")
         for line in rows(work, names, embedders):
             print(line, flush=True)
-        if options.kinds:
-            for embedder in embedders:
-                answers = asked(work, names, embedder, "hybrid", {})
-                print(f"\n{embedder}: {kinds(answers)}")
-                for one in answers:
-                    if one.question.relevant and not one.figures[0]:
-                        print(f"  {one.question.text!r}: {one.found[:2]}")
 
 
 def _dcg(gains: Sequence[float]) -> float:

@@ -10,7 +10,6 @@ these notes. Examples of secrets in the messages count as refusals, too.
 
 import random
 import re
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +20,7 @@ from memory_bank.code.index.database import hash_parts
 from memory_bank.code.parse.parsed_file import SYMBOL, TEST
 from memory_bank.notes.secrets import secrets
 from tests.benchmarks import planted
+from tests.git.history_builder import run as git
 
 COMMITS, PLANTED, SEED = 200, 600, 26
 WEB = "https://git.example.org/team/shop"
@@ -58,11 +58,6 @@ class Commit(NamedTuple):
     message: str
     files: list[str]
     symbols: list[str]
-
-
-def git(repository: Path, *words: str) -> str:
-    done = subprocess.run(["git", "-C", str(repository), *words], capture_output=True, check=True)
-    return done.stdout.decode("utf-8", "replace")
 
 
 def commits(repository: Path) -> Iterator[Commit]:

@@ -19,6 +19,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
+from tests.git.history_builder import run as git
+from tests.support.files import write_files
+
 MOST_SECONDS, MOST_MEGABYTES = 30, 400
 _GIVEN_UP = 300
 _WORDS = [a + b + c for a in "bdfgklmn" for b in ("a", "e", "io", "u") for c in "lmnrstvz"]
@@ -214,7 +217,7 @@ def measure(repository: Path | None, shape: str, size: int, *, both: bool) -> Co
             subprocess.run(["git", "clone", "-q", repository, project], check=True)
         else:
             project.mkdir()
-            _git(project, "init", "-q", "-b", "main")
+            git(project, "init", "-q", "-b", "main")
         _write(project, {f"known/k{n}.md": f"# Known {n}\n\n{prose(1500, n)}" for n in range(100)})
         notes = SHAPES[shape](size)
         if both:
@@ -257,24 +260,12 @@ def _reviewed(project: Path, work: Path) -> Cost:
 
 
 def _write(project: Path, notes: dict[str, str]) -> None:
-    for path, text in notes.items():
-        file = project / ".memories" / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
+    write_files(project / ".memories", notes)
 
 
 def _commit(project: Path) -> None:
-    _git(project, "add", "-A")
-    _git(project, "commit", "-qm", "change", "--allow-empty")
-
-
-def _git(project: Path, *words: str) -> None:
-    who = {
-        f"GIT_{one}_{key}": "a@b.c" for one in ("AUTHOR", "COMMITTER") for key in ("NAME", "EMAIL")
-    }
-    subprocess.run(
-        ["git", "-C", project, "-c", "gc.auto=0", *words], check=True, env={**os.environ, **who}
-    )
+    git(project, "add", "-A")
+    git(project, "commit", "-qm", "change", "--allow-empty")
 
 
 def rows(options: argparse.Namespace) -> Iterator[tuple[str, Cost]]:

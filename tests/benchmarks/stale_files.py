@@ -25,6 +25,7 @@ from memory_bank.git import objects
 from memory_bank.trust.named_code import list_named_code
 from memory_bank.trust.records import TOUCHED, Citation, StaleReport
 from memory_bank.trust.stale import stale
+from tests.git.history_builder import run as git
 
 COMMITS = 300
 MOST_BYTES = 500_000
@@ -35,11 +36,6 @@ class Note(NamedTuple):
 
     files: list[str]
     text: str
-
-
-def git(folder: Path, *words: str) -> str:
-    done = subprocess.run(["git", "-C", str(folder), *words], capture_output=True, check=True)
-    return done.stdout.decode("utf-8", "replace")
 
 
 def written(file: Path) -> list[Note]:

@@ -25,6 +25,7 @@ from memory_bank.bank.bank import open_bank
 from memory_bank.trust.records import Citation
 from memory_bank.trust.stale import stale
 from tests.benchmarks.definitions import SUFFIXES, Definition, definitions_in
+from tests.git.history_builder import run as git
 
 WINDOWS = 40
 SHARES = (0.5, 0.75, 0.85, 0.9, 0.95)
@@ -36,12 +37,6 @@ STALE = {"changed", "touched", "gone"}
 """The states of code that is another: these notes name nothing, so that a change only touches them."""
 Place = tuple[str, str]
 """A path, and the name of a definition."""
-
-
-def git(folder: Path, *words: str) -> str:
-    who = ("-c", "user.name=B", "-c", "user.email=b@example.org", "-c", "commit.gpgsign=false")
-    done = subprocess.run(["git", "-C", str(folder), *who, *words], capture_output=True, check=True)
-    return done.stdout.decode("utf-8", "replace")
 
 
 @cache

@@ -1,6 +1,5 @@
 """The files of a repository that the parser refuses are counted."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,9 +8,7 @@ from tests.benchmarks import parse_limits
 from tests.code.hostile_code import hostile
 
 
-def test_refused_files_are_named(
-    project: Path, git: Callable[..., str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_refused_files_are_named(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (project / "src/Prices.cs").write_bytes(hostile("generics on lines", 50_000))
     parse_limits.main([str(project)])
     said = capsys.readouterr().out

@@ -28,7 +28,7 @@ from typing import Any
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.memory.maintenance import compare, sync
 from memory_bank.memory.retrieval.recall import recall
-from tests.benchmarks.transports import SETTINGS, Agent, CommandLine, Library, agents_are_served
+from tests.benchmarks.transports import SETTINGS, Agent, CommandLine, Library
 from tests.benchmarks.writers import NAMES, TOKEN, Editor, Log, Mender, Writer
 from tests.search.views import view_of
 
@@ -152,7 +152,7 @@ def work(kind: str, folder: Path, who: str, operations: int, seed: int) -> None:
         for _ in range(operations):
             one.step()
         return
-    doors = {"agent": Agent if agents_are_served() else Library, "line": CommandLine}
+    doors = {"agent": Agent, "line": CommandLine}
     door = doors.get(kind, Library)(folder)
     writer = Writer(door, who, log, seed)
     for _ in range(operations):
@@ -253,8 +253,6 @@ def main() -> int:
     broken = False
     seed = given.seed
     base = Path(tempfile.mkdtemp(prefix="memory-bank-torture-"))
-    served = "MCP over stdio" if agents_are_served() else "the library: there is no server here"
-    print(f"agents work through {served}", flush=True)
     while not broken and (seed == given.seed or time.monotonic() < end):
         for name, torture in (("crowd", crowd), ("kills", kills)):
             if given.only not in {None, name}:

@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 from contextlib import ExitStack
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -185,8 +184,3 @@ def _code(said: str) -> str:
     if "changed since it was read" in said or "being written" in said:
         return "conflict"
     return "note_exists" if "exists already" in said else "note_not_found"
-
-
-def agents_are_served() -> bool:
-    """Tell whether this version has a server for agents, and the library for a client."""
-    return bool(find_spec("mcp"))

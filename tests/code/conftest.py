@@ -9,17 +9,18 @@ from memory_bank.code.index.database import ParseCache
 from memory_bank.code.index.symbol_table import SymbolTable
 from memory_bank.code.index.work_tree import WorkTree
 from memory_bank.code.parse import parsing
-from tests.support.shop import FILES, write
+from tests.git.history_builder import commit_all
+from tests.support.files import write_files
+from tests.support.shop import FILES
 
 
 @pytest.fixture
 def shop(tmp_path: Path, git: Callable[..., str]) -> Path:
     """Make a repository of a shop's code, with one commit."""
     root = tmp_path.resolve() / "shop"
-    write(root, FILES)
+    write_files(root, FILES)
     git(tmp_path, "init", "-q", "-b", "main", str(root))
-    git(root, "add", "-A")
-    git(root, "commit", "-q", "-m", "Start")
+    commit_all(root, "Start")
     return root
 
 

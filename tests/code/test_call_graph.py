@@ -10,7 +10,7 @@ from memory_bank.code.imports import ImportTargets
 from memory_bank.code.index.database import last_part
 from memory_bank.code.index.symbol_table import SymbolTable
 from memory_bank.code.lookup import find_symbol
-from tests.support.shop import write
+from tests.support.files import write_files
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def test_callers_come_with_how_they_are_known(table: SymbolTable, graph: CallGra
 
 
 def test_a_call_on_a_value_means_no_symbol_but_is_counted(shop: Path, table: SymbolTable) -> None:
-    write(
+    write_files(
         shop,
         {
             "paths.py": "def join(a, b):\n    return a\n",
@@ -72,7 +72,7 @@ def test_a_call_on_a_value_means_no_symbol_but_is_counted(shop: Path, table: Sym
 def test_names_of_the_language_and_of_parameters_mean_no_symbol(
     shop: Path, table: SymbolTable
 ) -> None:
-    write(
+    write_files(
         shop,
         {
             "a.py": "def print(text):\n    pass\n\n\ndef run(job):\n    pass\n",
@@ -86,7 +86,7 @@ def test_names_of_the_language_and_of_parameters_mean_no_symbol(
 
 
 def test_no_call_leads_to_another_language(shop: Path, table: SymbolTable) -> None:
-    write(
+    write_files(
         shop,
         {
             "socket.rs": "pub struct WebSocket;\n",
@@ -99,7 +99,7 @@ def test_no_call_leads_to_another_language(shop: Path, table: SymbolTable) -> No
 
 
 def test_names_are_followed_through_other_names_and_files(shop: Path, table: SymbolTable) -> None:
-    write(
+    write_files(
         shop,
         {
             "kit/__init__.py": "from .tools import cut as snip\nfrom .saws import *\n",
@@ -127,7 +127,7 @@ def test_names_are_followed_through_other_names_and_files(shop: Path, table: Sym
 
 
 def test_names_of_rust_are_followed_through_modules(shop: Path, table: SymbolTable) -> None:
-    write(
+    write_files(
         shop,
         {
             "net/Cargo.toml": '[package]\nname = "net-kit"\n',
@@ -159,7 +159,7 @@ def test_names_of_rust_are_followed_through_modules(shop: Path, table: SymbolTab
 
 
 def test_a_trait_and_what_implements_it_are_one_for_callers(shop: Path, table: SymbolTable) -> None:
-    write(
+    write_files(
         shop,
         {
             "kit.rs": (
@@ -190,7 +190,7 @@ def test_a_trait_and_what_implements_it_are_one_for_callers(shop: Path, table: S
 
 
 def test_what_cannot_be_told_is_counted(shop: Path, table: SymbolTable, graph: CallGraph) -> None:
-    write(
+    write_files(
         shop,
         {
             "two.py": (
@@ -209,7 +209,7 @@ def test_what_cannot_be_told_is_counted(shop: Path, table: SymbolTable, graph: C
 def test_a_call_of_what_is_imported_from_elsewhere_is_neither_listed_nor_counted(
     shop: Path, table: SymbolTable
 ) -> None:
-    write(
+    write_files(
         shop,
         {
             "text.py": "def loads(text):\n    return text\n",
@@ -224,7 +224,7 @@ def test_a_call_of_what_is_imported_from_elsewhere_is_neither_listed_nor_counted
 
 
 def test_guesses_lead_nowhere(shop: Path, table: SymbolTable, graph: CallGraph) -> None:
-    write(shop, {"a.c": "void total(void) { add_up(); }\n", "b.c": "void add_up(void) {}\n"})
+    write_files(shop, {"a.c": "void total(void) { add_up(); }\n", "b.c": "void add_up(void) {}\n"})
     table.refresh()
     assert callees(table, "total") == {"add_up": None}
     shown = graph.callees(find_symbol(table, "charge_with_retry"))
@@ -232,7 +232,7 @@ def test_guesses_lead_nowhere(shop: Path, table: SymbolTable, graph: CallGraph) 
 
 
 def test_what_a_call_is_made_on_decides(shop: Path, table: SymbolTable) -> None:
-    write(
+    write_files(
         shop,
         {
             "door.py": "class Front:\n    def open(self):\n        pass\n\n\nclass Back:\n    def open(self):\n        pass\n",
@@ -255,7 +255,7 @@ def test_what_a_call_is_made_on_decides(shop: Path, table: SymbolTable) -> None:
 
 
 def test_files_of_a_package_need_no_import(shop: Path, table: SymbolTable) -> None:
-    write(
+    write_files(
         shop,
         {
             "go/store/disk.go": (
@@ -276,7 +276,7 @@ def test_files_of_a_package_need_no_import(shop: Path, table: SymbolTable) -> No
 
 def test_what_calls_into_a_package_of_many_files_is_found(shop: Path, table: SymbolTable) -> None:
     many = {f"go/big/f{number}.go": "package big\n" for number in range(30)}
-    write(
+    write_files(
         shop,
         {
             "go/go.mod": "module example.org/m\n",
@@ -293,7 +293,7 @@ def test_what_calls_into_a_package_of_many_files_is_found(shop: Path, table: Sym
 
 
 def test_overloaded_methods_count_as_one(shop: Path, table: SymbolTable) -> None:
-    write(
+    write_files(
         shop,
         {
             "Json.java": (
@@ -328,14 +328,14 @@ def test_the_last_part_of_a_call(written: str, name: str) -> None:
 
 
 def test_methods_with_an_exclamation_mark_are_found(shop: Path, table: SymbolTable) -> None:
-    write(shop, {"order.rb": "def save!; end\n\ndef keep_all; save!; end\n"})
+    write_files(shop, {"order.rb": "def save!; end\n\ndef keep_all; save!; end\n"})
     table.refresh()
     assert callees(table, "keep_all") == {"save!": ("order.rb#save!", SAME_FILE)}
 
 
 def test_a_constant_has_no_unclear_callers(shop: Path, table: SymbolTable) -> None:
     code = "HEIGHT = 3\n\n\ndef height(): pass\n\n\nclass Box:\n    def height(self): pass\n"
-    write(
+    write_files(
         shop,
         {"kit/box.py": code, "kit/use.py": "def use(box):\n    box.HEIGHT()\n    box.height()\n"},
     )

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from memory_bank.base.documents import Document, Span, Unchanged
 from memory_bank.code.index.symbol_table import SIZE, SymbolTable, divide_lines
 from memory_bank.code.sources import FileSource
-from tests.support.shop import write
+from tests.support.files import write_files
 
 
 def read(source: FileSource, path: str) -> Document:
@@ -100,7 +100,7 @@ def test_bytes_that_are_not_utf_8_are_read(shop: Path, table: SymbolTable) -> No
 
 def test_a_long_body_is_divided(shop: Path, table: SymbolTable) -> None:
     lines = "".join(f"    value_{number} = {number}\n" for number in range(400))
-    write(shop, {"long.py": f"def long():\n{lines}"})
+    write_files(shop, {"long.py": f"def long():\n{lines}"})
     table.refresh()
     document = read(FileSource(table.tree, table), "long.py")
     assert len(document.passages) > 4

@@ -13,7 +13,7 @@ from memory_bank.code.commits import CodeHistory, CountedCommit, CountedCommits
 from memory_bank.git import history as git_history
 from memory_bank.git import repository
 from memory_bank.git.log import CommitRecord
-from tests.git.history_builder import Made, extend, make, run
+from tests.git.history_builder import Made, commit_all, extend, make, run
 
 LONG = "a line of text that is long enough to be known again\n" * 5
 
@@ -150,8 +150,7 @@ def test_work_trees_share_what_was_read(tmp_path: Path, read: list[str]) -> None
     tree = make(tmp_path / "tree", [Made({"a": "1"}), Made({"a": "2"})])
     run(tree, "worktree", "add", "-q", "-b", "side", str(tmp_path / "side"), "HEAD~1")
     (tmp_path / "side/b").write_text("1")
-    run(tmp_path / "side", "add", "-A")
-    run(tmp_path / "side", "commit", "-q", "-m", "Side")
+    commit_all(tmp_path / "side", "Side")
     assert files(history(tree)) == [("a",), ("a",)]
     assert files(history(tmp_path / "side")) == [("b",), ("a",)]
     assert files(history(tree)) == [("a",), ("a",)]

@@ -16,7 +16,8 @@ from memory_bank.code.views import view_explained
 from memory_bank.git.history import History
 from tests.git.history_builder import Made, make, run
 from tests.support.cited_shop import make_shop
-from tests.support.shop import FILES, write
+from tests.support.files import write_files
+from tests.support.shop import FILES
 
 NO_MODEL = {"memory.embedder": "none"}
 
@@ -183,7 +184,7 @@ def test_no_bank_is_needed(cited_shop: Path, tmp_path: Path) -> None:
 
 
 def test_a_bank_without_a_repository_is_a_clear_error(tmp_path: Path) -> None:
-    write(tmp_path / "plain", {**FILES, ".memories/note.md": "# Note\n"})
+    write_files(tmp_path / "plain", {**FILES, ".memories/note.md": "# Note\n"})
     with pytest.raises(NoRepository, match="no git work tree"):
         open_codebase(tmp_path / "plain")
 
@@ -193,7 +194,7 @@ def test_a_bank_below_the_root_of_the_work_tree_names_files_from_its_project(
 ) -> None:
     note = "---\nfile_refs: [shop/orders.py]\n---\n# Orders\n\nIn a folder.\n"
     root = make_shop(tmp_path / "root")
-    write(root / "part", {**FILES, ".memories/note.md": note})
+    write_files(root / "part", {**FILES, ".memories/note.md": note})
     with open_codebase(root / "part") as code, open_bank(root / "part") as shop_bank:
         found = explain_symbol(code, "part/shop/orders.py#Order", shop_bank)
         assert [one.path for one in found.file_notes] == ["note.md"]

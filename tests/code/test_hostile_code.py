@@ -15,6 +15,7 @@ from tests.code.hostile_code import hostile, memory
 from tests.frontends.cli.conftest import command, environment
 from tests.frontends.lsp.client import Editor
 from tests.frontends.mcp.conftest import Process
+from tests.git.history_builder import commit_all
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="looks at other processes"),
@@ -32,8 +33,7 @@ def shop(project: Path, git: Callable[..., str]) -> Path:
     """Make a project whose note cites a file that a later commit makes hostile."""
     (project / PATH).write_bytes(GOOD)
     (project / ".memories/facts/prices.md").write_text(NOTE)
-    git(project, "add", "-A")
-    git(project, "commit", "-qm", "Prices")
+    commit_all(project, "Prices")
     (project / PATH).write_bytes(hostile("generics on lines", 100_000))
     git(project, "commit", "-qam", "Generics")
     return project

@@ -6,7 +6,7 @@ import pytest
 
 from memory_bank.code.imports import ImportTargets
 from memory_bank.code.index.symbol_table import SymbolTable
-from tests.support.shop import write
+from tests.support.files import write_files
 
 
 def test_imports_and_importers_of_a_file(table: SymbolTable) -> None:
@@ -18,7 +18,7 @@ def test_imports_and_importers_of_a_file(table: SymbolTable) -> None:
 
 def test_a_module_of_go_is_named_by_its_go_mod(shop: Path, table: SymbolTable) -> None:
     pytest.importorskip("tree_sitter_go")
-    write(
+    write_files(
         shop,
         {
             "go/go.mod": "module example.org/shop\n",

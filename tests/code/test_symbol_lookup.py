@@ -15,7 +15,7 @@ from memory_bank.code.lookup import (
     list_symbols,
     match_symbols,
 )
-from tests.support.shop import write
+from tests.support.files import write_files
 
 OpenTable = Callable[..., SymbolTable]
 
@@ -67,7 +67,7 @@ def test_an_ambiguous_name_lists_what_it_may_mean(table: SymbolTable) -> None:
 
 def test_overloads_are_told_apart_by_their_lines(shop: Path, table: SymbolTable) -> None:
     methods = "    void pay(int a) {}\n    void pay(String a) {}\n"
-    write(shop, {"Till.java": f"class Till {{\n{methods}}}\n"})
+    write_files(shop, {"Till.java": f"class Till {{\n{methods}}}\n"})
     table.refresh()
     with pytest.raises(SymbolNotFound) as caught:
         find_symbol(table, "Till.java#Till.pay")
@@ -80,14 +80,14 @@ def test_overloads_are_told_apart_by_their_lines(shop: Path, table: SymbolTable)
 
 
 def test_a_whole_name_means_no_nested_symbol(shop: Path, table: SymbolTable) -> None:
-    write(shop, {"a.py": "class Shop:\n    def describe(self):\n        pass\n"})
+    write_files(shop, {"a.py": "class Shop:\n    def describe(self):\n        pass\n"})
     table.refresh()
     assert len(find_symbols(table, "describe")) == 2
     assert find_symbol(table, "Shop.describe").path == "a.py"
 
 
 def test_a_file_may_stand_for_its_folder(shop: Path, table: SymbolTable) -> None:
-    write(
+    write_files(
         shop,
         {"web/__init__.py": "def serve():\n    pass\n", "a/index.py": "def serve():\n    pass\n"},
     )
@@ -153,7 +153,7 @@ def test_a_reference_means_the_only_symbol_that_fits(
 
 def test_a_part_of_several_names_means_none(shop: Path, table: SymbolTable) -> None:
     farm = "class Oat:\n    def grow(self): ...\nclass Rye:\n    def grow(self): ...\n"
-    write(shop, {"farm.py": farm})
+    write_files(shop, {"farm.py": farm})
     table.refresh()
     assert len(find_symbols(table, "grow")) == 2
     assert find_meant_symbols(table, "grow") == []
@@ -168,6 +168,6 @@ def test_the_last_name(name: str) -> None:
 def test_of_declared_overloads_the_definition_is_meant(shop: Path, table: SymbolTable) -> None:
     declared = "@overload\ndef send(event: {}): ...\n\n\n"
     text = declared.format("int") + declared.format("str") + "def send(event):\n    return event\n"
-    write(shop, {"events.py": text})
+    write_files(shop, {"events.py": text})
     table.refresh()
     assert find_symbol(table, "events.send").symbol.line == 9

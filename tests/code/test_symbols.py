@@ -10,7 +10,8 @@ from memory_bank.code.index.codebase import Codebase, open_codebase
 from memory_bank.code.index.database import SymbolRow
 from memory_bank.code.parse.parsed_file import Symbol
 from memory_bank.code.symbols import list_symbols, symbol
-from tests.support.shop import FILES, write
+from tests.support.files import write_files
+from tests.support.shop import FILES
 
 
 @pytest.fixture
@@ -20,7 +21,7 @@ def code(
     """Open the code of a shop that has a bank."""
     monkeypatch.setenv("MEMORY_BANK_EMBEDDER", "static")
     root = tmp_path / "shop"
-    write(root, {**FILES, ".memories/note.md": "# Note\n"})
+    write_files(root, {**FILES, ".memories/note.md": "# Note\n"})
     git(tmp_path, "init", "-q", str(root))
     monkeypatch.chdir(root)
     with open_codebase() as opened:

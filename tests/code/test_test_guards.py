@@ -18,7 +18,7 @@ from memory_bank.code.guards import (
 from memory_bank.code.imports import ImportTargets
 from memory_bank.code.index.symbol_table import SymbolTable
 from memory_bank.code.lookup import find_symbol
-from tests.support.shop import write
+from tests.support.files import write_files
 
 
 def guards(table: SymbolTable) -> TestGuards:
@@ -50,7 +50,7 @@ def test_a_plain_word_is_the_whole_name_of_a_test_of_its_type(
     other = (
         "class TestOther:\n  def test_load(self):\n    1\n  def test_again_and_on(self):\n    1\n"
     )
-    write(shop, {"shop/till.py": till, "tests/test_till.py": f"{tests}\n\n{other}"})
+    write_files(shop, {"shop/till.py": till, "tests/test_till.py": f"{tests}\n\n{other}"})
     table.refresh()
     found = guards(table)
     assert shown(found.of_symbol(find_symbol(table, "Till.load"))) == [
@@ -74,8 +74,8 @@ def test_the_whole_name_of_a_test_may_be_a_word_with_a_capital(
     }
     tests = "class TestTree:\n  def test_find(self):\n    1\n"
     loud = "import { near } from './near'\ndescribe('NEAR', () => { it('is', () => {}) })\n"
-    write(shop, {"a.go": code, "a_test.go": run + others})
-    write(shop, {**own, "test_tree.py": tests, "near.test.ts": loud})
+    write_files(shop, {"a.go": code, "a_test.go": run + others})
+    write_files(shop, {**own, "test_tree.py": tests, "near.test.ts": loud})
     table.refresh()
     found = guards(table)
 
@@ -95,7 +95,7 @@ def test_no_other_test_guards_a_symbol(table: SymbolTable) -> None:
 
 
 def test_tests_of_a_file_come_by_confidence(shop: Path, table: SymbolTable) -> None:
-    write(
+    write_files(
         shop,
         {
             "tests/test_all.py": (
@@ -118,7 +118,7 @@ def test_tests_of_a_file_come_by_confidence(shop: Path, table: SymbolTable) -> N
 
 
 def test_tests_in_a_file_come_first(shop: Path, table: SymbolTable) -> None:
-    write(
+    write_files(
         shop,
         {
             "src/area.rs": (
@@ -162,7 +162,7 @@ def test_tests_in_a_file_come_first(shop: Path, table: SymbolTable) -> None:
 def test_a_file_of_the_same_name_in_another_package_is_not_guarded(
     shop: Path, table: SymbolTable
 ) -> None:
-    write(
+    write_files(
         shop,
         {
             "web/orders.py": "def show():\n    pass\n",

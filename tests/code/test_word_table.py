@@ -10,8 +10,8 @@ from memory_bank.code.index.database import ParseCache
 from memory_bank.code.index.symbol_table import SymbolTable
 from memory_bank.code.index.work_tree import WorkTree
 from memory_bank.code.parse import parsing
-from tests.code.conftest import write
 from tests.git.history_builder import run
+from tests.support.files import write_files
 
 LONG_AGO = 1_600_000_000
 
@@ -26,7 +26,7 @@ def tree(tmp_path: Path) -> Path:
         "bank/test.py": "refund a card in another currency\n",
         "manual.md": "welcome to this program\n",
     }
-    write(root, texts)
+    write_files(root, texts)
     for name in texts:
         os.utime(root / name, (LONG_AGO, LONG_AGO))
     return root
@@ -63,7 +63,7 @@ def test_texts_are_compared_as_they_are_now(
     before = refreshed()
     assert before("card.py")["bank/test.py"] > before("card.py").get("manual.md", 0)
     assert words.files == {"card.py", "bank/test.py", "manual.md"}
-    write(tree, {"manual.md": "charge the card, refund the card, currency\n"})
+    write_files(tree, {"manual.md": "charge the card, refund the card, currency\n"})
     assert refreshed()("card.py")["manual.md"] > before("card.py").get("manual.md", 0)
     (tree / "manual.md").unlink()
     assert "manual.md" not in refreshed()("card.py")
@@ -90,7 +90,7 @@ def test_only_changed_files_are_read(
     words.close()
     refreshed()
     assert len(asked) == 3
-    write(tree, {"new.py": "card\n"})
+    write_files(tree, {"new.py": "card\n"})
     refreshed()
     assert asked[3:] == ["new.py"]
 
@@ -147,6 +147,6 @@ def test_the_last_scan_is_not_read_again(
 ) -> None:
     scan = work_tree.scan()
     before = words.refresh(scan)
-    write(tree, {"manual.md": "charge the card, refund the card, currency\n"})
+    write_files(tree, {"manual.md": "charge the card, refund the card, currency\n"})
     assert words.refresh(scan) is before
     assert refreshed() is not before

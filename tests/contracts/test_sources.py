@@ -77,9 +77,7 @@ def test_what_is_gone_is_not_there(opened: Opened) -> None:
     assert source.text(key, "", Span(1, 2)) is None
 
 
-def test_joined_sources_are_one_and_the_first_comes_first(
-    project: Path, git: Callable[..., str]
-) -> None:
+def test_joined_sources_are_one_and_the_first_comes_first(project: Path) -> None:
     (project / "a.md").write_text("# A\n")
     (project / "b.txt").write_text("B\n")
     whole = JoinedSources([source(project, "b.txt"), source(project)])

@@ -20,12 +20,12 @@ class Made(NamedTuple):
 
 def run(folder: Path, *words: str, given: bytes = b"") -> str:
     """Run git in a folder and return what it prints."""
-    who = (
-        "-c", "user.name=Test", "-c", "user.email=test@example.org", "-c",
-        "commit.gpgsign=false",
-    )  # fmt: skip
+    # `maintenance` would start a second process after each commit
+    settings = ("user.name=Test", "user.email=test@example.org", "commit.gpgsign=false",
+                "maintenance.auto=false")  # fmt: skip
+    options = [word for setting in settings for word in ("-c", setting)]
     done = subprocess.run(
-        ["git", "-C", str(folder), *who, *words], input=given, capture_output=True, check=True
+        ["git", "-C", str(folder), *options, *words], input=given, capture_output=True, check=True
     )
     return done.stdout.decode("utf-8", "surrogateescape")
 
@@ -78,3 +78,9 @@ def _stream(folder: Path, commits: Sequence[Made], start: int) -> bytes:
 def _quoted(path: str) -> bytes:
     raw = path.encode("utf-8", "surrogateescape")
     return b'"' + raw.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n") + b'"'
+
+
+def commit_all(folder: Path, message: str) -> None:
+    """Commit all that is in a work tree."""
+    run(folder, "add", "-A")
+    run(folder, "commit", "-q", "-m", message)

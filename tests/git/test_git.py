@@ -12,6 +12,7 @@ from memory_bank.git import history, process, repository
 from memory_bank.git.file_commits import FileCommits
 from memory_bank.git.history import History
 from tests.code import hostile
+from tests.git.history_builder import commit_all
 
 Git = Callable[..., str]
 
@@ -90,8 +91,7 @@ def test_first_commits_follow_renames_and_know_odd_names(
     monkeypatch.setenv("GIT_AUTHOR_DATE", "2026-01-01T00:00:00Z")
     for name in ("with space.md", "Ünï.md", 'quo"te.md', "-dash.md", ":colon.md", "R100"):
         (bank / name).write_text(f"the text of {name}, long enough\n" * 3)
-    git(project, "add", "-A")
-    git(project, "commit", "-q", "-m", "Add")
+    commit_all(project, "Add")
     monkeypatch.setenv("GIT_AUTHOR_DATE", "2026-02-02T00:00:00Z")
     (bank / "deep").mkdir()
     git(bank, "mv", "Ünï.md", "deep/ünï 2.md")
@@ -122,8 +122,7 @@ def test_a_note_was_changed_last_when_its_bytes_were(
             (bank / "new.md").write_text("words that move\n" * 9 + "and more\n")
         else:
             (bank / "gone.md").unlink()
-        git(project, "add", "-A")
-        git(project, "commit", "-q", "-m", change)
+        commit_all(project, change)
     found = dates(project, bank)
     months = {
         path: tuple(datetime.fromtimestamp(when, UTC).month for when in known[:2])
@@ -146,7 +145,7 @@ def test_a_bank_whose_name_is_magic_to_git_is_a_plain_name(project: Path, git: G
     assert set(dates(project, bank)) == {"a.md"}
 
 
-def test_asking_changes_nothing(project: Path, git: Git) -> None:
+def test_asking_changes_nothing(project: Path) -> None:
     def state() -> dict[str, bytes]:
         return {
             str(path): path.read_bytes() for path in (project / ".git").rglob("*") if path.is_file()
@@ -267,8 +266,7 @@ def test_what_was_moved_is_followed_to_its_name_in_the_work_tree(
 ) -> None:
     for name in ("a é", "b", "staged", "deleted", "back", "changed"):
         (project / f"{name}.txt").write_text("".join(f"{name} {number}\n" for number in range(20)))
-    git(project, "add", "-A")
-    git(project, "commit", "-q", "-m", "Add")
+    commit_all(project, "Add")
     (project / "to").mkdir()
     for moves in ([("a é", "to/a"), ("b", "c"), ("back", "x")], [("to/a", "last"), ("x", "back")]):
         for old, new in moves:
@@ -294,17 +292,15 @@ def test_what_was_moved_is_followed_to_its_name_in_the_work_tree(
 
 
 @pytest.mark.slow
-def test_many_paths_and_many_commits_are_asked_for_at_once(project: Path, git: Git) -> None:
+def test_many_paths_and_many_commits_are_asked_for_at_once(project: Path) -> None:
     for number in range(250):
         (project / f"{number}.txt").write_text(f"text {number}\n")
-    git(project, "add", "-A")
-    git(project, "commit", "-q", "-m", "Add")
+    commit_all(project, "Add")
     (project / "to").mkdir()
     for number in range(250):
         (project / f"{number}.txt").rename(project / f"to/{number}.txt")
         if number % 2:
-            git(project, "add", "-A")
-            git(project, "commit", "-q", "-m", "Move")
+            commit_all(project, "Move")
     found = moved(project, [f"{number}.txt" for number in range(250)])
     assert found == {f"{number}.txt": f"to/{number}.txt" for number in range(250)}
 
@@ -325,15 +321,13 @@ def blobless(project: Path, folder: Path, git: Git) -> Path:
     note = project / ".memories/facts/old.md"
     note.write_text("a text that is long enough to be known again\n" * 5)
     (project / ".memories/facts/whole.md").write_text("a text that stays as it is\n" * 5)
-    git(project, "add", "-A")
-    git(project, "commit", "-q", "-m", "Old")
+    commit_all(project, "Old")
     git(project, "mv", ".memories/facts/old.md", ".memories/facts/moved.md")
     git(project, "mv", ".memories/facts/whole.md", ".memories/facts/same.md")
     (project / ".memories/facts/moved.md").write_text(
         f"{note.name}\n" + "a text that is long\n" * 5
     )
-    git(project, "add", "-A")
-    git(project, "commit", "-q", "-m", "Moved")
+    commit_all(project, "Moved")
     git(project, "config", "uploadpack.allowFilter", "true")
     clone = folder / "clone"
     git(folder, "clone", "-q", "--no-checkout", "--filter=blob:none", f"file://{project}", clone)
@@ -414,7 +408,7 @@ def alive(process: int) -> bool:
         return False
 
 
-def test_files_are_those_that_are_tracked_or_would_be(project: Path, git: Git) -> None:
+def test_files_are_those_that_are_tracked_or_would_be(project: Path) -> None:
     (project / ".gitignore").write_text("*.log\n")
     (project / "a.log").write_text("")
     (project / "new file.py").write_text("")
@@ -437,8 +431,7 @@ def test_files_that_differ_from_head_are_found_without_a_filter(
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text("one\n")
     git(root, "init", "-q")
-    git(root, "add", "-A")
-    git(root, "commit", "-qm", "Begin")
+    commit_all(root, "Begin")
     program = hostile.trap(tmp_path)
     (root / ".gitattributes").write_text("* filter=trap\n")
     git(root, "config", "filter.trap.clean", str(program))

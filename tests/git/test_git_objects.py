@@ -17,6 +17,7 @@ from memory_bank.git.objects import (
 )
 from tests.code import hostile
 from tests.conftest import run_git as git
+from tests.git.history_builder import commit_all
 
 ODD = ["with space.md", "Ünï.md", 'quo"te.md', "-dash.md", ":colon.md", "new\nline.md", "a\tb.md"]
 
@@ -40,8 +41,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     git(root.parent / "other", "commit", "-q", "--allow-empty", "-m", "Other")
     git(root, "-c", "protocol.file.allow=always", "submodule", "-q", "add", "../other", "bank/sub")
     git(root, "config", "uploadpack.allowFilter", "true")
-    git(root, "add", "-A")
-    git(root, "commit", "-q", "-m", "One")
+    commit_all(root, "One")
     git(root, "tag", "-a", "v1.0", "-m", "First")
     (root / "bank/-dash.md").write_bytes(b"-dash.md changed")
     git(root, "commit", "-q", "-a", "-m", "Two")

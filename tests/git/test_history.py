@@ -15,7 +15,7 @@ from memory_bank.git import history as git_history
 from memory_bank.git import process, repository
 from memory_bank.git.commits import Change, CommitsAt
 from memory_bank.git.history import History
-from tests.git.history_builder import Made, extend, make, run
+from tests.git.history_builder import Made, commit_all, extend, make, run
 
 LONG = "a line of text that is long enough to be known again\n" * 5
 
@@ -56,8 +56,7 @@ def rewritten(tree: Path) -> Path:
     at(tree)  # what is known before
     run(tree, "reset", "-q", "--hard", "HEAD~4")
     (tree / "notes/new.md").write_text("new")
-    run(tree, "add", "-A")
-    run(tree, "commit", "-q", "-m", "Another")
+    commit_all(tree, "Another")
     return tree
 
 

@@ -1,6 +1,6 @@
 """A note is confirmed by one line of its front matter."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,7 +10,7 @@ from memory_bank.base.errors import BadInput, Conflict, NoRepository, NoteNotFou
 from memory_bank.memory.confirm import confirm
 from memory_bank.memory.records import Confirmation
 from memory_bank.trust.stale import stale
-from tests.git.history_builder import Made, extend, make, run
+from tests.git.history_builder import Made, commit_all, extend, make, run
 
 CODE = "def charge(order):\n    return order.pay(3)\n"
 SETTINGS = {"memory.embedder": "none"}
@@ -56,8 +56,7 @@ def test_only_one_line_is_written(root: Path) -> None:
 
 def test_a_later_confirmation_replaces_the_line(root: Path) -> None:
     done(root, "n")
-    run(root, "add", "-A")
-    run(root, "commit", "-qm", "confirmed")
+    commit_all(root, "confirmed")
     (root / "pay.py").write_text(CODE.replace("3", "5"))
     run(root, "commit", "-qam", "five")
     assert "pay.py#charge" in stale_targets(root)
@@ -122,7 +121,7 @@ def test_without_a_commit_there_is_nothing_to_confirm(homes: Iterator[Path]) -> 
         done(outside.parent, "n")
 
 
-def test_a_confirmation_of_an_agent_is_recorded(root: Path, git: Callable[..., str]) -> None:
+def test_a_confirmation_of_an_agent_is_recorded(root: Path) -> None:
     with open_bank(root / ".memories", settings=SETTINGS) as bank:
         confirm(bank, ["n"], agent="codex")
         assert bank.edits is not None

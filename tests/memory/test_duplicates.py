@@ -17,6 +17,7 @@ from memory_bank.memory.remember import remember, session_note
 from memory_bank.memory.show import show
 from memory_bank.sessions.listing import list_sessions
 from memory_bank.sessions.sessions import start_session
+from tests.git.history_builder import commit_all
 
 Git = Callable[..., str]
 X = "The queue drops jobs above 64 KB."
@@ -53,8 +54,7 @@ def test_what_a_session_noted_can_be_kept_for_all(bank: Bank, project: Path, git
 
 def test_a_session_note_leaves_the_tracked_note_alone(bank: Bank, project: Path, git: Git) -> None:
     kept = remember(bank, X, type="decision")
-    git(project, "add", "-A")
-    git(project, "commit", "-q", "-m", "Keep")
+    commit_all(project, "Keep")
     start_session(bank, "review-4")
     noted = session_note(bank, X, tags=["later"])
     assert (noted.action, noted.source_type) == ("created", "session")
@@ -95,7 +95,7 @@ def test_an_imported_note_of_the_same_second_has_an_id_of_its_own(bank: Bank) ->
     assert kept.note_id != noted.note_id
 
 
-def test_an_odd_name_is_no_pattern(bank: Bank, project: Path, git: Git) -> None:
+def test_an_odd_name_is_no_pattern(bank: Bank, project: Path) -> None:
     (project / ".git/info/exclude").write_text(".memories/[[]a[]]/\n")
     (bank.layout.root / "[a]").mkdir()
     (bank.layout.root / "[a]/note.md").write_text(X)

@@ -13,6 +13,7 @@ from memory_bank.memory.export_bundle import export_okf
 from memory_bank.memory.links import links_of
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.review.lint import lint
+from tests.support.files import write_files
 
 OWN = Path(__file__).parents[2] / ".memories"
 
@@ -48,10 +49,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("MEMORY_BANK_EMBEDDER", "none")
     git("init", "-q")
     assert run_cli(["init", "--no-agents"]) == 0
-    for name, text in NOTES.items():
-        file = root / ".memories" / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
+    write_files(root / ".memories", NOTES)
     (root / ".gitignore").write_text("drafts/\n")
     git("add", "-A")
     git("commit", "-qm", "Add notes")
@@ -155,6 +153,7 @@ def first_hits(bank: Bank) -> list[str]:
     return [recall(bank, question, limit=3).notes[0].path for question in QUESTIONS]
 
 
+@pytest.mark.slow
 def test_our_own_notes_are_read_back_with_the_same_answers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,6 +9,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.show import list_notes
 from memory_bank.review.lint import lint
+from tests.git.history_builder import commit_all
 
 Git = Callable[..., str]
 
@@ -36,15 +37,14 @@ STATUSES = {
 
 
 @pytest.fixture
-def decided(project: Path, opening: Callable[..., Bank], git: Git) -> Bank:
+def decided(project: Path, opening: Callable[..., Bank]) -> Bank:
     """Open the bank of a project that includes three decision records."""
     folder = project / "docs/adr"
     folder.mkdir(parents=True)
     for number, (name, status) in enumerate(STATUSES.items(), 1):
         text = RECORD.format(number=number, what=name[5:], status=status)
         (folder / f"{name}.md").write_text(text)
-    git(project, "add", "-A")
-    git(project, "commit", "-q", "-m", "Decide")
+    commit_all(project, "Decide")
     return opening(project, memory__include=["docs/adr"])
 
 
@@ -85,12 +85,10 @@ def test_a_number_that_the_default_branch_took_is_a_finding(
     (project / "docs/adr/0004-ours.md").write_text(
         RECORD.format(number=4, what="x", status="Draft")
     )
-    git(project, "add", "-A")
-    git(project, "commit", "-q", "-m", "Ours")
+    commit_all(project, "Ours")
     git(project, "checkout", "-q", "main")
     (project / "docs/adr/0004-theirs.md").write_text("# 4. Theirs\n\nStatus: accepted\n")
-    git(project, "add", "-A")
-    git(project, "commit", "-q", "-m", "Theirs")
+    commit_all(project, "Theirs")
     git(project, "checkout", "-q", "ours")
     numbers = [one for one in lint(decided) if one.rule == "same-number"]
     assert [(one.path, one.message) for one in numbers] == [

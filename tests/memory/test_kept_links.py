@@ -14,6 +14,7 @@ from memory_bank.memory.import_notes import import_notes
 from memory_bank.memory.move_and_merge import merge, rename
 from memory_bank.memory.remember import remember
 from tests.memory.test_move_and_merge import leads, texts
+from tests.support.files import write_files
 
 FOO = "# The first\n"
 
@@ -24,9 +25,7 @@ def bank(folder: Path, opening: Callable[..., Bank]) -> Bank:
 
 
 def put(bank: Bank, notes: dict[str, str]) -> None:
-    for path, text in notes.items():
-        (bank.layout.root / path).parent.mkdir(parents=True, exist_ok=True)
-        (bank.layout.root / path).write_text(text, encoding="utf-8")
+    write_files(bank.layout.root, notes)
 
 
 def moved(bank: Bank) -> str | None:

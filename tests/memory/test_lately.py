@@ -8,6 +8,7 @@ import pytest
 
 from memory_bank.bank.bank import Bank
 from memory_bank.memory.overview import ChangedLately, RecentChanges, read_home
+from tests.git.history_builder import commit_all
 from tests.support.session_builder import observation, session, write
 
 Git = Callable[..., str]
@@ -80,12 +81,11 @@ def test_what_is_not_committed_is_a_change(old_notes: Path, opening: Callable[..
 
 
 def test_an_old_note_that_is_committed_only_now_is_added(
-    old_notes: Path, opening: Callable[..., Bank], git: Git
+    old_notes: Path, opening: Callable[..., Bank]
 ) -> None:
     text = (old_notes / "a.md").read_text()
     (old_notes / "late.md").write_text(text)
-    git(old_notes, "add", "-A")
-    git(old_notes, "commit", "-qm", "Import a note")
+    commit_all(old_notes, "Import a note")
     assert by_path(opening(old_notes))["late.md"].change == "added"
 
 
@@ -113,11 +113,10 @@ def test_only_the_last_ones_are_listed(folder: Path, opening: Callable[..., Bank
 
 
 def test_a_file_that_is_hidden_is_no_removed_note(
-    old_notes: Path, opening: Callable[..., Bank], git: Git
+    old_notes: Path, opening: Callable[..., Bank]
 ) -> None:
     for name in (".draft.md", "facts/.draft.md", ".obsidian/a.md"):
         (old_notes / name).parent.mkdir(exist_ok=True)
         (old_notes / name).write_text("# Draft\n")
-    git(old_notes, "add", "-A")
-    git(old_notes, "commit", "-qm", "Add drafts")
+    commit_all(old_notes, "Add drafts")
     assert lately(opening(old_notes)).total == 0

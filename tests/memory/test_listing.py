@@ -14,6 +14,7 @@ from memory_bank.memory.show import (
     show_section,
     tag_counts,
 )
+from tests.support.files import write_files
 
 NOTES = {
     "a.md": "---\nid: one\ntype: fact\ntags: [x, y]\ncreated: 2026-01-01\n---\n# A\n\ntext\n\n## B\n\nb\n",
@@ -24,8 +25,7 @@ NOTES = {
 
 @pytest.fixture
 def bank(folder: Path, opening: Callable[..., Bank]) -> Bank:
-    for path, text in NOTES.items():
-        (folder / path).write_text(text, newline="")
+    write_files(folder, NOTES)
     return opening(folder)
 
 

@@ -25,6 +25,7 @@ from memory_bank.memory.trash import delete, restore, trash
 from memory_bank.notes.storage import journal
 from memory_bank.search.manifest import link_rows
 from tests.search.views import view_of
+from tests.support.files import write_files
 
 Put = Callable[[dict[str, str]], None]
 
@@ -37,9 +38,7 @@ def bank(folder: Path, opening: Callable[..., Bank]) -> Bank:
 @pytest.fixture
 def put(folder: Path) -> Put:
     def put(notes: dict[str, str]) -> None:
-        for path, text in notes.items():
-            (folder / path).parent.mkdir(parents=True, exist_ok=True)
-            (folder / path).write_text(text, encoding="utf-8", newline="")
+        write_files(folder, notes)
 
     return put
 

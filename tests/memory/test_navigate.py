@@ -6,6 +6,7 @@ import pytest
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import NoteNotFound
 from memory_bank.memory.links import ghosts, links_of, path_between, related
+from tests.support.files import write_files
 
 NOTES = {
     "a.md": "# A\n\nThe words before [[b]] and after.\n\nsupersedes:: [[old]]\n",
@@ -21,9 +22,7 @@ NOTES = {
 
 @pytest.fixture
 def bank(folder: Path, opening: Callable[..., Bank]) -> Bank:
-    for path, text in NOTES.items():
-        (folder / path).parent.mkdir(exist_ok=True)
-        (folder / path).write_text(text)
+    write_files(folder, NOTES)
     return opening(folder)
 
 

@@ -5,6 +5,7 @@ import pytest
 
 from memory_bank.bank.bank import Bank
 from memory_bank.memory.overview import format_bytes, stats
+from tests.support.files import write_files
 
 
 def test_all_is_counted(folder: Path, opening: Callable[..., Bank]) -> None:
@@ -16,8 +17,7 @@ def test_all_is_counted(folder: Path, opening: Callable[..., Bank]) -> None:
         "self.md": "[[self]]",
         "binary.md": "\0",
     }
-    for path, text in notes.items():
-        (folder / path).write_text(text, newline="")
+    write_files(folder, notes)
     (folder / "link.md").symlink_to("a.md")
     found = stats(opening(folder))
     assert (found.count, found.archived, found.unindexed) == (5, 1, 2)

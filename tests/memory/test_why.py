@@ -19,7 +19,7 @@ from memory_bank.memory.retrieval.recall import recall, recall_at
 from memory_bank.memory.show import show
 from memory_bank.memory.why import promote_commit, view_why, why
 from memory_bank.search.embedders.static import count_tokens
-from tests.git.history_builder import Made, make, run
+from tests.git.history_builder import Made, commit_all, make, run
 from tests.memory.answer_texts import recall_text
 
 SAID = """Wait longer for the bank (#12)
@@ -147,8 +147,7 @@ def test_a_line_is_told_with_its_definition_rules_and_tests(bank: Bank) -> None:
     root = bank.layout.project
     (root / "pay.py").write_text(CODE)
     (root / "test_pay.py").write_text(TESTS)
-    run(root, "add", "-A")
-    run(root, "commit", "-q", "-m", "Charge a fee\n\nThe bank takes two for each call.")
+    commit_all(root, "Charge a fee\n\nThe bank takes two for each call.")
     rule = "---\napplies_to: '*.py'\n---\n# Cents\n\nAmounts are whole cents.\n"
     (root / ".memories/cents.md").write_text(rule)
     with open_codebase(root, bank=bank.layout.root) as code:
@@ -193,8 +192,7 @@ def test_what_agents_are_told_is_below_800_tokens(bank: Bank, said: str) -> None
         (root / f".memories/rule-{number}.md").write_text(
             f"---\napplies_to: '*.py'\n---\n# Rule {number}\n\n{long}\n"
         )
-        run(root, "add", "-A")
-        run(root, "commit", "-q", "-m", f"Charge {number}\n\n{long}")
+        commit_all(root, f"Charge {number}\n\n{long}")
     with open_codebase(root, bank=bank.layout.root) as code:
         text = write_agent(view_why(why(bank, "pay.py:3", code=code)), Quotes())
     assert count_tokens([text])[0] < 800

@@ -23,6 +23,7 @@ from memory_bank.memory.show import list_notes, show
 from memory_bank.memory.views import view_listing
 from memory_bank.review.lint import lint
 from memory_bank.trust.stale import stale
+from tests.support.files import write_files
 
 LISTED = (
     "# Metrics\n\n* [Margin](metrics/margin.md) - How margin is computed.\n* [Tables](tables/)\n"
@@ -71,10 +72,7 @@ FILES = {
 
 
 def write(folder: Path, index: str, **more: str) -> None:
-    for name, text in {**FILES, "index.md": index, **more}.items():
-        file = folder / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
+    write_files(folder, {**FILES, "index.md": index, **more})
 
 
 @pytest.fixture

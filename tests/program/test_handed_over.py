@@ -19,14 +19,7 @@ from tests.support import forked
 Git = Callable[..., str]
 Shell = Callable[..., subprocess.CompletedProcess[str]]
 
-WAYS = {
-    "recall": ["recall", "heron"],
-    "remember": ["remember", "planted"],
-    "notes": ["notes", "--json"],
-    "doctor": ["doctor"],
-    "init": ["init"],
-    "rm": ["rm", "private"],
-}
+WAYS = ("recall heron", "remember planted", "notes --json", "doctor", "init", "rm private")
 
 
 @pytest.fixture
@@ -69,15 +62,14 @@ def listing(folder: Path) -> dict[str, bytes]:
     }
 
 
-@pytest.mark.parametrize("words", WAYS.values(), ids=WAYS)
-@pytest.mark.parametrize("below", [".", "src"])
+@pytest.mark.parametrize(
+    ("words", "below"), [*((words, ".") for words in WAYS), ("recall heron", "src")]
+)
 def test_a_linked_bank_is_not_found(
-    handed: Path, victim: Path, shell: Shell, words: list[str], below: str
+    handed: Path, victim: Path, shell: Shell, words: str, below: str
 ) -> None:
     before = listing(victim)
-    if words == ["init"]:
-        words = ["init", str(handed)]
-    done = shell(handed / below, *words)
+    done = shell(handed / below, *words.split())
     assert done.returncode == 2
     assert "symbolic link" in done.stderr
     assert f"--bank {victim}" in done.stderr

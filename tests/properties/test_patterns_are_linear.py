@@ -107,6 +107,7 @@ def test_no_pattern_takes_more_than_linear_time() -> None:
     assert not slow, "\n".join(slow)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "method"),
     [

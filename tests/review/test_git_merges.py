@@ -14,6 +14,7 @@ import pytest
 from memory_bank.frontends import merge_driver
 from tests.frontends.cli.conftest import Run
 from tests.frontends.cli.conftest import mb as mb  # noqa: PLC0414  (a fixture)
+from tests.git.history_builder import commit_all
 
 Git = Callable[..., str]
 NOTE = "---\nid: a\ntags: [one]\n---\n# Port\n\nfirst\n"
@@ -29,14 +30,9 @@ def installed(mb: Run, project: Path, git: Git) -> Path:
     assert mb("git", "check").code == 0
     note = project / ".memories/facts/port.md"
     note.write_text(NOTE)
-    commit(git, project, "Base")
+    commit_all(project, "Base")
     git(project, "branch", "other")
     return note
-
-
-def commit(git: Git, project: Path, subject: str) -> None:
-    git(project, "add", "-A")
-    git(project, "commit", "-q", "-m", subject)
 
 
 def diverge(git: Git, note: Path, ours: str, theirs: str) -> None:
@@ -46,7 +42,7 @@ def diverge(git: Git, note: Path, ours: str, theirs: str) -> None:
         git(project, "checkout", "-q", branch)
         note.parent.mkdir(exist_ok=True)
         note.write_text(text)
-        commit(git, project, f"Of {branch}")
+        commit_all(project, f"Of {branch}")
 
 
 OURS = NOTE.replace("[one]", "[one, two]") + "\nours\n"

@@ -21,6 +21,7 @@ from memory_bank.review.revision_range import resolve_sides
 from memory_bank.review.views import view_review
 from tests.benchmarks.review_bounds import MOST_MEGABYTES, MOST_SECONDS, measure
 from tests.conftest import run_git
+from tests.git.history_builder import commit_all
 
 SETTINGS = {"memory.embedder": "none"}
 QUEUE = (
@@ -63,11 +64,6 @@ def write(root: Path, notes: dict[str, str | None]) -> None:
             file.write_text(text)
 
 
-def commit(root: Path, subject: str) -> None:
-    run_git(root, "add", "-A")
-    run_git(root, "commit", "-qm", subject)
-
-
 @pytest.fixture(scope="module")
 def history(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make a repository whose branch `topic` changes notes of `main`, which goes on."""
@@ -77,13 +73,13 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "src/a.py").write_text("A = 1\n")
     keeper = "# Keeper\n\nSee [[facts/queue#Size]] or [[facts/old]].\n"
     write(root, {**BASE, "facts/keeper.md": keeper})
-    commit(root, "Base")
+    commit_all(root, "Base")
     run_git(root, "switch", "-qc", "topic")
     write(root, HEAD)
-    commit(root, "Topic")
+    commit_all(root, "Topic")
     run_git(root, "switch", "-q", "main")
     write(root, {"facts/later.md": "# Later\n\nThe main branch went on.\n"})
-    commit(root, "Later")
+    commit_all(root, "Later")
     run_git(root, "switch", "-q", "topic")
     return root
 
@@ -213,7 +209,7 @@ def test_a_picture_beside_a_note_is_no_ghost(clone: Path) -> None:
     folder.mkdir()
     (folder / "queue.png").write_bytes(b"PNG")
     write(clone, {"facts/seen.md": "# Seen\n\n![it](pictures/queue.png) ![no](pictures/x.png)\n"})
-    commit(clone, "Picture")
+    commit_all(clone, "Picture")
     (made,) = of(reviewed(clone, "HEAD~1..HEAD"), "ghost-made")
     assert made.words == "pictures/x.png"
 
@@ -226,7 +222,7 @@ def test_a_link_to_a_symbol_is_looked_up_and_other_kinds_are_the_users(clone: Pa
         " [[symbol:repay]] [[symbol:pay.py#repaid]] [[person:Ada]] [[clause:7.2]] [[facts/none]]"
     )
     write(clone, {"facts/kinds.md": f"# Kinds\n\n{links}\n"})
-    commit(clone, "Kinds")
+    commit_all(clone, "Kinds")
     messages = [one.message for one in of(reviewed(clone, "HEAD~1..HEAD"), "ghost-made")]
     assert sorted(messages) == [
         f"links to {target}, which does not exist"
@@ -243,7 +239,7 @@ def test_a_secret_in_a_new_note_is_named_by_its_path(
 ) -> None:
     texts = ["One.", "Two is a sentence.", 'password: "hJ8#kQ2!vZx9LmP4"', "The last is kept."]
     write(clone, {"facts/keys.md": "# How we pay\n\n" + "\n\n".join(texts) + "\n"})
-    commit(clone, "Keys")
+    commit_all(clone, "Keys")
     monkeypatch.chdir(clone)
     assert run(["review", "HEAD~1..HEAD", *form]) == 1
     printed = capsys.readouterr().out
@@ -264,7 +260,7 @@ def test_findings_are_new_or_known(found: Review) -> None:
 def test_one_cause_is_one_finding(clone: Path) -> None:
     text = "# Index\n\nSee [[facts/old]] and [[facts/older]].\n"
     write(clone, {"facts/index.md": text, "facts/twin.md": HEAD["facts/new.md"]})
-    commit(clone, "Later")
+    commit_all(clone, "Later")
     found = reviewed(clone)
     rules = [(one.rule, one.path) for one in found.findings]
     assert ("moved-link", "facts/index.md") in rules
@@ -276,7 +272,7 @@ def test_one_cause_is_one_finding(clone: Path) -> None:
 def test_a_similar_note_has_its_name_at_head_and_one_finding(clone: Path) -> None:
     text = "The importer reads each archive in blocks of sixteen records, and a journal is kept. "
     write(clone, {"facts/blocks.md": f"# Blocks\n\n{text * 3}\n"})
-    commit(clone, "Blocks")
+    commit_all(clone, "Blocks")
     copy = text.replace("sixteen", "twenty") * 3
     write(
         clone,
@@ -286,7 +282,7 @@ def test_a_similar_note_has_its_name_at_head_and_one_finding(clone: Path) -> Non
             "facts/copy.md": f"# Copy\n\n{copy}\n",
         },
     )
-    commit(clone, "Move and copy")
+    commit_all(clone, "Move and copy")
     found = [one for one in reviewed(clone, "HEAD~1..HEAD").findings if one.other]
     (one,) = [one for one in found if one.path == "facts/copy.md"]
     assert (one.rule, one.other and one.other.path) == ("similar-note", "facts/moved.md")
@@ -295,7 +291,7 @@ def test_a_similar_note_has_its_name_at_head_and_one_finding(clone: Path) -> Non
 def test_files_are_named_below_the_work_tree(clone: Path) -> None:
     (clone / "part").mkdir()
     run_git(clone, "mv", ".memories", "src", "part")
-    commit(clone, "Into a subfolder")
+    commit_all(clone, "Into a subfolder")
     home = clone / "part"
     copy = f"# Copy\n\n{QUEUE} [[decisions/first]]\n"
     write(
@@ -303,7 +299,7 @@ def test_files_are_named_below_the_work_tree(clone: Path) -> None:
         {"facts/copy.md": None, "facts/other.md": copy, "facts/moved.md": HEAD["facts/new.md"]},
     )
     write(home, {"facts/new.md": None})
-    commit(clone, "More")
+    commit_all(clone, "More")
     found = reviewed(home, "HEAD~..HEAD")
     assert [one.old_file for one in found.changes if one.old_file] == [
         "part/.memories/facts/new.md", "part/.memories/facts/copy.md"
@@ -321,9 +317,9 @@ def test_the_next_command_is_right_in_a_folder_below_the_work_tree(
     part = tmp_path / "part"
     part.mkdir()
     write(part, {"a.md": "# A\n\nSee [[b]].\n", "b.md": "# B\n"})
-    commit(tmp_path, "Bank")
+    commit_all(tmp_path, "Bank")
     write(part, {"b.md": None})
-    commit(tmp_path, "Remove a note")
+    commit_all(tmp_path, "Remove a note")
     monkeypatch.chdir(part)
     assert run(["review", "HEAD~1..HEAD"]) == 0
     printed = capsys.readouterr()
@@ -382,7 +378,7 @@ def test_line_ends_that_git_converts_are_no_change(
     clone: Path, autocrlf: str, attributes: str, changed: list[str]
 ) -> None:
     (clone / ".gitattributes").write_text(attributes)
-    commit(clone, "Attributes")
+    commit_all(clone, "Attributes")
     run_git(clone, "config", "core.autocrlf", autocrlf)
     file = clone / ".memories/decisions/first.md"
     file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
@@ -460,7 +456,7 @@ def test_a_base_without_a_bank_has_no_notes(tmp_path: Path) -> None:
     run_git(tmp_path, "init", "-qb", "main")
     run_git(tmp_path, "commit", "-q", "--allow-empty", "-m", "Start")
     write(tmp_path, {"facts/a.md": "# A\n\nOne.\n"})
-    commit(tmp_path, "Bank")
+    commit_all(tmp_path, "Bank")
     found = reviewed(tmp_path, "HEAD~1..HEAD")
     assert [(one.path, one.kind) for one in found.changes] == [("facts/a.md", "added")]
 
@@ -477,7 +473,7 @@ def test_of_a_hostile_change_the_first_findings_and_the_smallest_notes_are_shown
         "facts/padded.md": f"# Padded\n\n{hidden}\n\n{'word ' * 100}\n",
     }
     write(clone, notes)
-    commit(clone, "Attack")
+    commit_all(clone, "Attack")
     made = reviewed(clone, "HEAD~1..HEAD")
     compared = {one.path: one.compared for one in made.changes}
     assert compared == {"facts/links.md": True, "facts/padded.md": False}
@@ -495,9 +491,9 @@ def test_of_a_hostile_change_the_first_findings_and_the_smallest_notes_are_shown
 def test_an_agent_is_shown_the_first_words_of_long_changes(clone: Path) -> None:
     words = [f"word{number}" for number in range(4000)]
     write(clone, {"facts/long.md": f"# Long\n\n{' '.join(words)}.\n"})
-    commit(clone, "Long")
+    commit_all(clone, "Long")
     write(clone, {"facts/long.md": f"# Long\n\n{' '.join(reversed(words))}.\n"})
-    commit(clone, "Reversed")
+    commit_all(clone, "Reversed")
     said = write_agent(view_review(reviewed(clone, "HEAD~1..HEAD")), Quotes())
     assert "word3999" in said
     assert max(map(len, said.splitlines())) < 700
@@ -528,7 +524,7 @@ def test_notes_beyond_the_limits_of_a_review_are_not_read_and_named(
     bounded(**limits)
     attack = f"# Big\n\n{text}\n\n[[facts/queue#Nothing]] a\u200bb\n"
     write(clone, {"facts/big.md": attack, "facts/small.md": "# Small\n\nSee [[Big]]. a\u200bb\n"})
-    commit(clone, "Attack")
+    commit_all(clone, "Attack")
     made = reviewed(clone, "HEAD~1..HEAD")
     big, small = made.changes
     assert (big.path, big.kind, big.compared, big.checked) == (
@@ -551,9 +547,9 @@ def test_both_versions_of_a_note_count_and_neither_is_read(
     clone: Path, bounded: Callable[..., None]
 ) -> None:
     write(clone, {"facts/big.md": "# Big\n\n[[facts/lonely]]\n\n" + "word " * 500})
-    commit(clone, "Before")
+    commit_all(clone, "Before")
     write(clone, {"facts/big.md": "# Big\n\nLess.\n", "facts/small.md": "# Small\n\nText.\n"})
-    commit(clone, "Attack")
+    commit_all(clone, "Attack")
     bounded(bytes=2000)
     made = reviewed(clone, "HEAD~1..HEAD")
     assert [(one.path, one.kind, one.checked) for one in made.changes] == [
@@ -572,7 +568,7 @@ def test_removed_notes_beyond_the_limits_break_no_links_that_were_not_read(
 ) -> None:
     bounded(bytes=10)
     write(clone, {"facts/lonely.md": None, "facts/queue.md": None})
-    commit(clone, "Remove")
+    commit_all(clone, "Remove")
     made = reviewed(clone, "HEAD~1..HEAD")
     assert [(one.kind, one.checked) for one in made.changes] == [("removed", False)] * 2
     assert not [one for one in made.findings if one.new]
@@ -588,7 +584,7 @@ def test_no_change_makes_a_review_take_more_than_30_seconds_or_400_megabytes() -
     assert cost.megabytes < MOST_MEGABYTES
 
 
-def test_no_access_is_counted(clone: Path, git: Callable[..., str]) -> None:
+def test_no_access_is_counted(clone: Path) -> None:
     with open_bank(clone / ".memories", settings=SETTINGS) as bank:
         review(bank, "main..topic")
         assert not list(bank.layout.state(bank.id).glob("access*"))
@@ -605,7 +601,7 @@ def test_notes_that_cite_changed_code_are_listed(tmp_path: Path) -> None:
             "facts/stop.md": "# Stops\n\nAt once: [[jobs.py#stop]].\n",
         },
     )
-    commit(tmp_path, "base")
+    commit_all(tmp_path, "base")
     run_git(tmp_path, "checkout", "-q", "-b", "topic")
     code.write_text(code.read_text().replace("run(3)", "run(4)"))
     for options in ({"worktree": True}, {"staged": True}, {}):
@@ -613,7 +609,7 @@ def test_notes_that_cite_changed_code_are_listed(tmp_path: Path) -> None:
             assert not of(reviewed(tmp_path, **options), "stale-citation")
             run_git(tmp_path, "add", "-A")
         elif not options:
-            commit(tmp_path, "four")
+            commit_all(tmp_path, "four")
         (one,) = of(reviewed(tmp_path, **options), "stale-citation")
         by = "uncommitted" if options else run_git(tmp_path, "rev-parse", "HEAD")[:12]
         assert one[1:5] == (
@@ -622,7 +618,7 @@ def test_notes_that_cite_changed_code_are_listed(tmp_path: Path) -> None:
         )  # fmt: skip
         assert (one.words, one.new) == ("jobs.py#retry", True)
     write(tmp_path, {"facts/retry.md": "# Retries\n\nFour: [[jobs.py#retry]].\n"})
-    commit(tmp_path, "say so")
+    commit_all(tmp_path, "say so")
     assert not of(reviewed(tmp_path), "stale-citation")
 
 
@@ -631,10 +627,10 @@ def test_files_that_are_only_included_now_are_one_line(clone: Path) -> None:
     records.mkdir(parents=True)
     for number in (1, 2):
         (records / f"{number}.md").write_text(f"# Record {number}\n\nWe decided so.\n")
-    commit(clone, "Decide")
+    commit_all(clone, "Decide")
     write(clone, {"config.toml": '[memory]\ninclude = ["docs/adr"]\n'})
     (records / "2.md").write_text("# Record 2\n\nWe decided otherwise.\n")
-    commit(clone, "Include records")
+    commit_all(clone, "Include records")
     found = reviewed(clone, "HEAD~1..HEAD")
     assert [one.path for one in found.changes] == ["docs/adr/2.md"]
     said = "the settings include docs/adr now: 1 unchanged file became notes, not listed here"

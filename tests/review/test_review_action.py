@@ -15,6 +15,7 @@ import yaml
 
 from memory_bank.review.review_markdown import MARKER
 from tests.conftest import run_git
+from tests.git.history_builder import commit_all
 from tests.review import issue_comments
 from tests.review.action_runner import Runner
 from tests.review.issue_comments import Comments
@@ -38,21 +39,16 @@ def origin(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run_git(work, "init", "-q", "-b", "main")
     (notes / "bm25.md").write_text("# BM25\n\nRanks by words. See [[facts/okapi#Constants]].\n")
     (notes / "okapi.md").write_text("# Okapi\n\nFirst used it.\n\n## Constants\n\nk1 is 1.2.\n")
-    commit(work, "base")
+    commit_all(work, "base")
     run_git(work, "switch", "-q", "-c", "topic")
     (notes / "okapi.md").write_text(
         "# Okapi\n\nFirst used it; @octocat fixes #1.\n\n## Numbers\n\nk1 is 1.5.\n"
     )
-    commit(work, "topic")
+    commit_all(work, "topic")
     run_git(work, "switch", "-q", "main")
     (notes / "later.md").write_text("# Later\n\nThe base went on.\n")
-    commit(work, "later")
+    commit_all(work, "later")
     return work
-
-
-def commit(work: Path, message: str) -> None:
-    run_git(work, "add", "-A")
-    run_git(work, "commit", "-q", "-m", message)
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import pytest
 from memory_bank.bank.bank import open_bank
 from memory_bank.review.records import Review
 from memory_bank.review.review import review
+from tests.git.history_builder import commit_all
 
 Git = Callable[..., str]
 OURS = """[lint.severity]
@@ -22,15 +23,13 @@ embedder = "none"
 def topic(project: Path, git: Git) -> Callable[[str], None]:
     """Commit settings to a branch that also has a new note; its base has good settings."""
     (project / ".memories/config.toml").write_text(OURS)
-    git(project, "add", "-A")
-    git(project, "commit", "-qm", "Settings")
+    commit_all(project, "Settings")
     git(project, "branch", "base")
 
     def commit(text: str) -> None:
         (project / ".memories/config.toml").write_bytes(text.encode("utf-8", "surrogateescape"))
         (project / ".memories/new.md").write_text("# New\n\n<!-- unseen -->\n\nSee [[nowhere]].\n")
-        git(project, "add", "-A")
-        git(project, "commit", "-qm", "Change")
+        commit_all(project, "Change")
 
     return commit
 

@@ -14,6 +14,7 @@ from memory_bank.base.dates import date_in_name
 from memory_bank.git import history, process
 from memory_bank.memory.maintenance import compare
 from memory_bank.search.manifest import document_rows
+from tests.git.history_builder import commit_all
 from tests.search.views import view_of
 
 Opening = Callable[..., Bank]
@@ -30,13 +31,12 @@ def root(tmp_path: Path, git: Callable[..., str]) -> Path:
 
 
 @pytest.fixture
-def commit(root: Path, git: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> Commit:
+def commit(root: Path, monkeypatch: pytest.MonkeyPatch) -> Commit:
     """Commit everything, on a day."""
 
     def make(day: str) -> None:
         monkeypatch.setenv("GIT_AUTHOR_DATE", f"{day}T00:00:00Z")
-        git(root.parent, "add", "-A")
-        git(root.parent, "commit", "-q", "-m", day)
+        commit_all(root.parent, day)
 
     return make
 
@@ -234,7 +234,7 @@ def test_a_new_note_in_a_repository_is_as_new_as_its_file(
 
 
 def test_where_line_ends_are_turned_a_checkout_is_no_update(
-    root: Path, commit: Commit, opening: Opening, git: Callable[..., str]
+    root: Path, commit: Commit, opening: Opening
 ) -> None:
     write(root, "a.md", "one\ntwo\n")
     commit("2026-01-01")
@@ -249,8 +249,7 @@ def test_blobs_have_other_names_in_repositories_of_sha256(
     (tmp_path / "project/.memories").mkdir()
     (tmp_path / "project/.memories/a.md").write_text("text\n")
     monkeypatch.setenv("GIT_AUTHOR_DATE", "2026-01-01T00:00:00Z")
-    git(tmp_path / "project", "add", "-A")
-    git(tmp_path / "project", "commit", "-q", "-m", "First")
+    commit_all(tmp_path / "project", "First")
     assert days(opening(tmp_path / "project"))["a.md"] == ("2026-01-01", "2026-01-01")
 
 

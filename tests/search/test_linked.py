@@ -8,6 +8,7 @@ import pytest
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.bank.hits import ShownNote
 from memory_bank.memory.retrieval.recall import recall
+from tests.support.files import write_files
 
 NOTES = {
     "jitter.md": "# Jitter\n\nClients add jitter to their exponential backoff, see [[gateway]].\n",
@@ -21,8 +22,7 @@ NOTES = {
 @pytest.fixture
 def bank(tmp_path: Path) -> Iterator[Bank]:
     (tmp_path / ".memories").mkdir()
-    for name, text in NOTES.items():
-        (tmp_path / ".memories" / name).write_text(text, encoding="utf-8")
+    write_files(tmp_path / ".memories", NOTES)
     with open_bank(tmp_path / ".memories", settings={"memory.embedder": "none"}) as opened:
         yield opened
 

@@ -17,6 +17,7 @@ from memory_bank.notes.roots import Watched
 from memory_bank.review.doctor import doctor
 from memory_bank.search import watch
 from memory_bank.search.watch import Watcher
+from tests.git.history_builder import commit_all
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux's")
 
@@ -338,8 +339,7 @@ def test_a_checkout_of_thousands_of_files_is_one_burst(
     for number in range(3000):
         (folder / f"{number % 20}").mkdir(exist_ok=True)
         (folder / f"{number % 20}/{number}.md").write_text("one")
-    git(folder, "add", "-A")
-    git(folder, "commit", "-qm", "x")
+    commit_all(folder, "x")
     for file in folder.rglob("*.md"):
         file.write_text("two")
     git(folder, "commit", "-qam", "y")

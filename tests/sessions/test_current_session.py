@@ -152,7 +152,7 @@ def test_a_content_that_two_sessions_note_names_both(bank: Bank) -> None:
         assert show_session(bank, one).notes == (noted.path,)
 
 
-def test_a_note_that_others_have_gets_no_link_to_a_session(bank: Bank, git: Git) -> None:
+def test_a_note_that_others_have_gets_no_link_to_a_session(bank: Bank) -> None:
     start_session(bank, "review-4")
     kept = remember(bank, X, name="facts/limit", type="fact", source_type="session")
     assert keys(bank, kept.path)["session_id"] == "review-4"

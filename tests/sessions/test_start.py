@@ -29,6 +29,7 @@ from memory_bank.sessions.sessions import (
     store_prompt,
 )
 from memory_bank.sessions.start import MOST_TOKENS, start_text
+from tests.git.history_builder import commit_all
 
 
 @pytest.fixture
@@ -125,13 +126,10 @@ def test_it_is_short_and_quoted_and_nothing_is_told_of_an_empty_bank(bank: Bank)
     assert f"<q-{quotes.mark}>" in told
 
 
-def test_work_on_files_with_uncommitted_changes_comes_first(
-    project: Path, git: Callable[..., str]
-) -> None:
+def test_work_on_files_with_uncommitted_changes_comes_first(project: Path) -> None:
     for name in ("cart.py", "job.py"):
         (project / name).write_text("x = 1\n")
-    git(project, "add", "-A")
-    git(project, "commit", "-qm", "Add two files")
+    commit_all(project, "Add two files")
     with open_bank(project) as bank:
         start_session(bank, "one")
         for name, title in (("cart.py", "Round the sum"), ("job.py", "Retry three times")):
@@ -153,8 +151,7 @@ def tried(project: Path, git: Callable[..., str]) -> Path:
     """Return a project on the branch `work`, in whose last session two files were changed."""
     for name in ("job.py", "cart.py"):
         (project / name).write_text("x = 1\n")
-    git(project, "add", "-A")
-    git(project, "commit", "-qm", "Add two files")
+    commit_all(project, "Add two files")
     git(project, "checkout", "-qb", "work")
     now = datetime.now(UTC)
     with open_bank(project) as bank:

@@ -13,6 +13,7 @@ from memory_bank.shared.publish import publish
 from tests.conftest import run_git as git
 from tests.frontends.web.conftest import Dashboard, Look, chromium, look, serving
 from tests.frontends.web.payloads import FORBIDDEN, PAYLOADS
+from tests.git.history_builder import commit_all
 from tests.shared.conftest import run_sql
 from tests.shared.test_recall import APP, SHOP, index, repositories, settings
 
@@ -114,8 +115,7 @@ def test_what_others_published_runs_nothing(
         (notes / f"{number}.md").write_text(f"---\n{fields}---\n# Zebra {line}\n\nzebra {line}\n")
     git(tmp_path, "init", "-q", "-b", "main")
     git(tmp_path, "remote", "add", "origin", f"https://{HOSTILE}.git")
-    git(tmp_path, "add", "-A")
-    git(tmp_path, "commit", "-q", "-m", "Notes")
+    commit_all(tmp_path, "Notes")
     with open_bank(tmp_path, settings=settings(index)) as bank:
         publish(bank)
     page = searched(dashboard, q="zebra", scope="shared", limit="100").text.lower()

@@ -13,6 +13,7 @@ from memory_bank.memory.retrieval.recall import recall, recall_at
 from memory_bank.shared import administration, shared_hits
 from memory_bank.shared.publish import publish
 from tests.conftest import run_git as git
+from tests.git.history_builder import commit_all
 from tests.shared.conftest import as_role, opened
 
 SHOP, BLOG, APP = "github.com/acme/shop", "github.com/acme/blog", "github.com/acme/app"
@@ -49,8 +50,7 @@ def repositories(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
             file.write_text(text, encoding="utf-8")
         git(folder, "init", "-q", "-b", "main")
         git(folder, "remote", "add", "origin", f"https://{name}.git")
-        git(folder, "add", "-A")
-        git(folder, "commit", "-q", "-m", "Notes")
+        commit_all(folder, "Notes")
     return found
 
 

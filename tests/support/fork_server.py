@@ -1,8 +1,8 @@
 """Fork processes from one that has loaded all of the package; `tests/support/forked.py` asks for them.
 
-Each request comes over the socket on descriptor 0: its length, with the four descriptors of the new
-process attached (stdin, stdout, stderr, and a pipe for its number and its end), then JSON. The server
-ends with the socket.
+All workers of a run connect to the socket on descriptor 0. A request is its length, with the four
+descriptors of the new process attached (stdin, stdout, stderr, and a pipe for its number and its
+end), then JSON. The server ends with the last connection.
 """
 
 import atexit
@@ -52,7 +52,8 @@ def load() -> None:
 
 def serve() -> Callable[[], object]:
     """Fork a process for each request; return, in that process only, what it has to do."""
-    requests = socket.socket(fileno=os.dup(0))
+    listener = socket.socket(fileno=os.dup(0))
+    connections = [listener.accept()[0]]
     ended, wake = os.pipe()
     for end in (ended, wake):
         os.set_blocking(end, False)
@@ -60,16 +61,21 @@ def serve() -> Callable[[], object]:
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     running: dict[int, int] = {}
-    while True:
-        for readable in select.select([requests, ended], [], [])[0]:
+    while connections:
+        for readable in select.select([listener, ended, *connections], [], [])[0]:
+            if readable is listener:
+                connections.append(listener.accept()[0])
+                continue
             if readable is ended:
                 os.read(ended, 512)
                 _report_ended(running)
                 continue
-            header, descriptors, _, _ = socket.recv_fds(requests, HEADER, DESCRIPTORS)
+            header, descriptors, _, _ = socket.recv_fds(readable, HEADER, DESCRIPTORS)
             if not header:
-                sys.exit()
-            request = json.loads(_exactly(requests, int.from_bytes(header, "big")))
+                connections.remove(readable)
+                readable.close()
+                continue
+            request = json.loads(_exactly(readable, int.from_bytes(header, "big")))
             *streams, status = descriptors
             child = os.fork()
             if child == 0:
@@ -78,6 +84,7 @@ def serve() -> Callable[[], object]:
             running[child] = status
             for stream in streams:
                 os.close(stream)
+    sys.exit()
 
 
 def _exactly(requests: socket.socket, length: int) -> bytes:

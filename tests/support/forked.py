@@ -12,8 +12,10 @@ import select
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -135,16 +137,38 @@ def _send(request: bytes, descriptors: list[int]) -> None:
 
 @cache
 def _server() -> socket.socket:
-    """Start the process that forks; it ends when our end of the socket is closed."""
-    ours, theirs = socket.socketpair()
-    with theirs:
+    """Connect to the process that forks, which the first worker of a run starts for all of them."""
+    import fcntl  # which Windows has not
+
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))
+    place = str(Path(tempfile.gettempdir(), f"forks-{run}"))
+    ours = socket.socket(socket.AF_UNIX)
+    with _SERVER.open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            ours.connect(place)
+        except (FileNotFoundError, ConnectionRefusedError):
+            _start(place)
+            ours.connect(place)
+    atexit.register(ours.close)  # before the wait of `_start` for its end
+    return ours
+
+
+def _start(place: str) -> None:
+    """Start the process that forks; it ends when no worker is connected to it any longer."""
+    Path(place).unlink(missing_ok=True)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(place)
+        listener.listen()
         started = subprocess.Popen(
-            [sys.executable, "-P", str(_SERVER)], stdin=theirs, env={**os.environ, **_INTERPRETER}
+            [sys.executable, "-P", str(_SERVER)],
+            stdin=listener,
+            env={**os.environ, **_INTERPRETER},
         )
 
     def end() -> None:
-        ours.close()
-        started.wait()
+        Path(place).unlink(missing_ok=True)
+        with suppress(subprocess.TimeoutExpired):
+            started.wait(10)
 
     atexit.register(end)
-    return ours

@@ -11,6 +11,8 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.support.files import write_files
+
 _BASE = {
     "src/prices.py": "def total(items):\n    return sum(item.price for item in items)\n",
     ".memories/.gitignore": ".index/\n.trash/\n.mb-*\nsessions/\n",
@@ -61,10 +63,7 @@ def build(folder: Path) -> Example:
 
 
 def _commit(folder: Path, files: dict[str, str], subject: str, date: str) -> str:
-    for name, text in files.items():
-        file = folder / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8", newline="\n")
+    write_files(folder, files)
     _git(folder, "add", "-A")
     _git(folder, "commit", "-q", "-m", subject, date=date)
     return _git(folder, "rev-parse", "HEAD").strip()

@@ -1,7 +1,5 @@
 """The code of a small shop, in a repository of its own."""
 
-from pathlib import Path
-
 FILES = {
     "shop/__init__.py": "",
     "shop/orders.py": '''"""Orders of customers."""
@@ -66,9 +64,3 @@ def run():
     return 1
 ''',
 }
-
-
-def write(root: Path, files: dict[str, str]) -> None:
-    for name, text in files.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text, encoding="utf-8")

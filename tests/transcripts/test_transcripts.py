@@ -25,7 +25,13 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "shop"
 
 
-@pytest.mark.parametrize("file", sorted(HERE.glob("*.txt")), ids=lambda file: file.stem)
+@pytest.mark.parametrize(
+    "file",
+    [
+        pytest.param(file, id=file.stem, marks=[pytest.mark.slow] * (file.stem == "terminal"))
+        for file in sorted(HERE.glob("*.txt"))
+    ],
+)
 def test_transcript(file: Path, shop: Path, tmp_path: Path, private_folders: Path) -> None:
     replay(file, {str(shop): "<project>", str(private_folders): "<home>", str(tmp_path): "<tmp>"})
 

@@ -10,6 +10,7 @@ from memory_bank.base.errors import NoteNotFound
 from memory_bank.memory import confirm, note_view
 from memory_bank.memory.move_and_merge import rename
 from memory_bank.trust import provenance
+from tests.git.history_builder import commit_all
 
 Git = Callable[..., str]
 
@@ -21,8 +22,7 @@ def note(project: Path, git: Git) -> Path:
     file.write_text(
         "---\nfile_refs: [src/index.py]\n---\n# N\n\nfirst words on `build_index` [[nobody]]\n"
     )
-    git(project, "add", "-A")
-    git(project, "commit", "-q", "-m", "Add (#7)")
+    commit_all(project, "Add (#7)")
     (project / "src/index.py").write_text("def build_index(notes):\n    return 2\n")
     git(project, "commit", "-qam", "Change the index")
     return file
@@ -64,8 +64,7 @@ def test_the_history_has_each_commit_by_words(
     note.write_text(note.read_text().replace("first", "second"))
     git(project, "commit", "-qam", "Change it")
     rename(bank, "n", "m")
-    git(project, "add", "-A")
-    git(project, "commit", "-qm", "Rename it")
+    commit_all(project, "Rename it")
     moved = project / ".memories/m.md"
     moved.write_text(moved.read_text().replace("second", "third"))
     found = note_view.read_history(bank, "m")

@@ -12,7 +12,7 @@ from memory_bank.frontends.cli.main import run as run_cli
 from memory_bank.memory.remember import remember
 from memory_bank.trust import stale
 from memory_bank.trust.records import Citation, StaleReport
-from tests.git.history_builder import Made, extend, make, run
+from tests.git.history_builder import Made, commit_all, extend, make, run
 
 MakeProject = Callable[..., Path]
 
@@ -186,8 +186,7 @@ def test_a_symbolic_link_is_compared_by_its_target(project: MakeProject) -> None
     root = project(FIRST)
     (root / "link.py").symlink_to("src/orders.py")
     (root / ".memories/n.md").write_text("[[link.py]]\n")
-    run(root, "add", "-A")
-    run(root, "commit", "-qm", "link")
+    commit_all(root, "link")
     assert states(root, worktree=True)["link.py"] == "fresh"
     (root / "link.py").unlink()
     (root / "link.py").symlink_to("README")

@@ -16,7 +16,7 @@ from memory_bank.memory.show import show, show_section
 from memory_bank.search import candidates
 from memory_bank.trust import stale_cache
 from memory_bank.trust.comparison import CodeComparison
-from tests.git.history_builder import Made, extend, make, run
+from tests.git.history_builder import Made, commit_all, extend, make, run
 
 CODE = "def retry(job):\n    return job.run(3)\n\n\ndef stop(job):\n    return job.end()\n"
 CHANGED = CODE.replace("3", "4")
@@ -235,8 +235,7 @@ def test_a_cited_file_that_changed_elsewhere_gives_no_mark_but_stands_on_the_not
     (root / ".memories/d.md").write_text(
         "---\ncreated_at: 2020-01-01\nfile_refs: [jobs.py]\n---\n# Manatee\n\n`retry`\n"
     )
-    run(root, "add", "-A")
-    run(root, "commit", "-qm", "note")
+    commit_all(root, "note")
     recalled(root, "manatee")
     (before,) = recalled(root, "manatee").notes
     (root / "jobs.py").write_text(CODE.replace("job.end()", "job.halt()"))

@@ -146,42 +146,33 @@ def test_a_session_that_saved_what_it_learned_is_not_asked(hook: Hook) -> None:
     assert hook.answer("claude-code", "Stop", stop) is None
 
 
-@pytest.mark.parametrize(
-    ("entrypoint", "asked"),
-    [
-        ("cli", True),
-        ("claude-vscode", True),
-        ("sdk-cli", False),
-        ("sdk-ts", False),
-        ("sdk-py", False),
-        ("claude-code-github-action", False),
-    ],
-)
-def test_nobody_is_asked_where_no_person_is(hook: Hook, entrypoint: str, asked: bool) -> None:
-    environ = {"CLAUDE_CODE_ENTRYPOINT": entrypoint}
-    event = {"session_id": "s", "cwd": str(hook.project)}
-    edit = {"tool_name": "Write", "tool_input": {"file_path": "a.py"}, "tool_response": "ok"}
+def asks(hook: Hook, session: str, path: str, **environ: str) -> bool:
+    """Write a file in a session; return whether its end asks what was learned."""
+    event = {"session_id": session, "cwd": str(hook.project)}
+    edit = {"tool_name": "Write", "tool_input": {"file_path": path}, "tool_response": "ok"}
     hook("claude-code", "PostToolUse", {**event, **edit}, **environ)
-    assert bool(hook.answer("claude-code", "Stop", event, **environ)) == asked
+    return bool(hook.answer("claude-code", "Stop", event, **environ))
 
 
-@pytest.mark.parametrize(
-    ("path", "asked"),
-    [
-        ("src/a.py", True),
-        ("../elsewhere/a.py", False),
-        ("/tmp/scratchpad/a.py", False),
-        ("tmp/try.py", False),
-        (".claude/plans/retry.md", False),
-        ("{home}/.claude/projects/x/memory/MEMORY.md", False),
-    ],
-)
-def test_only_files_of_the_project_count_as_changed(hook: Hook, path: str, asked: bool) -> None:
-    event = {"session_id": "s", "cwd": str(hook.project)}
-    named = path.format(home=hook.environ["HOME"])
-    edit = {"tool_name": "Write", "tool_input": {"file_path": named}, "tool_response": "ok"}
-    hook("claude-code", "PostToolUse", {**event, **edit})
-    assert bool(hook.answer("claude-code", "Stop", event)) == asked
+def test_nobody_is_asked_where_no_person_is(hook: Hook) -> None:
+    for entrypoint in ("cli", "claude-vscode"):
+        assert asks(hook, entrypoint, "a.py", CLAUDE_CODE_ENTRYPOINT=entrypoint), entrypoint
+    for entrypoint in ("sdk-cli", "sdk-ts", "sdk-py", "claude-code-github-action"):
+        assert not asks(hook, entrypoint, "a.py", CLAUDE_CODE_ENTRYPOINT=entrypoint), entrypoint
+
+
+def test_only_files_of_the_project_count_as_changed(hook: Hook) -> None:
+    assert asks(hook, "inside", "src/a.py")
+    for number, path in enumerate(
+        (
+            "../elsewhere/a.py",
+            "/tmp/scratchpad/a.py",
+            "tmp/try.py",
+            ".claude/plans/retry.md",
+            f"{hook.environ['HOME']}/.claude/projects/x/memory/MEMORY.md",
+        )
+    ):
+        assert not asks(hook, f"outside-{number}", path), path
 
 
 def _line(name: str, **usage: int) -> str:

@@ -94,9 +94,14 @@ def _head(source: object, **more: str) -> str:
     return json.dumps({"type": "session_meta", "payload": about}) + "\n"
 
 
-@pytest.mark.parametrize(
-    ("head", "asked"),
-    [
+def test_codex_is_asked_only_where_its_transcript_says_that_a_person_is_there(
+    hook: Hook, queue: EventQueue, tmp_path: Path
+) -> None:
+    rollout = tmp_path / "rollout.jsonl"
+    patch = "*** Begin Patch\n*** Update File: a.py\n-a\n+b\n*** End Patch"
+    call = {"tool_name": "apply_patch", "tool_input": {"command": patch}, "tool_response": "ok"}
+    cases = (
+        (None, False),
         (_head("cli", originator="codex-tui"), True),
         (_head("vscode", originator="codex_vscode"), True),
         (_head("", originator="codex_cli_rs"), True),
@@ -105,21 +110,15 @@ def _head(source: object, **more: str) -> str:
         (_head("mcp"), False),
         (_head({"subagent": "review"}), False),
         ("no JSON\n", False),
-        (None, False),
-    ],
-)
-def test_codex_is_asked_only_where_its_transcript_says_that_a_person_is_there(
-    hook: Hook, queue: EventQueue, tmp_path: Path, head: str | None, asked: bool
-) -> None:
-    rollout = tmp_path / "rollout.jsonl"
-    if head is not None:
-        rollout.write_text(head)
-    patch = "*** Begin Patch\n*** Update File: a.py\n-a\n+b\n*** End Patch"
-    event = {"session_id": "s", "cwd": str(hook.project), "transcript_path": str(rollout)}
-    call = {"tool_name": "apply_patch", "tool_input": {"command": patch}, "tool_response": "ok"}
-    hook("codex", "PostToolUse", {**event, **call})
-    assert bool(hook.answer("codex", "Stop", event)) == asked
-    assert queue.asked("s") == asked
+    )
+    for number, (head, asked) in enumerate(cases):
+        if head is not None:
+            rollout.write_text(head)
+        session = f"s-{number}"
+        event = {"session_id": session, "cwd": str(hook.project), "transcript_path": str(rollout)}
+        hook("codex", "PostToolUse", {**event, **call})
+        assert bool(hook.answer("codex", "Stop", event)) == asked, head
+        assert queue.asked(session) == asked
 
 
 def _with_transcripts(client: str, tmp_path: Path) -> Path:

@@ -14,6 +14,7 @@ from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base.text import estimate
 from memory_bank.sessions.sessions import end_session, start_session, store_observation
 from tests.agents.hooks.conftest import Hook
+from tests.git.history_builder import commit_all
 
 Git = Callable[..., str]
 
@@ -78,13 +79,12 @@ def test_a_resumed_session_is_not_told_its_own_request(ended: HookBank, hook: Ho
 
 
 def test_a_prompt_that_names_a_file_is_told_its_reviewed_rules_once(
-    project: Path, hook: Hook, git: Git
+    project: Path, hook: Hook
 ) -> None:
     rules = project / ".memories/rules"
     rules.mkdir()
     (rules / "keys.md").write_text('---\ntype: rule\napplies_to: "src/**"\n---\nKeys are uuid7.\n')
-    git(project, "add", "-A")
-    git(project, "commit", "-q", "-m", "Rule")
+    commit_all(project, "Rule")
     (rules / "waits.md").write_text('---\ntype: rule\napplies_to: "src/**"\n---\nLog all keys.\n')
 
     def asked(prompt: str) -> str:

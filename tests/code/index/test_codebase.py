@@ -19,7 +19,9 @@ from memory_bank.code.index.codebase import Codebase, open_codebase
 from memory_bank.code.index.work_tree import TreeScan, WorkTree
 from memory_bank.code.lookup import find_symbol
 from memory_bank.search.embedders import static
-from tests.support.shop import FILES, write
+from tests.git.history_builder import commit_all
+from tests.support.files import write_files
+from tests.support.shop import FILES
 
 Git = Callable[..., str]
 
@@ -29,8 +31,8 @@ def shop(tmp_path: Path, git: Git, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Make a repository of a shop's code with documents and a bank."""
     monkeypatch.setenv("MEMORY_BANK_EMBEDDER", "static")
     root = tmp_path.resolve() / "shop"
-    write(root, FILES)
-    write(
+    write_files(root, FILES)
+    write_files(
         root,
         {
             "README.md": "# Shop\n\nThe shop charges customers through a gateway.\n",
@@ -40,8 +42,7 @@ def shop(tmp_path: Path, git: Git, monkeypatch: pytest.MonkeyPatch) -> Path:
         },
     )
     git(tmp_path, "init", "-q", "-b", "main", str(root))
-    git(root, "add", "-A")
-    git(root, "commit", "-q", "-m", "Start")
+    commit_all(root, "Start")
     return root
 
 
@@ -90,8 +91,7 @@ def test_commits_have_no_index_of_whole_messages(shop: Path, git: Git) -> None:
 def test_what_a_project_has_nothing_of_gets_no_index(tmp_path: Path, git: Git) -> None:
     (tmp_path / "a.py").write_text("def place_order() -> None:\n    pass\n", encoding="utf-8")
     git(tmp_path, "init", "-q", "-b", "main")
-    git(tmp_path, "add", "-A")
-    git(tmp_path, "commit", "-q", "-m", "Start")
+    commit_all(tmp_path, "Start")
     with open_codebase(tmp_path) as code:
         code.catch_up()
         assert found(code, "symbols", "place an order")[0] == "place_order"
@@ -128,7 +128,7 @@ def test_uncommitted_changes_are_found_at_once_and_ignored_files_are_not(
     shop: Path, code: Codebase
 ) -> None:
     (shop / ".gitignore").write_text("ignored.py\n")
-    write(
+    write_files(
         shop,
         {
             "ignored.py": "def walrus():\n    pass\n",
@@ -163,7 +163,9 @@ def test_a_moved_symbol_is_found_at_its_new_place(shop: Path, code: Codebase) ->
 
 
 def test_accesses_raise_a_symbol(shop: Path, code: Codebase) -> None:
-    write(shop, {"twins.py": "".join(f"def zebra_{one}():\n    '''A zebra.'''\n" for one in "abc")})
+    write_files(
+        shop, {"twins.py": "".join(f"def zebra_{one}():\n    '''A zebra.'''\n" for one in "abc")}
+    )
     code.catch_up()
     first = found(code, "symbols", "zebra", mode="lexical")
     last = find_symbol(code.table, first[-1])
@@ -243,7 +245,9 @@ def test_relations_are_those_of_the_current_state(shop: Path, code: Codebase) ->
     first = code.relations()
     assert code.relations() is first
     assert first.guards.of_symbol(find_symbol(code.table, "Order.check"))
-    write(shop, {"a.py": "from shop.orders import charge_with_retry\ncharge_with_retry(1, 2)\n"})
+    write_files(
+        shop, {"a.py": "from shop.orders import charge_with_retry\ncharge_with_retry(1, 2)\n"}
+    )
     code.refresh()
     assert "a.py" in code.relations().imports.importers("shop/orders.py")
 
@@ -331,7 +335,7 @@ def test_the_first_search_of_a_repository_computes_all_vectors(shop: Path) -> No
         f"src/part{number}.py": f"def part{number}():\n    return {number}\n"
         for number in range(60)
     }
-    write(shop, many)
+    write_files(shop, many)
     told: list[tuple[int, int]] = []
     with open_codebase(shop) as code:
         report = code.catch_up(
@@ -348,7 +352,7 @@ def test_a_slow_embedder_does_not_keep_a_search_waiting(
         f"src/part{number}.py": f"def part{number}():\n    return {number}\n"
         for number in range(900)
     }
-    write(shop, many)
+    write_files(shop, many)
     embed = static.Static.embed
 
     def slow(self: static.Static, texts: list[str], kind: str) -> object:

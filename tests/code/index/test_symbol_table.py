@@ -91,7 +91,7 @@ def test_a_change_of_the_same_size_and_time_is_seen(shop: Path, table: SymbolTab
     assert names(table, "a.py") == ["two"]
 
 
-def test_a_moved_or_changed_symbol_keeps_its_id(shop: Path, table: SymbolTable, git: Git) -> None:
+def test_a_moved_or_changed_symbol_keeps_its_id(shop: Path, table: SymbolTable) -> None:
     before = ids(table)
     text = (shop / "shop/orders.py").read_text()
     (shop / "shop/orders.py").unlink()

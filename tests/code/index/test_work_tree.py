@@ -17,6 +17,7 @@ from memory_bank.code.index.work_tree import (
     WorkTree,
     find_work_tree,
 )
+from tests.git.history_builder import commit_all
 
 Git = Callable[..., str]
 
@@ -108,8 +109,7 @@ def test_a_pipe_is_not_waited_for(shop: Path) -> None:
 def test_other_repositories_inside_are_not_entered(shop: Path, tmp_path: Path, git: Git) -> None:
     git(tmp_path, "init", "-q", "part")
     (tmp_path / "part/inner.py").write_text("x = 1\n")
-    git(tmp_path / "part", "add", "-A")
-    git(tmp_path / "part", "commit", "-q", "-m", "Part")
+    commit_all(tmp_path / "part", "Part")
     allowed = ("-c", "protocol.file.allow=always")
     git(shop, *allowed, "submodule", "--quiet", "add", str(tmp_path / "part"), "sub")
     git(shop, "clone", "-q", str(tmp_path / "part"), "nested")

@@ -5,11 +5,14 @@ from pathlib import Path
 import pytest
 
 from tests.support.command_lines import SHELL, install, replay
+from tests.support.files import write_files
 from tests.support.session_builder import observation, session
 from tests.support.session_builder import write as write_session
-from tests.support.shop import FILES, write
+from tests.support.shop import FILES
 
 HERE = Path(__file__).parent / "calls"
+SLOW = {"merges", "review"}
+"""Tables of seconds: of merges, git starts our commands; each review makes two indices."""
 RETRY = observation(1, "Retry the payment job", files_modified=("src/job.py",))
 QUEUE = observation(
     2, "Choose a queue that keeps jobs for as long as the gateway is away", "decision",
@@ -21,7 +24,7 @@ QUEUE = observation(
 @pytest.fixture
 def beside(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Work in the project, beside which are the code of a shop and notes of two sessions."""
-    write(tmp_path / "shop", FILES)
+    write_files(tmp_path / "shop", FILES)
     write_session(tmp_path / "worked", session("retry", RETRY, QUEUE))
     prices = observation(60, "Cache prices", "feature")
     write_session(tmp_path / "worked", session("cache", prices))
@@ -42,8 +45,8 @@ def beside(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize(
     "file",
     [
-        pytest.param(file, id=file.stem, marks=[pytest.mark.slow] * (file.stem == "merges"))
-        for file in sorted(HERE.glob("*.txt"))  # of merges, git starts our commands
+        pytest.param(file, id=file.stem, marks=[pytest.mark.slow] * (file.stem in SLOW))
+        for file in sorted(HERE.glob("*.txt"))
     ],
 )
 def test_calls(file: Path, project: Path, tmp_path: Path, private_folders: Path) -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.git.history_builder import Made, extend, make
-from tests.support.shop import FILES, write
+from tests.support.files import write_files
+from tests.support.shop import FILES
 
 from .conftest import Run
 
@@ -86,7 +87,7 @@ An order is charged once. See [[shop/orders.py]] before it changes.
 @pytest.fixture
 def shop(project: Path) -> Path:
     """Add the code of a shop to the project."""
-    write(project, FILES)
+    write_files(project, FILES)
     return project
 
 

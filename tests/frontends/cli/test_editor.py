@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.git.history_builder import commit_all
+
 from .conftest import Run, editor, plain_text
 
 
@@ -186,14 +188,13 @@ def test_on_a_terminal_the_present_text_is_edited(
 
 
 @pytest.fixture
-def included(project: Path, git: Callable[..., str]) -> Path:
+def included(project: Path) -> Path:
     (project / "docs/adr").mkdir(parents=True)
     (project / "docs/adr/0001.md").write_text("# Postgres\n\n[[bm25]] kestrel\n")
     (project / "CLAUDE.md").write_text("# Guide\n\nosprey\n")
     settings = '[memory]\ninclude = ["docs/adr", "CLAUDE.md", "no"]\n'
     (project / ".memories/config.toml").write_text(settings)
-    git(project, "add", "-A")
-    git(project, "commit", "-qm", "Include")
+    commit_all(project, "Include")
     return project
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from memory_bank.memory.retrieval import recall
 from memory_bank.memory.retrieval.answers import Answer
+from tests.git.history_builder import commit_all
 
 from .conftest import Run
 
@@ -77,8 +78,7 @@ def test_fixes_change_only_what_they_mean_to(
     (notes / "one.md").write_text("---\nid: oldest\ncreated_at: 2026-01-01\n---\nThe same.\n")
     (notes / "two.md").write_text("---\nid: newest\ncreated_at: 2026-02-01\n---\nThe same.\n")
     (notes / "from.md").write_text("[[two]] and [[facts/bm25|it]]\n")
-    git(project, "add", "-A")
-    git(project, "commit", "-qm", "Notes")
+    commit_all(project, "Notes")
     git(project, "mv", ".memories/facts/bm25.md", ".memories/facts/ranking.md")
     git(project, "mv", "src/index.py", "src/main.py")
     git(project, "commit", "-qm", "Move")

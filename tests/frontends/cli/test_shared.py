@@ -6,6 +6,7 @@ import pytest
 
 from tests.conftest import run_git as git
 from tests.frontends.cli.conftest import Run
+from tests.git.history_builder import commit_all
 from tests.shared.conftest import empty_database, opened, server  # noqa: F401
 
 REPO = "github.com/acme/shop"
@@ -49,8 +50,7 @@ def test_a_secret_makes_the_exit_code_1_and_is_named_by_its_file(
 ) -> None:
     mb("shared", "init")
     (project / ".memories/facts/key.md").write_text("# Key\n\nAKIA" + "Q7XK2M9PLW4TZ8VN" + "\n")
-    git(project, "add", "-A")
-    git(project, "commit", "-q", "-m", "Key")
+    commit_all(project, "Key")
     found = mb("publish")
     assert mb("publish").out.splitlines()[-1] == found.out.splitlines()[-1]
     assert mb("publish").code == found.code == 1

@@ -10,6 +10,7 @@ from lsprotocol import types
 from memory_bank.bank.bank import Bank
 from memory_bank.frontends.lsp.open_texts import Texts
 from tests.frontends.lsp.client import Editor, position, uri
+from tests.support.files import write_files
 
 Make = Callable[..., Texts]
 
@@ -34,9 +35,7 @@ NOTES = {
 
 
 def make_project(root: Path) -> Path:
-    for name, text in NOTES.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_bytes(text.encode())
+    write_files(root, NOTES)
     who = ("-c", "user.name=Test", "-c", "user.email=test@example.org")
     for words in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "Start")):
         subprocess.run(["git", "-C", str(root), *who, *words], check=True)
@@ -78,10 +77,7 @@ def make(tmp_path: Path, opening: Callable[..., Bank]) -> Make:
 
     def made(notes: dict[str, str], **unsaved: str) -> Texts:
         root = tmp_path / "project" / ".memories"
-        for name, text in notes.items():
-            file = root / name
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(text.encode())
+        write_files(root, notes)
         bank = opening(tmp_path / "project")
         bank.catch_up()
         return Texts(bank, {f"{name}.md": text for name, text in unsaved.items()})

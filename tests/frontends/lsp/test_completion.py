@@ -8,6 +8,7 @@ from memory_bank.code.index.codebase import Codebase, open_codebase
 from memory_bank.code.lookup import find_meant_symbols
 from memory_bank.frontends.lsp.completion import Completion, list_choices
 from tests.frontends.lsp.conftest import Make, cursor
+from tests.support.files import write_files
 
 NOTES = {
     "facts/bm25.md": "---\ntype: fact\ntags: [search, ranking]\naliases: [Okapi]\n---\n"
@@ -97,9 +98,7 @@ def test_letters_that_many_names_nearly_have_take_no_time(make: Make) -> None:
 def code(make: Make) -> Iterator[Codebase]:
     """Return the code of a project with a bank, read once."""
     project = make(NOTES).bank.layout.project
-    for name, text in CODE.items():
-        (project / name).parent.mkdir(exist_ok=True)
-        (project / name).write_text(text)
+    write_files(project, CODE)
     subprocess.run(["git", "init", "-q", str(project)], check=True)
     with open_codebase(project) as opened:
         opened.refresh()

@@ -8,6 +8,8 @@ import pytest
 from lsprotocol import types
 
 from tests.frontends.lsp.client import Editor, position, uri
+from tests.git.history_builder import commit_all
+from tests.support.files import write_files
 
 pytestmark = pytest.mark.slow
 
@@ -22,9 +24,7 @@ Place = tuple[Path, bool]
 
 
 def write(root: Path) -> Path:
-    for name, text in FILES.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text)
+    write_files(root, FILES)
     return root
 
 
@@ -33,8 +33,7 @@ def commit(git: Git, root: Path) -> Path:
     for number in range(3):
         write(root)
         (root / "pay.py").write_text(f"{CODE}# {number}\n")
-        git(root, "add", "-A")
-        git(root, "commit", "-q", "-m", f"Change {number}")
+        commit_all(root, f"Change {number}")
     return root
 
 

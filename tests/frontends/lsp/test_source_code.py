@@ -15,6 +15,7 @@ from memory_bank.frontends.lsp.buffers import Clock
 from memory_bank.frontends.lsp.source_code import describe_symbol, format_age
 from memory_bank.frontends.lsp.symbol_notes import SymbolContext
 from tests.frontends.lsp.client import Editor, position, uri
+from tests.support.files import write_files
 from tests.support.shop import FILES
 
 NOW = 1_800_000_000.0
@@ -241,9 +242,7 @@ def test_hovers_count_one_access(
 def alone(tmp_path: Path) -> Iterator[tuple[Editor, Path]]:
     """Start an editor in a repository without a bank, in which the first file is read."""
     root = tmp_path / "shop"
-    for name, text in FILES.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text)
+    write_files(root, FILES)
     subprocess.run(["git", "init", "-q", str(root)], check=True)
     with Editor(root, home=tmp_path / "home") as editor:
         yield editor, root

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from tests.support.command_lines import SHELL, replay, typed
+from tests.support.files import write_files
 from tests.support.session_builder import observation, session
 from tests.support.session_builder import write as write_session
-from tests.support.shop import FILES, write
+from tests.support.shop import FILES
 
 HERE = Path(__file__).parent / "calls"
 ALL = ("store", "bank", "sessions", "code", "maintenance", "review")
@@ -27,7 +28,7 @@ def test_calls(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A line is a call, which is a tool and its arguments as JSON; others are typed into a shell."""
-    write(tmp_path / "shop", FILES)
+    write_files(tmp_path / "shop", FILES)
     write_session(
         tmp_path / "worked", session("retry", observation(1, "Retry", files_modified=("a.py",)))
     )

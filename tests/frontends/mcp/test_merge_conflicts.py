@@ -26,16 +26,14 @@ def note(conflict: Callable[..., Path]) -> Path:
     return conflict("# Port\n\n8081\n", "# Port\n\n8082\n", base="# Port\n\n8080\n")
 
 
-@pytest.mark.parametrize("tool", WRITES)
-def test_a_write_is_refused_with_the_line_and_what_to_do(
-    tool: str, note: Path, agent: Agent
-) -> None:
+def test_a_write_is_refused_with_the_line_and_what_to_do(note: Path, agent: Agent) -> None:
     before = note.read_text()
-    error = agent(tool, **WRITES[tool]).error
-    assert error["code"] == "unreadable_note"
-    assert "has an unresolved merge conflict (line " in error["message"]
-    assert "edit_memory" in error["hint"]
-    assert note.read_text() == before
+    for tool, arguments in WRITES.items():
+        error = agent(tool, **arguments).error
+        assert error["code"] == "unreadable_note", tool
+        assert "has an unresolved merge conflict (line " in error["message"]
+        assert "edit_memory" in error["hint"]
+        assert note.read_text() == before
 
 
 def test_reading_tells_it_and_one_edit_resolves_it(note: Path, agent: Agent) -> None:

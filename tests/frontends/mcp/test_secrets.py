@@ -6,36 +6,29 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.frontends.mcp.conftest import Agent
 
 SECRET = "gh" + "p_" + "".join(random.Random(4).choices(string.ascii_letters + string.digits, k=36))
+TEXT = f"one\ntwo\n{SECRET}"
 WRITES: dict[str, dict[str, Any]] = {
-    "remember": {"content": f"one\ntwo\n{SECRET}"},
-    "session_note": {"content": f"one\ntwo\n{SECRET}"},
-    "create_memory": {"filename": "facts/new", "content": f"one\ntwo\n{SECRET}"},
-    "append_memory": {"filename": "bm25", "content": f"one\ntwo\n{SECRET}"},
-    "update_memory": {"filename": "bm25", "content": f"one\ntwo\n{SECRET}"},
-    "edit_memory": {"filename": "bm25", "section": "BM25", "new": f"one\ntwo\n{SECRET}"},
-    "merge_memories": {
-        "source_files": ["bm25"],
-        "target_file": "facts/one",
-        "summary_content": f"one\ntwo\n{SECRET}",
-    },
+    "remember": {"content": TEXT},
+    "session_note": {"content": TEXT},
+    "create_memory": {"filename": "facts/new", "content": TEXT},
+    "append_memory": {"filename": "bm25", "content": TEXT},
+    "update_memory": {"filename": "bm25", "content": TEXT},
+    "edit_memory": {"filename": "bm25", "section": "BM25", "new": TEXT},
+    "merge_memories": {"source_files": ["bm25"], "target_file": "a", "summary_content": TEXT},
 }
 
 
-@pytest.mark.parametrize("tool", WRITES)
-def test_a_tool_refuses_a_secret_with_its_kind_and_line(
-    tool: str, agent: Agent, project: Path
-) -> None:
-    answer = agent(tool, **WRITES[tool])
-    assert answer.error["code"] == "secret_found"
-    assert "GitHub token (line 3)" in answer.error["message"]
-    assert SECRET not in answer.text
-    below = (project / ".memories").rglob("*")
-    assert not any(SECRET.encode() in file.read_bytes() for file in below if file.is_file())
+def test_each_tool_refuses_a_secret_with_its_kind_and_line(agent: Agent, project: Path) -> None:
+    for tool, arguments in WRITES.items():
+        answer = agent(tool, **arguments)
+        assert answer.error["code"] == "secret_found", tool
+        assert "GitHub token (line 3)" in answer.error["message"]
+        assert SECRET not in answer.text
+        below = (project / ".memories").rglob("*")
+        assert not any(SECRET.encode() in file.read_bytes() for file in below if file.is_file())
 
 
 def test_no_tool_has_an_argument_that_allows_it(agent: Agent) -> None:

@@ -14,7 +14,9 @@ from memory_bank.frontends.serving import shared_bank
 from memory_bank.frontends.serving.serving_background import Background
 from memory_bank.frontends.serving.shared_bank import SharedBank, SharedCode
 from memory_bank.memory.retrieval.ask import ask, explain_answer
-from tests.support.shop import FILES, write
+from tests.git.history_builder import commit_all
+from tests.support.files import write_files
+from tests.support.shop import FILES
 
 
 def opener(folder: Path) -> Callable[[Callable[[], bool]], Codebase]:
@@ -145,10 +147,9 @@ class TestCodeThatIsLookedUp:
         root = tmp_path.resolve() / "shop"
         git(tmp_path, "init", "-q", "-b", "main", str(root))
         for number in range(3):
-            write(root, {**FILES, "shop/orders.py": f"{FILES['shop/orders.py']}# {number}\n"})
+            write_files(root, {**FILES, "shop/orders.py": f"{FILES['shop/orders.py']}# {number}\n"})
             (root / "shop/payments.py").write_text(f"{FILES['shop/payments.py']}# {number}\n")
-            git(root, "add", "-A")
-            git(root, "commit", "-q", "-m", f"Change {number}")
+            commit_all(root, f"Change {number}")
         return root
 
     @pytest.fixture

@@ -20,6 +20,7 @@ from typing import Any
 from playwright.sync_api import sync_playwright
 
 from memory_bank.sessions.records import Prompt, Summary
+from tests.support.files import write_files
 from tests.support.session_builder import observation, session, write
 
 FOLDER = Path(__file__).parents[3] / "docs/pictures"
@@ -138,9 +139,7 @@ def build(folder: Path) -> Path:
     folder.mkdir(parents=True)
     _git(folder, "init", "-q", "-b", "main")
     for author, message, days, files in _FILES:
-        for name, text in files.items():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_text(text, encoding="utf-8")
+        write_files(folder, files)
         when = (_NOW - timedelta(days=days)).isoformat()
         mail = f"{author.split()[0].lower()}@example.org"
         who = {"NAME": author, "EMAIL": mail, "DATE": when}

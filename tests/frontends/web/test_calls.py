@@ -17,9 +17,10 @@ from memory_bank.frontends.serving.shared_bank import SharedBank
 from memory_bank.frontends.web.app import build_application
 from memory_bank.frontends.web.site import Site
 from tests.support.command_lines import SHELL, replay, typed
+from tests.support.files import write_files
 from tests.support.session_builder import observation, session
 from tests.support.session_builder import write as write_session
-from tests.support.shop import FILES, write
+from tests.support.shop import FILES
 
 HERE = Path(__file__).parent / "calls"
 AROUND = {"a": "[", "mark": "==", "del": "[-", "ins": "{+", "button": "("}
@@ -130,7 +131,7 @@ def test_calls(
     ask: Callable[[str], tuple[str, int]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    write(tmp_path / "shop", FILES)
+    write_files(tmp_path / "shop", FILES)
     write_session(
         tmp_path / "worked", session("retry", observation(1, "Retry", files_read=("a.py",)))
     )

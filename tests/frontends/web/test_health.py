@@ -1,4 +1,3 @@
-from collections.abc import Callable
 from pathlib import Path
 
 import httpx2
@@ -44,9 +43,7 @@ def test_the_start_page_asks_for_what_needs_attention(
     assert "1 warning" in dashboard.get("/health").text
 
 
-def test_why_the_rules_could_not_run_is_told(
-    dashboard: httpx2.Client, git: Callable[..., str], project: Path
-) -> None:
+def test_why_the_rules_could_not_run_is_told(dashboard: httpx2.Client, project: Path) -> None:
     (project / ".memories/config.toml").write_text("[search]\nlimit = 'x'\n")
     page = dashboard.get("/health/attention")
     assert page.status_code == 200

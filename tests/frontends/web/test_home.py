@@ -4,6 +4,8 @@ from pathlib import Path
 
 import httpx2
 
+from tests.git.history_builder import commit_all
+
 from .conftest import Dashboard, Look, Serve
 
 
@@ -43,12 +45,11 @@ def test_the_first_visit_takes_few_bytes(unchanged: Dashboard) -> None:
 
 
 def test_a_link_in_a_snippet_shows_the_title_or_the_words(
-    project: Path, git: Callable[..., str], dashboard: httpx2.Client
+    project: Path, dashboard: httpx2.Client
 ) -> None:
     text = "# Scores\n\nScores are [[facts/bm25]], not [[decisions/whoosh|the old ones]]. Ask [[Nobody]].\n"
     (project / ".memories/facts/scores.md").write_text(text)
-    git(project, "add", "-A")
-    git(project, "commit", "-qm", "Say what scores are")
+    commit_all(project, "Say what scores are")
     said = "Scores are BM25, not the old ones. Ask Nobody."
     for path in ("/", "/search?q=scores", "/graph?note=facts/scores.md"):
         page = re.sub(r"</?mark>", "", dashboard.get(path).text)

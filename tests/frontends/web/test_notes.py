@@ -9,6 +9,8 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from tests.git.history_builder import commit_all
+
 from .conftest import LOOKS, Look, Serve
 
 Git = Callable[..., str]
@@ -44,8 +46,7 @@ def cache(project: Path, git: Git) -> Path:
     note.write_text(NOTE)
     code = project / "src/cache.py"
     code.write_text("SIZE = 1\n")
-    git(project, "add", "-A")
-    git(project, "commit", "-q", "-m", "Add a cache (#12)")
+    commit_all(project, "Add a cache (#12)")
     note.write_text(NOTE.replace("Memory.", "Memory, and care."))
     git(project, "commit", "-qam", f"Say what it costs\n\n{CLAUDE}")
     code.write_text("SIZE = 2\n")

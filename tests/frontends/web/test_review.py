@@ -12,6 +12,7 @@ from memory_bank.frontends.web.pages.review import Range, Reviews
 from memory_bank.memory import maintenance
 from memory_bank.review import review
 from memory_bank.review.records import Review
+from tests.git.history_builder import commit_all
 
 from .conftest import Look, Serve
 
@@ -30,15 +31,13 @@ def changed(project: Path, git: Git) -> Path:
     )
     (notes / "facts/moved.md").write_text("# Moved\n\nIt has been here for long, [[facts/size]].\n")
     (notes / "facts/broken.md").write_text("# Broken\n\nSee [[facts/moved]].\n")
-    git(project, "add", "-A")
-    git(project, "commit", "-qm", "Base")
+    commit_all(project, "Base")
     git(project, "switch", "-qc", "topic")
     (notes / "facts/copy.md").write_text(f"# Copy\n\n{LONG} Truly. [[facts/nowhere]]\n")
     (notes / "facts/size.md").write_text("---\ntags: [queue]\n---\n# Size\n\nThe queue is large.\n")
     (notes / "facts/moved.md").rename(notes / "facts/there.md")
     (project / "src/index.py").write_text("def build_index(notes):\n    return 1\n")
-    git(project, "add", "-A")
-    git(project, "commit", "-qm", "Topic")
+    commit_all(project, "Topic")
     return project
 
 

@@ -9,6 +9,7 @@ import httpx2
 import pytest
 
 from tests.conftest import run_git
+from tests.support.files import write_files
 from tests.support.session_builder import observation, session, write
 
 from .conftest import Blocking, Dashboard, Look, Serve, serving
@@ -24,9 +25,7 @@ def shop(new_project: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         "src/index.py": 'def build_index():\n    """Build the tantivy index."""\n    return 1\n',
         "tests/test_index.py": "def test_the_tantivy_index_is_built():\n    assert 1\n",
     }
-    for name, text in texts.items():
-        (project / name).parent.mkdir(exist_ok=True)
-        (project / name).write_text(text, encoding="utf-8")
+    write_files(project, texts)
     run_git(project, "add", "-A")
     why = (
         "Tokens of users expire after an hour, since a stolen laptop kept a session open for weeks."

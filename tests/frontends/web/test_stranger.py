@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.git.history_builder import commit_all
+
 from .conftest import Look, Serve
 
 Git = Callable[..., str]
@@ -30,18 +32,16 @@ Shops outside the euro joined.
 
 
 @pytest.fixture
-def shop(project: Path, git: Git) -> Path:
+def shop(project: Path) -> Path:
     """Add decisions: one of an agent, reviewed, whose code changed; one that replaces another."""
     notes = project / ".memories/decisions"
     (project / "src/prices.py").write_text("def total(items):\n    return sum(items)\n")
     (notes / "cents.md").write_text(PRICES)
     (notes / "euro.md").write_text("---\ntype: decision\n---\n# All amounts are euros\n\nSimple.\n")
-    git(project, "add", "-A")
-    git(project, "commit", "-qm", f"Keep amounts in cents (#7)\n\n{CLAUDE}")
+    commit_all(project, f"Keep amounts in cents (#7)\n\n{CLAUDE}")
     (notes / "currency.md").write_text(CURRENCY)
     (project / "src/prices.py").write_text("def total(items):\n    return sum(items) + 1\n")
-    git(project, "add", "-A")
-    git(project, "commit", "-qm", "Add shipping to the total")
+    commit_all(project, "Add shipping to the total")
     return project
 
 

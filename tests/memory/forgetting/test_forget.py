@@ -35,6 +35,7 @@ from memory_bank.sessions.queue_rows import MESSAGE
 from memory_bank.sessions.records import Event
 from memory_bank.sessions.sessions import start_session, store_observation, store_prompt
 from memory_bank.sessions.state import open_store
+from tests.git.history_builder import commit_all
 from tests.support import forked
 
 TEXT = 'Zebra-42 of Jörg: "vault"'
@@ -115,7 +116,7 @@ def rows(file: Path) -> bytes:
 
 
 @pytest.fixture
-def planted(project: Path, git: Git) -> Path:
+def planted(project: Path) -> Path:
     """Put the text into a tracked note, a session of hooks, the trash, the queue and a log."""
     note = project / ".memories/facts/vault.md"
     note.write_text(
@@ -124,8 +125,7 @@ def planted(project: Path, git: Git) -> Path:
         f"It is {TEXT.replace(' of ', chr(10) + 'of ')}, too. Keep the {PLAIN}.\n",
         encoding="utf-8",
     )
-    git(project, "add", "-A")
-    git(project, "commit", "-q", "-m", "Add the vault")
+    commit_all(project, "Add the vault")
     hook(project, "SessionStart", source="startup")
     hook(project, "UserPromptSubmit", prompt=f"Open {TEXT} and the {PLAIN}")
     used(project, "t1", f"echo '{TEXT}' && false", f"cannot open {TEXT}\nerror: {PLAIN}")
@@ -229,7 +229,7 @@ def test_case_counts(bank: Bank, project: Path) -> None:
     assert "Marigold and [forgotten]." in (project / ".memories/facts/words.md").read_text()
 
 
-def test_files_that_are_not_written_are_named(project: Path, git: Git) -> None:
+def test_files_that_are_not_written_are_named(project: Path) -> None:
     memories = project / ".memories"
     (memories / "config.toml").write_text('[memory]\ninclude = ["CLAUDE.md"]\n# marigold\n')
     (project / "CLAUDE.md").write_text("# Rules\n\nWater the marigold.\n")

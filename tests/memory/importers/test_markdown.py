@@ -11,6 +11,7 @@ from memory_bank.memory.links import links_of
 from memory_bank.memory.records import Imported, NotImported
 from memory_bank.memory.retrieval.recall import recall
 from memory_bank.memory.show import show
+from tests.support.files import write_files as write
 
 
 @pytest.fixture
@@ -23,12 +24,6 @@ def source(tmp_path: Path) -> Path:
     made = tmp_path / "vault"
     made.mkdir()
     return made
-
-
-def write(source: Path, files: dict[str, str]) -> None:
-    for name, text in files.items():
-        (source / name).parent.mkdir(parents=True, exist_ok=True)
-        (source / name).write_text(text, encoding="utf-8")
 
 
 def reasons(done: Imported) -> dict[str, str]:

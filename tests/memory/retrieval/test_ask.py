@@ -10,7 +10,7 @@ from memory_bank.code.index.codebase import Codebase, open_codebase
 from memory_bank.memory.remember import remember
 from memory_bank.memory.retrieval import answers
 from memory_bank.memory.retrieval.ask import ask, asks_for_commits, explain_answer
-from tests.git.history_builder import Made, make, run
+from tests.git.history_builder import Made, commit_all, make, run
 
 CHARGE = '''"""Payments by card."""
 
@@ -135,8 +135,7 @@ def test_documents_are_found_but_no_lock_files(bank: Bank, code: Codebase) -> No
 def test_a_place_is_in_an_answer_once(shop: Path, code: Codebase) -> None:
     (shop / "docs").mkdir(exist_ok=True)
     (shop / "docs/ant.md").write_text("# Echidna\n\nThe echidna page.\n", encoding="utf-8")
-    run(shop, "add", "-A")
-    run(shop, "commit", "-qm", "Describe the echidna")
+    commit_all(shop, "Describe the echidna")
     found = ask(None, code, "echidna", include=["docs"], limit=20).results
     places = [(answers.result_file(one), answers.result_line(one), one.title) for one in found]
     assert ("docs/ant.md", 1, "Echidna") in places

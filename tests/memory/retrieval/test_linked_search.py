@@ -7,6 +7,7 @@ import pytest
 
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.memory.retrieval.recall import recall
+from tests.support.files import write_files
 
 NOTES = {
     "login.md": "# Login\n\nA bug fix of the login: sessions expire in [[src/server.py]] after an hour.\n",
@@ -23,8 +24,7 @@ NOTES = {
 def notes(tmp_path: Path) -> Iterator[Bank]:
     """Open a bank whose notes link to one file for different reasons."""
     (tmp_path / ".memories").mkdir()
-    for name, text in NOTES.items():
-        (tmp_path / ".memories" / name).write_text(text, encoding="utf-8")
+    write_files(tmp_path / ".memories", NOTES)
     with open_bank(tmp_path / ".memories") as bank:
         yield bank
 

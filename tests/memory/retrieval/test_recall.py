@@ -10,6 +10,7 @@ from memory_bank.base.errors import BadInput
 from memory_bank.memory.change import set_status
 from memory_bank.memory.remember import remember
 from memory_bank.memory.retrieval.recall import recall
+from tests.support.files import write_files
 
 Opening = Callable[..., Bank]
 
@@ -30,9 +31,7 @@ NOTES = {
 
 @pytest.fixture
 def bank(folder: Path, opening: Opening) -> Bank:
-    for path, text in NOTES.items():
-        (folder / path).parent.mkdir(exist_ok=True)
-        (folder / path).write_text(text, encoding="utf-8")
+    write_files(folder, NOTES)
     return opening(folder)
 
 
@@ -167,8 +166,7 @@ def test_a_successor_that_does_not_match_is_not_raised(
     old = "# Servers are cattle not pets\n\nWe replace servers, we never mend them.\n"
     new = "# Platform\n\nsupersedes:: [[old]]\n\nA provider runs the machines for us now.\n"
     others = {f"other{n}.md": f"# Topic {n}\n\nMore words about release {n}.\n" for n in range(8)}
-    for path, text in {"old.md": old, "new.md": new, **others}.items():
-        (folder / path).write_text(text, encoding="utf-8")
+    write_files(folder, {"old.md": old, "new.md": new, **others})
     bank = opening(folder, memory__embedder=embedder)
     answer = recall(bank, "cattle not pets")
     assert answer.answered

@@ -9,6 +9,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.memory.edit import append, edit
 from memory_bank.memory.remember import remember
 from memory_bank.memory.show import show
+from tests.git.history_builder import commit_all
 
 Git = Callable[..., str]
 
@@ -21,8 +22,7 @@ def test_two_edits_of_different_sections_merge_cleanly(
     head = f"---\nid: 0123456789ab\ntype: fact\ncreated_at: 2026-01-01T00:00:00Z\n{kept}---\n"
     parts = [f"## {name}\n\nThe first text of {name}.\n" for name in ("HTTP", "Between", "SSH")]
     note.write_text(head + "# Ports\n\n" + "\n".join(parts))
-    git(project, "add", "-A")
-    git(project, "commit", "-q", "-m", "Ports")
+    commit_all(project, "Ports")
     bank = opening(project)
     git(project, "checkout", "-q", "-b", "topic")
     edit(bank, "facts/ports", "HTTP is 8080.", section="HTTP")

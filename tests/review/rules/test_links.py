@@ -8,7 +8,7 @@ import pytest
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.memory.links import links_of
 from memory_bank.review.lint import fix_all, lint
-from tests.git.history_builder import Made, make
+from tests.git.history_builder import Made, commit_all, make
 from tests.review.rules.conftest import Lint
 
 Git = Callable[..., str]
@@ -133,8 +133,7 @@ def test_a_name_that_two_former_notes_had_is_not_guessed(
     bank = project / ".memories"
     (bank / "plans").mkdir()
     (bank / "plans/whoosh.md").write_text("# A plan of quite another kind\n")
-    git(project, "add", "-A")
-    git(project, "commit", "-q", "-m", "Add")
+    commit_all(project, "Add")
     for number, name in enumerate(("decisions/whoosh", "plans/whoosh")):
         git(project, "mv", f".memories/{name}.md", f".memories/moved{number}.md")
     git(project, "commit", "-q", "-m", "Move")

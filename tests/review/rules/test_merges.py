@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.git.history_builder import commit_all
 from tests.review.rules.conftest import Lint
 
 LONG = "We chose tantivy because its index is small and fast."
@@ -18,16 +19,14 @@ def merged(project: Path, git: Callable[..., str]) -> Callable[..., str]:
 
     def commit(text: str) -> None:
         file.write_text(text)
-        git(project, "add", "-A")
-        git(project, "commit", "-q", "-m", "Change it")
+        commit_all(project, "Change it")
 
     def run(base: str, theirs: str, ours: str) -> str:
         (project / ".gitattributes").write_text("*.md merge=union\n")
         if base:
             commit(base)
         else:
-            git(project, "add", "-A")
-            git(project, "commit", "-q", "-m", "Start")
+            commit_all(project, "Start")
         git(project, "checkout", "-q", "-b", "other")
         commit(theirs)
         git(project, "checkout", "-q", "main")

@@ -13,6 +13,7 @@ from memory_bank.memory.show import list_notes
 from memory_bank.search.manifest import document_rows
 from memory_bank.search.manifest.manifest import DONE, GONE, PENDING, UNREADABLE
 from tests.search.views import view_of
+from tests.support.files import write_files
 
 Opening = Callable[..., Bank]
 
@@ -136,8 +137,7 @@ def test_links_and_emphasis_are_no_code(folder: Path, opening: Opening) -> None:
         "turn.md": "**Ann:** Hi!\n\nSession: [[s-1]]\nPrevious: [[d1-1]]\nNext: [[d1-3]]\n",
         "code.md": "def add(a, b):\n    total = a + b\n    return round(total, _DIGITS)\n",
     }
-    for path, text in texts.items():
-        (folder / path).write_text(text, encoding="utf-8")
+    write_files(folder, texts)
     bank = opening(folder)
     sql = "SELECT key, row FROM passages JOIN documents ON documents.id = document"
     numbers = dict(rows(bank, sql))

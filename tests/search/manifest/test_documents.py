@@ -9,6 +9,7 @@ from memory_bank.base.documents import Section
 from memory_bank.search.manifest import document_graph, document_rows, link_rows
 from memory_bank.search.retrievers.base import Scope
 from tests.search.views import view_of
+from tests.support.files import write_files
 
 
 @pytest.fixture
@@ -20,8 +21,7 @@ def bank(folder: Path, opening: Callable[..., Bank]) -> Bank:
         "empty.md": "",
         "broken.md": "\0",
     }
-    for path, text in notes.items():
-        (folder / path).write_text(text)
+    write_files(folder, notes)
     opened = opening(folder)
     opened.catch_up()
     return opened

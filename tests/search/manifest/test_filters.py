@@ -8,6 +8,7 @@ from memory_bank.bank.bank import Bank
 from memory_bank.search.manifest import document_rows, filters
 from memory_bank.search.manifest.filters import Condition
 from tests.search.views import view_of
+from tests.support.files import write_files
 
 NOTES = {
     "decisions/a.md": "---\ntype: Decision\ntags: [search, words]\ncreated_at: 2026-01-10\n"
@@ -22,9 +23,7 @@ NOTES = {
 
 @pytest.fixture
 def bank(folder: Path, opening: Callable[..., Bank]) -> Bank:
-    for path, text in NOTES.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_text(text)
+    write_files(folder, NOTES)
     opened = opening(folder)
     opened.catch_up()
     return opened

@@ -11,14 +11,9 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import NoteNotFound
 from memory_bank.search.manifest import link_rows
 from tests.search.views import view_of
+from tests.support.files import write_files as put
 
 Opening = Callable[..., Bank]
-
-
-def put(folder: Path, notes: dict[str, str]) -> None:
-    for path, text in notes.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_text(text, encoding="utf-8")
 
 
 def leads(bank: Bank) -> dict[str, list[str]]:

@@ -12,6 +12,7 @@ import memory_bank
 from tests.agents.hooks.programs import mock_model
 from tests.agents.hooks.programs.dialects import Json, Plan
 from tests.agents.hooks.programs.program import Program
+from tests.support.files import write_files
 
 ROOT = Path(memory_bank.__file__).parents[1]
 _DEADLINE = 180
@@ -34,10 +35,7 @@ class Machine:
     def set_up(self, program: Program) -> None:
         """Put `memory-bank` on the path, and what a program needs into its home."""
         shell = f'#!/bin/sh\nexec "{sys.executable}" -P -m memory_bank "$@"\n'
-        for name, text in {"bin/memory-bank": shell, **program.files(self.project)}.items():
-            file = self.home / name
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text)
+        write_files(self.home, {"bin/memory-bank": shell, **program.files(self.project)})
         (self.home / "bin" / "memory-bank").chmod(0o755)
 
     def memory_bank(self, *words: str) -> str:
