@@ -11,7 +11,7 @@ from memory_bank.agents.setup_commands import plan_change
 from memory_bank.bank.bank import Bank, open_bank
 from memory_bank.base import filenames
 from memory_bank.base.errors import BadInput, Conflict, StorageFailed
-from memory_bank.frontends.cli.hints import find_hint
+from memory_bank.frontends.hints import find_hint
 
 
 @pytest.fixture(autouse=True)

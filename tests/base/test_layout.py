@@ -9,7 +9,7 @@ import pytest
 from memory_bank.bank.bank import Bank
 from memory_bank.base import paths
 from memory_bank.base.errors import BadName, NoBank, StorageFailed
-from memory_bank.frontends.cli.hints import find_hint
+from memory_bank.frontends.hints import find_hint
 
 
 def test_a_bank_lays_its_files_below_itself(tmp_path: Path) -> None:

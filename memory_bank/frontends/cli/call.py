@@ -18,7 +18,7 @@ from memory_bank.base.rendering import to_plain
 from memory_bank.base.repairs import Reports
 from memory_bank.base.screen import BadUsage, show_place
 from memory_bank.frontends.cli.console import Console
-from memory_bank.frontends.cli.hints import hint_text
+from memory_bank.frontends.hints import hint_text
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID

@@ -22,7 +22,7 @@ from memory_bank.base.rendering import render_failure
 from memory_bank.base.screen import Interrupted
 from memory_bank.frontends.cli import overview
 from memory_bank.frontends.cli.console import Console, prepare_streams
-from memory_bank.frontends.cli.hints import find_hint
+from memory_bank.frontends.hints import find_hint
 
 _INTERRUPTED = 130
 

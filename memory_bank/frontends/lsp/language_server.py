@@ -24,10 +24,19 @@ from pygls.lsp.server import LanguageServer
 from memory_bank.base import __version__
 from memory_bank.base.errors import MemoryBankError, NoBank, find_exhausted
 from memory_bank.frontends.lsp import buffers, navigation, source_code
-from memory_bank.frontends.lsp.buffers import Buffers, Clock, Editor, FileRequest, file_at, is_note
-from memory_bank.frontends.lsp.open_banks import Banks, Codebases, OpenBank
+from memory_bank.frontends.lsp.buffers import (
+    Banks,
+    Buffers,
+    Clock,
+    Codebases,
+    Editor,
+    FileRequest,
+    OpenBank,
+    file_at,
+    is_note,
+)
 from memory_bank.frontends.lsp.source_code import AskedCode
-from memory_bank.frontends.mcp.transports import claim_streams
+from memory_bank.frontends.serving.shared_bank import claim_streams
 from memory_bank.memory.maintenance import ChangedPaths
 
 READ_SECONDS = 2.0

@@ -28,10 +28,15 @@ from memory_bank.base.text import escape_text, one_line
 from memory_bank.code import lookup
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.frontends.lsp import destinations, problems
-from memory_bank.frontends.lsp.buffers import Editor, FileRequest, read_positions
+from memory_bank.frontends.lsp.buffers import (
+    Codebases,
+    Editor,
+    FileRequest,
+    OpenBank,
+    read_positions,
+)
 from memory_bank.frontends.lsp.completion import Completion, list_choices
 from memory_bank.frontends.lsp.destinations import LinkTarget
-from memory_bank.frontends.lsp.open_banks import Codebases, OpenBank
 from memory_bank.frontends.lsp.open_texts import link_at
 from memory_bank.notes.links import WholeLink
 from memory_bank.notes.note import Note

@@ -1,4 +1,4 @@
-"""The texts of notes as an editor has them."""
+"""The texts of notes and source files as an editor has them, each parsed once."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from typing import Generic, TypeVar
 from memory_bank.bank.bank import Bank
 from memory_bank.base.documents import Link
 from memory_bank.base.errors import MemoryBankError
+from memory_bank.code.parse import parsing as code_parsing
+from memory_bank.code.parse.parsed_file import ParsedFile
 from memory_bank.notes import parsing
 from memory_bank.notes.links import WholeLink, front_matter_links, locate_links
 from memory_bank.notes.note import Note
@@ -44,6 +46,25 @@ class LastAnswer(Generic[Text, Value]):
             while len(self._kept) > self._most:
                 del self._kept[next(iter(self._kept))]
         return value
+
+
+_SOURCES: LastAnswer[tuple[str, str], ParsedFile] = LastAnswer(64)
+
+MAX_CHARACTERS = 1_000_000
+"""Characters of a source file that is parsed in an editor."""
+
+
+def parse_text(path: str, text: str) -> ParsedFile | None:
+    """Return what is in a text with the name of a file; None for an unknown language."""
+    first, _, _ = text[:200].partition("\n")
+    language = code_parsing.detect_language(path, first)
+    if language is None or len(text) > MAX_CHARACTERS:
+        return None
+
+    def parse() -> ParsedFile:
+        return code_parsing.parse(text.encode("utf-8", errors="replace"), language)
+
+    return _SOURCES.get(path, (text, language), parse)
 
 
 _NONE: Mapping[str, str] = MappingProxyType({})

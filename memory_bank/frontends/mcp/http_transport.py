@@ -18,13 +18,13 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from memory_bank.frontends.mcp.messages import (
+from memory_bank.frontends.mcp.server import (
     InvalidMessage,
+    MemoryServer,
     parse_message,
     refuse_message,
     write_message,
 )
-from memory_bank.frontends.mcp.server import MemoryServer
 from memory_bank.frontends.serving.connections import BODY, Bodies, Limits
 from memory_bank.frontends.serving.endpoint import (
     LIMITS,

@@ -28,8 +28,8 @@ from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import BadInput, Hint, MemoryBankError, NoteNotFound
 from memory_bank.base.rendering import render_document, to_plain
 from memory_bank.base.text import Quotes, one_line
+from memory_bank.frontends.hints import drop_unserved
 from memory_bank.frontends.mcp.arguments import structure_record
-from memory_bank.frontends.mcp.hints import drop_unserved
 from memory_bank.frontends.mcp.tool import report_failure
 from memory_bank.frontends.mcp.toolbox import Toolbox
 from memory_bank.frontends.serving.shared_bank import SharedBank

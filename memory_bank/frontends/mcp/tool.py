@@ -34,6 +34,7 @@ from memory_bank.base.text import Quotes, agent_name, escape_text, one_line
 from memory_bank.base.view import write_agent
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.frontends import declared
+from memory_bank.frontends.hints import choose_hints, drop_unserved
 from memory_bank.frontends.mcp.arguments import (
     NOTICE,
     build_metadata,
@@ -42,7 +43,6 @@ from memory_bank.frontends.mcp.arguments import (
     structure_record,
     unquote_argument,
 )
-from memory_bank.frontends.mcp.hints import choose_hints, drop_unserved
 from memory_bank.frontends.serving.path_redaction import redact_paths
 from memory_bank.frontends.serving.shared_bank import SharedBank, reporting_to, tell
 

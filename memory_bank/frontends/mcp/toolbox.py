@@ -11,7 +11,7 @@ from mcp_types import Tool
 from memory_bank.base import NamedTuple
 from memory_bank.base.errors import BadInput, Hint
 from memory_bank.frontends import declared
-from memory_bank.frontends.mcp.hints import choose_hints
+from memory_bank.frontends.hints import choose_hints
 from memory_bank.frontends.mcp.tool import BankTool
 from memory_bank.search.embedders.static import count_tokens
 

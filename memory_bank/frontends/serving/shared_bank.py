@@ -1,16 +1,17 @@
-"""The bank and the code that all requests of a front end share, and their progress."""
+"""The bank and the code that all requests of a front end share, their progress, and stdio."""
 
 from __future__ import annotations
 
 import logging
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TypeAlias
+from typing import BinaryIO, TypeAlias
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import MemoryBankError, NoBank
@@ -390,3 +391,28 @@ def tell(text: str, number: int, total: int) -> None:
     listener = _listener.get()
     if listener is not None:
         listener(text, number, total)
+
+
+def claim_streams() -> tuple[BinaryIO, BinaryIO]:
+    """Reserve stdin and stdout for a protocol alone, and return them.
+
+    Other code that reads stdin gets end of file; its prints go to stderr.
+    """
+    wire = os.dup(0), os.dup(1)
+    _redirect(0, os.open(os.devnull, os.O_RDONLY))
+    try:
+        _redirect(1, os.dup(2))
+    except OSError:  # there is no stderr
+        _redirect(1, os.open(os.devnull, os.O_WRONLY))
+    return os.fdopen(wire[0], "rb", 2**16), os.fdopen(wire[1], "wb", 2**16)
+
+
+def _redirect(number: int, target: int) -> None:
+    """Redirect a standard descriptor to another one, which is closed."""
+    os.dup2(target, number)
+    os.close(target)
+    if sys.platform == "win32":
+        from mcp.os.win32.utilities import rebind_std_handle_to_fd
+
+        with suppress(OSError):
+            rebind_std_handle_to_fd(number)

@@ -25,6 +25,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from memory_bank.base import errors
 from memory_bank.base.errors import BadInput, MemoryBankError
+from memory_bank.frontends.hints import PAGE_HINTS
 from memory_bank.frontends.serving.connections import BODY, Bodies
 from memory_bank.frontends.serving.endpoint import (
     LIMITS,
@@ -37,7 +38,7 @@ from memory_bank.frontends.serving.endpoint import (
     serve,
 )
 from memory_bank.frontends.web import access
-from memory_bank.frontends.web.site import HINTS, Site
+from memory_bank.frontends.web.site import Site
 from memory_bank.frontends.web.templating import StaticFiles, note_url
 
 STATUS: dict[type[Exception], int] = {
@@ -115,7 +116,7 @@ class ErrorPages:
         """Return the page of an error of the bank."""
         assert isinstance(error, MemoryBankError)  # noqa: S101
         hide = self._site.hide
-        message, hint = hide(error.message), hide(error.hint_in(HINTS, _mark_names))
+        message, hint = hide(error.message), hide(error.hint_in(PAGE_HINTS, _mark_names))
         links = _link_hint(hint) if isinstance(error, errors.NoteNotFound) else hint
         return await self.error_page(request, http_status(error), message, links.replace(_SIGN, ""))
 

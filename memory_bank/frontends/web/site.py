@@ -15,13 +15,13 @@ from starlette.routing import Route
 
 from memory_bank.bank.bank import Bank
 from memory_bank.base import plugins
-from memory_bank.base.errors import Hint, MemoryBankError
+from memory_bank.base.errors import MemoryBankError
 from memory_bank.base.rendering import count
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.frontends.serving.path_redaction import PathRedaction
 from memory_bank.frontends.serving.serving_background import Background
 from memory_bank.frontends.serving.shared_bank import SharedBank
-from memory_bank.frontends.web import access, health, templating
+from memory_bank.frontends.web import access, templating
 from memory_bank.frontends.web.templating import StaticFiles
 from memory_bank.git import repository
 from memory_bank.memory import overview
@@ -87,11 +87,6 @@ class Site:
     ) -> Value:
         """Run an action on the code in a thread; raise NoRepository and what the action raises."""
         return await to_thread.run_sync(lambda: action(self.shared.codebase(), *args, **settings))
-
-    def check_health(self) -> health.Checked:
-        """Run the rules, on a bank of their own: no other request waits for them."""
-        with self.shared.another(embeds=False) as bank:
-            return health.check(bank)
 
     async def page(
         self,
@@ -188,12 +183,3 @@ def read_number(text: str, default: int, most: int = 10**_DIGITS) -> int:
     if not text.isascii() or not text.isdigit():
         return default
     return min(int(text), most) if len(text) <= _DIGITS else most
-
-
-HINTS = {
-    Hint.LIST_NOTES: "search for it, or follow a link from the start page",
-    Hint.SEARCH_IDS: "search for it, or look for it among the sessions",
-    Hint.READ_AGAIN: "load the note again",
-    Hint.READ_AND_REPEAT: "load the note again, then repeat the change on what it says now",
-}
-"""Hints that name a page; all others are shown unchanged."""

@@ -7,8 +7,8 @@ import pytest
 from memory_bank.base.errors import Hint
 from memory_bank.frontends import declared
 from memory_bank.frontends.cli.help import Group, Helped
-from memory_bank.frontends.cli.hints import HINTS, hint_text
 from memory_bank.frontends.cli.root import root
+from memory_bank.frontends.hints import COMMAND_HINTS, hint_text
 
 from .conftest import Run
 
@@ -116,7 +116,7 @@ def test_colours_can_be_forced_in_a_pipe(mb: Run, monkeypatch: pytest.MonkeyPatc
 
 
 def test_hints_name_commands_that_there_are() -> None:
-    said = re.findall(r"memory-bank ([a-z]+)(?: ([a-z]+))?", " ".join(HINTS.values()))
+    said = re.findall(r"memory-bank ([a-z]+)(?: ([a-z]+))?", " ".join(COMMAND_HINTS.values()))
     assert said
     for name, inner in said:
         command = root().get_command(click.Context(root()), name)
@@ -126,7 +126,7 @@ def test_hints_name_commands_that_there_are() -> None:
 
 
 def test_a_hint_takes_the_arguments_of_its_step() -> None:
-    for step, text in HINTS.items():
+    for step, text in COMMAND_HINTS.items():
         assert set(re.findall(r"\{(\w+)\}", text)) <= set(re.findall(r"\{(\w+)\}", step)), step
 
 

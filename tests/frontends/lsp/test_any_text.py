@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from memory_bank.bank.bank import Bank
 from memory_bank.base.errors import MemoryBankError
 from memory_bank.frontends.lsp import completion, destinations, problems, rename
-from memory_bank.frontends.lsp.open_texts import Texts, link_at, read_links
-from memory_bank.frontends.lsp.symbol_notes import parse_text, symbols_around, word_at
+from memory_bank.frontends.lsp.open_texts import Texts, link_at, parse_text, read_links
+from memory_bank.frontends.lsp.source_code import symbols_around, word_at
 
 PARTS = st.sampled_from(
     [

@@ -12,8 +12,7 @@ from memory_bank.bank.hits import ShownNote
 from memory_bank.code.coupled import CoupledFile
 from memory_bank.code.index.codebase import open_codebase
 from memory_bank.frontends.lsp.buffers import Clock
-from memory_bank.frontends.lsp.source_code import describe_symbol, format_age
-from memory_bank.frontends.lsp.symbol_notes import SymbolContext
+from memory_bank.frontends.lsp.source_code import SymbolContext, describe_symbol, format_age
 from tests.frontends.lsp.client import Editor, position, uri
 from tests.support.files import write_files
 from tests.support.shop import FILES

@@ -1,6 +1,7 @@
 import pytest
 
-from memory_bank.frontends.lsp.symbol_notes import parse_text, symbols_around, word_at
+from memory_bank.frontends.lsp.open_texts import parse_text
+from memory_bank.frontends.lsp.source_code import symbols_around, word_at
 from tests.frontends.lsp.conftest import cursor
 
 PYTHON = '@charge\ndef charge(a):\n    """Charge."""\n\n\nclass Gate:\n    # send it\n    def send(self):\n        return 1\n'

@@ -8,7 +8,7 @@ from pathlib import Path
 import memory_bank
 from memory_bank.base import errors
 from memory_bank.base.errors import Hint, NoteNotFound
-from memory_bank.frontends.mcp.hints import choose_hints
+from memory_bank.frontends.hints import choose_hints
 from memory_bank.frontends.mcp.tool import report_failure
 from memory_bank.frontends.mcp.toolbox import Toolbox
 from tests.frontends.mcp.conftest import Agent

@@ -10,7 +10,7 @@ import pytest
 
 from memory_bank.base.errors import Hint, NoteNotFound
 from memory_bank.frontends import declared
-from memory_bank.frontends.mcp.hints import choose_hints
+from memory_bank.frontends.hints import choose_hints
 from memory_bank.frontends.mcp.server import MemoryServer
 from memory_bank.frontends.mcp.tool import report_failure
 from memory_bank.frontends.mcp.toolbox import DEFAULT, Toolbox

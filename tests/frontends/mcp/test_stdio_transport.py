@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from mcp_types import INTERNAL_ERROR, JSONRPCResponse
 
-from memory_bank.frontends.mcp.messages import write_message
-from memory_bank.frontends.mcp.server import MAX_LINE
+from memory_bank.frontends.mcp.server import MAX_LINE, write_message
 from tests.frontends.mcp.conftest import Process, line
 from tests.frontends.mcp.malformed import NO_JSON, NO_REQUEST
 

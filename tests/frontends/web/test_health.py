@@ -4,20 +4,20 @@ import httpx2
 import pytest
 
 from memory_bank.bank.bank import Bank
-from memory_bank.frontends.web import health
+from memory_bank.frontends.web.pages import health
 
 BAD = "# Bad\n\nSee [[bm25#no]].\n"
 
 
 def test_what_the_rules_find_is_as_the_files_are_now(bank: Bank, project: Path) -> None:
-    assert health.check(bank).findings == ()
+    assert health.check_health(bank).findings == ()
     note = project / ".memories/facts/bad.md"
     note.write_text(BAD)
-    found = health.check(bank)
+    found = health.check_health(bank)
     assert sum(found.counts.values()) == len(found.findings) == 1
     assert found.titles[found.findings[0].path] == "Bad"
     note.unlink()
-    assert health.check(bank).findings == ()
+    assert health.check_health(bank).findings == ()
 
 
 def test_a_large_bank_is_not_searched_for_each_note(
@@ -25,9 +25,9 @@ def test_a_large_bank_is_not_searched_for_each_note(
 ) -> None:
     skipped: list[tuple[str, ...]] = []
     monkeypatch.setattr(health.lint, "lint", lambda bank, without: (skipped.append(without), ())[1])
-    health.check(bank)
+    health.check_health(bank)
     monkeypatch.setattr(health, "_MOST_SEARCHED", 2)
-    health.check(bank)
+    health.check_health(bank)
     assert skipped == [(), ("may-amend",)]
 
 

@@ -1,4 +1,4 @@
-"""A file of the repository as text, with an anchor for each line: where hits and notes lead."""
+"""A file of the repository: as text, where hits and notes lead, or as a picture in a note."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from memory_bank.base.errors import BadInput, FileNotFound, Hint, did_you_mean, 
 from memory_bank.code.index.codebase import Codebase
 from memory_bank.code.lookup import path_below
 from memory_bank.frontends.web.site import Site
+from memory_bank.memory.pictures import picture_type, read_picture
 from memory_bank.notes.secrets import secrets
 
 MOST_LINES = 20_000
@@ -77,13 +78,22 @@ PLACE = None
 
 PATH = "/code"
 
+_PICTURE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+"""An SVG that is opened by itself is a page: it runs no script and loads nothing."""
+
 
 def routes(site: Site) -> Sequence[Route]:
-    """Return the route of a file."""
+    """Return the routes of a file with an anchor for each line, and of a picture."""
 
     async def code(request: Request) -> Response:
         path = request.path_params["path"]
         view = await site.ask_code(code_view, path)
         return await site.page(request, "code.html", {"found": view}, title=view.path)
 
-    return [Route(f"{PATH}/{{path:path}}", code)]
+    async def picture(request: Request) -> Response:
+        path = request.path_params["path"]
+        data = await site.ask(read_picture, path)
+        headers = {"Content-Security-Policy": _PICTURE_POLICY}
+        return Response(data, headers=headers, media_type=picture_type(path))
+
+    return [Route(f"{PATH}/{{path:path}}", code), Route("/pictures/{path:path}", picture)]

@@ -21,6 +21,7 @@ from memory_bank.base.errors import (
     UnreadableNote,
 )
 from memory_bank.base.rendering import make_visible
+from memory_bank.frontends.hints import PAGE_HINTS
 from memory_bank.frontends.lsp import completion
 from memory_bank.frontends.lsp.open_texts import Texts
 from memory_bank.frontends.web.app import http_status
@@ -31,7 +32,7 @@ from memory_bank.frontends.web.note_fields import (
     split_items,
 )
 from memory_bank.frontends.web.note_graph import whole_graph
-from memory_bank.frontends.web.site import HINTS, Site
+from memory_bank.frontends.web.site import Site
 from memory_bank.frontends.web.templating import url_of
 from memory_bank.memory import change, confirm, create, note_view, show
 from memory_bank.memory.change import ChangedSince
@@ -121,7 +122,7 @@ def _new_routes(site: Site) -> list[Route]:
         except MemoryBankError as error:
             form_values = {
                 "problem": site.hide(error.message),
-                "hint": site.hide(error.hint_in(HINTS)),
+                "hint": site.hide(error.hint_in(PAGE_HINTS)),
             }
             return await _new_page(site, request, fields, form_values, http_status(error))
         word = "created" if remembered.action == CREATED else "known"
@@ -318,7 +319,7 @@ async def _refused_values(
     """Return the values of a form with the text that was sent, and why it was not saved."""
     values = _form_values(name, "", form.get("etag", "")) | NoteFields.from_form(form)._asdict()
     values["source"] = bool(form.get("source")) or "title" not in form
-    values |= {"problem": site.hide(error.message), "hint": site.hide(error.hint_in(HINTS))}
+    values |= {"problem": site.hide(error.message), "hint": site.hide(error.hint_in(PAGE_HINTS))}
     if isinstance(error, NoteNotFound):
         return values | {"gone": True}
     if not isinstance(error, Conflict):

@@ -17,10 +17,11 @@ from starlette.routing import Route
 from memory_bank.bank.bank import Bank
 from memory_bank.base import NamedTuple
 from memory_bank.base.errors import BadInput
+from memory_bank.frontends.hints import PAGE_HINTS
 from memory_bank.frontends.serving.serving_background import Background
 from memory_bank.frontends.serving.shared_bank import SharedBank
-from memory_bank.frontends.web.health import group_by_rule
-from memory_bank.frontends.web.site import HINTS, Site
+from memory_bank.frontends.web.pages.health import group_by_rule
+from memory_bank.frontends.web.site import Site
 from memory_bank.notes.compare.note_change import claim_spans
 from memory_bank.review import review, revision_range
 from memory_bank.review.records import HEADINGS, Review, Side
@@ -151,7 +152,7 @@ def routes(site: Site) -> Sequence[Route]:
                     _report_values, await reviews.of(_read_range(query_params))
                 )
         except BadInput as error:
-            hide, hint = site.hide(error.message), site.hide(error.hint_in(HINTS))
+            hide, hint = site.hide(error.message), site.hide(error.hint_in(PAGE_HINTS))
             values["refused"], status = {"what": hide, "next": hint}, 400
         return await site.page(request, "review.html", values, title=TITLE, status=status)
 

@@ -16,8 +16,9 @@ from starlette.routing import Route
 from memory_bank.base import NamedTuple
 from memory_bank.base.errors import BadInput, NoBank, NoRepository
 from memory_bank.base.setting_sections import BANK, BOTH, SHARED
+from memory_bank.frontends.hints import PAGE_HINTS
 from memory_bank.frontends.web.note_html import heading_anchor
-from memory_bank.frontends.web.site import HINTS, Site, read_number
+from memory_bank.frontends.web.site import Site, read_number
 from memory_bank.frontends.web.templating import quote_path
 from memory_bank.memory import overview
 from memory_bank.memory.retrieval import ask, ask_hits
@@ -112,7 +113,7 @@ def _page_values(site: Site, state: SearchState) -> tuple[dict[str, Any], int]:
     try:
         hits, reading, tree = _search_everything(site, state)
     except BadInput as problem:  # what is typed stays in the field
-        error = f"{problem.message}: {problem.hint_in(HINTS)}"
+        error = f"{problem.message}: {problem.hint_in(PAGE_HINTS)}"
     values = {
         "asked": state,
         "found": hits,

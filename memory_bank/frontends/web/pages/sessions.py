@@ -11,8 +11,9 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from memory_bank.base.errors import MemoryBankError
+from memory_bank.frontends.hints import PAGE_HINTS
 from memory_bank.frontends.web import app
-from memory_bank.frontends.web.site import HINTS, Site, read_number
+from memory_bank.frontends.web.site import Site, read_number
 from memory_bank.frontends.web.templating import quote_path
 from memory_bank.memory import confirm, overview
 from memory_bank.sessions import listing
@@ -71,7 +72,7 @@ def write_routes(site: Site) -> Sequence[Route]:
             )
         except MemoryBankError as error:
             fields = {"of": part, "what": site.hide(error.message)}
-            fields["next"] = site.hide(error.hint_in(HINTS))
+            fields["next"] = site.hide(error.hint_in(PAGE_HINTS))
             refused = {"said": {**form, **fields}, "status": app.http_status(error)}
             return await _session_page(site, request, refused)
         where = f"{PATH}/{quote_path(request.path_params['name'])}?{urlencode({'at': part})}"
